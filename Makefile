@@ -1,0 +1,45 @@
+# Every target is a short name for one command; the gate itself is scripts/test.
+
+version := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+ldflags := -s -w -X github.com/bursarhq/bursar/internal/edge/cli.version=$(version)
+with_postgres := bin/with-postgres --
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench soak race lint fmt openapi clean with-postgres
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build bin/bursar
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(ldflags)' -o bin/bursar ./cmd/bursar
+
+demo: build ## Build, then start the service with sample books
+	./bin/bursar demo
+
+test: ## Check and test everything, as CI does
+	scripts/test
+
+bench: ## Run the benchmarks
+	go run ./bench
+
+soak: with-postgres ## Run the long tests (up to an hour)
+	BURSAR_SOAK=1 $(with_postgres) go test -timeout 60m -count=1 -run Soak ./...
+
+race: with-postgres ## Run the tests under the race detector
+	$(with_postgres) go test -race -count=1 -timeout 30m ./...
+
+lint: ## Check formatting, vet and staticcheck only
+	scripts/test lint
+
+fmt: ## Format all Go files
+	gofmt -w $$(git ls-files --cached --others --exclude-standard -- '*.go')
+
+openapi: ## Write api/openapi.yaml anew from the routes
+	go test ./internal/edge/api -run OpenAPI -update
+
+clean: ## Remove what was built
+	rm -rf bin
+
+with-postgres:
+	scripts/setup
+	go build -o bin/ ./internal/db/dbtest/with-postgres

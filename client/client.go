@@ -1,0 +1,157 @@
+// Package client speaks the Bursar API from Go. It needs nothing but the standard library.
+//
+//	c := client.New("http://127.0.0.1:8080", os.Getenv("BURSAR_API_KEY"))
+//	org, err := c.Organization(ctx)
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Client calls one service with one API key. It is safe for concurrent use.
+type Client struct {
+	// HTTP sends the requests; its Timeout bounds each of them.
+	HTTP *http.Client
+	// Retries is how often a call is sent again when the service is rate limiting or unavailable. Reads and calls with an idempotency key only: those are safe to repeat.
+	Retries int
+
+	base string
+	key  string
+}
+
+const (
+	retriesDefault = 3
+	timeoutDefault = 60 * time.Second
+	pauseMax       = 30 * time.Second
+)
+
+// New makes a client of the service at an address such as http://127.0.0.1:8080.
+func New(address, apiKey string) *Client {
+	return &Client{HTTP: &http.Client{Timeout: timeoutDefault}, Retries: retriesDefault, base: address, key: apiKey}
+}
+
+// Error is an answer that is not a success.
+type Error struct {
+	Status     int           `json:"-"`
+	Code       string        `json:"code"`
+	Message    string        `json:"message"`
+	RequestID  string        `json:"request_id"`
+	Fields     []Field       `json:"fields"`
+	RetryAfter time.Duration `json:"-"`
+}
+
+// Field is one input to correct.
+type Field struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// Error says what the service said.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Message)
+	for _, f := range e.Fields {
+		text += fmt.Sprintf("; %s %s", f.Field, f.Message)
+	}
+	return text + " (" + e.RequestID + ")"
+}
+
+// IsNotFound tells an error that the thing does not exist.
+func IsNotFound(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusNotFound
+}
+
+// Call is one request. Query and Body may be nil.
+type Call struct {
+	Method         string
+	Path           string
+	Query          url.Values
+	Body           any
+	IdempotencyKey string
+}
+
+// NewIdempotencyKey makes a key under which a call takes effect once, however often it is sent.
+func NewIdempotencyKey() string { return rand.Text() }
+
+// Do sends a call and reads the answer into out, which may be nil.
+func (c *Client) Do(ctx context.Context, call Call, out any) error {
+	var body []byte
+	if call.Body != nil {
+		var err error
+		if body, err = json.Marshal(call.Body); err != nil {
+			return err
+		}
+	}
+	repeatable := call.Method == http.MethodGet || call.IdempotencyKey != ""
+	for try := 0; ; try++ {
+		err := c.once(ctx, call, body, out)
+		var e *Error
+		retry := repeatable && try < c.Retries && errors.As(err, &e) && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable)
+		if !retry {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(max(e.RetryAfter, time.Second), pauseMax)):
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, call Call, body []byte, out any) error {
+	address := c.base + call.Path
+	if len(call.Query) > 0 {
+		address += "?" + call.Query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("X-API-Key", c.key)
+	if call.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if call.IdempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", call.IdempotencyKey)
+	}
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		return failure(res, text)
+	}
+	if out == nil || len(text) == 0 {
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}
+
+func failure(res *http.Response, text []byte) error {
+	var body struct {
+		Error *Error `json:"error"`
+	}
+	if err := json.Unmarshal(text, &body); err != nil || body.Error == nil {
+		return &Error{Status: res.StatusCode, Code: "UNKNOWN", Message: http.StatusText(res.StatusCode), RequestID: res.Header.Get("X-Request-Id")}
+	}
+	body.Error.Status = res.StatusCode
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
+		body.Error.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return body.Error
+}

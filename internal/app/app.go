@@ -1,0 +1,67 @@
+// Package app builds every area from the configuration, and starts and stops what runs beside the requests.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/job"
+)
+
+// App is every use case there is, on one database.
+type App struct {
+	DB     *db.DB
+	Org    *org.Service
+	Access *access.Service
+	Audit  *audit.Service
+
+	log *slog.Logger
+}
+
+// New builds the application on a database, which need not answer yet.
+func New(d *db.DB, log *slog.Logger) *App {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), log: log}
+}
+
+const (
+	sweepEvery  = time.Hour
+	stopTimeout = 10 * time.Second
+)
+
+// Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.
+func (a *App) Work(ctx context.Context) error {
+	workers := job.NewWorkers()
+	job.Handle(workers, func(ctx context.Context, e event.Happened) error {
+		a.log.Debug("event", "type", e.Type, "event_id", e.EventID, "organization_id", e.OrganizationID)
+		return nil
+	})
+	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
+	job.Every(workers, sweepEvery, idempotency.Sweep{})
+	queue, err := job.NewQueue(a.DB, workers, a.log)
+	if err != nil {
+		return fmt.Errorf("make the job queue: %w", err)
+	}
+	// The queue gets a context of its own: ending it would cut jobs short, Stop lets them finish.
+	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start the job queue: %w", err)
+	}
+	var relay sync.WaitGroup
+	relay.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
+	<-ctx.Done()
+	relay.Wait()
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return queue.Stop(stop)
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// checks is every invariant there is: each recomputes one from an organization's data and says in sentences what is broken.
+var checks = []func(context.Context, *db.Tx) ([]string, error){
+	audit.Check,
+	event.Check,
+	access.Check,
+}
+
+// Finding is one broken invariant.
+type Finding struct {
+	OrganizationID string
+	Text           string
+}
+
+// Verify recomputes every invariant of every organization, telling each how far it is.
+func (a *App) Verify(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
+	ids, err := a.Org.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for i, id := range ids {
+		err := a.DB.Read(ctx, id, func(ctx context.Context, tx *db.Tx) error {
+			for _, check := range checks {
+				texts, err := check(ctx, tx)
+				if err != nil {
+					return err
+				}
+				for _, text := range texts {
+					out = append(out, Finding{id, text})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return out, err
+		}
+		if progress != nil {
+			progress(i+1, len(ids))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type headRow struct {
+	AuditSequence int64  `db:"audit_sequence"`
+	AuditHash     string `db:"audit_hash"`
+	EventSequence int64  `db:"event_sequence"`
+}
+
+func insertHead(ctx context.Context, tx *db.Tx) error {
+	return db.Insert(ctx, tx, "heads", headRow{})
+}
+
+func lockHead(ctx context.Context, tx *db.Tx) (headRow, error) {
+	return db.One[headRow](ctx, tx, "organization", "SELECT audit_sequence, audit_hash, event_sequence FROM heads WHERE organization_id = @org {for_update}")
+}
+
+func readHead(ctx context.Context, tx *db.Tx) (headRow, error) {
+	return db.One[headRow](ctx, tx, "organization", "SELECT audit_sequence, audit_hash, event_sequence FROM heads WHERE organization_id = @org")
+}
+
+func updateHead(ctx context.Context, tx *db.Tx, h headRow) error {
+	_, err := tx.Exec(ctx, "UPDATE heads SET audit_sequence = ?, audit_hash = ?, event_sequence = ? WHERE organization_id = @org", h.AuditSequence, h.AuditHash, h.EventSequence)
+	return err
+}
+
+type entryRow struct {
+	Sequence     int64     `db:"sequence"`
+	CreatedAt    time.Time `db:"created_at"`
+	UserID       *string   `db:"user_id"`
+	APIKeyID     *string   `db:"api_key_id"`
+	RequestID    *string   `db:"request_id"`
+	Action       string    `db:"action"`
+	ResourceType string    `db:"resource_type"`
+	ResourceID   string    `db:"resource_id"`
+	Before       *string   `db:"before"`
+	After        *string   `db:"after"`
+	PreviousHash string    `db:"previous_hash"`
+	Hash         string    `db:"hash"`
+}
+
+func insertEntry(ctx context.Context, tx *db.Tx, e Entry) error {
+	return db.Insert(ctx, tx, "audit_log", entryRow{
+		e.Sequence, e.CreatedAt, db.OrNull(e.UserID), db.OrNull(e.APIKeyID), db.OrNull(e.RequestID), e.Action, e.ResourceType, e.ResourceID,
+		db.OrNull(e.Before), db.OrNull(e.After), e.PreviousHash, e.Hash,
+	})
+}
+
+func (r entryRow) entry() Entry {
+	return Entry{
+		r.Sequence, r.CreatedAt, db.OrEmpty(r.UserID), db.OrEmpty(r.APIKeyID), db.OrEmpty(r.RequestID), r.Action, r.ResourceType, r.ResourceID,
+		db.OrEmpty(r.Before), db.OrEmpty(r.After), r.PreviousHash, r.Hash,
+	}
+}
+
+// selectAfter reads the chain upward from a sequence number.
+func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]Entry, error) {
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM audit_log WHERE organization_id = @org AND sequence > ? ORDER BY sequence LIMIT ?", after, limit)
+	return entries(rows), err
+}
+
+// selectPage reads the log downward, newest first, below a sequence number.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]Entry, error) {
+	q := db.Select("SELECT "+db.Columns[entryRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)
+	if f.ResourceID != "" {
+		q.And("resource_id = ?", f.ResourceID)
+	}
+	if f.Action != "" {
+		q.And("action = ?", f.Action)
+	}
+	if f.UserID != "" {
+		q.And("user_id = ?", f.UserID)
+	}
+	if !f.From.IsZero() {
+		q.And("created_at >= ?", f.From)
+	}
+	if !f.To.IsZero() {
+		q.And("created_at <= ?", f.To)
+	}
+	rows, err := db.All[entryRow](ctx, tx, q.Then("ORDER BY sequence DESC LIMIT ?", limit), q.Args...)
+	return entries(rows), err
+}
+
+func mentions(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) {
+	found, err := db.All[int64](ctx, tx, "SELECT sequence FROM audit_log WHERE organization_id = @org AND resource_id = ? LIMIT 1", resourceID)
+	return len(found) > 0, err
+}
+
+func entries(rows []entryRow) []Entry {
+	out := make([]Entry, len(rows))
+	for i, r := range rows {
+		out[i] = r.entry()
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+// Package event is the outbox: what happened is written in the transaction that made it happen, and a relay turns each row into one job.
+package event
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Event is one thing that happened in an organization. Sequence has no gaps, so that a reader can tell that nothing was missed.
+type Event struct {
+	ID             string
+	OrganizationID string
+	Sequence       int64
+	AuditSequence  int64
+	Type           string
+	Data           string // JSON
+	CreatedAt      time.Time
+}
+
+// Append writes events in the transaction of what they tell of and wakes the relay once that is committed.
+func Append(ctx context.Context, tx *db.Tx, events []Event) error {
+	for _, e := range events {
+		e.ID, e.CreatedAt = tx.NewID(id.Event), tx.Now()
+		if err := insert(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	if len(events) > 0 {
+		tx.AfterCommit(tx.DB().Wake)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package event
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type row struct {
+	Sequence      int64     `db:"sequence"`
+	EventID       string    `db:"event_id"`
+	Type          string    `db:"type"`
+	Data          string    `db:"data"`
+	AuditSequence int64     `db:"audit_sequence"`
+	CreatedAt     time.Time `db:"created_at"`
+}
+
+func insert(ctx context.Context, tx *db.Tx, e Event) error {
+	return db.Insert(ctx, tx, "events", row{e.Sequence, e.ID, e.Type, e.Data, e.AuditSequence, e.CreatedAt})
+}
+
+type waitingRow struct {
+	OrganizationID string `db:"organization_id"`
+	Sequence       int64  `db:"sequence"`
+	EventID        string `db:"event_id"`
+	Type           string `db:"type"`
+}
+
+// selectWaiting takes rows no other node holds, oldest first.
+func selectWaiting(ctx context.Context, tx *db.Tx, limit int) ([]waitingRow, error) {
+	return db.All[waitingRow](ctx, tx, "SELECT organization_id, sequence, event_id, type FROM events WHERE relayed_at IS NULL ORDER BY created_at LIMIT ? {skip_locked}", limit)
+}
+
+func markRelayed(ctx context.Context, tx *db.Tx, w waitingRow) error {
+	_, err := tx.Exec(ctx, "UPDATE events SET relayed_at = ? WHERE organization_id = ? AND sequence = ?", tx.Now(), w.OrganizationID, w.Sequence)
+	return err
+}
+
+type checkRow struct {
+	Count  int64  `db:"n"`
+	Lowest *int64 `db:"lowest"`
+	Top    *int64 `db:"top"`
+	Head   int64  `db:"head"`
+}
+
+func selectCheck(ctx context.Context, tx *db.Tx) (checkRow, error) {
+	return db.One[checkRow](ctx, tx, "organization", `SELECT count(e.sequence) AS n, min(e.sequence) AS lowest, max(e.sequence) AS top, h.event_sequence AS head
+		FROM heads h LEFT JOIN events e ON e.organization_id = h.organization_id WHERE h.organization_id = @org GROUP BY h.event_sequence`)
+}

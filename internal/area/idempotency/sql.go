@@ -1,0 +1,35 @@
+package idempotency
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// claim inserts the key; it waits for another transaction that holds the same one and tells whether it is ours.
+func claim(ctx context.Context, tx *db.Tx, r Request) (bool, error) {
+	n, err := tx.Exec(ctx, "INSERT INTO idempotency_keys (organization_id, key_hash, request_hash, status, created_at) VALUES (@org, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+		r.keyHash(), r.hash, tx.Now())
+	return n == 1, err
+}
+
+type row struct {
+	RequestHash string `db:"request_hash"`
+	Status      int64  `db:"status"`
+	Answer      []byte `db:"answer"`
+}
+
+func find(ctx context.Context, tx *db.Tx, r Request) (row, error) {
+	return db.One[row](ctx, tx, "idempotency key", "SELECT request_hash, status, answer FROM idempotency_keys WHERE organization_id = @org AND key_hash = ?", r.keyHash())
+}
+
+func store(ctx context.Context, tx *db.Tx, r Request, status int, answer []byte) error {
+	_, err := tx.Exec(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status, answer, r.keyHash())
+	return err
+}
+
+func deleteBefore(ctx context.Context, tx *db.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE (organization_id, key_hash) IN
+		(SELECT organization_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?)`, before, limit)
+}

@@ -1,0 +1,117 @@
+// Package org is the organization itself: its profile, and how one comes to be.
+package org
+
+import (
+	"context"
+	"time"
+	_ "time/tzdata" // zones must be the same on every machine, also one without a zone database
+
+	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Organization is the profile.
+type Organization struct {
+	ID               string
+	Name             string
+	WebAddress       string
+	Timezone         string
+	TimeFormat       string
+	OnboardingStatus string
+	LogoURL          string
+	CreatedAt        time.Time
+	UpdatedAt        *time.Time
+}
+
+// How times are shown to people.
+const (
+	TimeFormat12 = "hr12"
+	TimeFormat24 = "hr24"
+)
+
+// facts is what the audit and events say of an organization.
+func (o Organization) facts() map[string]any {
+	orNil := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	return map[string]any{
+		"id": o.ID, "name": o.Name, "web_address": orNil(o.WebAddress), "timezone": o.Timezone, "time_format": o.TimeFormat,
+		"onboarding_status": orNil(o.OnboardingStatus), "logo_url": orNil(o.LogoURL),
+	}
+}
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// Get gives the organization of the actor.
+func (s *Service) Get(ctx context.Context) (o Organization, err error) {
+	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		o, err = find(ctx, tx)
+		return err
+	})
+	return o, err
+}
+
+// FoundParams describe a new organization and its first owner.
+type FoundParams struct {
+	Name     string
+	Email    string
+	Currency string
+	Timezone string
+}
+
+// Founded is a new organization with all it needs to be used.
+type Founded struct {
+	Organization Organization
+	LegalEntity  entity.LegalEntity
+	Owner        access.Member
+	Key          access.Key
+	KeyText      secret.Text
+}
+
+// Found makes an organization, its owner, one legal entity of the same name and a key of the owner with every scope.
+func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
+	if err := p.check(); err != nil {
+		return f, err
+	}
+	f.Organization = Organization{ID: s.db.IDs().New(id.Organization), Name: p.Name, Timezone: p.Timezone, TimeFormat: TimeFormat24}
+	err = s.db.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+		f.Organization.CreatedAt = tx.Now()
+		if err := insert(ctx, tx, f.Organization); err != nil {
+			return err
+		}
+		if err := audit.Begin(ctx, tx); err != nil {
+			return err
+		}
+		audit.Record(tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: f.Organization.facts()})
+		if f.LegalEntity, err = entity.Create(ctx, tx, p.Name, p.Currency); err != nil {
+			return err
+		}
+		if f.Owner, err = access.Join(ctx, tx, p.Email, actor.Owner); err != nil {
+			return err
+		}
+		f.Key, f.KeyText, err = access.IssueKey(ctx, tx, access.CreateKeyParams{Name: "First key", UserID: f.Owner.UserID, Scopes: actor.Scopes})
+		return err
+	})
+	return f, err
+}
+
+// All lists the ids of the organizations there are, for upkeep and checks.
+func (s *Service) All(ctx context.Context) (ids []string, err error) {
+	err = s.db.ReadAcross(ctx, "checks go through every organization", func(ctx context.Context, tx *db.Tx) error {
+		ids, err = selectIDs(ctx, tx)
+		return err
+	})
+	return ids, err
+}

@@ -1,0 +1,80 @@
+// Package id makes and checks identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID form), so that ids sort by creation.
+package id
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+)
+
+// Prefix names the type of thing an id stands for.
+type Prefix string
+
+// The prefixes in use.
+const (
+	Organization Prefix = "org"
+	LegalEntity  Prefix = "le"
+	User         Prefix = "usr"
+	APIKey       Prefix = "key"
+	Event        Prefix = "evt"
+	Request      Prefix = "req"
+)
+
+const (
+	alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+	digits   = 26
+)
+
+// Source makes ids from a clock and a reader of randomness.
+type Source struct{ gen *uuid.Gen }
+
+// NewSource makes a source; random must be safe for concurrent use, as crypto/rand.Reader is.
+func NewSource(c clock.Clock, random io.Reader) *Source {
+	return &Source{uuid.NewGenWithOptions(uuid.WithEpochFunc(c.Now), uuid.WithRandomReader(random))}
+}
+
+// New makes an id. It panics when the machine has no randomness left, because nothing safe can follow.
+func (s *Source) New(p Prefix) string {
+	u, err := s.gen.NewV7()
+	if err != nil {
+		panic(fmt.Sprintf("id: no randomness: %v", err))
+	}
+	return string(p) + "_" + encode(u)
+}
+
+// Valid tells whether text is an id of that type; it does not tell whether such a thing exists.
+func Valid(p Prefix, text string) bool {
+	rest, ok := strings.CutPrefix(text, string(p)+"_")
+	// 26 base32 digits hold 130 bits, so the first may not exceed 7.
+	if !ok || len(rest) != digits || rest[0] > '7' {
+		return false
+	}
+	for _, c := range []byte(rest) {
+		if strings.IndexByte(alphabet, c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// encode writes 128 bits as 26 digits of five bits, the first digit holding the top three.
+func encode(u uuid.UUID) string {
+	var out [digits]byte
+	var acc uint64
+	bits, n := uint(2), 0 // two leading zero bits fill 128 up to 130
+	for _, b := range u {
+		acc = acc<<8 | uint64(b)
+		bits += 8
+		for bits >= 5 {
+			bits -= 5
+			out[n] = alphabet[acc>>bits&31]
+			n++
+		}
+		acc &= 1<<bits - 1
+	}
+	return string(out[:])
+}

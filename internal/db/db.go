@@ -1,0 +1,132 @@
+package db
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+)
+
+// Config says which database, and where time and randomness come from; those three default to the machine's.
+type Config struct {
+	URL           string // a postgres:// address; empty means SQLite
+	Dir           string // the folder of the SQLite file
+	AllowDataLoss bool   // run on a PostgreSQL that may lose acknowledged writes in a crash
+	MaxConns      int    // PostgreSQL connections; 0 means connsDefault
+	Clock         clock.Clock
+	Random        io.Reader
+	Log           *slog.Logger
+}
+
+// DB is the handle everything above this floor shares.
+type DB struct {
+	engine Engine
+	config Config
+	clock  clock.Clock
+	ids    *id.Source
+	log    *slog.Logger
+
+	write, read *sql.DB // one and the same on PostgreSQL
+	queue       chan *turn
+	closed      chan struct{}
+	woken       chan struct{}
+	ready       atomic.Bool
+	statements  statements
+	prepared    prepared
+}
+
+// Open makes the handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use is Unavailable.
+func Open(c Config) (*DB, error) {
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, closed: make(chan struct{}), woken: make(chan struct{}, 1)}
+	var err error
+	if c.URL == "" {
+		err = d.openSQLite()
+	} else {
+		err = d.openPostgres()
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.statements.engine = d.engine
+	return d, nil
+}
+
+// Prepare reaches the database, refuses one that would lose acknowledged writes, and brings the schema up to date.
+func (d *DB) Prepare(ctx context.Context) error {
+	if err := d.read.PingContext(ctx); err != nil {
+		return translate(fmt.Errorf("reach the database: %w", err))
+	}
+	if err := d.checkDurability(ctx); err != nil {
+		return err
+	}
+	if err := d.migrate(ctx); err != nil {
+		return translate(fmt.Errorf("migrate the database: %w", err))
+	}
+	d.ready.Store(true)
+	return nil
+}
+
+// Ready tells whether the database answers now.
+func (d *DB) Ready(ctx context.Context) error {
+	if !d.ready.Load() {
+		return errNotReady()
+	}
+	return translate(d.read.PingContext(ctx))
+}
+
+func errNotReady() error {
+	return fault.UnavailableBecause(errors.New("db: not prepared"), "the database is not available yet")
+}
+
+// Engine tells which database this is.
+func (d *DB) Engine() Engine { return d.engine }
+
+// Clock is where this database's times come from.
+func (d *DB) Clock() clock.Clock { return d.clock }
+
+// Random is where keys and ids take their randomness.
+func (d *DB) Random() io.Reader { return d.config.Random }
+
+// IDs makes identifiers.
+func (d *DB) IDs() *id.Source { return d.ids }
+
+// Jobs is the connection pool the job queue runs on. Nothing else reaches past Write and Read.
+func (d *DB) Jobs() *sql.DB { return d.write }
+
+// Wake tells this process's background work that a commit left it something to do.
+func (d *DB) Wake() {
+	select {
+	case d.woken <- struct{}{}:
+	default: // it has been told already
+	}
+}
+
+// Woken is where background work hears Wake.
+func (d *DB) Woken() <-chan struct{} { return d.woken }
+
+// Close lets the write under way finish and closes the connections.
+func (d *DB) Close() error {
+	close(d.closed)
+	err := d.write.Close()
+	if d.read != d.write {
+		err = errors.Join(err, d.read.Close())
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+// Package dbtest gives each test its own database on each engine: a copy of one migrated once, so that it costs milliseconds.
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// URLVariable names the PostgreSQL cluster the tests may make databases in; make test and with-postgres set it.
+const URLVariable = "BURSAR_TEST_DATABASE_URL"
+
+// Each runs a test on SQLite and on PostgreSQL, in parallel, each with an empty database of its own.
+func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
+	t.Helper()
+	EachConfig(t, func(t *testing.T, c db.Config) {
+		test(t, Open(t, c))
+	})
+}
+
+// EachConfig is Each for a test that opens its database itself, perhaps more than once.
+func EachConfig(t *testing.T, test func(t *testing.T, c db.Config)) {
+	t.Helper()
+	for engine, config := range map[db.Engine]func(*testing.T) db.Config{db.SQLite: SQLite, db.Postgres: Postgres} {
+		t.Run(string(engine), func(t *testing.T) {
+			t.Parallel()
+			test(t, config(t))
+		})
+	}
+}
+
+// Open opens a database for as long as the test runs.
+func Open(t *testing.T, c db.Config) *db.DB {
+	t.Helper()
+	d, err := db.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	if err := d.Prepare(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// sqliteTemplate is the bytes of a migrated file.
+var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "bursar-template")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := migrate(db.Config{Dir: dir}); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, db.File))
+})
+
+// SQLite gives the configuration of a fresh SQLite database.
+func SQLite(t *testing.T) db.Config {
+	t.Helper()
+	template, err := sqliteTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, db.File), template, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return db.Config{Dir: dir}
+}
+
+// postgresTemplate is the name of a migrated database that others are copied from, one a test process.
+var postgresTemplate = sync.OnceValues(func() (string, error) {
+	name := randomName("template")
+	if err := admin("CREATE DATABASE " + name); err != nil {
+		return "", err
+	}
+	return name, migrate(db.Config{URL: databaseURL(name), MaxConns: 2})
+})
+
+// copying lets one CREATE DATABASE run at a time: PostgreSQL refuses two that read the same template.
+var copying sync.Mutex
+
+// connsMax is enough for a test's own concurrency while many tests share one cluster.
+const connsMax = 8
+
+// Postgres gives the configuration of a fresh PostgreSQL database, dropped when the test ends.
+func Postgres(t *testing.T) db.Config {
+	t.Helper()
+	if os.Getenv(URLVariable) == "" {
+		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", URLVariable)
+	}
+	template, err := postgresTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := randomName("test")
+	copying.Lock()
+	err = admin("CREATE DATABASE " + name + " TEMPLATE " + template + " STRATEGY file_copy")
+	copying.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = admin("DROP DATABASE " + name + " WITH (FORCE)") })
+	return db.Config{URL: databaseURL(name), MaxConns: connsMax}
+}
+
+func migrate(c db.Config) error {
+	d, err := db.Open(c)
+	if err != nil {
+		return err
+	}
+	if err := d.Prepare(context.Background()); err != nil {
+		return err
+	}
+	return d.Close()
+}
+
+// adminPool is one connection to the cluster's own database.
+var adminPool = sync.OnceValues(func() (*sql.DB, error) {
+	pool, err := sql.Open("pgx", os.Getenv(URLVariable))
+	if err == nil {
+		pool.SetMaxOpenConns(2)
+	}
+	return pool, err
+})
+
+func admin(statement string) error {
+	pool, err := adminPool()
+	if err != nil {
+		return err
+	}
+	if _, err := pool.ExecContext(context.Background(), statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
+
+func randomName(kind string) string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b)
+	return "bursar_" + kind + "_" + hex.EncodeToString(b)
+}
+
+func databaseURL(name string) string {
+	u, err := url.Parse(os.Getenv(URLVariable))
+	if err != nil {
+		panic(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}

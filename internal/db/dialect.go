@@ -1,0 +1,70 @@
+package db
+
+import (
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+)
+
+// Engine is one of the two databases.
+type Engine string
+
+// The engines.
+const (
+	SQLite   Engine = "sqlite"
+	Postgres Engine = "postgres"
+)
+
+// words are the fragments in which the engines differ, by the name they have in braces in migrations and queries. Each says why.
+var words = map[string]map[Engine]string{
+	// Text compares by bytes on SQLite; a PostgreSQL database would use its locale, and keyset pages would differ.
+	"text": {SQLite: "TEXT", Postgres: `TEXT COLLATE "C"`},
+	// SQLite has no exact decimal: text under our own collation compares and sorts as a number.
+	"decimal": {SQLite: "TEXT COLLATE DECIMAL", Postgres: "NUMERIC"},
+	// SQLite has no time: fixed-width UTC text sorts as time does.
+	"timestamp": {SQLite: "TEXT", Postgres: "TIMESTAMPTZ"},
+	"bytes":     {SQLite: "BLOB", Postgres: "BYTEA"},
+	"integer":   {SQLite: "INTEGER", Postgres: "BIGINT"},
+	// SQLite would take any value in any column and keep a second copy of the key; PostgreSQL does neither.
+	"clustered": {SQLite: "STRICT, WITHOUT ROWID", Postgres: ""},
+	// SQLite has one writer, which is the lock.
+	"for_update":  {SQLite: "", Postgres: "FOR UPDATE"},
+	"skip_locked": {SQLite: "", Postgres: "FOR UPDATE SKIP LOCKED"},
+	// PostgreSQL adds NUMERIC exactly; SQLite's + would go through binary floating point.
+	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},
+}
+
+// expand replaces every {word} by the engine's fragment. Braces around anything else are left alone.
+func expand(e Engine, text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	for name, by := range words {
+		text = strings.ReplaceAll(text, "{"+name+"}", by[e])
+	}
+	return text
+}
+
+// bind turns a Go value into what the engine's driver stores, so that areas pass times as they are.
+func bind(e Engine, v any) any {
+	switch t := v.(type) {
+	case time.Time:
+		if e == SQLite {
+			return clock.Format(t)
+		}
+		return clock.Stamp(t)
+	case *time.Time:
+		if t == nil {
+			return nil
+		}
+		return bind(e, *t)
+	case bool:
+		if e == SQLite && t {
+			return int64(1)
+		} else if e == SQLite {
+			return int64(0)
+		}
+	}
+	return v
+}

@@ -1,0 +1,91 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// Errors are told apart by SQLSTATE or SQLite's code, never by a constraint's name: a distributed PostgreSQL renames constraints per shard.
+
+// IsDuplicate tells a row that was already there.
+func IsDuplicate(err error) bool {
+	code, ok := sqliteCode(err)
+	if ok {
+		return code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	return sqlState(err) == "23505"
+}
+
+// isRetryable tells a transaction that the database itself rolled back and asks to see again.
+func isRetryable(err error) bool {
+	state := sqlState(err)
+	return state == "40001" || state == "40P01"
+}
+
+// isLost tells that the database, not the statement, is the trouble.
+func isLost(err error) bool {
+	if code, ok := sqliteCode(err); ok {
+		switch code & 0xff {
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY,
+			sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL:
+			return true
+		}
+		return false
+	}
+	if state := sqlState(err); state != "" {
+		switch state[:2] {
+		case "08", "53", "57", "58": // connection, resources, operator intervention, system
+			return true
+		}
+		return state == "25006" || state == "3D000" // read-only standby, no such database
+	}
+	var netErr net.Error
+	var connectErr *pgconn.ConnectError
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.As(err, &connectErr) || errors.As(err, &netErr) ||
+		strings.Contains(err.Error(), "conn closed") // pgx gives no typed error for it
+}
+
+// translate turns a lost database into the kind the edges answer with 503; every other error passes.
+func translate(err error) error {
+	switch {
+	case err == nil || fault.KindOf(err) != fault.Internal:
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.UnavailableBecause(err, "the database did not answer in time")
+	case errors.Is(err, context.Canceled):
+		return err
+	case isLost(err) || isRetryable(err):
+		return fault.UnavailableBecause(err, "the database is not available")
+	}
+	return err
+}
+
+func sqlState(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func sqliteCode(err error) (int, bool) {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code(), true
+	}
+	return 0, false
+}

@@ -1,0 +1,68 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	connsDefault   = 24
+	connectTimeout = 5 * time.Second
+)
+
+func (d *DB) openPostgres() error {
+	d.engine = Postgres
+	config, err := pgx.ParseConfig(d.config.URL)
+	if err != nil {
+		// pgx quotes the address, password and all, in its own message.
+		return fmt.Errorf("the database address is not valid: it must look like postgres://user:password@host:5432/name")
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
+		config.ConnectTimeout = connectTimeout
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "bursar"
+	}
+	conns := d.config.MaxConns
+	if conns == 0 {
+		conns = connsDefault
+	}
+	pool := stdlib.OpenDB(*config)
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	d.write, d.read = pool, pool
+	return nil
+}
+
+// UnsafeError says which setting of PostgreSQL would lose acknowledged writes in a crash.
+type UnsafeError struct{ Setting string }
+
+func (e *UnsafeError) Error() string {
+	return fmt.Sprintf("PostgreSQL has %s off: a crash would lose writes that were already acknowledged. Turn it on, or start with --allow-data-loss-on-crash", e.Setting)
+}
+
+// checkDurability looks at the two settings that decide whether a commit survives a crash. SQLite's are ours and always on.
+func (d *DB) checkDurability(ctx context.Context) error {
+	if d.engine == SQLite {
+		return nil
+	}
+	for _, setting := range []string{"fsync", "synchronous_commit"} {
+		var value string
+		if err := d.read.QueryRowContext(ctx, "SHOW "+setting).Scan(&value); err != nil {
+			return translate(err)
+		}
+		if value != "off" {
+			continue
+		}
+		if !d.config.AllowDataLoss {
+			return &UnsafeError{setting}
+		}
+		d.log.Warn("PostgreSQL may lose acknowledged writes in a crash", "setting", setting, "value", value)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// File is the name of the SQLite database in the data folder.
+const File = "bursar.db"
+
+// readersMax bounds SQLite's read connections: each keeps its own page cache, and more than this only take turns at the cores.
+const readersMax = 8
+
+// turnsMax bounds the writes that wait; the next one blocks its caller instead of filling memory.
+const turnsMax = 4096
+
+func (d *DB) openSQLite() error {
+	registerDecimals()
+	d.engine = SQLite
+	if err := os.MkdirAll(d.config.Dir, 0o750); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	path := filepath.Join(d.config.Dir, File)
+	var err error
+	// The writer is one connection, so that waiting writes share a commit instead of fighting for the lock.
+	if d.write, err = sql.Open("sqlite", sqliteDSN(path, "_txlock=immediate")); err != nil {
+		return err
+	}
+	d.write.SetMaxOpenConns(1)
+	if d.read, err = sql.Open("sqlite", sqliteDSN(path, "_pragma=query_only(1)")); err != nil {
+		return err
+	}
+	d.read.SetMaxOpenConns(readersMax)
+	d.read.SetMaxIdleConns(readersMax)
+	// The writer goes first: it makes the file and puts it in WAL mode, which readers cannot.
+	if err := d.write.PingContext(context.Background()); err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	d.queue = make(chan *turn, turnsMax)
+	go d.serveTurns()
+	return nil
+}
+
+// sqliteDSN sets what makes a commit durable (FULL syncs the log each time) and a lock wait instead of fail.
+func sqliteDSN(path, extra string) string {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
+	return u.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&" + extra
+}
+
+// Backup writes a consistent copy of a SQLite database while it is in use.
+func (d *DB) Backup(ctx context.Context, path string) error {
+	if d.engine != SQLite {
+		return fmt.Errorf("backup copies SQLite; for PostgreSQL use pg_dump or its continuous archiving, as docs/OPERATIONS.md says")
+	}
+	if _, err := os.Stat(path); err == nil {
+		return fmt.Errorf("%s exists already; name a new file", path)
+	}
+	// VACUUM INTO reads one snapshot, so that writers go on and the copy is whole; it leaves syncing to us.
+	if _, err := d.read.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return err
+	}
+	return syncFile(path)
+}
+
+func syncFile(path string) error {
+	for _, p := range []string{path, filepath.Dir(path)} {
+		f, err := os.Open(p)
+		if err != nil {
+			return err
+		}
+		err = f.Sync()
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package db
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// statement is one SQL text made ready for an engine: numbered parameters, fragments expanded, tables known.
+type statement struct {
+	sql     string
+	order   []int // for each numbered parameter the caller's argument, or orgParam
+	unbound error // why a handle bound to an organization may not run it
+	changes bool  // it writes an audited tenant table
+}
+
+const orgParam = -1
+
+var (
+	tableRe  = regexp.MustCompile(`(?i)\b(FROM|JOIN|INTO|UPDATE)\s+([a-z_][a-z0-9_]*)`)
+	boundRe  = regexp.MustCompile(`(?i)\borganization_id\s*=\s*(@org\b|[a-z_][a-z0-9_]*\.organization_id\b)`)
+	insertRe = regexp.MustCompile(`(?i)^\s*INSERT\s+INTO\s`)
+	writeRe  = regexp.MustCompile(`(?i)^\s*(INSERT|UPDATE|DELETE)\s`)
+)
+
+// statementsMax bounds the cache: lists with many filters make many texts, and a text that misses is only compiled again.
+const statementsMax = 4096
+
+// statements compiles each text once.
+type statements struct {
+	engine Engine
+	mu     sync.RWMutex
+	byText map[string]*statement
+}
+
+func (s *statements) get(text string) *statement {
+	s.mu.RLock()
+	st := s.byText[text]
+	s.mu.RUnlock()
+	if st != nil {
+		return st
+	}
+	st = compile(s.engine, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byText == nil || len(s.byText) >= statementsMax {
+		s.byText = make(map[string]*statement)
+	}
+	s.byText[text] = st
+	return st
+}
+
+func compile(e Engine, text string) *statement {
+	st := &statement{}
+	tenants, audited := 0, false
+	for _, m := range tableRe.FindAllStringSubmatch(text, -1) {
+		// A name that is no table of ours is a CTE or an alias, which reads tables named elsewhere in the text.
+		if t, ok := tablesByName[strings.ToLower(m[2])]; ok && t.Kind == Tenant {
+			tenants++
+			audited = audited || t.Unaudited == ""
+		}
+	}
+	bound := len(boundRe.FindAllString(text, -1))
+	if insertRe.MatchString(text) && strings.Contains(text, "@org") {
+		bound++
+	}
+	if bound < tenants {
+		st.unbound = fmt.Errorf("db: %d tenant tables but %d of them tied to @org in: %s", tenants, bound, text)
+	}
+	st.changes = audited && writeRe.MatchString(text)
+	st.sql = st.number(e, expand(e, text))
+	return st
+}
+
+// number replaces ? and @org outside quotes by the engine's numbered parameters; @org takes one number however often it occurs.
+func (st *statement) number(e Engine, text string) string {
+	mark := "?"
+	if e == Postgres {
+		mark = "$"
+	}
+	var out strings.Builder
+	args, org, quoted := 0, 0, false
+	add := func(arg int) int {
+		st.order = append(st.order, arg)
+		return len(st.order)
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\'':
+			quoted = !quoted
+			out.WriteByte(c)
+		case c == '?' && !quoted:
+			out.WriteString(mark + strconv.Itoa(add(args)))
+			args++
+		case c == '@' && !quoted && strings.HasPrefix(text[i:], "@org"):
+			if org == 0 {
+				org = add(orgParam)
+			}
+			out.WriteString(mark + strconv.Itoa(org))
+			i += len("@org") - 1
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}
+
+// arguments puts the caller's values and the organization in the statement's order.
+func (st *statement) arguments(e Engine, org string, args []any) ([]any, error) {
+	out := make([]any, len(st.order))
+	used := 0
+	for i, o := range st.order {
+		if o == orgParam {
+			out[i] = org
+			continue
+		}
+		if o >= len(args) {
+			return nil, fmt.Errorf("db: %d arguments for: %s", len(args), st.sql)
+		}
+		out[i] = bind(e, args[o])
+		used++
+	}
+	if used != len(args) {
+		return nil, fmt.Errorf("db: %d arguments where %d are used in: %s", len(args), used, st.sql)
+	}
+	return out, nil
+}

@@ -1,0 +1,52 @@
+package db
+
+import "fmt"
+
+// Kind says how a table is spread when one PostgreSQL is not enough.
+type Kind string
+
+// The kinds. Tenant tables follow their organization; reference tables are small, read mostly and copied everywhere; local ones belong to one coordinator.
+const (
+	Tenant    Kind = "tenant"
+	Reference Kind = "reference"
+	Local     Kind = "local"
+)
+
+// Table registers one table. Unaudited says why a change to a tenant table needs no audit row; empty means it does.
+type Table struct {
+	Name      string
+	Kind      Kind
+	Unaudited string
+}
+
+// Tables lists every table there is; a test holds it against the catalogs of both engines.
+var Tables = []Table{
+	{Name: "organizations", Kind: Tenant},
+	{Name: "members", Kind: Tenant},
+	{Name: "legal_entities", Kind: Tenant},
+	{Name: "heads", Kind: Tenant, Unaudited: "it is the end of the audit chain itself"},
+	{Name: "audit_log", Kind: Tenant, Unaudited: "it is the audit itself"},
+	{Name: "events", Kind: Tenant, Unaudited: "an event restates a change that is audited"},
+	{Name: "idempotency_keys", Kind: Tenant, Unaudited: "it holds answers, not facts"},
+	{Name: "users", Kind: Reference},
+	{Name: "api_keys", Kind: Reference},
+	{Name: "goose_db_version", Kind: Local},
+	{Name: "river_client", Kind: Local},
+	{Name: "river_client_queue", Kind: Local},
+	{Name: "river_job", Kind: Local},
+	{Name: "river_leader", Kind: Local},
+	{Name: "river_migration", Kind: Local},
+	{Name: "river_notification", Kind: Local},
+	{Name: "river_queue", Kind: Local},
+}
+
+var tablesByName = func() map[string]Table {
+	m := make(map[string]Table, len(Tables))
+	for _, t := range Tables {
+		if _, twice := m[t.Name]; twice {
+			panic(fmt.Sprintf("db: table %s is registered twice", t.Name))
+		}
+		m[t.Name] = t
+	}
+	return m
+}()

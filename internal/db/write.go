@@ -1,0 +1,183 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// retriesMax is how often a transaction that PostgreSQL itself rolled back is tried again.
+const retriesMax = 8
+
+// Func is the body of a transaction. It may run more than once and must do nothing outside the database that it would regret.
+type Func func(ctx context.Context, tx *Tx) error
+
+type txKey struct{}
+
+// ErrCommitUnknown marks a commit whose answer was lost: it may have happened, so it is never tried again here.
+var ErrCommitUnknown = errors.New("db: the answer to COMMIT was lost")
+
+// Write runs fn in a transaction bound to an organization. Inside another one of the same organization it joins it, so that use cases compose.
+func (d *DB) Write(ctx context.Context, org string, fn Func) error {
+	if org == "" {
+		return errors.New("db: a write needs an organization; WriteAcross needs a reason")
+	}
+	return d.writeBound(ctx, org, fn)
+}
+
+// WriteAcross runs fn in a transaction bound to no organization; the reason is for whoever reads the call.
+func (d *DB) WriteAcross(ctx context.Context, reason string, fn Func) error {
+	if reason == "" {
+		return errors.New("db: crossing organizations needs a reason")
+	}
+	return d.writeBound(ctx, "", fn)
+}
+
+func (d *DB) writeBound(ctx context.Context, org string, fn Func) error {
+	if outer, ok := ctx.Value(txKey{}).(*Tx); ok {
+		return outer.join(ctx, org, fn)
+	}
+	if !d.ready.Load() {
+		return errNotReady()
+	}
+	if d.engine == SQLite {
+		return translate(d.takeTurn(ctx, org, fn))
+	}
+	for try := 1; ; try++ {
+		err := d.writePostgres(ctx, org, fn)
+		if err == nil || !isRetryable(err) || try == retriesMax {
+			return translate(err)
+		}
+		// Jitter, so that two that collided do not collide again in step.
+		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6)))
+		select {
+		case <-ctx.Done():
+			return translate(ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// join runs fn in the transaction under way. If it fails the whole fails, even when the caller overlooks the error.
+func (tx *Tx) join(ctx context.Context, org string, fn Func) error {
+	if org != tx.org {
+		return fmt.Errorf("db: a transaction of %q cannot hold one of %q", tx.org, org)
+	}
+	err := fn(ctx, tx)
+	if err != nil && tx.failed == nil {
+		tx.failed = err
+	}
+	return err
+}
+
+func (d *DB) writePostgres(ctx context.Context, org string, fn Func) error {
+	// The transaction itself outlives a caller that hangs up, because a COMMIT cut short would leave its outcome unknown.
+	stx, err := d.write.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	tx := d.newTx(org, stx)
+	defer func() {
+		// A no-op after Commit; what a panic left open ends here.
+		_ = stx.Rollback()
+	}()
+	if err := tx.run(ctx, fn); err != nil {
+		return err
+	}
+	if err := stx.Commit(); err != nil {
+		if sqlState(err) != "" && !isLost(err) {
+			return err // the server said no: it did not happen
+		}
+		return fault.UnavailableBecause(errors.Join(ErrCommitUnknown, err), "the database did not confirm the write; check whether it took effect before sending it again")
+	}
+	tx.committed()
+	return nil
+}
+
+func (d *DB) newTx(org string, stx *sql.Tx) *Tx {
+	return &Tx{db: d, org: org, sql: stx, now: clock.Stamp(d.clock.Now())}
+}
+
+// run is the inside of every write: the body, then what was put off to the end, then the check that the audit has it.
+func (tx *Tx) run(ctx context.Context, fn Func) error {
+	ctx = context.WithValue(ctx, txKey{}, tx)
+	if err := fn(ctx, tx); err != nil {
+		return err
+	}
+	if tx.failed != nil {
+		return tx.failed
+	}
+	for _, f := range tx.before {
+		if err := f(ctx); err != nil {
+			return err
+		}
+	}
+	if tx.org != "" && tx.changed && !tx.recorded {
+		return errors.New("db: a change without an audit row does not commit")
+	}
+	return nil
+}
+
+func (tx *Tx) committed() {
+	for _, f := range tx.after {
+		f()
+	}
+}
+
+// Read runs fn on one snapshot of an organization's data. Inside a transaction it joins it.
+func (d *DB) Read(ctx context.Context, org string, fn Func) error {
+	if org == "" {
+		return errors.New("db: a read needs an organization; ReadAcross needs a reason")
+	}
+	return d.readBound(ctx, org, fn)
+}
+
+// ReadAcross reads across organizations, which sign-in, upkeep and checks do and nothing else.
+func (d *DB) ReadAcross(ctx context.Context, reason string, fn Func) error {
+	if reason == "" {
+		return errors.New("db: crossing organizations needs a reason")
+	}
+	return d.readBound(ctx, "", fn)
+}
+
+func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
+	if outer, ok := ctx.Value(txKey{}).(*Tx); ok {
+		return outer.join(ctx, org, fn)
+	}
+	if !d.ready.Load() {
+		return errNotReady()
+	}
+	stx, err := d.read.BeginTx(ctx, &sql.TxOptions{Isolation: readIsolation[d.engine], ReadOnly: true})
+	if err != nil {
+		return translate(err)
+	}
+	tx := d.newTx(org, stx)
+	tx.readOnly = true
+	defer func() { _ = stx.Rollback() }()
+	return translate(fn(context.WithValue(ctx, txKey{}, tx), tx))
+}
+
+// readIsolation gives each engine's snapshot its name: every SQLite transaction is one already.
+var readIsolation = map[Engine]sql.IsolationLevel{SQLite: sql.LevelDefault, Postgres: sql.LevelRepeatableRead}
+
+// ReadOne runs fn without a transaction around it, for a use case that is one statement: it saves two round trips.
+func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
+	if outer, ok := ctx.Value(txKey{}).(*Tx); ok {
+		return outer.join(ctx, org, fn)
+	}
+	if org == "" {
+		return errors.New("db: a read needs an organization; ReadAcross needs a reason")
+	}
+	if !d.ready.Load() {
+		return errNotReady()
+	}
+	tx := d.newTx(org, nil)
+	tx.readOnly = true
+	return translate(fn(ctx, tx))
+}

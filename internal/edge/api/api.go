@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/id"
+)
+
+// Limits of one request. A client may be slow, but only before and after the database is in use: the body is read whole first and the answer is written last.
+const (
+	bodyMax         = 8 << 20
+	bodyReadTimeout = 30 * time.Second
+	handleTimeout   = 30 * time.Second
+)
+
+// Config is what the edge needs beyond the application.
+type Config struct {
+	RateLimit int // requests a second and key; 0 means no limit
+	Log       *slog.Logger
+	Metrics   *prometheus.Registry
+	Version   string
+}
+
+// API is the handler of everything over HTTP.
+type API struct {
+	app     *app.App
+	config  Config
+	ids     *id.Source
+	limits  limiter
+	metrics *metrics
+	list    []Route
+	schemas *schemas
+	mux     *http.ServeMux
+}
+
+// New makes the handler.
+func New(a *app.App, c Config) *API {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics), schemas: newSchemas(c.Version), mux: http.NewServeMux()}
+	api.list = api.routes()
+	for i := range api.list {
+		r := &api.list[i]
+		r.prepare(api)
+		api.mux.Handle(r.Method+" "+r.Path, api.measured(r))
+	}
+	api.operations()
+	api.mux.HandleFunc("/", api.nowhere)
+	return api
+}
+
+// Routes is the list, for tests that are made from it.
+func (a *API) Routes() []Route { return a.list }
+
+type requestKey struct{}
+
+func requestID(ctx context.Context) string {
+	text, _ := ctx.Value(requestKey{}).(string)
+	return text
+}
+
+// ServeHTTP gives every request its id and catches what nothing else did.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	request := a.ids.New(id.Request)
+	w.Header().Set("X-Request-Id", request)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), requestKey{}, request), handleTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
+	out := &response{ResponseWriter: w, request: r}
+	defer a.recovered(out, r)
+	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
+		a.nowhere(out, r) // the mux would redirect, in a text of its own
+		return
+	}
+	a.mux.ServeHTTP(out, r)
+}
+
+// nowhere answers a path that is none, or a method the path does not have.
+func (a *API) nowhere(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		try := *r
+		try.Method = method
+		if _, pattern := a.mux.Handler(&try); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		a.fail(w, r, errNoPath)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	a.fail(w, r, errNoMethod)
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+type auditLogInput struct {
+	paging
+	Action     string `query:"action" maxLength:"100" doc:"Only this action, such as organization.updated"`
+	ResourceID string `query:"resource_id" maxLength:"64" doc:"Only changes of this thing"`
+	UserID     string `query:"user_id" maxLength:"64" doc:"Only changes by this person"`
+	StartDate  string `query:"start_date" maxLength:"40" doc:"Only changes at or after this time or date"`
+	EndDate    string `query:"end_date" maxLength:"40" doc:"Only changes at or before this time; a date means its last instant, UTC"`
+}
+
+func (a *API) listAuditLog(ctx context.Context, in *auditLogInput) (List[AuditEntry], error) {
+	var faults fault.List
+	f := audit.Filter{Action: in.Action, ResourceID: in.ResourceID, UserID: in.UserID}
+	f.From, f.To = moment(&faults, "start_date", in.StartDate, false), moment(&faults, "end_date", in.EndDate, true)
+	if err := faults.Err(); err != nil {
+		return List[AuditEntry]{}, err
+	}
+	entries, err := a.app.Audit.List(ctx, f, in.request())
+	return listOf(entries, viewAuditEntry), err
+}
+
+func (a *API) verifyAuditLog(ctx context.Context, in *struct {
+	After int64 `query:"after" minimum:"0" default:"0" doc:"Begin after this sequence number; one call checks up to 100,000 entries"`
+}) (Data[AuditVerification], error) {
+	v, err := a.app.Audit.Verify(ctx, in.After)
+	out := AuditVerification{Valid: v.Break == nil, Complete: v.Complete(), Checked: v.Checked, LastSequenceNumber: v.LastSequence, HeadSequenceNumber: v.HeadSequence, HeadHash: v.HeadHash}
+	if v.Break != nil {
+		out.BrokenAt, out.Reason = &v.Break.Sequence, &v.Break.Reason
+	}
+	return Data[AuditVerification]{out}, err
+}
+
+func viewAuditEntry(e audit.Entry) AuditEntry {
+	raw := func(text string) json.RawMessage {
+		if text == "" {
+			return json.RawMessage("null")
+		}
+		return json.RawMessage(text)
+	}
+	return AuditEntry{
+		SequenceNumber: e.Sequence, CreatedAt: stamp(e.CreatedAt), Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
+		UserID: textOrNull(e.UserID), APIKeyID: textOrNull(e.APIKeyID), RequestID: textOrNull(e.RequestID),
+		Before: raw(e.Before), After: raw(e.After), PreviousHash: e.PreviousHash, Hash: e.Hash,
+	}
+}

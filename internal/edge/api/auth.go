@@ -1,0 +1,69 @@
+package api
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+)
+
+const (
+	keyHeader          = "X-API-Key"
+	organizationHeader = "X-Organization-Id"
+)
+
+// authenticate finds who sent a request.
+func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
+	who, err := a.app.Access.Authenticate(r.Context(), secret.New(r.Header.Get(keyHeader)))
+	if err != nil {
+		return who, err
+	}
+	who.RequestID = requestID(r.Context())
+	// Whoever names an organization must get that one or none: falling back to the key's own would act on the wrong books.
+	if named := r.Header.Get(organizationHeader); named != "" && named != who.OrganizationID {
+		return who, fault.Missing("organization")
+	}
+	return who, nil
+}
+
+// limitersMax bounds the memory of the limiter; a key it forgot starts with a full allowance.
+const limitersMax = 10_000
+
+// limiter lets each key do so many requests a second on this node, and twice as many at once.
+type limiter struct {
+	perSecond int
+	mu        sync.Mutex
+	byKey     map[string]*rate.Limiter
+}
+
+func (l *limiter) take(key string) error {
+	if l.perSecond <= 0 {
+		return nil
+	}
+	now := time.Now()
+	reservation := l.of(key).ReserveN(now, 1)
+	if wait := reservation.DelayFrom(now); wait > 0 {
+		reservation.CancelAt(now)
+		return fault.RateLimitedFor(wait)
+	}
+	return nil
+}
+
+func (l *limiter) of(key string) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.byKey[key]
+	if r == nil {
+		if l.byKey == nil || len(l.byKey) >= limitersMax {
+			l.byKey = map[string]*rate.Limiter{}
+		}
+		r = rate.NewLimiter(rate.Limit(l.perSecond), 2*l.perSecond)
+		l.byKey[key] = r
+	}
+	return r
+}

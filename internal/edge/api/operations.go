@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics count what the service does, by route and never by organization.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMetrics(r *prometheus.Registry) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bursar_http_requests_total", Help: "Requests answered."}, []string{"method", "path", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "bursar_http_request_seconds", Help: "Time to answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}}, []string{"method", "path"}),
+	}
+	r.MustRegister(m.requests, m.seconds)
+	return m
+}
+
+// measured runs a route and counts it.
+func (a *API) measured(r *Route) http.Handler {
+	seconds := a.metrics.seconds.WithLabelValues(r.Method, r.Path)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		start := time.Now()
+		if err := a.serve(r, w, req); err != nil {
+			a.fail(w, req, err)
+		}
+		status := w.(*response).status
+		took := time.Since(start)
+		seconds.Observe(took.Seconds())
+		a.metrics.requests.WithLabelValues(r.Method, r.Path, strconv.Itoa(status)).Inc()
+		a.config.Log.Debug("request", "method", r.Method, "path", r.Path, "status", status, "took", took, "request_id", requestID(req.Context()))
+	})
+}
+
+const readyTimeout = 2 * time.Second
+
+// operations are the paths for those who run the service; they need no key and tell nothing of anybody's books.
+func (a *API) operations() {
+	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		a.send(w, r, http.StatusOK, encode(map[string]string{"status": "ok", "version": a.config.Version}))
+	})
+	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		if err := a.app.DB.Ready(ctx); err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		a.send(w, r, http.StatusOK, encode(map[string]string{"status": "ready"}))
+	})
+	a.mux.Handle("GET /metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
+	spec := sync.OnceValue(func() []byte {
+		text, err := json.Marshal(a.schemas.spec)
+		if err != nil {
+			panic(err)
+		}
+		return text
+	})
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		a.send(w, r, http.StatusOK, spec())
+	})
+	a.mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		a.send(w, r, http.StatusOK, a.docsPage())
+	})
+}
+
+// OpenAPI is the description in YAML, as it is kept in the repository.
+func (a *API) OpenAPI() ([]byte, error) { return a.schemas.spec.YAML() }

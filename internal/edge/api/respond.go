@@ -1,0 +1,105 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// gzipFrom is the size below which compressing costs more than it saves.
+const gzipFrom = 1400
+
+// sendTimeout is how long a client may take to read an answer, however large the server's own patience is.
+const sendTimeout = 60 * time.Second
+
+// response remembers what was sent, for metrics and for a panic that comes too late.
+type response struct {
+	http.ResponseWriter
+	request *http.Request
+	status  int
+	begun   bool
+}
+
+// WriteHeader notes the status.
+func (r *response) WriteHeader(status int) {
+	if !r.begun {
+		r.status, r.begun = status, true
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes that the answer has begun.
+func (r *response) Write(b []byte) (int, error) {
+	if !r.begun {
+		r.WriteHeader(http.StatusOK)
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap lets deadlines reach the connection.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// encode writes JSON as it is, without HTML escapes: the answer is no page. Our own views always encode; one that does not is a defect.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// send writes a whole answer.
+func (a *API) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout))
+	h := w.Header()
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return
+	}
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if len(body) >= gzipFrom {
+		h.Add("Vary", "Accept-Encoding")
+		if acceptsGzip(r) {
+			h.Set("Content-Encoding", "gzip")
+			body = zip(body)
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that left cannot be told so
+}
+
+func zip(body []byte) []byte {
+	var b bytes.Buffer
+	z := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(z)
+	z.Reset(&b)
+	_, _ = z.Write(body) // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes()
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for part := range strings.SplitSeq(header, ",") {
+			name, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
+			if strings.TrimSpace(name) == "gzip" && strings.ReplaceAll(quality, " ", "") != "q=0" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Route is one line of the list and what was made of it.
+type Route struct {
+	Method, Path string
+	Need         actor.Need
+	Idempotent   bool
+	Status       int
+	Tag, Summary string
+	Operation    *huma.Operation // its OpenAPI description
+
+	name    string
+	in, out reflect.Type
+	call    func(ctx context.Context, in any) (any, error)
+	decoder *decoder
+}
+
+// Whether a route takes an Idempotency-Key, as the list says it.
+const (
+	IDEM  = true
+	plain = false
+)
+
+// nothing is the answer of an operation that has none.
+type nothing struct{}
+
+// on makes a line of the list. The handler decodes nothing and writes no error: it gets its input and gives its answer.
+func on[I, O any](method, path string, class actor.Class, scope actor.Scope, idempotent bool, handler func(context.Context, *I) (O, error), tag, summary string) Route {
+	r := Route{
+		Method: method, Path: path, Need: actor.Need{Class: class, Scope: scope}, Idempotent: idempotent, Status: http.StatusOK, Tag: tag, Summary: summary,
+		name: nameOf(handler), in: reflect.TypeFor[I](), out: reflect.TypeFor[O](),
+	}
+	if r.out == reflect.TypeFor[nothing]() {
+		r.Status = http.StatusNoContent
+	}
+	r.call = func(ctx context.Context, in any) (any, error) { return handler(ctx, in.(*I)) }
+	return r
+}
+
+// creates says that the operation makes something.
+func (r Route) creates() Route {
+	r.Status = http.StatusCreated
+	return r
+}
+
+// only asks for one of some roles.
+func (r Route) only(roles ...actor.Role) Route {
+	r.Need.Roles = roles
+	return r
+}
+
+// nameOf takes an operation's id from its handler, so that one name serves both.
+func nameOf(handler any) string {
+	full := runtime.FuncForPC(reflect.ValueOf(handler).Pointer()).Name()
+	return strings.TrimSuffix(full[strings.LastIndex(full, ".")+1:], "-fm")
+}
+
+func (r *Route) prepare(a *API) {
+	r.decoder = newDecoder(a.schemas.registry, r.in)
+	r.Operation = a.schemas.describe(r)
+}
+
+// serve is the path of every request: who, how often, may they, what do they say, do it, answer.
+func (a *API) serve(r *Route, w http.ResponseWriter, req *http.Request) error {
+	who, err := a.authenticate(req)
+	if err != nil {
+		return err
+	}
+	if err := a.limits.take(who.APIKeyID); err != nil {
+		return err
+	}
+	if err := who.Check(r.Need); err != nil {
+		return err
+	}
+	body, err := readBody(w, req)
+	if err != nil {
+		return err
+	}
+	in, err := r.decoder.decode(req, body)
+	if err != nil {
+		return err
+	}
+	keyed, err := r.keyed(req, body)
+	if err != nil {
+		return err
+	}
+	ctx := actor.With(req.Context(), who)
+	answer, replayed, err := a.perform(ctx, r, who, keyed, in)
+	if err != nil {
+		return err
+	}
+	if replayed {
+		w.Header().Set(idempotency.Replayed, "true")
+	}
+	a.send(w, req, answer.Status, answer.Body)
+	return nil
+}
+
+// keyed is the request's idempotency key, where the route takes one and the caller sent one.
+func (r *Route) keyed(req *http.Request, body []byte) (*idempotency.Request, error) {
+	values := req.Header.Values(idempotency.Header)
+	if !r.Idempotent || len(values) == 0 {
+		return nil, nil
+	}
+	k, err := idempotency.NewRequest(strings.Join(values, ","), req.Method, req.URL.RequestURI(), body)
+	return &k, err
+}
+
+// perform runs the handler. Everything but a read runs in one transaction that also holds the claim of the key and the answer given.
+func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request, in any) (answer idempotency.Answer, replayed bool, err error) {
+	run := func(ctx context.Context) error {
+		out, err := r.call(ctx, in)
+		if err != nil {
+			return err
+		}
+		answer, replayed = idempotency.Answer{Status: r.Status, Body: encode(out)}, false
+		return nil
+	}
+	if r.Need.Class == actor.Read {
+		return answer, false, run(ctx)
+	}
+	err = a.app.DB.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if keyed == nil {
+			return run(ctx)
+		}
+		earlier, err := keyed.Claim(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if earlier != nil {
+			answer, replayed = *earlier, true
+			return nil
+		}
+		if err := run(ctx); err != nil {
+			return err
+		}
+		return keyed.Store(ctx, tx, answer)
+	})
+	if keyed != nil && errors.Is(err, db.ErrCommitUnknown) {
+		// The answer to COMMIT was lost, but the key tells whether it happened.
+		if earlier, lost := keyed.Recall(ctx, a.app.DB, who.OrganizationID); lost == nil && earlier != nil {
+			return *earlier, false, nil
+		}
+	}
+	return answer, replayed, err
+}

@@ -1,0 +1,24 @@
+package api
+
+import "github.com/bursarhq/bursar/internal/area/actor"
+
+// routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
+// all that routes share follows from it.
+func (a *API) routes() []Route {
+	const (
+		read, write, privileged = actor.Read, actor.Write, actor.Privileged
+		reads, all              = actor.ScopeRead, actor.ScopeAll
+	)
+	return []Route{
+		on("GET", "/v1/organization", read, reads, plain, a.getOrganization, "Organization", "The organization of the key"),
+		on("PATCH", "/v1/organization", privileged, all, plain, a.updateOrganization, "Organization", "Change the organization's profile"),
+		on("GET", "/v1/organization/members", read, reads, plain, a.listMembers, "Organization", "The people of the organization"),
+
+		on("GET", "/v1/api-keys", privileged, all, plain, a.listAPIKeys, "API keys", "The organization's API keys, newest first"),
+		on("POST", "/v1/api-keys", privileged, all, IDEM, a.createAPIKey, "API keys", "Make an API key; its text is shown only here").creates(),
+		on("DELETE", "/v1/api-keys/{api_key_id}", privileged, all, plain, a.revokeAPIKey, "API keys", "Revoke an API key, on every node within a second"),
+
+		on("GET", "/v1/audit-log", read, reads, plain, a.listAuditLog, "Audit log", "Who changed what, newest first").only(actor.Owner, actor.Admin, actor.Auditor),
+		on("GET", "/v1/audit-log/verify", read, reads, plain, a.verifyAuditLog, "Audit log", "Recompute the chain of hashes over the log").only(actor.Owner, actor.Admin, actor.Auditor),
+	}
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+)
+
+// Data wraps a single record.
+type Data[T any] struct {
+	Data T `json:"data" doc:"The record"`
+}
+
+// List wraps one page of records.
+type List[T any] struct {
+	Data       []T     `json:"data" doc:"The records of this page"`
+	HasMore    bool    `json:"has_more" doc:"Whether another page follows"`
+	NextCursor *string `json:"next_cursor" doc:"Send it as cursor, with the same filters, for the next page; null on the last one"`
+	TotalCount *int64  `json:"total_count,omitempty" minimum:"0" doc:"How many records match in all, where it was asked for"`
+}
+
+// Deleted says that a record is gone.
+type Deleted struct {
+	ID      string `json:"id" doc:"The record that is gone"`
+	Deleted bool   `json:"deleted" doc:"Always true"`
+}
+
+// paging are the parameters every list has.
+type paging struct {
+	Limit  int64  `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"How many records a page has at most"`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"The next_cursor of the page before, with the same filters"`
+}
+
+func (p paging) request() page.Request { return page.Request{Limit: int(p.Limit), Cursor: p.Cursor} }
+
+// listOf turns a page of things into a page of views.
+func listOf[T, V any](p page.Page[T], view func(T) V) List[V] {
+	out := List[V]{Data: make([]V, len(p.Items)), HasMore: p.HasMore, TotalCount: p.TotalCount}
+	for i, item := range p.Items {
+		out.Data[i] = view(item)
+	}
+	if p.HasMore {
+		out.NextCursor = &p.NextCursor
+	}
+	return out
+}
+
+func stamp(t time.Time) string { return clock.Format(t) }
+
+func stampOrNull(t *time.Time) *string {
+	if t == nil {
+		return nil
+	}
+	text := clock.Format(*t)
+	return &text
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// moment reads an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above.
+func moment(faults *fault.List, field, text string, endOfDay bool) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+		return time.Time{}
+	}
+	if endOfDay {
+		t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
+	}
+	return t
+}

@@ -1,0 +1,199 @@
+// Package cli is the command line: each command decodes its flags, calls a use case and prints.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// settings are what every command shares.
+type settings struct {
+	data          string
+	databaseURL   string
+	allowDataLoss bool
+	logLevel      string
+	logFormat     string
+
+	out, err io.Writer
+}
+
+// Main runs one command and gives the exit code: 0 done, 1 failed, 2 called wrongly.
+func Main(args []string, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s := &settings{out: out, err: errOut}
+	root := s.root()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(errOut, "bursar: %s\nTry `%s --help`.\n", err, usage.command)
+		return 2
+	}
+	fmt.Fprintf(errOut, "bursar: %s\n", explain(err))
+	return 1
+}
+
+// usageError is a command called wrongly.
+type usageError struct {
+	error
+	command string
+}
+
+// explain adds the cause that an answer over HTTP would keep to itself: here the reader runs the service.
+func explain(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) && errors.Unwrap(f) != nil {
+		return f.Error() + ": " + errors.Unwrap(f).Error()
+	}
+	return err.Error()
+}
+
+func (s *settings) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "bursar",
+		Short:         "Accounting and treasury for crypto-native companies, self-hosted",
+		Long:          "Bursar keeps exact, double-entry books of wallets, exchanges and banks.\nIt runs on SQLite with nothing installed, or on PostgreSQL when --database-url says so.",
+		Example:       "  bursar demo                      # a running service with a demo organization\n  bursar init --organization \"Acme\" --email you@acme.example\n  bursar serve",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{err, c.CommandPath()} })
+	f := root.PersistentFlags()
+	text(f, &s.data, "data", "BURSAR_DATA", "./data", "folder for the SQLite database")
+	text(f, &s.databaseURL, "database-url", "BURSAR_DATABASE_URL", "", "PostgreSQL address, postgres://user:password@host/name; empty means SQLite in the data folder")
+	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "info", "debug, info, warn or error")
+	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto", "json, pretty, or auto: pretty on a terminal")
+	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false, "run on a PostgreSQL with fsync or synchronous_commit off, which may lose acknowledged writes")
+	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.backup(), s.version())
+	for _, c := range root.Commands() {
+		wrapArgs(c)
+	}
+	return root
+}
+
+// wrapArgs makes a stray or missing argument a usage error like a wrong flag.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return &usageError{err, c.CommandPath()}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+// text is a flag whose default an environment variable may set; the flag wins.
+func text(f *pflag.FlagSet, into *string, name, variable, initial, usage string) {
+	f.StringVar(into, name, initial, usage+" ("+variable+")")
+	if v, ok := os.LookupEnv(variable); ok {
+		*into = v // and not the flag's shown default: --help must not print a password
+	}
+}
+
+// logger writes JSON for machines and, on a terminal, lines for people.
+func (s *settings) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return nil, &usageError{fmt.Errorf("--log-level must be debug, info, warn or error"), "bursar"}
+	}
+	switch s.logFormat {
+	case "json":
+	case "pretty":
+		return slog.New(tint.NewHandler(s.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly})), nil
+	case "auto":
+		if f, ok := s.err.(*os.File); ok && isTerminal(f) {
+			return slog.New(tint.NewHandler(s.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly})), nil
+		}
+	default:
+		return nil, &usageError{fmt.Errorf("--log-format must be json, pretty or auto"), "bursar"}
+	}
+	return slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: level})), nil
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// exists refuses to make an empty database for a command that has no use for one.
+func (s *settings) exists() error {
+	if s.databaseURL != "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(s.data, db.File)); err != nil {
+		return fmt.Errorf("there is no database in %s: name its folder with --data, or make one with `bursar init`", s.data)
+	}
+	return nil
+}
+
+// open opens the database the flags name.
+func (s *settings) open(log *slog.Logger) (*db.DB, error) {
+	return db.Open(db.Config{URL: s.databaseURL, Dir: s.data, AllowDataLoss: s.allowDataLoss, Log: log})
+}
+
+// with runs fn on an application whose database is reached and up to date.
+func (s *settings) with(ctx context.Context, fn func(*app.App) error) error {
+	log, err := s.logger()
+	if err != nil {
+		return err
+	}
+	d, err := s.open(log)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Prepare(ctx); err != nil {
+		return err
+	}
+	return fn(app.New(d, log))
+}
+
+// flags says how to name the same database again, in the commands we suggest.
+func (s *settings) flags() string {
+	var out []string
+	if s.databaseURL != "" {
+		out = append(out, "--database-url \"$BURSAR_DATABASE_URL\"") // the address may hold a password
+	} else if s.data != "./data" {
+		out = append(out, "--data "+s.data)
+	}
+	if s.allowDataLoss {
+		out = append(out, "--allow-data-loss-on-crash")
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " " + strings.Join(out, " ")
+}

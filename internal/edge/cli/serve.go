@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api"
+)
+
+// How long a server waits. A header must come soon; a body and an answer have deadlines of their own, set where they are read and written.
+const (
+	headerTimeout   = 10 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 30 * time.Second
+	prepareTimeout  = 30 * time.Second
+	retryPause      = time.Second
+	headerMax       = 64 << 10
+)
+
+// server is a service about to run.
+type server struct {
+	addr      string
+	tlsCert   string
+	tlsKey    string
+	rateLimit int
+	announce  func(address string)
+}
+
+func (s *settings) serve() *cobra.Command {
+	srv := &server{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service",
+		Long:  "Run the service. It brings the database's schema up to date first, and waits for a database that does not answer yet.",
+		Example: "  bursar serve\n  bursar serve --addr 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem\n" +
+			"  BURSAR_DATABASE_URL=postgres://bursar@db/bursar bursar serve",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context(), srv) },
+	}
+	srv.flags(c)
+	return c
+}
+
+func (srv *server) flags(c *cobra.Command) {
+	text(c.Flags(), &srv.addr, "addr", "BURSAR_ADDR", "127.0.0.1:8080", "address to listen on")
+	text(c.Flags(), &srv.tlsCert, "tls-cert", "BURSAR_TLS_CERT", "", "certificate file, for HTTPS")
+	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "key file of the certificate")
+	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests a second each API key may send to this node; 0 means no limit")
+}
+
+// run listens first and reaches the database then, so that whoever waits for the service can ask it how far it is.
+func (s *settings) run(ctx context.Context, srv *server) error {
+	log, err := s.logger()
+	if err != nil {
+		return err
+	}
+	stopTracing, err := startTracing(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
+	d, err := s.open(log)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	a := app.New(d, log)
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Log: log, Metrics: metrics, Version: version})
+	listener, err := srv.listen()
+	if err != nil {
+		return err
+	}
+	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			cancel(fmt.Errorf("serve: %w", err))
+		}
+	})
+	wg.Go(func() {
+		if err := s.work(ctx, a, log, func() { srv.ready(listener, log) }); err != nil {
+			cancel(err)
+		}
+	})
+	<-ctx.Done()
+	log.Info("stopping: requests under way are finished first")
+	stop, stopped := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer stopped()
+	err = h.Shutdown(stop)
+	wg.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// work waits for the database and then does what runs beside the requests.
+func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready func()) error {
+	for {
+		try, cancel := context.WithTimeout(ctx, prepareTimeout)
+		err := a.DB.Prepare(try)
+		cancel()
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		var unsafe *db.UnsafeError
+		if errors.As(err, &unsafe) || fault.KindOf(err) != fault.Unavailable {
+			return err
+		}
+		log.Warn("the database does not answer; trying again", "error", explain(err), "in", retryPause)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(retryPause):
+		}
+	}
+	if ids, err := a.Org.All(ctx); err == nil && len(ids) == 0 {
+		log.Warn(fmt.Sprintf("there is no organization yet: run `bursar init%s --organization NAME --email EMAIL`", s.flags()))
+	}
+	ready()
+	return a.Work(ctx)
+}
+
+func (srv *server) listen() (net.Listener, error) {
+	if (srv.tlsCert == "") != (srv.tlsKey == "") {
+		return nil, &usageError{errors.New("--tls-cert and --tls-key belong together"), "bursar serve"}
+	}
+	listener, err := net.Listen("tcp", srv.addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
+	}
+	if srv.tlsCert == "" {
+		return listener, nil
+	}
+	pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate: %w", err)
+	}
+	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+}
+
+func (srv *server) ready(l net.Listener, log *slog.Logger) {
+	address := srv.address(l)
+	log.Info("ready", "address", address, "docs", address+"/docs", "version", version)
+	if srv.announce != nil {
+		srv.announce(address)
+	}
+}
+
+// address is how a browser on this machine reaches the service.
+func (srv *server) address(l net.Listener) string {
+	scheme := "http"
+	if srv.tlsCert != "" {
+		scheme = "https"
+	}
+	host, _, _ := net.SplitHostPort(srv.addr)
+	tcp := l.Addr().(*net.TCPAddr)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+}
