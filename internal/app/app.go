@@ -44,7 +44,9 @@ const (
 func (a *App) Work(ctx context.Context) error {
 	workers := job.NewWorkers()
 	job.Handle(workers, func(ctx context.Context, e event.Happened) error {
-		a.log.Debug("event", "type", e.Type, "event_id", e.EventID, "organization_id", e.OrganizationID)
+		for _, one := range e.Events {
+			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
+		}
 		return nil
 	})
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })

@@ -36,7 +36,8 @@ type DB struct {
 
 	write, read *sql.DB // one and the same on PostgreSQL
 	queue       chan *turn
-	closed      chan struct{}
+	closed      chan struct{} // tells SQLite's writer to stop
+	stopped     chan struct{} // tells that it has
 	woken       chan struct{}
 	ready       atomic.Bool
 	statements  statements
@@ -54,7 +55,7 @@ func Open(c Config) (*DB, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, closed: make(chan struct{}), woken: make(chan struct{}, 1)}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, closed: make(chan struct{}), stopped: make(chan struct{}), woken: make(chan struct{}, 1)}
 	var err error
 	if c.URL == "" {
 		err = d.openSQLite()
@@ -124,6 +125,9 @@ func (d *DB) Woken() <-chan struct{} { return d.woken }
 // Close lets the write under way finish and closes the connections.
 func (d *DB) Close() error {
 	close(d.closed)
+	if d.engine == SQLite {
+		<-d.stopped
+	}
 	err := d.write.Close()
 	if d.read != d.write {
 		err = errors.Join(err, d.read.Close())

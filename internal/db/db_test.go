@@ -146,12 +146,17 @@ func TestOneFailingWriteDoesNotFailItsNeighbours(t *testing.T) {
 		for i, org := range orgs {
 			wg.Go(func() {
 				defer func() { _ = recover() }()
-				err := d.Write(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				if i%4 == 3 {
+					cancel()
+				}
+				err := d.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
 					tx.Recorded()
 					if _, err := tx.Exec(ctx, "UPDATE organizations SET name = ? WHERE organization_id = @org", fmt.Sprint("after ", i)); err != nil {
 						return err
 					}
-					switch i % 3 {
+					switch i % 4 {
 					case 1:
 						return errors.New("no")
 					case 2:
@@ -159,7 +164,7 @@ func TestOneFailingWriteDoesNotFailItsNeighbours(t *testing.T) {
 					}
 					return nil
 				})
-				if (err == nil) != (i%3 == 0) {
+				if (err == nil) != (i%4 == 0) {
 					t.Errorf("writer %d: %v", i, err)
 				}
 			})
@@ -167,7 +172,7 @@ func TestOneFailingWriteDoesNotFailItsNeighbours(t *testing.T) {
 		wg.Wait()
 		for i, org := range orgs {
 			want := "before"
-			if i%3 == 0 {
+			if i%4 == 0 {
 				want = fmt.Sprint("after ", i)
 			}
 			if got := nameOf(t, d, org); got != want {

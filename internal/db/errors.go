@@ -68,7 +68,7 @@ func translate(err error) error {
 		return fault.UnavailableBecause(err, "the database did not answer in time")
 	case errors.Is(err, context.Canceled):
 		return err
-	case isLost(err) || isRetryable(err):
+	case isLost(err) || isRetryable(err) || errors.Is(err, errDead):
 		return fault.UnavailableBecause(err, "the database is not available")
 	}
 	return err

@@ -59,8 +59,14 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("%s exists already; name a new file", path)
 	}
+	// A connection of its own: the writer's must not wait for it, and the readers' may not write at all.
+	conn, err := sql.Open("sqlite", sqliteDSN(filepath.Join(d.config.Dir, File), ""))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
 	// VACUUM INTO reads one snapshot, so that writers go on and the copy is whole; it leaves syncing to us.
-	if _, err := d.read.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return err
 	}
 	return syncFile(path)

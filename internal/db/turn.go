@@ -18,7 +18,7 @@ type turn struct {
 	result chan error   // what the commit came to
 }
 
-// errDead says that SQLite rolled the whole shared transaction back, as it does when the disk is full.
+// errDead says that SQLite rolled the whole shared transaction back, as it does when the disk is full: neighbours that were done are undone.
 var errDead = errors.New("db: the shared transaction is gone")
 
 func (d *DB) takeTurn(ctx context.Context, org string, fn Func) error {
@@ -27,13 +27,13 @@ func (d *DB) takeTurn(ctx context.Context, org string, fn Func) error {
 	case d.queue <- t:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-d.closed:
+	case <-d.stopped:
 		return errNotReady()
 	}
 	var stx *sql.Tx
 	select {
 	case stx = <-t.start:
-	case <-d.closed:
+	case <-d.stopped: // the writer left this turn in the queue
 		return errNotReady()
 	}
 	if stx == nil {
@@ -52,20 +52,18 @@ func (d *DB) takeTurn(ctx context.Context, org string, fn Func) error {
 
 // run gives the body its savepoint. Whatever happens in it, the writer hears of it and goes on to the next turn.
 func (t *turn) run(ctx context.Context, tx *Tx, fn Func) (err error) {
-	finished := false
-	defer func() {
-		if !finished { // the body panicked or left its goroutine
-			err = errors.New("db: the body of a write did not return")
-		}
-		t.ended <- settle(tx.sql, err)
-	}()
-	if err = ctx.Err(); err == nil {
-		if _, err = tx.sql.ExecContext(context.Background(), "SAVEPOINT turn"); err == nil {
-			// Statements do not listen to the caller's context: interrupting one would roll the neighbours back too.
-			err = tx.run(context.WithoutCancel(ctx), fn)
-		}
+	if err := ctx.Err(); err != nil {
+		t.ended <- err
+		return err
 	}
-	finished = true
+	if _, err := tx.sql.ExecContext(context.Background(), "SAVEPOINT turn"); err != nil {
+		t.ended <- fmt.Errorf("%w: %w", errDead, err)
+		return err
+	}
+	err = errors.New("db: the body of a write did not return") // unless it does: it may panic or leave its goroutine
+	defer func() { t.ended <- settle(tx.sql, err) }()
+	// Statements do not listen to the caller's context: interrupting one would roll the neighbours back too.
+	err = tx.run(context.WithoutCancel(ctx), fn)
 	return err
 }
 
@@ -84,6 +82,7 @@ func settle(stx *sql.Tx, bodyErr error) error {
 
 // serveTurns is the only writer: it takes what waits, runs it in one transaction and commits once, so that they share the sync.
 func (d *DB) serveTurns() {
+	defer close(d.stopped)
 	for {
 		select {
 		case <-d.closed:
@@ -104,15 +103,18 @@ func (d *DB) commitTogether(first *turn) {
 	}
 	var kept []*turn
 	var dead error
-	for t := first; t != nil && dead == nil; t = d.nextTurn(len(kept)) {
+	for t := first; t != nil; {
 		t.start <- stx
-		switch err := <-t.ended; {
-		case err == nil:
-			kept = append(kept, t)
-		case errors.Is(err, errDead):
-			dead = err
+		err := <-t.ended
+		if err == nil {
 			kept = append(kept, t)
 		}
+		if errors.Is(err, errDead) {
+			dead = err
+			kept = append(kept, t)
+			break // before another turn leaves the queue
+		}
+		t = d.nextTurn(len(kept))
 	}
 	if dead == nil {
 		dead = stx.Commit()

@@ -1,9 +1,12 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -15,13 +18,21 @@ const (
 	relayMax = 200
 	// relayPause is how long an event may wait when the node that wrote it died before it could relay.
 	relayPause = time.Second
+	// relayGather lets a burst of commits come together: a job for each would cost more than the writes themselves.
+	relayGather = 20 * time.Millisecond
 )
 
-// Happened is the job made of one event: exactly one is queued for each, whoever wants to hear of it.
+// Happened is the job that tells of events: each event is in exactly one, in the order it happened. Those of an organization
+// that wait at the same time share a job.
 type Happened struct {
-	OrganizationID string `json:"organization_id"`
-	EventID        string `json:"event_id"`
-	Type           string `json:"type"`
+	OrganizationID string      `json:"organization_id"`
+	Events         []Reference `json:"events"`
+}
+
+// Reference names an event.
+type Reference struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
 }
 
 // Kind names the job.
@@ -51,6 +62,7 @@ func (r *Relay) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.db.Woken():
+			time.Sleep(relayGather)
 		case <-time.After(relayPause):
 		}
 	}
@@ -64,19 +76,36 @@ func (r *Relay) Step(ctx context.Context) (moved int, err error) {
 			return err
 		}
 		moved = len(waiting)
-		jobs := make([]job.Args, len(waiting))
-		for i, w := range waiting {
-			jobs[i] = Happened{w.OrganizationID, w.EventID, w.Type}
+		for _, w := range waiting {
 			if err := markRelayed(ctx, tx, w); err != nil {
 				return err
 			}
 		}
-		return r.queue.Insert(ctx, tx, jobs...)
+		return r.queue.Insert(ctx, tx, jobsOf(waiting)...)
 	})
 	if err != nil {
 		return 0, err
 	}
 	return moved, nil
+}
+
+// jobsOf gathers events by organization, in their order.
+func jobsOf(waiting []waitingRow) []job.Args {
+	slices.SortFunc(waiting, func(a, b waitingRow) int {
+		return cmp.Or(strings.Compare(a.OrganizationID, b.OrganizationID), cmp.Compare(a.Sequence, b.Sequence))
+	})
+	var jobs []job.Args
+	var current Happened
+	for _, w := range waiting {
+		if w.OrganizationID != current.OrganizationID {
+			if len(current.Events) > 0 {
+				jobs = append(jobs, current)
+			}
+			current = Happened{OrganizationID: w.OrganizationID}
+		}
+		current.Events = append(current.Events, Reference{w.EventID, w.Type})
+	}
+	return append(jobs, current)
 }
 
 // Check finds gaps in an organization's events.

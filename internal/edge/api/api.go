@@ -17,16 +17,17 @@ import (
 // Limits of one request. A client may be slow, but only before and after the database is in use: the body is read whole first and the answer is written last.
 const (
 	bodyMax         = 8 << 20
-	bodyReadTimeout = 30 * time.Second
+	bodyReadDefault = 30 * time.Second
 	handleTimeout   = 30 * time.Second
 )
 
 // Config is what the edge needs beyond the application.
 type Config struct {
-	RateLimit int // requests a second and key; 0 means no limit
-	Log       *slog.Logger
-	Metrics   *prometheus.Registry
-	Version   string
+	RateLimit   int           // requests a second and key; 0 means no limit
+	BodyTimeout time.Duration // how long a body may take to arrive; 0 means bodyReadDefault
+	Log         *slog.Logger
+	Metrics     *prometheus.Registry
+	Version     string
 }
 
 // API is the handler of everything over HTTP.
@@ -45,6 +46,9 @@ type API struct {
 func New(a *app.App, c Config) *API {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.BodyTimeout == 0 {
+		c.BodyTimeout = bodyReadDefault
 	}
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
@@ -81,7 +85,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w, request: r}
 	defer a.recovered(out, r)
 	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
-		a.nowhere(out, r) // the mux would redirect, in a text of its own
+		a.fail(out, r, errNoPath) // the mux would redirect, in a text of its own
 		return
 	}
 	a.mux.ServeHTTP(out, r)

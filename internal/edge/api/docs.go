@@ -1,3 +1,499 @@
 package api
 
-func (a *API) docsPage() []byte { return nil }
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed" // the page's template
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+)
+
+//go:embed docs.html
+var docsText string
+
+var docsTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower, "slug": strings.NewReplacer(" ", "-").Replace}).Parse(docsText))
+
+// docsBase is where the service listens unless told otherwise; the page puts its own address there when it is served.
+const docsBase = "http://127.0.0.1:8080"
+
+// docs turns the OpenAPI description into what the page shows, so that the page can say nothing the description does not.
+type docs struct {
+	registry huma.Registry
+	prefixes map[string]string // of ids, by what they are of: api_key has key
+	answer   bool              // an answer has all its properties but the optional ones, a request needs only the required
+}
+
+type docsView struct {
+	Info   *huma.Info
+	Config Config
+
+	KeyHeader, OrganizationHeader, IdempotencyHeader, ReplayedHeader string
+	PageDefault, PageMax, BodyMax, DigitsBefore, DigitsAfter         int
+
+	Groups    []docsGroup
+	Errors    []docsError
+	ErrorBody string
+}
+
+type docsGroup struct {
+	Name       string
+	Operations []docsOperation
+}
+
+type docsOperation struct {
+	*huma.Operation
+	Title, Status, Curl, Example string
+	Blocks                       []docsBlock
+	Errors                       []docsError
+}
+
+// docsBlock is a titled list of properties; its note says what holds for all of them.
+type docsBlock struct {
+	ID, Title, Note string
+	Properties      []docsProperty
+}
+
+// docsProperty says only what does not go without saying: that a request needs it, or that an answer may lack it.
+type docsProperty struct {
+	Name, Type, Description, Default     string
+	Required, Optional, Deprecated, Open bool
+	Limits, Values                       []string
+	Children                             []docsProperty
+}
+
+type docsError struct {
+	Status int
+	Text   string
+}
+
+// docsPage renders the page for people. What it shows is fixed once the routes are.
+func (a *API) docsPage() []byte {
+	d := docs{registry: a.schemas.registry, prefixes: prefixesOf(a.schemas.registry)}
+	var out bytes.Buffer
+	if err := docsTemplate.Execute(&out, d.view(a)); err != nil {
+		panic(err) // the template and what it shows are both ours
+	}
+	return out.Bytes()
+}
+
+func (d docs) view(a *API) docsView {
+	_, failure := describe(fault.Invalidf("lines[2].amount", "must be positive"))
+	failure.RequestID = sampleID(string(id.Request))
+	v := docsView{
+		Info: a.schemas.spec.Info, Config: a.config, ErrorBody: pretty(encode(ErrorBody{failure})),
+		KeyHeader: keyHeader, OrganizationHeader: organizationHeader, IdempotencyHeader: idempotency.Header, ReplayedHeader: idempotency.Replayed,
+		PageDefault: page.LimitDefault, PageMax: page.LimitMax, BodyMax: bodyMax >> 20, DigitsBefore: money.DigitsBeforeMax, DigitsAfter: money.DigitsAfterMax,
+	}
+	for _, e := range errorsOf(&Route{}) {
+		v.Errors = append(v.Errors, docsError{e.status, e.text})
+	}
+	slices.SortFunc(v.Errors, func(a, b docsError) int { return a.Status - b.Status })
+	for _, r := range a.list {
+		at := slices.IndexFunc(v.Groups, func(g docsGroup) bool { return g.Name == r.Tag })
+		if at < 0 {
+			at, v.Groups = len(v.Groups), append(v.Groups, docsGroup{Name: r.Tag})
+		}
+		v.Groups[at].Operations = append(v.Groups[at].Operations, d.operation(r.Operation, r.Status))
+	}
+	return v
+}
+
+func (d docs) operation(op *huma.Operation, status int) docsOperation {
+	o := docsOperation{
+		Operation: op, Title: titleOf(op.OperationID), Status: strconv.Itoa(status) + " " + http.StatusText(status),
+		Curl: d.sampler(op).curl(op), Blocks: d.inputs(op),
+	}
+	for _, code := range slices.Sorted(maps.Keys(op.Responses)) {
+		n, _ := strconv.Atoi(code) // the description has no codes but numbers
+		response := op.Responses[code]
+		switch schema := schemaOf(response.Content); {
+		case n != status:
+			o.Errors = append(o.Errors, docsError{n, response.Description})
+		case schema != nil:
+			d.answer = true
+			o.Example = pretty([]byte(d.sampler(op).value("", "", schema)))
+			o.Blocks = append(o.Blocks, docsBlock{op.OperationID + "-answer", "Answer", "", d.properties(schema, nil)})
+		}
+	}
+	return o
+}
+
+func schemaOf(content map[string]*huma.MediaType) *huma.Schema {
+	if media := content["application/json"]; media != nil {
+		return media.Schema
+	}
+	return nil
+}
+
+func (d docs) inputs(op *huma.Operation) (blocks []docsBlock) {
+	for _, place := range []struct{ in, title string }{{"path", "Path parameters"}, {"query", "Query parameters"}, {"header", "Headers"}} {
+		b := docsBlock{ID: op.OperationID + "-" + place.in, Title: place.title}
+		for _, p := range op.Parameters {
+			if p.In == place.in {
+				property := d.property(p.Name, p.Schema, p.Required, nil)
+				property.Description = p.Description
+				b.Properties = append(b.Properties, property)
+			}
+		}
+		if len(b.Properties) > 0 {
+			blocks = append(blocks, b)
+		}
+	}
+	if op.RequestBody != nil {
+		schema := schemaOf(op.RequestBody.Content)
+		target, _ := d.resolve(schema)
+		notes := limitsOf(target)
+		if !op.RequestBody.Required {
+			notes = append([]string{"optional"}, notes...)
+		}
+		blocks = append(blocks, docsBlock{op.OperationID + "-body", "Request body", strings.Join(notes, ", "), d.properties(schema, nil)})
+	}
+	return blocks
+}
+
+// resolve follows references to what they name.
+func (d docs) resolve(s *huma.Schema) (target *huma.Schema, name string) {
+	for s.Ref != "" {
+		name = s.Ref[strings.LastIndex(s.Ref, "/")+1:]
+		s = d.registry.SchemaFromRef(s.Ref)
+	}
+	return s, name
+}
+
+// element is what a list or a map holds, however deep, or the schema itself.
+func (d docs) element(s *huma.Schema) *huma.Schema {
+	target, _ := d.resolve(s)
+	if target.Type == huma.TypeArray {
+		return d.element(target.Items)
+	}
+	if values, ok := target.AdditionalProperties.(*huma.Schema); ok {
+		return d.element(values)
+	}
+	return s
+}
+
+// properties are those of an object; above are the objects it is in, so that one that holds its own kind ends.
+func (d docs) properties(s *huma.Schema, above []string) (list []docsProperty) {
+	target, name := d.resolve(s)
+	if name != "" && slices.Contains(above, name) {
+		return nil
+	}
+	for _, n := range d.names(s) {
+		list = append(list, d.property(n, target.Properties[n], slices.Contains(target.Required, n), append(slices.Clip(above), name)))
+	}
+	return list
+}
+
+// names are an object's properties as its type lists them, which is how they are best read; the schema itself keeps no order.
+func (d docs) names(s *huma.Schema) []string {
+	var declared []string
+	if s.Ref != "" {
+		for _, f := range reflect.VisibleFields(d.registry.TypeFromRef(s.Ref)) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			declared = append(declared, name)
+		}
+	}
+	target, _ := d.resolve(s)
+	list := slices.Sorted(maps.Keys(target.Properties))
+	slices.SortStableFunc(list, func(a, b string) int { return slices.Index(declared, a) - slices.Index(declared, b) })
+	return list
+}
+
+func (d docs) property(name string, s *huma.Schema, required bool, above []string) docsProperty {
+	target, _ := d.resolve(s)
+	inner := d.element(s)
+	scalar, _ := d.resolve(inner)
+	p := docsProperty{
+		Name: name, Type: d.typeOf(s), Description: s.Description, Deprecated: s.Deprecated, Limits: limitsOf(target),
+		Required: required && !d.answer, Optional: !required && d.answer,
+		Children: d.properties(inner, above), Open: len(above) < 2, // the record inside data is what one came for
+	}
+	if inner != s {
+		for _, limit := range limitsOf(scalar) {
+			p.Limits = append(p.Limits, "each "+limit)
+		}
+	}
+	if s.Default != nil {
+		p.Default = plainText(s.Default)
+	}
+	for _, v := range scalar.Enum {
+		p.Values = append(p.Values, plainText(v))
+	}
+	return p
+}
+
+// plainText is a value as JSON, but a string without its quotes.
+func plainText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	return strings.TrimSpace(string(encode(v)))
+}
+
+// typeOf says in words what a value is.
+func (d docs) typeOf(s *huma.Schema) string {
+	target, name := d.resolve(s)
+	text := target.Type
+	switch {
+	case text == "":
+		text = "any JSON"
+	case text == huma.TypeArray:
+		text = "array of " + d.typeOf(target.Items) + "s"
+	case text == huma.TypeObject && name != "":
+		text = name + " object"
+	case text == huma.TypeString && target.Format != "":
+		text = target.Format + " string"
+	}
+	if s.Nullable || target.Nullable {
+		text += " or null"
+	}
+	return text
+}
+
+func limitsOf(s *huma.Schema) (list []string) {
+	between(&list, s.Minimum, s.Maximum, "", "")
+	between(&list, s.MinLength, s.MaxLength, " character", " characters")
+	between(&list, s.MinItems, s.MaxItems, " item", " items")
+	between(&list, s.MinProperties, s.MaxProperties, " property", " properties")
+	if s.UniqueItems {
+		list = append(list, "no duplicates")
+	}
+	if s.Pattern != "" {
+		list = append(list, "matches `"+s.Pattern+"`")
+	}
+	return list
+}
+
+func between[N int | float64](list *[]string, low, high *N, one, many string) {
+	var text string
+	switch {
+	case low != nil && high != nil:
+		text = fmt.Sprint(*low, " to ", *high)
+	case low != nil:
+		text = fmt.Sprint("at least ", *low)
+	case high != nil:
+		text = fmt.Sprint("at most ", *high)
+	default:
+		return
+	}
+	if strings.HasSuffix(text, " 1") {
+		many = one
+	}
+	*list = append(*list, text+many)
+}
+
+var backticks = regexp.MustCompile("`([^`]+)`")
+
+// prose shows what stands between backticks as code; descriptions have no other markup.
+func prose(text string) template.HTML {
+	return template.HTML(backticks.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
+}
+
+var joints = regexp.MustCompile("([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])")
+
+// wordsOf takes a name in camel case apart: createAPIKey is create, API, Key.
+func wordsOf(name string) []string { return strings.Fields(joints.ReplaceAllString(name, "$1$3 $2$4")) }
+
+// titleOf makes a heading of an operation's id: "Create API key".
+func titleOf(id string) string {
+	words := wordsOf(strings.ToUpper(id[:1]) + id[1:])
+	for i, w := range words[1:] {
+		if len(w) < 2 || w != strings.ToUpper(w) {
+			words[i+1] = strings.ToLower(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func pretty(text []byte) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		panic(err) // it was made here
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// samples are what readers recognize, by property, type and property, or format; others are made up from the schema. A property's own
+// example tag comes before all of these, so that whoever adds one need not come here.
+var samples = map[string]any{
+	"Organization.name": "Acme Labs", "APIKey.name": "Month-end export", "Member.name": "Ada Okafor", "name": "Example", "scope": "apis.read",
+	"timezone": "Europe/Zurich", "email": "ada@acme.example", "updated_at": sampleTime, "limit": 10, "next_cursor": "ARBrN2ZQcTl4VnRtMkRhWWVXBDQyMDA",
+	"APIKey.key": "bur_ZkT9vRw2mXqLs8HdNc6JyPf3BgUaE7tKoWi5CrV4xQa", "last_four": "4xQa",
+	"action": "organization.updated", "resource_type": "organization", "AuditEntry.before": map[string]string{"name": "Acme"}, "AuditEntry.after": map[string]string{"name": "Acme Labs"},
+	"date-time": sampleTime, "date": "2026-01-31", "decimal": "1200.50", "uri": "https://acme.example/",
+	"hash": sampleHash("entry 42"), "previous_hash": sampleHash("entry 41"), "head_hash": sampleHash("entry 42"),
+}
+
+const sampleTime = "2026-01-31T09:30:00.000Z"
+
+func sampleHash(of string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(of))) }
+
+// sampleID looks like an id made at sampleTime, the same in each rendering and another for each type.
+func sampleID(prefix string) string {
+	sum := sha256.Sum256([]byte(prefix))
+	return prefix + "_01kg9p6je0" + base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").EncodeToString(sum[:10])
+}
+
+var idText = regexp.MustCompile(`\b([a-z]+)_ and 26 characters`)
+
+// prefixesOf learns the prefixes of ids from what the views say of theirs; the rest are of things that have no view.
+func prefixesOf(registry huma.Registry) map[string]string {
+	found := map[string]string{"user": string(id.User), "request": string(id.Request), "legal_entity": string(id.LegalEntity), "resource": string(id.Organization)}
+	for name, schema := range registry.Map() {
+		if own := schema.Properties["id"]; own != nil && idText.MatchString(own.Description) {
+			found[strings.ToLower(strings.Join(wordsOf(name), "_"))] = idText.FindStringSubmatch(own.Description)[1]
+		}
+	}
+	return found
+}
+
+// sampler makes up examples for one operation, as JSON text because its objects keep their order.
+type sampler struct {
+	docs
+	subject string   // an id like the one the path ends with
+	above   []string // the objects around
+	nth     int      // the place in a list, so that its items differ
+}
+
+func (d docs) sampler(op *huma.Operation) sampler {
+	s := sampler{docs: d}
+	for _, p := range op.Parameters {
+		if p.In == "path" {
+			s.subject = s.id(p.Name, p.Description)
+		}
+	}
+	return s
+}
+
+func (s sampler) id(name, description string) string {
+	if m := idText.FindStringSubmatch(description); m != nil {
+		return sampleID(m[1])
+	}
+	kind, ok := strings.CutSuffix(name, "_id")
+	for more := ok; more; _, kind, more = strings.Cut(kind, "_") { // deposit_transaction_id is a transaction's
+		if prefix := s.prefixes[kind]; prefix != "" {
+			return sampleID(prefix)
+		}
+	}
+	if name == "id" {
+		return s.subject
+	}
+	return ""
+}
+
+func (s sampler) value(owner, name string, schema *huma.Schema) string {
+	target, _ := s.resolve(schema)
+	if text := s.fitting(schema, s.known(owner, name, schema)); text != "" {
+		return text
+	}
+	_, inner := s.resolve(s.element(schema))
+	endless := inner != "" && slices.Contains(s.above, inner)
+	switch {
+	case target.Type == huma.TypeArray && endless:
+		return "[]"
+	case target.Type == huma.TypeArray:
+		items := make([]string, max(1, *cmp.Or(target.MinItems, new(int))))
+		for s.nth = range items {
+			items[s.nth] = s.value(owner, strings.TrimSuffix(name, "s"), target.Items)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	case target.Type == huma.TypeObject && !endless:
+		return s.object(schema)
+	case target.Type == "" || schema.Nullable || target.Nullable:
+		return "null"
+	}
+	return s.fitting(schema, s.made(name, target))
+}
+
+// known are values somebody chose.
+func (s sampler) known(owner, name string, schema *huma.Schema) []any {
+	for _, verb := range []string{"Create", "Update", "New"} {
+		owner = strings.TrimPrefix(owner, verb)
+	}
+	return append(slices.Clone(schema.Examples), samples[owner+"."+name], samples[name], s.id(name, schema.Description))
+}
+
+// made are values that follow from the schema alone.
+func (s sampler) made(name string, target *huma.Schema) []any {
+	list := []any{target.Default}
+	if n := len(target.Enum); n > 0 {
+		list = append(list, target.Enum[s.nth%n])
+	}
+	words := strings.ReplaceAll(name, "_", " ")
+	return append(list, samples[target.Format], words, 42, true, target.Minimum, target.Maximum)
+}
+
+// fitting is the first value that the schema accepts.
+func (s sampler) fitting(schema *huma.Schema, values []any) string {
+	for _, v := range values {
+		text := encode(v)
+		if tree, err := parse(text); err == nil && tree != nil && tree != "" && len(validate(s.registry, schema, tree)) == 0 {
+			return string(text)
+		}
+	}
+	return ""
+}
+
+func (s sampler) object(schema *huma.Schema) string {
+	target, name := s.resolve(schema)
+	s.above, s.nth = append(slices.Clip(s.above), name), 0
+	chosen := slices.DeleteFunc(s.names(schema), func(n string) bool { return len(target.Required) > 0 && !slices.Contains(target.Required, n) })
+	if !s.answer && len(target.Required) == 0 {
+		chosen = chosen[:min(1, len(chosen))] // who tries a change as it stands should not change everything
+	}
+	for i, n := range chosen {
+		chosen[i] = strconv.Quote(n) + ":" + s.value(name, n, target.Properties[n])
+	}
+	return "{" + strings.Join(chosen, ",") + "}"
+}
+
+// curl is the operation as a command that runs as it stands.
+func (s sampler) curl(op *huma.Operation) string {
+	command, address, query := "curl -X "+op.Method, op.Path, url.Values{}
+	words := []string{"", `-H "` + keyHeader + `: $BURSAR_API_KEY"`}
+	for _, p := range op.Parameters {
+		var v any
+		_ = json.Unmarshal([]byte(s.value("", p.Name, p.Schema)), &v)
+		switch {
+		case p.In == "path":
+			address = strings.ReplaceAll(address, "{"+p.Name+"}", url.PathEscape(plainText(v)))
+		case p.In == "query" && (p.Required || p.Name == "limit"):
+			query.Set(p.Name, plainText(v))
+		case p.Name == idempotency.Header:
+			words = append(words, `-H "`+p.Name+`: $(uuidgen)"`)
+		}
+	}
+	switch {
+	case op.Method != http.MethodGet && len(query) > 0:
+		address += "?" + query.Encode()
+	case op.Method == http.MethodGet && len(query) > 0:
+		command, words = "curl -G", append(words, "-d '"+query.Encode()+"'")
+	case op.Method == http.MethodGet:
+		command = "curl"
+	}
+	if op.RequestBody != nil {
+		body := pretty([]byte(s.value("", "", schemaOf(op.RequestBody.Content))))
+		words = append(words, "-H 'Content-Type: application/json'", "-d '"+strings.NewReplacer("'", `'\''`, "\n", "\n  ").Replace(body)+"'")
+	}
+	words[0] = command + " '" + docsBase + address + "'"
+	return strings.Join(words, " \\\n  ")
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -69,7 +70,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &f) && f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 	}
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError && !gone(r, err) {
 		cause := err
 		if f != nil && errors.Unwrap(f) != nil {
 			cause = errors.Unwrap(f)
@@ -77,6 +78,11 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "request_id", detail.RequestID, "error", cause)
 	}
 	a.send(w, r, status, encode(ErrorBody{detail}))
+}
+
+// gone tells that the caller hung up: that is no failure of ours, and nobody reads the answer.
+func gone(r *http.Request, err error) bool {
+	return errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
 }
 
 func describe(err error) (int, ErrorDetail) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -71,11 +72,15 @@ func (a *API) operations() {
 	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		a.send(w, r, http.StatusOK, spec())
 	})
+	page := sync.OnceValue(a.docsPage)
 	a.mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		a.send(w, r, http.StatusOK, a.docsPage())
+		a.send(w, r, http.StatusOK, page())
 	})
 }
 
 // OpenAPI is the description in YAML, as it is kept in the repository.
 func (a *API) OpenAPI() ([]byte, error) { return a.schemas.spec.YAML() }
+
+// Registry resolves the references of the description, for tests that hold answers against it.
+func (a *API) Registry() huma.Registry { return a.schemas.registry }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+const (
+	historyRatioMax = 1.5
+	historyClients  = 64
+	// historyShort is a log that is new and still fills a page before and behind its middle.
+	historyShort = 200
+	pageLimit    = 50
+)
+
+// measureHistory compares a service with a long past to one that is new: what it costs must not grow with what has happened.
+func measureHistory(b *bench) (figures []figure, err error) {
+	long := pick(b, 20_000, 2_000)
+	young, err := b.past("young", historyShort)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, young.close()) }()
+	old, err := b.past("old", long)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, old.close()) }()
+	note := func(what string, y, o tally) string {
+		return fmt.Sprintf("%s: median %s with %d entries, %s with %d", what, brief(y.at(0.5)), historyShort, brief(o.at(0.5)), long)
+	}
+	for _, m := range []struct {
+		name, what string
+		young, old request
+	}{
+		{"history, first page", "GET /v1/audit-log", young.first, old.first},
+		{"history, page in the middle", "the same at half its depth", young.middle, old.middle},
+		{"history, a change", "PATCH " + readPath, young.change, old.change},
+	} {
+		var y, o tally
+		for range pick(b, 10, 5) {
+			for of, next := range map[*past]request{young: m.young, old: m.old} {
+				t, err := of.crowd.times(pick(b, 60, 30), next)
+				if err != nil {
+					return nil, err
+				}
+				if of == young {
+					y.add(t)
+				} else {
+					o.add(t)
+				}
+			}
+		}
+		ratio := o.at(0.5).Seconds() / y.at(0.5).Seconds()
+		figures = append(figures, figure{m.name, fmt.Sprintf("%.2f", ratio), fmt.Sprintf("<= %.1f", historyRatioMax), judge(ratio <= historyRatioMax), note(m.what, y, o)})
+	}
+	return figures, nil
+}
+
+// past is a running service whose log has some length.
+type past struct {
+	server                *server
+	crowd                 *crowd
+	first, middle, change request
+}
+
+func (p *past) close() error {
+	p.crowd.close()
+	return p.server.stop()
+}
+
+// past fills the log of a new service through its API, settles what that left to do, and starts it again.
+func (b *bench) past(name string, entries int) (*past, error) {
+	k, err := b.found(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.serve(k)
+	if err != nil {
+		return nil, err
+	}
+	err = fill(s, entries)
+	if err := errors.Join(err, s.stop()); err != nil {
+		return nil, err
+	}
+	if err := b.settle(k); err != nil {
+		return nil, err
+	}
+	if s, err = b.serve(k); err != nil {
+		return nil, err
+	}
+	p := &past{server: s, change: s.rename()}
+	if p.crowd, err = dial(s.host, 1); err == nil {
+		p.first = s.get(fmt.Sprintf("/v1/audit-log?limit=%d", pageLimit))
+		p.middle, err = b.middle(s, entries/2)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return p, nil
+}
+
+// fill writes changes with as many clients as share a commit well.
+func fill(s *server, entries int) error {
+	c, err := dial(s.host, historyClients)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for from := renames.Load(); renames.Load() < from+int64(entries); {
+		if _, err := c.run(20*time.Millisecond, s.rename()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle ends the jobs that the changes left waiting: a backlog would be measured as if it were history.
+func (b *bench) settle(k books) error {
+	handle, err := db.Open(db.Config{Dir: k.dir})
+	if err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"UPDATE events SET relayed_at = created_at WHERE relayed_at IS NULL",
+		"UPDATE river_job SET state = 'completed', finalized_at = created_at WHERE state <> 'completed'",
+	} {
+		_, execErr := handle.Jobs().ExecContext(b.ctx, statement)
+		err = errors.Join(err, execErr)
+	}
+	return errors.Join(err, handle.Close())
+}
+
+// middle walks to a page half way down and gives the request for it.
+func (b *bench) middle(s *server, depth int) (request, error) {
+	query := url.Values{"limit": {fmt.Sprint(pageLimit)}}
+	for range depth / pageLimit {
+		var page client.Page[client.AuditEntry]
+		if err := s.client().Do(b.ctx, client.Call{Method: http.MethodGet, Path: "/v1/audit-log", Query: query}, &page); err != nil {
+			return nil, err
+		}
+		if page.NextCursor == nil {
+			return nil, errors.New("the log is shorter than it was made")
+		}
+		query.Set("cursor", *page.NextCursor)
+	}
+	return s.get("/v1/audit-log?" + query.Encode()), nil
+}

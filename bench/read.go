@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	readClients  = 16
+	readRatioMin = 0.30
+	readPath     = "/v1/organization"
+	constantPath = "/healthz"
+	warmup       = 300 * time.Millisecond
+)
+
+// contender is one of the servers and paths that are measured in turns.
+type contender struct {
+	server *server
+	crowd  *crowd
+	next   request
+	total  tally
+	cpu    time.Duration
+}
+
+func contend(s *server, path string) (*contender, error) {
+	c, err := dial(s.host, readClients)
+	return &contender{server: s, crowd: c, next: s.get(path)}, err
+}
+
+// turn runs for one slice and gives its rate.
+func (c *contender) turn(d time.Duration) (float64, error) {
+	before, err := c.server.cpu()
+	if err != nil {
+		return 0, err
+	}
+	t, err := c.crowd.run(d, c.next)
+	if err != nil {
+		return 0, err
+	}
+	after, err := c.server.cpu()
+	c.cpu += after - before
+	c.total.add(t)
+	return t.rate(), err
+}
+
+// cpuEach is the server's processor time for one request.
+func (c *contender) cpuEach() time.Duration {
+	return c.cpu / time.Duration(max(1, len(c.total.latencies)))
+}
+
+// measureRead compares an authenticated read with a constant of the same server, and with the least a Go server can do.
+func measureRead(b *bench) (figures []figure, err error) {
+	k, err := b.found("read")
+	if err != nil {
+		return nil, err
+	}
+	service, err := b.serve(k)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, service.stop()) }()
+	bare, err := b.constant()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = bare.stop() }() // a signal is how it always ends
+	var all []*contender
+	for _, of := range []struct {
+		server *server
+		path   string
+	}{{service, readPath}, {service, constantPath}, {bare, "/"}} {
+		c, err := contend(of.server, of.path)
+		if err != nil {
+			return nil, err
+		}
+		defer c.crowd.close()
+		if _, err := c.crowd.run(warmup, c.next); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	var ofConstant, ofBare []float64
+	for range pick(b, 12, 5) {
+		var rates [3]float64
+		for i, c := range all {
+			if rates[i], err = c.turn(pick(b, 400*time.Millisecond, 150*time.Millisecond)); err != nil {
+				return nil, err
+			}
+		}
+		ofConstant, ofBare = append(ofConstant, rates[0]/rates[1]), append(ofBare, rates[0]/rates[2])
+	}
+	ratio, read, constant := median(ofConstant), all[0], all[1]
+	return []figure{
+		{"read, of a constant", fmt.Sprintf("%.2f", ratio), fmt.Sprintf(">= %.2f", readRatioMin), judge(ratio >= readRatioMin),
+			fmt.Sprintf("GET %s %.0f/s, GET %s %.0f/s, %d clients", readPath, read.total.rate(), constantPath, constant.total.rate(), readClients)},
+		{"read, of bare net/http", fmt.Sprintf("%.2f", median(ofBare)), "", informs, fmt.Sprintf("a constant from net/http alone %.0f/s", all[2].total.rate())},
+		{"read, server CPU", fmt.Sprintf("%.2f", constant.cpuEach().Seconds()/read.cpuEach().Seconds()), "", informs,
+			fmt.Sprintf("a read takes %s of the server's CPU, the constant %s, bare net/http %s", read.cpuEach(), constant.cpuEach(), all[2].cpuEach())},
+	}, nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	starts      = 5
+	startMax    = 300 * time.Millisecond
+	startWait   = 30 * time.Second
+	rssMax      = 80.0 // MB, of a million bytes
+	rssRequests = 20
+	rssAfter    = 3 * time.Second
+)
+
+// measureStart times the way from the start of the process to its first answers, on a database that exists.
+func measureStart(b *bench) ([]figure, error) {
+	k, err := b.found("start")
+	if err != nil {
+		return nil, err
+	}
+	var alive, useful []time.Duration
+	for range starts {
+		a, u, err := b.startOnce(k)
+		if err != nil {
+			return nil, err
+		}
+		alive, useful = append(alive, a), append(useful, u)
+	}
+	answer := median(useful)
+	return []figure{
+		{"start, to a read", brief(answer).String(), "< " + startMax.String(), judge(answer < startMax), fmt.Sprintf("median of %d, until an authenticated GET %s answers 200", starts, readPath)},
+		{"start, to a sign of life", brief(median(alive)).String(), "", informs, "until GET " + constantPath + " answers"},
+	}, nil
+}
+
+// startOnce does not wait for the log to say ready: what counts is when a client gets its answer.
+func (b *bench) startOnce(k books) (alive, useful time.Duration, err error) {
+	host, err := freeAddress()
+	if err != nil {
+		return 0, 0, err
+	}
+	cmd := b.command("serve", "--data", k.dir, "--addr", host, "--rate-limit", "0", "--log-level", "error")
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, 0, err
+	}
+	s := &server{cmd, host, k.key}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := until(began, func() error { return answers(s, constantPath) }); err != nil {
+		return 0, 0, err
+	}
+	alive = time.Since(began)
+	err = until(began, func() error { return answers(s, readPath) })
+	return alive, time.Since(began), err
+}
+
+func answers(s *server, path string) error {
+	c, err := dial(s.host, 1)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	_, err = c.times(1, s.get(path))
+	return err
+}
+
+// until tries again and again, at intervals that are short beside what is measured.
+func until(began time.Time, try func() error) error {
+	for {
+		err := try()
+		if err == nil || time.Since(began) > startWait {
+			return err
+		}
+		time.Sleep(500 * time.Microsecond)
+	}
+}
+
+// freeAddress finds an address before the server has it, so that it can be asked from its first moment.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// measureRSS looks at the memory of a service that has little to do.
+func measureRSS(b *bench) (figures []figure, err error) {
+	k, err := b.found("rss")
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.serve(k)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	began := time.Now()
+	c, err := dial(s.host, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if _, err := c.times(rssRequests, s.get(readPath)); err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Until(began.Add(rssAfter)))
+	rss, err := s.memory("VmRSS")
+	if err != nil {
+		return nil, err
+	}
+	peak, err := s.memory("VmHWM")
+	return []figure{{"memory, idle", fmt.Sprintf("%.0f MB", rss), fmt.Sprintf("< %.0f MB", rssMax), judge(rss < rssMax),
+		fmt.Sprintf("resident %s after the start and %d reads; at most %.0f MB so far", rssAfter, rssRequests, peak)}}, err
+}
+
+// memory reads one of the kernel's counts of the process's memory, in MB.
+func (s *server) memory(name string) (float64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for row := range strings.Lines(string(raw)) {
+		if value, ok := strings.CutPrefix(row, name+":"); ok {
+			kib, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
+			return float64(kib) * 1024 / 1e6, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/PID/status has no %s", name)
+}

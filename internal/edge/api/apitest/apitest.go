@@ -1,0 +1,197 @@
+// Package apitest runs the whole service in a test: a real database, real HTTP, and every invariant checked when the test ends.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
+)
+
+// Service is one running node.
+type Service struct {
+	App *app.App
+	API *api.API
+	URL string
+}
+
+// Each runs a test on a service of each engine.
+func Each(t *testing.T, test func(t *testing.T, s *Service)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, Start(t, d, api.Config{})) })
+}
+
+// Start runs a node on a database for as long as the test runs. When it ends, whatever the test wrote must verify.
+func Start(t *testing.T, d *db.DB, c api.Config) *Service {
+	t.Helper()
+	if c.Log == nil {
+		c.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	a := app.New(d, c.Log)
+	handler := api.New(a, c)
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		server.Close()
+		Verify(t, a)
+	})
+	return &Service{App: a, API: handler, URL: server.URL}
+}
+
+// Verify fails the test when an invariant is broken.
+func Verify(t *testing.T, a *app.App) {
+	t.Helper()
+	findings, err := a.Verify(context.Background(), nil)
+	if err != nil {
+		t.Errorf("verify: %v", err)
+	}
+	for _, f := range findings {
+		t.Errorf("verify: %s: %s", f.OrganizationID, f.Text)
+	}
+}
+
+// Tenant is an organization with a key of its owner.
+type Tenant struct {
+	org.Founded
+	Key     string
+	Client  *client.Client
+	service *Service
+}
+
+// Found makes an organization.
+func (s *Service) Found(t *testing.T, name string) *Tenant {
+	t.Helper()
+	f, err := s.App.Org.Found(t.Context(), org.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD", Timezone: "UTC"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := f.KeyText.Reveal()
+	return &Tenant{f, key, client.New(s.URL, key), s}
+}
+
+// Member adds a person with a role and gives a key of theirs with these scopes.
+func (n *Tenant) Member(t *testing.T, role actor.Role, scopes ...actor.Scope) string {
+	t.Helper()
+	return n.issue(t, func(ctx context.Context, tx *db.Tx, p *access.CreateKeyParams) error {
+		m, err := access.Join(ctx, tx, string(role)+"-"+client.NewIdempotencyKey()+"@example.com", role)
+		p.UserID, p.Scopes = m.UserID, scopes
+		return err
+	})
+}
+
+// Nobody gives a key that belongs to no person.
+func (n *Tenant) Nobody(t *testing.T, scopes ...actor.Scope) string {
+	t.Helper()
+	return n.issue(t, func(_ context.Context, _ *db.Tx, p *access.CreateKeyParams) error {
+		p.Scopes = scopes
+		return nil
+	})
+}
+
+// Expired gives a key of the owner whose time is over.
+func (n *Tenant) Expired(t *testing.T) string {
+	t.Helper()
+	return n.issue(t, func(_ context.Context, tx *db.Tx, p *access.CreateKeyParams) error {
+		past := tx.Now().Add(-time.Second)
+		p.UserID, p.Scopes, p.ExpiresAt = n.Owner.UserID, actor.Scopes, &past
+		return nil
+	})
+}
+
+func (n *Tenant) issue(t *testing.T, describe func(context.Context, *db.Tx, *access.CreateKeyParams) error) string {
+	t.Helper()
+	var text string
+	err := n.service.App.DB.Write(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+		p := access.CreateKeyParams{Name: "test"}
+		if err := describe(ctx, tx, &p); err != nil {
+			return err
+		}
+		_, secret, err := access.IssueKey(ctx, tx, p)
+		text = secret.Reveal()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Error reads the error body; it fails the test when there is none or its request id is not the header's.
+func (a Answer) Error(t *testing.T) api.ErrorDetail {
+	t.Helper()
+	var body api.ErrorBody
+	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&body); err != nil || body.Error.Code == "" || body.Error.Message == "" {
+		t.Errorf("status %d without the error body: %s", a.Status, a.Body)
+	}
+	if body.Error.RequestID == "" || body.Error.RequestID != a.Header.Get("X-Request-Id") {
+		t.Errorf("request id %q in the body, %q in the header", body.Error.RequestID, a.Header.Get("X-Request-Id"))
+	}
+	return body.Error
+}
+
+// Blames tells whether the error names a field.
+func (a Answer) Blames(t *testing.T, field string) bool {
+	t.Helper()
+	for _, f := range a.Error(t).Fields {
+		if f.Field == field {
+			return true
+		}
+	}
+	return false
+}
+
+// Request is what is sent, byte for byte.
+type Request struct {
+	Method, Path, Key, Body string
+	Header                  http.Header
+}
+
+// Send sends a request as it is.
+func (s *Service) Send(t *testing.T, r Request) Answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), r.Method, s.URL+r.Path, bytes.NewReader([]byte(r.Body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.Key != "" {
+		req.Header.Set("X-API-Key", r.Key)
+	}
+	for name, values := range r.Header {
+		req.Header[name] = values
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Answer{res.StatusCode, res.Header, body}
+}

@@ -1,0 +1,445 @@
+package api_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+// sample is a valid request of a route. Ids in it, by the name of their parameter or property, are the tenant's own.
+type sample struct {
+	path  map[string]string
+	query string
+	body  map[string]any
+}
+
+// samples has one for every route: a route without one fails every matrix, so that none can exist untested.
+var samples = map[string]func(t *testing.T, n *apitest.Tenant) sample{
+	"GET /v1/organization":         func(*testing.T, *apitest.Tenant) sample { return sample{} },
+	"PATCH /v1/organization":       func(*testing.T, *apitest.Tenant) sample { return sample{body: map[string]any{"name": "New name"}} },
+	"GET /v1/organization/members": func(*testing.T, *apitest.Tenant) sample { return sample{} },
+	"GET /v1/api-keys":             func(*testing.T, *apitest.Tenant) sample { return sample{} },
+	"POST /v1/api-keys": func(_ *testing.T, n *apitest.Tenant) sample {
+		return sample{body: map[string]any{"name": "k", "scopes": []string{"apis.read"}, "user_id": n.Owner.UserID, "legal_entity_ids": []string{n.LegalEntity.ID}}}
+	},
+	"DELETE /v1/api-keys/{api_key_id}": func(t *testing.T, n *apitest.Tenant) sample {
+		n.Nobody(t, actor.ScopeRead)
+		for k, err := range n.Client.APIKeys(t.Context()) {
+			if err == nil && k.UserID == nil {
+				return sample{path: map[string]string{"api_key_id": k.ID}}
+			}
+		}
+		t.Fatal("no key to revoke")
+		return sample{}
+	},
+	"GET /v1/audit-log": func(_ *testing.T, n *apitest.Tenant) sample {
+		return sample{query: "limit=1&resource_id=" + n.Organization.ID + "&user_id=" + n.Owner.UserID}
+	},
+	"GET /v1/audit-log/verify": func(*testing.T, *apitest.Tenant) sample { return sample{} },
+}
+
+// request makes the sample of a route into a request.
+func request(t *testing.T, r api.Route, n *apitest.Tenant) (apitest.Request, sample) {
+	t.Helper()
+	make := samples[r.Method+" "+r.Path]
+	if make == nil {
+		t.Fatalf("%s %s has no sample: add one", r.Method, r.Path)
+	}
+	s := make(t, n)
+	return s.request(r, n.Key), s
+}
+
+func (s sample) request(r api.Route, key string) apitest.Request {
+	path := r.Path
+	for name, value := range s.path {
+		path = strings.ReplaceAll(path, "{"+name+"}", value)
+	}
+	if s.query != "" {
+		path += "?" + s.query
+	}
+	out := apitest.Request{Method: r.Method, Path: path, Key: key}
+	if s.body != nil {
+		text, _ := json.Marshal(s.body)
+		out.Body = string(text)
+	}
+	return out
+}
+
+func eachRoute(t *testing.T, test func(t *testing.T, s *apitest.Service, r api.Route)) {
+	t.Helper()
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		for _, r := range s.API.Routes() {
+			t.Run(r.Method+" "+r.Path, func(t *testing.T) { test(t, s, r) })
+		}
+	})
+}
+
+func TestEveryRouteAnswersItsSampleAsItsDescriptionSays(t *testing.T) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		req, _ := request(t, r, s.Found(t, "mine"))
+		a := s.Send(t, req)
+		if a.Status != r.Status {
+			t.Fatalf("status %d, want %d: %s", a.Status, r.Status, a.Body)
+		}
+		if a.Header.Get("X-Request-Id") == "" {
+			t.Error("no X-Request-Id")
+		}
+		media := r.Operation.Responses[fmt.Sprint(r.Status)].Content["application/json"]
+		if media == nil {
+			return
+		}
+		var v any
+		if err := json.Unmarshal(a.Body, &v); err != nil {
+			t.Fatal(err)
+		}
+		var res huma.ValidateResult
+		huma.Validate(s.API.Registry(), media.Schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, v, &res)
+		for _, err := range res.Errors {
+			t.Errorf("the answer is not as described: %v", err)
+		}
+	})
+}
+
+func TestEveryRouteRefusesWhoIsNotKnown(t *testing.T) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		n := s.Found(t, "mine")
+		req, _ := request(t, r, n)
+		revoked := n.Member(t, actor.Owner, actor.Scopes...)
+		for k, err := range n.Client.APIKeys(t.Context()) {
+			if err == nil && strings.HasSuffix(revoked, k.LastFour) {
+				if err := n.Client.RevokeAPIKey(t.Context(), k.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for name, key := range map[string]string{
+			"none": "", "wrong": "bur_" + strings.Repeat("A", 43), "malformed": "hello", "altered": n.Key[:len(n.Key)-1] + "~", "expired": n.Expired(t), "revoked": revoked,
+		} {
+			req.Key = key
+			if a := s.Send(t, req); a.Status != http.StatusUnauthorized || a.Error(t).Code != "UNAUTHORIZED" {
+				t.Errorf("%s key: %d %s", name, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+// may is written out apart from the code it tests: who may do what, by class.
+var may = map[actor.Class][]actor.Role{
+	actor.Read:       {actor.Owner, actor.Admin, actor.Accountant, actor.Viewer, actor.Auditor},
+	actor.Write:      {actor.Owner, actor.Admin, actor.Accountant},
+	actor.Privileged: {actor.Owner, actor.Admin},
+}
+
+func TestEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		n := s.Found(t, "mine")
+		enough := []actor.Scope{r.Need.Scope}
+		if r.Need.Scope == actor.ScopeRead {
+			enough = append(enough, actor.ScopeAll)
+		}
+		check := func(what, key string, allowed bool) {
+			_, own := request(t, r, n)
+			a := s.Send(t, own.withoutOptionalIDs(bodySchema(s, r)).request(r, key))
+			if allowed && a.Status != r.Status || !allowed && (a.Status != http.StatusForbidden || a.Error(t).Code != "FORBIDDEN") {
+				t.Errorf("%s: %d %s", what, a.Status, a.Body)
+			}
+		}
+		for _, scope := range actor.Scopes {
+			check("scope "+string(scope), n.Member(t, actor.Owner, scope), slices.Contains(enough, scope))
+		}
+		for _, role := range may[actor.Read] {
+			allowed := slices.Contains(may[r.Need.Class], role) && (len(r.Need.Roles) == 0 || slices.Contains(r.Need.Roles, role))
+			check("role "+string(role), n.Member(t, role, actor.Scopes...), allowed)
+		}
+		check("a key of no person", n.Nobody(t, actor.Scopes...), r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0)
+	})
+}
+
+// withoutOptionalIDs leaves out what names the owner or others where it need not be said: the test sends the request as somebody else.
+func (s sample) withoutOptionalIDs(schema *huma.Schema) sample {
+	s.body = maps.Clone(s.body)
+	maps.DeleteFunc(s.body, func(name string, _ any) bool {
+		return idName.MatchString(name) && !slices.Contains(schema.Required, name)
+	})
+	return s
+}
+
+var idName = regexp.MustCompile(`(^|_)ids?$`)
+
+// An id of somebody else's must read exactly as one that does not exist, wherever it is sent.
+func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		mine, foreign := s.Found(t, "mine"), s.Found(t, "foreign")
+		_, own := request(t, r, mine)
+		_, theirs := request(t, r, foreign)
+		compare := func(place string, other, unknown sample) {
+			a, b := s.Send(t, other.request(r, mine.Key)), s.Send(t, unknown.request(r, mine.Key))
+			if a.Status != http.StatusNotFound || b.Status != http.StatusNotFound {
+				t.Errorf("%s: foreign %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
+			}
+			if x, y := strip(t, a), strip(t, b); x != y {
+				t.Errorf("%s: %s differs from %s", place, x, y)
+			}
+		}
+		for name := range own.path {
+			compare("path "+name, own.withPath(name, theirs.path[name]), own.withPath(name, strange(theirs.path[name])))
+		}
+		for pair := range strings.SplitSeq(theirs.query, "&") {
+			if name, value, _ := strings.Cut(pair, "="); idName.MatchString(name) {
+				compare("query "+name, own.withQuery(name, value), own.withQuery(name, strange(value)))
+			}
+		}
+		for name, value := range theirs.body {
+			switch v := value.(type) {
+			case string:
+				if idName.MatchString(name) {
+					compare("body "+name, own.withBody(name, v), own.withBody(name, strange(v)))
+				}
+			case []string:
+				if idName.MatchString(name) {
+					compare("body "+name, own.withBody(name, v), own.withBody(name, []string{strange(v[0])}))
+				}
+			}
+		}
+		// A description with an id the sample leaves out would go untested.
+		for _, p := range r.Operation.Parameters {
+			if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(own.query, p.Name+"=") {
+				t.Errorf("the sample lacks the parameter %s", p.Name)
+			}
+		}
+		for name := range bodySchema(s, r).Properties {
+			if _, there := own.body[name]; idName.MatchString(name) && !there {
+				t.Errorf("the sample lacks the property %s", name)
+			}
+		}
+	})
+}
+
+// strange is an id of the same type that nobody has.
+func strange(known string) string {
+	prefix, _, _ := strings.Cut(known, "_")
+	return id.NewSource(clock.System{}, rand.Reader).New(id.Prefix(prefix))
+}
+
+func strip(t *testing.T, a apitest.Answer) string {
+	t.Helper()
+	return strings.ReplaceAll(string(a.Body), a.Error(t).RequestID, "")
+}
+
+func (s sample) withPath(name, value string) sample {
+	s.path = maps.Clone(s.path)
+	s.path[name] = value
+	return s
+}
+
+func (s sample) withQuery(name, value string) sample {
+	var pairs []string
+	for pair := range strings.SplitSeq(s.query, "&") {
+		if n, _, _ := strings.Cut(pair, "="); n == name {
+			pair = name + "=" + value
+		}
+		pairs = append(pairs, pair)
+	}
+	s.query = strings.Join(pairs, "&")
+	return s
+}
+
+func (s sample) withBody(name string, value any) sample {
+	s.body = maps.Clone(s.body)
+	if s.body == nil {
+		s.body = map[string]any{}
+	}
+	s.body[name] = value
+	return s
+}
+
+func bodySchema(s *apitest.Service, r api.Route) *huma.Schema {
+	if r.Operation.RequestBody == nil {
+		return &huma.Schema{}
+	}
+	schema := r.Operation.RequestBody.Content["application/json"].Schema
+	for schema.Ref != "" {
+		schema = s.API.Registry().SchemaFromRef(schema.Ref)
+	}
+	return schema
+}
+
+func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		n := s.Found(t, "mine")
+		_, own := request(t, r, n)
+		before := entries(t, n)
+		refuse := func(what, field string, req apitest.Request) {
+			a := s.Send(t, req)
+			if a.Status != http.StatusBadRequest || a.Error(t).Code != "VALIDATION_ERROR" || !a.Blames(t, field) {
+				t.Errorf("%s: %d %s", what, a.Status, a.Body)
+			}
+		}
+		unknown := own.request(r, n.Key)
+		unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
+		refuse("an unknown parameter", "surprise", unknown)
+		for _, p := range r.Operation.Parameters {
+			if p.In == "query" {
+				refuseParameter(t, n, r, own, p, refuse)
+			}
+		}
+		if r.Operation.RequestBody != nil {
+			refuse("an unknown property", "surprise", own.withBody("surprise", 1).request(r, n.Key))
+			schema := bodySchema(s, r)
+			for name, property := range schema.Properties {
+				refuseProperty(t, s, n, r, own, name, property, refuse)
+			}
+			for _, name := range schema.Required {
+				missing := own.withBody(name, nil)
+				delete(missing.body, name)
+				refuse(name+" missing", name, missing.request(r, n.Key))
+			}
+		} else {
+			body := own.request(r, n.Key)
+			body.Body = `{"surprise":1}`
+			if a := s.Send(t, body); a.Status != http.StatusBadRequest {
+				t.Errorf("a body where none is taken: %d %s", a.Status, a.Body)
+			}
+		}
+		if after := entries(t, n); after != before {
+			t.Errorf("%d changes were made by refused requests", after-before)
+		}
+	})
+}
+
+func entries(t *testing.T, n *apitest.Tenant) int64 {
+	t.Helper()
+	v, err := n.Client.VerifyAuditLog(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.HeadSequenceNumber
+}
+
+func refuseParameter(t *testing.T, n *apitest.Tenant, r api.Route, own sample, p *huma.Param, refuse func(string, string, apitest.Request)) {
+	t.Helper()
+	with := func(value string) apitest.Request {
+		s := own
+		s.query = p.Name + "=" + value
+		return s.request(r, n.Key)
+	}
+	switch p.Schema.Type {
+	case "integer":
+		refuse(p.Name+" not a number", p.Name, with("x"))
+		refuse(p.Name+" empty", p.Name, with(""))
+		if p.Schema.Minimum != nil {
+			refuse(p.Name+" too small", p.Name, with(fmt.Sprint(int(*p.Schema.Minimum)-1)))
+		}
+		if p.Schema.Maximum != nil {
+			refuse(p.Name+" too large", p.Name, with(fmt.Sprint(int(*p.Schema.Maximum)+1)))
+		}
+	case "string":
+		if p.Schema.MaxLength != nil {
+			refuse(p.Name+" too long", p.Name, with(strings.Repeat("x", *p.Schema.MaxLength+1)))
+		} else {
+			t.Errorf("%s has no limit", p.Name)
+		}
+		refuse(p.Name+" with a NUL", p.Name, with("a%00b"))
+	}
+	refuse(p.Name+" twice", p.Name, with("1&"+p.Name+"=2"))
+}
+
+func refuseProperty(t *testing.T, s *apitest.Service, n *apitest.Tenant, r api.Route, own sample, name string, property *huma.Schema, refuse func(string, string, apitest.Request)) {
+	t.Helper()
+	for property.Ref != "" {
+		property = s.API.Registry().SchemaFromRef(property.Ref)
+	}
+	with := func(value any) apitest.Request { return own.withBody(name, value).request(r, n.Key) }
+	if !property.Nullable {
+		refuse(name+" null", name, with(nil))
+	}
+	switch property.Type {
+	case "string":
+		refuse(name+" a number", name, with(12))
+		refuse(name+" an object", name, with(map[string]any{}))
+		if property.MaxLength != nil {
+			refuse(name+" too long", name, with(strings.Repeat("é", *property.MaxLength+1)))
+		} else if len(property.Enum) == 0 && property.Format == "" {
+			t.Errorf("%s has no limit", name)
+		}
+		if property.MinLength != nil && *property.MinLength > 0 {
+			refuse(name+" empty", name, with(""))
+		}
+		if len(property.Enum) > 0 {
+			refuse(name+" none of the values", name, with("surprise"))
+		}
+	case "array":
+		refuse(name+" a string", name, with("x"))
+		refuse(name+" of numbers", name+"[0]", with([]any{1}))
+		refuse(name+" of nulls", name+"[0]", with([]any{nil}))
+		if property.MinItems != nil && *property.MinItems > 0 {
+			refuse(name+" empty", name, with([]any{}))
+		}
+	default:
+		t.Errorf("%s is a %s: teach the matrix what is faulty there", name, property.Type)
+	}
+}
+
+func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
+	const retries = 20
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		if !r.Idempotent {
+			return
+		}
+		n := s.Found(t, "mine")
+		req, own := request(t, r, n)
+		before := entries(t, n)
+		req.Header = http.Header{"Idempotency-Key": {"once"}}
+		answers := make([]apitest.Answer, retries)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() { answers[i] = s.Send(t, req) })
+		}
+		wg.Wait()
+		fresh := 0
+		for _, a := range answers {
+			if a.Status != r.Status || string(a.Body) != string(answers[0].Body) {
+				t.Errorf("%d %s differs from %s", a.Status, a.Body, answers[0].Body)
+			}
+			if a.Header.Get("Idempotency-Replayed") == "" {
+				fresh++
+			}
+		}
+		if fresh != 1 || entries(t, n) != before+1 {
+			t.Errorf("%d fresh answers and %d changes, want one of each", fresh, entries(t, n)-before)
+		}
+		other := own.withBody("name", "another").request(r, n.Key)
+		other.Header = req.Header
+		if a := s.Send(t, other); a.Status != http.StatusConflict || a.Error(t).Code != "CONFLICT" {
+			t.Errorf("another body under the key: %d %s", a.Status, a.Body)
+		}
+		for _, key := range []string{"", strings.Repeat("k", 256)} {
+			req.Header = http.Header{"Idempotency-Key": {key}}
+			if a := s.Send(t, req); a.Status != http.StatusBadRequest || !a.Blames(t, "Idempotency-Key") {
+				t.Errorf("a key of %d characters: %d %s", len(key), a.Status, a.Body)
+			}
+		}
+		theirs := s.Found(t, "foreign")
+		foreign, _ := request(t, r, theirs)
+		foreign.Header = http.Header{"Idempotency-Key": {"once"}}
+		if a := s.Send(t, foreign); a.Status != r.Status || a.Header.Get("Idempotency-Replayed") != "" {
+			t.Errorf("another organization's same key: %d %s", a.Status, a.Body)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package api_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// described is an API that only describes itself: its database is never reached.
+func described(t *testing.T) *api.API {
+	t.Helper()
+	d, err := db.Open(db.Config{URL: "postgres://nobody@127.0.0.1:1/none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return api.New(app.New(d, nil), api.Config{Version: "golden"})
+}
+
+func TestOpenAPIFileIsWhatTheRoutesSay(t *testing.T) {
+	t.Parallel()
+	const golden = "../../../api/openapi.yaml"
+	got, err := described(t).OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("api/openapi.yaml is stale: run `make openapi` and commit it (%v)", err)
+	}
+}
+
+func TestOpenAPIDocumentsEveryFieldParameterAndAnswer(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	ids := map[string]bool{}
+	for _, r := range a.Routes() {
+		where := r.Method + " " + r.Path
+		if r.Operation.Summary == "" || r.Operation.Description == "" || ids[r.Operation.OperationID] {
+			t.Errorf("%s: no summary, no description, or its id %s is taken", where, r.Operation.OperationID)
+		}
+		ids[r.Operation.OperationID] = true
+		for _, p := range r.Operation.Parameters {
+			if p.Description == "" {
+				t.Errorf("%s: parameter %s says nothing", where, p.Name)
+			}
+		}
+		for _, status := range []string{"400", "401", "403", "404", "429", "500", "503"} {
+			if r.Operation.Responses[status] == nil {
+				t.Errorf("%s: no answer %s", where, status)
+			}
+		}
+	}
+	for name, schema := range a.Registry().Map() {
+		for property, p := range schema.Properties {
+			if p.Description == "" {
+				t.Errorf("%s.%s says nothing", name, property)
+			}
+		}
+	}
+}
+
+func TestOpenAPIReferencesAllResolve(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	spec, err := a.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	references := regexp.MustCompile(`#/components/schemas/(\w+)`).FindAllStringSubmatch(string(spec), -1)
+	for _, m := range references {
+		if a.Registry().Map()[m[1]] == nil {
+			t.Errorf("%s points nowhere", m[0])
+		}
+	}
+	if len(references) == 0 {
+		t.Error("there are no references, so nothing was tested")
+	}
+}

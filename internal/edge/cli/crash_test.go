@@ -1,0 +1,89 @@
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+const (
+	crashClients    = 8
+	crashRounds     = 3
+	crashRoundsSoak = 200
+)
+
+// TestSoakEveryAcknowledgedWriteSurvivesKill9 kills the service again and again while clients write, a few times in every run
+// and many times in make soak.
+func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
+	t.Parallel()
+	rounds := crashRounds
+	if os.Getenv("BURSAR_SOAK") == "1" {
+		rounds = crashRoundsSoak
+	}
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		key := found(t, c).APIKey
+		p := serve(t, c)
+		service := once(p.ready(t), key)
+		w := newWitness(t, service)
+		for round := 1; round <= rounds && !t.Failed(); round++ {
+			crash(t, p, service, w, round)
+			p = serve(t, c)
+			service = once(p.ready(t), key)
+			w.check(t, service)
+		}
+		if n := len(w.acknowledged()); n < rounds*crashClients {
+			t.Errorf("only %d changes were acknowledged in %d rounds: that proves little", n, rounds)
+		}
+		verifyWhole(t, c, service)
+	})
+}
+
+// crash lets clients write and kills the service at a moment nobody chose.
+func crash(t *testing.T, p *process, service *client.Client, w *witness, round int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range crashClients {
+		wg.Go(func() {
+			if err := w.write(service, fmt.Sprintf("round %d client %d", round, i), nil, cutOff); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(100*time.Millisecond + rand.N(300*time.Millisecond))
+	p.kill()
+	wg.Wait()
+	service.HTTP.CloseIdleConnections()
+}
+
+// cutOff takes a broken connection for the end that it is. Until then the service has no reason to refuse anything.
+func cutOff(err error) (bool, error) {
+	var answer *client.Error
+	if errors.As(err, &answer) {
+		return false, err
+	}
+	return false, nil
+}
+
+// verifyWhole asks both ways in whether every invariant holds: the command line on the database, and the API over its log.
+func verifyWhole(t *testing.T, c db.Config, service *client.Client) {
+	t.Helper()
+	program(t, nil, on(c, "verify")...).mustDo(t)
+	for after := int64(0); ; {
+		v, err := service.VerifyAuditLog(t.Context(), after)
+		if err != nil || !v.Valid {
+			t.Fatalf("the audit log after entry %d: %+v, %v", after, v, err)
+		}
+		if v.Complete {
+			return
+		}
+		after = v.LastSequenceNumber
+	}
+}

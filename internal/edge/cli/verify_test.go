@@ -1,0 +1,85 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// entriesAtFirst is how many entries the audit log of a new organization has.
+const entriesAtFirst = 4
+
+// keep makes changes with the command line, one audit entry each.
+func keep(t *testing.T, c db.Config, f founded, changes int) {
+	t.Helper()
+	for i := range changes {
+		inside(on(c, "keys", "create", "--organization", f.OrganizationID, "--scopes", "apis.read", "--name", fmt.Sprintf("Key %d", i))...).mustDo(t)
+	}
+}
+
+// damage changes data behind the service's back.
+func damage(t *testing.T, c db.Config, statements ...string) {
+	t.Helper()
+	d := dbtest.Open(t, c)
+	for _, s := range statements {
+		res, err := d.Jobs().ExecContext(t.Context(), s)
+		if err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			t.Fatalf("%s: %d rows, %v", s, n, err)
+		}
+	}
+}
+
+func TestVerifyNamesWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	const changes = 4
+	last := entriesAtFirst + changes
+	for name, broken := range map[string]struct {
+		statements []string
+		says       string
+	}{
+		"an altered fact": {[]string{"UPDATE audit_log SET after = replace(after, 'Key 1', 'Key 9') WHERE sequence = 6"},
+			"broken at entry 6: the entry was altered"},
+		"an altered time": {[]string{"UPDATE audit_log SET created_at = (SELECT min(created_at) FROM audit_log) WHERE sequence = 7"},
+			"broken at entry 7: the entry was altered"},
+		"an altered culprit": {[]string{"UPDATE audit_log SET user_id = 'usr_01m7ex1625e19smd0t57br72tm' WHERE sequence = 5"},
+			"broken at entry 5: the entry was altered"},
+		"a fact taken away": {[]string{"UPDATE audit_log SET after = NULL WHERE sequence = 1"},
+			"broken at entry 1: the entry was altered"},
+		"a hash to match": {[]string{"UPDATE audit_log SET hash = previous_hash WHERE sequence = 5"},
+			"broken at entry 5: the entry was altered"},
+		"the last entry gone": {[]string{fmt.Sprintf("DELETE FROM audit_log WHERE sequence = %d", last)},
+			fmt.Sprintf("broken at entry %d: an entry is missing", last)},
+		"the first entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = 1"},
+			"broken at entry 1: an entry is missing"},
+		"a middle entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = 6"},
+			"broken at entry 6: an entry is missing"},
+		"a gap closed up": {[]string{"DELETE FROM audit_log WHERE sequence = 6", "UPDATE audit_log SET sequence = 6 WHERE sequence = 7", "UPDATE audit_log SET sequence = 7 WHERE sequence = 8"},
+			"broken at entry 6: the entry does not follow"},
+		"two entries swapped": {[]string{"UPDATE audit_log SET sequence = -6 WHERE sequence = 6", "UPDATE audit_log SET sequence = 6 WHERE sequence = 7", "UPDATE audit_log SET sequence = 7 WHERE sequence = -6"},
+			"broken at entry 6: the entry does not follow"},
+		"a head set back": {[]string{fmt.Sprintf("UPDATE heads SET audit_sequence = %d", last-1)},
+			"audit chain broken at entry"},
+		"an event gone": {[]string{"DELETE FROM events WHERE sequence = 2"}, "events:"},
+		"no owner":      {[]string{"UPDATE members SET role = 'member'"}, "no owner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+				f := found(t, c)
+				keep(t, c, f, changes)
+				inside(on(c, "verify")...).mustDo(t)
+				damage(t, c, broken.statements...)
+				r := inside(on(c, "verify")...)
+				if r.code != 1 || !strings.Contains(r.out, f.OrganizationID+": ") || !strings.Contains(r.out, broken.says) {
+					t.Errorf("exit %d, want 1 and %q\n%s%s", r.code, broken.says, r.out, r.err)
+				}
+			})
+		})
+	}
+}
