@@ -18,7 +18,8 @@ import (
 const (
 	bodyMax         = 8 << 20
 	bodyReadDefault = 30 * time.Second
-	handleTimeout   = 30 * time.Second
+	handleTimeout   = 60 * time.Second
+	sendTimeout     = 60 * time.Second
 )
 
 // Config is what the edge needs beyond the application.
@@ -82,7 +83,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), requestKey{}, request), handleTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)
-	out := &response{ResponseWriter: w, request: r}
+	// Each request sets the connection's deadlines anew. Reading ends with the body, so that nobody drips one in after we stopped listening to it.
+	control, now := http.NewResponseController(w), time.Now()
+	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))
+	_ = control.SetWriteDeadline(now.Add(handleTimeout + sendTimeout))
+	out := &response{ResponseWriter: w}
 	defer a.recovered(out, r)
 	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
 		a.fail(out, r, errNoPath) // the mux would redirect, in a text of its own

@@ -19,15 +19,10 @@ import (
 const depthMax = 64
 
 // readBody reads a body whole, before anything else is in use, so that a slow client holds nothing but its connection.
-func readBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) ([]byte, error) {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		return nil, nil
-	}
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > bodyMax {
 		return nil, errTooLarge
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(timeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMax))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -38,7 +33,8 @@ func readBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) ([]
 	case err != nil:
 		return nil, fault.Malformedf("the body could not be read")
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	// From here on the connection is only watched for the caller hanging up; a deadline would look like that.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body, nil
 }
 

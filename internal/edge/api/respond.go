@@ -8,21 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // gzipFrom is the size below which compressing costs more than it saves.
 const gzipFrom = 1400
 
-// sendTimeout is how long a client may take to read an answer, however large the server's own patience is.
-const sendTimeout = 60 * time.Second
-
 // response remembers what was sent, for metrics and for a panic that comes too late.
 type response struct {
 	http.ResponseWriter
-	request *http.Request
-	status  int
-	begun   bool
+	status int
+	begun  bool
 }
 
 // WriteHeader notes the status.
@@ -59,7 +54,6 @@ var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // send writes a whole answer.
 func (a *API) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout))
 	h := w.Header()
 	if status == http.StatusNoContent {
 		w.WriteHeader(status)

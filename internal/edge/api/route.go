@@ -87,7 +87,7 @@ func (a *API) serve(r *Route, w http.ResponseWriter, req *http.Request) error {
 	if err := who.Check(r.Need); err != nil {
 		return err
 	}
-	body, err := readBody(w, req, a.config.BodyTimeout)
+	body, err := readBody(w, req)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Log: log, Metrics: metrics, Version: version})
-	listener, err := srv.listen()
+	listener, serve, err := srv.listen()
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(h, listener); !errors.Is(err, http.ErrServerClosed) {
 			cancel(fmt.Errorf("serve: %w", err))
 		}
 	})
@@ -143,22 +143,27 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 	return a.Work(ctx)
 }
 
-func (srv *server) listen() (net.Listener, error) {
+// listen takes the address, and says how to serve on it: with the certificate, read before anybody waits for an answer, or without.
+func (srv *server) listen() (net.Listener, func(*http.Server, net.Listener) error, error) {
+	serve := (*http.Server).Serve
 	if (srv.tlsCert == "") != (srv.tlsKey == "") {
-		return nil, &usageError{errors.New("--tls-cert and --tls-key belong together"), "bursar serve"}
+		return nil, nil, &usageError{errors.New("--tls-cert and --tls-key belong together"), "bursar serve"}
+	}
+	if srv.tlsCert != "" {
+		pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the certificate: %w", err)
+		}
+		serve = func(h *http.Server, l net.Listener) error {
+			h.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+			return h.ServeTLS(l, "", "")
+		}
 	}
 	listener, err := net.Listen("tcp", srv.addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
+		return nil, nil, fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
 	}
-	if srv.tlsCert == "" {
-		return listener, nil
-	}
-	pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
-	if err != nil {
-		return nil, fmt.Errorf("read the certificate: %w", err)
-	}
-	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+	return listener, serve, nil
 }
 
 func (srv *server) ready(l net.Listener, log *slog.Logger) {
