@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"sync"
 )
 
@@ -13,63 +14,71 @@ const preparedMax = 512
 type prepared struct {
 	mu     sync.RWMutex
 	stmts  map[preparedKey]*sql.Stmt
-	wanted []string // seen by the writer, compiled between two transactions
+	wanted map[*sql.DB][]string // met inside a transaction, compiled after it
 }
 
 type preparedKey struct {
 	pool *sql.DB
-	sql  string
+	text string
 }
 
-// preparedFor gives a compiled statement, or nil where the driver should get the text.
-func (d *DB) preparedFor(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
+// preparedFor gives a compiled statement, or nil where the driver should get the text. It never takes a connection: the caller may hold
+// the last one, and would wait for itself. What is missing is noted and compiled between two transactions.
+func (d *DB) preparedFor(pool *sql.DB, text string) *sql.Stmt {
 	if d.engine != SQLite {
-		return nil, nil
-	}
-	p := &d.prepared
-	p.mu.RLock()
-	stmt, full := p.stmts[preparedKey{pool, text}], len(p.stmts) >= preparedMax
-	p.mu.RUnlock()
-	switch {
-	case stmt != nil || full:
-		return stmt, nil
-	case pool == d.write:
-		// The one write connection is taken by the transaction that asks: preparing on its pool now would wait for itself.
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.wanted = append(p.wanted, text)
-		return nil, nil
-	}
-	return d.prepare(ctx, pool, text)
-}
-
-// prepareWanted runs between two transactions of the writer. A statement that will not compile fails where it is used.
-func (d *DB) prepareWanted() {
-	p := &d.prepared
-	p.mu.Lock()
-	wanted := p.wanted
-	p.wanted = nil
-	p.mu.Unlock()
-	for _, text := range wanted {
-		_, _ = d.prepare(context.Background(), d.write, text)
-	}
-}
-
-func (d *DB) prepare(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
-	stmt, err := pool.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	p, key := &d.prepared, preparedKey{pool, text}
+	p.mu.RLock()
+	stmt, full := p.stmts[key], len(p.stmts) >= preparedMax
+	p.mu.RUnlock()
+	if stmt == nil && !full {
+		p.want(key)
+	}
+	return stmt
+}
+
+func (p *prepared) want(key preparedKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if other := p.stmts[key]; other != nil {
+	if p.wanted == nil {
+		p.wanted = make(map[*sql.DB][]string)
+	}
+	if !slices.Contains(p.wanted[key.pool], key.text) {
+		p.wanted[key.pool] = append(p.wanted[key.pool], key.text)
+	}
+}
+
+// prepareWanted compiles what was noted for a pool. It is called where no connection of it is held; a statement that will not compile
+// fails where it is used.
+func (d *DB) prepareWanted(ctx context.Context, pool *sql.DB) {
+	p := &d.prepared
+	p.mu.RLock()
+	none := len(p.wanted[pool]) == 0
+	p.mu.RUnlock()
+	if none {
+		return
+	}
+	p.mu.Lock()
+	texts := p.wanted[pool]
+	delete(p.wanted, pool)
+	p.mu.Unlock()
+	for _, text := range texts {
+		if stmt, err := pool.PrepareContext(ctx, text); err == nil {
+			p.keep(preparedKey{pool, text}, stmt)
+		}
+	}
+}
+
+func (p *prepared) keep(key preparedKey, stmt *sql.Stmt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stmts[key] != nil { // another goroutine was faster
 		_ = stmt.Close()
-		return other, nil
+		return
 	}
 	if p.stmts == nil {
 		p.stmts = make(map[preparedKey]*sql.Stmt)
 	}
 	p.stmts[key] = stmt
-	return stmt, nil
 }

@@ -67,6 +67,7 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 	defer conn.Close()
 	// VACUUM INTO reads one snapshot, so that writers go on and the copy is whole; it leaves syncing to us.
 	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		_ = os.Remove(path) // half a copy would pass for a backup
 		return err
 	}
 	return syncFile(path)

@@ -89,7 +89,7 @@ func (d *DB) serveTurns() {
 			return
 		case first := <-d.queue:
 			d.commitTogether(first)
-			d.prepareWanted()
+			d.prepareWanted(context.Background(), d.write)
 		}
 	}
 }

@@ -73,14 +73,12 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 		return 0, errors.New("db: a read transaction cannot write")
 	}
 	var res sql.Result
-	if stmt, err := tx.db.preparedFor(ctx, tx.db.write, st.sql); err != nil {
-		return 0, err
-	} else if stmt != nil {
+	if stmt := tx.db.preparedFor(tx.db.write, st.sql); stmt != nil {
 		res, err = tx.sql.StmtContext(ctx, stmt).ExecContext(ctx, values...)
-		if err != nil {
-			return 0, err
-		}
-	} else if res, err = tx.sql.ExecContext(ctx, st.sql, values...); err != nil {
+	} else {
+		res, err = tx.sql.ExecContext(ctx, st.sql, values...)
+	}
+	if err != nil {
 		return 0, err
 	}
 	n, err := res.RowsAffected()
@@ -100,10 +98,8 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 	if tx.readOnly {
 		pool = tx.db.read
 	}
-	stmt, err := tx.db.preparedFor(ctx, pool, st.sql)
+	stmt := tx.db.preparedFor(pool, st.sql)
 	switch {
-	case err != nil:
-		return nil, err
 	case stmt != nil && tx.sql != nil:
 		return tx.sql.StmtContext(ctx, stmt).QueryContext(ctx, values...)
 	case stmt != nil:

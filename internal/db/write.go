@@ -153,6 +153,7 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 	if !d.ready.Load() {
 		return errNotReady()
 	}
+	defer d.prepareWanted(ctx, d.read) // runs last, when the connection is given back
 	stx, err := d.read.BeginTx(ctx, &sql.TxOptions{Isolation: readIsolation[d.engine], ReadOnly: true})
 	if err != nil {
 		return translate(err)
@@ -177,6 +178,7 @@ func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
 	if !d.ready.Load() {
 		return errNotReady()
 	}
+	defer d.prepareWanted(ctx, d.read)
 	tx := d.newTx(org, nil)
 	tx.readOnly = true
 	return translate(fn(ctx, tx))

@@ -82,7 +82,7 @@ type Founded struct {
 
 // Found makes an organization, its owner, one legal entity of the same name and a key of the owner with every scope.
 func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return f, err
 	}
 	f.Organization = Organization{ID: s.db.IDs().New(id.Organization), Name: p.Name, Timezone: p.Timezone, TimeFormat: TimeFormat24}

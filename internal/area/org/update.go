@@ -93,7 +93,8 @@ func (p UpdateParams) check() error {
 	return faults.Err()
 }
 
-func (p FoundParams) check() error {
+// Check finds every fault of the description, before anything is made.
+func (p FoundParams) Check() error {
 	var faults fault.List
 	checkName(&faults, "organization", p.Name)
 	checkZone(&faults, "timezone", p.Timezone)

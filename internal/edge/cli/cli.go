@@ -94,9 +94,7 @@ func (s *settings) root() *cobra.Command {
 	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto", "json, pretty, or auto: pretty on a terminal")
 	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false, "run on a PostgreSQL with fsync or synchronous_commit off, which may lose acknowledged writes")
 	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.backup(), s.version())
-	for _, c := range root.Commands() {
-		wrapArgs(c)
-	}
+	wrapArgs(root)
 	return root
 }
 
@@ -129,18 +127,17 @@ func (s *settings) logger() (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
 		return nil, &usageError{fmt.Errorf("--log-level must be debug, info, warn or error"), "bursar"}
 	}
-	switch s.logFormat {
-	case "json":
-	case "pretty":
-		return slog.New(tint.NewHandler(s.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly})), nil
-	case "auto":
-		if f, ok := s.err.(*os.File); ok && isTerminal(f) {
-			return slog.New(tint.NewHandler(s.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly})), nil
-		}
-	default:
-		return nil, &usageError{fmt.Errorf("--log-format must be json, pretty or auto"), "bursar"}
+	terminal := false
+	if f, ok := s.err.(*os.File); ok {
+		terminal = isTerminal(f)
 	}
-	return slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: level})), nil
+	switch {
+	case s.logFormat == "pretty" || s.logFormat == "auto" && terminal:
+		return slog.New(tint.NewTextHandler(s.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !terminal})), nil
+	case s.logFormat == "json" || s.logFormat == "auto":
+		return slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: level})), nil
+	}
+	return nil, &usageError{fmt.Errorf("--log-format must be json, pretty or auto"), "bursar"}
 }
 
 func isTerminal(f *os.File) bool {

@@ -34,7 +34,7 @@ func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
 		service := once(p.ready(t), key)
 		w := newWitness(t, service)
 		for round := 1; round <= rounds && !t.Failed(); round++ {
-			crash(t, p, service, w, round)
+			w.interrupted(t, service, round, p.kill)
 			p = serve(t, c)
 			service = once(p.ready(t), key)
 			w.check(t, service)
@@ -46,8 +46,8 @@ func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
 	})
 }
 
-// crash lets clients write and kills the service at a moment nobody chose.
-func crash(t *testing.T, p *process, service *client.Client, w *witness, round int) {
+// interrupted lets clients write and ends the service at a moment nobody chose.
+func (w *witness) interrupted(t *testing.T, service *client.Client, round int, end func()) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for i := range crashClients {
@@ -58,7 +58,7 @@ func crash(t *testing.T, p *process, service *client.Client, w *witness, round i
 		})
 	}
 	time.Sleep(100*time.Millisecond + rand.N(300*time.Millisecond))
-	p.kill()
+	end()
 	wg.Wait()
 	service.HTTP.CloseIdleConnections()
 }

@@ -21,10 +21,13 @@ func (s *settings) init() *cobra.Command {
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := p.Check(); err != nil {
+				return sentences(err)
+			}
 			return s.with(c.Context(), func(a *app.App) error {
 				f, err := a.Org.Found(c.Context(), p)
 				if err != nil {
-					return sentences(err)
+					return err
 				}
 				return s.printFounded(f, asJSON)
 			})
