@@ -13,7 +13,7 @@ help: ## Show this list
 build: ## Build bin/bursar
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(ldflags)' -o bin/bursar ./cmd/bursar
 
-demo: build ## Build, then start the service with sample books
+demo: build ## Build, then run the service with a demo organization
 	./bin/bursar demo
 
 test: ## Check and test everything, as CI does
