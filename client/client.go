@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -37,7 +38,7 @@ const (
 
 // New makes a client of the service at an address such as http://127.0.0.1:8080.
 func New(address, apiKey string) *Client {
-	return &Client{HTTP: &http.Client{Timeout: timeoutDefault}, Retries: retriesDefault, base: address, key: apiKey}
+	return &Client{HTTP: &http.Client{Timeout: timeoutDefault}, Retries: retriesDefault, base: strings.TrimRight(address, "/"), key: apiKey}
 }
 
 // Error is an answer that is not a success.
@@ -146,8 +147,8 @@ func failure(res *http.Response, text []byte) error {
 	var body struct {
 		Error *Error `json:"error"`
 	}
-	if err := json.Unmarshal(text, &body); err != nil || body.Error == nil {
-		return &Error{Status: res.StatusCode, Code: "UNKNOWN", Message: http.StatusText(res.StatusCode), RequestID: res.Header.Get("X-Request-Id")}
+	if err := json.Unmarshal(text, &body); err != nil || body.Error == nil { // a proxy's answer, perhaps
+		body.Error = &Error{Code: "UNKNOWN", Message: http.StatusText(res.StatusCode), RequestID: res.Header.Get("X-Request-Id")}
 	}
 	body.Error.Status = res.StatusCode
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {

@@ -84,6 +84,18 @@ func (d *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// Attach reaches a database that is up to date already and leaves its schema alone, for a command that only reads.
+func (d *DB) Attach(ctx context.Context) error {
+	if err := d.read.PingContext(ctx); err != nil {
+		return translate(fmt.Errorf("reach the database: %w", err))
+	}
+	if err := d.checkSchema(ctx); err != nil {
+		return translate(err)
+	}
+	d.ready.Store(true)
+	return nil
+}
+
 // Ready tells whether the database answers now.
 func (d *DB) Ready(ctx context.Context) error {
 	if !d.ready.Load() {

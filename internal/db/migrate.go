@@ -2,17 +2,20 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Each migration is one text for both engines, so that their schemas cannot drift apart; words in braces are the engine's own.
@@ -20,34 +23,107 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. Nodes that start together take turns.
+// migrate brings the schema up to date. Processes that start together take turns.
 func (d *DB) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
+	p, err := d.migrator()
 	if err != nil {
 		return err
 	}
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
-	dialect := goose.DialectSQLite3
-	if d.engine == Postgres {
-		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker()
+	return d.alone(ctx, func() error {
+		if current, err := d.schemaVersion(ctx); err != nil {
+			return err
+		} else if current > latest(p) {
+			return errNewer
+		}
+		done, err := p.Up(ctx)
 		if err != nil {
 			return err
 		}
-		options = append(options, goose.WithSessionLocker(locker))
+		for _, r := range done {
+			d.log.Info("migrated", "version", r.Source.Version, "took", r.Duration)
+		}
+		return d.migrateJobs(ctx)
+	})
+}
+
+func (d *DB) migrator() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
 	}
-	p, err := goose.NewProvider(dialect, d.write, expandedFS{files, d.engine}, options...)
+	dialect := map[Engine]goose.Dialect{SQLite: goose.DialectSQLite3, Postgres: goose.DialectPostgres}[d.engine]
+	return goose.NewProvider(dialect, d.write, expandedFS{files, d.engine}, goose.WithDisableGlobalRegistry(true))
+}
+
+var (
+	errNewer = errors.New("a newer Bursar has changed this database's schema: use that version, or restore a backup from before")
+	errOlder = errors.New("the database has no Bursar in it, or that of an older version: run `bursar migrate` first")
+)
+
+// checkSchema refuses a schema that is not this program's, without touching it.
+func (d *DB) checkSchema(ctx context.Context) error {
+	p, err := d.migrator()
 	if err != nil {
 		return err
 	}
-	done, err := p.Up(ctx)
+	current, err := d.schemaVersion(ctx)
+	switch {
+	case err != nil:
+		return err
+	case current > latest(p):
+		return errNewer
+	case current < latest(p):
+		return errOlder
+	}
+	return nil
+}
+
+func latest(p *goose.Provider) int64 {
+	sources := p.ListSources()
+	return sources[len(sources)-1].Version
+}
+
+// schemaVersion is the last migration the database has had; 0 when it has had none.
+func (d *DB) schemaVersion(ctx context.Context) (int64, error) {
+	var version int64
+	err := d.read.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
+	if code, ok := sqliteCode(err); ok && code == sqlite3.SQLITE_ERROR || sqlState(err) == "42P01" { // no such table
+		return 0, nil
+	}
+	return version, err
+}
+
+// schemaLock is the number PostgreSQL's nodes agree on; it spells "bursar".
+const schemaLock = 0x627572736172
+
+// alone runs fn while no other process does so on the same database. The lock of one that died goes with its connection or its file.
+func (d *DB) alone(ctx context.Context, fn func() error) error {
+	if d.engine == Postgres {
+		conn, err := d.write.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", schemaLock); err != nil {
+			return err
+		}
+		defer func() {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", schemaLock) // a lost connection has lost the lock too
+		}()
+		return fn()
+	}
+	// A transaction on the database itself would keep the migrations out, so the lock is one on a file beside it.
+	lock, err := sql.Open("sqlite", sqliteDSN(filepath.Join(d.config.Dir, File+".lock"), "_txlock=exclusive"))
 	if err != nil {
 		return err
 	}
-	for _, r := range done {
-		d.log.Info("migrated", "version", r.Source.Version, "took", r.Duration)
+	defer lock.Close()
+	tx, err := lock.BeginTx(ctx, nil)
+	if err != nil {
+		return err
 	}
-	return d.migrateJobs(ctx)
+	defer func() { _ = tx.Rollback() }()
+	return fn()
 }
 
 // expandedFS is a file system whose files have their {words} replaced.

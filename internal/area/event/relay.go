@@ -108,14 +108,18 @@ func jobsOf(waiting []waitingRow) []job.Args {
 	return append(jobs, current)
 }
 
-// Check finds gaps in an organization's events.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Check finds gaps in an organization's events, and events of changes that the audit log does not have, as when its end was cut off.
+func Check(ctx context.Context, tx *db.Tx) (texts []string, err error) {
 	c, err := selectCheck(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	if c.Count != c.Head || c.Count > 0 && (*c.Lowest != 1 || *c.Top != c.Head) {
-		return []string{fmt.Sprintf("events: %d rows where the head says %d", c.Count, c.Head)}, nil
+		texts = append(texts, fmt.Sprintf("events: %d rows where the head says %d", c.Count, c.Head))
 	}
-	return nil, nil
+	orphans, err := countOrphans(ctx, tx)
+	if orphans > 0 {
+		texts = append(texts, fmt.Sprintf("events: %d tell of changes that the audit log does not have", orphans))
+	}
+	return texts, err
 }

@@ -156,3 +156,43 @@ func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
 		}
 	})
 }
+
+func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f, err := org.NewService(d).Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func() (texts []string) {
+			err := d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+				texts, err = event.Check(ctx, tx)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return texts
+		}
+		if texts := check(); len(texts) != 0 {
+			t.Errorf("%v", texts)
+		}
+		err = d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
+			for _, damage := range []string{
+				"DELETE FROM audit_log WHERE organization_id = ? AND sequence = 4",
+				"UPDATE heads SET audit_sequence = 3, audit_hash = (SELECT hash FROM audit_log a WHERE a.organization_id = heads.organization_id AND a.sequence = 3) WHERE organization_id = ?",
+			} {
+				if _, err := tx.Exec(ctx, damage, f.Organization.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if texts := check(); len(texts) != 1 {
+			t.Errorf("%v", texts)
+		}
+	})
+}

@@ -48,3 +48,10 @@ func selectCheck(ctx context.Context, tx *db.Tx) (checkRow, error) {
 	return db.One[checkRow](ctx, tx, "organization", `SELECT count(e.sequence) AS n, min(e.sequence) AS lowest, max(e.sequence) AS top, h.event_sequence AS head
 		FROM heads h LEFT JOIN events e ON e.organization_id = h.organization_id WHERE h.organization_id = @org GROUP BY h.event_sequence`)
 }
+
+// countOrphans counts events of changes the audit log does not have.
+func countOrphans(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM events e
+		LEFT JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
+		WHERE e.organization_id = @org AND a.sequence IS NULL`)
+}

@@ -97,18 +97,34 @@ const connsMax = 8
 // Postgres gives the configuration of a fresh PostgreSQL database, dropped when the test ends.
 func Postgres(t *testing.T) db.Config {
 	t.Helper()
-	if os.Getenv(URLVariable) == "" {
-		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", URLVariable)
-	}
+	needCluster(t)
 	template, err := postgresTemplate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := randomName("test")
 	copying.Lock()
-	err = admin("CREATE DATABASE " + name + " TEMPLATE " + template + " STRATEGY file_copy")
-	copying.Unlock()
-	if err != nil {
+	defer copying.Unlock()
+	return create(t, " TEMPLATE "+template+" STRATEGY file_copy")
+}
+
+// EmptyPostgres is one that nothing was ever migrated in.
+func EmptyPostgres(t *testing.T) db.Config {
+	t.Helper()
+	needCluster(t)
+	return create(t, "")
+}
+
+func needCluster(t *testing.T) {
+	t.Helper()
+	if os.Getenv(URLVariable) == "" {
+		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", URLVariable)
+	}
+}
+
+func create(t *testing.T, how string) db.Config {
+	t.Helper()
+	name := randomName("test")
+	if err := admin("CREATE DATABASE " + name + how); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = admin("DROP DATABASE " + name + " WITH (FORCE)") })

@@ -161,8 +161,20 @@ func (s *settings) open(log *slog.Logger) (*db.DB, error) {
 	return db.Open(db.Config{URL: s.databaseURL, Dir: s.data, AllowDataLoss: s.allowDataLoss, Log: log})
 }
 
-// with runs fn on an application whose database is reached and up to date.
+// with runs fn on an application whose database is reached and brought up to date.
 func (s *settings) with(ctx context.Context, fn func(*app.App) error) error {
+	return s.reach(ctx, (*db.DB).Prepare, fn)
+}
+
+// reading runs fn on a database that is there and up to date, and changes nothing about it.
+func (s *settings) reading(ctx context.Context, fn func(*app.App) error) error {
+	if err := s.exists(); err != nil {
+		return err
+	}
+	return s.reach(ctx, (*db.DB).Attach, fn)
+}
+
+func (s *settings) reach(ctx context.Context, how func(*db.DB, context.Context) error, fn func(*app.App) error) error {
 	log, err := s.logger()
 	if err != nil {
 		return err
@@ -172,7 +184,7 @@ func (s *settings) with(ctx context.Context, fn func(*app.App) error) error {
 		return err
 	}
 	defer d.Close()
-	if err := d.Prepare(ctx); err != nil {
+	if err := how(d, ctx); err != nil {
 		return err
 	}
 	return fn(app.New(d, log))

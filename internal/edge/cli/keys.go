@@ -16,10 +16,11 @@ import (
 
 func (s *settings) keys() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "keys",
-		Short: "API keys",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:     "keys",
+		Short:   "API keys",
+		Example: "  bursar keys create --help",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(s.createKey())
 	return c

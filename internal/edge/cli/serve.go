@@ -69,6 +69,10 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if err != nil {
 		return err
 	}
+	serve, err := srv.protocol()
+	if err != nil {
+		return err
+	}
 	stopTracing, err := startTracing(ctx)
 	if err != nil {
 		return err
@@ -83,9 +87,9 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Log: log, Metrics: metrics, Version: version})
-	listener, serve, err := srv.listen()
+	listener, err := net.Listen("tcp", srv.addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
 	}
 	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -143,27 +147,22 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 	return a.Work(ctx)
 }
 
-// listen takes the address, and says how to serve on it: with the certificate, read before anybody waits for an answer, or without.
-func (srv *server) listen() (net.Listener, func(*http.Server, net.Listener) error, error) {
-	serve := (*http.Server).Serve
+// protocol says how to serve: with the certificate, read before anything else is begun, or without.
+func (srv *server) protocol() (func(*http.Server, net.Listener) error, error) {
 	if (srv.tlsCert == "") != (srv.tlsKey == "") {
-		return nil, nil, &usageError{errors.New("--tls-cert and --tls-key belong together"), "bursar serve"}
+		return nil, &usageError{errors.New("--tls-cert and --tls-key belong together"), "bursar serve"}
 	}
-	if srv.tlsCert != "" {
-		pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
-		if err != nil {
-			return nil, nil, fmt.Errorf("read the certificate: %w", err)
-		}
-		serve = func(h *http.Server, l net.Listener) error {
-			h.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-			return h.ServeTLS(l, "", "")
-		}
+	if srv.tlsCert == "" {
+		return (*http.Server).Serve, nil
 	}
-	listener, err := net.Listen("tcp", srv.addr)
+	pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
+		return nil, fmt.Errorf("read the certificate: %w", err)
 	}
-	return listener, serve, nil
+	return func(h *http.Server, l net.Listener) error {
+		h.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		return h.ServeTLS(l, "", "")
+	}, nil
 }
 
 func (srv *server) ready(l net.Listener, log *slog.Logger) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,10 +38,7 @@ func (s *settings) verify() *cobra.Command {
 		Example: "  bursar verify\n  bursar verify --database-url postgres://bursar@db/bursar",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := s.exists(); err != nil {
-				return err
-			}
-			return s.with(c.Context(), func(a *app.App) error {
+			return s.reading(c.Context(), func(a *app.App) error {
 				total := 0
 				progress := s.progress("organizations verified")
 				findings, err := a.Verify(c.Context(), func(done, all int) {
@@ -54,13 +52,21 @@ func (s *settings) verify() *cobra.Command {
 					fmt.Fprintf(s.out, "%s: %s\n", f.OrganizationID, f.Text)
 				}
 				if len(findings) > 0 {
-					return fmt.Errorf("%d invariants are broken", len(findings))
+					return fmt.Errorf("%s broken", counted(len(findings), "invariant"))
 				}
-				fmt.Fprintf(s.out, "Everything holds in %d organizations.\n", total)
+				fmt.Fprintf(s.out, "Everything holds in %s.\n", counted(total, "organization"))
 				return nil
 			})
 		},
 	}
+}
+
+// counted says a number of things as people do.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // progress shows how far long work is, on a terminal only.
@@ -85,19 +91,8 @@ func (s *settings) backup() *cobra.Command {
 		Example: "  bursar backup bursar-$(date +%F).db",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			log, err := s.logger()
+			err := s.reading(c.Context(), func(a *app.App) error { return a.DB.Backup(c.Context(), args[0]) })
 			if err != nil {
-				return err
-			}
-			if err := s.exists(); err != nil {
-				return err
-			}
-			d, err := s.open(log)
-			if err != nil {
-				return err
-			}
-			defer d.Close()
-			if err := d.Backup(c.Context(), args[0]); err != nil {
 				return err
 			}
 			info, err := os.Stat(args[0])
