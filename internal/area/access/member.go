@@ -56,21 +56,17 @@ func (m Member) facts() map[string]any {
 
 // Members lists the people of the organization, in the order they joined.
 func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member], error) {
-	print := page.Fingerprint("members", nil)
-	key, err := page.Decode(print, p.Cursor, 1)
-	if err != nil {
-		return page.Page[Member]{}, err
-	}
-	after := ""
-	if key != nil {
-		after = key[0]
-	}
-	var rows []Member
-	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		rows, err = selectMembers(ctx, tx, after, p.Limit+1)
-		return err
+	return page.List("members", nil, p, func(m Member) []string { return []string{m.UserID} }, func(after []string, limit int) (rows []Member, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectMembers(ctx, tx, above, limit)
+			return err
+		})
+		return rows, err
 	})
-	return page.Cut(rows, p.Limit, func(m Member) string { return page.Encode(print, m.UserID) }), err
 }
 
 // Check finds what must not be in an organization's people.

@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -115,19 +114,15 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 
 // Keys lists the organization's keys, newest first, revoked ones too.
 func (s *Service) Keys(ctx context.Context, p page.Request) (page.Page[Key], error) {
-	print := page.Fingerprint("api-keys", nil)
-	cursor, err := page.Decode(print, p.Cursor, 1)
-	if err != nil {
-		return page.Page[Key]{}, err
-	}
-	below := strings.Repeat("~", 4) // sorts after every id
-	if cursor != nil {
-		below = cursor[0]
-	}
-	var rows []Key
-	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		rows, err = selectKeys(ctx, tx, below, p.Limit+1)
-		return err
+	return page.List("api-keys", nil, p, func(k Key) []string { return []string{k.ID} }, func(after []string, limit int) (rows []Key, err error) {
+		below := "~" // sorts after every id
+		if after != nil {
+			below = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectKeys(ctx, tx, below, limit)
+			return err
+		})
+		return rows, err
 	})
-	return page.Cut(rows, p.Limit, func(k Key) string { return page.Encode(print, k.ID) }), err
 }

@@ -27,39 +27,40 @@ type Filter struct {
 
 // List gives entries, newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Entry], error) {
-	print := page.Fingerprint("audit-log", f)
-	key, err := page.Decode(print, p.Cursor, 1)
-	if err != nil {
-		return page.Page[Entry]{}, err
-	}
-	below := int64(math.MaxInt64)
-	if key != nil {
-		if below, err = strconv.ParseInt(key[0], 10, 64); err != nil {
-			return page.Page[Entry]{}, fault.Invalidf("cursor", "is not a cursor of this service")
-		}
-	}
-	var rows []Entry
-	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		// Whatever exists was created, and that is in the log: an id it never named is unknown here, whoever's it is.
-		for noun, named := range map[string]string{"resource": f.ResourceID, "user": f.UserID} {
-			if named == "" {
-				continue
-			}
-			if known, err := mentions(ctx, tx, named); err != nil || !known {
-				return missing(err, noun)
+	newest := func(e Entry) []string { return []string{strconv.FormatInt(e.Sequence, 10)} }
+	return page.List("audit-log", f, p, newest, func(after []string, limit int) (rows []Entry, err error) {
+		below := int64(math.MaxInt64)
+		if after != nil {
+			if below, err = strconv.ParseInt(after[0], 10, 64); err != nil {
+				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
 			}
 		}
-		rows, err = selectPage(ctx, tx, f, below, p.Limit+1)
-		return err
+		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			if err := f.known(ctx, tx); err != nil {
+				return err
+			}
+			rows, err = selectPage(ctx, tx, f, below, limit)
+			return err
+		})
+		return rows, err
 	})
-	return page.Cut(rows, p.Limit, func(e Entry) string { return page.Encode(print, strconv.FormatInt(e.Sequence, 10)) }), err
 }
 
-func missing(err error, noun string) error {
-	if err != nil {
-		return err
+// known refuses to filter by what does not exist. Whatever exists was created, and that is in the log: an id it never named is unknown here, whoever's it is.
+func (f Filter) known(ctx context.Context, tx *db.Tx) error {
+	for noun, named := range map[string]string{"resource": f.ResourceID, "user": f.UserID} {
+		if named == "" {
+			continue
+		}
+		found, err := mentions(ctx, tx, named)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fault.Missing(noun)
+		}
 	}
-	return fault.Missing(noun)
+	return nil
 }
 
 // verifyMax bounds one call of Verify, so that a log of any length is checked in answers of a bounded time.

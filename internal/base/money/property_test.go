@@ -116,11 +116,8 @@ func TestPartsAlwaysEqualTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		places := rapid.SampledFrom([]int32{0, 2, 3, 18}).Draw(t, "places")
 		total := decimal().Draw(t, "total").Round(places)
-		weights := rapid.SliceOfN(weight, 1, 12).Draw(t, "weights")
+		weights := rapid.SliceOfN(weight, 1, 12).Filter(func(w []Decimal) bool { return !Sum(w...).IsZero() }).Draw(t, "weights")
 		whole := Sum(weights...)
-		if whole.IsZero() {
-			t.Skip("nothing to divide by")
-		}
 		parts := Split(total, weights, places)
 		if len(parts) != len(weights) || !Sum(parts...).Equal(total) {
 			t.Fatalf("%v does not add up to %s", parts, total)

@@ -125,15 +125,13 @@ func TestKillEndsABackendThatIsBusy(t *testing.T) {
 
 func TestAClusterInAFolderTheServerCannotEnterIsRefusedWithAdvice(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root runs the server as somebody else")
-	}
 	closed := filepath.Join(t.TempDir(), "closed")
-	if err := os.Mkdir(closed, 0o700); err != nil {
+	// Root's server runs as somebody else, to whom 0700 is closed; anybody else's own needs to be locked out of its own folder.
+	if err := os.Mkdir(closed, map[bool]os.FileMode{true: 0o700, false: 0o000}[os.Geteuid() == 0]); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Start(t.Context(), Options{Dir: closed})
-	if err == nil || !strings.Contains(err.Error(), "choose another folder") {
+	if err == nil || os.Geteuid() == 0 && !strings.Contains(err.Error(), "choose another folder") {
 		t.Fatalf("Start in a closed folder: %v", err)
 	}
 }
