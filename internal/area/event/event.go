@@ -11,13 +11,12 @@ import (
 
 // Event is one thing that happened in an organization. Sequence has no gaps, so that a reader can tell that nothing was missed.
 type Event struct {
-	ID             string
-	OrganizationID string
-	Sequence       int64
-	AuditSequence  int64
-	Type           string
-	Data           string // JSON
-	CreatedAt      time.Time
+	ID            string
+	Sequence      int64
+	AuditSequence int64
+	Type          string
+	Data          string // JSON
+	CreatedAt     time.Time
 }
 
 // Append writes events in the transaction of what they tell of and wakes the relay once that is committed.

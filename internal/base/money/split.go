@@ -5,10 +5,10 @@ import "fmt"
 // Split divides a total by weights into parts that are rounded to places and
 // always add up to exactly the total.
 //
-// Each part is the growth of the rounded running share, so that the sum of the
-// first n parts is never more than half a unit from its exact share, whatever n
-// is; rounding the parts by themselves would pile the errors up on the last. A
-// zero weight gets zero, and no part has another sign than the total.
+// Each part takes its share of what is left, by its share of the weights that are
+// left, so that the last takes all of the rest and rounding is never piled up
+// beyond it: 100.00 by 1:1:1 is 33.33, 33.34, 33.33. A zero weight gets zero, and
+// no part has another sign than the total.
 //
 // It panics when the total has more digits than places, when a weight is
 // negative, or when the weights do not add up to something positive: there is no
@@ -28,12 +28,13 @@ func Split(total Decimal, weights []Decimal, places int32) []Decimal {
 	}
 
 	parts := make([]Decimal, len(weights))
-	var weightSoFar, shareSoFar Decimal
+	rest, weightLeft := total, whole
 	for i, weight := range weights {
-		weightSoFar = weightSoFar.Add(weight)
-		share := total.Mul(weightSoFar).Quo(whole, places)
-		parts[i] = share.Sub(shareSoFar)
-		shareSoFar = share
+		if weight.IsZero() {
+			continue
+		}
+		parts[i] = rest.Mul(weight).Quo(weightLeft, places)
+		rest, weightLeft = rest.Sub(parts[i]), weightLeft.Sub(weight)
 	}
 	return parts
 }

@@ -132,7 +132,8 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 		return nil
 	}
 	if r.Need.Class == actor.Read {
-		return answer, false, run(ctx)
+		err = run(ctx)
+		return answer, false, err
 	}
 	err = a.app.DB.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if keyed == nil {

@@ -18,7 +18,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
 )
 
@@ -127,24 +126,35 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 			break
 		}
 		if ctx.Err() != nil {
-			return nil
+			return nil // asked to stop while it waited
 		}
-		var unsafe *db.UnsafeError
-		if errors.As(err, &unsafe) || fault.KindOf(err) != fault.Unavailable {
-			return err
+		if fault.KindOf(err) != fault.Unavailable {
+			return err // waiting would not mend it
 		}
 		log.Warn("the database does not answer; trying again", "error", explain(err), "in", retryPause)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(retryPause):
-		}
+		pause(ctx)
 	}
 	if ids, err := a.Org.All(ctx); err == nil && len(ids) == 0 {
 		log.Warn(fmt.Sprintf("there is no organization yet: run `bursar init%s --organization NAME --email EMAIL`", s.flags()))
 	}
 	ready()
-	return a.Work(ctx)
+	for {
+		err := a.Work(ctx)
+		if ctx.Err() != nil {
+			return err
+		}
+		// The requests go on without it, and events wait in their outbox.
+		log.Warn("background work stopped; trying again", "error", err, "in", retryPause)
+		pause(ctx)
+	}
+}
+
+// pause waits before the next try, or until there is to be none.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(retryPause):
+	}
 }
 
 // protocol says how to serve: with the certificate, read before anything else is begun, or without.
