@@ -65,5 +65,8 @@ func (a *App) Work(ctx context.Context) error {
 	relay.Wait()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	return queue.Stop(stop)
+	if err := queue.Stop(stop); err != nil {
+		a.log.Warn("stopped without waiting for the rest of the jobs; they run again later", "error", err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ package job
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -80,10 +81,19 @@ func (q *Queue) Insert(ctx context.Context, tx *db.Tx, jobs ...Args) error {
 // Start begins to work on jobs until Stop.
 func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
 
-// Stop lets the jobs under way finish until the context ends, then tells them to stop.
+// cancelTimeout is how long a job has to end once it is told to.
+const cancelTimeout = 2 * time.Second
+
+// Stop lets the jobs under way finish until the context ends, then tells them to stop, and then goes without them: a job that will not end,
+// or the queue's own election caught half-way, must not keep the process from ending. What was cut short runs again later.
 func (q *Queue) Stop(ctx context.Context) error {
-	if err := q.client.Stop(ctx); err != nil {
-		return q.client.StopAndCancel(context.WithoutCancel(ctx))
+	if q.client.Stop(ctx) == nil {
+		return nil
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer cancel()
+	if err := q.client.StopAndCancel(last); err != nil {
+		return fmt.Errorf("job: the queue did not stop in time: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,108 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/db/job"
+)
+
+type task struct {
+	Name string `json:"name"`
+}
+
+func (task) Kind() string { return "test_task" }
+
+func running(t *testing.T, d *db.DB, do func(context.Context, task) error) *job.Queue {
+	t.Helper()
+	workers := job.NewWorkers()
+	job.Handle(workers, do)
+	q, err := job.NewQueue(d, workers, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// insert queues a task in a transaction that ends as told.
+func insert(d *db.DB, q *job.Queue, name string, fail error) error {
+	return d.WriteAcross(context.Background(), "a test queues a job", func(ctx context.Context, tx *db.Tx) error {
+		if err := q.Insert(ctx, tx, task{name}); err != nil {
+			return err
+		}
+		return fail
+	})
+}
+
+func TestAJobOfATransactionThatFailedNeverRunsAndOneThatDidNotRunsOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var kept, dropped atomic.Int64
+		q := running(t, d, func(_ context.Context, j task) error {
+			if j.Name == "kept" {
+				kept.Add(1)
+			} else {
+				dropped.Add(1)
+			}
+			return nil
+		})
+		no := errors.New("no")
+		if err := insert(d, q, "dropped", no); !errors.Is(err, no) {
+			t.Fatal(err)
+		}
+		if err := insert(d, q, "kept", nil); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(20 * time.Second); kept.Load() == 0 && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := q.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if kept.Load() != 1 || dropped.Load() != 0 {
+			t.Errorf("kept ran %d times, dropped %d", kept.Load(), dropped.Load())
+		}
+	})
+}
+
+func TestAJobThatWillNotEndDoesNotKeepTheQueueFromStopping(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		begun, release := make(chan struct{}), make(chan struct{})
+		t.Cleanup(func() { close(release) })
+		q := running(t, d, func(context.Context, task) error {
+			close(begun)
+			<-release // deaf to its context
+			return nil
+		})
+		if err := insert(d, q, "deaf", nil); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-begun:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the job never began")
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		defer cancel()
+		stopped := make(chan error, 1)
+		go func() { stopped <- q.Stop(ctx) }()
+		select {
+		case err := <-stopped:
+			if err == nil {
+				t.Error("it says that it stopped in time")
+			}
+		case <-time.After(15 * time.Second):
+			t.Fatal("Stop does not return")
+		}
+	})
+}
