@@ -69,6 +69,9 @@ func TestATransactionOfOneOrganizationCannotReachAnother(t *testing.T) {
 			"SELECT name FROM organizations WHERE organization_id = '" + other + "'",
 			"SELECT m.role FROM members m JOIN organizations o ON o.name = m.role WHERE m.organization_id = @org",
 			"SELECT name FROM (SELECT name FROM organizations) x WHERE x.name = @org",
+			"SELECT m.role FROM organizations o, members m WHERE o.organization_id = @org",
+			"SELECT name FROM \"organizations\"",
+			"SELECT o.name FROM organizations o JOIN members m ON m.role = o.name WHERE o.organization_id = @org AND o.organization_id = @org",
 		} {
 			err := d.Read(t.Context(), mine, func(ctx context.Context, tx *db.Tx) error {
 				_, err := db.All[string](ctx, tx, query)
@@ -78,7 +81,8 @@ func TestATransactionOfOneOrganizationCannotReachAnother(t *testing.T) {
 				t.Errorf("%s: %v", query, err)
 			}
 		}
-		for _, query := range []string{"UPDATE organizations SET name = 'x'", "DELETE FROM organizations", "INSERT INTO members (organization_id, user_id, role, created_at) VALUES ('x', 'y', 'z', 'w')"} {
+		for _, query := range []string{"UPDATE organizations SET name = 'x'", "DELETE FROM organizations", "INSERT INTO members (organization_id, user_id, role, created_at) VALUES ('x', 'y', 'z', 'w')",
+			"INSERT INTO members (organization_id, user_id, role, created_at) VALUES ('x', @org, 'z', 'w')"} {
 			err := d.Write(t.Context(), mine, func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, query)
 				return err
@@ -103,6 +107,20 @@ func TestAChangeWithoutAnAuditRowDoesNotCommit(t *testing.T) {
 		})
 		if err == nil || nameOf(t, d, org) != "before" {
 			t.Errorf("err %v, name %s", err, nameOf(t, d, org))
+		}
+	})
+}
+
+func TestAChangeToAReferenceTableNeedsItsAuditRowToo(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "mine")
+		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "INSERT INTO users (user_id, email, created_at) VALUES ('usr_x', 'x@example.com', ?)", tx.Now())
+			return err
+		})
+		if users := catalog[string](t, d, "SELECT email FROM users"); err == nil || len(users) != 0 {
+			t.Errorf("%v, %v", users, err)
 		}
 	})
 }
@@ -344,6 +362,35 @@ func TestDecimalsAreStoredComparedAndSummedExactly(t *testing.T) {
 				t.Errorf("sum %s, %v", total, err)
 			}
 			return nil
+		})
+	})
+}
+
+func TestDecimalsAreAddedExactlyAndNothingToNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		scratch(t, d, func(ctx context.Context, tx *db.Tx) error {
+			for i, v := range []string{"0.1", "0.2", "12345678901234567890.000000000000000001", "-0.3"} {
+				if _, err := tx.Exec(ctx, "INSERT INTO scratch VALUES (?, ?)", int64(i), money.MustParse(v)); err != nil {
+					return err
+				}
+			}
+			if _, err := tx.Exec(ctx, "UPDATE scratch SET amount = {dec_add}(amount, ?)", money.MustParse("0.2")); err != nil {
+				return err
+			}
+			sums, err := db.All[money.Decimal](ctx, tx, "SELECT amount FROM scratch ORDER BY n")
+			if got := fmt.Sprint(sums); got != "[0.3 0.4 12345678901234567890.200000000000000001 -0.1]" {
+				t.Errorf("%s, %v", got, err)
+			}
+			moving, err := db.All[money.Decimal](ctx, tx, "SELECT {dec_sum}(amount) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM scratch ORDER BY n")
+			if got := fmt.Sprint(moving); got != "[0.3 0.7 12345678901234567890.600000000000000001 12345678901234567890.100000000000000001]" {
+				t.Errorf("moving %s, %v", got, err)
+			}
+			nothing, err := db.All[*string](ctx, tx, "SELECT {dec_sum}(amount) FROM scratch WHERE n > 99")
+			if len(nothing) != 1 || nothing[0] != nil {
+				t.Errorf("the sum of nothing is %v, %v", nothing, err)
+			}
+			return err
 		})
 	})
 }

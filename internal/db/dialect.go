@@ -31,7 +31,8 @@ var words = map[string]map[Engine]string{
 	// SQLite has one writer, which is the lock.
 	"for_update":  {SQLite: "", Postgres: "FOR UPDATE"},
 	"skip_locked": {SQLite: "", Postgres: "FOR UPDATE SKIP LOCKED"},
-	// PostgreSQL adds NUMERIC exactly; SQLite's + would go through binary floating point.
+	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
+	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},
 }
 
@@ -59,12 +60,6 @@ func bind(e Engine, v any) any {
 			return nil
 		}
 		return bind(e, *t)
-	case bool:
-		if e == SQLite && t {
-			return int64(1)
-		} else if e == SQLite {
-			return int64(0)
-		}
 	}
 	return v
 }

@@ -29,7 +29,7 @@ func (q *Query) Then(text string, args ...any) string {
 	return q.text.String()
 }
 
-// OrNull stores an empty text as NULL.
+// OrNull gives an empty text as null, in a column or in an answer.
 func OrNull(text string) *string {
 	if text == "" {
 		return nil

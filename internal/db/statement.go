@@ -13,15 +13,15 @@ type statement struct {
 	sql     string
 	order   []int // for each numbered parameter the caller's argument, or orgParam
 	unbound error // why a handle bound to an organization may not run it
-	changes bool  // it writes an audited tenant table
+	changes bool  // it writes an audited table
 }
 
 const orgParam = -1
 
 var (
-	tableRe  = regexp.MustCompile(`(?i)\b(FROM|JOIN|INTO|UPDATE)\s+([a-z_][a-z0-9_]*)`)
-	boundRe  = regexp.MustCompile(`(?i)\borganization_id\s*=\s*(@org\b|[a-z_][a-z0-9_]*\.organization_id\b)`)
-	insertRe = regexp.MustCompile(`(?i)^\s*INSERT\s+INTO\s`)
+	wordRe   = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*\.?`)
+	boundRe  = regexp.MustCompile(`(?i)\b(?:[a-z_][a-z0-9_]*\.)?organization_id\s*=\s*(?:@org\b|[a-z_][a-z0-9_]*\.organization_id\b)`)
+	insertRe = regexp.MustCompile(`(?i)^\s*INSERT\s+INTO\s+\S+\s*\(\s*organization_id\b[^)]*\)\s*(?:VALUES\s*\(|SELECT\s)\s*@org\b`)
 	writeRe  = regexp.MustCompile(`(?i)^\s*(INSERT|UPDATE|DELETE)\s`)
 )
 
@@ -52,18 +52,25 @@ func (s *statements) get(text string) *statement {
 	return st
 }
 
+// compile counts how often a text names a tenant table, wherever it stands, and how many different conditions tie one to the organization.
+// It is no parser: it stops what is left out by mistake, and what it cannot follow it refuses.
 func compile(e Engine, text string) *statement {
 	st := &statement{}
 	tenants, audited := 0, false
-	for _, m := range tableRe.FindAllStringSubmatch(text, -1) {
-		// A name that is no table of ours is a CTE or an alias, which reads tables named elsewhere in the text.
-		if t, ok := tablesByName[strings.ToLower(m[2])]; ok && t.Kind == Tenant {
+	for _, word := range wordRe.FindAllString(text, -1) {
+		// A word with a dot qualifies a column of a table that is named elsewhere in the text.
+		t, ok := tablesByName[strings.ToLower(word)]
+		if ok && t.Kind == Tenant {
 			tenants++
-			audited = audited || t.Unaudited == ""
 		}
+		audited = audited || ok && t.Kind != Local && t.Unaudited == ""
 	}
-	bound := len(boundRe.FindAllString(text, -1))
-	if insertRe.MatchString(text) && strings.Contains(text, "@org") {
+	ties := map[string]bool{}
+	for _, tie := range boundRe.FindAllString(text, -1) {
+		ties[strings.ToLower(tie)] = true
+	}
+	bound := len(ties)
+	if insertRe.MatchString(text) {
 		bound++
 	}
 	if bound < tenants {

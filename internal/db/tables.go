@@ -12,7 +12,7 @@ const (
 	Local     Kind = "local"
 )
 
-// Table registers one table. Unaudited says why a change to a tenant table needs no audit row; empty means it does.
+// Table registers one table. Unaudited says why a change to it on behalf of an organization needs no audit row; empty means it does.
 type Table struct {
 	Name      string
 	Kind      Kind

@@ -17,7 +17,7 @@ type Tx struct {
 	sql *sql.Tx // nil for a single read outside a transaction
 
 	readOnly bool
-	changed  bool // an audited tenant table was written
+	changed  bool // an audited table was written
 	recorded bool // and the audit has it
 	failed   error
 

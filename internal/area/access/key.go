@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 // Key is an API key as it is kept: without its text.
@@ -31,16 +32,9 @@ type Key struct {
 // facts is what the audit and events say of a key.
 func (k Key) facts() map[string]any {
 	return map[string]any{
-		"id": k.ID, "name": k.Name, "user_id": orNil(k.UserID), "last_four": k.LastFour, "scopes": k.Scopes, "legal_entity_ids": k.LegalEntityIDs,
+		"id": k.ID, "name": k.Name, "user_id": db.OrNull(k.UserID), "last_four": k.LastFour, "scopes": k.Scopes, "legal_entity_ids": k.LegalEntityIDs,
 		"expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt, "created_at": k.CreatedAt,
 	}
-}
-
-func orNil(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 const (

@@ -51,7 +51,7 @@ func Join(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member
 }
 
 func (m Member) facts() map[string]any {
-	return map[string]any{"user_id": m.UserID, "email": m.Email, "name": orNil(m.Name), "role": m.Role}
+	return map[string]any{"user_id": m.UserID, "email": m.Email, "name": db.OrNull(m.Name), "role": m.Role}
 }
 
 // Members lists the people of the organization, in the order they joined.

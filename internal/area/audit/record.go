@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -64,7 +65,8 @@ func (p *pending) flush(ctx context.Context, tx *db.Tx) error {
 		previous = e
 		if !c.Silent {
 			h.EventSequence++
-			events = append(events, event.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, Data: cmpOr(e.After, e.Before)})
+			// A deletion is told by what was there.
+			events = append(events, event.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, Data: cmp.Or(e.After, e.Before)})
 		}
 	}
 	if err := event.Append(ctx, tx, events); err != nil {
@@ -76,14 +78,6 @@ func (p *pending) flush(ctx context.Context, tx *db.Tx) error {
 	}
 	tx.Recorded()
 	return nil
-}
-
-// cmpOr tells of a deletion by what was there.
-func cmpOr(after, before string) string {
-	if after != "" {
-		return after
-	}
-	return before
 }
 
 // encode writes facts with their names in order, so that the same facts are always the same bytes.

@@ -3,6 +3,7 @@ package org
 
 import (
 	"context"
+	"math"
 	"time"
 	_ "time/tzdata" // zones must be the same on every machine, also one without a zone database
 
@@ -36,15 +37,9 @@ const (
 
 // facts is what the audit and events say of an organization.
 func (o Organization) facts() map[string]any {
-	orNil := func(s string) any {
-		if s == "" {
-			return nil
-		}
-		return s
-	}
 	return map[string]any{
-		"id": o.ID, "name": o.Name, "web_address": orNil(o.WebAddress), "timezone": o.Timezone, "time_format": o.TimeFormat,
-		"onboarding_status": orNil(o.OnboardingStatus), "logo_url": orNil(o.LogoURL),
+		"id": o.ID, "name": o.Name, "web_address": db.OrNull(o.WebAddress), "timezone": o.Timezone, "time_format": o.TimeFormat,
+		"onboarding_status": db.OrNull(o.OnboardingStatus), "logo_url": db.OrNull(o.LogoURL),
 	}
 }
 
@@ -107,10 +102,20 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 	return f, err
 }
 
+// Any tells whether there is an organization at all.
+func (s *Service) Any(ctx context.Context) (found bool, err error) {
+	err = s.db.ReadAcross(ctx, "a new service says how to begin", func(ctx context.Context, tx *db.Tx) error {
+		ids, err := selectIDs(ctx, tx, 1)
+		found = len(ids) > 0
+		return err
+	})
+	return found, err
+}
+
 // All lists the ids of the organizations there are, for upkeep and checks.
 func (s *Service) All(ctx context.Context) (ids []string, err error) {
 	err = s.db.ReadAcross(ctx, "checks go through every organization", func(ctx context.Context, tx *db.Tx) error {
-		ids, err = selectIDs(ctx, tx)
+		ids, err = selectIDs(ctx, tx, math.MaxInt32)
 		return err
 	})
 	return ids, err

@@ -50,6 +50,6 @@ func update(ctx context.Context, tx *db.Tx, o Organization) error {
 	return err
 }
 
-func selectIDs(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT organization_id FROM organizations ORDER BY organization_id")
+func selectIDs(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT organization_id FROM organizations ORDER BY organization_id LIMIT ?", limit)
 }

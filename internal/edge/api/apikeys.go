@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 func (a *API) listAPIKeys(ctx context.Context, in *struct{ paging }) (List[APIKey], error) {
@@ -46,7 +47,7 @@ func viewAPIKey(k access.Key) APIKey {
 		scopes[i] = string(s)
 	}
 	return APIKey{
-		ID: k.ID, Name: k.Name, LastFour: k.LastFour, Scopes: scopes, UserID: textOrNull(k.UserID), LegalEntityIDs: append([]string{}, k.LegalEntityIDs...),
+		ID: k.ID, Name: k.Name, LastFour: k.LastFour, Scopes: scopes, UserID: db.OrNull(k.UserID), LegalEntityIDs: append([]string{}, k.LegalEntityIDs...),
 		ExpiresAt: stampOrNull(k.ExpiresAt), RevokedAt: stampOrNull(k.RevokedAt), CreatedAt: stamp(k.CreatedAt),
 	}
 }

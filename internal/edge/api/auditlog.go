@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 type auditLogInput struct {
@@ -48,7 +49,7 @@ func viewAuditEntry(e audit.Entry) AuditEntry {
 	}
 	return AuditEntry{
 		SequenceNumber: e.Sequence, CreatedAt: stamp(e.CreatedAt), Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
-		UserID: textOrNull(e.UserID), APIKeyID: textOrNull(e.APIKeyID), RequestID: textOrNull(e.RequestID),
+		UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(e.RequestID),
 		Before: raw(e.Before), After: raw(e.After), PreviousHash: e.PreviousHash, Hash: e.Hash,
 	}
 }

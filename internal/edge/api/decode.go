@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -92,19 +93,9 @@ func (d *decoder) decode(r *http.Request, body []byte) (any, error) {
 }
 
 func (d *decoder) unknownNames(query url.Values, faults *fault.List) {
-	for _, name := range slices.Sorted(keysOf(query)) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.ContainsFunc(d.params, func(p param) bool { return p.in == "query" && p.name == name }) {
 			faults.Addf(name, "is not a parameter of this operation")
-		}
-	}
-}
-
-func keysOf(query url.Values) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range query {
-			if !yield(name) {
-				return
-			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 func (a *API) getOrganization(ctx context.Context, _ *struct{}) (Data[Organization], error) {
@@ -29,11 +30,11 @@ func (a *API) listMembers(ctx context.Context, in *struct{ paging }) (List[Membe
 
 func viewOrganization(o org.Organization) Organization {
 	return Organization{
-		ID: o.ID, Name: o.Name, WebAddress: textOrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat,
-		OnboardingStatus: textOrNull(o.OnboardingStatus), CreatedAt: stamp(o.CreatedAt), UpdatedAt: stampOrNull(o.UpdatedAt), LogoURL: textOrNull(o.LogoURL),
+		ID: o.ID, Name: o.Name, WebAddress: db.OrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat,
+		OnboardingStatus: db.OrNull(o.OnboardingStatus), CreatedAt: stamp(o.CreatedAt), UpdatedAt: stampOrNull(o.UpdatedAt), LogoURL: db.OrNull(o.LogoURL),
 	}
 }
 
 func viewMember(m access.Member) Member {
-	return Member{ID: m.UserID, Email: m.Email, Name: textOrNull(m.Name), Role: string(m.Role), CreatedAt: stamp(m.JoinedAt)}
+	return Member{ID: m.UserID, Email: m.Email, Name: db.OrNull(m.Name), Role: string(m.Role), CreatedAt: stamp(m.JoinedAt)}
 }

@@ -57,13 +57,6 @@ func stampOrNull(t *time.Time) *string {
 	return &text
 }
 
-func textOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // moment reads an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above.
 func moment(faults *fault.List, field, text string, endOfDay bool) time.Time {
 	if text == "" {

@@ -134,7 +134,7 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 		log.Warn("the database does not answer; trying again", "error", explain(err), "in", retryPause)
 		pause(ctx)
 	}
-	if ids, err := a.Org.All(ctx); err == nil && len(ids) == 0 {
+	if found, err := a.Org.Any(ctx); err == nil && !found {
 		log.Warn(fmt.Sprintf("there is no organization yet: run `bursar init%s --organization NAME --email EMAIL`", s.flags()))
 	}
 	ready()
