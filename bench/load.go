@@ -141,17 +141,20 @@ func (c *crowd) run(d time.Duration, next request) (tally, error) {
 
 // times does so many requests one after the other on the first line.
 func (c *crowd) times(n int, next request) (tally, error) {
+	return repeat(func(t tally) bool { return len(t.latencies) < n }, func() error { return c.lines[0].send(next) })
+}
+
+// repeat does one thing after the other for as long as there is to be more, and times each.
+func repeat(more func(tally) bool, do func() error) (t tally, err error) {
 	began := time.Now()
-	var t tally
-	for at := began; len(t.latencies) < n; {
-		if err := c.lines[0].send(next); err != nil {
+	for at := began; more(t); {
+		if err := do(); err != nil {
 			return t, err
 		}
 		now := time.Now()
 		t.latencies = append(t.latencies, now.Sub(at))
-		at = now
+		t.elapsed, at = now.Sub(began), now
 	}
-	t.elapsed = time.Since(began)
 	return t, nil
 }
 

@@ -51,11 +51,7 @@ func (c *contender) cpuEach() time.Duration {
 
 // measureRead compares an authenticated read with a constant of the same server, and with the least a Go server can do.
 func measureRead(b *bench) (figures []figure, err error) {
-	k, err := b.found("read")
-	if err != nil {
-		return nil, err
-	}
-	service, err := b.serve(k)
+	service, err := b.fresh("read")
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,15 @@ func (b *bench) serve(k books) (*server, error) {
 	})
 }
 
+// fresh starts the service on books of its own.
+func (b *bench) fresh(name string) (*server, error) {
+	k, err := b.found(name)
+	if err != nil {
+		return nil, err
+	}
+	return b.serve(k)
+}
+
 // launch starts a process and reads its stderr until a line tells its address.
 func launch(cmd *exec.Cmd, key string, address func(line string) string) (*server, error) {
 	said, err := cmd.StderrPipe()

@@ -93,11 +93,7 @@ func freeAddress() (string, error) {
 
 // measureRSS looks at the memory of a service that has little to do.
 func measureRSS(b *bench) (figures []figure, err error) {
-	k, err := b.found("rss")
-	if err != nil {
-		return nil, err
-	}
-	s, err := b.serve(k)
+	s, err := b.fresh("rss")
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,7 @@ const (
 
 // measureWrite shows that clients who write at the same time share the disk's syncs instead of queueing for them.
 func measureWrite(b *bench) (figures []figure, err error) {
-	k, err := b.found("write")
-	if err != nil {
-		return nil, err
-	}
-	s, err := b.serve(k)
+	s, err := b.fresh("write")
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +111,6 @@ func (b *bench) openRaw() (*raw, error) {
 }
 
 // run commits one update after the other, each synced to the disk.
-func (r *raw) run(d time.Duration) (t tally, err error) {
-	began := time.Now()
-	for at := began; at.Sub(began) < d; {
-		if err := r.update(fmt.Sprintf("Name %d", renames.Add(1))); err != nil {
-			return t, err
-		}
-		now := time.Now()
-		t.latencies = append(t.latencies, now.Sub(at))
-		at = now
-	}
-	t.elapsed = time.Since(began)
-	return t, nil
+func (r *raw) run(d time.Duration) (tally, error) {
+	return repeat(func(t tally) bool { return t.elapsed < d }, func() error { return r.update(fmt.Sprintf("Name %d", renames.Add(1))) })
 }

@@ -37,7 +37,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 
 const (
 	sweepEvery  = time.Hour
-	stopTimeout = 10 * time.Second
+	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
 // Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.

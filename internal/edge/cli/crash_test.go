@@ -15,18 +15,33 @@ import (
 )
 
 const (
-	crashClients    = 8
-	crashRounds     = 3
-	crashRoundsSoak = 200
+	crashClients = 8
+	crashRounds  = 3 // in every run; make soak asks for many
 )
 
-// TestSoakEveryAcknowledgedWriteSurvivesKill9 kills the service again and again while clients write, a few times in every run
-// and many times in make soak.
 func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
 	t.Parallel()
+	interruptions(t, 200, func(_ *testing.T, p *process) { p.kill() })
+}
+
+// A service is terminated as an upgrade does it: it must stop by itself, soon, and lose nothing either.
+func TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	interruptions(t, 100, func(t *testing.T, p *process) {
+		began := time.Now()
+		p.terminate(t)
+		if code := p.wait(t); code != 0 || time.Since(began) > 10*time.Second {
+			t.Errorf("exit %d after %s", code, time.Since(began))
+		}
+	})
+}
+
+// interruptions ends the service again and again while clients write, and looks each time whether all that was acknowledged is there.
+func interruptions(t *testing.T, soakRounds int, end func(*testing.T, *process)) {
+	t.Helper()
 	rounds := crashRounds
 	if os.Getenv("BURSAR_SOAK") == "1" {
-		rounds = crashRoundsSoak
+		rounds = soakRounds
 	}
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
@@ -34,7 +49,7 @@ func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
 		service := once(p.ready(t), key)
 		w := newWitness(t, service)
 		for round := 1; round <= rounds && !t.Failed(); round++ {
-			w.interrupted(t, service, round, p.kill)
+			w.interrupted(t, service, round, func() { end(t, p) })
 			p = serve(t, c)
 			service = once(p.ready(t), key)
 			w.check(t, service)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -66,34 +65,6 @@ func TestClientsWhoHangUpDoNotDisturbTheirNeighbours(t *testing.T) {
 		}
 		service = once(serve(t, c).ready(t), key)
 		w.check(t, service)
-		verifyWhole(t, c, service)
-	})
-}
-
-// TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing stops the service as an upgrade does, while clients write.
-func TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing(t *testing.T) {
-	t.Parallel()
-	rounds := 3
-	if os.Getenv("BURSAR_SOAK") == "1" {
-		rounds = 100
-	}
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
-		key := found(t, c).APIKey
-		p := serve(t, c)
-		service := once(p.ready(t), key)
-		w := newWitness(t, service)
-		for round := 1; round <= rounds && !t.Failed(); round++ {
-			w.interrupted(t, service, round, func() {
-				began := time.Now()
-				p.terminate(t)
-				if code := p.wait(t); code != 0 || time.Since(began) > 10*time.Second {
-					t.Errorf("exit %d after %s", code, time.Since(began))
-				}
-			})
-			p = serve(t, c)
-			service = once(p.ready(t), key)
-			w.check(t, service)
-		}
 		verifyWhole(t, c, service)
 	})
 }
