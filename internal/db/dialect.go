@@ -26,6 +26,8 @@ var words = map[string]map[Engine]string{
 	"timestamp": {SQLite: "TEXT", Postgres: "TIMESTAMPTZ"},
 	"bytes":     {SQLite: "BLOB", Postgres: "BYTEA"},
 	"integer":   {SQLite: "INTEGER", Postgres: "BIGINT"},
+	// SQLite's strict tables have no truth values.
+	"boolean": {SQLite: "INTEGER", Postgres: "BOOLEAN"},
 	// SQLite would take any value in any column and keep a second copy of the key; PostgreSQL does neither.
 	"clustered": {SQLite: "STRICT, WITHOUT ROWID", Postgres: ""},
 	// SQLite has one writer, which is the lock.

@@ -13,7 +13,8 @@ type statement struct {
 	sql     string
 	order   []int // for each numbered parameter the caller's argument, or orgParam
 	unbound error // why a handle bound to an organization may not run it
-	changes bool  // it writes an audited table
+	writes  bool  // it changes something
+	changes bool  // and that in an audited table
 }
 
 const orgParam = -1
@@ -76,7 +77,8 @@ func compile(e Engine, text string) *statement {
 	if bound < tenants {
 		st.unbound = fmt.Errorf("db: %d tenant tables but %d of them tied to @org in: %s", tenants, bound, text)
 	}
-	st.changes = audited && writeRe.MatchString(text)
+	st.writes = writeRe.MatchString(text)
+	st.changes = audited && st.writes
 	st.sql = st.number(e, expand(e, text))
 	return st
 }

@@ -90,7 +90,7 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	if err := insertKey(ctx, tx, key); err != nil {
 		return Key{}, text, err
 	}
-	audit.Record(tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts()})
 	return key, text, nil
 }
 
@@ -107,7 +107,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 			return err
 		}
 		tx.AfterCommit(func() { s.known.forget(before.hash) })
-		audit.Record(tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(), After: after.facts()})
 		return nil
 	})
 }

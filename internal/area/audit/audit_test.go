@@ -26,9 +26,9 @@ func found(t *testing.T, d *db.DB) string {
 }
 
 func record(ctx context.Context, d *db.DB, organizationID string, names ...string) error {
-	return d.Write(ctx, organizationID, func(_ context.Context, tx *db.Tx) error {
+	return d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		for _, name := range names {
-			audit.Record(tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: name, Before: map[string]any{"a": 1}, After: map[string]any{"name": name}})
+			audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: name, Before: map[string]any{"a": 1}, After: map[string]any{"name": name}})
 		}
 		return nil
 	})

@@ -34,7 +34,7 @@ func Create(ctx context.Context, tx *db.Tx, name, currency string) (LegalEntity,
 	if err := insert(ctx, tx, e); err != nil {
 		return e, err
 	}
-	audit.Record(tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
 	return e, nil
 }
 

@@ -21,14 +21,12 @@ type Event struct {
 
 // Append writes events in the transaction of what they tell of and wakes the relay once that is committed.
 func Append(ctx context.Context, tx *db.Tx, events []Event) error {
-	for _, e := range events {
-		e.ID, e.CreatedAt = tx.NewID(id.Event), tx.Now()
-		if err := insert(ctx, tx, e); err != nil {
-			return err
-		}
+	if len(events) == 0 {
+		return nil
 	}
-	if len(events) > 0 {
-		tx.AfterCommit(tx.DB().Wake)
+	for i := range events {
+		events[i].ID = tx.NewID(id.Event)
 	}
-	return nil
+	tx.AfterCommit(tx.DB().Wake)
+	return insert(ctx, tx, events)
 }

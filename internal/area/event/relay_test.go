@@ -20,8 +20,8 @@ import (
 
 // change records something that commits or, when fail is set, does not.
 func change(ctx context.Context, d *db.DB, organizationID, name string, fail error) error {
-	return d.Write(ctx, organizationID, func(_ context.Context, tx *db.Tx) error {
-		audit.Record(tx, audit.Change{Action: "test." + name, ResourceType: "test", ResourceID: name, After: map[string]any{"name": name}})
+	return d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		audit.Record(ctx, tx, audit.Change{Action: "test." + name, ResourceType: "test", ResourceID: name, After: map[string]any{"name": name}})
 		return fail
 	})
 }

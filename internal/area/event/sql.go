@@ -16,8 +16,12 @@ type row struct {
 	CreatedAt     time.Time `db:"created_at"`
 }
 
-func insert(ctx context.Context, tx *db.Tx, e Event) error {
-	return db.Insert(ctx, tx, "events", row{e.Sequence, e.ID, e.Type, e.Data, e.AuditSequence, e.CreatedAt})
+func insert(ctx context.Context, tx *db.Tx, events []Event) error {
+	rows := make([]row, len(events))
+	for i, e := range events {
+		rows[i] = row{e.Sequence, e.ID, e.Type, e.Data, e.AuditSequence, e.CreatedAt}
+	}
+	return db.Insert(ctx, tx, "events", rows...)
 }
 
 type waitingRow struct {

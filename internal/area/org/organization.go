@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -86,10 +87,10 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 		if err := insert(ctx, tx, f.Organization); err != nil {
 			return err
 		}
-		if err := audit.Begin(ctx, tx); err != nil {
+		if err := head.Begin(ctx, tx); err != nil {
 			return err
 		}
-		audit.Record(tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: f.Organization.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: f.Organization.facts()})
 		if f.LegalEntity, err = entity.Create(ctx, tx, p.Name, p.Currency); err != nil {
 			return err
 		}
