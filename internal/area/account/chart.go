@@ -36,12 +36,10 @@ var charter = []struct {
 		{code: "1000", name: "Cash and bank", how: group, below: []entry{
 			{code: "1010", name: "Bank accounts"},
 			{code: "1020", name: "Payment processor balances"},
-			{code: "1030", name: "Petty cash"},
 		}},
 		{code: "1100", name: "Exchange balances", how: group, below: []entry{
 			{code: "1110", name: "Cash on exchanges"},
 			{code: "1120", name: "Digital assets on exchanges"},
-			{code: "1130", name: "Collateral and margin"},
 		}},
 		{code: "1200", name: "Digital assets", how: group, below: []entry{
 			{code: "1210", name: "Digital assets at cost"},
@@ -59,13 +57,11 @@ var charter = []struct {
 		}},
 		{code: "1400", name: "Other current assets", how: group, below: []entry{
 			{code: "1410", name: "Prepaid expenses"},
-			{code: "1420", name: "Deposits paid"},
-			{code: "1430", name: "Reserves held by processors"},
+			{code: "1420", name: "Reserves held by processors"},
 		}},
 		{code: "1500", name: "Due from group companies", role: GroupDueFrom, how: group},
 		{code: "1600", name: "Fixed assets", how: group, below: []entry{
 			{code: "1610", name: "Equipment"},
-			{code: "1620", name: "Capitalized software"},
 			{code: "1690", name: "Accumulated depreciation", how: contra},
 		}},
 		{code: "1900", name: "Clearing accounts", how: group, below: []entry{
@@ -85,21 +81,18 @@ var charter = []struct {
 		{code: "2100", name: "Customer balances", how: group, below: []entry{
 			{code: "2110", name: "Unapplied cash", role: RoleUnappliedCash},
 			{code: "2120", name: "Deferred revenue"},
-			{code: "2130", name: "Customer deposits"},
 		}},
 		{code: "2200", name: "Loans", how: group, below: []entry{
 			{code: "2210", name: "Loans payable"},
 			{code: "2220", name: "Digital asset loans payable"},
 			{code: "2230", name: "Interest payable"},
-			{code: "2240", name: "Convertible notes and SAFEs"},
 		}},
 		{code: "2300", name: "Due to group companies", role: GroupDueTo, how: group},
 	}},
 	{Equity, []entry{
 		{code: "3000", name: "Contributed capital", how: group, below: []entry{
-			{code: "3010", name: "Share capital"},
-			{code: "3020", name: "Paid-in capital"},
-			{code: "3030", name: "Distributions", how: contra},
+			{code: "3010", name: "Paid-in capital"},
+			{code: "3020", name: "Distributions", how: contra},
 		}},
 		{code: "3100", name: "Opening balance equity", role: RoleOpeningBalanceEquity},
 		{code: "3200", name: "Retained earnings", role: RoleRetainedEarnings, how: group, below: []entry{
@@ -131,8 +124,7 @@ var charter = []struct {
 			{code: "5010", name: "Infrastructure and hosting"},
 			{code: "5020", name: "Validator and node costs"},
 			{code: "5030", name: "Payment processing fees"},
-			{code: "5040", name: "Dispute fees"},
-			{code: "5050", name: "Marketplace fees and royalties"},
+			{code: "5040", name: "Marketplace fees and royalties"},
 		}},
 		{code: "6000", name: "Operating expenses", role: GroupOperatingExpense, how: group, below: []entry{
 			{code: "6010", name: "Salaries and benefits"},
@@ -143,10 +135,8 @@ var charter = []struct {
 			{code: "6060", name: "Marketing"},
 			{code: "6070", name: "Travel"},
 			{code: "6080", name: "Rent and office"},
-			{code: "6090", name: "Insurance"},
-			{code: "6100", name: "Taxes and licences"},
-			{code: "6110", name: "Depreciation"},
-			{code: "6120", name: "Bad debts"},
+			{code: "6090", name: "Taxes and licences"},
+			{code: "6100", name: "Depreciation"},
 			{code: "6200", name: "Transaction fees", how: group, below: []entry{
 				{code: "6210", name: "Network fees", role: RoleFeesNetwork},
 				{code: "6220", name: "Bank fees", role: RoleFeesBank},
@@ -184,6 +174,18 @@ var systemRoles = func() (roles []string) {
 	return roles
 }()
 
+// seeded is what the audit says of an account of the first chart; the rest follows from its code. A struct, because a map of each would
+// cost as much as the rows.
+type seeded struct {
+	Code     string `json:"code"`
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	ParentID string `json:"parent_account_id,omitempty"`
+	Role     string `json:"role,omitempty"`
+	Number   int64  `json:"sequence_number"`
+	Type     Type   `json:"type"`
+}
+
 // Seed gives a new organization its chart, as one change. It is a building block.
 func Seed(ctx context.Context, tx *db.Tx) error {
 	h, err := head.Touch(ctx, tx)
@@ -191,7 +193,7 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	var chart []Account
-	var told []map[string]any
+	var told []seeded
 	var add func(kind Type, parentID string, entries []entry)
 	add = func(kind Type, parentID string, entries []entry) {
 		for _, e := range entries {
@@ -199,7 +201,7 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 			a := e.account(kind)
 			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), h.AccountNumber, parentID, tx.Now()
 			chart = append(chart, a)
-			told = append(told, a.facts())
+			told = append(told, seeded{a.Code, a.ID, a.Name, a.ParentID, a.Role, a.SequenceNumber, a.Type})
 			add(kind, a.ID, e.below)
 		}
 	}
