@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -35,7 +36,7 @@ func Create(ctx context.Context, tx *db.Tx, name, currency string) (LegalEntity,
 		return e, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
-	return e, nil
+	return e, account.ForEntity(ctx, tx, e.ID, e.Name)
 }
 
 // Get finds a legal entity. It is a building block.
