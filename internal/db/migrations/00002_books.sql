@@ -26,11 +26,15 @@ CREATE TABLE cost_basis_elections (
     created_at      {timestamp} NOT NULL,
     PRIMARY KEY (organization_id, legal_entity_id, sequence)
 ) {clustered};
+INSERT INTO cost_basis_elections (organization_id, legal_entity_id, sequence, method, scope, effective_from, created_at)
+    SELECT organization_id, legal_entity_id, 1, cost_basis_method, cost_basis_scope, cost_basis_from, created_at FROM legal_entities;
 
+-- search is the name in lower case.
 CREATE TABLE tags (
     organization_id {text} NOT NULL REFERENCES organizations (organization_id) ON DELETE RESTRICT,
     tag_id          {text} NOT NULL,
     name            {text} NOT NULL,
+    search          {text} NOT NULL DEFAULT '',
     kind            {text} NOT NULL,
     created_at      {timestamp} NOT NULL,
     updated_at      {timestamp},
