@@ -79,11 +79,11 @@ func (c *composer) month(at time.Time) calendar.Month { return calendar.MonthOf(
 func (c *composer) date(text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			c.fault("accounting_date", "must be an RFC 3339 time or a date such as 2026-01-31")
-			return c.now
-		}
-		at = calendar.StartOfDay(text, c.books.Zone)
+		at, err = calendar.StartOfDay(text, c.books.Zone)
+	}
+	if err != nil {
+		c.fault("accounting_date", "must be an RFC 3339 time or a date such as 2026-01-31")
+		return c.now
 	}
 	at = clock.Stamp(at)
 	if latest := c.now.Year() + yearsAhead; at.Year() < yearMin || at.Year() > latest {

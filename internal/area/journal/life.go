@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -100,7 +101,7 @@ func (c *composer) redo(ctx context.Context, tx *db.Tx, was Entry, p CreateParam
 	}
 	e.ID, e.Number, e.CreatedAt, e.UpdatedAt, e.AutoEntity, e.Classification = was.ID, was.Number, was.CreatedAt, was.UpdatedAt, was.AutoEntity && e.LegalEntityID == was.LegalEntityID, was.Classification
 	for i := range e.Lines {
-		e.Lines[i].ID = tx.NewID("jel")
+		e.Lines[i].ID = tx.NewID(id.JournalLine)
 		if i < len(was.Lines) { // a line that stays where it is keeps its name
 			e.Lines[i].ID = was.Lines[i].ID
 		}
@@ -158,7 +159,7 @@ func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry
 	after.UpdatedAt = tx.Now()
 	pagesOf(tx).move(tx, after, false)
 	record(ctx, tx, "journal_entry.posted", e, after)
-	return after, markPosted(ctx, tx, after)
+	return after, move(ctx, tx, after)
 }
 
 // settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
@@ -196,12 +197,17 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		pagesOf(tx).move(tx, e, true)
 		after := e
 		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
+		if e.IntendedDate != nil { // a draft has the date it was meant for
+			after.AccountingDate, after.IntendedDate = *e.IntendedDate, nil
+			p, _ := c.books.Period(c.month(after.AccountingDate).Key())
+			after.PeriodID = p.ID
+		}
 		after.Lines = make([]Line, len(e.Lines))
 		for i, l := range e.Lines {
 			after.Lines[i] = l
 			after.Lines[i].Base = nil
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
-		return after, markDraft(ctx, tx, after)
+		return after, move(ctx, tx, after)
 	})
 }
