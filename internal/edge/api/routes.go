@@ -18,6 +18,17 @@ func (a *API) routes() []Route {
 		on("POST", "/v1/api-keys", privileged, all, IDEM, a.createAPIKey, "API keys", "Make an API key; its text is shown only here").creates(),
 		on("DELETE", "/v1/api-keys/{api_key_id}", privileged, all, plain, a.revokeAPIKey, "API keys", "Revoke an API key, on every node within a second"),
 
+		on("GET", "/v1/journal-entries", read, reads, plain, a.listJournalEntries, "Journal entries", "Journal entries, the latest accounting date first"),
+		on("POST", "/v1/journal-entries", write, all, IDEM, a.createJournalEntry, "Journal entries", "Make a journal entry, as a draft or posted at once").creates().together(),
+		on("POST", "/v1/journal-entries/batch", write, all, IDEM, a.createJournalEntries, "Journal entries", "Make up to 1,000 journal entries, all or none").creates().together(),
+		on("GET", "/v1/journal-entries/{journal_entry_id}", read, reads, plain, a.getJournalEntry, "Journal entries", "One journal entry"),
+		on("PATCH", "/v1/journal-entries/{journal_entry_id}", write, all, plain, a.updateJournalEntry, "Journal entries", "Edit a draft"),
+		on("DELETE", "/v1/journal-entries/{journal_entry_id}", write, all, plain, a.deleteJournalEntry, "Journal entries", "Delete a draft; its number stays used"),
+		on("POST", "/v1/journal-entries/{journal_entry_id}/post", write, all, IDEM, a.postJournalEntry, "Journal entries", "Post a draft"),
+		on("POST", "/v1/journal-entries/{journal_entry_id}/unpost", write, all, IDEM, a.unpostJournalEntry, "Journal entries", "Make a posted entry a draft again, while its month is open and nothing rests on it"),
+		on("POST", "/v1/journal-entries/{journal_entry_id}/reverse", write, all, IDEM, a.reverseJournalEntry, "Journal entries", "Undo a posted entry by a reversal, which is the answer"),
+		on("POST", "/v1/journal-entries/{journal_entry_id}/correct", write, all, IDEM, a.correctJournalEntry, "Journal entries", "Undo a posted entry and post it as it should have been; the answer is the new one"),
+
 		on("GET", "/v1/audit-log", read, reads, plain, a.listAuditLog, "Audit log", "Who changed what, newest first").only(actor.Owner, actor.Admin, actor.Auditor),
 		on("GET", "/v1/audit-log/verify", read, reads, plain, a.verifyAuditLog, "Audit log", "Recompute the chain of hashes over the log").only(actor.Owner, actor.Admin, actor.Auditor),
 	}

@@ -1,7 +1,11 @@
 package api
 
 import (
+	"encoding/json"
+	"reflect"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -25,6 +29,24 @@ type List[T any] struct {
 type Deleted struct {
 	ID      string `json:"id" doc:"The record that is gone"`
 	Deleted bool   `json:"deleted" doc:"Always true"`
+}
+
+// Guidance says what may be done to a record now.
+type Guidance struct {
+	AllowedActions []string `json:"allowed_actions" doc:"What may be done to it now"`
+	Warnings       []string `json:"warnings" doc:"Why something may not be done, or what it would entail, in sentences"`
+	Version        string   `json:"version" doc:"Changes whenever the record does"`
+}
+
+// OrNull is a record that may be missing in an answer. A pointer would do, but for its description.
+type OrNull[T any] struct{ Value *T }
+
+// MarshalJSON writes the record or null.
+func (o OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+
+// Schema is that of the record, or null.
+func (o OrNull[T]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
 
 // paging are the parameters every list has.
