@@ -34,7 +34,14 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), Journal: journal.NewService(d), log: log}
+	return &App{
+		DB:      d,
+		Org:     org.NewService(d),
+		Access:  access.NewService(d),
+		Audit:   audit.NewService(d),
+		Journal: journal.NewService(d),
+		log:     log,
+	}
 }
 
 const (
