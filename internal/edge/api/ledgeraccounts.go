@@ -12,8 +12,8 @@ type ledgerAccountsInput struct {
 	Type     string `query:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Only accounts of this type"`
 	Archived *bool  `query:"is_archived" doc:"Only archived accounts, or only those that are not"`
 	Postable *bool  `query:"is_postable" doc:"Only accounts that take lines, or only those that do not"`
-	ParentID string `query:"parent_account_id" maxLength:"64" doc:"Only accounts right below this one"`
-	Search   string `query:"search" maxLength:"200" doc:"Only accounts with this text in their code or name, in capitals or not"`
+	ParentID string `query:"parent_account_id" minLength:"1" maxLength:"64" doc:"Only accounts right below this one"`
+	Search   string `query:"search" minLength:"1" maxLength:"200" doc:"Only accounts with this text in their code or name, in capitals or not"`
 }
 
 func (a *API) listLedgerAccounts(ctx context.Context, in *ledgerAccountsInput) (List[LedgerAccount], error) {
@@ -28,7 +28,7 @@ func (a *API) createLedgerAccount(ctx context.Context, in *struct{ Body CreateLe
 		Name: b.Name, Code: b.Code.Value, Type: account.Type(b.Type), NormalBalance: account.Balance(db.OrEmpty(b.NormalBalance)), ParentID: b.ParentAccountID.Value,
 		Postable: b.IsPostable, Clearing: b.IsClearingAccount != nil && *b.IsClearingAccount, AssetType: b.AssetType.Value,
 	}
-	return dataOf(a.app.Account.Create(ctx, p))
+	return accountData(a.app.Account.Create(ctx, p))
 }
 
 type ledgerAccountPath struct {
@@ -36,7 +36,7 @@ type ledgerAccountPath struct {
 }
 
 func (a *API) getLedgerAccount(ctx context.Context, in *ledgerAccountPath) (Data[LedgerAccount], error) {
-	return dataOf(a.app.Account.Get(ctx, in.ID))
+	return accountData(a.app.Account.Get(ctx, in.ID))
 }
 
 func (a *API) updateLedgerAccount(ctx context.Context, in *struct {
@@ -48,7 +48,7 @@ func (a *API) updateLedgerAccount(ctx context.Context, in *struct {
 		Name: b.Name, Code: b.Code.orEmpty(), Type: (*account.Type)(b.Type), NormalBalance: (*account.Balance)(b.NormalBalance),
 		ParentID: b.ParentAccountID.orEmpty(), Postable: b.IsPostable, Clearing: b.IsClearingAccount, AssetType: b.AssetType.orEmpty(),
 	}
-	return dataOf(a.app.Account.Update(ctx, in.ID, p))
+	return accountData(a.app.Account.Update(ctx, in.ID, p))
 }
 
 func (a *API) deleteLedgerAccount(ctx context.Context, in *ledgerAccountPath) (nothing, error) {
@@ -56,14 +56,14 @@ func (a *API) deleteLedgerAccount(ctx context.Context, in *ledgerAccountPath) (n
 }
 
 func (a *API) archiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (Data[LedgerAccount], error) {
-	return dataOf(a.app.Account.Archive(ctx, in.ID))
+	return accountData(a.app.Account.Archive(ctx, in.ID))
 }
 
 func (a *API) unarchiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (Data[LedgerAccount], error) {
-	return dataOf(a.app.Account.Unarchive(ctx, in.ID))
+	return accountData(a.app.Account.Unarchive(ctx, in.ID))
 }
 
-func dataOf(a account.Account, err error) (Data[LedgerAccount], error) {
+func accountData(a account.Account, err error) (Data[LedgerAccount], error) {
 	return Data[LedgerAccount]{viewLedgerAccount(a)}, err
 }
 
