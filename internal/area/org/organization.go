@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -77,7 +78,8 @@ type Founded struct {
 	KeyText      secret.Text
 }
 
-// Found makes an organization, its chart of accounts, its owner, one legal entity of the same name and a key of the owner with every scope.
+// Found makes an organization, its chart of accounts, one legal entity of the same name, the month it begins in, its owner and a key of the owner
+// with every scope.
 func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
 	if err := p.Check(); err != nil {
 		return f, err
@@ -96,6 +98,9 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 			return err
 		}
 		if f.LegalEntity, err = entity.Create(ctx, tx, p.Name, p.Currency); err != nil {
+			return err
+		}
+		if _, err := period.Ensure(ctx, tx); err != nil {
 			return err
 		}
 		if f.Owner, err = access.Join(ctx, tx, p.Email, actor.Owner); err != nil {
