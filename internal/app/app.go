@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
@@ -25,6 +26,8 @@ type App struct {
 	Access  *access.Service
 	Audit   *audit.Service
 	Journal *journal.Service
+	Account *account.Service
+	Audit   *audit.Service
 
 	log *slog.Logger
 }
@@ -42,6 +45,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Journal: journal.NewService(d),
 		log:     log,
 	}
+	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Account: account.NewService(d), Audit: audit.NewService(d), log: log}
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/journal"
@@ -16,6 +17,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	event.Check,
 	access.Check,
 	journal.Check,
+	account.Check,
 }
 
 // Finding is one broken invariant.

@@ -28,6 +28,13 @@ func (a *API) routes() []Route {
 		on("POST", "/v1/journal-entries/{journal_entry_id}/unpost", write, all, IDEM, a.unpostJournalEntry, "Journal entries", "Make a posted entry a draft again, while its month is open and nothing rests on it"),
 		on("POST", "/v1/journal-entries/{journal_entry_id}/reverse", write, all, IDEM, a.reverseJournalEntry, "Journal entries", "Undo a posted entry by a reversal, which is the answer"),
 		on("POST", "/v1/journal-entries/{journal_entry_id}/correct", write, all, IDEM, a.correctJournalEntry, "Journal entries", "Undo a posted entry and post it as it should have been; the answer is the new one"),
+		on("GET", "/v1/ledger-accounts", read, reads, plain, a.listLedgerAccounts, "Ledger accounts", "The chart of accounts, by sequence number"),
+		on("POST", "/v1/ledger-accounts", write, all, IDEM, a.createLedgerAccount, "Ledger accounts", "Make a ledger account").creates(),
+		on("GET", "/v1/ledger-accounts/{ledger_account_id}", read, reads, plain, a.getLedgerAccount, "Ledger accounts", "One ledger account"),
+		on("PATCH", "/v1/ledger-accounts/{ledger_account_id}", write, all, plain, a.updateLedgerAccount, "Ledger accounts", "Change a ledger account; its type and normal balance only while nothing uses it"),
+		on("DELETE", "/v1/ledger-accounts/{ledger_account_id}", write, all, plain, a.deleteLedgerAccount, "Ledger accounts", "Delete an unused ledger account and all below it; anything that refers to one of them prevents it"),
+		on("POST", "/v1/ledger-accounts/{ledger_account_id}/archive", write, all, IDEM, a.archiveLedgerAccount, "Ledger accounts", "Put a ledger account away: it takes no new lines; a balance, a draft or an account below it prevents it"),
+		on("POST", "/v1/ledger-accounts/{ledger_account_id}/unarchive", write, all, IDEM, a.unarchiveLedgerAccount, "Ledger accounts", "Take an archived ledger account up again"),
 
 		on("GET", "/v1/audit-log", read, reads, plain, a.listAuditLog, "Audit log", "Who changed what, newest first").only(actor.Owner, actor.Admin, actor.Auditor),
 		on("GET", "/v1/audit-log/verify", read, reads, plain, a.verifyAuditLog, "Audit log", "Recompute the chain of hashes over the log").only(actor.Owner, actor.Admin, actor.Auditor),
