@@ -27,7 +27,6 @@ type App struct {
 	Audit   *audit.Service
 	Journal *journal.Service
 	Account *account.Service
-	Audit   *audit.Service
 
 	log *slog.Logger
 }
@@ -43,9 +42,9 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Access:  access.NewService(d),
 		Audit:   audit.NewService(d),
 		Journal: journal.NewService(d),
+		Account: account.NewService(d),
 		log:     log,
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Account: account.NewService(d), Audit: audit.NewService(d), log: log}
 }
 
 const (
