@@ -2,6 +2,7 @@ package entity
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -60,6 +61,62 @@ func find(ctx context.Context, tx *db.Tx, legalEntityID string) (LegalEntity, er
 func selectAll(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY legal_entity_id")
 	return entitiesOf(rows), err
+}
+
+// selectPage reads in the order of ids; with some ids given, only those.
+func selectPage(ctx context.Context, tx *db.Tx, only []string, above string, limit int) ([]LegalEntity, error) {
+	q := db.Select(selectRows).And("legal_entity_id > ?", above)
+	if len(only) > 0 {
+		ids := make([]any, len(only))
+		for i, one := range only {
+			ids[i] = one
+		}
+		q.And("legal_entity_id IN (?"+strings.Repeat(", ?", len(only)-1)+")", ids...)
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY legal_entity_id LIMIT ?", limit), q.Args...)
+	return entitiesOf(rows), err
+}
+
+func update(ctx context.Context, tx *db.Tx, e LegalEntity) error {
+	r := toRow(e)
+	_, err := tx.Exec(ctx, "UPDATE legal_entities SET name = ?, base_currency = ?, country = ?, parent_legal_entity_id = ?, ownership_percent = ?, cost_basis_method = ?, "+
+		"cost_basis_from = ?, cost_basis_scope = ?, measurement = ?, fiscal_year_start_month = ?, updated_at = ? WHERE organization_id = @org AND legal_entity_id = ?",
+		r.Name, r.BaseCurrency, r.Country, r.ParentID, r.OwnershipPercent, r.CostBasisMethod,
+		r.CostBasisFrom, r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.UpdatedAt, r.ID)
+	return err
+}
+
+func remove(ctx context.Context, tx *db.Tx, legalEntityID string) error {
+	if _, err := tx.Exec(ctx, "DELETE FROM cost_basis_elections WHERE organization_id = @org AND legal_entity_id = ?", legalEntityID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM legal_entities WHERE organization_id = @org AND legal_entity_id = ?", legalEntityID)
+	return err
+}
+
+type accountRow struct {
+	ID   string `db:"ledger_account_id"`
+	Name string `db:"name"`
+}
+
+// removeAccount removes the account of a role, if there is one.
+func removeAccount(ctx context.Context, tx *db.Tx, role string) ([]accountRow, error) {
+	return db.All[accountRow](ctx, tx, "DELETE FROM ledger_accounts WHERE organization_id = @org AND role = ? RETURNING ledger_account_id, name", role)
+}
+
+// What may refer to an entity: each says how often, and the number of the first journal entry where it is one.
+const (
+	entriesOfEntity  = "SELECT count(*) AS count, min(number) AS first FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ?"
+	linesOfEntity    = "SELECT count(*) AS count, min(number) AS first FROM journal_lines WHERE organization_id = @org AND legal_entity_id = ?"
+	linesOfRoles     = "SELECT count(*) AS count, min(l.number) AS first FROM journal_lines l JOIN ledger_accounts a ON a.organization_id = l.organization_id AND a.ledger_account_id = l.ledger_account_id WHERE l.organization_id = @org AND a.role IN (?, ?)"
+	closingsOfEntity = "SELECT count(*) AS count FROM period_closings WHERE organization_id = @org AND legal_entity_id = ?"
+	balancesOfEntity = "SELECT count(*) AS count FROM account_balances WHERE organization_id = @org AND legal_entity_id = ?"
+	// A key that is over does not stand in the way.
+	keysOfEntity = "SELECT count(*) AS count FROM api_keys WHERE organization_id = @org AND ' ' || legal_entity_ids || ' ' LIKE ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"
+)
+
+func selectUse(ctx context.Context, tx *db.Tx, query string, args ...any) (use, error) {
+	return db.One[use](ctx, tx, "count", query, args...)
 }
 
 type electionRow struct {
