@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
@@ -116,7 +117,7 @@ func create(ctx context.Context, tx *db.Tx, e LegalEntity) (LegalEntity, error) 
 		return e, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
-	return e, nil
+	return e, account.ForEntity(ctx, tx, e.ID, e.Name)
 }
 
 // Get finds a legal entity that the actor's key is for; any other is as missing as one that does not exist. It is a building block.

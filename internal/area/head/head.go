@@ -16,7 +16,12 @@ type Head struct {
 	EntryNumber   int64  `db:"entry_number"`   // the last journal entry's
 	AccountNumber int64  `db:"account_number"` // the last ledger account's
 	BooksVersion  int64  `db:"books_version"`
+
+	touched bool
 }
+
+// Touched tells that this transaction changes what posting looks up.
+func (h *Head) Touched() bool { return h.touched }
 
 type lockKey struct{}
 
@@ -58,6 +63,7 @@ func Touch(ctx context.Context, tx *db.Tx) (*Head, error) {
 	h, err := Lock(ctx, tx)
 	if err == nil {
 		h.BooksVersion++
+		h.touched = true
 	}
 	return h, err
 }

@@ -150,6 +150,7 @@ CREATE TABLE journal_entries (
 ) {clustered};
 CREATE UNIQUE INDEX journal_entries_by_number ON journal_entries (organization_id, number);
 CREATE INDEX journal_entries_by_date ON journal_entries (organization_id, accounting_date, number);
+CREATE INDEX journal_entries_by_entity ON journal_entries (organization_id, legal_entity_id, accounting_date, number);
 CREATE INDEX journal_entries_drafts ON journal_entries (organization_id, accounting_date, number) WHERE status = 'draft';
 CREATE INDEX journal_entries_by_transaction ON journal_entries (organization_id, transaction_id, number) WHERE transaction_id IS NOT NULL;
 
