@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
@@ -29,10 +30,8 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 		if len(uses) > 0 {
 			return fault.Conflictf("the legal entity is in use: %s", strings.Join(uses, "; "))
 		}
-		for _, a := range accountsOf(e.ID) {
-			if err := dropAccount(ctx, tx, a); err != nil {
-				return err
-			}
+		if err := account.DropEntity(ctx, tx, e.ID); err != nil {
+			return err
 		}
 		if err := remove(ctx, tx, e.ID); err != nil {
 			return err
@@ -40,21 +39,6 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 		audit.Record(ctx, tx, audit.Change{Action: "legal_entity.deleted", ResourceType: "legal_entity", ResourceID: e.ID, Before: e.facts()})
 		return nil
 	})
-}
-
-// accountsOf are the roles of the accounts by which other entities owe this one and are owed by it.
-func accountsOf(legalEntityID string) []string {
-	return []string{"due_from:" + legalEntityID, "due_to:" + legalEntityID}
-}
-
-func dropAccount(ctx context.Context, tx *db.Tx, role string) error {
-	accounts, err := removeAccount(ctx, tx, role)
-	for _, a := range accounts {
-		audit.Record(ctx, tx, audit.Change{
-			Action: "ledger_account.deleted", ResourceType: "ledger_account", ResourceID: a.ID, Before: map[string]any{"id": a.ID, "name": a.Name, "role": role},
-		})
-	}
-	return err
 }
 
 // use is how often something refers to a thing, and the number of the first journal entry that does, where it is one.
@@ -71,7 +55,26 @@ func (u use) text(label string) string {
 	return text
 }
 
-// uses names everything that refers to the entity.
+// reference is one way to refer to an entity, or to an account.
+type reference struct{ label, query string }
+
+var (
+	entityReferences = []reference{
+		{"journal entries", entriesOfEntity},
+		{"journal lines", linesOfEntity},
+		{"period closings", closingsOfEntity},
+		{"balances", balancesOfEntity},
+		{"API keys limited to it", keysOfEntity},
+	}
+	accountReferences = []reference{
+		{"journal lines of %s", linesOfAccount},
+		{"balances of %s", balancesOfAccount},
+		{"balances of %s at closings", closedOfAccount},
+		{"accounts below %s", accountsBelow},
+	}
+)
+
+// uses names everything that refers to the entity, or to the accounts by which the others owe it and are owed by it.
 func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
@@ -81,23 +84,27 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 		out = append(out, "it is the only one of the organization")
 	}
 	out = append(out, e.below(ctx, all)...)
-	for _, r := range []struct {
-		label, query string
-		args         []any
-	}{
-		{"journal entries", entriesOfEntity, []any{e.ID}},
-		{"journal lines", linesOfEntity, []any{e.ID}},
-		{"lines on the accounts due from and due to it", linesOfRoles, []any{accountsOf(e.ID)[0], accountsOf(e.ID)[1]}},
-		{"period closings", closingsOfEntity, []any{e.ID}},
-		{"balances", balancesOfEntity, []any{e.ID}},
-		{"API keys limited to it", keysOfEntity, []any{"% " + e.ID + " %", tx.Now()}},
-	} {
-		used, err := selectUse(ctx, tx, r.query, r.args...)
-		if err != nil {
+	add := func(label, query, of string) error {
+		used, err := selectUse(ctx, tx, query, of)
+		if err == nil && used.Count > 0 {
+			out = append(out, used.text(label))
+		}
+		return err
+	}
+	for _, r := range entityReferences {
+		if err := add(r.label, r.query, e.ID); err != nil {
 			return nil, err
 		}
-		if used.Count > 0 {
-			out = append(out, used.text(r.label))
+	}
+	accounts, err := account.OfEntity(ctx, tx, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range accounts {
+		for _, r := range accountReferences {
+			if err := add(fmt.Sprintf(r.label, a), r.query, a.ID); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil

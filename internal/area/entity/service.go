@@ -160,7 +160,8 @@ func checkParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	for _, other := range all {
 		parents[other.ID] = other.ParentID
 	}
-	for above := e.ParentID; above != ""; above = parents[above] {
+	// The steps are counted so that a circle that is there already, elsewhere, does not hold this up for ever.
+	for above, steps := e.ParentID, 0; above != "" && steps <= len(all); above, steps = parents[above], steps+1 {
 		if above == e.ID {
 			return fault.Invalidf("parent_legal_entity_id", "must not be the legal entity itself or one below it")
 		}

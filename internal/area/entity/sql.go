@@ -94,29 +94,23 @@ func remove(ctx context.Context, tx *db.Tx, legalEntityID string) error {
 	return err
 }
 
-type accountRow struct {
-	ID   string `db:"ledger_account_id"`
-	Name string `db:"name"`
-}
-
-// removeAccount removes the account of a role, if there is one.
-func removeAccount(ctx context.Context, tx *db.Tx, role string) ([]accountRow, error) {
-	return db.All[accountRow](ctx, tx, "DELETE FROM ledger_accounts WHERE organization_id = @org AND role = ? RETURNING ledger_account_id, name", role)
-}
-
-// What may refer to an entity: each says how often, and the number of the first journal entry where it is one.
+// What may refer to an entity or to an account: each says how often, and the number of the first journal entry where it is one.
 const (
 	entriesOfEntity  = "SELECT count(*) AS count, min(number) AS first FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ?"
 	linesOfEntity    = "SELECT count(*) AS count, min(number) AS first FROM journal_lines WHERE organization_id = @org AND legal_entity_id = ?"
-	linesOfRoles     = "SELECT count(*) AS count, min(l.number) AS first FROM journal_lines l JOIN ledger_accounts a ON a.organization_id = l.organization_id AND a.ledger_account_id = l.ledger_account_id WHERE l.organization_id = @org AND a.role IN (?, ?)"
 	closingsOfEntity = "SELECT count(*) AS count FROM period_closings WHERE organization_id = @org AND legal_entity_id = ?"
 	balancesOfEntity = "SELECT count(*) AS count FROM account_balances WHERE organization_id = @org AND legal_entity_id = ?"
-	// A key that is over does not stand in the way.
-	keysOfEntity = "SELECT count(*) AS count FROM api_keys WHERE organization_id = @org AND ' ' || legal_entity_ids || ' ' LIKE ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"
+	// A key that was revoked is no use of it.
+	keysOfEntity = "SELECT count(*) AS count FROM api_keys WHERE organization_id = @org AND revoked_at IS NULL AND ' ' || legal_entity_ids || ' ' LIKE '% ' || ? || ' %'"
+
+	linesOfAccount    = "SELECT count(*) AS count, min(number) AS first FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ?"
+	balancesOfAccount = "SELECT count(*) AS count FROM account_balances WHERE organization_id = @org AND ledger_account_id = ?"
+	closedOfAccount   = "SELECT count(*) AS count FROM period_closing_balances WHERE organization_id = @org AND ledger_account_id = ?"
+	accountsBelow     = "SELECT count(*) AS count FROM ledger_accounts WHERE organization_id = @org AND parent_account_id = ?"
 )
 
-func selectUse(ctx context.Context, tx *db.Tx, query string, args ...any) (use, error) {
-	return db.One[use](ctx, tx, "count", query, args...)
+func selectUse(ctx context.Context, tx *db.Tx, query, of string) (use, error) {
+	return db.One[use](ctx, tx, "count", query, of)
 }
 
 type electionRow struct {
@@ -139,4 +133,10 @@ func selectElections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]El
 		out[i] = Election{r.Method, r.Scope, db.OrEmpty(r.From), r.CreatedAt}
 	}
 	return out, err
+}
+
+// strays are the ids of entities that are referred to and not there.
+func strays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT r.legal_entity_id FROM "+table+" r WHERE r.organization_id = @org AND NOT EXISTS "+
+		"(SELECT 1 FROM legal_entities e WHERE e.organization_id = r.organization_id AND e.legal_entity_id = r.legal_entity_id) ORDER BY r.legal_entity_id")
 }
