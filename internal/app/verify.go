@@ -5,7 +5,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -14,6 +17,9 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	audit.Check,
 	event.Check,
 	access.Check,
+	entity.Check,
+	tag.Check,
+	fx.Check,
 }
 
 // Finding is one broken invariant.

@@ -22,14 +22,12 @@ type Filter struct{ Base, Quote, From, To string }
 
 func (f Filter) check() error {
 	var faults fault.List
-	for field, code := range map[string]string{"base_currency": f.Base, "quote_currency": f.Quote} {
-		if code != "" {
-			checkCurrency(&faults, field, code)
-		}
-	}
-	for field, date := range map[string]string{"start_date": f.From, "end_date": f.To} {
-		if date != "" {
-			checkDate(&faults, field, date)
+	for _, c := range []struct {
+		field, value string
+		check        func(*fault.List, string, string)
+	}{{"base_currency", f.Base, checkCurrency}, {"quote_currency", f.Quote, checkCurrency}, {"start_date", f.From, checkDate}, {"end_date", f.To, checkDate}} {
+		if c.value != "" {
+			c.check(&faults, c.field, c.value)
 		}
 	}
 	return faults.Err()
