@@ -35,6 +35,20 @@ func (a *API) routes() []Route {
 		on("DELETE", "/v1/ledger-accounts/{ledger_account_id}", write, all, plain, a.deleteLedgerAccount, "Ledger accounts", "Delete an unused ledger account and all below it; anything that refers to one of them prevents it"),
 		on("POST", "/v1/ledger-accounts/{ledger_account_id}/archive", write, all, IDEM, a.archiveLedgerAccount, "Ledger accounts", "Put a ledger account away: it takes no new lines; a balance, a draft or an account below it prevents it"),
 		on("POST", "/v1/ledger-accounts/{ledger_account_id}/unarchive", write, all, IDEM, a.unarchiveLedgerAccount, "Ledger accounts", "Take an archived ledger account up again"),
+		on("GET", "/v1/legal-entities", read, reads, plain, a.listLegalEntities, "Legal entities", "The legal entities the key is for"),
+		on("GET", "/v1/legal-entities/{legal_entity_id}", read, reads, plain, a.getLegalEntity, "Legal entities", "A legal entity and all it elected about cost basis"),
+		on("POST", "/v1/legal-entities", write, all, IDEM, a.createLegalEntity, "Legal entities", "Make a legal entity").creates(),
+		on("PATCH", "/v1/legal-entities/{legal_entity_id}", write, all, plain, a.updateLegalEntity, "Legal entities", "Change a legal entity"),
+		on("DELETE", "/v1/legal-entities/{legal_entity_id}", write, all, plain, a.deleteLegalEntity, "Legal entities", "Delete a legal entity that nothing refers to"),
+
+		on("GET", "/v1/tags", read, reads, plain, a.listTags, "Tags", "The organization's tags"),
+		on("GET", "/v1/tags/{tag_id}", read, reads, plain, a.getTag, "Tags", "A tag"),
+		on("POST", "/v1/tags", write, all, IDEM, a.createTag, "Tags", "Make a tag").creates(),
+		on("PATCH", "/v1/tags/{tag_id}", write, all, plain, a.updateTag, "Tags", "Change a tag"),
+		on("DELETE", "/v1/tags/{tag_id}", write, all, plain, a.deleteTag, "Tags", "Delete a tag that nothing is marked with"),
+
+		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
+		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
 
 		on("GET", "/v1/audit-log", read, reads, plain, a.listAuditLog, "Audit log", "Who changed what, newest first").only(actor.Owner, actor.Admin, actor.Auditor),
 		on("GET", "/v1/audit-log/verify", read, reads, plain, a.verifyAuditLog, "Audit log", "Recompute the chain of hashes over the log").only(actor.Owner, actor.Admin, actor.Auditor),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 )
 
@@ -67,6 +68,21 @@ func listOf[T, V any](p page.Page[T], view func(T) V) List[V] {
 		out.NextCursor = &p.NextCursor
 	}
 	return out
+}
+
+// changing asks a body of changes for at least one.
+func changing(s *huma.Schema) *huma.Schema {
+	one := 1
+	s.MinProperties = &one
+	return s
+}
+
+func decimalOrNull(d *money.Decimal) *string {
+	if d == nil {
+		return nil
+	}
+	text := d.String()
+	return &text
 }
 
 func stamp(t time.Time) string { return clock.Format(t) }
