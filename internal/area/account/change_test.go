@@ -228,7 +228,7 @@ func TestASystemAccountCanBeRenamedAndMovedButNotMadeAnother(t *testing.T) {
 
 func TestAListIsFilteredSearchedAndWalkedByNumber(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.grow(account.Equity, "Büro\nBÜRO 100%\nBuro\nÉtude_")
+		w.grow(account.Equity, strings.Repeat("Filler\n", 100)+"Büro\nBÜRO 100%\nBuro\nÉtude_") // so that searching takes several steps
 		if _, err := w.s.Archive(w.ctx, w.named("Buro").ID); err != nil {
 			t.Fatal(err)
 		}
