@@ -97,10 +97,8 @@ func (b *beancountReader) body(labels *[]Tag) ([]Tag, error) {
 // facts sorts metadata into the fields of an entry; what has no field is a tag.
 func (b *beancountReader) facts(e *Entry, meta, labels []Tag) {
 	var tags []Tag
-	fields := map[string]*string{keyID: &e.ID, keyNumber: &e.Number, keyEntity: &e.Entity, keyInstant: &e.Instant,
-		keyClassification: &e.Classification, keyOriginatedBy: &e.OriginatedBy, keyPrevious: &e.Previous, keyNext: &e.Next}
 	for _, m := range meta {
-		switch field := fields[m.Kind]; {
+		switch field := e.field(m.Kind); {
 		case m.Kind == keyTags:
 			tags = append(tags, splitTags(m.Name)...)
 		case field != nil && *field == "":
@@ -115,6 +113,29 @@ func (b *beancountReader) facts(e *Entry, meta, labels []Tag) {
 		}
 	}
 	e.Tags = append(e.Tags, tags...)
+}
+
+// field is where a piece of metadata goes, if it has a place of its own.
+func (e *Entry) field(key string) *string {
+	switch key {
+	case keyID:
+		return &e.ID
+	case keyNumber:
+		return &e.Number
+	case keyEntity:
+		return &e.Entity
+	case keyInstant:
+		return &e.Instant
+	case keyClassification:
+		return &e.Classification
+	case keyOriginatedBy:
+		return &e.OriginatedBy
+	case keyPrevious:
+		return &e.Previous
+	case keyNext:
+		return &e.Next
+	}
+	return nil
 }
 
 // fact is one piece of metadata of a posting.
@@ -202,7 +223,29 @@ func (b *beancountReader) worth(w *words, l *leg) error {
 	if err := l.setCost(price, total); err != nil {
 		return b.errorf(b.line, "%v", err)
 	}
+	if l.Base != nil && !total && significant(price.number) >= quotientDigits {
+		base := l.Base.Round(int32(max(0, recoveredDigits-wholeDigits(*l.Base))))
+		l.Base = &base
+	}
 	return nil
+}
+
+// beancount prints a total cost as a price for each unit, divided to 28 digits. A price with about so many is such a
+// quotient, and the total it was made from is found by rounding the product to somewhat fewer digits.
+const (
+	quotientDigits  = 26
+	recoveredDigits = 24
+)
+
+// significant counts the digits of a number from the first that is not zero.
+func significant(d money.Decimal) int {
+	return len(strings.TrimLeft(strings.ReplaceAll(d.Abs().String(), ".", ""), "0"))
+}
+
+// wholeDigits counts the digits before the point.
+func wholeDigits(d money.Decimal) int {
+	whole, _, _ := strings.Cut(d.Abs().String(), ".")
+	return len(strings.TrimLeft(whole, "0"))
 }
 
 // lotCost reads {500 USD}, {{5000 USD}} or {500 # 9.95 USD}; a date and a label may stand beside it.

@@ -16,7 +16,7 @@ const expandBeancount = "run \"bean-report FILE print\" and import what it print
 // what the braces say becomes a tag of the kind "lot"; where they leave the cost to be found among earlier lots, the
 // journal is refused. Tags, links and unknown metadata become tags, of the kinds "tag", "link" and the name of the
 // metadata. Balance, close, note, event, document, query and custom directives say nothing about entries and are left
-// out.
+// out. pad makes entries; beancount prints them with the flag P beside it, and only then it is left out too.
 type beancountReader struct {
 	*source
 	out *output
@@ -27,6 +27,8 @@ type beancountReader struct {
 	tags       []string            // Pushed.
 	meta       []Tag               // Pushed.
 	legs       []leg
+	padLine    int  // The first pad directive.
+	padded     bool // Its entries are there.
 }
 
 func readBeancount(src *source, out *output) error {
@@ -38,7 +40,7 @@ func readBeancount(src *source, out *output) error {
 		src.begin()
 		line, err := src.next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return b.finish()
 		}
 		if err == nil {
 			err = b.item(line)
@@ -46,6 +48,13 @@ func readBeancount(src *source, out *output) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (b *beancountReader) finish() error {
+	if b.padLine > 0 && !b.padded {
+		return b.errorf(b.padLine, "pad makes entries that are not here; %s", expandBeancount)
 	}
 	return nil
 }
@@ -158,11 +167,15 @@ func (b *beancountReader) dated(w *words) error {
 	case "close", "balance", "note", "event", "document", "query", "custom":
 		return b.ignore(w)
 	case "pad":
-		return b.errorf(line, "pad makes entries of its own; %s", expandBeancount)
+		if b.padLine == 0 {
+			b.padLine = line
+		}
+		return b.ignore(w)
 	case "txn":
 		return b.transaction(w, &Entry{Line: line, Date: date, Posted: true})
 	default:
 		if len(word) == 1 && strings.IndexByte("*!&#?%PSTCURM", word[0]) >= 0 {
+			b.padded = b.padded || word == "P"
 			return b.transaction(w, &Entry{Line: line, Date: date, Posted: word != "!"})
 		}
 		return b.errorf(line, "%q is not a directive; correct or remove the line", word)

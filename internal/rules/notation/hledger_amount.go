@@ -15,7 +15,8 @@ type amount struct {
 	places   int
 }
 
-var errLot = errors.New("lot prices and lot dates in {} and [] cannot be imported; write the cost with @@ and the rest as tags")
+var errLot = errors.New("lots in {} and [] cannot be imported; write the cost with @@, or run \"hledger -f FILE print -x\", " +
+	"which leaves lots out, and import what it prints")
 
 // amounts reads what follows the account: amount, cost and balance assertion, each of which may be missing.
 func (h *hledgerReader) amounts(l *leg, text string, escaped bool) error {

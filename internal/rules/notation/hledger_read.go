@@ -189,8 +189,7 @@ func (h *hledgerReader) posting(text string, escaped bool) error {
 	case strings.Contains(account, ";"):
 		return h.errorf(h.line, "put two spaces before the semicolon, so that it begins a comment and does not belong to the account")
 	case virtual(account):
-		return h.errorf(h.line, "virtual postings cannot be imported; run \"hledger -f FILE print -x --real\" to leave them out, "+
-			"or take the brackets off")
+		return h.errorf(h.line, "virtual postings are no part of double entry; take the brackets off, or remove the line")
 	}
 	var own remarks
 	line := h.line

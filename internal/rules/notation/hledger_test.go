@@ -13,17 +13,18 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// program runs a tool of another project on a journal and gives what it prints.
+// program runs a tool of another project on a journal, which stands for FILE among the arguments, and gives what it
+// prints.
 func program(t *testing.T, text, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "books."+name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if name == "hledger" {
-		args = append([]string{"-f", path}, args...)
-	} else {
-		args = append(args, path)
+	for i, arg := range args {
+		if arg == "FILE" {
+			args[i] = path
+		}
 	}
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
@@ -61,7 +62,7 @@ func TestWhatHledgerPrintsOfOurJournalIsStillTheSameEntries(t *testing.T) {
 	text := write(t, notation.Hledger, j)
 	// hledger prints by date.
 	slices.SortStableFunc(j.entries, func(a, b notation.Entry) int { return strings.Compare(a.Date, b.Date) })
-	for _, args := range [][]string{{"print"}, {"print", "-x"}} {
+	for _, args := range [][]string{{"-f", "FILE", "print"}, {"-f", "FILE", "print", "-x"}} {
 		printed := program(t, text, "hledger", args...)
 		got := read(t, notation.Hledger, printed)
 		if len(got.entries) != len(j.entries) {

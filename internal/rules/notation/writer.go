@@ -123,7 +123,9 @@ func (w *Writer) flush(buf []byte, err error) error {
 		return err
 	}
 	if len(buf) > entryMax {
-		return fault.Malformedf("one entry has more than %d MiB; split it", entryMax>>20)
+		// What the format noted about the entry is in this text, so the journal cannot go on without it.
+		w.err = fault.Malformedf("one entry has more than %d MiB; split it", entryMax>>20)
+		return w.err
 	}
 	w.buf = buf
 	_, w.err = w.out.Write(buf)
