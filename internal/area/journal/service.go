@@ -196,3 +196,34 @@ func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 }
 
 const noun = "journal entry"
+
+// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
+	h, err := head.Read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for next := int64(1); ; {
+		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			next = r.Entry.Number + 1
+			if r.Entry.Status == deleted {
+				continue
+			}
+			if err := do(r.Entry, h.EntryNumber); err != nil {
+				return err
+			}
+		}
+		if len(rows) < checkChunk {
+			return nil
+		}
+	}
+}
+
+// Known tells which of some entries are here. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return selectKnown(ctx, tx, ids)
+}

@@ -365,3 +365,10 @@ func selectTotals(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, erro
 	}
 	return out, err
 }
+
+func selectKnown(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return db.All[string](ctx, tx, "SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+}
