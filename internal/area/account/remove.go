@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -54,8 +55,12 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 		return nil, err
 	}
 	for _, b := range balances {
-		if held := b.Debits.Sub(b.Credits); !held.IsZero() {
+		switch held := b.Debits.Sub(b.Credits); {
+		case held.IsZero():
+		case actor.From(ctx).Sees(b.EntityID):
 			out = append(out, fmt.Sprintf("it has a balance of %s %s in %s", held.Fixed(b.Currency), b.Currency, b.Name))
+		default:
+			out = append(out, "it has a balance in a legal entity this key is not for")
 		}
 	}
 	drafts, example, err := openDrafts(ctx, tx, a.ID)
