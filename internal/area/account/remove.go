@@ -50,9 +50,11 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 	if len(open) > 0 {
 		out = append(out, fmt.Sprintf("%s, for example %s, not archived below it", counted(len(open), "account is", "accounts are"), open[0]))
 	}
-	balances, err := selectBalances(ctx, tx, a.ID)
-	if err != nil {
-		return nil, err
+	var balances []balanceRow
+	if a.Type != Revenue && a.Type != Expense { // those end in earnings, and an old one is put away with what it earned or cost
+		if balances, err = selectBalances(ctx, tx, a.ID); err != nil {
+			return nil, err
+		}
 	}
 	for _, b := range balances {
 		switch held := b.Debits.Sub(b.Credits); {

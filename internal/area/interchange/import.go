@@ -247,19 +247,19 @@ func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Post
 			return l, err
 		}
 	}
-	l = journal.LineParams{LegalEntityID: own.ID, Side: book.Credit, Amount: p.Amount.String(), Currency: p.Currency, Memo: p.Memo}
+	l = journal.LineParams{LegalEntityID: own.ID, Side: book.Credit, Amount: p.Amount.String(), Currency: currency(p.Currency, own), Memo: p.Memo}
 	if p.Debit {
 		l.Side = book.Debit
 	}
 	switch {
 	case p.Base == nil:
 	case priced:
-		l.Amount, l.Currency = p.Base.String(), p.BaseCurrency
+		l.Amount, l.Currency = p.Base.String(), currency(p.BaseCurrency, own)
 		l.Memo = p.Amount.String() + " " + p.Currency
 		if p.Memo != "" {
 			l.Memo += ": " + p.Memo
 		}
-	case p.BaseCurrency == own.BaseCurrency && e.Posted:
+	case currency(p.BaseCurrency, own) == own.BaseCurrency && e.Posted:
 		l.Base = p.Base
 	}
 	if l.LedgerAccountID, err = m.account(ctx, p); err != nil {
@@ -267,6 +267,18 @@ func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Post
 	}
 	l.TagIDs, err = m.tagIDs(ctx, p.Tags)
 	return l, err
+}
+
+// signs are how people write currencies. A dollar is the legal entity's own, if it counts in one.
+var signs = map[string]string{"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "₱": "PHP", "₦": "NGN"}
+
+var dollars = []string{"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "TWD", "BSD", "BZD", "BMD", "KYD", "FJD", "JMD", "LRD", "NAD", "TTD"}
+
+func currency(name string, own entity.LegalEntity) string {
+	if name == "$" && slices.Contains(dollars, own.BaseCurrency) {
+		return own.BaseCurrency
+	}
+	return cmp.Or(signs[name], name)
 }
 
 func (m *importer) entity(line int, name string) (entity.LegalEntity, error) {

@@ -74,13 +74,17 @@ func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 	}
-	totals := book.Totals{}
+	totals, left := book.Totals{}, book.Totals{}
 	for _, m := range all.movements {
 		if m.leaves {
 			totals.Remove(m.period, m.lines)
+			left.Remove(m.period, m.lines)
 		} else {
 			totals.Add(m.period, m.lines)
 		}
 	}
-	return addTotals(ctx, tx, totals)
+	if err := addTotals(ctx, tx, totals); err != nil {
+		return err
+	}
+	return dropEmpty(ctx, tx, left.Keys())
 }
