@@ -112,7 +112,8 @@ func (d *DB) gather(ctx context.Context, org string, fn Func) error {
 func (m *member) run(ctx context.Context, s started, fn Func) (err error) {
 	err = errors.New("db: the body of a write did not return") // unless it does: it may panic or leave its goroutine
 	defer func() { m.ended <- err }()
-	if err = ctx.Err(); err != nil {
+	if left := ctx.Err(); left != nil {
+		err = left
 		return err
 	}
 	err = s.tx.run(within{s.ctx, ctx}, fn)

@@ -117,7 +117,8 @@ func (t *turn) runTogether(ctx context.Context, _ *commit, tx *Tx, fn Func) (err
 		}
 		t.ended <- err
 	}()
-	if err = ctx.Err(); err != nil {
+	if left := ctx.Err(); left != nil {
+		err = left
 		return err
 	}
 	err = tx.run(context.WithoutCancel(ctx), fn)

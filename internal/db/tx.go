@@ -40,6 +40,9 @@ func (tx *Tx) NewID(p id.Prefix) string { return tx.db.ids.New(p) }
 // DB is the database the transaction runs on.
 func (tx *Tx) DB() *DB { return tx.db }
 
+// Together tells that the write shares its transaction with others and puts off what it writes.
+func (tx *Tx) Together() bool { return tx.together }
+
 // Try is 1 at first and more when the database rolled the transaction back and asks to see it again.
 func (tx *Tx) Try() int { return tx.try }
 

@@ -17,8 +17,8 @@ type Change struct {
 	Action       string // and, unless Silent, the type of the event that tells the world
 	ResourceType string
 	ResourceID   string
-	Before       map[string]any
-	After        map[string]any
+	Before       any
+	After        any
 	Silent       bool
 }
 
@@ -83,8 +83,8 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	return event.Append(ctx, tx, events)
 }
 
-// encode writes facts with their names in order, so that the same facts are always the same bytes.
-func encode(facts map[string]any) (string, error) {
+// encode writes facts; the names of a map come in order, so that the same facts are always the same bytes.
+func encode(facts any) (string, error) {
 	if facts == nil {
 		return "", nil
 	}

@@ -16,11 +16,19 @@ type Head struct {
 	EntryNumber   int64  `db:"entry_number"`   // the last journal entry's
 	AccountNumber int64  `db:"account_number"` // the last ledger account's
 	BooksVersion  int64  `db:"books_version"`
+
+	touched bool
 }
+
+// Touched tells that this transaction changes what posting looks up.
+func (h *Head) Touched() bool { return h.touched }
 
 type lockKey struct{}
 
-type lock struct{ head, stored Head }
+type lock struct {
+	head, stored Head
+	due          bool // it will be written at the end
+}
 
 // Begin makes the head of a new organization.
 func Begin(ctx context.Context, tx *db.Tx) error { return db.Insert(ctx, tx, "heads", Head{}) }
@@ -30,15 +38,17 @@ func Lock(ctx context.Context, tx *db.Tx) (*Head, error) {
 	var err error
 	l := tx.Shared(lockKey{}, func() any {
 		l := &lock{}
-		if l.head, err = find(ctx, tx, "{for_update}"); err == nil {
-			l.stored = l.head
-			tx.AtEnd(l.write)
-		}
+		l.head, err = find(ctx, tx, "{for_update}")
+		l.stored = l.head
 		return l
 	}).(*lock)
 	if err != nil {
 		tx.Forget(lockKey{})
 		return nil, err
+	}
+	if !l.due { // at first, and again when what was put off before the head was taken changes it after it was written
+		l.due = true
+		tx.AtEnd(l.write)
 	}
 	before := l.head
 	tx.Undo(func() { l.head = before })
@@ -53,13 +63,16 @@ func Touch(ctx context.Context, tx *db.Tx) (*Head, error) {
 	h, err := Lock(ctx, tx)
 	if err == nil {
 		h.BooksVersion++
+		h.touched = true
 	}
 	return h, err
 }
 
 func (l *lock) write(ctx context.Context, tx *db.Tx) error {
+	l.due = false
 	if l.head == l.stored {
 		return nil
 	}
+	l.stored = l.head
 	return update(ctx, tx, l.head)
 }

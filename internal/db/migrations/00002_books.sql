@@ -26,11 +26,15 @@ CREATE TABLE cost_basis_elections (
     created_at      {timestamp} NOT NULL,
     PRIMARY KEY (organization_id, legal_entity_id, sequence)
 ) {clustered};
+INSERT INTO cost_basis_elections (organization_id, legal_entity_id, sequence, method, scope, effective_from, created_at)
+    SELECT organization_id, legal_entity_id, 1, cost_basis_method, cost_basis_scope, cost_basis_from, created_at FROM legal_entities;
 
+-- search is the name in lower case.
 CREATE TABLE tags (
     organization_id {text} NOT NULL REFERENCES organizations (organization_id) ON DELETE RESTRICT,
     tag_id          {text} NOT NULL,
     name            {text} NOT NULL,
+    search          {text} NOT NULL DEFAULT '',
     kind            {text} NOT NULL,
     created_at      {timestamp} NOT NULL,
     updated_at      {timestamp},
@@ -146,6 +150,7 @@ CREATE TABLE journal_entries (
 ) {clustered};
 CREATE UNIQUE INDEX journal_entries_by_number ON journal_entries (organization_id, number);
 CREATE INDEX journal_entries_by_date ON journal_entries (organization_id, accounting_date, number);
+CREATE INDEX journal_entries_by_entity ON journal_entries (organization_id, legal_entity_id, accounting_date, number);
 CREATE INDEX journal_entries_drafts ON journal_entries (organization_id, accounting_date, number) WHERE status = 'draft';
 CREATE INDEX journal_entries_by_transaction ON journal_entries (organization_id, transaction_id, number) WHERE transaction_id IS NOT NULL;
 

@@ -1,0 +1,96 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// open finds the month a posting on a date falls into: its own, or, when that is closed for one of the legal entities, the first one after it
+// that is open for all, at its beginning.
+func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.Time) {
+	month := c.month(at)
+	through := c.books.ClosedThrough(entities...)
+	if through == "" || month.Key() > through {
+		return month, at
+	}
+	last, err := calendar.ParseKey(through)
+	if err != nil {
+		panic(fmt.Sprintf("journal: a period's key is %q", through))
+	}
+	next := last.Next()
+	if next.Key() > c.month(c.now).Key() {
+		c.conflict("accounting_date", fmt.Sprintf("the period %s is closed, and there is no open period after it", month.Key()))
+	}
+	return next, next.Start(c.books.Zone)
+}
+
+// post makes a draft posted: its month, its amounts in each entity's currency, the moment. Months that have no row yet are asked for first.
+func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) error {
+	month, at := c.open(e.AccountingDate, e.entities())
+	if err := c.translate(ctx, tx, e, at); err != nil {
+		return err
+	}
+	if len(c.faults)+len(c.missing)+len(c.conflicts) > 0 {
+		return nil
+	}
+	p, there := c.books.Period(month.Key())
+	if !there {
+		return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := period.Ensure(ctx, tx, month)
+			return err
+		})
+	}
+	if !at.Equal(e.AccountingDate) {
+		intended := e.AccountingDate
+		e.IntendedDate, e.AccountingDate = &intended, at
+	}
+	now := c.now
+	e.Status, e.PostedAt, e.PeriodID = Posted, &now, p.ID
+	return nil
+}
+
+// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Those of a reversal stand: they are what
+// was booked.
+func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
+	if e.OriginatedBy == ByReversal {
+		return nil
+	}
+	own := func(entity string) string { return c.books.Entities[entity].BaseCurrency }
+	lines := e.book()
+	rates := map[[2]string]money.Decimal{}
+	for _, l := range lines {
+		if l.Currency != own(l.Entity) {
+			rates[[2]string{l.Currency, own(l.Entity)}] = money.Decimal{}
+		}
+	}
+	day := calendar.DateOf(at, c.books.Zone)
+	for _, pair := range slices.SortedFunc(maps.Keys(rates), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		rate, there, err := fx.Rate(ctx, tx, pair[0], pair[1], day)
+		if err != nil {
+			return err
+		}
+		if !there {
+			c.conflict("lines", fmt.Sprintf("no rate from %s to %s is stored for %s: store it with POST /v1/fx-rates", pair[0], pair[1], day))
+		}
+		rates[pair] = rate
+	}
+	if len(c.conflicts) > 0 {
+		return nil
+	}
+	book.Translate(lines, own, func(from, to string) money.Decimal { return rates[[2]string{from, to}] })
+	for i := range lines {
+		base := lines[i].Base
+		e.Lines[i].Base = &base
+	}
+	return nil
+}
