@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
@@ -19,10 +20,11 @@ import (
 
 // App is every use case there is, on one database.
 type App struct {
-	DB     *db.DB
-	Org    *org.Service
-	Access *access.Service
-	Audit  *audit.Service
+	DB      *db.DB
+	Org     *org.Service
+	Access  *access.Service
+	Account *account.Service
+	Audit   *audit.Service
 
 	log *slog.Logger
 }
@@ -32,7 +34,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), log: log}
+	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Account: account.NewService(d), Audit: audit.NewService(d), log: log}
 }
 
 const (

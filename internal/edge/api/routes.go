@@ -18,6 +18,14 @@ func (a *API) routes() []Route {
 		on("POST", "/v1/api-keys", privileged, all, IDEM, a.createAPIKey, "API keys", "Make an API key; its text is shown only here").creates(),
 		on("DELETE", "/v1/api-keys/{api_key_id}", privileged, all, plain, a.revokeAPIKey, "API keys", "Revoke an API key, on every node within a second"),
 
+		on("GET", "/v1/ledger-accounts", read, reads, plain, a.listLedgerAccounts, "Ledger accounts", "The chart of accounts, by sequence number"),
+		on("POST", "/v1/ledger-accounts", write, all, IDEM, a.createLedgerAccount, "Ledger accounts", "Make a ledger account").creates(),
+		on("GET", "/v1/ledger-accounts/{ledger_account_id}", read, reads, plain, a.getLedgerAccount, "Ledger accounts", "One ledger account"),
+		on("PATCH", "/v1/ledger-accounts/{ledger_account_id}", write, all, plain, a.updateLedgerAccount, "Ledger accounts", "Change a ledger account; its type and normal balance only while nothing uses it"),
+		on("DELETE", "/v1/ledger-accounts/{ledger_account_id}", write, all, plain, a.deleteLedgerAccount, "Ledger accounts", "Delete an unused ledger account and all below it; anything that refers to one of them prevents it"),
+		on("POST", "/v1/ledger-accounts/{ledger_account_id}/archive", write, all, IDEM, a.archiveLedgerAccount, "Ledger accounts", "Put a ledger account away: it takes no new lines; a balance, a draft or an account below it prevents it"),
+		on("POST", "/v1/ledger-accounts/{ledger_account_id}/unarchive", write, all, IDEM, a.unarchiveLedgerAccount, "Ledger accounts", "Take an archived ledger account up again"),
+
 		on("GET", "/v1/audit-log", read, reads, plain, a.listAuditLog, "Audit log", "Who changed what, newest first").only(actor.Owner, actor.Admin, actor.Auditor),
 		on("GET", "/v1/audit-log/verify", read, reads, plain, a.verifyAuditLog, "Audit log", "Recompute the chain of hashes over the log").only(actor.Owner, actor.Admin, actor.Auditor),
 	}

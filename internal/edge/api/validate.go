@@ -31,6 +31,14 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &o.Value)
 }
 
+// orEmpty is nil when the property is absent, and points to the zero value when it is null.
+func (o Opt[T]) orEmpty() *T {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
+}
+
 // Schema is that of the value, or null.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, "")
