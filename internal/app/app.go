@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -25,6 +26,7 @@ type App struct {
 	Access  *access.Service
 	Account *account.Service
 	Audit   *audit.Service
+	Report  *report.Service
 
 	log *slog.Logger
 }
@@ -34,7 +36,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Account: account.NewService(d), Audit: audit.NewService(d), log: log}
+	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Account: account.NewService(d), Audit: audit.NewService(d), Report: report.NewService(d), log: log}
 }
 
 const (

@@ -146,14 +146,15 @@ func (s *Trial) plug(b *Books, unbalanced []Cell) {
 
 func (s *Trial) total() {
 	for r := range s.Rows {
-		s.Rows[r].into(s.Totals)
+		s.Rows[r].Into(s.Totals)
 	}
 	if s.Translation != nil {
-		s.Translation.into(s.Totals)
+		s.Translation.Into(s.Totals)
 	}
 }
 
-func (r *TrialRow) into(totals []TrialTotal) {
+// Into adds the row to columns, each balance on its side.
+func (r *TrialRow) Into(totals []TrialTotal) {
 	for i := range r.Cells {
 		c, t := &r.Cells[i], &totals[i]
 		side(c.Opening, &t.OpeningDebit, &t.OpeningCredit)
