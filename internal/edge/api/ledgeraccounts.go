@@ -18,7 +18,7 @@ type ledgerAccountsInput struct {
 
 func (a *API) listLedgerAccounts(ctx context.Context, in *ledgerAccountsInput) (List[LedgerAccount], error) {
 	f := account.Filter{Type: account.Type(in.Type), Archived: in.Archived, Postable: in.Postable, ParentID: in.ParentID, Search: in.Search}
-	accounts, err := a.app.Account.List(ctx, f, in.request())
+	accounts, err := a.app.Accounts.List(ctx, f, in.request())
 	return listOf(accounts, viewLedgerAccount), err
 }
 
@@ -28,7 +28,7 @@ func (a *API) createLedgerAccount(ctx context.Context, in *struct{ Body CreateLe
 		Name: b.Name, Code: b.Code.Value, Type: account.Type(b.Type), NormalBalance: account.Balance(db.OrEmpty(b.NormalBalance)), ParentID: b.ParentAccountID.Value,
 		Postable: b.IsPostable, Clearing: b.IsClearingAccount != nil && *b.IsClearingAccount, AssetType: b.AssetType.Value,
 	}
-	return accountData(a.app.Account.Create(ctx, p))
+	return accountData(a.app.Accounts.Create(ctx, p))
 }
 
 type ledgerAccountPath struct {
@@ -36,7 +36,7 @@ type ledgerAccountPath struct {
 }
 
 func (a *API) getLedgerAccount(ctx context.Context, in *ledgerAccountPath) (Data[LedgerAccount], error) {
-	return accountData(a.app.Account.Get(ctx, in.ID))
+	return accountData(a.app.Accounts.Get(ctx, in.ID))
 }
 
 func (a *API) updateLedgerAccount(ctx context.Context, in *struct {
@@ -48,19 +48,19 @@ func (a *API) updateLedgerAccount(ctx context.Context, in *struct {
 		Name: b.Name, Code: b.Code.orEmpty(), Type: (*account.Type)(b.Type), NormalBalance: (*account.Balance)(b.NormalBalance),
 		ParentID: b.ParentAccountID.orEmpty(), Postable: b.IsPostable, Clearing: b.IsClearingAccount, AssetType: b.AssetType.orEmpty(),
 	}
-	return accountData(a.app.Account.Update(ctx, in.ID, p))
+	return accountData(a.app.Accounts.Update(ctx, in.ID, p))
 }
 
 func (a *API) deleteLedgerAccount(ctx context.Context, in *ledgerAccountPath) (nothing, error) {
-	return nothing{}, a.app.Account.Delete(ctx, in.ID)
+	return nothing{}, a.app.Accounts.Delete(ctx, in.ID)
 }
 
 func (a *API) archiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (Data[LedgerAccount], error) {
-	return accountData(a.app.Account.Archive(ctx, in.ID))
+	return accountData(a.app.Accounts.Archive(ctx, in.ID))
 }
 
 func (a *API) unarchiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (Data[LedgerAccount], error) {
-	return accountData(a.app.Account.Unarchive(ctx, in.ID))
+	return accountData(a.app.Accounts.Unarchive(ctx, in.ID))
 }
 
 func accountData(a account.Account, err error) (Data[LedgerAccount], error) {
