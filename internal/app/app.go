@@ -25,12 +25,6 @@ import (
 
 // App is every use case there is, on one database.
 type App struct {
-	DB      *db.DB
-	Org     *org.Service
-	Access  *access.Service
-	Account *account.Service
-	Audit   *audit.Service
-	Report  *report.Service
 	DB       *db.DB
 	Org      *org.Service
 	Access   *access.Service
@@ -40,6 +34,7 @@ type App struct {
 	Tags     *tag.Service
 	FX       *fx.Service
 	Journal  *journal.Service
+	Reports  *report.Service
 
 	log *slog.Logger
 }
@@ -49,7 +44,6 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Account: account.NewService(d), Audit: audit.NewService(d), Report: report.NewService(d), log: log}
 	return &App{
 		DB:       d,
 		Org:      org.NewService(d),
@@ -60,6 +54,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Tags:     tag.NewService(d),
 		FX:       fx.NewService(d),
 		Journal:  journal.NewService(d),
+		Reports:  report.NewService(d),
 		log:      log,
 	}
 }

@@ -369,6 +369,15 @@ func refuseParameter(t *testing.T, n *apitest.Tenant, r api.Route, own sample, p
 		}
 		refuse(p.Name+" with a NUL", p.Name, with("a%00b"))
 	}
+	if p.Schema.Type == "array" { // takes repeats
+		refuse(p.Name+" empty", p.Name, with(""))
+		if p.Schema.MaxItems == nil {
+			t.Errorf("%s has no limit", p.Name)
+			return
+		}
+		refuse(p.Name+" too many", p.Name, with(strings.Repeat("x,", *p.Schema.MaxItems)+"x"))
+		return
+	}
 	refuse(p.Name+" twice", p.Name, with("1&"+p.Name+"=2"))
 }
 

@@ -42,7 +42,7 @@ func (in statementInput) params() report.Params {
 }
 
 func (a *API) getBalanceSheet(ctx context.Context, in *statementInput) (Written[BalanceSheet], error) {
-	r, err := a.app.Report.BalanceSheet(ctx, in.params())
+	r, err := a.app.Reports.BalanceSheet(ctx, in.params())
 	if err != nil {
 		return Written[BalanceSheet]{}, err
 	}
@@ -59,7 +59,7 @@ func (a *API) getBalanceSheet(ctx context.Context, in *statementInput) (Written[
 }
 
 func (a *API) getTrialBalance(ctx context.Context, in *statementInput) (Written[TrialBalance], error) {
-	r, err := a.app.Report.TrialBalance(ctx, in.params())
+	r, err := a.app.Reports.TrialBalance(ctx, in.params())
 	if err != nil {
 		return Written[TrialBalance]{}, err
 	}
@@ -73,7 +73,7 @@ func (a *API) getTrialBalance(ctx context.Context, in *statementInput) (Written[
 }
 
 func (a *API) getIncomeStatement(ctx context.Context, in *statementInput) (Data[IncomeStatement], error) {
-	r, err := a.app.Report.IncomeStatement(ctx, in.params())
+	r, err := a.app.Reports.IncomeStatement(ctx, in.params())
 	if err != nil {
 		return Data[IncomeStatement]{}, err
 	}
@@ -99,7 +99,7 @@ func (a *API) listGeneralLedger(ctx context.Context, in *struct {
 	reportInput
 	LedgerAccountIDs []string `query:"ledger_account_ids" maxItems:"100" doc:"Only these accounts, up to 100; omit for all"`
 }) (List[LedgerLine], error) {
-	lines, err := a.app.Report.GeneralLedger(ctx, report.LedgerParams{Params: in.params(), AccountIDs: in.LedgerAccountIDs}, in.request())
+	lines, err := a.app.Reports.GeneralLedger(ctx, report.LedgerParams{Params: in.params(), AccountIDs: in.LedgerAccountIDs}, in.request())
 	return listOf(lines, viewLedgerLine), err
 }
 
