@@ -184,7 +184,7 @@ func (w *walk) open(ctx context.Context, tx *db.Tx) ([]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, accountAt, periodAt := w.places()
+	accountAt, periodAt := places(w.chart, accountID), places(w.periods, periodID)
 	shown := make([]bool, len(w.periods))
 	for _, c := range w.columns {
 		shown[c] = true
@@ -192,9 +192,10 @@ func (w *walk) open(ctx context.Context, tx *db.Tx) ([]bool, error) {
 	active := make([]bool, len(w.chart))
 	w.nets = make([]money.Decimal, len(w.chart)*len(w.periods))
 	for i := range rows {
-		a, p := accountAt[rows[i].LedgerAccountID], periodAt[rows[i].PeriodID]
+		t := &rows[i]
+		a, p := accountAt[t.ledgerAccountID], periodAt[t.periodID]
 		net := &w.nets[a*len(w.periods)+p]
-		*net = net.Add(rows[i].Debits).Sub(rows[i].Credits)
+		*net = net.Add(t.debits).Sub(t.credits)
 		active[a] = active[a] || shown[p]
 	}
 	return active, nil

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,6 +28,7 @@ type reading struct {
 	periods  []period.Period // up to the last one shown
 	later    bool            // there are periods after those
 	columns  []int
+	closed   map[string]map[int]money.Decimal // by closing and account
 	books    statement.Books
 }
 
@@ -102,11 +104,6 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	if b.Currency, err = r.currency(p); err != nil {
 		return nil, err
 	}
-	sections := account.Sections(r.chart)
-	b.Accounts = make([]statement.Account, len(r.chart))
-	for i, a := range r.chart {
-		b.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit, Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
-	}
 	b.Columns, b.Periods, b.Entities = r.columns, make([]string, len(r.periods)), make([]statement.Entity, len(r.entities))
 	for i, p := range r.periods {
 		b.Periods[i] = p.Key
@@ -118,20 +115,62 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 	for i, e := range r.entities {
 		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: rates[e.BaseCurrency]}
 	}
-	if len(r.columns) == 0 {
-		return r, nil
+	var totals []total
+	var closed []closedBalance
+	if len(r.columns) > 0 {
+		if totals, err = r.rows(ctx, tx, p.TagID); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.totals(ctx, tx, p.TagID); err != nil {
-		return nil, err
+	if len(r.columns) > 0 && p.TagID == "" { // what was closed is not kept by tag
+		if closed, err = r.closings(ctx, tx); err != nil {
+			return nil, err
+		}
 	}
-	if p.TagID != "" {
-		return r, nil // what was closed is not kept by tag
+	r.accounts(totals, closed, p.OmitZero)
+	r.fill(totals, closed)
+	return r, nil
+}
+
+// accounts says what a statement has to know of each account. Those that nothing was ever posted to are left out where zeros are.
+func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool) {
+	sections := account.Sections(r.chart)
+	if omitZero {
+		used := make(map[string]bool, len(r.chart))
+		for i := range totals {
+			used[totals[i].ledgerAccountID] = true
+		}
+		for i := range closed {
+			used[closed[i].ledgerAccountID] = true
+		}
+		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool {
+			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings
+		})
 	}
-	return r, r.closings(ctx, tx)
+	r.books.Accounts = make([]statement.Account, len(r.chart))
+	for i, a := range r.chart {
+		r.books.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit, Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
+	}
+}
+
+// fill puts the figures in their places.
+func (r *reading) fill(totals []total, closed []closedBalance) {
+	entityAt, accountAt, periodAt := places(r.entities, entityID), places(r.chart, accountID), places(r.periods, periodID)
+	for i := range totals {
+		t := &totals[i]
+		e := &r.books.Entities[entityAt[t.legalEntityID]]
+		if e.Totals == nil {
+			e.Totals = make([]statement.Total, 0, len(totals)/len(r.entities))
+		}
+		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.ledgerAccountID], Period: periodAt[t.periodID], Debits: t.debits, Credits: t.credits})
+	}
+	for _, c := range closed {
+		r.closed[c.closingID][accountAt[c.ledgerAccountID]] = c.balance
+	}
 }
 
 // rows reads the totals of what the report covers, up to the last period it shows.
-func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]totalRow, error) {
+func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]total, error) {
 	var entities, periods []string
 	if !r.all {
 		entities = r.entityIDs()
@@ -152,45 +191,26 @@ func (r *reading) entityIDs() []string {
 	return out
 }
 
-func (r *reading) totals(ctx context.Context, tx *db.Tx, tagID string) error {
-	rows, err := r.rows(ctx, tx, tagID)
-	if err != nil {
-		return err
-	}
-	entityAt, accountAt, periodAt := r.places()
-	if len(r.entities) == 1 {
-		r.books.Entities[0].Totals = make([]statement.Total, 0, len(rows))
-	}
-	for i := range rows {
-		row := &rows[i]
-		e := &r.books.Entities[entityAt[row.LegalEntityID]]
-		e.Totals = append(e.Totals, statement.Total{Account: accountAt[row.LedgerAccountID], Period: periodAt[row.PeriodID], Debits: row.Debits, Credits: row.Credits})
-	}
-	return nil
-}
-
 // places says where things stand by their ids.
-func (r *reading) places() (entities, accounts, periods map[string]int) {
-	entities, accounts, periods = make(map[string]int, len(r.entities)), make(map[string]int, len(r.chart)), make(map[string]int, len(r.periods))
-	for i, e := range r.entities {
-		entities[e.ID] = i
+func places[T any](things []T, id func(T) string) map[string]int {
+	out := make(map[string]int, len(things))
+	for i, t := range things {
+		out[id(t)] = i
 	}
-	for i, a := range r.chart {
-		accounts[a.ID] = i
-	}
-	for i, p := range r.periods {
-		periods[p.ID] = i
-	}
-	return entities, accounts, periods
+	return out
 }
 
-// closings reads what closed periods were closed with, where the report looks at it.
-func (r *reading) closings(ctx context.Context, tx *db.Tx) error {
+func entityID(e entity.LegalEntity) string { return e.ID }
+func accountID(a account.Account) string   { return a.ID }
+func periodID(p period.Period) string      { return p.ID }
+
+// closings reads what closed periods were closed with, where the report looks at it, and makes the places that fill puts it in.
+func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]closedBalance, error) {
 	standing, err := period.Standing(ctx, tx)
 	if err != nil || len(standing) == 0 {
-		return err
+		return nil, err
 	}
-	entityAt, accountAt, periodAt := r.places()
+	entityAt, periodAt := places(r.entities, entityID), places(r.periods, periodID)
 	closed, idOf := make([][]int, len(r.entities)), map[[2]int]string{}
 	for _, c := range standing {
 		e, ours := entityAt[c.LegalEntityID]
@@ -200,23 +220,18 @@ func (r *reading) closings(ctx context.Context, tx *db.Tx) error {
 			idOf[[2]int{e, p}] = c.ID
 		}
 	}
-	balances := map[string]map[int]money.Decimal{}
-	var ids []string
+	r.closed = map[string]map[int]money.Decimal{}
 	for e := range r.entities {
 		for _, p := range r.books.Boundaries(e, closed[e]) {
-			id := idOf[[2]int{e, p}]
-			ids, balances[id] = append(ids, id), map[int]money.Decimal{}
-			r.books.Entities[e].Closings = append(r.books.Entities[e].Closings, statement.Closing{Period: p, Balances: balances[id]})
+			balances := map[int]money.Decimal{}
+			r.closed[idOf[[2]int{e, p}]] = balances
+			r.books.Entities[e].Closings = append(r.books.Entities[e].Closings, statement.Closing{Period: p, Balances: balances})
 		}
 	}
-	if len(ids) == 0 {
-		return nil
+	if len(r.closed) == 0 {
+		return nil, nil
 	}
-	rows, err := selectClosed(ctx, tx, ids)
-	for i := range rows {
-		balances[rows[i].ClosingID][accountAt[rows[i].LedgerAccountID]] = rows[i].Balance
-	}
-	return err
+	return selectClosed(ctx, tx, slices.Sorted(maps.Keys(r.closed)))
 }
 
 // rates reads the rates of every currency that is to be translated.

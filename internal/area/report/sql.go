@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,34 +11,79 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-type totalRow struct {
-	LegalEntityID   string        `db:"legal_entity_id"`
-	LedgerAccountID string        `db:"ledger_account_id"`
-	PeriodID        string        `db:"accounting_period_id"`
-	Debits          money.Decimal `db:"debits"`
-	Credits         money.Decimal `db:"credits"`
+// total is what was posted to an account of an entity in a period.
+type total struct {
+	legalEntityID, ledgerAccountID, periodID string
+	debits, credits                          money.Decimal
 }
 
-// selectTotals reads what posting keeps; nil for entities or periods means all of them.
-func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, periods []string) ([]totalRow, error) {
-	q := db.Select("SELECT legal_entity_id, ledger_account_id, accounting_period_id, debits, credits FROM account_balances WHERE organization_id = @org").And("tag_id = ?", tagID)
+// selectTotals reads what posting keeps; nil for entities or periods means all of them. The database hands over one text an account, which is
+// several times faster than a row for each of its periods.
+func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, periods []string) ([]total, error) {
+	q := db.Select("SELECT legal_entity_id, ledger_account_id, string_agg(accounting_period_id || ' ' || debits || ' ' || credits, ';') AS texts FROM account_balances WHERE organization_id = @org").And("tag_id = ?", tagID)
 	if entities != nil {
 		q.And("legal_entity_id {any}", entities)
 	}
 	if periods != nil {
 		q.And("accounting_period_id {any}", periods)
 	}
-	return db.All[totalRow](ctx, tx, q.Then(""), q.Args...)
+	type row struct {
+		LegalEntityID   string `db:"legal_entity_id"`
+		LedgerAccountID string `db:"ledger_account_id"`
+		Texts           string `db:"texts"`
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("GROUP BY legal_entity_id, ledger_account_id"), q.Args...)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for i := range rows {
+		n += 1 + strings.Count(rows[i].Texts, ";")
+	}
+	out := make([]total, 0, n)
+	for _, r := range rows {
+		for text := range strings.SplitSeq(r.Texts, ";") {
+			t := total{legalEntityID: r.LegalEntityID, ledgerAccountID: r.LedgerAccountID}
+			period, amounts, _ := strings.Cut(text, " ")
+			debits, credits, _ := strings.Cut(amounts, " ")
+			t.periodID = period
+			if err := errors.Join(t.debits.Scan(debits), t.credits.Scan(credits)); err != nil {
+				return nil, err
+			}
+			out = append(out, t)
+		}
+	}
+	return out, nil
 }
 
-type closedRow struct {
-	ClosingID       string        `db:"period_closing_id"`
-	LedgerAccountID string        `db:"ledger_account_id"`
-	Balance         money.Decimal `db:"closing_balance"`
+// closedBalance is what an account said when a period was closed.
+type closedBalance struct {
+	closingID, ledgerAccountID string
+	balance                    money.Decimal
 }
 
-func selectClosed(ctx context.Context, tx *db.Tx, closings []string) ([]closedRow, error) {
-	return db.All[closedRow](ctx, tx, "SELECT period_closing_id, ledger_account_id, closing_balance FROM period_closing_balances WHERE organization_id = @org AND period_closing_id {any}", closings)
+func selectClosed(ctx context.Context, tx *db.Tx, closings []string) ([]closedBalance, error) {
+	type row struct {
+		ClosingID string `db:"period_closing_id"`
+		Texts     string `db:"texts"`
+	}
+	rows, err := db.All[row](ctx, tx, `SELECT period_closing_id, string_agg(ledger_account_id || ' ' || closing_balance, ';') AS texts FROM period_closing_balances
+		WHERE organization_id = @org AND period_closing_id {any} GROUP BY period_closing_id`, closings)
+	if err != nil {
+		return nil, err
+	}
+	var out []closedBalance
+	for _, r := range rows {
+		for text := range strings.SplitSeq(r.Texts, ";") {
+			account, balance, _ := strings.Cut(text, " ")
+			c := closedBalance{closingID: r.ClosingID, ledgerAccountID: account}
+			if err := c.balance.Scan(balance); err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }
 
 // lineFilter is which lines of an account are read.
