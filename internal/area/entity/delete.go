@@ -49,30 +49,14 @@ type use struct {
 
 func (u use) text(label string) string {
 	text := fmt.Sprintf("%s: %d", label, u.Count)
+	if u.Count == countMax {
+		text += " or more"
+	}
 	if u.First != nil {
 		text += fmt.Sprintf(" (such as JE-%d)", *u.First)
 	}
 	return text
 }
-
-// reference is one way to refer to an entity, or to an account.
-type reference struct{ label, query string }
-
-var (
-	entityReferences = []reference{
-		{"journal entries", entriesOfEntity},
-		{"journal lines", linesOfEntity},
-		{"period closings", closingsOfEntity},
-		{"balances", balancesOfEntity},
-		{"API keys limited to it", keysOfEntity},
-	}
-	accountReferences = []reference{
-		{"journal lines of %s", linesOfAccount},
-		{"balances of %s", balancesOfAccount},
-		{"balances of %s at closings", closedOfAccount},
-		{"accounts below %s", accountsBelow},
-	}
-)
 
 // uses names everything that refers to the entity, or to the accounts by which the others owe it and are owed by it.
 func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err error) {
@@ -84,30 +68,23 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 		out = append(out, "it is the only one of the organization")
 	}
 	out = append(out, e.below(ctx, all)...)
-	add := func(label, query, of string) error {
-		used, err := selectUse(ctx, tx, query, of)
-		if err == nil && used.Count > 0 {
-			out = append(out, used.text(label))
+	for _, r := range referrers {
+		if r.count == "" {
+			continue
 		}
-		return err
-	}
-	for _, r := range entityReferences {
-		if err := add(r.label, r.query, e.ID); err != nil {
+		used, err := selectUse(ctx, tx, r.count, e.ID)
+		if err != nil {
 			return nil, err
 		}
-	}
-	accounts, err := account.OfEntity(ctx, tx, e.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range accounts {
-		for _, r := range accountReferences {
-			if err := add(fmt.Sprintf(r.label, a), r.query, a.ID); err != nil {
-				return nil, err
-			}
+		if used.Count > 0 {
+			out = append(out, used.text(r.label))
 		}
 	}
-	return out, nil
+	ofAccounts, err := account.UsesOfEntity(ctx, tx, e.ID)
+	if ofAccounts != "" {
+		out = append(out, ofAccounts)
+	}
+	return out, err
 }
 
 // below counts the entities whose parent this is, and names one that the actor may know of.

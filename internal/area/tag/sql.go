@@ -75,9 +75,14 @@ func update(ctx context.Context, tx *db.Tx, t Tag) error {
 	return err
 }
 
+// remove takes a tag away, with the balances that are left of what was booked and undone, all of them zero.
 func remove(ctx context.Context, tx *db.Tx, tagID string) error {
-	_, err := tx.Exec(ctx, "DELETE FROM tags WHERE organization_id = @org AND tag_id = ?", tagID)
-	return err
+	for _, table := range []string{"account_balances", "tags"} {
+		if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE organization_id = @org AND tag_id = ?", tagID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // use is how many entries and balances have a tag, and the number of the first entry.
@@ -89,9 +94,12 @@ type use struct {
 
 func selectUse(ctx context.Context, tx *db.Tx, tagID string) (use, error) {
 	return db.One[use](ctx, tx, "count", "SELECT count(*) AS entries, min(t.number) AS first, "+
-		"(SELECT count(*) FROM account_balances b WHERE b.organization_id = @org AND b.tag_id = ?) AS balances "+
+		"(SELECT count(*) FROM account_balances b WHERE b.organization_id = @org AND b.tag_id = ? AND (b.debits <> 0 OR b.credits <> 0)) AS balances "+
 		"FROM journal_tags t WHERE t.organization_id = @org AND t.tag_id = ?", tagID, tagID)
 }
+
+// referring are the tables whose rows name tags. Every table with a column of tags must be here, which a test sees to, and selectUse must count it.
+var referring = []string{"journal_tags", "account_balances"}
 
 // strays are the ids of tags that are referred to and not there; the empty one stands for the total over all.
 func strays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/account"
+	chart "github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -80,10 +80,10 @@ func benchBooks(b *testing.B, c db.Config) (http.Handler, string) {
 		if err != nil {
 			return err
 		}
-		var accounts []account.Account
+		var accounts []chart.Account
 		for i := range 30 {
-			for _, kind := range []account.Type{account.Asset, account.Equity} {
-				made, err := account.Create(ctx, tx, account.CreateParams{Name: fmt.Sprintf("%s %d", kind, i), Type: kind})
+			for _, kind := range []chart.Type{chart.Asset, chart.Equity} {
+				made, err := chart.Create(ctx, tx, chart.CreateParams{Name: fmt.Sprintf("%s %d", kind, i), Type: kind})
 				if err != nil {
 					return err
 				}

@@ -70,13 +70,15 @@ func accountNames(accounts []client.LedgerAccount) string {
 }
 
 // postOf posts to the books of one of several legal entities.
-func (l *ledger) postOf(t *testing.T, legalEntityID, date, text string) {
+func (l *ledger) postOf(t *testing.T, legalEntityID, date, text string) client.JournalEntry {
 	t.Helper()
 	e := l.entry(date, "posted", text)
 	e.LegalEntityID = legalEntityID
-	if _, err := l.Client.CreateJournalEntry(t.Context(), e); err != nil {
+	posted, err := l.Client.CreateJournalEntry(t.Context(), e)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return posted
 }
 
 const quarter = "start_date=2025-11-05&end_date=2026-01-20"
