@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -35,6 +36,7 @@ type App struct {
 	FX       *fx.Service
 	Journal  *journal.Service
 	Exchange *interchange.Service
+	Reports  *report.Service
 
 	log *slog.Logger
 }
@@ -56,6 +58,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		FX:       fx.NewService(d),
 		Journal:  entries,
 		Exchange: interchange.NewService(d, entries),
+		Journal:  journal.NewService(d),
+		Reports:  report.NewService(d),
 		log:      log,
 	}
 }
