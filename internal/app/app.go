@@ -58,7 +58,6 @@ func New(d *db.DB, log *slog.Logger) *App {
 		FX:       fx.NewService(d),
 		Journal:  entries,
 		Exchange: interchange.NewService(d, entries),
-		Journal:  journal.NewService(d),
 		Reports:  report.NewService(d),
 		log:      log,
 	}
