@@ -34,29 +34,32 @@ func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.T
 	return next, next.Start(c.books.Zone)
 }
 
-// post makes a draft posted: its month, its amounts in each entity's currency, the moment. Months that have no row yet are asked for first.
-func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) error {
+// post makes a draft posted: its month, its amounts in each entity's currency, the moment. A month that has no row yet is given back: it must
+// be made first, and the entry posted again.
+func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []calendar.Month, err error) {
 	month, at := c.open(e.AccountingDate, e.entities())
-	if err := c.translate(ctx, tx, e, at); err != nil {
-		return err
-	}
-	if len(c.faults)+len(c.missing)+len(c.conflicts) > 0 {
-		return nil
-	}
-	p, there := c.books.Period(month.Key())
-	if !there {
-		return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := period.Ensure(ctx, tx, month)
-			return err
-		})
+	if err := c.translate(ctx, tx, e, at); err != nil || !c.clear() {
+		return nil, err
 	}
 	if !at.Equal(e.AccountingDate) {
 		intended := e.AccountingDate
 		e.IntendedDate, e.AccountingDate = &intended, at
 	}
 	now := c.now
+	p, there := c.books.Period(month.Key())
 	e.Status, e.PostedAt, e.PeriodID = Posted, &now, p.ID
-	return nil
+	if !there {
+		missing = []calendar.Month{month}
+	}
+	return missing, nil
+}
+
+// makeFirst asks for months to be made.
+func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
+	return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := period.Ensure(ctx, tx, months...)
+		return err
+	})
 }
 
 // translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Those of a reversal stand: they are what

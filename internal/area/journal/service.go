@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // Service holds the use cases.
@@ -27,6 +28,14 @@ func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}} }
 type Guided struct {
 	Entry
 	Guidance Guidance
+}
+
+// guided looks at an entry in the light of the books. The month of a draft may have come into being after it.
+func guided(e Entry, b *books.Books) Guided {
+	if e.Status == Draft {
+		e.PeriodID = periodOf(b, e.AccountingDate)
+	}
+	return Guided{e, e.Guide(b)}
 }
 
 // Create makes an entry, as a draft or posted at once.
@@ -56,13 +65,16 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 		}
 		all := &review{}
 		entries := make([]Entry, len(ps))
+		var wanting []calendar.Month
 		for i, p := range ps {
 			c := &composer{b, who, tx.Now(), &review{at: at(i)}}
 			entries[i] = c.compose(p)
-			if p.Status == Posted && len(c.faults)+len(c.missing)+len(c.conflicts) == 0 {
-				if err := c.post(ctx, tx, &entries[i]); err != nil {
+			if p.Status == Posted && c.clear() {
+				months, err := c.post(ctx, tx, &entries[i])
+				if err != nil {
 					return err
 				}
+				wanting = append(wanting, months...)
 			}
 			all.add(c.review)
 		}
@@ -72,30 +84,39 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 		if err := all.err(); err != nil {
 			return err
 		}
+		if len(wanting) > 0 && !dry {
+			return makeFirst(ctx, tx, wanting)
+		}
 		h, err := head.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}
+		number := h.EntryNumber
 		for i := range entries {
-			enter(ctx, tx, h, &entries[i], dry)
-			out = append(out, Guided{entries[i], entries[i].Guide(b)})
+			number++
+			entries[i].christen(tx, number)
+			if !dry {
+				enter(ctx, tx, h, entries[i])
+			}
+			out = append(out, guided(entries[i], b))
 		}
 		return nil
 	})
 	return out, err
 }
 
-// enter gives a composed entry its number and puts it into the journal.
-func enter(ctx context.Context, tx *db.Tx, h *head.Head, e *Entry, dry bool) {
-	h.EntryNumber++
-	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), h.EntryNumber, tx.Now(), tx.Now()
+// christen gives a composed entry its number and all other names.
+func (e *Entry) christen(tx *db.Tx, number int64) {
+	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), number, tx.Now(), tx.Now()
 	for i := range e.Lines {
 		e.Lines[i].ID = tx.NewID(id.JournalLine)
 	}
-	if dry {
-		return
-	}
-	pagesOf(tx).add(tx, *e)
+}
+
+// enter puts an entry that has the next number into the journal.
+func enter(ctx context.Context, tx *db.Tx, h *head.Head, e Entry) {
+	h.EntryNumber = e.Number
+	pagesOf(tx).add(tx, e)
 	action := "journal_entry.created"
 	if e.Status == Posted {
 		action = "journal_entry.posted"
@@ -143,8 +164,11 @@ func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error)
 			return err
 		}
 		b, err := books.Read(ctx, tx)
-		g = Guided{e, e.Guide(b)}
-		return err
+		if err != nil {
+			return err
+		}
+		g = guided(e, b)
+		return nil
 	})
 	return g, err
 }

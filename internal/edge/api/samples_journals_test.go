@@ -35,7 +35,9 @@ func init() {
 			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}}, another: map[string]any{"memo": "another"}}
 		},
 		"POST /v1/journal-entries/batch": func(t *testing.T, n *apitest.Tenant) sample {
-			batch := func(e ...map[string]any) map[string]any { return map[string]any{"journal_entries": e, "dry_run": false} }
+			batch := func(e ...map[string]any) map[string]any {
+				return map[string]any{"journal_entries": e, "dry_run": false}
+			}
 			return sample{
 				body: batch(manual(t, n), manual(t, n)), also: []sample{{body: batch(fromTransaction(t, n))}}, another: batch(manual(t, n)),
 			}
