@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -73,8 +72,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		h.AuditHash, entries[i] = e.Hash, e
 		if !c.Silent {
 			h.EventSequence++
-			// A deletion is told by what was there.
-			events = append(events, event.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, Data: cmp.Or(e.After, e.Before), CreatedAt: c.at})
+			events = append(events, event.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, CreatedAt: c.at})
 		}
 	}
 	if err := insertEntries(ctx, tx, entries); err != nil {

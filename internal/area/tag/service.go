@@ -175,7 +175,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("tag %s: its name or kind is not one a tag can have", t.ID))
 		}
 	}
-	for _, table := range []string{"journal_tags", "account_balances"} {
+	for _, table := range referring {
 		ids, err := strays(ctx, tx, table)
 		if err != nil {
 			return nil, err

@@ -98,6 +98,9 @@ func selectUse(ctx context.Context, tx *db.Tx, tagID string) (use, error) {
 		"FROM journal_tags t WHERE t.organization_id = @org AND t.tag_id = ?", tagID, tagID)
 }
 
+// referring are the tables whose rows name tags. Every table with a column of tags must be here, which a test sees to, and selectUse must count it.
+var referring = []string{"journal_tags", "account_balances"}
+
 // strays are the ids of tags that are referred to and not there; the empty one stands for the total over all.
 func strays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT DISTINCT r.tag_id FROM "+table+" r WHERE r.organization_id = @org AND r.tag_id <> '' AND NOT EXISTS "+

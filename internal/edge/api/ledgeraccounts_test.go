@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -185,6 +186,53 @@ func TestTheChartIsListedByFiltersAndACursorIsBoundToThem(t *testing.T) {
 			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/ledger-accounts?" + other + "&cursor=" + *page.NextCursor, Key: n.Key}); a.Status != 400 || !a.Blames(t, "cursor") {
 				t.Errorf("%s: %d %s", other, a.Status, a.Body)
 			}
+		}
+	})
+}
+
+func TestAnAccountWithEntriesIsKeptAndAnArchivedOneOrAGroupTakesNone(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		vault, sales := newAccount(t, n, client.CreateLedgerAccount{Name: "Vault", Code: "V"}), byCode(t, n, "4010")
+		post := func(status, from, to, amount string) (client.JournalEntry, error) {
+			return n.Client.CreateJournalEntry(t.Context(), client.CreateJournalEntry{
+				LegalEntityID: n.LegalEntity.ID, AccountingDate: "2026-01-15", Status: status,
+				Lines: []client.CreateJournalLine{{LedgerAccountID: to, CreditOrDebit: "DEBIT", Amount: amount, Currency: "USD"}, {LedgerAccountID: from, CreditOrDebit: "CREDIT", Amount: amount, Currency: "USD"}},
+			})
+		}
+		refused := func(what string, err error, says string) {
+			t.Helper()
+			var e *client.Error
+			if !errors.As(err, &e) || e.Status != 409 || !strings.Contains(e.Message, says) {
+				t.Errorf("%s: %v, want 409 and %q", what, err, says)
+			}
+		}
+		draft, err := post("draft", sales.ID, vault.ID, "100")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = n.Client.ArchiveLedgerAccount(t.Context(), vault.ID)
+		refused("archiving with a draft", err, "1 draft has lines on it, for example "+draft.SequenceNumber)
+		refused("deleting with a draft", n.Client.DeleteLedgerAccount(t.Context(), vault.ID), "V Vault is used by 1 journal line, for example of "+draft.SequenceNumber)
+		if _, err := n.Client.PostJournalEntry(t.Context(), draft.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err = n.Client.ArchiveLedgerAccount(t.Context(), vault.ID)
+		refused("archiving with a balance", err, "it has a balance of 100.00 USD in mine")
+		refused("deleting with a balance", n.Client.DeleteLedgerAccount(t.Context(), vault.ID), "1 balance of an accounting period")
+		if _, err := post("posted", vault.ID, sales.ID, "100"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Client.ArchiveLedgerAccount(t.Context(), vault.ID); err != nil {
+			t.Error(err)
+		}
+		refused("deleting what was used", n.Client.DeleteLedgerAccount(t.Context(), vault.ID), "2 journal lines")
+		if _, err := post("posted", sales.ID, vault.ID, "1"); err == nil {
+			t.Error("an archived account took a line")
+		}
+		if _, err := post("posted", sales.ID, byCode(t, n, "1000").ID, "1"); err == nil {
+			t.Error("a group took a line")
 		}
 	})
 }
