@@ -66,6 +66,7 @@ type Line struct {
 	Amount          money.Decimal
 	Currency        string
 	Base            *money.Decimal // in the legal entity's currency; nil until it is posted
+	BaseCurrency    string         // that currency, filled in for who reads the line
 	Memo            string
 	TagIDs          []string
 }

@@ -187,11 +187,15 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			known := Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs, Span: f.Span}
-			if _, err := known.known(ctx, tx); err != nil {
+			b, err := known.known(ctx, tx)
+			if err != nil {
 				return err
 			}
 			f.Span = known.Span
 			rows, err = selectLines(ctx, tx, f, below, position, limit)
+			for i := range rows {
+				rows[i].BaseCurrency = b.Entities[rows[i].LegalEntityID].BaseCurrency
+			}
 			return err
 		})
 		return rows, err

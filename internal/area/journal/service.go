@@ -35,6 +35,9 @@ func guided(e Entry, b *books.Books) Guided {
 	if e.Status == Draft {
 		e.PeriodID = periodOf(b, e.AccountingDate)
 	}
+	for i := range e.Lines {
+		e.Lines[i].BaseCurrency = b.Entities[e.Lines[i].LegalEntityID].BaseCurrency
+	}
 	return Guided{e, e.Guide(b)}
 }
 

@@ -69,7 +69,7 @@ type lineRow struct {
 }
 
 func (r lineRow) line() Line {
-	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, db.OrEmpty(r.Memo), strings.Fields(r.TagIDs)}
+	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, "", db.OrEmpty(r.Memo), strings.Fields(r.TagIDs)}
 }
 
 type tagRow struct {

@@ -225,7 +225,7 @@ func viewLine(l journal.Line) JournalLine {
 		Currency: l.Currency, Memo: db.OrNull(l.Memo), TagIDs: listed(l.TagIDs),
 	}
 	if l.Base != nil {
-		base := l.Base.String()
+		base := l.Base.Fixed(l.BaseCurrency)
 		v.BaseAmount = &base
 	}
 	return v

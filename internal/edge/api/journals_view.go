@@ -1,5 +1,7 @@
 package api
 
+import "github.com/danielgtaylor/huma/v2"
+
 // JournalEntry is one entry of the journal.
 type JournalEntry struct {
 	ID                string                `json:"id" doc:"je_ and 26 characters"`
@@ -86,6 +88,11 @@ type UpdateJournalEntry struct {
 	Memo           Opt[string]          `json:"memo,omitempty" maxLength:"2000" doc:"What it is about; null or empty clears it"`
 	TagIDs         *[]string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Its tags"`
 	Lines          *[]CreateJournalLine `json:"lines,omitempty" minItems:"2" maxItems:"1000" doc:"All its lines"`
+}
+
+// TransformSchema asks for at least one change.
+func (UpdateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return changing(s)
 }
 
 // ReverseJournalEntry says when and why an entry is undone.
