@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -309,4 +311,37 @@ func TestAnEntryBalancesPerLegalEntityAndCurrency(t *testing.T) {
 			fails(t, lines, err, 400, []string{"lines"}, says)
 		}
 	})
+}
+
+// balance adds up the posted lines of an account, debits less credits, in each legal entity's currency.
+func (l *ledger) balance(t *testing.T, code string) string {
+	t.Helper()
+	sum := new(big.Rat)
+	for line, err := range l.Client.LedgerAccountLines(t.Context(), l.accounts[code], nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		amount, ok := new(big.Rat).SetString(*line.BaseAmount)
+		if !ok {
+			t.Fatalf("%q is no amount", *line.BaseAmount)
+		}
+		if line.CreditOrDebit == "CREDIT" {
+			amount.Neg(amount)
+		}
+		sum.Add(sum, amount)
+	}
+	return strings.TrimSuffix(strings.TrimRight(sum.FloatString(30), "0"), ".")
+}
+
+// countRows counts the rows of a table, whoever they belong to.
+func countRows(t *testing.T, s *apitest.Service, table string) (n int64) {
+	t.Helper()
+	err := s.App.DB.ReadAcross(t.Context(), "a test counts", func(ctx context.Context, tx *db.Tx) (err error) {
+		n, err = db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+table)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
