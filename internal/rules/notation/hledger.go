@@ -304,6 +304,6 @@ func dateBracket(s string, i int) bool {
 }
 
 // tagLike tells the name of a tag from a time of day or a score, which also have a colon.
-func tagLike(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || r == '%' }) >= 0
-}
+func tagLike(s string) bool { return strings.IndexFunc(s, tagRune) >= 0 }
+
+func tagRune(r rune) bool { return unicode.IsLetter(r) || r == '%' }
