@@ -9,20 +9,34 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/interchange"
+	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
 
 // App is every use case there is, on one database.
 type App struct {
-	DB     *db.DB
-	Org    *org.Service
-	Access *access.Service
-	Audit  *audit.Service
+	DB       *db.DB
+	Org      *org.Service
+	Access   *access.Service
+	Audit    *audit.Service
+	Entities *entity.Service
+	Accounts *account.Service
+	Tags     *tag.Service
+	FX       *fx.Service
+	Journal  *journal.Service
+	Exchange *interchange.Service
+	Reports  *report.Service
 
 	log *slog.Logger
 }
@@ -32,7 +46,21 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), log: log}
+	entries := journal.NewService(d)
+	return &App{
+		DB:       d,
+		Org:      org.NewService(d),
+		Access:   access.NewService(d),
+		Audit:    audit.NewService(d),
+		Entities: entity.NewService(d),
+		Accounts: account.NewService(d),
+		Tags:     tag.NewService(d),
+		FX:       fx.NewService(d),
+		Journal:  entries,
+		Exchange: interchange.NewService(d, entries),
+		Reports:  report.NewService(d),
+		log:      log,
+	}
 }
 
 const (

@@ -4,8 +4,13 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -14,6 +19,11 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	audit.Check,
 	event.Check,
 	access.Check,
+	journal.Check,
+	account.Check,
+	entity.Check,
+	tag.Check,
+	fx.Check,
 }
 
 // Finding is one broken invariant.

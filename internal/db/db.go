@@ -36,6 +36,7 @@ type DB struct {
 
 	write, read *sql.DB // one and the same on PostgreSQL
 	queue       chan *turn
+	gatherings  gatherings
 	closed      chan struct{} // tells SQLite's writer to stop
 	stopped     chan struct{} // tells that it has
 	woken       chan struct{}

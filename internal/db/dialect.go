@@ -1,6 +1,7 @@
 package db
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -26,11 +27,15 @@ var words = map[string]map[Engine]string{
 	"timestamp": {SQLite: "TEXT", Postgres: "TIMESTAMPTZ"},
 	"bytes":     {SQLite: "BLOB", Postgres: "BYTEA"},
 	"integer":   {SQLite: "INTEGER", Postgres: "BIGINT"},
+	// SQLite's strict tables have no truth values.
+	"boolean": {SQLite: "INTEGER", Postgres: "BOOLEAN"},
 	// SQLite would take any value in any column and keep a second copy of the key; PostgreSQL does neither.
 	"clustered": {SQLite: "STRICT, WITHOUT ROWID", Postgres: ""},
 	// SQLite has one writer, which is the lock.
 	"for_update":  {SQLite: "", Postgres: "FOR UPDATE"},
 	"skip_locked": {SQLite: "", Postgres: "FOR UPDATE SKIP LOCKED"},
+	// A list of texts is one argument, whatever its length: an array on PostgreSQL, JSON on SQLite, which has none.
+	"any": {SQLite: "IN (SELECT value FROM json_each(?))", Postgres: "= ANY(?::text[])"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
 	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},
@@ -60,6 +65,11 @@ func bind(e Engine, v any) any {
 			return nil
 		}
 		return bind(e, *t)
+	case []string:
+		if e == SQLite {
+			list, _ := json.Marshal(t) // texts always encode
+			return string(list)
+		}
 	}
 	return v
 }

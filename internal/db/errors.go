@@ -28,10 +28,13 @@ func IsDuplicate(err error) bool {
 	return sqlState(err) == "23505"
 }
 
-// isRetryable tells a transaction that the database itself rolled back and asks to see again.
+// ErrAgain asks for the whole transaction to be run again, because what it took for granted turned out not to be so.
+var ErrAgain = errors.New("db: the transaction must run again")
+
+// isRetryable tells a transaction that the database itself rolled back and asks to see again, or that asks for it itself.
 func isRetryable(err error) bool {
 	state := sqlState(err)
-	return state == "40001" || state == "40P01"
+	return state == "40001" || state == "40P01" || errors.Is(err, ErrAgain)
 }
 
 // isLost tells that the database, not the statement, is the trouble.

@@ -48,35 +48,6 @@ func One[T any](ctx context.Context, tx *Tx, noun, query string, args ...any) (T
 	return rows[0], nil
 }
 
-// Insert writes one row of a struct whose fields name their columns. In a tenant table the organization is the transaction's.
-func Insert[T any](ctx context.Context, tx *Tx, table string, rows ...T) error {
-	shape := shapeOf(reflect.TypeFor[T]())
-	tenant := tablesByName[table].Kind == Tenant && tx.org != ""
-	var columns, marks []string
-	var fields []int
-	if tenant {
-		columns, marks = append(columns, "organization_id"), append(marks, "@org")
-	}
-	for i, f := range shape.fields {
-		if tenant && f.column == "organization_id" {
-			continue
-		}
-		columns, marks, fields = append(columns, f.column), append(marks, "?"), append(fields, i)
-	}
-	query := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")"
-	for _, row := range rows {
-		v := reflect.ValueOf(row)
-		args := make([]any, len(fields))
-		for i, f := range fields {
-			args[i] = v.FieldByIndex(shape.fields[f].index).Interface()
-		}
-		if _, err := tx.Exec(ctx, query, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Columns lists the columns of a row type, for a SELECT.
 func Columns[T any]() string {
 	shape := shapeOf(reflect.TypeFor[T]())

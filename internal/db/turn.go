@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // turnsPerCommit bounds how many writes share a commit, so that the first in line does not wait for a crowd.
@@ -13,16 +15,48 @@ const turnsPerCommit = 256
 // turn is one write that waits for SQLite's only writer. The caller runs its own body when its turn comes, so that
 // a panic in it stays in its own goroutine; only the commit belongs to the writer.
 type turn struct {
-	start  chan *sql.Tx // the shared transaction, or nil when none could be begun
+	start  chan *commit // the shared transaction, or nil when none could be begun
 	ended  chan error   // what the body came to
 	result chan error   // what the commit came to
+}
+
+// commit is a database transaction that turns share. Writes that are taken together put off what they write until it ends, or until an
+// ordinary write of their organization comes, which must find it done.
+type commit struct {
+	sql    *sql.Tx
+	groups map[string]*group
+	ended  []*group
+}
+
+// groupOf is the group of an organization's writes that are taken together.
+func (c *commit) groupOf(d *DB, org string) *group {
+	g := c.groups[org]
+	if g == nil {
+		g = d.newGroup(org, c.sql)
+		c.groups[org] = g
+	}
+	return g
+}
+
+// finish does what an organization's writes put off.
+func (c *commit) finish(org string) error {
+	g := c.groups[org]
+	if g == nil {
+		return nil
+	}
+	delete(c.groups, org)
+	c.ended = append(c.ended, g)
+	if err := g.finish(context.Background()); err != nil {
+		return fmt.Errorf("%w: %w", errDead, err)
+	}
+	return nil
 }
 
 // errDead says that SQLite rolled the whole shared transaction back, as it does when the disk is full: neighbours that were done are undone.
 var errDead = errors.New("db: the shared transaction is gone")
 
-func (d *DB) takeTurn(ctx context.Context, org string, fn Func) error {
-	t := &turn{start: make(chan *sql.Tx, 1), ended: make(chan error, 1), result: make(chan error, 1)}
+func (d *DB) takeTurn(ctx context.Context, org string, together bool, fn Func) error {
+	t := &turn{start: make(chan *commit, 1), ended: make(chan error, 1), result: make(chan error, 1)}
 	select {
 	case d.queue <- t:
 	case <-ctx.Done():
@@ -30,17 +64,24 @@ func (d *DB) takeTurn(ctx context.Context, org string, fn Func) error {
 	case <-d.stopped:
 		return errNotReady()
 	}
-	var stx *sql.Tx
+	var c *commit
 	select {
-	case stx = <-t.start:
+	case c = <-t.start:
 	case <-d.stopped: // the writer left this turn in the queue
 		return errNotReady()
 	}
-	if stx == nil {
+	if c == nil {
 		return <-t.result
 	}
-	tx := d.newTx(org, stx)
-	if err := t.run(ctx, tx, fn); err != nil {
+	var tx *Tx
+	run := t.run
+	if together {
+		tx, run = d.newTx(org, c.sql, c.groupOf(d, org)), t.runTogether
+		tx.together = true
+	} else {
+		tx = d.single(org, c.sql)
+	}
+	if err := run(ctx, c, tx, fn); err != nil {
 		return err
 	}
 	if err := <-t.result; err != nil {
@@ -51,13 +92,13 @@ func (d *DB) takeTurn(ctx context.Context, org string, fn Func) error {
 }
 
 // run gives the body its savepoint. Whatever happens in it, the writer hears of it and goes on to the next turn.
-func (t *turn) run(ctx context.Context, tx *Tx, fn Func) (err error) {
+func (t *turn) run(ctx context.Context, c *commit, tx *Tx, fn Func) (err error) {
 	if err := ctx.Err(); err != nil {
 		t.ended <- err
 		return err
 	}
-	if _, err := tx.sql.ExecContext(context.Background(), "SAVEPOINT turn"); err != nil {
-		t.ended <- fmt.Errorf("%w: %w", errDead, err)
+	if err := c.begin(tx.org); err != nil {
+		t.ended <- err
 		return err
 	}
 	err = errors.New("db: the body of a write did not return") // unless it does: it may panic or leave its goroutine
@@ -65,6 +106,40 @@ func (t *turn) run(ctx context.Context, tx *Tx, fn Func) (err error) {
 	// Statements do not listen to the caller's context: interrupting one would roll the neighbours back too.
 	err = tx.run(context.WithoutCancel(ctx), fn)
 	return err
+}
+
+// runTogether needs no savepoint: the body writes nothing yet.
+func (t *turn) runTogether(ctx context.Context, _ *commit, tx *Tx, fn Func) (err error) {
+	err = errors.New("db: the body of a write did not return")
+	defer func() {
+		if err != nil {
+			tx.takeBack()
+		}
+		t.ended <- err
+	}()
+	if left := ctx.Err(); left != nil {
+		err = left
+		return err
+	}
+	err = tx.run(context.WithoutCancel(ctx), fn)
+	return err
+}
+
+// begin prepares for an ordinary write: what others put off is done, a savepoint set.
+func (c *commit) begin(org string) error {
+	orgs := []string{org}
+	if org == "" { // it may look at every organization
+		orgs = slices.Collect(maps.Keys(c.groups))
+	}
+	for _, org := range orgs {
+		if err := c.finish(org); err != nil {
+			return err
+		}
+	}
+	if _, err := c.sql.ExecContext(context.Background(), "SAVEPOINT turn"); err != nil {
+		return fmt.Errorf("%w: %w", errDead, err)
+	}
+	return nil
 }
 
 // settle undoes a body that failed and keeps one that did not, and tells the writer when neither can be done.
@@ -101,10 +176,11 @@ func (d *DB) commitTogether(first *turn) {
 		first.start <- nil
 		return
 	}
+	c := &commit{sql: stx, groups: map[string]*group{}}
 	var kept []*turn
 	var dead error
 	for t := first; t != nil; {
-		t.start <- stx
+		t.start <- c
 		err := <-t.ended
 		if err == nil {
 			kept = append(kept, t)
@@ -116,11 +192,20 @@ func (d *DB) commitTogether(first *turn) {
 		}
 		t = d.nextTurn(len(kept))
 	}
+	for _, org := range slices.Sorted(maps.Keys(c.groups)) {
+		if dead == nil {
+			dead = c.finish(org)
+		}
+	}
 	if dead == nil {
 		dead = stx.Commit()
 	}
 	if dead != nil {
 		_ = stx.Rollback()
+	} else {
+		for _, g := range c.ended {
+			g.end.committed()
+		}
 	}
 	for _, t := range kept {
 		t.result <- dead

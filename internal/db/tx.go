@@ -17,13 +17,15 @@ type Tx struct {
 	sql *sql.Tx // nil for a single read outside a transaction
 
 	readOnly bool
+	together bool // it shares the database transaction and may not write by itself
+	try      int  // how often the database has been asked, this time included
 	changed  bool // an audited table was written
 	recorded bool // and the audit has it
 	failed   error
 
-	locals map[any]any
-	before []func(context.Context) error
-	after  []func()
+	group *group
+	undo  []func()
+	after []func()
 }
 
 // Organization is the organization the transaction is bound to.
@@ -38,24 +40,14 @@ func (tx *Tx) NewID(p id.Prefix) string { return tx.db.ids.New(p) }
 // DB is the database the transaction runs on.
 func (tx *Tx) DB() *DB { return tx.db }
 
-// Local keeps a value for as long as the transaction lasts, made at its first use.
-func (tx *Tx) Local(key any, first func() any) any {
-	v, ok := tx.locals[key]
-	if !ok {
-		v = first()
-		if tx.locals == nil {
-			tx.locals = map[any]any{}
-		}
-		tx.locals[key] = v
-	}
-	return v
-}
+// Together tells that the write shares its transaction with others and puts off what it writes.
+func (tx *Tx) Together() bool { return tx.together }
 
-// Recorded is called by the audit when it has taken this transaction's changes; a change without it does not commit.
+// Try is 1 at first and more when the database rolled the transaction back and asks to see it again.
+func (tx *Tx) Try() int { return tx.try }
+
+// Recorded is called by the audit when it has taken this write's changes; a change without it does not commit.
 func (tx *Tx) Recorded() { tx.recorded = true }
-
-// BeforeCommit runs fn as the last thing inside the transaction, so that a hot row is locked for as short a time as can be.
-func (tx *Tx) BeforeCommit(fn func(context.Context) error) { tx.before = append(tx.before, fn) }
 
 // AfterCommit runs fn once the transaction is known to have committed, and never otherwise.
 func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
@@ -71,6 +63,9 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 	}
 	if tx.readOnly {
 		return 0, errors.New("db: a read transaction cannot write")
+	}
+	if tx.together {
+		return 0, errors.New("db: a write that is taken together puts off what it writes")
 	}
 	var res sql.Result
 	if stmt := tx.db.preparedFor(tx.db.write, st.sql); stmt != nil {
@@ -90,6 +85,9 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 	st, values, err := tx.statement(query, args)
 	if err != nil {
 		return nil, err
+	}
+	if st.writes && (tx.readOnly || tx.together) {
+		return nil, errors.New("db: a statement that writes, in a transaction that may not")
 	}
 	if st.changes { // RETURNING
 		tx.changed = true

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
-	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
 // retriesMax is how often a transaction that PostgreSQL itself rolled back is tried again.
@@ -47,10 +47,10 @@ func (d *DB) writeBound(ctx context.Context, org string, fn Func) error {
 		return errNotReady()
 	}
 	if d.engine == SQLite {
-		return translate(d.takeTurn(ctx, org, fn))
+		return translate(d.takeTurn(ctx, org, false, fn))
 	}
 	for try := 1; ; try++ {
-		err := d.writePostgres(ctx, org, fn)
+		err := d.writePostgres(ctx, org, try, fn)
 		if err == nil || !isRetryable(err) || try == retriesMax {
 			return translate(err)
 		}
@@ -76,13 +76,14 @@ func (tx *Tx) join(ctx context.Context, org string, fn Func) error {
 	return err
 }
 
-func (d *DB) writePostgres(ctx context.Context, org string, fn Func) error {
+func (d *DB) writePostgres(ctx context.Context, org string, try int, fn Func) error {
 	// The transaction itself outlives a caller that hangs up, because a COMMIT cut short would leave its outcome unknown.
 	stx, err := d.write.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
-	tx := d.newTx(org, stx)
+	tx := d.single(org, stx)
+	tx.try = try
 	defer func() {
 		// A no-op after Commit; what a panic left open ends here.
 		_ = stx.Rollback()
@@ -91,41 +92,50 @@ func (d *DB) writePostgres(ctx context.Context, org string, fn Func) error {
 		return err
 	}
 	if err := stx.Commit(); err != nil {
-		if sqlState(err) != "" && !isLost(err) {
-			return err // the server said no: it did not happen
-		}
-		return fault.UnavailableBecause(errors.Join(ErrCommitUnknown, err), "the database did not confirm the write; check whether it took effect before sending it again")
+		return commitError(err)
 	}
 	tx.committed()
 	return nil
 }
 
-func (d *DB) newTx(org string, stx *sql.Tx) *Tx {
-	return &Tx{db: d, org: org, sql: stx, now: clock.Stamp(d.clock.Now())}
+func (d *DB) newTx(org string, stx *sql.Tx, g *group) *Tx {
+	return &Tx{db: d, org: org, sql: stx, now: clock.Stamp(d.clock.Now()), group: g, try: 1}
 }
 
-// run is the inside of every write: the body, then what was put off to the end, then the check that the audit has it.
+// single makes the handle of a write that shares its transaction with nobody.
+func (d *DB) single(org string, stx *sql.Tx) *Tx { return d.newTx(org, stx, d.newGroup(org, stx)) }
+
+// run is the inside of every write: the body, the check that the audit has it, then, unless neighbours follow, what was put off to the end.
 func (tx *Tx) run(ctx context.Context, fn Func) error {
-	ctx = context.WithValue(ctx, txKey{}, tx)
-	if err := fn(ctx, tx); err != nil {
+	if err := fn(context.WithValue(ctx, txKey{}, tx), tx); err != nil {
 		return err
 	}
 	if tx.failed != nil {
 		return tx.failed
 	}
-	for _, f := range tx.before {
-		if err := f(ctx); err != nil {
-			return err
-		}
-	}
 	if tx.org != "" && tx.changed && !tx.recorded {
 		return errors.New("db: a change without an audit row does not commit")
 	}
-	return nil
+	if tx.together {
+		return nil
+	}
+	return tx.group.finish(ctx)
 }
 
+// committed runs what waited for the commit, of an ordinary write also what the end of it added.
 func (tx *Tx) committed() {
-	for _, f := range tx.after {
+	after := tx.after
+	if !tx.together && tx.group != nil && tx.group.end != tx {
+		after = append(after, tx.group.end.after...)
+	}
+	for _, f := range after {
+		f()
+	}
+}
+
+// takeBack undoes what a failed body left in shared values.
+func (tx *Tx) takeBack() {
+	for _, f := range slices.Backward(tx.undo) {
 		f()
 	}
 }
@@ -158,7 +168,7 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 	if err != nil {
 		return translate(err)
 	}
-	tx := d.newTx(org, stx)
+	tx := d.single(org, stx)
 	tx.readOnly = true
 	defer func() { _ = stx.Rollback() }()
 	return translate(fn(context.WithValue(ctx, txKey{}, tx), tx))
@@ -179,7 +189,7 @@ func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
 		return errNotReady()
 	}
 	defer d.prepareWanted(ctx, d.read)
-	tx := d.newTx(org, nil)
+	tx := d.single(org, nil)
 	tx.readOnly = true
 	return translate(fn(ctx, tx))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -28,7 +28,7 @@ func issued(t *testing.T, d *db.DB, p CreateKeyParams) (Key, string) {
 		if err != nil {
 			return err
 		}
-		if err := audit.Begin(ctx, tx); err != nil {
+		if err := head.Begin(ctx, tx); err != nil {
 			return err
 		}
 		k, plain, err := IssueKey(ctx, tx, p)

@@ -46,7 +46,7 @@ func Join(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member
 	if err := insertMember(ctx, tx, m); err != nil {
 		return Member{}, err
 	}
-	audit.Record(tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts()})
 	return m, nil
 }
 

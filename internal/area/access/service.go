@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -65,10 +66,12 @@ func (p CreateKeyParams) within(ctx context.Context, tx *db.Tx, who actor.Actor)
 	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
 		return fault.Forbiddenf("a key limited to some legal entities cannot make one for all")
 	}
-	for _, le := range p.LegalEntityIDs {
-		if !who.Sees(le) {
-			return fault.Missing("legal entity")
+	if len(p.LegalEntityIDs) > 0 { // whoever deletes one looks for keys first, and holds the head meanwhile
+		if _, err := head.Lock(ctx, tx); err != nil {
+			return err
 		}
+	}
+	for _, le := range p.LegalEntityIDs {
 		if _, err := entity.Get(ctx, tx, le); err != nil {
 			return err
 		}
@@ -90,7 +93,7 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	if err := insertKey(ctx, tx, key); err != nil {
 		return Key{}, text, err
 	}
-	audit.Record(tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts()})
 	return key, text, nil
 }
 
@@ -107,7 +110,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 			return err
 		}
 		tx.AfterCommit(func() { s.known.forget(before.hash) })
-		audit.Record(tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(), After: after.facts()})
 		return nil
 	})
 }

@@ -1,12 +1,13 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -15,41 +16,51 @@ type Change struct {
 	Action       string // and, unless Silent, the type of the event that tells the world
 	ResourceType string
 	ResourceID   string
-	Before       map[string]any
-	After        map[string]any
+	Before       any
+	After        any
 	Silent       bool
 }
 
-// pending collects a transaction's changes until just before its commit, when the organization's head is locked for as short as can be.
-type pending struct{ changes []Change }
+// log collects changes until just before the commit, when the organization's head is locked for as short as can be.
+type log struct{ changes []change }
 
-type pendingKey struct{}
-
-// Record puts a change into the audit log and its event into the outbox, when and only when the transaction commits.
-func Record(tx *db.Tx, c Change) {
-	p := tx.Local(pendingKey{}, func() any {
-		p := &pending{}
-		tx.BeforeCommit(func(ctx context.Context) error { return p.flush(ctx, tx) })
-		return p
-	}).(*pending)
-	p.changes = append(p.changes, c)
+type change struct {
+	Change
+	who actor.Actor
+	at  time.Time
 }
 
-// Begin starts the chain of a new organization.
-func Begin(ctx context.Context, tx *db.Tx) error { return insertHead(ctx, tx) }
+type logKey struct{}
 
-func (p *pending) flush(ctx context.Context, tx *db.Tx) error {
-	h, err := lockHead(ctx, tx)
+// Record puts a change into the audit log and its event into the outbox, when and only when the transaction commits.
+func Record(ctx context.Context, tx *db.Tx, c Change) {
+	l := tx.Shared(logKey{}, func() any { return &log{} }).(*log)
+	n := len(l.changes)
+	if n == 0 {
+		tx.AtEnd(l.flush)
+	}
+	tx.Undo(func() { l.changes = l.changes[:n] })
+	l.changes = append(l.changes, change{c, actor.From(ctx), tx.Now()})
+	tx.Recorded()
+}
+
+func (l *log) flush(ctx context.Context, tx *db.Tx) error {
+	changes := l.changes
+	l.changes = nil
+	if len(changes) == 0 {
+		return nil
+	}
+	h, err := head.Lock(ctx, tx)
 	if err != nil {
 		return err
 	}
-	who := actor.From(ctx)
-	previous := Entry{Sequence: h.AuditSequence, Hash: h.AuditHash}
+	entries := make([]Entry, len(changes))
 	var events []event.Event
-	for _, c := range p.changes {
+	for i, c := range changes {
+		h.AuditSequence++
 		e := Entry{
-			Sequence: previous.Sequence + 1, PreviousHash: previous.Hash, CreatedAt: tx.Now(),
-			UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID,
+			Sequence: h.AuditSequence, PreviousHash: h.AuditHash, CreatedAt: c.at,
+			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
 			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID,
 		}
 		if e.Before, err = encode(c.Before); err != nil {
@@ -59,29 +70,20 @@ func (p *pending) flush(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 		e.Hash = e.chained(tx.Organization())
-		if err := insertEntry(ctx, tx, e); err != nil {
-			return err
-		}
-		previous = e
+		h.AuditHash, entries[i] = e.Hash, e
 		if !c.Silent {
 			h.EventSequence++
-			// A deletion is told by what was there.
-			events = append(events, event.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, Data: cmp.Or(e.After, e.Before)})
+			events = append(events, event.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, CreatedAt: c.at})
 		}
 	}
-	if err := event.Append(ctx, tx, events); err != nil {
+	if err := insertEntries(ctx, tx, entries); err != nil {
 		return err
 	}
-	h.AuditSequence, h.AuditHash = previous.Sequence, previous.Hash
-	if err := updateHead(ctx, tx, h); err != nil {
-		return err
-	}
-	tx.Recorded()
-	return nil
+	return event.Append(ctx, tx, events)
 }
 
-// encode writes facts with their names in order, so that the same facts are always the same bytes.
-func encode(facts map[string]any) (string, error) {
+// encode writes facts; the names of a map come in order, so that the same facts are always the same bytes.
+func encode(facts any) (string, error) {
 	if facts == nil {
 		return "", nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -90,7 +91,7 @@ func (s *Service) Verify(ctx context.Context, after int64) (v Verification, err 
 const verifyChunk = 1000
 
 func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verification, error) {
-	h, err := readHead(ctx, tx)
+	h, err := head.Read(ctx, tx)
 	if err != nil {
 		return Verification{}, err
 	}
@@ -135,7 +136,7 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 }
 
 // atHead checks that the last entry is the one the head names: a log cut short still chains.
-func atHead(h headRow, last Entry) *Break {
+func atHead(h head.Head, last Entry) *Break {
 	if last.Sequence != h.AuditSequence {
 		return &Break{last.Sequence + 1, "an entry is missing"}
 	}

@@ -7,29 +7,6 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-type headRow struct {
-	AuditSequence int64  `db:"audit_sequence"`
-	AuditHash     string `db:"audit_hash"`
-	EventSequence int64  `db:"event_sequence"`
-}
-
-func insertHead(ctx context.Context, tx *db.Tx) error {
-	return db.Insert(ctx, tx, "heads", headRow{})
-}
-
-func lockHead(ctx context.Context, tx *db.Tx) (headRow, error) {
-	return db.One[headRow](ctx, tx, "organization", "SELECT audit_sequence, audit_hash, event_sequence FROM heads WHERE organization_id = @org {for_update}")
-}
-
-func readHead(ctx context.Context, tx *db.Tx) (headRow, error) {
-	return db.One[headRow](ctx, tx, "organization", "SELECT audit_sequence, audit_hash, event_sequence FROM heads WHERE organization_id = @org")
-}
-
-func updateHead(ctx context.Context, tx *db.Tx, h headRow) error {
-	_, err := tx.Exec(ctx, "UPDATE heads SET audit_sequence = ?, audit_hash = ?, event_sequence = ? WHERE organization_id = @org", h.AuditSequence, h.AuditHash, h.EventSequence)
-	return err
-}
-
 type entryRow struct {
 	Sequence     int64     `db:"sequence"`
 	CreatedAt    time.Time `db:"created_at"`
@@ -45,11 +22,15 @@ type entryRow struct {
 	Hash         string    `db:"hash"`
 }
 
-func insertEntry(ctx context.Context, tx *db.Tx, e Entry) error {
-	return db.Insert(ctx, tx, "audit_log", entryRow{
-		e.Sequence, e.CreatedAt, db.OrNull(e.UserID), db.OrNull(e.APIKeyID), db.OrNull(e.RequestID), e.Action, e.ResourceType, e.ResourceID,
-		db.OrNull(e.Before), db.OrNull(e.After), e.PreviousHash, e.Hash,
-	})
+func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
+	rows := make([]entryRow, len(entries))
+	for i, e := range entries {
+		rows[i] = entryRow{
+			e.Sequence, e.CreatedAt, db.OrNull(e.UserID), db.OrNull(e.APIKeyID), db.OrNull(e.RequestID), e.Action, e.ResourceType, e.ResourceID,
+			db.OrNull(e.Before), db.OrNull(e.After), e.PreviousHash, e.Hash,
+		}
+	}
+	return db.Insert(ctx, tx, "audit_log", rows...)
 }
 
 func (r entryRow) entry() Entry {

@@ -9,26 +9,23 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Event is one thing that happened in an organization. Sequence has no gaps, so that a reader can tell that nothing was missed.
+// Event is one thing that happened in an organization; what exactly is in its audit entry. Sequence has no gaps, so that a reader can tell that nothing was missed.
 type Event struct {
 	ID            string
 	Sequence      int64
 	AuditSequence int64
 	Type          string
-	Data          string // JSON
 	CreatedAt     time.Time
 }
 
 // Append writes events in the transaction of what they tell of and wakes the relay once that is committed.
 func Append(ctx context.Context, tx *db.Tx, events []Event) error {
-	for _, e := range events {
-		e.ID, e.CreatedAt = tx.NewID(id.Event), tx.Now()
-		if err := insert(ctx, tx, e); err != nil {
-			return err
-		}
+	if len(events) == 0 {
+		return nil
 	}
-	if len(events) > 0 {
-		tx.AfterCommit(tx.DB().Wake)
+	for i := range events {
+		events[i].ID = tx.NewID(id.Event)
 	}
-	return nil
+	tx.AfterCommit(tx.DB().Wake)
+	return insert(ctx, tx, events)
 }

@@ -62,6 +62,9 @@ func (r Request) keyHash() string {
 // Claim takes the key in this transaction. It gives the stored answer when the same request was answered before, waiting for one
 // that is under way, and refuses another request under the same key.
 func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
+	if tx.Together() {
+		return r.claimTogether(ctx, tx)
+	}
 	fresh, err := claim(ctx, tx, r)
 	if err != nil || fresh {
 		return nil, err
@@ -70,6 +73,11 @@ func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.answered(stored)
+}
+
+// answered is the stored answer, if it was to the same request.
+func (r Request) answered(stored row) (*Answer, error) {
 	if stored.RequestHash != r.hash {
 		return nil, fault.Conflictf("the idempotency key was used for another request")
 	}
@@ -82,6 +90,10 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	sealed, err := r.seal(tx.DB().Random(), a.Body)
 	if err != nil {
 		return err
+	}
+	if tx.Together() {
+		claimsOf(tx).add(tx, row{r.keyHash(), r.hash, int64(a.Status), sealed, tx.Now()})
+		return nil
 	}
 	return store(ctx, tx, r, a.Status, sealed)
 }
@@ -96,8 +108,7 @@ func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (a
 		if err != nil || stored.RequestHash != r.hash {
 			return err
 		}
-		body, err := r.open(stored.Answer)
-		answer = &Answer{int(stored.Status), body}
+		answer, err = r.answered(stored)
 		return err
 	})
 	return answer, err

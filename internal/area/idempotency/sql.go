@@ -15,13 +15,15 @@ func claim(ctx context.Context, tx *db.Tx, r Request) (bool, error) {
 }
 
 type row struct {
-	RequestHash string `db:"request_hash"`
-	Status      int64  `db:"status"`
-	Answer      []byte `db:"answer"`
+	KeyHash     string    `db:"key_hash"`
+	RequestHash string    `db:"request_hash"`
+	Status      int64     `db:"status"`
+	Answer      []byte    `db:"answer"`
+	CreatedAt   time.Time `db:"created_at"`
 }
 
 func find(ctx context.Context, tx *db.Tx, r Request) (row, error) {
-	return db.One[row](ctx, tx, "idempotency key", "SELECT request_hash, status, answer FROM idempotency_keys WHERE organization_id = @org AND key_hash = ?", r.keyHash())
+	return db.One[row](ctx, tx, "idempotency key", "SELECT "+db.Columns[row]()+" FROM idempotency_keys WHERE organization_id = @org AND key_hash = ?", r.keyHash())
 }
 
 func store(ctx context.Context, tx *db.Tx, r Request, status int, answer []byte) error {
@@ -32,4 +34,9 @@ func store(ctx context.Context, tx *db.Tx, r Request, status int, answer []byte)
 func deleteBefore(ctx context.Context, tx *db.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE (organization_id, key_hash) IN
 		(SELECT organization_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?)`, before, limit)
+}
+
+// insert keeps claims with their answers, and tells how many were new.
+func insert(ctx context.Context, tx *db.Tx, rows []row) (int64, error) {
+	return db.Upsert(ctx, tx, "idempotency_keys", rows, "ON CONFLICT DO NOTHING")
 }

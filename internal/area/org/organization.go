@@ -8,9 +8,12 @@ import (
 	_ "time/tzdata" // zones must be the same on every machine, also one without a zone database
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/db"
@@ -75,7 +78,8 @@ type Founded struct {
 	KeyText      secret.Text
 }
 
-// Found makes an organization, its owner, one legal entity of the same name and a key of the owner with every scope.
+// Found makes an organization, its chart of accounts, one legal entity of the same name, the month it begins in, its owner and a key of the owner
+// with every scope.
 func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
 	if err := p.Check(); err != nil {
 		return f, err
@@ -86,11 +90,17 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 		if err := insert(ctx, tx, f.Organization); err != nil {
 			return err
 		}
-		if err := audit.Begin(ctx, tx); err != nil {
+		if err := head.Begin(ctx, tx); err != nil {
 			return err
 		}
-		audit.Record(tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: f.Organization.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: f.Organization.facts()})
+		if err := account.Seed(ctx, tx); err != nil {
+			return err
+		}
 		if f.LegalEntity, err = entity.Create(ctx, tx, p.Name, p.Currency); err != nil {
+			return err
+		}
+		if _, err := period.Ensure(ctx, tx); err != nil {
 			return err
 		}
 		if f.Owner, err = access.Join(ctx, tx, p.Email, actor.Owner); err != nil {

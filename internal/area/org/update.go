@@ -54,7 +54,7 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 		if err := update(ctx, tx, after); err != nil {
 			return err
 		}
-		audit.Record(tx, audit.Change{Action: "organization.updated", ResourceType: "organization", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "organization.updated", ResourceType: "organization", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
 		return nil
 	})
 	return after, err

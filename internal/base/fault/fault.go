@@ -92,6 +92,20 @@ func Missing(noun string) error {
 	return &Error{Kind: NotFound, Message: noun + " not found"}
 }
 
+// MissingAt is Missing with the inputs that named what is not there.
+func MissingAt(noun string, fields ...string) error {
+	e := &Error{Kind: NotFound, Message: noun + " not found"}
+	for _, f := range fields {
+		e.Fields = append(e.Fields, Field{f, "not found"})
+	}
+	return e
+}
+
+// ConflictAt is Conflictf with the inputs that are in conflict.
+func ConflictAt(fields []Field, format string, args ...any) error {
+	return &Error{Kind: Conflict, Message: fmt.Sprintf(format, args...), Fields: fields}
+}
+
 // RateLimitedFor asks the caller to come back later.
 func RateLimitedFor(wait time.Duration) error {
 	return &Error{Kind: RateLimited, Message: "too many requests", RetryAfter: wait}

@@ -22,6 +22,14 @@ const (
 	APIKey       Prefix = "key"
 	Event        Prefix = "evt"
 	Request      Prefix = "req"
+
+	LedgerAccount Prefix = "lac"
+	Tag           Prefix = "tag"
+	Period        Prefix = "ap"
+	PeriodClosing Prefix = "apc"
+	JournalEntry  Prefix = "je"
+	JournalLine   Prefix = "jel"
+	Transaction   Prefix = "txn"
 )
 
 const (

@@ -41,6 +41,9 @@ func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // encode writes JSON as it is, without HTML escapes: the answer is no page. Our own views always encode; one that does not is a defect.
 func encode(v any) []byte {
+	if w, ok := v.(writer); ok {
+		return append(w.appendJSON(nil), '\n')
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -50,7 +53,11 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// zippers compress lightly: a better ratio costs more time than the bytes it saves take on any network we serve.
+var zippers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for unknown levels only
+	return z
+}}
 
 // send writes a whole answer.
 func (a *API) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {

@@ -20,14 +20,16 @@ type Route struct {
 	Method, Path string
 	Need         actor.Need
 	Idempotent   bool
+	Together     bool
 	Status       int
 	Tag, Summary string
 	Operation    *huma.Operation // its OpenAPI description
 
-	name    string
-	in, out reflect.Type
-	call    func(ctx context.Context, in any) (any, error)
-	decoder *decoder
+	name     string
+	conflict bool
+	in, out  reflect.Type
+	call     func(ctx context.Context, in any) (any, error)
+	decoder  *decoder
 }
 
 // Whether a route takes an Idempotency-Key, as the list says it.
@@ -55,6 +57,18 @@ func on[I, O any](method, path string, class actor.Class, scope actor.Scope, ide
 // creates says that the operation makes something.
 func (r Route) creates() Route {
 	r.Status = http.StatusCreated
+	return r
+}
+
+// together says that concurrent requests of an organization may share a transaction.
+func (r Route) together() Route {
+	r.Together = true
+	return r
+}
+
+// conflicts says that the operation, though it only reads, may find that the state of something stands against it.
+func (r Route) conflicts() Route {
+	r.conflict = true
 	return r
 }
 
@@ -135,7 +149,11 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 		err = run(ctx)
 		return answer, false, err
 	}
-	err = a.app.DB.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	open := a.app.DB.Write
+	if r.Together {
+		open = a.app.DB.WriteTogether
+	}
+	err = open(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if keyed == nil {
 			return run(ctx)
 		}

@@ -41,6 +41,9 @@ func newSchemas(version string) *schemas {
 // schemaName keeps the names of views: list and data wrappers read ListMember, DataOrganization.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
+	if name == "" { // a list of plain values, which gets no schema of its own
+		return ""
+	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
@@ -89,7 +92,7 @@ func errorsOf(r *Route) []errorText {
 		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected; a write may have taken effect"},
 		{http.StatusServiceUnavailable, "`SERVICE_UNAVAILABLE`: a needed part does not answer; wait as long as `Retry-After` says"},
 	}
-	if r.Need.Class != actor.Read {
+	if r.Need.Class != actor.Read || r.conflict {
 		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a resource or an accounting rule prevents it"})
 	}
 	return list

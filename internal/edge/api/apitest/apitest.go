@@ -111,6 +111,15 @@ func (n *Tenant) Expired(t *testing.T) string {
 	})
 }
 
+// Limited gives a key of the owner that is for some legal entities only.
+func (n *Tenant) Limited(t *testing.T, legalEntityIDs ...string) string {
+	t.Helper()
+	return n.issue(t, func(_ context.Context, _ *db.Tx, p *access.CreateKeyParams) error {
+		p.UserID, p.Scopes, p.LegalEntityIDs = n.Owner.UserID, actor.Scopes, legalEntityIDs
+		return nil
+	})
+}
+
 func (n *Tenant) issue(t *testing.T, describe func(context.Context, *db.Tx, *access.CreateKeyParams) error) string {
 	t.Helper()
 	var text string

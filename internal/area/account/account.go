@@ -1,0 +1,101 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Account is one ledger account.
+type Account struct {
+	ID             string
+	SequenceNumber int64
+	Code           string // empty when it has none
+	Name           string
+	Type           Type
+	NormalBalance  Balance
+	ParentID       string // empty at the top
+	Postable       bool
+	Clearing       bool
+	ArchivedAt     *time.Time
+	AssetType      string
+	Role           string // empty unless the service itself uses the account
+	CreatedAt      time.Time
+	UpdatedAt      *time.Time
+}
+
+// Type is one of the five kinds of account.
+type Type string
+
+// The types.
+const (
+	Asset     Type = "Asset"
+	Liability Type = "Liability"
+	Equity    Type = "Equity"
+	Revenue   Type = "Revenue"
+	Expense   Type = "Expense"
+)
+
+// Balance is the side on which an account grows.
+type Balance string
+
+// The sides.
+const (
+	Debit  Balance = "debit"
+	Credit Balance = "credit"
+)
+
+// NormalBalance is the side on which accounts of the type grow; a contra account grows on the other.
+func (t Type) NormalBalance() Balance {
+	if t == Asset || t == Expense {
+		return Debit
+	}
+	return Credit
+}
+
+// Valid tells whether it is one of the five.
+func (t Type) Valid() bool {
+	return t == Asset || t == Liability || t == Equity || t == Revenue || t == Expense
+}
+
+// Contra is the other side.
+func (b Balance) Contra() Balance {
+	if b == Debit {
+		return Credit
+	}
+	return Debit
+}
+
+// Archived tells whether it takes no new lines because it was put away.
+func (a Account) Archived() bool { return a.ArchivedAt != nil }
+
+// String is how people are told of an account: 1010 Bank accounts.
+func (a Account) String() string {
+	if a.Code == "" {
+		return a.Name
+	}
+	return a.Code + " " + a.Name
+}
+
+// facts is what the audit and events say of an account.
+func (a Account) facts() map[string]any {
+	return map[string]any{
+		"id": a.ID, "sequence_number": a.SequenceNumber, "code": db.OrNull(a.Code), "name": a.Name, "type": a.Type, "normal_balance": a.NormalBalance,
+		"parent_account_id": db.OrNull(a.ParentID), "is_postable": a.Postable, "is_clearing_account": a.Clearing, "archived_at": a.ArchivedAt,
+		"asset_type": db.OrNull(a.AssetType), "role": db.OrNull(a.Role),
+	}
+}
+
+// All gives every account, archived ones too, by sequence number. It is a building block.
+func All(ctx context.Context, tx *db.Tx) ([]Account, error) { return selectAll(ctx, tx) }
+
+// Get finds an account. It is a building block.
+func Get(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
+	return find(ctx, tx, accountID)
+}
+
+// ByRole finds the account that has a role. It is a building block.
+func ByRole(ctx context.Context, tx *db.Tx, role string) (Account, error) {
+	return findByRole(ctx, tx, role)
+}

@@ -1,0 +1,29 @@
+package account
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// UsesOfEntity says what keeps the accounts of a legal entity where they are, and nothing when DropEntity would remove them. It is a building block.
+func UsesOfEntity(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
+	chart, err := selectAll(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	var found uses
+	for _, a := range chart {
+		if entity, ok := a.entityOf(); !ok || entity != legalEntityID {
+			continue
+		}
+		for _, below := range subtree(chart, a.ID) {
+			more, err := usesOf(ctx, tx, below)
+			if err != nil {
+				return "", err
+			}
+			found = append(found, more...)
+		}
+	}
+	return found.String(), nil
+}

@@ -1,0 +1,91 @@
+package fx
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type row struct {
+	Base      string        `db:"base_currency"`
+	Quote     string        `db:"quote_currency"`
+	Date      string        `db:"date"`
+	Rate      money.Decimal `db:"rate"`
+	Source    *string       `db:"source"`
+	CreatedAt time.Time     `db:"created_at"`
+	UpdatedAt *time.Time    `db:"updated_at"`
+}
+
+func (r row) quotation() Quotation {
+	return Quotation{r.Base, r.Quote, r.Date, r.Rate, db.OrEmpty(r.Source), r.CreatedAt, r.UpdatedAt}
+}
+
+func quotationsOf(rows []row) []Quotation {
+	out := make([]Quotation, len(rows))
+	for i, r := range rows {
+		out[i] = r.quotation()
+	}
+	return out
+}
+
+var selectRows = "SELECT " + db.Columns[row]() + " FROM fx_rates WHERE organization_id = @org"
+
+func upsert(ctx context.Context, tx *db.Tx, rates []Quotation) error {
+	rows := make([]row, len(rates))
+	for i, q := range rates {
+		rows[i] = row{q.Base, q.Quote, q.Date, q.Rate, db.OrNull(q.Source), q.CreatedAt, q.UpdatedAt}
+	}
+	_, err := db.Upsert(ctx, tx, "fx_rates", rows,
+		"ON CONFLICT (organization_id, base_currency, quote_currency, date) DO UPDATE SET rate = excluded.rate, source = excluded.source, updated_at = excluded.updated_at")
+	return err
+}
+
+func selectBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND base_currency = ? AND quote_currency = ? AND date >= ? AND date <= ? ORDER BY date", base, quote, from, to)
+	return quotationsOf(rows), err
+}
+
+func selectLast(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) ([]Quotation, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
+	return quotationsOf(rows), err
+}
+
+// selectPage reads the newest day first, and the pairs of a day in order.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit int) ([]Quotation, error) {
+	q := db.Select(selectRows)
+	if after != nil {
+		q.And("(date < ? OR date = ? AND (base_currency, quote_currency) > (?, ?))", after[0], after[0], after[1], after[2])
+	}
+	for _, c := range []struct{ condition, value string }{
+		{"base_currency = ?", f.Base}, {"quote_currency = ?", f.Quote}, {"date >= ?", f.From}, {"date <= ?", f.To},
+	} {
+		if c.value != "" {
+			q.And(c.condition, c.value)
+		}
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY date DESC, base_currency, quote_currency LIMIT ?", limit), q.Args...)
+	return quotationsOf(rows), err
+}
+
+// each walks every rate in the order of its key, some at a time.
+func each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
+	const some = 1000
+	var last Quotation
+	for {
+		rows, err := db.All[row](ctx, tx, selectRows+" AND (base_currency, quote_currency, date) > (?, ?, ?) ORDER BY base_currency, quote_currency, date LIMIT ?", last.Base, last.Quote, last.Date, some)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			last = r.quotation()
+			if err := do(last); err != nil {
+				return err
+			}
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package journal
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// Limits of an entry.
+const (
+	LinesMin = 2
+	LinesMax = 1000
+	BatchMax = 1000
+
+	yearMin    = 1970
+	yearsAhead = 10 // a date further away is a slip, and months have rows up to it
+)
+
+// CreateParams describe an entry. Amounts and dates are as they were written, so that what is wrong with them is told with everything else.
+type CreateParams struct {
+	LegalEntityID  string // may be empty where it follows
+	AccountingDate string // an instant, or a date in the organization's zone
+	Memo           string
+	TagIDs         []string
+	Status         Status
+	TransactionID  string
+	OriginatedBy   string
+	Classification string // empty is Unclassified
+	PreviousID     string // the entry before it in its chain, for one that comes from elsewhere
+	Lines          []LineParams
+}
+
+// LineParams describe a line.
+type LineParams struct {
+	LedgerAccountID string
+	Side            book.Side
+	Amount          string
+	Currency        string // empty is the legal entity's
+	LegalEntityID   string // empty is the entry's
+	Memo            string
+	TagIDs          []string
+	Base            *money.Decimal // in the legal entity's currency, where it is booked already; nil is translated
+}
+
+// composer makes entries of requests, in the light of the books.
+type composer struct {
+	books *books.Books
+	who   actor.Actor
+	now   time.Time
+	*review
+}
+
+// compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
+func (c *composer) compose(p CreateParams) Entry {
+	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, PreviousID: p.PreviousID}
+	if p.TransactionID != "" {
+		c.miss("transaction", "transaction_id")
+	}
+	e.AccountingDate = c.date(p.AccountingDate)
+	c.entity(&e, p)
+	c.unique("tag_ids", p.TagIDs)
+	c.lines(&e, p.Lines)
+	if period, ok := c.books.Period(c.month(e.AccountingDate).Key()); ok {
+		e.PeriodID = period.ID
+	}
+	return e
+}
+
+func (c *composer) month(at time.Time) calendar.Month { return calendar.MonthOf(at, c.books.Zone) }
+
+// date reads an instant, or a bare date as its first instant where the organization is.
+func (c *composer) date(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = calendar.StartOfDay(text, c.books.Zone)
+	}
+	if err != nil {
+		c.fault("accounting_date", "must be an RFC 3339 time or a date such as 2026-01-31")
+		return c.now
+	}
+	at = clock.Stamp(at)
+	if latest := c.now.Year() + yearsAhead; at.Year() < yearMin || at.Year() > latest {
+		c.fault("accounting_date", fmt.Sprintf("must lie between %d and %d", yearMin, latest))
+		return c.now
+	}
+	return at
+}
+
+// entity finds the legal entity of an entry: the one named, the one all lines name, or the only one there is.
+func (c *composer) entity(e *Entry, p CreateParams) {
+	if p.LegalEntityID != "" {
+		e.LegalEntityID = p.LegalEntityID
+		c.sees("legal_entity_id", p.LegalEntityID)
+		return
+	}
+	e.AutoEntity = true
+	for _, l := range p.Lines {
+		if l.LegalEntityID == "" || e.LegalEntityID != "" && l.LegalEntityID != e.LegalEntityID {
+			e.LegalEntityID = ""
+			break
+		}
+		e.LegalEntityID = l.LegalEntityID
+	}
+	if e.LegalEntityID != "" {
+		return // the lines are looked at themselves
+	}
+	var seen []string
+	for id := range c.books.Entities {
+		if c.who.Sees(id) {
+			seen = append(seen, id)
+		}
+	}
+	if len(seen) != 1 {
+		c.fault("legal_entity_id", "is required, because there are several legal entities")
+		return
+	}
+	e.LegalEntityID = seen[0]
+}
+
+func (c *composer) sees(field, legalEntityID string) bool {
+	if _, there := c.books.Entities[legalEntityID]; !there || !c.who.Sees(legalEntityID) {
+		c.miss("legal entity", field)
+		return false
+	}
+	return true
+}
+
+func (c *composer) unique(field string, ids []string) {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			c.fault(field+"["+strconv.Itoa(i)+"]", "is given twice")
+		}
+	}
+}
+
+func (c *composer) lines(e *Entry, lines []LineParams) {
+	if n := len(lines); n < LinesMin || n > LinesMax {
+		c.fault("lines", fmt.Sprintf("must have %d to %d lines", LinesMin, LinesMax))
+		return
+	}
+	before := len(c.faults)
+	e.Lines = make([]Line, len(lines))
+	for i, l := range lines {
+		e.Lines[i] = c.line(*e, "lines["+strconv.Itoa(i)+"].", l)
+	}
+	if len(c.faults) > before {
+		return // amounts that are none add up to nothing
+	}
+	for _, d := range book.Differences(e.book()) {
+		c.fault("lines", fmt.Sprintf("do not balance: in %s of %s, debits are %s and credits %s, a difference of %s",
+			d.Currency, c.name(d.Entity), d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency), d.Amount().Abs().Fixed(d.Currency)))
+	}
+}
+
+// name is what a legal entity is called, where the caller may know it.
+func (c *composer) name(legalEntityID string) string {
+	if e, there := c.books.Entities[legalEntityID]; there && c.who.Sees(legalEntityID) {
+		return e.Name
+	}
+	return "a legal entity that is not found"
+}
+
+var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+
+func (c *composer) line(e Entry, at string, p LineParams) Line {
+	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo, TagIDs: p.TagIDs, Base: p.Base}
+	if p.LegalEntityID != "" {
+		l.LegalEntityID = p.LegalEntityID
+		c.sees(at+"legal_entity_id", p.LegalEntityID)
+	}
+	if p.Side != book.Debit && p.Side != book.Credit {
+		c.fault(at+"credit_or_debit", "must be DEBIT or CREDIT")
+	}
+	var err error
+	if l.Amount, err = money.Parse(p.Amount); err != nil {
+		c.fault(at+"amount", err.Error())
+	} else if l.Amount.Sign() <= 0 {
+		c.fault(at+"amount", "must be positive")
+	}
+	if l.Currency == "" {
+		l.Currency = c.books.Entities[l.LegalEntityID].BaseCurrency
+	} else if !currencyRe.MatchString(l.Currency) {
+		c.fault(at+"currency", "must be a currency such as USD, or the symbol of an asset")
+	}
+	c.unique(at+"tag_ids", p.TagIDs)
+	c.postable(at+"ledger_account_id", p.LedgerAccountID)
+	return l
+}
+
+func (c *composer) postable(field, accountID string) {
+	a, there := c.books.Accounts[accountID]
+	switch {
+	case !there:
+		c.miss("ledger account", field)
+	case a.ArchivedAt != nil:
+		c.conflict(field, "the ledger account "+strings.TrimSpace(a.Code+" "+a.Name)+" is archived")
+	case !a.Postable:
+		c.fault(field, "the ledger account "+strings.TrimSpace(a.Code+" "+a.Name)+" is not postable: choose one below it")
+	}
+}

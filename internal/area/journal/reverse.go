@@ -1,0 +1,113 @@
+package journal
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// ReverseParams describe a reversal; what is empty follows from the entry.
+type ReverseParams struct {
+	AccountingDate string
+	Memo           string
+}
+
+// Reverse undoes a posted entry by another one with its lines turned around, and gives that one.
+func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) (Guided, error) {
+	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+		if err := undoable(e); err != nil {
+			return e, err
+		}
+		reversal := e.mirrored(p.Memo)
+		if p.AccountingDate != "" {
+			reversal.AccountingDate = c.date(p.AccountingDate)
+			if err := c.err(); err != nil {
+				return e, err
+			}
+		} else if month, _ := c.open(e.AccountingDate, e.entities()); month != c.month(e.AccountingDate) {
+			reversal.AccountingDate = c.now // its own month is closed, so the reversal belongs to the present
+		}
+		return s.append(ctx, tx, c, e, reversal)
+	})
+}
+
+// Correct undoes a posted entry and posts it anew as it should have been, and gives the new one.
+func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
+	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+		if err := undoable(e); err != nil {
+			return e, err
+		}
+		description := p.over(e)
+		description.OriginatedBy = ByCorrection
+		replacement, err := c.redo(ctx, tx, Entry{Classification: e.Classification}, description)
+		if err != nil {
+			return e, err
+		}
+		reversal, err := s.append(ctx, tx, c, e, e.mirrored(""))
+		if err != nil {
+			return e, err
+		}
+		return s.append(ctx, tx, c, reversal, replacement)
+	})
+}
+
+// undoable refuses what cannot be reversed: a draft, an entry that is reversed already, a reversal.
+func undoable(e Entry) error {
+	switch {
+	case e.Status != Posted:
+		return fault.Conflictf("the entry %s is a draft: edit or delete it", e.SequenceNumber())
+	case e.NextID != "":
+		return fault.Conflictf("the entry %s is reversed already, by %s: work on the last entry of its chain", e.SequenceNumber(), e.NextID)
+	case e.OriginatedBy == ByReversal:
+		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: make a new entry", e.SequenceNumber())
+	}
+	return nil
+}
+
+// mirrored is the draft of an entry's reversal: the same lines turned around, at the amounts that were booked.
+func (e Entry) mirrored(memo string) Entry {
+	out := e
+	out.Status, out.OriginatedBy, out.PostedAt, out.IntendedDate = Draft, ByReversal, nil, nil
+	out.Memo = memo
+	if memo == "" {
+		out.Memo = "Reversal of " + e.SequenceNumber()
+		if e.Memo != "" {
+			out.Memo += ": " + e.Memo
+		}
+		if runes := []rune(out.Memo); len(runes) > MemoMax {
+			out.Memo = string(runes[:MemoMax])
+		}
+	}
+	out.Lines = slices.Clone(e.Lines)
+	for i := range out.Lines {
+		out.Lines[i].Side = out.Lines[i].Side.Other()
+	}
+	return out
+}
+
+// MemoMax bounds a memo.
+const MemoMax = 2000
+
+// append posts an entry and hangs it behind the tail of a chain.
+func (s *Service) append(ctx context.Context, tx *db.Tx, c *composer, tail, e Entry) (Entry, error) {
+	e.PreviousID, e.NextID = tail.ID, ""
+	if err := c.settled(ctx, tx, s, &e); err != nil {
+		return e, err
+	}
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return e, err
+	}
+	number(tx, h, &e)
+	before := tail
+	tail.UpdatedAt = tx.Now()
+	enter(ctx, tx, e, &tail)
+	if e.OriginatedBy == ByReversal {
+		tail.NextID = e.ID
+		record(ctx, tx, "journal_entry.reversed", before, tail)
+	}
+	return e, nil
+}

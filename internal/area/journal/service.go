@@ -1,0 +1,229 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db    *db.DB
+	books *books.Cache
+}
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}} }
+
+// Guided is an entry with what may be done to it.
+type Guided struct {
+	Entry
+	Guidance Guidance
+}
+
+// Create makes an entry, as a draft or posted at once.
+func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
+	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" }, false)
+	if err != nil {
+		return Guided{}, err
+	}
+	return made[0], nil
+}
+
+// CreateBatch makes many entries, all or none. Dry gives what would be made and makes nothing.
+func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) ([]Guided, error) {
+	if n := len(ps); n < 1 || n > BatchMax {
+		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", BatchMax)
+	}
+	return s.create(ctx, ps, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, dry)
+}
+
+func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
+	err = s.db.WriteTogether(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		out = nil
+		entries, b, err := s.compose(ctx, tx, ps, at)
+		if err != nil {
+			return err
+		}
+		h, err := head.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			number(tx, h, &entries[i])
+			if !dry {
+				enter(ctx, tx, entries[i], nil)
+			}
+			out = append(out, Guided{entries[i], entries[i].Guide(b)})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Enter makes entries in a transaction that is under way, all or none. It is a building block.
+func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
+	entries, _, err := s.compose(ctx, tx, ps, at)
+	if err != nil {
+		return nil, err
+	}
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		number(tx, h, &entries[i])
+		var previous *Entry
+		if id := entries[i].PreviousID; id != "" {
+			previous = &Entry{ID: id, UpdatedAt: tx.Now()}
+		}
+		enter(ctx, tx, entries[i], previous)
+	}
+	return entries, nil
+}
+
+// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, *books.Books, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &review{}
+	entries := make([]Entry, len(ps))
+	for i, p := range ps {
+		c := &composer{b, actor.From(ctx), tx.Now(), &review{at: at(i)}}
+		entries[i] = c.compose(p)
+		if p.Status == Posted && c.clean() {
+			if err := c.settle(ctx, tx, s, &entries[i]); err != nil {
+				return nil, nil, err
+			}
+			b = c.books
+		}
+		all.add(c.review)
+	}
+	if err := knownTags(ctx, tx, all, entries, at); err != nil {
+		return nil, nil, err
+	}
+	return entries, b, all.err()
+}
+
+// number gives a composed entry its identity.
+func number(tx *db.Tx, h *head.Head, e *Entry) {
+	h.EntryNumber++
+	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), h.EntryNumber, tx.Now(), tx.Now()
+	for i := range e.Lines {
+		e.Lines[i].ID = tx.NewID(id.JournalLine)
+	}
+}
+
+// enter puts a numbered entry into the journal, behind the one before it in its chain.
+func enter(ctx context.Context, tx *db.Tx, e Entry, previous *Entry) {
+	pagesOf(tx).add(e, previous)
+	action := "journal_entry.created"
+	if e.Status == Posted {
+		action = "journal_entry.posted"
+	}
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts()})
+}
+
+// knownTags looks all tags up at once.
+func knownTags(ctx context.Context, tx *db.Tx, all *review, entries []Entry, at func(int) string) error {
+	var asked []string
+	for _, e := range entries {
+		asked = append(asked, e.tags()...)
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	known, err := selectTags(ctx, tx, asked)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		r := &review{at: at(i)}
+		missTags(r, "", e.TagIDs, known)
+		for n, l := range e.Lines {
+			missTags(r, fmt.Sprintf("lines[%d].", n), l.TagIDs, known)
+		}
+		all.add(r)
+	}
+	return nil
+}
+
+func missTags(r *review, at string, ids, known []string) {
+	for i, tagID := range ids {
+		if !slices.Contains(known, tagID) {
+			r.miss("tag", fmt.Sprintf("%stag_ids[%d]", at, i))
+		}
+	}
+}
+
+// Get gives one entry.
+func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		e, err := Find(ctx, tx, entryID)
+		if err != nil {
+			return err
+		}
+		b, err := books.Read(ctx, tx)
+		g = Guided{e, e.Guide(b)}
+		return err
+	})
+	return g, err
+}
+
+// Find gives an entry with its lines, if the actor may see it. It is a building block.
+func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+	e, err := selectEntry(ctx, tx, entryID)
+	if err != nil {
+		return e, err
+	}
+	who := actor.From(ctx)
+	for _, legalEntityID := range e.entities() {
+		if !who.Sees(legalEntityID) {
+			return Entry{}, fault.Missing(noun)
+		}
+	}
+	return e, nil
+}
+
+const noun = "journal entry"
+
+// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
+	h, err := head.Read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for next := int64(1); ; {
+		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			next = r.Entry.Number + 1
+			if r.Entry.Status == deleted {
+				continue
+			}
+			if err := do(r.Entry, h.EntryNumber); err != nil {
+				return err
+			}
+		}
+		if len(rows) < checkChunk {
+			return nil
+		}
+	}
+}
+
+// Known tells which of some entries are here. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return selectKnown(ctx, tx, ids)
+}

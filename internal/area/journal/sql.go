@@ -1,0 +1,386 @@
+package journal
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+type entryRow struct {
+	ID             string     `db:"journal_entry_id"`
+	Number         int64      `db:"number"`
+	Status         string     `db:"status"`
+	OriginatedBy   string     `db:"originated_by"`
+	LegalEntityID  string     `db:"legal_entity_id"`
+	AutoEntity     bool       `db:"legal_entity_auto_assigned"`
+	AccountingDate time.Time  `db:"accounting_date"`
+	IntendedDate   *time.Time `db:"intended_accounting_date"`
+	Reassigned     bool       `db:"period_auto_reassigned"`
+	PeriodID       *string    `db:"accounting_period_id"`
+	PostedAt       *time.Time `db:"posted_at"`
+	Memo           *string    `db:"memo"`
+	Classification string     `db:"classification"`
+	TransactionID  *string    `db:"transaction_id"`
+	TagIDs         string     `db:"tag_ids"`
+	PreviousID     *string    `db:"previous_entry_id"`
+	NextID         *string    `db:"next_entry_id"`
+	Search         string     `db:"search"`
+	CreatedAt      time.Time  `db:"created_at"`
+	UpdatedAt      time.Time  `db:"updated_at"`
+}
+
+func toRow(e Entry) entryRow {
+	return entryRow{
+		e.ID, e.Number, string(e.Status), e.OriginatedBy, e.LegalEntityID, e.AutoEntity, e.AccountingDate, e.IntendedDate, e.Reassigned(), db.OrNull(e.PeriodID),
+		e.PostedAt, db.OrNull(e.Memo), e.Classification, db.OrNull(e.TransactionID), strings.Join(e.TagIDs, " "), db.OrNull(e.PreviousID), db.OrNull(e.NextID),
+		e.search(), e.CreatedAt, e.UpdatedAt,
+	}
+}
+
+func (r entryRow) entry() Entry {
+	return Entry{
+		ID: r.ID, Number: r.Number, Status: Status(r.Status), OriginatedBy: r.OriginatedBy, LegalEntityID: r.LegalEntityID, AutoEntity: r.AutoEntity,
+		AccountingDate: r.AccountingDate, IntendedDate: r.IntendedDate, PeriodID: db.OrEmpty(r.PeriodID), PostedAt: r.PostedAt, Memo: db.OrEmpty(r.Memo),
+		Classification: r.Classification, TransactionID: db.OrEmpty(r.TransactionID), TagIDs: strings.Fields(r.TagIDs), PreviousID: db.OrEmpty(r.PreviousID),
+		NextID: db.OrEmpty(r.NextID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+type lineRow struct {
+	EntryID         string         `db:"journal_entry_id"`
+	Position        int64          `db:"position"`
+	ID              string         `db:"journal_line_id"`
+	LedgerAccountID string         `db:"ledger_account_id"`
+	LegalEntityID   string         `db:"legal_entity_id"`
+	Side            string         `db:"credit_or_debit"`
+	Amount          money.Decimal  `db:"amount"`
+	Currency        string         `db:"currency"`
+	Base            *money.Decimal `db:"base_amount"`
+	Memo            *string        `db:"memo"`
+	TagIDs          string         `db:"tag_ids"`
+	AccountingDate  time.Time      `db:"accounting_date"`
+	Number          int64          `db:"number"`
+	Posted          bool           `db:"is_posted"`
+}
+
+func (r lineRow) line() Line {
+	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, db.OrEmpty(r.Memo), strings.Fields(r.TagIDs)}
+}
+
+type tagRow struct {
+	TagID          string    `db:"tag_id"`
+	EntryID        string    `db:"journal_entry_id"`
+	AccountingDate time.Time `db:"accounting_date"`
+	Number         int64     `db:"number"`
+}
+
+func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
+	rows := make([]entryRow, len(entries))
+	for i, e := range entries {
+		rows[i] = toRow(e)
+	}
+	if err := db.Insert(ctx, tx, "journal_entries", rows...); err != nil {
+		return err
+	}
+	return insertLines(ctx, tx, entries)
+}
+
+// insertLines writes the lines of entries and the tags they are found by.
+func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
+	var lines []lineRow
+	var tags []tagRow
+	for _, e := range entries {
+		for i, l := range e.Lines {
+			lines = append(lines, lineRow{
+				e.ID, int64(i), l.ID, l.LedgerAccountID, l.LegalEntityID, string(l.Side), l.Amount, l.Currency, l.Base, db.OrNull(l.Memo), strings.Join(l.TagIDs, " "),
+				e.AccountingDate, e.Number, e.Status == Posted,
+			})
+		}
+		for _, tag := range e.tags() {
+			tags = append(tags, tagRow{tag, e.ID, e.AccountingDate, e.Number})
+		}
+	}
+	if err := db.Insert(ctx, tx, "journal_lines", lines...); err != nil {
+		return err
+	}
+	return db.Insert(ctx, tx, "journal_tags", tags...)
+}
+
+type totalRow struct {
+	TagID           string        `db:"tag_id"`
+	LegalEntityID   string        `db:"legal_entity_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	PeriodID        string        `db:"accounting_period_id"`
+	Debits          money.Decimal `db:"debits"`
+	Credits         money.Decimal `db:"credits"`
+}
+
+func addTotals(ctx context.Context, tx *db.Tx, totals book.Totals) error {
+	var rows []totalRow
+	for _, k := range totals.Keys() {
+		rows = append(rows, totalRow{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
+	}
+	_, err := db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
+		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
+	return err
+}
+
+// dropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
+func dropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
+	for _, k := range keys {
+		_, err := tx.Exec(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND ledger_account_id = ? AND accounting_period_id = ?
+			AND debits = ? AND credits = ?`, k.Tag, k.Entity, k.Account, k.Period, money.Decimal{}, money.Decimal{})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
+}
+
+func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+	r, err := db.One[entryRow](ctx, tx, noun, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
+	if err != nil {
+		return Entry{}, err
+	}
+	if Status(r.Status) == deleted {
+		return Entry{}, fault.Missing(noun)
+	}
+	entries := []Entry{r.entry()}
+	err = fillLines(ctx, tx, entries)
+	return entries[0], err
+}
+
+// fillLines reads the lines of entries in one query.
+func fillLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	ids, at := make([]string, len(entries)), make(map[string]int, len(entries))
+	for i, e := range entries {
+		ids[i], at[e.ID] = e.ID, i
+	}
+	rows, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
+	for _, r := range rows {
+		e := &entries[at[r.EntryID]]
+		e.Lines = append(e.Lines, r.line())
+	}
+	return err
+}
+
+// replace writes an edited draft over itself.
+func replace(ctx context.Context, tx *db.Tx, e Entry) error {
+	r := toRow(e)
+	_, err := tx.Exec(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?, accounting_period_id = ?, memo = ?, tag_ids = ?, search = ?, updated_at = ?
+		WHERE organization_id = @org AND journal_entry_id = ?`, r.LegalEntityID, r.AutoEntity, r.AccountingDate, r.PeriodID, r.Memo, r.TagIDs, r.Search, r.UpdatedAt, e.ID)
+	if err != nil {
+		return err
+	}
+	if err := deleteLines(ctx, tx, e); err != nil {
+		return err
+	}
+	return insertLines(ctx, tx, []Entry{e})
+}
+
+func deleteLines(ctx context.Context, tx *db.Tx, e Entry) error {
+	if _, err := tx.Exec(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", e.ID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND journal_entry_id = ?", e.ID)
+	return err
+}
+
+// bury makes a draft a tombstone, whose lines refer to nothing any more.
+func bury(ctx context.Context, tx *db.Tx, e Entry) error {
+	if err := deleteLines(ctx, tx, e); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?", string(e.Status), e.UpdatedAt, e.ID)
+	return err
+}
+
+// move writes that an entry was posted or unposted: its state, its date, and on its lines what they repeat of it and their booked amounts.
+func move(ctx context.Context, tx *db.Tx, e Entry) error {
+	r := toRow(e)
+	_, err := tx.Exec(ctx, `UPDATE journal_entries SET status = ?, accounting_date = ?, intended_accounting_date = ?, period_auto_reassigned = ?, accounting_period_id = ?, posted_at = ?, updated_at = ?
+		WHERE organization_id = @org AND journal_entry_id = ?`, r.Status, r.AccountingDate, r.IntendedDate, r.Reassigned, r.PeriodID, r.PostedAt, r.UpdatedAt, e.ID)
+	if err != nil {
+		return err
+	}
+	for i, l := range e.Lines {
+		_, err := tx.Exec(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org AND journal_entry_id = ? AND position = ?",
+			l.Base, e.AccountingDate, e.Status == Posted, e.ID, int64(i))
+		if err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, "UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND journal_entry_id = ?", e.AccountingDate, e.ID)
+	return err
+}
+
+func setNext(ctx context.Context, tx *db.Tx, e Entry) error {
+	_, err := tx.Exec(ctx, "UPDATE journal_entries SET next_entry_id = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?", db.OrNull(e.NextID), e.UpdatedAt, e.ID)
+	return err
+}
+
+// selectPage walks the entries backwards along the index that fits the filter best, so that a page costs what it shows.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit int) ([]Entry, error) {
+	columns := "e." + strings.ReplaceAll(db.Columns[entryRow](), ", ", ", e.")
+	var q *db.Query
+	order := "e"
+	switch {
+	case f.LedgerAccountID != "":
+		order = "l"
+		// An entry with several lines on the account is found by the first of them.
+		q = db.Select("SELECT "+columns+` FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+			WHERE l.organization_id = @org`).And("l.ledger_account_id = ?", f.LedgerAccountID).
+			And(`NOT EXISTS (SELECT 1 FROM journal_lines m WHERE m.organization_id = l.organization_id AND m.journal_entry_id = l.journal_entry_id
+				AND m.ledger_account_id = l.ledger_account_id AND m.position < l.position)`)
+	case f.TagID != "":
+		order = "t"
+		q = db.Select("SELECT "+columns+` FROM journal_tags t JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
+			WHERE t.organization_id = @org`).And("t.tag_id = ?", f.TagID)
+	default:
+		q = db.Select("SELECT " + columns + " FROM journal_entries e WHERE e.organization_id = @org")
+	}
+	if f.Status != "" {
+		q.And("e.status = ?", string(f.Status))
+	} else {
+		q.And("e.status <> 'deleted'")
+	}
+	f.conditions(q)
+	if !f.From.IsZero() {
+		q.And(order+".accounting_date >= ?", f.From)
+	}
+	if !f.To.IsZero() {
+		q.And(order+".accounting_date <= ?", f.To)
+	}
+	if below != nil {
+		q.And("("+order+".accounting_date, "+order+".number) < (?, ?)", below.date, below.number)
+	}
+	rows, err := db.All[entryRow](ctx, tx, q.Then("ORDER BY "+order+".accounting_date DESC, "+order+".number DESC LIMIT ?", limit), q.Args...)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, len(rows))
+	for i, r := range rows {
+		entries[i] = r.entry()
+	}
+	return entries, fillLines(ctx, tx, entries)
+}
+
+// conditions adds what is looked at in each entry that is met.
+func (f Filter) conditions(q *db.Query) {
+	if len(f.LegalEntityIDs) == 1 {
+		q.And("e.legal_entity_id = ?", f.LegalEntityIDs[0])
+	} else if len(f.LegalEntityIDs) > 1 {
+		q.And("e.legal_entity_id {any}", f.LegalEntityIDs)
+	}
+	if len(f.limited) > 0 { // an entry with a line of somebody else's is not shown at all
+		q.And("e.legal_entity_id {any}", f.limited)
+		q.And(`NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id = e.journal_entry_id AND NOT (o.legal_entity_id {any}))`, f.limited)
+	}
+	if f.PeriodID != "" {
+		q.And("e.accounting_period_id = ?", f.PeriodID)
+	}
+	if f.TagID != "" && f.LedgerAccountID != "" {
+		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = e.journal_entry_id AND t.tag_id = ?)", f.TagID)
+	}
+	if f.Search != "" {
+		q.And(`e.search LIKE ? ESCAPE '\'`, like(f.Search))
+	}
+}
+
+type accountLineRow struct {
+	lineRow
+	EntryMemo *string `db:"entry_memo"`
+}
+
+func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, position int64, limit int) ([]AccountLine, error) {
+	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+`, e.memo AS entry_memo FROM journal_lines l
+		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`).
+		And("l.ledger_account_id = ?", f.LedgerAccountID).And("l.is_posted = ?", true)
+	for _, ids := range [][]string{f.LegalEntityIDs, f.limited} {
+		if len(ids) > 0 {
+			q.And("l.legal_entity_id {any}", ids)
+		}
+	}
+	if !f.From.IsZero() {
+		q.And("l.accounting_date >= ?", f.From)
+	}
+	if !f.To.IsZero() {
+		q.And("l.accounting_date <= ?", f.To)
+	}
+	if below != nil {
+		q.And("(l.accounting_date, l.number, l.position) < (?, ?, ?)", below.date, below.number, position)
+	}
+	rows, err := db.All[accountLineRow](ctx, tx, q.Then("ORDER BY l.accounting_date DESC, l.number DESC, l.position DESC LIMIT ?", limit), q.Args...)
+	out := make([]AccountLine, len(rows))
+	for i, r := range rows {
+		out[i] = AccountLine{r.line(), r.EntryID, r.Number, r.Position, r.AccountingDate, db.OrEmpty(r.EntryMemo)}
+	}
+	return out, err
+}
+
+// checked is an entry as it is stored, and whether its lines repeat what they should of it.
+type checked struct {
+	Entry   Entry
+	repeats bool
+}
+
+// selectFrom reads entries by number, tombstones too.
+func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]checked, error) {
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	out, ids, at := make([]checked, len(rows)), make([]string, len(rows)), map[string]int{}
+	for i, r := range rows {
+		out[i], ids[i], at[r.ID] = checked{r.entry(), true}, r.ID, i
+	}
+	lines, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
+	for _, l := range lines {
+		c := &out[at[l.EntryID]]
+		c.repeats = c.repeats && l.Number == c.Entry.Number && l.AccountingDate.Equal(c.Entry.AccountingDate) && l.Posted == (c.Entry.Status == Posted) && l.Position == int64(len(c.Entry.Lines))
+		c.Entry.Lines = append(c.Entry.Lines, l.line())
+	}
+	return out, err
+}
+
+// selectBrokenChains finds entries whose neighbour in a chain does not point back, or is not what it should be: after an original comes its
+// reversal, after that its replacement.
+func selectBrokenChains(ctx context.Context, tx *db.Tx) ([]int64, error) {
+	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
+		LEFT JOIN journal_entries n ON n.organization_id = e.organization_id AND n.journal_entry_id = e.next_entry_id
+		LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
+		WHERE e.organization_id = @org AND (
+			e.next_entry_id IS NOT NULL AND (n.previous_entry_id IS NULL OR n.previous_entry_id <> e.journal_entry_id OR n.status <> 'posted' OR e.status <> 'posted')
+			OR e.previous_entry_id IS NOT NULL AND (p.next_entry_id IS NULL OR p.next_entry_id <> e.journal_entry_id)
+			OR e.originated_by = 'reversal' AND (e.previous_entry_id IS NULL OR p.originated_by = 'reversal')
+			OR e.originated_by = 'correction' AND (e.previous_entry_id IS NULL OR p.originated_by <> 'reversal'))
+		ORDER BY e.number`)
+}
+
+func selectTotals(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
+	rows, err := db.All[totalRow](ctx, tx, "SELECT "+db.Columns[totalRow]()+" FROM account_balances WHERE organization_id = @org")
+	out := make(map[book.Key]book.Total, len(rows))
+	for _, r := range rows {
+		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
+	}
+	return out, err
+}
+
+func selectKnown(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return db.All[string](ctx, tx, "SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+}

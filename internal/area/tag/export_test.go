@@ -1,0 +1,4 @@
+package tag
+
+// Referring are the tables that name tags.
+var Referring = referring

@@ -1,0 +1,108 @@
+package tag
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type row struct {
+	ID        string     `db:"tag_id"`
+	Name      string     `db:"name"`
+	Kind      string     `db:"kind"`
+	CreatedAt time.Time  `db:"created_at"`
+	UpdatedAt *time.Time `db:"updated_at"`
+}
+
+// searchedRow has also what a search looks at, which nobody reads.
+type searchedRow struct {
+	row
+	Search string `db:"search"`
+}
+
+// searchText is a name as it is searched: neither engine folds the case of more than A to Z by itself.
+func searchText(name string) string { return strings.ToLower(name) }
+
+func (r row) tag() Tag { return Tag{r.ID, r.Name, Kind(r.Kind), r.CreatedAt, r.UpdatedAt} }
+
+func tagsOf(rows []row) []Tag {
+	out := make([]Tag, len(rows))
+	for i, r := range rows {
+		out[i] = r.tag()
+	}
+	return out
+}
+
+var selectRows = "SELECT " + db.Columns[row]() + " FROM tags WHERE organization_id = @org"
+
+func insert(ctx context.Context, tx *db.Tx, t Tag) error {
+	return db.Insert(ctx, tx, "tags", searchedRow{row{t.ID, t.Name, string(t.Kind), t.CreatedAt, t.UpdatedAt}, searchText(t.Name)})
+}
+
+func find(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) {
+	r, err := db.One[row](ctx, tx, noun, selectRows+" AND tag_id = ?", tagID)
+	return r.tag(), err
+}
+
+func selectNamed(ctx context.Context, tx *db.Tx, kind Kind, name string) ([]Tag, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND kind = ? AND name = ?", string(kind), name)
+	return tagsOf(rows), err
+}
+
+func selectAll(ctx context.Context, tx *db.Tx) ([]Tag, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY tag_id")
+	return tagsOf(rows), err
+}
+
+// selectPage reads in the order of ids.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Tag, error) {
+	q := db.Select(selectRows).And("tag_id > ?", above)
+	if f.Kind != "" {
+		q.And("kind = ?", string(f.Kind))
+	}
+	if f.Search != "" {
+		q.And("search LIKE ? ESCAPE '!'", "%"+strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(searchText(f.Search))+"%")
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY tag_id LIMIT ?", limit), q.Args...)
+	return tagsOf(rows), err
+}
+
+func update(ctx context.Context, tx *db.Tx, t Tag) error {
+	_, err := tx.Exec(ctx, "UPDATE tags SET name = ?, search = ?, kind = ?, updated_at = ? WHERE organization_id = @org AND tag_id = ?",
+		t.Name, searchText(t.Name), string(t.Kind), t.UpdatedAt, t.ID)
+	return err
+}
+
+// remove takes a tag away, with the balances that are left of what was booked and undone, all of them zero.
+func remove(ctx context.Context, tx *db.Tx, tagID string) error {
+	for _, table := range []string{"account_balances", "tags"} {
+		if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE organization_id = @org AND tag_id = ?", tagID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// use is how many entries and balances have a tag, and the number of the first entry.
+type use struct {
+	Entries  int64  `db:"entries"`
+	First    *int64 `db:"first"`
+	Balances int64  `db:"balances"`
+}
+
+func selectUse(ctx context.Context, tx *db.Tx, tagID string) (use, error) {
+	return db.One[use](ctx, tx, "count", "SELECT count(*) AS entries, min(t.number) AS first, "+
+		"(SELECT count(*) FROM account_balances b WHERE b.organization_id = @org AND b.tag_id = ? AND (b.debits <> 0 OR b.credits <> 0)) AS balances "+
+		"FROM journal_tags t WHERE t.organization_id = @org AND t.tag_id = ?", tagID, tagID)
+}
+
+// referring are the tables whose rows name tags. Every table with a column of tags must be here, which a test sees to, and selectUse must count it.
+var referring = []string{"journal_tags", "account_balances"}
+
+// strays are the ids of tags that are referred to and not there; the empty one stands for the total over all.
+func strays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT r.tag_id FROM "+table+" r WHERE r.organization_id = @org AND r.tag_id <> '' AND NOT EXISTS "+
+		"(SELECT 1 FROM tags t WHERE t.organization_id = r.organization_id AND t.tag_id = r.tag_id) ORDER BY r.tag_id")
+}

@@ -1,0 +1,206 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// Insert writes rows of a struct whose fields name their columns. In a tenant table the organization is the transaction's.
+func Insert[T any](ctx context.Context, tx *Tx, table string, rows ...T) error {
+	_, err := insertRows(ctx, tx, table, rows, "")
+	return err
+}
+
+// Upsert writes rows as Insert does and then does what an ON CONFLICT clause says. It tells how many rows were written.
+func Upsert[T any](ctx context.Context, tx *Tx, table string, rows []T, onConflict string) (int64, error) {
+	return insertRows(ctx, tx, table, rows, " "+onConflict)
+}
+
+func insertRows[T any](ctx context.Context, tx *Tx, table string, rows []T, suffix string) (int64, error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	p := planOf(reflect.TypeFor[T](), table, tablesByName[table].Kind == Tenant && tx.org != "", suffix)
+	if tx.db.engine == Postgres && len(rows) > 1 {
+		return tx.Exec(ctx, p.arrays(), p.columnsOf(reflect.ValueOf(rows))...)
+	}
+	total := int64(0)
+	for len(rows) > 0 {
+		n := chunk(len(rows))
+		written, err := tx.Exec(ctx, p.values(n), p.rowsOf(reflect.ValueOf(rows[:n]))...)
+		if err != nil {
+			return total, err
+		}
+		total, rows = total+written, rows[n:]
+	}
+	return total, nil
+}
+
+// chunk cuts many rows into few sizes, so that there are few statements to compile.
+func chunk(rows int) int {
+	for _, n := range [...]int{64, 16, 4} {
+		if rows >= n {
+			return n
+		}
+	}
+	return 1
+}
+
+// insertPlan is how rows of a type get into a table.
+type insertPlan struct {
+	table, suffix string
+	tenant        bool
+	fields        []field
+	types         []reflect.Type
+
+	texts sync.Map // number of rows to text; 0 is the form with arrays
+}
+
+type insertKey struct {
+	row           reflect.Type
+	table, suffix string
+	tenant        bool
+}
+
+var insertPlans sync.Map // insertKey to *insertPlan
+
+func planOf(row reflect.Type, table string, tenant bool, suffix string) *insertPlan {
+	key := insertKey{row, table, suffix, tenant}
+	if p, ok := insertPlans.Load(key); ok {
+		return p.(*insertPlan)
+	}
+	p := &insertPlan{table: table, suffix: suffix, tenant: tenant}
+	for _, f := range shapeOf(row).fields {
+		if !tenant || f.column != "organization_id" {
+			p.fields = append(p.fields, f)
+			p.types = append(p.types, row.FieldByIndex(f.index).Type)
+		}
+	}
+	made, _ := insertPlans.LoadOrStore(key, p)
+	return made.(*insertPlan)
+}
+
+// head is the statement up to its columns, the organization first.
+func (p *insertPlan) head() string {
+	var columns []string
+	if p.tenant {
+		columns = append(columns, "organization_id")
+	}
+	for _, f := range p.fields {
+		columns = append(columns, f.column)
+	}
+	return "INSERT INTO " + p.table + " (" + strings.Join(columns, ", ") + ") "
+}
+
+func (p *insertPlan) text(rows int, make func() string) string {
+	if t, ok := p.texts.Load(rows); ok {
+		return t.(string)
+	}
+	t := p.head() + make() + p.suffix
+	p.texts.Store(rows, t)
+	return t
+}
+
+// values is the statement for a number of rows.
+func (p *insertPlan) values(rows int) string {
+	return p.text(rows, func() string {
+		marks := strings.Repeat("?, ", len(p.fields))
+		one := "(" + strings.TrimSuffix(marks, ", ") + ")"
+		if p.tenant {
+			one = "(@org, " + one[1:]
+		}
+		return "VALUES " + strings.TrimSuffix(strings.Repeat(one+", ", rows), ", ")
+	})
+}
+
+func (p *insertPlan) rowsOf(rows reflect.Value) []any {
+	args := make([]any, 0, rows.Len()*len(p.fields))
+	for i := range rows.Len() {
+		row := rows.Index(i)
+		for _, f := range p.fields {
+			args = append(args, row.FieldByIndex(f.index).Interface())
+		}
+	}
+	return args
+}
+
+// arrays is the statement for any number of rows at once: PostgreSQL takes each column as an array, in one round trip.
+func (p *insertPlan) arrays() string {
+	return p.text(0, func() string {
+		names, casts := make([]string, len(p.fields)), make([]string, len(p.fields))
+		for i, f := range p.fields {
+			names[i] = "u." + f.column
+			casts[i] = "?::" + arrayType(p.types[i])
+		}
+		picked := strings.Join(names, ", ")
+		if p.tenant {
+			picked = "@org, " + picked
+		}
+		return "SELECT " + picked + " FROM unnest(" + strings.Join(casts, ", ") + ") AS u(" + strings.ReplaceAll(strings.Join(names, ", "), "u.", "") + ")"
+	})
+}
+
+var decimalType = reflect.TypeFor[money.Decimal]()
+
+// arrayType is how PostgreSQL reads a column's values. Decimals travel as text, which loses nothing.
+func arrayType(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == decimalType:
+		return "text[]::numeric[]"
+	case t == reflect.TypeFor[time.Time]():
+		return "timestamptz[]"
+	case t == reflect.TypeFor[[]byte]():
+		return "bytea[]"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "text[]"
+	case reflect.Int64:
+		return "bigint[]"
+	case reflect.Bool:
+		return "boolean[]"
+	}
+	panic(fmt.Sprintf("db: a column cannot be a %s", t))
+}
+
+func (p *insertPlan) columnsOf(rows reflect.Value) []any {
+	args := make([]any, len(p.fields))
+	for i, f := range p.fields {
+		args[i] = columnOf(rows, f, p.types[i])
+	}
+	return args
+}
+
+func columnOf(rows reflect.Value, f field, t reflect.Type) any {
+	switch {
+	case t == decimalType:
+		out := make([]string, rows.Len())
+		for i := range out {
+			out[i] = rows.Index(i).FieldByIndex(f.index).Interface().(money.Decimal).String()
+		}
+		return out
+	case t == reflect.PointerTo(decimalType):
+		out := make([]*string, rows.Len())
+		for i := range out {
+			if d := rows.Index(i).FieldByIndex(f.index).Interface().(*money.Decimal); d != nil {
+				text := d.String()
+				out[i] = &text
+			}
+		}
+		return out
+	}
+	out := reflect.MakeSlice(reflect.SliceOf(t), rows.Len(), rows.Len())
+	for i := range rows.Len() {
+		out.Index(i).Set(rows.Index(i).FieldByIndex(f.index))
+	}
+	return out.Interface()
+}

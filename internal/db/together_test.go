@@ -1,0 +1,249 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// mark is a row that a write puts off, with the place it had among all writes.
+type mark struct {
+	TagID     string    `db:"tag_id"`
+	Name      string    `db:"name"`
+	Kind      string    `db:"kind"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+// counter gives numbers without gaps: it is read once for all who share a transaction and written once by all of them.
+type counter struct {
+	next  int
+	marks []mark
+}
+
+type counterKey struct{}
+
+func number(ctx context.Context, tx *db.Tx, name string) (int, error) {
+	var err error
+	c := tx.Shared(counterKey{}, func() any {
+		c := &counter{}
+		var taken []int64
+		// The organization's row is the lock.
+		if _, err = db.All[string](ctx, tx, "SELECT name FROM organizations WHERE organization_id = @org {for_update}"); err == nil {
+			taken, err = db.All[int64](ctx, tx, "SELECT count(*) FROM tags WHERE organization_id = @org")
+		}
+		if err == nil {
+			c.next = int(taken[0])
+		}
+		tx.AtEnd(func(ctx context.Context, tx *db.Tx) error { return db.Insert(ctx, tx, "tags", c.marks...) })
+		return c
+	}).(*counter)
+	if err != nil {
+		return 0, err
+	}
+	tx.Undo(func() { c.next, c.marks = c.next-1, c.marks[:len(c.marks)-1] })
+	c.next++
+	c.marks = append(c.marks, mark{fmt.Sprintf("tag_%06d", c.next), name, "custom", tx.Now()})
+	tx.Recorded()
+	return c.next, nil
+}
+
+func marksOf(t *testing.T, d *db.DB, org string) (out []mark) {
+	t.Helper()
+	err := d.Read(t.Context(), org, func(ctx context.Context, tx *db.Tx) (err error) {
+		out, err = db.All[mark](ctx, tx, "SELECT "+db.Columns[mark]()+" FROM tags WHERE organization_id = @org ORDER BY tag_id")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestWritesTakenTogetherAreAllThereOnceAndThoseThatFailLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		orgs := []string{newOrganization(t, d, "one"), newOrganization(t, d, "two")}
+		no := errors.New("not this one")
+		var mu sync.Mutex
+		kept := map[string]map[string]int{orgs[0]: {}, orgs[1]: {}}
+		var wg sync.WaitGroup
+		for i := range 64 {
+			wg.Go(func() {
+				for n := range 6 {
+					org, name := orgs[(i+n)%2], fmt.Sprint(i, "-", n)
+					place, panics := 0, n == 5 && i%8 == 0
+					err := func() (err error) {
+						defer func() {
+							if recover() != nil {
+								err = no
+							}
+						}()
+						write := d.WriteTogether
+						if n%3 == 1 { // an ordinary one between them must find what they put off
+							write = d.Write
+						}
+						return write(context.Background(), org, func(ctx context.Context, tx *db.Tx) (err error) {
+							if place, err = number(ctx, tx, name); err != nil {
+								return err
+							}
+							if panics {
+								panic("in a body")
+							}
+							if n == 2 {
+								return no
+							}
+							return nil
+						})
+					}()
+					if want := n == 2 || panics; (err != nil) != want {
+						t.Errorf("%s: %v", name, err)
+					}
+					if err == nil {
+						mu.Lock()
+						kept[org][name] = place
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for _, org := range orgs {
+			marks := marksOf(t, d, org)
+			if len(marks) != len(kept[org]) {
+				t.Errorf("%d rows for %d writes that succeeded", len(marks), len(kept[org]))
+			}
+			for i, m := range marks {
+				if m.TagID != fmt.Sprintf("tag_%06d", i+1) || kept[org][m.Name] != i+1 {
+					t.Fatalf("row %d is %+v, whose writer was told %d", i+1, m, kept[org][m.Name])
+				}
+			}
+		}
+	})
+}
+
+func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "before")
+		rename := "UPDATE organizations SET name = 'after' WHERE organization_id = @org"
+		err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tx.Recorded()
+			_, err := tx.Exec(ctx, rename)
+			return err
+		})
+		if err == nil || nameOf(t, d, org) != "before" {
+			t.Errorf("it wrote by itself: %v", err)
+		}
+		err = d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			_, err := db.All[string](ctx, tx, rename+" RETURNING name")
+			return err
+		})
+		if err == nil || nameOf(t, d, org) != "before" {
+			t.Errorf("it wrote by a query: %v", err)
+		}
+		runs := 0
+		err = d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			runs++
+			name, err := db.One[string](ctx, tx, "organization", "SELECT name FROM organizations WHERE organization_id = @org")
+			if err != nil || name == "after" {
+				return err
+			}
+			return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+				tx.Recorded()
+				_, err := tx.Exec(ctx, rename)
+				return err
+			})
+		})
+		if err != nil || runs != 2 || nameOf(t, d, org) != "after" {
+			t.Errorf("%d runs, %v", runs, err)
+		}
+		err = d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			return tx.First(ctx, func(context.Context, *db.Tx) error { return nil })
+		})
+		if err == nil {
+			t.Error("asking for ever came to an end that is no error")
+		}
+	})
+}
+
+func TestAGroupRunsAgainWhenWhatItTookForGrantedIsNotSo(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		if d.Engine() != db.Postgres {
+			return // SQLite never has to guess
+		}
+		org := newOrganization(t, d, "x")
+		var tries []int
+		err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tries = append(tries, tx.Try())
+			if _, err := number(ctx, tx, "n"); err != nil {
+				return err
+			}
+			if tx.Try() < 3 {
+				tx.AtEnd(func(context.Context, *db.Tx) error { return db.ErrAgain })
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(tries, []int{1, 2, 3}) || len(marksOf(t, d, org)) != 1 {
+			t.Errorf("%v %v", tries, err)
+		}
+	})
+}
+
+func TestAFailureAtTheEndFailsAllWhoShareIt(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		for name, end := range map[string]func(context.Context, *db.Tx) error{
+			"error": func(context.Context, *db.Tx) error { return errors.New("no") },
+			"panic": func(context.Context, *db.Tx) error { panic("no") },
+		} {
+			err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+				tx.AtEnd(end)
+				_, err := number(ctx, tx, "n")
+				return err
+			})
+			if err == nil || len(marksOf(t, d, org)) != 0 {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error { _, err := number(ctx, tx, "n"); return err }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		var marks []mark
+		for i := range 231 { // takes every size of chunk
+			marks = append(marks, mark{fmt.Sprintf("tag_%06d", i), fmt.Sprint("name ", i), "custom", time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)})
+		}
+		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tx.Recorded()
+			if err := db.Insert(ctx, tx, "tags", marks...); err != nil {
+				return err
+			}
+			n, err := db.Upsert(ctx, tx, "tags", append(marks[:10:10], mark{"tag_x", "new", "custom", tx.Now()}), "ON CONFLICT DO NOTHING")
+			if n != 1 {
+				t.Errorf("%d rows written, want the new one only", n)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := marksOf(t, d, org); len(got) != len(marks)+1 || !slices.Equal(got[:len(marks)], marks) {
+			t.Errorf("%d rows, not as they were", len(got))
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package api_test
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+// dueAccounts are the ids of the accounts by which others owe an entity and are owed by it.
+func dueAccounts(t *testing.T, n *apitest.Tenant, name string) (out []string) {
+	t.Helper()
+	for a, err := range n.Client.LedgerAccounts(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Name == "Due from "+name || a.Name == "Due to "+name {
+			out = append(out, a.ID)
+		}
+	}
+	return out
+}
+
+// damage writes what no operation would, past the audit.
+func damage(t *testing.T, s *apitest.Service, statement string, args ...any) {
+	t.Helper()
+	err := s.App.DB.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, statement, args...)
+		if n == 0 {
+			t.Errorf("%s did nothing", statement)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnUnusedLegalEntityIsDeletedWithItsAccounts(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		e := newEntity(t, n, client.CreateLegalEntity{Name: "Going"})
+		if got := dueAccounts(t, n, "Going"); len(got) != 2 {
+			t.Fatalf("%v", got)
+		}
+		if a, data := send(t, s, n.Key, "DELETE", "/v1/legal-entities/"+e.ID, ""); a.Status != 200 || string(data["id"]) != `"`+e.ID+`"` || string(data["deleted"]) != "true" {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		if _, err := n.Client.LegalEntity(t.Context(), e.ID); !client.IsNotFound(err) {
+			t.Errorf("%v", err)
+		}
+		if err := n.Client.DeleteLegalEntity(t.Context(), e.ID); !client.IsNotFound(err) {
+			t.Errorf("again: %v", err)
+		}
+		if got := dueAccounts(t, n, "Going"); len(got) != 0 {
+			t.Errorf("left behind: %v", got)
+		}
+		var actions []string
+		for entry, err := range n.Client.AuditLog(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(actions) == 3 {
+				break
+			}
+			actions = append(actions, entry.Action)
+		}
+		if !slices.Contains(actions, "legal_entity.deleted") || !slices.Contains(actions, "ledger_account.deleted") {
+			t.Errorf("%v", actions)
+		}
+		conflict(t, n.Client.DeleteLegalEntity(t.Context(), n.LegalEntity.ID), "it is the only one")
+	})
+}
+
+func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		l := openLedger(t, n)
+		spare := func(name string) string { return newEntity(t, n, client.CreateLegalEntity{Name: name}).ID }
+		refuse := func(id string, says ...string) {
+			t.Helper()
+			before := entries(t, n)
+			conflict(t, n.Client.DeleteLegalEntity(t.Context(), id), says...)
+			if entries(t, n) != before {
+				t.Error("something was changed")
+			}
+		}
+
+		drafted := spare("Drafted")
+		l.draft(t, "2026-01-05", "Dr 1010 1 "+drafted+"; Cr 4010 1 "+drafted)
+		refuse(drafted, "journal entries: 1 (such as JE-1)", "journal lines: 2 (such as JE-1)")
+
+		posted := spare("Posted") // only by its lines in an entry of another's
+		entry := l.entry("2026-01-06", "posted", "Dr 1010 1 "+posted+"; Cr 4010 1 "+posted+"; Dr 1010 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+n.LegalEntity.ID)
+		entry.LegalEntityID = n.LegalEntity.ID
+		if _, err := n.Client.CreateJournalEntry(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+		refuse(posted, "journal lines: 2 (such as JE-2)", "balances: 2")
+
+		above := spare("Above")
+		newEntity(t, n, client.CreateLegalEntity{Name: "Below", ParentLegalEntityID: &above})
+		refuse(above, "legal entities below it: 1 (such as Below)")
+
+		owed := spare("Owed")
+		l.draft(t, "2026-01-07", "Dr "+dueAccounts(t, n, "Owed")[0]+" 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+n.LegalEntity.ID)
+		refuse(owed, "Due", "Owed", "1 journal line", "JE-3")
+
+		closed := spare("Closed")
+		damage(t, s, "INSERT INTO period_closings (organization_id, period_closing_id, accounting_period_id, legal_entity_id, closed_at, entry_count, hash, reopened_at) SELECT organization_id, 'apc_x', accounting_period_id, ?, created_at, 0, '', created_at FROM accounting_periods WHERE organization_id = ? AND key = '2026-01'", closed, n.Organization.ID)
+		refuse(closed, "period closings: 1")
+
+		limited := spare("Limited")
+		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{"apis.read"}, LegalEntityIDs: []string{n.LegalEntity.ID, limited}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refuse(limited, "API keys limited to it: 1")
+		if err := n.Client.RevokeAPIKey(t.Context(), key.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Client.DeleteLegalEntity(t.Context(), limited); err != nil {
+			t.Errorf("the key is revoked: %v", err)
+		}
+	})
+}
+
+func TestALegalEntityWhoseBookingsWereUndoneCanGo(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		l := openLedger(t, n)
+		e := newEntity(t, n, client.CreateLegalEntity{}).ID
+		tag := newTag(t, n).ID
+		posted := l.post(t, "2026-01-05", "Dr 1010 1 "+e+" "+tag+"; Cr 4010 1 "+e)
+		conflict(t, n.Client.DeleteLegalEntity(t.Context(), e), "journal lines: 2")
+		conflict(t, n.Client.DeleteTag(t.Context(), tag), "journal entries: 1 (such as JE-1)")
+		if _, err := n.Client.UnpostJournalEntry(t.Context(), posted.ID); err != nil {
+			t.Fatal(err)
+		}
+		conflict(t, n.Client.DeleteLegalEntity(t.Context(), e), "journal lines: 2")
+		conflict(t, n.Client.DeleteTag(t.Context(), tag), "journal entries: 1 (such as JE-1)")
+		if err := n.Client.DeleteJournalEntry(t.Context(), posted.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Client.DeleteTag(t.Context(), tag); err != nil {
+			t.Error(err)
+		}
+		if err := n.Client.DeleteLegalEntity(t.Context(), e); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		one := newEntity(t, n, client.CreateLegalEntity{Name: "One"}).ID
+		two := newEntity(t, n, client.CreateLegalEntity{Name: "Two", ParentLegalEntityID: &one}).ID
+		newEntity(t, n, client.CreateLegalEntity{Name: "Three"})
+		c := client.New(s.URL, n.Limited(t, one, two))
+		var names []string
+		for e, err := range c.LegalEntities(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, e.Name)
+		}
+		if !slices.Equal(names, []string{"One", "Two"}) {
+			t.Errorf("%v", names)
+		}
+		var page client.Page[client.LegalEntity]
+		if err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/legal-entities", Query: url.Values{"limit": {"1"}}}, &page); err != nil || !page.HasMore || page.Data[0].Name != "One" {
+			t.Errorf("%+v %v", page, err)
+		}
+		if err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/legal-entities", Query: url.Values{"limit": {"1"}, "cursor": {*page.NextCursor}}}, &page); err != nil || page.HasMore || page.Data[0].Name != "Two" {
+			t.Errorf("%+v %v", page, err)
+		}
+		if _, err := c.UpdateLegalEntity(t.Context(), one, client.UpdateLegalEntity{Country: client.Set("CH")}); err != nil {
+			t.Error(err)
+		}
+		_, err := c.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "x", BaseCurrency: "USD"})
+		if err == nil || !strings.Contains(err.Error(), "403") {
+			t.Errorf("%v", err)
+		}
+		// A name that the key may not know is not told by a refusal either.
+		top := client.New(s.URL, n.Limited(t, one))
+		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") || !strings.Contains(err.Error(), "legal entities below it: 1") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package api_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+var entityName = regexp.MustCompile(`(^|_)legal_entity_ids?$`)
+
+// notForLimited are operations that a key limited to some legal entities may not do at all, whatever it sends.
+var notForLimited = map[string]bool{"POST /v1/legal-entities": true}
+
+// A legal entity that a key is not for must read exactly as one that does not exist, wherever its id is sent.
+func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
+	var tested atomic.Int64 // both engines run at once
+	t.Cleanup(func() {
+		if tested.Load() == 0 {
+			t.Error("no route takes a legal entity, so nothing was tested")
+		}
+	})
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+		n := s.Found(t, "mine")
+		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"}).ID
+		_, own := request(t, r, n)
+		key := n.Limited(t, append(entitiesOf(s, r, own), n.LegalEntity.ID)...)
+		want := http.StatusNotFound
+		if notForLimited[r.Method+" "+r.Path] {
+			want = http.StatusForbidden
+		}
+		before := entries(t, n)
+		compare := func(place string, with func(id string) sample) {
+			tested.Add(1)
+			a, b := s.Send(t, with(other).request(r, key)), s.Send(t, with(strange(other)).request(r, key))
+			if a.Status != want || b.Status != want {
+				t.Errorf("%s: other %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
+			}
+			if x, y := strip(t, a), strip(t, b); x != y {
+				t.Errorf("%s: %s differs from %s", place, x, y)
+			}
+		}
+		for name := range own.path {
+			if entityName.MatchString(name) {
+				compare("path "+name, func(id string) sample { return own.withPath(name, id) })
+			}
+		}
+		for pair := range strings.SplitSeq(own.query, "&") {
+			if name, seen, _ := strings.Cut(pair, "="); entityName.MatchString(name) {
+				compare("query "+name, func(id string) sample { return own.withQuery(name, id) })
+				if strings.HasSuffix(name, "s") { // one that is seen beside it does not help
+					compare("query "+name, func(id string) sample { return own.withQuery(name, seen+","+id) })
+				}
+			}
+		}
+		for _, form := range append([]sample{own}, own.also...) {
+			for _, p := range places(s, r, form) {
+				value, there := form.at(p.steps)
+				if !there || !entityName.MatchString(p.name()) {
+					continue
+				}
+				compare("body "+p.String(), func(id string) sample {
+					if list, ok := value.([]any); ok {
+						return form.with(p.steps, append(list[:len(list):len(list)], id))
+					}
+					return form.with(p.steps, id)
+				})
+			}
+		}
+		if after := entries(t, n); after != before {
+			t.Errorf("%d changes were made by refused requests", after-before)
+		}
+	})
+}
+
+// entitiesOf are the legal entities a sample names, so that a key can be for them.
+func entitiesOf(s *apitest.Service, r api.Route, own sample) (out []string) {
+	for name, value := range own.path {
+		if entityName.MatchString(name) {
+			out = append(out, value)
+		}
+	}
+	for _, form := range append([]sample{own}, own.also...) {
+		for _, p := range places(s, r, form) {
+			if value, there := form.at(p.steps); there && entityName.MatchString(p.name()) {
+				if one, ok := value.(string); ok {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	return out
+}

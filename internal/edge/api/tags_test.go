@@ -1,0 +1,175 @@
+package api_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func tagNames(t *testing.T, n *apitest.Tenant, query url.Values) []string {
+	t.Helper()
+	out := []string{}
+	for tag, err := range n.Client.Tags(t.Context(), query) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, tag.Name)
+	}
+	return out
+}
+
+func TestATagIsMadeFoundChangedAndDeleted(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		made, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: "  Hetzner Online\t", Kind: "supplier"})
+		if err != nil || made.Name != "Hetzner Online" || made.Kind != "supplier" || made.UpdatedAt != nil || !strings.HasPrefix(made.ID, "tag_") {
+			t.Fatalf("%+v %v", made, err)
+		}
+		if got, err := n.Client.Tag(t.Context(), made.ID); err != nil || text(t, got) != text(t, made) {
+			t.Errorf("%+v %v", got, err)
+		}
+		changed, err := n.Client.UpdateTag(t.Context(), made.ID, client.UpdateTag{Name: new(" Hetzner "), Kind: new("customer")})
+		if err != nil || changed.Name != "Hetzner" || changed.Kind != "customer" || changed.UpdatedAt == nil || changed.ID != made.ID {
+			t.Errorf("%+v %v", changed, err)
+		}
+		before := entries(t, n)
+		if again, err := n.Client.UpdateTag(t.Context(), made.ID, client.UpdateTag{Name: new("Hetzner")}); err != nil || text(t, again) != text(t, changed) || entries(t, n) != before {
+			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
+		}
+		if a, data := send(t, s, n.Key, "DELETE", "/v1/tags/"+made.ID, ""); a.Status != 200 || string(data["id"]) != `"`+made.ID+`"` || string(data["deleted"]) != "true" {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		if _, err := n.Client.Tag(t.Context(), made.ID); !client.IsNotFound(err) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestNoTwoTagsOfAKindHaveTheSameName(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		create := func(name, kind string) (client.Tag, error) {
+			return n.Client.CreateTag(t.Context(), client.CreateTag{Name: name, Kind: kind})
+		}
+		first, err := create("Acme", "supplier")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = create(" Acme ", "supplier")
+		conflict(t, err, "supplier", first.ID)
+		second, err := create("Acme", "customer")
+		if err != nil {
+			t.Errorf("another kind: %v", err)
+		}
+		if _, err := create("acme", "supplier"); err != nil {
+			t.Errorf("another name: %v", err)
+		}
+		_, err = n.Client.UpdateTag(t.Context(), second.ID, client.UpdateTag{Kind: new("supplier")})
+		conflict(t, err, first.ID)
+		if _, err := n.Client.UpdateTag(t.Context(), first.ID, client.UpdateTag{Name: new("Other")}); err != nil {
+			t.Error(err)
+		}
+		if _, err := n.Client.UpdateTag(t.Context(), second.ID, client.UpdateTag{Kind: new("supplier")}); err != nil {
+			t.Errorf("the name is free again: %v", err)
+		}
+	})
+}
+
+func TestATagsFaultsAreNamed(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		tag := newTag(t, n)
+		for body, field := range map[string]string{`{"name":"   ","kind":"supplier"}`: "name", `{"name":"x","kind":"Supplier"}`: "kind", `{"name":"` + strings.Repeat("é", 101) + `","kind":"supplier"}`: "name"} {
+			for _, path := range []string{"POST /v1/tags", "PATCH /v1/tags/" + tag.ID} {
+				method, path, _ := strings.Cut(path, " ")
+				if a, _ := send(t, s, n.Key, method, path, body); a.Status != 400 || !a.Blames(t, field) {
+					t.Errorf("%s %s: %d %s", method, body, a.Status, a.Body)
+				}
+			}
+		}
+		if a, _ := send(t, s, n.Key, "POST", "/v1/tags", `{"name":"`+strings.Repeat("é", 100)+`","kind":"supplier"}`); a.Status != 201 {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	})
+}
+
+func TestTagsAreFilteredByKindAndName(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		for _, line := range []string{"supplier Zürich Versicherung", "supplier AWS_EMEA", "customer 100% Organic", "project Über!", "supplier awsxemea"} {
+			kind, name, _ := strings.Cut(line, " ")
+			if _, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: name, Kind: kind}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct {
+			kind, search string
+			want         []string
+		}{
+			{"", "", []string{"Zürich Versicherung", "AWS_EMEA", "100% Organic", "Über!", "awsxemea"}},
+			{"supplier", "", []string{"Zürich Versicherung", "AWS_EMEA", "awsxemea"}},
+			{"", "ZÜRICH", []string{"Zürich Versicherung"}},
+			{"", "über", []string{"Über!"}},
+			{"", "aws", []string{"AWS_EMEA", "awsxemea"}},
+			{"", "s_e", []string{"AWS_EMEA"}},
+			{"", "0%", []string{"100% Organic"}},
+			{"", "%", []string{"100% Organic"}},
+			{"", "!", []string{"Über!"}},
+			{"customer", "aws", []string{}},
+			{"department", "", []string{}},
+		} {
+			query := url.Values{"limit": {"2"}}
+			if c.kind != "" {
+				query.Set("kind", c.kind)
+			}
+			if c.search != "" {
+				query.Set("search", c.search)
+			}
+			if got := tagNames(t, n, query); !slices.Equal(got, c.want) {
+				t.Errorf("%s %s: %q, want %q", c.kind, c.search, got, c.want)
+			}
+		}
+	})
+}
+
+func TestATagInUseStaysAndSaysWhere(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		l := openLedger(t, n)
+		drafted, posted, free := newTag(t, n).ID, newTag(t, n).ID, newTag(t, n).ID
+		l.draft(t, "2026-01-05", "Dr 1010 1 "+drafted+"; Cr 4010 1")
+		for range 2 {
+			l.post(t, "2026-01-06", "Dr 1010 1 "+posted+"; Cr 4010 1")
+		}
+		before := entries(t, n)
+		conflict(t, n.Client.DeleteTag(t.Context(), drafted), "journal entries: 1 (such as JE-1)")
+		conflict(t, n.Client.DeleteTag(t.Context(), posted), "journal entries: 2 (such as JE-2)")
+		if entries(t, n) != before {
+			t.Error("something was changed")
+		}
+		if err := n.Client.DeleteTag(t.Context(), free); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestATagWithABalanceStaysEvenWithoutAnEntry(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		tag := newTag(t, n).ID
+		openLedger(t, n).post(t, "2026-01-06", "Dr 1010 1 "+tag+"; Cr 4010 1")
+		damage(t, s, "UPDATE journal_tags SET tag_id = ? WHERE tag_id = ?", newTag(t, n).ID, tag)
+		conflict(t, n.Client.DeleteTag(t.Context(), tag), "balances: 1")
+		damage(t, s, "UPDATE journal_tags SET tag_id = ? WHERE organization_id = ?", tag, n.Organization.ID)
+	})
+}

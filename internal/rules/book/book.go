@@ -1,0 +1,182 @@
+// Package book is double entry as pure functions: what makes lines balance, how they are turned around and translated, and what they add to totals.
+package book
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// Side is the side of an account a line stands on.
+type Side string
+
+// The sides.
+const (
+	Debit  Side = "DEBIT"
+	Credit Side = "CREDIT"
+)
+
+// Other is the opposite side.
+func (s Side) Other() Side {
+	if s == Debit {
+		return Credit
+	}
+	return Debit
+}
+
+// Line is one line of an entry, as far as arithmetic goes. The amount is always positive; the side is its sign.
+type Line struct {
+	Entity   string
+	Account  string
+	Side     Side
+	Amount   money.Decimal
+	Currency string
+	Base     money.Decimal // in the entity's currency, once translated
+	Tags     []string      // its own and its entry's, each once
+}
+
+// Difference is what keeps lines of one legal entity and currency from balancing.
+type Difference struct {
+	Entity, Currency string
+	Debits, Credits  money.Decimal
+}
+
+// Amount is by how much the debits exceed the credits.
+func (d Difference) Amount() money.Decimal { return d.Debits.Sub(d.Credits) }
+
+// Differences adds up each legal entity and currency and gives those whose debits and credits differ, in order.
+func Differences(lines []Line) []Difference {
+	var sums []Difference
+	for _, l := range lines {
+		i := slices.IndexFunc(sums, func(d Difference) bool { return d.Entity == l.Entity && d.Currency == l.Currency })
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, Difference{Entity: l.Entity, Currency: l.Currency})
+		}
+		if l.Side == Debit {
+			sums[i].Debits = sums[i].Debits.Add(l.Amount)
+		} else {
+			sums[i].Credits = sums[i].Credits.Add(l.Amount)
+		}
+	}
+	sums = slices.DeleteFunc(sums, func(d Difference) bool { return d.Debits.Equal(d.Credits) })
+	slices.SortFunc(sums, func(a, b Difference) int {
+		return cmp.Or(strings.Compare(a.Entity, b.Entity), strings.Compare(a.Currency, b.Currency))
+	})
+	return sums
+}
+
+// Mirror gives the lines that undo these.
+func Mirror(lines []Line) []Line {
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i].Side = out[i].Side.Other()
+	}
+	return out
+}
+
+// Translate fills in what balanced lines are in their entity's currency. Both sides of a currency come to the same rounded total, spread over
+// their lines by sequential remainder, so that what balanced before balances after. Lines in the entity's own currency stay as they are.
+func Translate(lines []Line, currency func(entity string) string, rate func(from, to string) money.Decimal) {
+	type key struct {
+		entity, currency string
+		side             Side
+	}
+	foreign := map[key][]int{}
+	for i, l := range lines {
+		if l.Currency == currency(l.Entity) {
+			lines[i].Base = l.Amount
+			continue
+		}
+		k := key{l.Entity, l.Currency, l.Side}
+		foreign[k] = append(foreign[k], i)
+	}
+	for k, indexes := range foreign {
+		to := currency(k.entity)
+		weights := make([]money.Decimal, len(indexes))
+		for n, i := range indexes {
+			weights[n] = lines[i].Amount
+		}
+		places, _ := money.MinorUnits(to)
+		total := money.Sum(weights...).Mul(rate(k.currency, to)).Round(places)
+		for n, part := range money.Split(total, weights, places) {
+			lines[indexes[n]].Base = part
+		}
+	}
+}
+
+// Key names one total: an account of a legal entity in a period, over all lines or, with a tag, over those that carry it.
+type Key struct {
+	Tag, Entity, Account, Period string
+}
+
+// Total is what lines add up to, in the entity's currency.
+type Total struct{ Debits, Credits money.Decimal }
+
+// Totals fold the lines of many entries.
+type Totals map[Key]Total
+
+// Add folds lines in. Turned around with Mirror, they would cancel in the balance but not in the movements: to take lines out, Remove them.
+func (t Totals) Add(period string, lines []Line) { t.fold(period, lines, false) }
+
+// Remove takes lines out again, as if they had never been.
+func (t Totals) Remove(period string, lines []Line) { t.fold(period, lines, true) }
+
+func (t Totals) fold(period string, lines []Line, remove bool) {
+	for _, l := range lines {
+		amount := l.Base
+		if remove {
+			amount = amount.Neg()
+		}
+		t.put(Key{"", l.Entity, l.Account, period}, l.Side, amount)
+		for _, tag := range l.Tags {
+			t.put(Key{tag, l.Entity, l.Account, period}, l.Side, amount)
+		}
+	}
+}
+
+func (t Totals) put(k Key, side Side, amount money.Decimal) {
+	total := t[k]
+	if side == Debit {
+		total.Debits = total.Debits.Add(amount)
+	} else {
+		total.Credits = total.Credits.Add(amount)
+	}
+	t[k] = total
+}
+
+// Keys lists the totals in order, which is the order they are written in: two writers that met in different orders would wait for each other.
+func (t Totals) Keys() []Key {
+	keys := make([]Key, 0, len(t))
+	for k := range t {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, Key.compare)
+	return keys
+}
+
+func (k Key) compare(o Key) int {
+	return cmp.Or(strings.Compare(k.Tag, o.Tag), strings.Compare(k.Entity, o.Entity), strings.Compare(k.Account, o.Account), strings.Compare(k.Period, o.Period))
+}
+
+// MustBalance is the last assertion before lines are written: whatever came before it, unbalanced lines are never kept.
+func MustBalance(lines []Line) {
+	if len(Differences(lines)) > 0 {
+		panic("book: lines that do not balance were about to be written")
+	}
+	base := map[string]money.Decimal{}
+	for _, l := range lines {
+		if l.Side == Debit {
+			base[l.Entity] = base[l.Entity].Add(l.Base)
+		} else {
+			base[l.Entity] = base[l.Entity].Sub(l.Base)
+		}
+	}
+	for _, sum := range base {
+		if !sum.IsZero() {
+			panic("book: lines that do not balance in their entity's currency were about to be written")
+		}
+	}
+}
