@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -23,6 +24,7 @@ type App struct {
 	Org    *org.Service
 	Access *access.Service
 	Audit  *audit.Service
+	Period *period.Service
 
 	log *slog.Logger
 }
@@ -32,11 +34,12 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), log: log}
+	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), Period: period.NewService(d), log: log}
 }
 
 const (
 	sweepEvery  = time.Hour
+	turnEvery   = time.Hour
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
@@ -51,6 +54,8 @@ func (a *App) Work(ctx context.Context) error {
 	})
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
+	job.Every(workers, turnEvery, period.Turn{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("make the job queue: %w", err)

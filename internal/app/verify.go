@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -14,6 +15,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	audit.Check,
 	event.Check,
 	access.Check,
+	period.Check,
 }
 
 // Finding is one broken invariant.
