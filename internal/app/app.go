@@ -9,11 +9,16 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -25,6 +30,15 @@ type App struct {
 	Access *access.Service
 	Audit  *audit.Service
 	Period *period.Service
+	DB       *db.DB
+	Org      *org.Service
+	Access   *access.Service
+	Audit    *audit.Service
+	Entities *entity.Service
+	Accounts *account.Service
+	Tags     *tag.Service
+	FX       *fx.Service
+	Journal  *journal.Service
 
 	log *slog.Logger
 }
@@ -35,6 +49,18 @@ func New(d *db.DB, log *slog.Logger) *App {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), Period: period.NewService(d), log: log}
+	return &App{
+		DB:       d,
+		Org:      org.NewService(d),
+		Access:   access.NewService(d),
+		Audit:    audit.NewService(d),
+		Entities: entity.NewService(d),
+		Accounts: account.NewService(d),
+		Tags:     tag.NewService(d),
+		FX:       fx.NewService(d),
+		Journal:  journal.NewService(d),
+		log:      log,
+	}
 }
 
 const (

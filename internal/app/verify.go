@@ -4,9 +4,14 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/access"
+	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -16,6 +21,11 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	event.Check,
 	access.Check,
 	period.Check,
+	journal.Check,
+	account.Check,
+	entity.Check,
+	tag.Check,
+	fx.Check,
 }
 
 // Finding is one broken invariant.

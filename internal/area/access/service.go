@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -65,10 +66,12 @@ func (p CreateKeyParams) within(ctx context.Context, tx *db.Tx, who actor.Actor)
 	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
 		return fault.Forbiddenf("a key limited to some legal entities cannot make one for all")
 	}
-	for _, le := range p.LegalEntityIDs {
-		if !who.Sees(le) {
-			return fault.Missing("legal entity")
+	if len(p.LegalEntityIDs) > 0 { // whoever deletes one looks for keys first, and holds the head meanwhile
+		if _, err := head.Lock(ctx, tx); err != nil {
+			return err
 		}
+	}
+	for _, le := range p.LegalEntityIDs {
 		if _, err := entity.Get(ctx, tx, le); err != nil {
 			return err
 		}

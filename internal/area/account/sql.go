@@ -2,8 +2,10 @@ package account
 
 import (
 	"context"
+	"strconv"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -80,4 +82,104 @@ func selectByRoles(ctx context.Context, tx *db.Tx, one, other string) ([]Account
 // selectByCode gives the account that has a code, if there is one.
 func selectByCode(ctx context.Context, tx *db.Tx, code string) ([]Account, error) {
 	return query(ctx, tx, selectFrom+" AND code = ?", code)
+}
+
+func selectChildren(ctx context.Context, tx *db.Tx, accountID string) ([]Account, error) {
+	return query(ctx, tx, selectFrom+" AND parent_account_id = ? ORDER BY sequence_number", accountID)
+}
+
+// selectPage reads the chart upward from a sequence number.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, above int64, limit int) ([]Account, error) {
+	q := db.Select(selectFrom).And("sequence_number > ?", above)
+	if f.Type != "" {
+		q.And("type = ?", string(f.Type))
+	}
+	if f.Archived != nil {
+		q.And(map[bool]string{true: "archived_at IS NOT NULL", false: "archived_at IS NULL"}[*f.Archived])
+	}
+	if f.Postable != nil {
+		q.And("is_postable = ?", *f.Postable)
+	}
+	if f.ParentID != "" {
+		q.And("parent_account_id = ?", f.ParentID)
+	}
+	return query(ctx, tx, q.Then("ORDER BY sequence_number LIMIT ?", limit), q.Args...)
+}
+
+func update(ctx context.Context, tx *db.Tx, a Account) error {
+	r := toRow(a)
+	_, err := tx.Exec(ctx, `UPDATE ledger_accounts SET code = ?, name = ?, type = ?, normal_balance = ?, parent_account_id = ?, is_postable = ?,
+		is_clearing_account = ?, archived_at = ?, asset_type = ?, updated_at = ? WHERE organization_id = @org AND ledger_account_id = ?`,
+		r.Code, r.Name, r.Type, r.NormalBalance, r.ParentID, r.Postable, r.Clearing, r.ArchivedAt, r.AssetType, r.UpdatedAt, r.ID)
+	return err
+}
+
+func remove(ctx context.Context, tx *db.Tx, accountID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM ledger_accounts WHERE organization_id = @org AND ledger_account_id = ?", accountID)
+	return err
+}
+
+// referrer is a table whose rows name accounts. Every table with a column of accounts must be here, which a test sees to: what is
+// missing would not keep an account from being deleted. The count may stop at referencesMax; the example is what people know a row by.
+type referrer struct {
+	table, column string
+	one, many     string // what its rows are called
+	count         string
+}
+
+// referencesMax bounds the counting, because it is done while the organization's other writes wait.
+const referencesMax = 1000
+
+var referrers = []referrer{
+	{"journal_lines", "ledger_account_id", "journal line", "journal lines", `SELECT count(*) AS count, 'JE-' || min(number) AS example FROM (
+		SELECT number FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? ORDER BY accounting_date, number LIMIT ` + strconv.Itoa(referencesMax) + `) AS l`},
+	// Through the legal entities, because the key of balances begins with them.
+	{"account_balances", "ledger_account_id", "balance of an accounting period", "balances of accounting periods", `SELECT count(*) AS count, min(b.accounting_period_id) AS example FROM legal_entities e
+		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
+		WHERE e.organization_id = @org`},
+	{"period_closing_balances", "ledger_account_id", "balance of a closed period", "balances of closed periods", `SELECT count(*) AS count, min(b.period_closing_id) AS example FROM period_closings c
+		JOIN period_closing_balances b ON b.organization_id = c.organization_id AND b.period_closing_id = c.period_closing_id AND b.ledger_account_id = ?
+		WHERE c.organization_id = @org`},
+}
+
+type countRow struct {
+	Count   int64   `db:"count"`
+	Example *string `db:"example"`
+}
+
+func (r referrer) references(ctx context.Context, tx *db.Tx, accountID string) (int64, string, error) {
+	found, err := db.One[countRow](ctx, tx, "count", r.count, accountID)
+	return found.Count, db.OrEmpty(found.Example), err
+}
+
+// strays counts the rows that name an account that is not there.
+func (r referrer) strays(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM `+r.table+` r LEFT JOIN ledger_accounts a ON a.organization_id = r.organization_id
+		AND a.ledger_account_id = r.`+r.column+` WHERE r.organization_id = @org AND r.`+r.column+` IS NOT NULL AND a.ledger_account_id IS NULL`)
+}
+
+// openDrafts counts the drafts with a line on an account.
+func openDrafts(ctx context.Context, tx *db.Tx, accountID string) (int64, string, error) {
+	found, err := db.One[countRow](ctx, tx, "count", `SELECT count(DISTINCT e.number) AS count, 'JE-' || min(e.number) AS example FROM journal_entries e
+		JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND l.ledger_account_id = ?
+		WHERE e.organization_id = @org AND e.status = 'draft'`, accountID)
+	return found.Count, db.OrEmpty(found.Example), err
+}
+
+type balanceRow struct {
+	Name     string        `db:"name"`
+	Currency string        `db:"base_currency"`
+	Debits   money.Decimal `db:"debits"`
+	Credits  money.Decimal `db:"credits"`
+}
+
+// selectBalances gives what an account holds in each legal entity that has used it.
+func selectBalances(ctx context.Context, tx *db.Tx, accountID string) ([]balanceRow, error) {
+	return db.All[balanceRow](ctx, tx, `SELECT e.name, e.base_currency, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM legal_entities e
+		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
+		WHERE e.organization_id = @org GROUP BY e.legal_entity_id, e.name, e.base_currency ORDER BY e.legal_entity_id`, accountID)
+}
+
+func selectEntityIDs(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org ORDER BY legal_entity_id")
 }

@@ -51,3 +51,39 @@ func selectLast(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) 
 	rows, err := db.All[row](ctx, tx, selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
 	return quotationsOf(rows), err
 }
+
+// selectPage reads the newest day first, and the pairs of a day in order.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit int) ([]Quotation, error) {
+	q := db.Select(selectRows)
+	if after != nil {
+		q.And("(date < ? OR date = ? AND (base_currency, quote_currency) > (?, ?))", after[0], after[0], after[1], after[2])
+	}
+	for _, c := range []struct{ condition, value string }{
+		{"base_currency = ?", f.Base}, {"quote_currency = ?", f.Quote}, {"date >= ?", f.From}, {"date <= ?", f.To},
+	} {
+		if c.value != "" {
+			q.And(c.condition, c.value)
+		}
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY date DESC, base_currency, quote_currency LIMIT ?", limit), q.Args...)
+	return quotationsOf(rows), err
+}
+
+// each walks every rate in the order of its key, some at a time.
+func each(ctx context.Context, tx *db.Tx, do func(Quotation)) error {
+	const some = 1000
+	var last Quotation
+	for {
+		rows, err := db.All[row](ctx, tx, selectRows+" AND (base_currency, quote_currency, date) > (?, ?, ?) ORDER BY base_currency, quote_currency, date LIMIT ?", last.Base, last.Quote, last.Date, some)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			last = r.quotation()
+			do(last)
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
+}

@@ -6,11 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/books"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -42,14 +39,11 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			return nil, err
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if err := f.known(ctx, tx); err != nil {
-				return err
-			}
-			entries, err := selectPage(ctx, tx, f, below, limit)
+			b, err := f.known(ctx, tx)
 			if err != nil {
 				return err
 			}
-			b, err := books.Read(ctx, tx)
+			entries, err := selectPage(ctx, tx, f, below, limit)
 			for _, e := range entries {
 				rows = append(rows, Guided{e, e.Guide(b)})
 			}
@@ -59,32 +53,31 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known refuses to filter by what is not there: an empty answer would read as if nothing were booked.
-func (f Filter) known(ctx context.Context, tx *db.Tx) error {
+// known refuses to filter by what is not there: an empty answer would read as if nothing were booked. It gives the books it looked in.
+func (f Filter) known(ctx context.Context, tx *db.Tx) (*books.Books, error) {
+	b, err := books.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	who := actor.From(ctx)
 	for _, id := range f.LegalEntityIDs {
-		if _, err := entity.Get(ctx, tx, id); err != nil {
-			return err
+		if _, there := b.Entities[id]; !there || !who.Sees(id) {
+			return nil, fault.Missing("legal entity")
 		}
 	}
-	if f.LedgerAccountID != "" {
-		if _, err := account.Get(ctx, tx, f.LedgerAccountID); err != nil {
-			return err
-		}
+	if _, there := b.Accounts[f.LedgerAccountID]; f.LedgerAccountID != "" && !there {
+		return nil, fault.Missing("ledger account")
 	}
-	if f.TagID != "" {
-		if _, err := tag.Get(ctx, tx, f.TagID); err != nil {
-			return err
-		}
-	}
-	if f.PeriodID != "" {
-		if _, err := period.Get(ctx, tx, f.PeriodID); err != nil {
-			return err
-		}
+	if _, there := b.PeriodByID(f.PeriodID); f.PeriodID != "" && !there {
+		return nil, fault.Missing("accounting period")
 	}
 	if f.TransactionID != "" {
-		return fault.Missing("transaction") // there are none yet
+		return nil, fault.Missing("transaction") // there are none yet
 	}
-	return nil
+	if f.TagID != "" {
+		_, err = tag.Get(ctx, tx, f.TagID)
+	}
+	return b, err
 }
 
 // place is where an entry stands in a list: by date, then by number.
@@ -139,7 +132,9 @@ type LineFilter struct {
 func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page.Page[AccountLine], error) {
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
-	key := func(l AccountLine) []string { return append(placeOf(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10)) }
+	key := func(l AccountLine) []string {
+		return append(placeOf(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10))
+	}
 	return page.List("ledger-account-lines", f, p, key, func(after []string, limit int) (rows []AccountLine, err error) {
 		below, err := placeFrom(after)
 		if err != nil {
@@ -152,7 +147,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 			}
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if err := (Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs}).known(ctx, tx); err != nil {
+			if _, err := (Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs}).known(ctx, tx); err != nil {
 				return err
 			}
 			rows, err = selectLines(ctx, tx, f, below, position, limit)

@@ -317,3 +317,51 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 	}
 	return out, err
 }
+
+// checked is an entry as it is stored, and whether its lines repeat what they should of it.
+type checked struct {
+	Entry   Entry
+	repeats bool
+}
+
+// selectFrom reads entries by number, tombstones too.
+func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]checked, error) {
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	out, ids, at := make([]checked, len(rows)), make([]string, len(rows)), map[string]int{}
+	for i, r := range rows {
+		out[i], ids[i], at[r.ID] = checked{r.entry(), true}, r.ID, i
+	}
+	lines, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
+	for _, l := range lines {
+		c := &out[at[l.EntryID]]
+		c.repeats = c.repeats && l.Number == c.Entry.Number && l.AccountingDate.Equal(c.Entry.AccountingDate) && l.Posted == (c.Entry.Status == Posted) && l.Position == int64(len(c.Entry.Lines))
+		c.Entry.Lines = append(c.Entry.Lines, l.line())
+	}
+	return out, err
+}
+
+// selectBrokenChains finds entries whose neighbour in a chain does not point back, or is not what it should be: after an original comes its
+// reversal, after that its replacement.
+func selectBrokenChains(ctx context.Context, tx *db.Tx) ([]int64, error) {
+	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
+		LEFT JOIN journal_entries n ON n.organization_id = e.organization_id AND n.journal_entry_id = e.next_entry_id
+		LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
+		WHERE e.organization_id = @org AND (
+			e.next_entry_id IS NOT NULL AND (n.previous_entry_id IS NULL OR n.previous_entry_id <> e.journal_entry_id OR n.status <> 'posted' OR e.status <> 'posted')
+			OR e.previous_entry_id IS NOT NULL AND (p.next_entry_id IS NULL OR p.next_entry_id <> e.journal_entry_id)
+			OR e.originated_by = 'reversal' AND (e.previous_entry_id IS NULL OR p.originated_by = 'reversal')
+			OR e.originated_by = 'correction' AND (e.previous_entry_id IS NULL OR p.originated_by <> 'reversal'))
+		ORDER BY e.number`)
+}
+
+func selectTotals(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
+	rows, err := db.All[totalRow](ctx, tx, "SELECT "+db.Columns[totalRow]()+" FROM account_balances WHERE organization_id = @org")
+	out := make(map[book.Key]book.Total, len(rows))
+	for _, r := range rows {
+		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
+	}
+	return out, err
+}

@@ -55,3 +55,46 @@ func selectAll(ctx context.Context, tx *db.Tx) ([]Tag, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY tag_id")
 	return tagsOf(rows), err
 }
+
+// selectPage reads in the order of ids.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Tag, error) {
+	q := db.Select(selectRows).And("tag_id > ?", above)
+	if f.Kind != "" {
+		q.And("kind = ?", string(f.Kind))
+	}
+	if f.Search != "" {
+		q.And("search LIKE ? ESCAPE '!'", "%"+strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(searchText(f.Search))+"%")
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY tag_id LIMIT ?", limit), q.Args...)
+	return tagsOf(rows), err
+}
+
+func update(ctx context.Context, tx *db.Tx, t Tag) error {
+	_, err := tx.Exec(ctx, "UPDATE tags SET name = ?, search = ?, kind = ?, updated_at = ? WHERE organization_id = @org AND tag_id = ?",
+		t.Name, searchText(t.Name), string(t.Kind), t.UpdatedAt, t.ID)
+	return err
+}
+
+func remove(ctx context.Context, tx *db.Tx, tagID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM tags WHERE organization_id = @org AND tag_id = ?", tagID)
+	return err
+}
+
+// use is how many entries and balances have a tag, and the number of the first entry.
+type use struct {
+	Entries  int64  `db:"entries"`
+	First    *int64 `db:"first"`
+	Balances int64  `db:"balances"`
+}
+
+func selectUse(ctx context.Context, tx *db.Tx, tagID string) (use, error) {
+	return db.One[use](ctx, tx, "count", "SELECT count(*) AS entries, min(t.number) AS first, "+
+		"(SELECT count(*) FROM account_balances b WHERE b.organization_id = @org AND b.tag_id = ?) AS balances "+
+		"FROM journal_tags t WHERE t.organization_id = @org AND t.tag_id = ?", tagID, tagID)
+}
+
+// strays are the ids of tags that are referred to and not there; the empty one stands for the total over all.
+func strays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT r.tag_id FROM "+table+" r WHERE r.organization_id = @org AND r.tag_id <> '' AND NOT EXISTS "+
+		"(SELECT 1 FROM tags t WHERE t.organization_id = r.organization_id AND t.tag_id = r.tag_id) ORDER BY r.tag_id")
+}

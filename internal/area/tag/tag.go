@@ -29,6 +29,8 @@ const (
 // Kinds lists every kind there is.
 var Kinds = []Kind{Supplier, Customer, Department, Project, Custom}
 
+const kindsText = "supplier, customer, department, project, custom"
+
 // NameMax is how many characters a name may have.
 const NameMax = 100
 
@@ -57,25 +59,21 @@ func Get(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) { return fin
 
 // Ensure gives the tag of a kind and name, made now if there is none. It is a building block.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
-	name, err := NormalName(name)
+	t, err := Tag{Name: name, Kind: kind}.normal()
 	if err != nil {
-		return Tag{}, err
+		return t, err
 	}
-	if _, err := head.Lock(ctx, tx); err != nil {
-		return Tag{}, err
+	if _, err := head.Lock(ctx, tx); err != nil { // touched only if there is something new
+		return t, err
 	}
-	found, err := selectNamed(ctx, tx, kind, name)
-	if err != nil || len(found) > 0 {
-		return first(found), err
+	found, err := selectNamed(ctx, tx, t.Kind, t.Name)
+	if err != nil {
+		return t, err
 	}
-	return create(ctx, tx, kind, name)
-}
-
-func first(tags []Tag) Tag {
-	if len(tags) == 0 {
-		return Tag{}
+	if len(found) > 0 {
+		return found[0], nil
 	}
-	return tags[0]
+	return create(ctx, tx, t.Kind, t.Name)
 }
 
 // create writes a tag whose name is free.

@@ -26,9 +26,7 @@ type UpdateOrganization struct {
 
 // TransformSchema asks for at least one change.
 func (UpdateOrganization) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	one := 1
-	s.MinProperties = &one
-	return s
+	return changing(s)
 }
 
 // Member is a person of the organization.

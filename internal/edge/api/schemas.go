@@ -41,6 +41,9 @@ func newSchemas(version string) *schemas {
 // schemaName keeps the names of views: list and data wrappers read ListMember, DataOrganization.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
+	if name == "" { // a list of plain values, which gets no schema of its own
+		return ""
+	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 

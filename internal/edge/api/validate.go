@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 )
 
 // Opt is an optional property that may be null: it tells null from absent, which a pointer cannot.
@@ -29,6 +30,14 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	return json.Unmarshal(text, &o.Value)
+}
+
+// orEmpty is nil when the property is absent, and points to the zero value when it is null.
+func (o Opt[T]) orEmpty() *T {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
 }
 
 // Schema is that of the value, or null.
@@ -56,7 +65,7 @@ func validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 			out = append(out, blamed(detail))
 		}
 	}
-	out = append(out, nulls(registry, schema, "", v)...)
+	out = append(out, unseen(registry, schema, "", v)...)
 	slices.SortStableFunc(out, func(a, b fault.Field) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(out, func(a, b fault.Field) bool { return a.Name == b.Name })
 }
@@ -86,8 +95,8 @@ func blamed(d *huma.ErrorDetail) fault.Field {
 // whole is what a fault of the body as such is called.
 const whole = "body"
 
-// nulls finds null where the schema does not allow it: huma takes a null in an optional property for absent.
-func nulls(registry huma.Registry, schema *huma.Schema, at string, v any) (out []fault.Field) {
+// unseen finds what huma does not look at: null where the schema does not allow it, which it takes for absent, and text that is no decimal.
+func unseen(registry huma.Registry, schema *huma.Schema, at string, v any) (out []fault.Field) {
 	nullable := schema.Nullable
 	for schema.Ref != "" {
 		schema = registry.SchemaFromRef(schema.Ref)
@@ -98,18 +107,27 @@ func nulls(registry huma.Registry, schema *huma.Schema, at string, v any) (out [
 		if !nullable && schema.Type != "" {
 			out = append(out, fault.Field{Name: at, Message: "must not be null"})
 		}
+	case string:
+		if schema.Format == decimalFormat {
+			if _, err := money.Parse(t); err != nil {
+				out = append(out, fault.Field{Name: at, Message: err.Error()})
+			}
+		}
 	case map[string]any:
 		for name, value := range t {
 			if property := schema.Properties[name]; property != nil {
-				out = append(out, nulls(registry, property, at+"."+name, value)...)
+				out = append(out, unseen(registry, property, at+"."+name, value)...)
 			}
 		}
 	case []any:
 		for i, value := range t {
 			if schema.Items != nil {
-				out = append(out, nulls(registry, schema.Items, at+"["+strconv.Itoa(i)+"]", value)...)
+				out = append(out, unseen(registry, schema.Items, at+"["+strconv.Itoa(i)+"]", value)...)
 			}
 		}
 	}
 	return out
 }
+
+// decimalFormat marks text that is an amount, a quantity or a rate.
+const decimalFormat = "decimal"

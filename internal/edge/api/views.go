@@ -1,10 +1,15 @@
 package api
 
 import (
+	"encoding/json"
+	"reflect"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 )
 
@@ -27,6 +32,24 @@ type Deleted struct {
 	Deleted bool   `json:"deleted" doc:"Always true"`
 }
 
+// Guidance says what may be done to a record now.
+type Guidance struct {
+	AllowedActions []string `json:"allowed_actions" doc:"What may be done to it now"`
+	Warnings       []string `json:"warnings" doc:"Why something may not be done, or what it would entail, in sentences"`
+	Version        string   `json:"version" doc:"Changes whenever the record does"`
+}
+
+// OrNull is a record that may be missing in an answer. A pointer would do, but for its description.
+type OrNull[T any] struct{ Value *T }
+
+// MarshalJSON writes the record or null.
+func (o OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+
+// Schema is that of the record, or null.
+func (o OrNull[T]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
+}
+
 // paging are the parameters every list has.
 type paging struct {
 	Limit  int64  `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"How many records a page has at most"`
@@ -45,6 +68,21 @@ func listOf[T, V any](p page.Page[T], view func(T) V) List[V] {
 		out.NextCursor = &p.NextCursor
 	}
 	return out
+}
+
+// changing asks a body of changes for at least one.
+func changing(s *huma.Schema) *huma.Schema {
+	one := 1
+	s.MinProperties = &one
+	return s
+}
+
+func decimalOrNull(d *money.Decimal) *string {
+	if d == nil {
+		return nil
+	}
+	text := d.String()
+	return &text
 }
 
 func stamp(t time.Time) string { return clock.Format(t) }

@@ -1,0 +1,40 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// FXRate is the rate of a day: one unit of the base currency is Rate units of the quote currency.
+type FXRate struct {
+	BaseCurrency  string     `json:"base_currency"`
+	QuoteCurrency string     `json:"quote_currency"`
+	Date          string     `json:"date"`
+	Rate          string     `json:"rate"`
+	Source        *string    `json:"source"`
+	CreatedAt     time.Time  `json:"created_at"`
+	UpdatedAt     *time.Time `json:"updated_at"`
+}
+
+// StoreFXRate is a rate to keep.
+type StoreFXRate struct {
+	BaseCurrency  string  `json:"base_currency"`
+	QuoteCurrency string  `json:"quote_currency"`
+	Date          string  `json:"date"`
+	Rate          string  `json:"rate"`
+	Source        *string `json:"source,omitempty"`
+}
+
+// FXRates walks the rates, the newest day first. The query takes the filters of GET /v1/fx-rates.
+func (c *Client) FXRates(ctx context.Context, query url.Values) iter.Seq2[FXRate, error] {
+	return each[FXRate](ctx, c, "/v1/fx-rates", query)
+}
+
+// StoreFXRates keeps up to 1000 rates, all or none. One of a day and pair that has one already replaces it.
+func (c *Client) StoreFXRates(ctx context.Context, rates []StoreFXRate) ([]FXRate, error) {
+	body := map[string][]StoreFXRate{"rates": rates}
+	return one[[]FXRate](ctx, c, Call{Method: http.MethodPost, Path: "/v1/fx-rates", Body: body, IdempotencyKey: NewIdempotencyKey()})
+}

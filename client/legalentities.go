@@ -1,0 +1,88 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// LegalEntity is a company of the organization. CostBasisHistory is there for a single one, not in lists.
+type LegalEntity struct {
+	ID                   string              `json:"id"`
+	Name                 string              `json:"name"`
+	BaseCurrency         string              `json:"base_currency"`
+	Country              *string             `json:"country"`
+	ParentLegalEntityID  *string             `json:"parent_legal_entity_id"`
+	OwnershipPercent     *string             `json:"ownership_percent"`
+	CostBasisMethod      string              `json:"cost_basis_method"`
+	CostBasisFrom        *string             `json:"cost_basis_from"`
+	CostBasisScope       string              `json:"cost_basis_scope"`
+	Measurement          string              `json:"measurement"`
+	FiscalYearStartMonth int64               `json:"fiscal_year_start_month"`
+	CreatedAt            time.Time           `json:"created_at"`
+	UpdatedAt            *time.Time          `json:"updated_at"`
+	CostBasisHistory     []CostBasisElection `json:"cost_basis_history"`
+}
+
+// CostBasisElection is one choice of method and scope, and from when it holds.
+type CostBasisElection struct {
+	Method    string    `json:"method"`
+	Scope     string    `json:"scope"`
+	From      *string   `json:"from"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// CreateLegalEntity describes a new company; what is nil or empty is as usual.
+type CreateLegalEntity struct {
+	Name                 string  `json:"name"`
+	BaseCurrency         string  `json:"base_currency"`
+	Country              *string `json:"country,omitempty"`
+	ParentLegalEntityID  *string `json:"parent_legal_entity_id,omitempty"`
+	OwnershipPercent     *string `json:"ownership_percent,omitempty"`
+	CostBasisMethod      string  `json:"cost_basis_method,omitempty"`
+	CostBasisFrom        *string `json:"cost_basis_from,omitempty"`
+	CostBasisScope       string  `json:"cost_basis_scope,omitempty"`
+	Measurement          string  `json:"measurement,omitempty"`
+	FiscalYearStartMonth int64   `json:"fiscal_year_start_month,omitempty"`
+}
+
+// UpdateLegalEntity are changes; nil leaves a field as it is, and Null clears one that may be null.
+type UpdateLegalEntity struct {
+	Name                 *string           `json:"name,omitempty"`
+	BaseCurrency         *string           `json:"base_currency,omitempty"`
+	Country              *Nullable[string] `json:"country,omitempty"`
+	ParentLegalEntityID  *Nullable[string] `json:"parent_legal_entity_id,omitempty"`
+	OwnershipPercent     *Nullable[string] `json:"ownership_percent,omitempty"`
+	CostBasisMethod      *string           `json:"cost_basis_method,omitempty"`
+	CostBasisFrom        *Nullable[string] `json:"cost_basis_from,omitempty"`
+	CostBasisScope       *string           `json:"cost_basis_scope,omitempty"`
+	Measurement          *string           `json:"measurement,omitempty"`
+	FiscalYearStartMonth *int64            `json:"fiscal_year_start_month,omitempty"`
+}
+
+// LegalEntities walks the legal entities the key is for, in the order they were made.
+func (c *Client) LegalEntities(ctx context.Context) iter.Seq2[LegalEntity, error] {
+	return each[LegalEntity](ctx, c, "/v1/legal-entities", nil)
+}
+
+// LegalEntity gives one legal entity with its elections of cost basis.
+func (c *Client) LegalEntity(ctx context.Context, id string) (LegalEntity, error) {
+	return one[LegalEntity](ctx, c, Call{Method: http.MethodGet, Path: "/v1/legal-entities/" + url.PathEscape(id)})
+}
+
+// CreateLegalEntity makes a legal entity.
+func (c *Client) CreateLegalEntity(ctx context.Context, entity CreateLegalEntity) (LegalEntity, error) {
+	return one[LegalEntity](ctx, c, Call{Method: http.MethodPost, Path: "/v1/legal-entities", Body: entity, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// UpdateLegalEntity changes a legal entity.
+func (c *Client) UpdateLegalEntity(ctx context.Context, id string, changes UpdateLegalEntity) (LegalEntity, error) {
+	return one[LegalEntity](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/legal-entities/" + url.PathEscape(id), Body: changes})
+}
+
+// DeleteLegalEntity deletes a legal entity that nothing refers to.
+func (c *Client) DeleteLegalEntity(ctx context.Context, id string) error {
+	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/legal-entities/" + url.PathEscape(id)}, nil)
+}

@@ -1,0 +1,55 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Tag is what entries and lines are marked with.
+type Tag struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt *time.Time `json:"updated_at"`
+}
+
+// CreateTag describes a new tag.
+type CreateTag struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+}
+
+// UpdateTag are changes; nil leaves a field as it is.
+type UpdateTag struct {
+	Name *string `json:"name,omitempty"`
+	Kind *string `json:"kind,omitempty"`
+}
+
+// Tags walks the organization's tags in the order they were made. The query takes the filters of GET /v1/tags.
+func (c *Client) Tags(ctx context.Context, query url.Values) iter.Seq2[Tag, error] {
+	return each[Tag](ctx, c, "/v1/tags", query)
+}
+
+// Tag gives one tag.
+func (c *Client) Tag(ctx context.Context, id string) (Tag, error) {
+	return one[Tag](ctx, c, Call{Method: http.MethodGet, Path: "/v1/tags/" + url.PathEscape(id)})
+}
+
+// CreateTag makes a tag.
+func (c *Client) CreateTag(ctx context.Context, tag CreateTag) (Tag, error) {
+	return one[Tag](ctx, c, Call{Method: http.MethodPost, Path: "/v1/tags", Body: tag, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// UpdateTag changes a tag.
+func (c *Client) UpdateTag(ctx context.Context, id string, changes UpdateTag) (Tag, error) {
+	return one[Tag](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/tags/" + url.PathEscape(id), Body: changes})
+}
+
+// DeleteTag deletes a tag that nothing is marked with.
+func (c *Client) DeleteTag(ctx context.Context, id string) error {
+	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/tags/" + url.PathEscape(id)}, nil)
+}

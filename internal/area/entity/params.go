@@ -1,0 +1,148 @@
+package entity
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// NameMax is how many characters a name may have.
+const NameMax = 200
+
+// The values there are, as the wire has them.
+var (
+	Methods      = []string{MethodFIFO, MethodLIFO, MethodHIFO, MethodLOFO, MethodWeightedAverage, MethodSpecificID}
+	Scopes       = []string{ScopeSource, ScopeLegalEntity}
+	Measurements = []string{MeasuredAtCost, MeasuredImpaired, MeasuredAtFairValue}
+)
+
+// CreateParams describe a new legal entity; what is empty gets the usual, or is not given.
+type CreateParams struct {
+	Name                 string
+	BaseCurrency         string
+	Country              string
+	ParentID             string
+	OwnershipPercent     string
+	CostBasisMethod      string
+	CostBasisFrom        string
+	CostBasisScope       string
+	Measurement          string
+	FiscalYearStartMonth int64
+}
+
+// entity is what the params describe, or every fault in them.
+func (p CreateParams) entity() (LegalEntity, error) {
+	u := UpdateParams{Country: &p.Country, ParentID: &p.ParentID, OwnershipPercent: &p.OwnershipPercent, CostBasisFrom: &p.CostBasisFrom}
+	for given, field := range map[*string]**string{
+		&p.CostBasisMethod: &u.CostBasisMethod, &p.CostBasisScope: &u.CostBasisScope, &p.Measurement: &u.Measurement,
+	} {
+		if *given != "" {
+			*field = given
+		}
+	}
+	if p.FiscalYearStartMonth != 0 {
+		u.FiscalYearStartMonth = &p.FiscalYearStartMonth
+	}
+	return u.apply(usual(p.Name, p.BaseCurrency))
+}
+
+// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty country, parent, percentage or first day clears it.
+type UpdateParams struct {
+	Name                 *string
+	BaseCurrency         *string
+	Country              *string
+	ParentID             *string
+	OwnershipPercent     *string
+	CostBasisMethod      *string
+	CostBasisFrom        *string
+	CostBasisScope       *string
+	Measurement          *string
+	FiscalYearStartMonth *int64
+}
+
+// apply gives the entity as it would be, or every fault of that. A parent that goes takes the percentage with it.
+func (p UpdateParams) apply(e LegalEntity) (LegalEntity, error) {
+	var faults fault.List
+	if p.ParentID != nil && *p.ParentID == "" {
+		e.OwnershipPercent = nil
+	}
+	set(&e.Name, p.Name)
+	set(&e.BaseCurrency, p.BaseCurrency)
+	set(&e.Country, p.Country)
+	set(&e.ParentID, p.ParentID)
+	set(&e.CostBasisMethod, p.CostBasisMethod)
+	set(&e.CostBasisFrom, p.CostBasisFrom)
+	set(&e.CostBasisScope, p.CostBasisScope)
+	set(&e.Measurement, p.Measurement)
+	set(&e.FiscalYearStartMonth, p.FiscalYearStartMonth)
+	if p.OwnershipPercent != nil {
+		e.OwnershipPercent = percent(&faults, *p.OwnershipPercent)
+	}
+	e.check(&faults)
+	return e, faults.Err()
+}
+
+func set[T any](field, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+func percent(faults *fault.List, text string) *money.Decimal {
+	if text == "" {
+		return nil
+	}
+	d, err := money.Parse(text)
+	if err != nil {
+		faults.Addf("ownership_percent", "%s", err)
+		return nil
+	}
+	return &d
+}
+
+var (
+	countryRe = regexp.MustCompile(`^[A-Z]{2}$`)
+	hundred   = money.FromInt(100)
+)
+
+// check finds every fault that an entity has by itself, whatever else there is.
+func (e LegalEntity) check(faults *fault.List) {
+	if n := utf8.RuneCountInString(e.Name); n > NameMax || strings.TrimSpace(e.Name) == "" {
+		faults.Addf("name", "must have 1 to %d characters, not only spaces", NameMax)
+	}
+	if !money.IsFiat(e.BaseCurrency) {
+		faults.Addf("base_currency", mustBeCurrency)
+	}
+	if e.Country != "" && !countryRe.MatchString(e.Country) {
+		faults.Addf("country", "must be an ISO 3166-1 country of two capitals such as CH")
+	}
+	if p := e.OwnershipPercent; p != nil {
+		if p.Sign() <= 0 || p.Cmp(hundred) > 0 {
+			faults.Addf("ownership_percent", "must be more than 0 and at most 100")
+		}
+		if e.ParentID == "" {
+			faults.Addf("ownership_percent", "needs a parent_legal_entity_id")
+		}
+	}
+	if e.CostBasisFrom != "" {
+		if _, err := time.Parse(time.DateOnly, e.CostBasisFrom); err != nil {
+			faults.Addf("cost_basis_from", "must be a date such as 2026-01-01")
+		}
+	}
+	for _, choice := range []struct {
+		field, value string
+		among        []string
+	}{{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes}, {"measurement", e.Measurement, Measurements}} {
+		if !slices.Contains(choice.among, choice.value) {
+			faults.Addf(choice.field, "must be one of %s", strings.Join(choice.among, ", "))
+		}
+	}
+	if e.FiscalYearStartMonth < 1 || e.FiscalYearStartMonth > monthsOfYear {
+		faults.Addf("fiscal_year_start_month", "must be 1 to %d", monthsOfYear)
+	}
+}

@@ -1,0 +1,251 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+func (a *API) createJournalEntry(ctx context.Context, in *struct{ Body CreateJournalEntry }) (Data[JournalEntry], error) {
+	var faults fault.List
+	p := in.Body.params("", &faults)
+	if err := faults.Err(); err != nil {
+		return Data[JournalEntry]{}, err
+	}
+	g, err := a.app.Journal.Create(ctx, p)
+	return a.viewGuided(ctx, g, err)
+}
+
+func (a *API) createJournalEntries(ctx context.Context, in *struct{ Body CreateJournalEntries }) (JournalEntries, error) {
+	var faults fault.List
+	ps := make([]journal.CreateParams, len(in.Body.JournalEntries))
+	for i, b := range in.Body.JournalEntries {
+		ps[i] = b.params(fmt.Sprintf("journal_entries[%d].", i), &faults)
+	}
+	if err := faults.Err(); err != nil {
+		return JournalEntries{}, err
+	}
+	made, err := a.app.Journal.CreateBatch(ctx, ps, in.Body.DryRun)
+	if err != nil {
+		return JournalEntries{}, err
+	}
+	out := JournalEntries{make([]JournalEntry, len(made))}
+	for i, g := range made {
+		out.Data[i] = viewEntry(actor.From(ctx).OrganizationID, g)
+	}
+	return out, nil
+}
+
+// params reads the form by hand. Parts of both forms in one request, or of neither, are refused; so is, for now, the form from a transaction,
+// as the transaction it names is not there.
+func (b CreateJournalEntry) params(at string, faults *fault.List) journal.CreateParams {
+	fromTransaction := map[string]bool{
+		"transaction_type": b.TransactionType != "", "classification": b.Classification != "", "ledger_account_id": b.LedgerAccountID != "",
+		"offset_ledger_account_id": b.OffsetLedgerAccountID != "", "vendor_name": b.VendorName.Set, "auto_post": b.AutoPost != nil,
+	}
+	byHand := b.Lines != nil || b.Status != "" || b.LegalEntityID != ""
+	other := false
+	for name, given := range fromTransaction {
+		other = other || given
+		if given && byHand {
+			faults.Addf(at+name, "belongs to an entry from a transaction and cannot be combined with lines, status or legal_entity_id")
+		}
+	}
+	if !byHand && (other || b.TransactionID != "") {
+		b.checkTransactionForm(at, faults)
+	} else {
+		if b.Lines == nil {
+			faults.Addf(at+"lines", "is required")
+		}
+		if b.AccountingDate == "" {
+			faults.Addf(at+"accounting_date", "is required")
+		}
+	}
+	p := journal.CreateParams{
+		LegalEntityID: b.LegalEntityID, AccountingDate: b.AccountingDate, Memo: b.Memo.Value, TagIDs: b.TagIDs, Status: journal.Status(b.Status),
+		TransactionID: b.TransactionID, OriginatedBy: journal.ByHand, Lines: lineParams(b.Lines),
+	}
+	return p
+}
+
+func (b CreateJournalEntry) checkTransactionForm(at string, faults *fault.List) {
+	if b.TransactionID == "" {
+		faults.Addf(at+"transaction_id", "is required with transaction_type")
+	}
+	if (b.TransactionType == "") == (b.Classification == "") {
+		faults.Addf(at+"transaction_type", "exactly one of transaction_type and classification is required")
+	}
+	if b.LedgerAccountID == "" {
+		faults.Addf(at+"ledger_account_id", "is required")
+	}
+}
+
+func lineParams(lines []CreateJournalLine) []journal.LineParams {
+	out := make([]journal.LineParams, len(lines))
+	for i, l := range lines {
+		out[i] = journal.LineParams{
+			LedgerAccountID: l.LedgerAccountID, Side: book.Side(l.CreditOrDebit), Amount: l.Amount, Currency: l.Currency, LegalEntityID: l.LegalEntityID,
+			Memo: l.Memo.Value, TagIDs: l.TagIDs,
+		}
+	}
+	return out
+}
+
+// entryPath names an entry.
+type entryPath struct {
+	ID string `path:"journal_entry_id" minLength:"1" maxLength:"64" doc:"The entry"`
+}
+
+func (a *API) listJournalEntries(ctx context.Context, in *struct {
+	paging
+	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Entries of these legal entities"`
+	LedgerAccountID string   `query:"ledger_account_id" maxLength:"64" doc:"Entries with a line on this account"`
+	PeriodID        string   `query:"accounting_period_id" maxLength:"64" doc:"Entries of this month"`
+	Status          string   `query:"status" enum:"draft,posted" maxLength:"16" doc:"Only drafts, or only what is posted"`
+	TagID           string   `query:"tag_id" maxLength:"64" doc:"Entries that carry this tag, themselves or on a line"`
+	TransactionID   string   `query:"transaction_id" maxLength:"64" doc:"Entries of this transaction"`
+	StartDate       string   `query:"start_date" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date as UTC has it"`
+	EndDate         string   `query:"end_date" maxLength:"64" doc:"Accounting date up to here, inclusive"`
+	Search          string   `query:"search" maxLength:"200" doc:"Text in the number, the memo or a line's memo, in any case"`
+}) (List[JournalEntry], error) {
+	var faults fault.List
+	f := journal.Filter{
+		LegalEntityIDs: in.LegalEntityIDs, LedgerAccountID: in.LedgerAccountID, PeriodID: in.PeriodID, Status: journal.Status(in.Status), TagID: in.TagID,
+		TransactionID: in.TransactionID, From: moment(&faults, "start_date", in.StartDate, false), To: moment(&faults, "end_date", in.EndDate, true), Search: in.Search,
+	}
+	if err := faults.Err(); err != nil {
+		return List[JournalEntry]{}, err
+	}
+	entries, err := a.app.Journal.List(ctx, f, in.request())
+	org := actor.From(ctx).OrganizationID
+	return listOf(entries, func(g journal.Guided) JournalEntry { return viewEntry(org, g) }), err
+}
+
+func (a *API) getJournalEntry(ctx context.Context, in *struct{ entryPath }) (Data[JournalEntry], error) {
+	g, err := a.app.Journal.Get(ctx, in.ID)
+	return a.viewGuided(ctx, g, err)
+}
+
+func (b UpdateJournalEntry) params() journal.UpdateParams {
+	p := journal.UpdateParams{LegalEntityID: b.LegalEntityID, AccountingDate: b.AccountingDate, TagIDs: b.TagIDs}
+	if b.Memo.Set {
+		p.Memo = &b.Memo.Value
+	}
+	if b.Lines != nil {
+		lines := lineParams(*b.Lines)
+		p.Lines = &lines
+	}
+	return p
+}
+
+func (a *API) updateJournalEntry(ctx context.Context, in *struct {
+	entryPath
+	Body UpdateJournalEntry
+}) (Data[JournalEntry], error) {
+	g, err := a.app.Journal.Update(ctx, in.ID, in.Body.params())
+	return a.viewGuided(ctx, g, err)
+}
+
+func (a *API) deleteJournalEntry(ctx context.Context, in *struct{ entryPath }) (Data[Deleted], error) {
+	err := a.app.Journal.Delete(ctx, in.ID)
+	return Data[Deleted]{Deleted{in.ID, true}}, err
+}
+
+func (a *API) postJournalEntry(ctx context.Context, in *struct{ entryPath }) (Data[JournalEntry], error) {
+	g, err := a.app.Journal.Post(ctx, in.ID)
+	return a.viewGuided(ctx, g, err)
+}
+
+func (a *API) unpostJournalEntry(ctx context.Context, in *struct{ entryPath }) (Data[JournalEntry], error) {
+	g, err := a.app.Journal.Unpost(ctx, in.ID)
+	return a.viewGuided(ctx, g, err)
+}
+
+func (a *API) reverseJournalEntry(ctx context.Context, in *struct {
+	entryPath
+	Body *ReverseJournalEntry
+}) (Data[JournalEntry], error) {
+	var p journal.ReverseParams
+	if b := in.Body; b != nil {
+		p = journal.ReverseParams{AccountingDate: b.AccountingDate, Memo: b.Memo.Value}
+	}
+	g, err := a.app.Journal.Reverse(ctx, in.ID, p)
+	return a.viewGuided(ctx, g, err)
+}
+
+func (a *API) correctJournalEntry(ctx context.Context, in *struct {
+	entryPath
+	Body UpdateJournalEntry
+}) (Data[JournalEntry], error) {
+	g, err := a.app.Journal.Correct(ctx, in.ID, in.Body.params())
+	return a.viewGuided(ctx, g, err)
+}
+
+func (a *API) listLedgerAccountLines(ctx context.Context, in *struct {
+	paging
+	ID             string   `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account"`
+	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Lines of these legal entities"`
+	StartDate      string   `query:"start_date" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date as UTC has it"`
+	EndDate        string   `query:"end_date" maxLength:"64" doc:"Accounting date up to here, inclusive"`
+}) (List[AccountLine], error) {
+	var faults fault.List
+	f := journal.LineFilter{
+		LedgerAccountID: in.ID, LegalEntityIDs: in.LegalEntityIDs, From: moment(&faults, "start_date", in.StartDate, false), To: moment(&faults, "end_date", in.EndDate, true),
+	}
+	if err := faults.Err(); err != nil {
+		return List[AccountLine]{}, err
+	}
+	lines, err := a.app.Journal.Lines(ctx, f, in.request())
+	return listOf(lines, viewAccountLine), err
+}
+
+func (a *API) viewGuided(ctx context.Context, g journal.Guided, err error) (Data[JournalEntry], error) {
+	if err != nil {
+		return Data[JournalEntry]{}, err
+	}
+	return Data[JournalEntry]{viewEntry(actor.From(ctx).OrganizationID, g)}, nil
+}
+
+func viewEntry(organizationID string, g journal.Guided) JournalEntry {
+	e := g.Entry
+	v := JournalEntry{
+		ID: e.ID, OrganizationID: organizationID, SequenceNumber: e.SequenceNumber(), Status: string(e.Status), OriginatedBy: e.OriginatedBy,
+		AccountingDate: stamp(e.AccountingDate), PostedAt: stampOrNull(e.PostedAt), Memo: db.OrNull(e.Memo), LegalEntityID: e.LegalEntityID,
+		TransactionID: db.OrNull(e.TransactionID), PeriodID: db.OrNull(e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
+		ReversalChain: ReversalChain{db.OrNull(e.PreviousID), db.OrNull(e.NextID)}, PeriodReassigned: e.Reassigned(), IntendedDate: stampOrNull(e.IntendedDate),
+		EntityAssigned: e.AutoEntity, Lines: make([]JournalLine, len(e.Lines)), Guidance: Guidance{g.Guidance.Allowed, g.Guidance.Warnings, g.Guidance.Version}, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt),
+	}
+	for i, l := range e.Lines {
+		v.Lines[i] = viewLine(l)
+	}
+	return v
+}
+
+func viewLine(l journal.Line) JournalLine {
+	v := JournalLine{
+		ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, CreditOrDebit: string(l.Side), Amount: l.Amount.Fixed(l.Currency),
+		Currency: l.Currency, Memo: db.OrNull(l.Memo), TagIDs: listed(l.TagIDs),
+	}
+	if l.Base != nil {
+		base := l.Base.String()
+		v.BaseAmount = &base
+	}
+	return v
+}
+
+func viewAccountLine(l journal.AccountLine) AccountLine {
+	return AccountLine{viewLine(l.Line), l.EntryID, l.SequenceNumber(), stamp(l.AccountingDate), db.OrNull(l.EntryMemo)}
+}
+
+// listed shows no texts as an empty list, never as null.
+func listed(texts []string) []string {
+	if texts == nil {
+		return []string{}
+	}
+	return texts
+}
