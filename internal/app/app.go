@@ -25,11 +25,6 @@ import (
 
 // App is every use case there is, on one database.
 type App struct {
-	DB     *db.DB
-	Org    *org.Service
-	Access *access.Service
-	Audit  *audit.Service
-	Period *period.Service
 	DB       *db.DB
 	Org      *org.Service
 	Access   *access.Service
@@ -39,6 +34,7 @@ type App struct {
 	Tags     *tag.Service
 	FX       *fx.Service
 	Journal  *journal.Service
+	Periods  *period.Service
 
 	log *slog.Logger
 }
@@ -48,7 +44,6 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &App{DB: d, Org: org.NewService(d), Access: access.NewService(d), Audit: audit.NewService(d), Period: period.NewService(d), log: log}
 	return &App{
 		DB:       d,
 		Org:      org.NewService(d),
@@ -59,6 +54,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Tags:     tag.NewService(d),
 		FX:       fx.NewService(d),
 		Journal:  journal.NewService(d),
+		Periods:  period.NewService(d),
 		log:      log,
 	}
 }
