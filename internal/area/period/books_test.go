@@ -32,6 +32,7 @@ type books struct {
 	journal  *journal.Service
 	us, de   string            // legal entities in USD and EUR; de is made by two
 	accounts map[string]string // by code
+	broken   bool              // the test broke something, so that what it leaves need not verify
 }
 
 // each runs a test on both engines, at the middle of March 2026 until the clock is moved.
@@ -62,6 +63,9 @@ func open(t *testing.T, d *db.DB, now *clock.Manual, zone string) *books {
 		return err
 	})
 	t.Cleanup(func() {
+		if b.broken {
+			return
+		}
 		for _, text := range b.check(t) {
 			t.Errorf("check: %s", text)
 		}
