@@ -80,7 +80,7 @@ func (l *line) send(next request) error {
 	if err != nil {
 		return err
 	}
-	good := bytes.HasPrefix(status, []byte("HTTP/1.1 200 "))
+	good := bytes.HasPrefix(status, []byte("HTTP/1.1 20"))
 	failure := ""
 	if !good {
 		failure = string(bytes.TrimSpace(status))

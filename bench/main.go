@@ -62,6 +62,8 @@ var suite = []struct {
 	{"read", measureRead},
 	{"write", measureWrite},
 	{"history", measureHistory},
+	{"post-postgres", measurePostPostgres},
+	{"post-sqlite", measurePostSQLite},
 }
 
 func main() { os.Exit(run()) }

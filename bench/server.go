@@ -48,16 +48,29 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// books is a data folder with one organization in it.
+// books is a database with one organization in it.
 type books struct {
-	dir string
+	dir string // of a SQLite database
+	url string // of a PostgreSQL database
 	key string
+}
+
+// at names the database on the command line.
+func (k books) at() []string {
+	if k.url != "" {
+		return []string{"--database-url", k.url}
+	}
+	return []string{"--data", k.dir}
 }
 
 // found makes an organization in a new folder.
 func (b *bench) found(name string) (books, error) {
-	k := books{dir: filepath.Join(b.dir, name)}
-	out, err := b.command("init", "--data", k.dir, "--organization", "Bench", "--email", "bench@example.com", "--json").Output()
+	return b.foundIn(books{dir: filepath.Join(b.dir, name)})
+}
+
+// foundIn makes an organization in a database.
+func (b *bench) foundIn(k books) (books, error) {
+	out, err := b.command(append(k.at(), "init", "--organization", "Bench", "--email", "bench@example.com", "--json")...).Output()
 	if err != nil {
 		return k, fmt.Errorf("init: %w", explain(err))
 	}
@@ -86,7 +99,7 @@ type server struct {
 
 // serve starts the service on books and returns when it is ready. Nothing limits its rate, as that is what is measured.
 func (b *bench) serve(k books) (*server, error) {
-	cmd := b.command("serve", "--data", k.dir, "--addr", "127.0.0.1:0", "--rate-limit", "0", "--log-format", "json")
+	cmd := b.command(append(k.at(), "serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--log-format", "json")...)
 	return launch(cmd, k.key, func(line string) string {
 		var entry struct{ Msg, Address string }
 		if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "ready" {

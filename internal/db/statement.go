@@ -83,17 +83,18 @@ func compile(e Engine, text string) *statement {
 	return st
 }
 
-// number replaces ? and @org outside quotes by the engine's numbered parameters; @org takes one number however often it occurs.
+// number replaces ? and @org outside quotes by the engine's parameters. PostgreSQL's are numbered, and @org takes one number however often it
+// occurs. SQLite's are not: it would look each number up in a list as long as the statement.
 func (st *statement) number(e Engine, text string) string {
-	mark := "?"
-	if e == Postgres {
-		mark = "$"
-	}
 	var out strings.Builder
 	args, org, quoted := 0, 0, false
-	add := func(arg int) int {
+	add := func(arg int) {
 		st.order = append(st.order, arg)
-		return len(st.order)
+		if e == SQLite {
+			out.WriteByte('?')
+			return
+		}
+		out.WriteString("$" + strconv.Itoa(len(st.order)))
 	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -101,13 +102,15 @@ func (st *statement) number(e Engine, text string) string {
 			quoted = !quoted
 			out.WriteByte(c)
 		case c == '?' && !quoted:
-			out.WriteString(mark + strconv.Itoa(add(args)))
+			add(args)
 			args++
 		case c == '@' && !quoted && strings.HasPrefix(text[i:], "@org"):
-			if org == 0 {
-				org = add(orgParam)
+			if org == 0 || e == SQLite {
+				add(orgParam)
+				org = len(st.order)
+			} else {
+				out.WriteString("$" + strconv.Itoa(org))
 			}
-			out.WriteString(mark + strconv.Itoa(org))
 			i += len("@org") - 1
 		default:
 			out.WriteByte(c)

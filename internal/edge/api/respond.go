@@ -50,7 +50,11 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// zippers compress lightly: a better ratio costs more time than the bytes it saves take on any network we serve.
+var zippers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for unknown levels only
+	return z
+}}
 
 // send writes a whole answer.
 func (a *API) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {

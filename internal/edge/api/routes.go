@@ -18,6 +18,8 @@ func (a *API) routes() []Route {
 		on("POST", "/v1/api-keys", privileged, all, IDEM, a.createAPIKey, "API keys", "Make an API key; its text is shown only here").creates(),
 		on("DELETE", "/v1/api-keys/{api_key_id}", privileged, all, plain, a.revokeAPIKey, "API keys", "Revoke an API key, on every node within a second"),
 
+		on("GET", "/v1/ledger-accounts/{ledger_account_id}/lines", read, reads, plain, a.listLedgerAccountLines, "Ledger accounts", "The posted lines of an account, the latest first"),
+
 		on("GET", "/v1/journal-entries", read, reads, plain, a.listJournalEntries, "Journal entries", "Journal entries, the latest accounting date first"),
 		on("POST", "/v1/journal-entries", write, all, IDEM, a.createJournalEntry, "Journal entries", "Make a journal entry, as a draft or posted at once").creates().together(),
 		on("POST", "/v1/journal-entries/batch", write, all, IDEM, a.createJournalEntries, "Journal entries", "Make up to 1,000 journal entries, all or none").creates().together(),

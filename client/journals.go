@@ -1,0 +1,165 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// JournalEntry is one entry of the journal.
+type JournalEntry struct {
+	ID                     string        `json:"id"`
+	OrganizationID         string        `json:"organization_id"`
+	SequenceNumber         string        `json:"sequence_number"`
+	Status                 string        `json:"status"`
+	OriginatedBy           string        `json:"originated_by"`
+	AccountingDate         time.Time     `json:"accounting_date"`
+	PostedAt               *time.Time    `json:"posted_at"`
+	Memo                   *string       `json:"memo"`
+	LegalEntityID          string        `json:"legal_entity_id"`
+	TransactionID          *string       `json:"transaction_id"`
+	AccountingPeriodID     *string       `json:"accounting_period_id"`
+	Classification         string        `json:"classification"`
+	TagIDs                 []string      `json:"tag_ids"`
+	ReversalChain          ReversalChain `json:"reversal_chain"`
+	PeriodAutoReassigned   bool          `json:"period_auto_reassigned"`
+	IntendedAccountingDate *time.Time    `json:"intended_accounting_date"`
+	Lines                  []JournalLine `json:"lines"`
+	Guidance               Guidance      `json:"guidance"`
+	CreatedAt              time.Time     `json:"created_at"`
+	UpdatedAt              time.Time     `json:"updated_at"`
+}
+
+// ReversalChain names an entry's neighbours.
+type ReversalChain struct {
+	PreviousEntryID *string `json:"previous_entry_id"`
+	NextEntryID     *string `json:"next_entry_id"`
+}
+
+// Guidance says what may be done to a record now, and why not the rest.
+type Guidance struct {
+	AllowedActions []string `json:"allowed_actions"`
+	Warnings       []string `json:"warnings"`
+	Version        string   `json:"version"`
+}
+
+// JournalLine is one line. Amounts are decimal strings.
+type JournalLine struct {
+	ID              string   `json:"id"`
+	LedgerAccountID string   `json:"ledger_account_id"`
+	LegalEntityID   string   `json:"legal_entity_id"`
+	CreditOrDebit   string   `json:"credit_or_debit"`
+	Amount          string   `json:"amount"`
+	Currency        string   `json:"currency"`
+	BaseAmount      *string  `json:"base_amount"`
+	Memo            *string  `json:"memo"`
+	TagIDs          []string `json:"tag_ids"`
+}
+
+// CreateJournalEntry describes an entry by hand. Status is draft unless it says posted.
+type CreateJournalEntry struct {
+	LegalEntityID  string              `json:"legal_entity_id,omitempty"`
+	AccountingDate string              `json:"accounting_date"`
+	Memo           string              `json:"memo,omitempty"`
+	TagIDs         []string            `json:"tag_ids,omitempty"`
+	Status         string              `json:"status,omitempty"`
+	Lines          []CreateJournalLine `json:"lines"`
+}
+
+// CreateJournalLine describes a line; an empty currency and legal entity are the entry's.
+type CreateJournalLine struct {
+	LedgerAccountID string   `json:"ledger_account_id"`
+	CreditOrDebit   string   `json:"credit_or_debit"`
+	Amount          string   `json:"amount"`
+	Currency        string   `json:"currency,omitempty"`
+	LegalEntityID   string   `json:"legal_entity_id,omitempty"`
+	Memo            string   `json:"memo,omitempty"`
+	TagIDs          []string `json:"tag_ids,omitempty"`
+}
+
+// UpdateJournalEntry are changes to a draft, or to an entry that is corrected; nil leaves a part as it is.
+type UpdateJournalEntry struct {
+	LegalEntityID  *string              `json:"legal_entity_id,omitempty"`
+	AccountingDate *string              `json:"accounting_date,omitempty"`
+	Memo           *string              `json:"memo,omitempty"`
+	TagIDs         *[]string            `json:"tag_ids,omitempty"`
+	Lines          *[]CreateJournalLine `json:"lines,omitempty"`
+}
+
+// ReverseJournalEntry says when and why an entry is undone; what is empty follows from the entry.
+type ReverseJournalEntry struct {
+	AccountingDate string `json:"accounting_date,omitempty"`
+	Memo           string `json:"memo,omitempty"`
+}
+
+// AccountLine is a posted line of an account.
+type AccountLine struct {
+	JournalLine
+	JournalEntryID   string    `json:"journal_entry_id"`
+	SequenceNumber   string    `json:"sequence_number"`
+	AccountingDate   time.Time `json:"accounting_date"`
+	JournalEntryMemo *string   `json:"journal_entry_memo"`
+}
+
+const journalEntries = "/v1/journal-entries"
+
+// JournalEntries walks the journal, the latest accounting date first. The query takes the filters of GET /v1/journal-entries.
+func (c *Client) JournalEntries(ctx context.Context, query url.Values) iter.Seq2[JournalEntry, error] {
+	return each[JournalEntry](ctx, c, journalEntries, query)
+}
+
+// JournalEntry gives one entry.
+func (c *Client) JournalEntry(ctx context.Context, id string) (JournalEntry, error) {
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodGet, Path: journalEntries + "/" + url.PathEscape(id)})
+}
+
+// CreateJournalEntry makes an entry.
+func (c *Client) CreateJournalEntry(ctx context.Context, e CreateJournalEntry) (JournalEntry, error) {
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: e, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// CreateJournalEntries makes up to 1,000 entries, all or none.
+func (c *Client) CreateJournalEntries(ctx context.Context, entries []CreateJournalEntry) ([]JournalEntry, error) {
+	return one[[]JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/batch", Body: map[string]any{"journal_entries": entries}, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// UpdateJournalEntry edits a draft.
+func (c *Client) UpdateJournalEntry(ctx context.Context, id string, u UpdateJournalEntry) (JournalEntry, error) {
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodPatch, Path: journalEntries + "/" + url.PathEscape(id), Body: u})
+}
+
+// DeleteJournalEntry deletes a draft.
+func (c *Client) DeleteJournalEntry(ctx context.Context, id string) error {
+	return c.Do(ctx, Call{Method: http.MethodDelete, Path: journalEntries + "/" + url.PathEscape(id)}, nil)
+}
+
+// PostJournalEntry posts a draft.
+func (c *Client) PostJournalEntry(ctx context.Context, id string) (JournalEntry, error) {
+	return c.onEntry(ctx, id, "post", nil)
+}
+
+// UnpostJournalEntry makes a posted entry a draft again.
+func (c *Client) UnpostJournalEntry(ctx context.Context, id string) (JournalEntry, error) {
+	return c.onEntry(ctx, id, "unpost", nil)
+}
+
+// ReverseJournalEntry undoes a posted entry and gives the reversal.
+func (c *Client) ReverseJournalEntry(ctx context.Context, id string, r ReverseJournalEntry) (JournalEntry, error) {
+	return c.onEntry(ctx, id, "reverse", r)
+}
+
+// CorrectJournalEntry undoes a posted entry, posts it anew with changes, and gives the new one.
+func (c *Client) CorrectJournalEntry(ctx context.Context, id string, u UpdateJournalEntry) (JournalEntry, error) {
+	return c.onEntry(ctx, id, "correct", u)
+}
+
+func (c *Client) onEntry(ctx context.Context, id, action string, body any) (JournalEntry, error) {
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/" + url.PathEscape(id) + "/" + action, Body: body, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// LedgerAccountLines walks the posted lines of an account, the latest first.
+func (c *Client) LedgerAccountLines(ctx context.Context, accountID string, query url.Values) iter.Seq2[AccountLine, error] {
+	return each[AccountLine](ctx, c, ledgerAccounts+"/"+url.PathEscape(accountID)+"/lines", query)
+}
