@@ -28,13 +28,6 @@ type PeriodLegalEntity struct {
 	ClosedBy      *string    `json:"closed_by"`
 }
 
-// Guidance says what may be done to a record now.
-type Guidance struct {
-	AllowedActions []string `json:"allowed_actions"`
-	Warnings       []string `json:"warnings"`
-	Version        string   `json:"version"`
-}
-
 // ReopenAccountingPeriod says why a period is reopened; without a legal entity, for all that the key is for.
 type ReopenAccountingPeriod struct {
 	Reason        string `json:"reason"`
