@@ -116,14 +116,10 @@ func (x *examination) refusal() error {
 
 // freeze writes down what stands in the period now.
 func (x *examination) freeze(ctx context.Context, tx *db.Tx) ([]Closing, error) {
-	found, err := digests(ctx, tx, x.period, idsOf(x.entities))
-	if err != nil {
-		return nil, err
-	}
 	var closings []Closing
 	var frozen []frozenRow
 	for _, e := range x.entities {
-		d := found[e.ID]
+		d := x.digests[e.ID]
 		c := Closing{
 			ID: tx.NewID(id.PeriodClosing), PeriodID: x.period.ID, LegalEntityID: e.ID, ClosedAt: tx.Now(), ClosedBy: actor.From(ctx).UserID,
 			EntryCount: d.entries, Hash: d.sum(),

@@ -9,33 +9,41 @@ import (
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 // digest is what the posted entries of a period come to for one legal entity.
 type digest struct {
-	hash    hash.Hash
-	entries int64
-	moved   map[string]movement // by ledger account
+	hash       hash.Hash
+	entries    int64
+	moved      map[string]movement // by ledger account
+	unbalanced []named
+
+	buffer []byte
 }
 
 func newDigest(organizationID, legalEntityID, key string) *digest {
 	d := &digest{hash: sha256.New(), moved: map[string]movement{}}
-	for _, part := range []string{"bursar period 1", organizationID, legalEntityID, key} {
-		d.put(part)
-	}
+	d.put("bursar period 1", organizationID, legalEntityID, key)
+	d.flush()
 	return d
 }
 
-// put writes a part after its length: no two periods share an encoding.
-func (d *digest) put(part string) {
-	d.number(int64(len(part)))
-	d.hash.Write([]byte(part))
+// put writes each part after its length: no two periods share an encoding.
+func (d *digest) put(parts ...string) {
+	for _, part := range parts {
+		d.number(int64(len(part)))
+		d.buffer = append(d.buffer, part...)
+	}
 }
 
-func (d *digest) number(n int64) {
-	_ = binary.Write(d.hash, binary.BigEndian, n)
+func (d *digest) number(n int64) { d.buffer = binary.BigEndian.AppendUint64(d.buffer, uint64(n)) }
+
+func (d *digest) flush() {
+	d.hash.Write(d.buffer)
+	d.buffer = d.buffer[:0]
 }
 
 // add takes in an entry by all of it that never changes once it is posted: memos and tags may.
@@ -43,26 +51,27 @@ func (d *digest) add(lines []lineRow, legalEntityID string) {
 	d.entries++
 	first := lines[0]
 	d.number(first.Number)
-	for _, part := range []string{first.EntryID, clock.Format(first.AccountingDate), first.EntryEntityID} {
-		d.put(part)
-	}
+	d.put(first.EntryID, clock.Format(first.AccountingDate), first.EntryEntityID)
 	d.number(int64(len(lines)))
+	var balance money.Decimal
 	for _, l := range lines {
 		base := orZero(l.Base)
 		d.number(l.Position)
-		for _, part := range []string{l.ID, l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.String(), l.Currency, base.String()} {
-			d.put(part)
-		}
+		d.put(l.ID, l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.String(), l.Currency, base.String())
 		if l.LegalEntityID != legalEntityID {
 			continue
 		}
 		m := d.moved[l.LedgerAccountID]
 		if book.Side(l.Side) == book.Debit {
-			m.debits = m.debits.Add(base)
+			m.debits, balance = m.debits.Add(base), balance.Add(base)
 		} else {
-			m.credits = m.credits.Add(base)
+			m.credits, balance = m.credits.Add(base), balance.Sub(base)
 		}
 		d.moved[l.LedgerAccountID] = m
+	}
+	d.flush()
+	if !balance.IsZero() {
+		d.unbalanced = append(d.unbalanced, named{first.EntryID, first.Number})
 	}
 }
 

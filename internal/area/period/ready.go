@@ -88,6 +88,7 @@ type examination struct {
 	period    Period
 	entities  []entity.LegalEntity
 	positions map[string][]Position // by legal entity
+	digests   map[string]*digest    // by legal entity
 	verdicts  []Verdict
 }
 
@@ -116,7 +117,7 @@ func examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination,
 		notOver = 1
 	}
 	x.verdict(entity.LegalEntity{}, CodeNotOver, notOver, nil, "the period is over", "the period is not over: it can be closed after "+p.lastDay())
-	for _, check := range []func(context.Context, *db.Tx, outlook) error{x.order, x.drafts, x.balances, x.entries} {
+	for _, check := range []func(context.Context, *db.Tx, outlook) error{x.order, x.drafts, x.balances} {
 		if err := check(ctx, tx, o); err != nil {
 			return nil, err
 		}
@@ -178,7 +179,7 @@ func namesOf(entries []named) (ids, numbers []string) {
 	return ids, numbers
 }
 
-// balances checks what stands on the accounts at the end of the period, and that it is what the lines say.
+// balances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each entry balances by itself.
 func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error {
 	accounts, err := account.All(ctx, tx)
 	if err != nil {
@@ -191,14 +192,15 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 	if x.positions, err = selectPositions(ctx, tx, x.period, idsOf(x.entities)); err != nil {
 		return err
 	}
-	moved, err := selectMovements(ctx, tx, x.period, idsOf(x.entities))
-	if err != nil {
+	if x.digests, err = digests(ctx, tx, x.period, idsOf(x.entities)); err != nil {
 		return err
 	}
 	for _, e := range x.entities {
 		x.uncleared(e, byID)
 		x.balanced(e)
-		x.restated(e, byID, moved)
+		x.restated(e, byID)
+		ids, numbers := namesOf(x.digests[e.ID].unbalanced)
+		x.verdict(e, CodeUnbalancedEntries, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every entry balances", "entries do not balance: "+few(numbers, len(numbers)))
 	}
 	return nil
 }
@@ -238,40 +240,15 @@ func (x *examination) balanced(e entity.LegalEntity) {
 }
 
 // restated checks that the totals are the sums of the lines.
-func (x *examination) restated(e entity.LegalEntity, accounts map[string]account.Account, moved map[place]movement) {
+func (x *examination) restated(e entity.LegalEntity, accounts map[string]account.Account) {
 	stated := map[string]movement{}
 	for _, at := range x.positions[e.ID] {
 		stated[at.LedgerAccountID] = movement{at.Debits, at.Credits}
 	}
-	lines := map[string]movement{}
-	for at, m := range moved {
-		if at.legalEntityID == e.ID {
-			lines[at.ledgerAccountID] = m
-		}
-	}
-	ids := differing(stated, lines)
+	ids := differing(stated, x.digests[e.ID].moved)
 	var texts []string
 	for _, id := range ids {
 		texts = append(texts, accounts[id].String())
 	}
 	x.verdict(e, CodeBalancesDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the totals are the sums of the lines", "totals differ from the sums of their lines: "+few(texts, len(texts)))
-}
-
-// entries checks that each entry balances by itself.
-func (x *examination) entries(ctx context.Context, tx *db.Tx, _ outlook) error {
-	found, err := selectUnbalanced(ctx, tx, x.period, idsOf(x.entities))
-	if err != nil {
-		return err
-	}
-	for _, e := range x.entities {
-		var own []named
-		for _, f := range found {
-			if f.LegalEntityID == e.ID {
-				own = append(own, f)
-			}
-		}
-		ids, numbers := namesOf(own)
-		x.verdict(e, CodeUnbalancedEntries, int64(len(own)), ids[:min(samplesMax, len(ids))], "every entry balances", "entries do not balance: "+few(numbers, len(numbers)))
-	}
-	return nil
 }
