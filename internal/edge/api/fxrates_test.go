@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
@@ -118,8 +119,15 @@ func TestAReplacedRateIsInTheAuditLogWithWhatItWas(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		for _, line := range []string{"EUR USD 2026-01-30 1.08 ECB", "EUR USD 2026-01-30 1.09 Fed"} {
+			time.Sleep(2 * time.Millisecond) // the second is later by the clock that both are stamped with
 			if _, err := n.Client.StoreFXRates(t.Context(), rates(line)); err != nil {
 				t.Fatal(err)
+			}
+		}
+		again, err := n.Client.StoreFXRates(t.Context(), rates("EUR USD 2026-01-30 1.09 Fed"))
+		for kept, failed := range n.Client.FXRates(t.Context(), nil) {
+			if err != nil || failed != nil || text(t, kept) != text(t, again[0]) || !kept.CreatedAt.Before(*kept.UpdatedAt) {
+				t.Errorf("kept %s, answered %s, %v %v", text(t, kept), text(t, again), err, failed)
 			}
 		}
 		var got []client.AuditEntry
