@@ -15,8 +15,10 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -33,6 +35,8 @@ type App struct {
 	Tags     *tag.Service
 	FX       *fx.Service
 	Journal  *journal.Service
+	Exchange *interchange.Service
+	Reports  *report.Service
 
 	log *slog.Logger
 }
@@ -42,6 +46,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	entries := journal.NewService(d)
 	return &App{
 		DB:       d,
 		Org:      org.NewService(d),
@@ -51,7 +56,9 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Accounts: account.NewService(d),
 		Tags:     tag.NewService(d),
 		FX:       fx.NewService(d),
-		Journal:  journal.NewService(d),
+		Journal:  entries,
+		Exchange: interchange.NewService(d, entries),
+		Reports:  report.NewService(d),
 		log:      log,
 	}
 }

@@ -174,16 +174,18 @@ var systemRoles = func() (roles []string) {
 	return roles
 }()
 
-// seeded is what the audit says of an account of the first chart; the rest follows from its code. A struct, because a map of each would
-// cost as much as the rows.
+// seeded is what the audit says of an account of the first chart. A struct, because a map of each would cost as much as the rows.
 type seeded struct {
-	Code     string `json:"code"`
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	ParentID string `json:"parent_account_id,omitempty"`
-	Role     string `json:"role,omitempty"`
-	Number   int64  `json:"sequence_number"`
-	Type     Type   `json:"type"`
+	Code     string  `json:"code"`
+	ID       string  `json:"id"`
+	Clearing bool    `json:"is_clearing_account"`
+	Postable bool    `json:"is_postable"`
+	Name     string  `json:"name"`
+	Balance  Balance `json:"normal_balance"`
+	ParentID *string `json:"parent_account_id"`
+	Role     *string `json:"role"`
+	Number   int64   `json:"sequence_number"`
+	Type     Type    `json:"type"`
 }
 
 // Seed gives a new organization its chart, as one change. It is a building block.
@@ -201,7 +203,7 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 			a := e.account(kind)
 			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), h.AccountNumber, parentID, tx.Now()
 			chart = append(chart, a)
-			told = append(told, seeded{a.Code, a.ID, a.Name, a.ParentID, a.Role, a.SequenceNumber, a.Type})
+			told = append(told, seeded{a.Code, a.ID, a.Clearing, a.Postable, a.Name, a.NormalBalance, db.OrNull(a.ParentID), db.OrNull(a.Role), a.SequenceNumber, a.Type})
 			add(kind, a.ID, e.below)
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 }
 
 // searchChunk is how many accounts are read at a time while searching.
-const searchChunk = 500
+const searchChunk = 100
 
 // read gives up to a number of accounts that match. Searching is done here and not by the databases, which differ in what a capital é is.
 func (f Filter) read(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Account, error) {

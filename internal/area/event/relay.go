@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 const (
 	// relayMax bounds one batch, so that the relay never holds the writer for long.
-	relayMax = 200
+	relayMax = 1000
 	// relayPause is how long an event may wait when the node that wrote it died before it could relay.
 	relayPause = time.Second
 	// relayGather lets a burst of commits come together: a job for each would cost more than the writes themselves.
@@ -76,8 +77,11 @@ func (r *Relay) Step(ctx context.Context) (moved int, err error) {
 			return err
 		}
 		moved = len(waiting)
-		for _, w := range waiting {
-			if err := markRelayed(ctx, tx, w); err != nil {
+		slices.SortFunc(waiting, func(a, b waitingRow) int {
+			return cmp.Or(strings.Compare(a.OrganizationID, b.OrganizationID), cmp.Compare(a.Sequence, b.Sequence))
+		})
+		for run := range runs(waiting) {
+			if err := markRelayed(ctx, tx, run[0].OrganizationID, run[0].Sequence, run[len(run)-1].Sequence); err != nil {
 				return err
 			}
 		}
@@ -89,11 +93,23 @@ func (r *Relay) Step(ctx context.Context) (moved int, err error) {
 	return moved, nil
 }
 
-// jobsOf gathers events by organization, in their order.
+// runs cuts sorted events into those that follow each other without a gap: what lies in a gap may be another node's.
+func runs(waiting []waitingRow) iter.Seq[[]waitingRow] {
+	return func(yield func([]waitingRow) bool) {
+		for from, i := 0, 1; i <= len(waiting); i++ {
+			if i < len(waiting) && waiting[i].OrganizationID == waiting[i-1].OrganizationID && waiting[i].Sequence == waiting[i-1].Sequence+1 {
+				continue
+			}
+			if !yield(waiting[from:i]) {
+				return
+			}
+			from = i
+		}
+	}
+}
+
+// jobsOf gathers sorted events by organization, in their order.
 func jobsOf(waiting []waitingRow) []job.Args {
-	slices.SortFunc(waiting, func(a, b waitingRow) int {
-		return cmp.Or(strings.Compare(a.OrganizationID, b.OrganizationID), cmp.Compare(a.Sequence, b.Sequence))
-	})
 	var jobs []job.Args
 	var current Happened
 	for _, w := range waiting {

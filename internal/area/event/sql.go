@@ -11,7 +11,6 @@ type row struct {
 	Sequence      int64     `db:"sequence"`
 	EventID       string    `db:"event_id"`
 	Type          string    `db:"type"`
-	Data          string    `db:"data"`
 	AuditSequence int64     `db:"audit_sequence"`
 	CreatedAt     time.Time `db:"created_at"`
 }
@@ -19,7 +18,7 @@ type row struct {
 func insert(ctx context.Context, tx *db.Tx, events []Event) error {
 	rows := make([]row, len(events))
 	for i, e := range events {
-		rows[i] = row{e.Sequence, e.ID, e.Type, e.Data, e.AuditSequence, e.CreatedAt}
+		rows[i] = row{e.Sequence, e.ID, e.Type, e.AuditSequence, e.CreatedAt}
 	}
 	return db.Insert(ctx, tx, "events", rows...)
 }
@@ -36,8 +35,9 @@ func selectWaiting(ctx context.Context, tx *db.Tx, limit int) ([]waitingRow, err
 	return db.All[waitingRow](ctx, tx, "SELECT organization_id, sequence, event_id, type FROM events WHERE relayed_at IS NULL ORDER BY created_at LIMIT ? {skip_locked}", limit)
 }
 
-func markRelayed(ctx context.Context, tx *db.Tx, w waitingRow) error {
-	_, err := tx.Exec(ctx, "UPDATE events SET relayed_at = ? WHERE organization_id = ? AND sequence = ?", tx.Now(), w.OrganizationID, w.Sequence)
+// markRelayed marks events of an organization that follow each other.
+func markRelayed(ctx context.Context, tx *db.Tx, organizationID string, from, to int64) error {
+	_, err := tx.Exec(ctx, "UPDATE events SET relayed_at = ? WHERE organization_id = ? AND sequence BETWEEN ? AND ?", tx.Now(), organizationID, from, to)
 	return err
 }
 

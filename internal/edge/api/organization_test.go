@@ -168,11 +168,11 @@ func TestTheAuditLogIsFilteredByWhatWhoAndWhen(t *testing.T) {
 		for query, want := range map[string]int{
 			"action=organization.updated":                                                 1,
 			"action=nothing":                                                              0,
-			"resource_id=" + n.Organization.ID:                                            2,
+			"resource_id=" + n.Organization.ID:                                            3,
 			"user_id=" + n.Owner.UserID:                                                   1,
-			"start_date=" + today.AddDate(0, 0, -1).Format(time.DateOnly):                 5,
+			"start_date=" + today.AddDate(0, 0, -1).Format(time.DateOnly):                 8,
 			"end_date=" + today.AddDate(0, 0, -2).Format(time.DateOnly):                   0,
-			"end_date=" + today.AddDate(0, 0, 1).Format(time.DateOnly):                    5,
+			"end_date=" + today.AddDate(0, 0, 1).Format(time.DateOnly):                    8,
 			"start_date=" + today.Add(time.Hour).Format("2006-01-02T15:04:05Z"):           0,
 			"resource_id=" + n.Organization.ID + "&action=organization.created&limit=100": 1,
 		} {

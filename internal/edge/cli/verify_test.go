@@ -10,7 +10,7 @@ import (
 )
 
 // entriesAtFirst is how many entries the audit log of a new organization has.
-const entriesAtFirst = 4
+const entriesAtFirst = 7
 
 // keep makes changes with the command line, one audit entry each.
 func keep(t *testing.T, c db.Config, f founded, changes int) {
@@ -38,35 +38,42 @@ func damage(t *testing.T, c db.Config, statements ...string) {
 func TestVerifyNamesWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	const changes = 4
-	last := entriesAtFirst + changes
+	// #1 to #4 are the entries of the changes.
+	numbered := func(text string) string {
+		for i := range changes {
+			text = strings.ReplaceAll(text, fmt.Sprint("#", i+1), fmt.Sprint(entriesAtFirst+i+1))
+		}
+		return text
+	}
 	for name, broken := range map[string]struct {
 		statements []string
 		says       string
 	}{
-		"an altered fact": {[]string{"UPDATE audit_log SET after = replace(after, 'Key 1', 'Key 9') WHERE sequence = 6"},
-			"broken at entry 6: the entry was altered"},
-		"an altered time": {[]string{"UPDATE audit_log SET created_at = (SELECT min(created_at) FROM audit_log) WHERE sequence = 7"},
-			"broken at entry 7: the entry was altered"},
-		"an altered culprit": {[]string{"UPDATE audit_log SET user_id = 'usr_01m7ex1625e19smd0t57br72tm' WHERE sequence = 5"},
-			"broken at entry 5: the entry was altered"},
+		"an altered fact": {[]string{"UPDATE audit_log SET after = replace(after, 'Key 1', 'Key 9') WHERE sequence = #2"},
+			"broken at entry #2: the entry was altered"},
+		"an altered time": {[]string{"UPDATE audit_log SET created_at = (SELECT min(created_at) FROM audit_log) WHERE sequence = #3"},
+			"broken at entry #3: the entry was altered"},
+		"an altered culprit": {[]string{"UPDATE audit_log SET user_id = 'usr_01m7ex1625e19smd0t57br72tm' WHERE sequence = #1"},
+			"broken at entry #1: the entry was altered"},
 		"a fact taken away": {[]string{"UPDATE audit_log SET after = NULL WHERE sequence = 1"},
 			"broken at entry 1: the entry was altered"},
-		"a hash to match": {[]string{"UPDATE audit_log SET hash = previous_hash WHERE sequence = 5"},
-			"broken at entry 5: the entry was altered"},
-		"the last entry gone": {[]string{fmt.Sprintf("DELETE FROM audit_log WHERE sequence = %d", last)},
-			fmt.Sprintf("broken at entry %d: an entry is missing", last)},
+		"a hash to match": {[]string{"UPDATE audit_log SET hash = previous_hash WHERE sequence = #1"},
+			"broken at entry #1: the entry was altered"},
+		"the last entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = #4"},
+			"broken at entry #4: an entry is missing"},
 		"the first entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = 1"},
 			"broken at entry 1: an entry is missing"},
-		"a middle entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = 6"},
-			"broken at entry 6: an entry is missing"},
-		"a gap closed up": {[]string{"DELETE FROM audit_log WHERE sequence = 6", "UPDATE audit_log SET sequence = 6 WHERE sequence = 7", "UPDATE audit_log SET sequence = 7 WHERE sequence = 8"},
-			"broken at entry 6: the entry does not follow"},
-		"two entries swapped": {[]string{"UPDATE audit_log SET sequence = -6 WHERE sequence = 6", "UPDATE audit_log SET sequence = 6 WHERE sequence = 7", "UPDATE audit_log SET sequence = 7 WHERE sequence = -6"},
-			"broken at entry 6: the entry does not follow"},
-		"a head set back": {[]string{fmt.Sprintf("UPDATE heads SET audit_sequence = %d", last-1)},
+		"a middle entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = #2"},
+			"broken at entry #2: an entry is missing"},
+		"a gap closed up": {[]string{"DELETE FROM audit_log WHERE sequence = #2", "UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = #4"},
+			"broken at entry #2: the entry does not follow"},
+		"two entries swapped": {[]string{"UPDATE audit_log SET sequence = -#2 WHERE sequence = #2", "UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = -#2"},
+			"broken at entry #2: the entry does not follow"},
+		"a head set back": {[]string{"UPDATE heads SET audit_sequence = #3"},
 			"audit chain broken at entry"},
-		"an event gone": {[]string{"DELETE FROM events WHERE sequence = 2"}, "events:"},
-		"no owner":      {[]string{"UPDATE members SET role = 'member'"}, "no owner"},
+		"an event gone":         {[]string{"DELETE FROM events WHERE sequence = 2"}, "events:"},
+		"an account below none": {[]string{"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE code = '1010'"}, "below lac_x, which does not exist"},
+		"no owner":              {[]string{"UPDATE members SET role = 'member'"}, "no owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,10 +81,12 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 				f := found(t, c)
 				keep(t, c, f, changes)
 				inside(on(c, "verify")...).mustDo(t)
-				damage(t, c, broken.statements...)
+				for _, statement := range broken.statements {
+					damage(t, c, numbered(statement))
+				}
 				r := inside(on(c, "verify")...)
-				if r.code != 1 || !strings.Contains(r.out, f.OrganizationID+": ") || !strings.Contains(r.out, broken.says) {
-					t.Errorf("exit %d, want 1 and %q\n%s%s", r.code, broken.says, r.out, r.err)
+				if r.code != 1 || !strings.Contains(r.out, f.OrganizationID+": ") || !strings.Contains(r.out, numbered(broken.says)) {
+					t.Errorf("exit %d, want 1 and %q\n%s%s", r.code, numbered(broken.says), r.out, r.err)
 				}
 			})
 		})

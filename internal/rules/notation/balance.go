@@ -1,0 +1,273 @@
+package notation
+
+import (
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// sums are totals by currency, in the order in which the currencies came up. Entries have few, so a list will do.
+type sums []sum
+
+type sum struct {
+	currency string
+	total    money.Decimal
+}
+
+func (s *sums) add(amount money.Decimal, currency string) {
+	for i := range *s {
+		if (*s)[i].currency == currency {
+			(*s)[i].total = (*s)[i].total.Add(amount)
+			return
+		}
+	}
+	*s = append(*s, sum{currency, amount})
+}
+
+// open are the totals that are not zero.
+func (s sums) open() sums {
+	var open sums
+	for _, each := range s {
+		if !each.total.IsZero() {
+			open = append(open, each)
+		}
+	}
+	return open
+}
+
+// String lists the totals for an error.
+func (s sums) String() string {
+	parts := make([]string, len(s))
+	for i, each := range s {
+		parts[i] = each.total.Fixed(each.currency) + " " + each.currency
+	}
+	return strings.Join(parts, ", ")
+}
+
+func weights(postings []Posting) sums {
+	var s sums
+	for i := range postings {
+		s.add(postings[i].weight())
+	}
+	return s
+}
+
+// checkBalance refuses an entry that does not balance to the last digit.
+func checkBalance(e *Entry) error {
+	if open := weights(e.Postings).open(); open != nil {
+		return fault.Conflictf("%s does not balance: debits less credits are %s; finish it, or leave it out of this export",
+			entryName(e), open)
+	}
+	return nil
+}
+
+// leg is a posting as somebody wrote it, before what they left to arithmetic is filled in.
+type leg struct {
+	Posting
+	elided    bool // The amount was left out.
+	unit      bool // The base amount is a product of a price for each unit.
+	zero      bool // Moves nothing, and is dropped.
+	places    int  // Digits after the point of the amount, as written.
+	costFree  bool // The cost is a bare zero: its currency is to be found.
+	costPlace int  // Digits after the point of a total cost.
+}
+
+// settle fills in what the accountant left out and gives the postings, which balance. It follows hledger and beancount:
+// one amount may be missing; an amount in one currency against an amount in another is a conversion; and where a price
+// for each unit gives a total that is off by less than half of the last digit written, that total is corrected.
+func settle(legs []leg) ([]Posting, error) {
+	if err := findFreeCost(legs); err != nil {
+		return nil, err
+	}
+	var s sums
+	elided := -1
+	for i := range legs {
+		switch {
+		case legs[i].elided && elided >= 0:
+			return nil, fault.Malformedf("two amounts are missing and at most one can be computed; write the other, " +
+				"with at least two spaces between account and amount")
+		case legs[i].elided:
+			elided = i
+		case !legs[i].zero:
+			s.add(legs[i].weight())
+		}
+	}
+	open := s.open()
+	if elided >= 0 {
+		return fill(legs, elided, open)
+	}
+	if open = correct(legs, open); open != nil {
+		convert(legs, open)
+		if open = legWeights(legs).open(); open != nil {
+			return nil, fault.Malformedf("the entry does not balance: debits less credits are %s; correct an amount", open)
+		}
+	}
+	return keep(legs), nil
+}
+
+func legWeights(legs []leg) sums {
+	var s sums
+	for i := range legs {
+		if !legs[i].zero {
+			s.add(legs[i].weight())
+		}
+	}
+	return s
+}
+
+// keep gives the postings that move something.
+func keep(legs []leg) []Posting {
+	postings := make([]Posting, 0, len(legs))
+	for i := range legs {
+		if !legs[i].zero {
+			postings = append(postings, legs[i].Posting)
+		}
+	}
+	return postings
+}
+
+// fill computes the missing amount: one posting for each currency that is open, none where nothing is.
+func fill(legs []leg, elided int, open sums) ([]Posting, error) {
+	var postings []Posting
+	for i := range legs {
+		if i != elided {
+			if !legs[i].zero {
+				postings = append(postings, legs[i].Posting)
+			}
+			continue
+		}
+		for n, each := range open {
+			p := legs[i].Posting
+			p.Debit = each.total.Sign() < 0
+			p.Amount, p.Currency = each.total.Abs(), each.currency
+			if err := checkDigits(p.Amount); err != nil {
+				return nil, err
+			}
+			if n > 0 {
+				p.Memo = ""
+			}
+			postings = append(postings, p)
+		}
+	}
+	return postings, nil
+}
+
+// correct takes differences that come of multiplying by a price out of the largest such product, and gives what is
+// still open.
+func correct(legs []leg, open sums) sums {
+	var rest sums
+	for _, each := range open {
+		largest, places, written := -1, 0, false
+		for i := range legs {
+			_, currency := legs[i].weight()
+			switch {
+			case legs[i].zero || currency != each.currency:
+			case legs[i].unit:
+				if largest < 0 || legs[i].Base.Cmp(*legs[largest].Base) > 0 {
+					largest = i
+				}
+			default:
+				written = true
+				places = max(places, legs[i].precision())
+			}
+		}
+		if !written {
+			minor, _ := money.MinorUnits(each.currency)
+			places = int(minor)
+		}
+		if largest < 0 || !each.total.Round(int32(places)).IsZero() {
+			rest = append(rest, each)
+			continue
+		}
+		p := &legs[largest].Posting
+		change := each.total
+		if p.Debit {
+			change = change.Neg()
+		}
+		base := p.Base.Add(change)
+		if base.Sign() < 0 {
+			rest = append(rest, each)
+			continue
+		}
+		p.Base = &base
+	}
+	return rest
+}
+
+func (l *leg) precision() int {
+	if l.Base != nil {
+		return l.costPlace
+	}
+	return l.places
+}
+
+// convert reads an amount in one currency against an amount in another, neither with a cost, as an exchange: the
+// currency that comes first costs what the other one adds up to.
+func convert(legs []leg, open sums) {
+	if len(open) != 2 || open[0].total.Sign() == open[1].total.Sign() {
+		return
+	}
+	first, second := open[0].currency, open[1].currency
+	var places int
+	largest := -1
+	for i := range legs {
+		_, currency := legs[i].weight()
+		switch {
+		case legs[i].zero:
+		case legs[i].Base != nil && (currency == first || currency == second):
+			return // Some costs were written, so none was left out.
+		case currency == first && (largest < 0 || legs[i].Amount.Cmp(legs[largest].Amount) > 0):
+			largest = i
+		case currency == second:
+			places = max(places, legs[i].places)
+		}
+	}
+	total, received := open[1].total.Abs(), open[0].total.Abs()
+	if minor, ok := money.MinorUnits(second); ok {
+		places = max(places, int(minor))
+	}
+	given := open[1].total
+	for i := range legs {
+		if legs[i].zero || i == largest || legs[i].Currency != first {
+			continue
+		}
+		base := legs[i].Amount.Mul(total).Quo(received, int32(places))
+		legs[i].Base, legs[i].BaseCurrency = &base, second
+		weight, _ := legs[i].weight()
+		given = given.Add(weight)
+	}
+	base := given.Neg()
+	if !legs[largest].Debit {
+		base = given
+	}
+	if base.Sign() >= 0 {
+		legs[largest].Base, legs[largest].BaseCurrency = &base, second
+	}
+}
+
+// findFreeCost gives a bare zero cost the only other currency of the entry, as hledger prints a cost of zero without its
+// currency.
+func findFreeCost(legs []leg) error {
+	for i := range legs {
+		if !legs[i].costFree || legs[i].zero {
+			continue
+		}
+		for j := range legs {
+			_, currency := legs[j].weight()
+			if legs[j].elided || legs[j].zero || legs[j].costFree || currency == legs[i].Currency {
+				continue
+			}
+			if legs[i].BaseCurrency != "" && legs[i].BaseCurrency != currency {
+				legs[i].BaseCurrency = ""
+				break
+			}
+			legs[i].BaseCurrency = currency
+		}
+		if legs[i].BaseCurrency == "" {
+			return fault.Malformedf("the cost of %s %s is zero without a currency; write one, such as @@ 0 USD",
+				legs[i].Amount, legs[i].Currency)
+		}
+	}
+	return nil
+}

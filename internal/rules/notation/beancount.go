@@ -1,0 +1,293 @@
+package notation
+
+import (
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// How an entry looks to beancount:
+//
+//	1000-01-01 open Assets:Bank-EUR
+//	  exact-name: "Assets:Bank%3A EUR"
+//
+//	2024-01-31 * "January rent"
+//	  number: "JE-12"
+//	  entity: "Acme Inc"
+//	  tags: "Department:Research"
+//	  Expenses:Rent  1100.00 USD
+//	    memo: "office"
+//	  Assets:Bank-EUR  -1000.00 EUR @@ 1100.00 USD
+//
+// beancount allows few characters in the names of accounts and currencies, so names are fitted, each to one of its own,
+// and the open or commodity directive before their first use has the exact one. Accounts are open since the beginning of
+// time. Everything else is metadata. Tags of the kinds "tag" and "link" are beancount's own where it can write them,
+// and entries that reverse each other are linked.
+//
+// beancount computes with 28 digits; bean-check may find a difference in entries with more, where there is none.
+
+const (
+	keyExact  = "exact-name"
+	keyNumber = "number"
+	keyTags   = "tags"
+
+	kindTag  = "tag"
+	kindLink = "link"
+)
+
+type beancountForm struct {
+	accounts   names
+	currencies names
+}
+
+// names fits names into what beancount allows, each to one of its own.
+type names struct {
+	fitted map[string]string
+	taken  map[string]bool
+}
+
+func newNames() names { return names{map[string]string{}, map[string]bool{}} }
+
+// fit remembers a name as the candidate, or as the first free one after it.
+func (n *names) fit(name, candidate string) string {
+	fitted := candidate
+	for i := 2; n.taken[fitted]; i++ {
+		fitted = candidate + "-" + itoa(i)
+	}
+	n.taken[fitted], n.fitted[name] = true, fitted
+	return fitted
+}
+
+func newBeancountForm() *beancountForm {
+	return &beancountForm{accounts: newNames(), currencies: newNames()}
+}
+
+// head allows for the rounding that comes of beancount's dividing of total costs, where no amount shows how many digits
+// matter.
+func (b *beancountForm) head(buf []byte) []byte {
+	return append(buf, "option \"inferred_tolerance_default\" \"*:0.000001\"\n\n"...)
+}
+
+func (b *beancountForm) foot(buf []byte) []byte { return buf }
+
+func (b *beancountForm) account(buf []byte, a *Account) ([]byte, error) {
+	path := joinPath(a.Path)
+	if b.accounts.fitted[path] != "" {
+		return nil, fault.Conflictf("account %s was used before it was declared; declare it first", path)
+	}
+	kind := a.Type
+	if kind == "" {
+		kind = typeOfRoot(a.Path[0])
+	}
+	if kind == "" {
+		return nil, noType(path)
+	}
+	buf = b.open(buf, a.Path, path, kind)
+	buf = appendMeta(buf, "  ", keyCode, a.Code)
+	return appendMeta(buf, "  ", keyID, a.ID), nil
+}
+
+func noType(path string) error {
+	return fault.Malformedf("beancount needs the type of account %s; declare it before it is used", path)
+}
+
+func (b *beancountForm) open(buf []byte, names []string, path, kind string) []byte {
+	fitted := b.accounts.fit(path, fitAccount(names, kind))
+	buf = append(buf, beginningOfTime+" open "...)
+	buf = append(buf, fitted...)
+	buf = append(buf, '\n')
+	if fitted != path {
+		buf = appendMeta(buf, "  ", keyExact, path)
+	}
+	return buf
+}
+
+// introduce declares what an entry uses for the first time.
+func (b *beancountForm) introduce(buf []byte, e *Entry) ([]byte, error) {
+	for i := range e.Postings {
+		path := joinPath(e.Postings[i].Account)
+		if b.accounts.fitted[path] == "" && typeOfRoot(e.Postings[i].Account[0]) == "" {
+			return nil, noType(path)
+		}
+	}
+	for i := range e.Postings {
+		p := &e.Postings[i]
+		if path := joinPath(p.Account); b.accounts.fitted[path] == "" {
+			buf = b.open(buf, p.Account, path, typeOfRoot(p.Account[0]))
+		}
+		buf = b.currency(buf, p.Currency)
+		if p.Base != nil {
+			buf = b.currency(buf, p.BaseCurrency)
+		}
+	}
+	return buf, nil
+}
+
+// currency declares a currency that beancount would not take as it is.
+func (b *beancountForm) currency(buf []byte, name string) []byte {
+	if b.currencies.fitted[name] != "" {
+		return buf
+	}
+	fitted := b.currencies.fit(name, fitCurrency(name))
+	if fitted == name {
+		return buf
+	}
+	buf = append(buf, beginningOfTime+" commodity "...)
+	buf = append(buf, fitted...)
+	buf = append(buf, '\n')
+	return appendMeta(buf, "  ", keyExact, name)
+}
+
+func (b *beancountForm) price(buf []byte, p *Price) ([]byte, error) {
+	buf = b.currency(b.currency(buf, p.Base), p.Quote)
+	buf = append(buf, p.Date...)
+	buf = append(buf, " price "...)
+	buf = append(buf, b.currencies.fitted[p.Base]...)
+	buf = append(buf, ' ')
+	buf = append(buf, p.Rate.String()...)
+	buf = append(buf, ' ')
+	buf = append(buf, b.currencies.fitted[p.Quote]...)
+	return append(buf, '\n'), nil
+}
+
+func (b *beancountForm) entry(buf []byte, e *Entry) ([]byte, error) {
+	if err := checkBalance(e); err != nil {
+		return nil, err
+	}
+	buf, err := b.introduce(buf, e)
+	if err != nil {
+		return nil, err
+	}
+	buf = append(buf, '\n')
+	buf = append(buf, e.Date...)
+	if e.Posted {
+		buf = append(buf, " * "...)
+	} else {
+		buf = append(buf, " ! "...)
+	}
+	buf = appendQuoted(buf, e.Memo)
+	native := nativeTags(e)
+	buf = appendNative(buf, e, native)
+	buf = append(buf, '\n')
+	buf = appendMeta(buf, "  ", keyID, e.ID)
+	buf = appendMeta(buf, "  ", keyNumber, e.Number)
+	buf = appendMeta(buf, "  ", keyEntity, e.Entity)
+	buf = appendMeta(buf, "  ", keyInstant, e.Instant)
+	buf = appendMeta(buf, "  ", keyClassification, e.Classification)
+	buf = appendMeta(buf, "  ", keyOriginatedBy, e.OriginatedBy)
+	buf = appendMeta(buf, "  ", keyPrevious, e.Previous)
+	buf = appendMeta(buf, "  ", keyNext, e.Next)
+	buf = appendMeta(buf, "  ", keyTags, joinTags(e.Tags[native:]))
+	for i := range e.Postings {
+		buf = b.posting(buf, &e.Postings[i])
+	}
+	return buf, nil
+}
+
+func (b *beancountForm) posting(buf []byte, p *Posting) []byte {
+	buf = append(buf, "  "...)
+	buf = append(buf, b.accounts.fitted[joinPath(p.Account)]...)
+	buf = append(buf, "  "...)
+	if !p.Debit {
+		buf = append(buf, '-')
+	}
+	buf = append(buf, p.Amount.Fixed(p.Currency)...)
+	buf = append(buf, ' ')
+	buf = append(buf, b.currencies.fitted[p.Currency]...)
+	if p.Base != nil {
+		buf = append(buf, " @@ "...)
+		buf = append(buf, p.Base.Fixed(p.BaseCurrency)...)
+		buf = append(buf, ' ')
+		buf = append(buf, b.currencies.fitted[p.BaseCurrency]...)
+	}
+	buf = append(buf, '\n')
+	buf = appendMeta(buf, "    ", keyMemo, p.Memo)
+	buf = appendMeta(buf, "    ", keyEntity, p.Entity)
+	return appendMeta(buf, "    ", keyTags, joinTags(p.Tags))
+}
+
+// nativeTags counts the first tags that beancount can write as its own: tags, then links, each once.
+func nativeTags(e *Entry) int {
+	links := false
+	for i, tag := range e.Tags {
+		fits := linkable(tag.Name) && (tag.Kind == kindTag && !links || tag.Kind == kindLink && !chained(e, tag.Name))
+		for _, before := range e.Tags[:i] {
+			fits = fits && before != tag
+		}
+		if !fits {
+			return i
+		}
+		links = links || tag.Kind == kindLink
+	}
+	return len(e.Tags)
+}
+
+// chained tells a link that stands for the chain of entries and not for a tag of the user's.
+func chained(e *Entry, name string) bool {
+	return (e.Previous != "" || e.Next != "") && (name == e.Number || name == e.Previous || name == e.Next)
+}
+
+func appendNative(buf []byte, e *Entry, native int) []byte {
+	for _, tag := range e.Tags[:native] {
+		if tag.Kind == kindTag {
+			buf = append(buf, " #"...)
+		} else {
+			buf = append(buf, " ^"...)
+		}
+		buf = append(buf, tag.Name...)
+	}
+	if e.Previous == "" && e.Next == "" {
+		return buf
+	}
+	for _, name := range []string{e.Number, e.Previous, e.Next} {
+		if linkable(name) {
+			buf = append(buf, " ^"...)
+			buf = append(buf, name...)
+		}
+	}
+	return buf
+}
+
+// linkable tells what beancount takes as a tag or link.
+func linkable(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && !isDigit(s[i]) && strings.IndexByte("-_/.", s[i]) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func appendMeta(buf []byte, indent, key, value string) []byte {
+	if value == "" {
+		return buf
+	}
+	buf = append(buf, indent...)
+	buf = append(buf, key...)
+	buf = append(buf, ": "...)
+	buf = appendQuoted(buf, value)
+	return append(buf, '\n')
+}
+
+func appendQuoted(buf []byte, s string) []byte {
+	buf = append(buf, '"')
+	for i := range len(s) {
+		switch s[i] {
+		case '"', '\\':
+			buf = append(buf, '\\', s[i])
+		case '\n':
+			buf = append(buf, '\\', 'n')
+		case '\r':
+			buf = append(buf, '\\', 'r')
+		case '\t':
+			buf = append(buf, '\\', 't')
+		case '\f':
+			buf = append(buf, '\\', 'f')
+		case '\b':
+			buf = append(buf, '\\', 'b')
+		default:
+			buf = append(buf, s[i])
+		}
+	}
+	return append(buf, '"')
+}

@@ -1,0 +1,309 @@
+package notation
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// How an entry looks to hledger:
+//
+//	2024-01-31 * (JE-12) January rent
+//	    ; id:je_1, entity:Acme Inc, instant:2024-01-31T12:00:00Z
+//	    ; Department:Research
+//	    Expenses:Rent  1100.00 USD  ; office, Project:Move
+//	    Assets:Bank: EUR  -1000.00 EUR @@ 1100.00 USD
+//
+// What we know and hledger does not is in tags. Texts that hledger would cut, trim or take for something else hold
+// percent escapes, and an entry that has any says so with the tag escaped:percent; in all others a percent sign is a
+// percent sign. The journal begins with a decimal mark and ends with one commodity directive for each currency, with as
+// many digits as that currency needs: hledger reads those wherever they stand, and we know them only at the end.
+
+// The names of tags that are not the user's. A user's kind of tag with such a name has its first letter escaped.
+const (
+	keyID             = "id"
+	keyEntity         = "entity"
+	keyInstant        = "instant"
+	keyClassification = "classification"
+	keyOriginatedBy   = "originated-by"
+	keyPrevious       = "previous"
+	keyNext           = "next"
+	keyMemo           = "memo"
+	keyBase           = "base"
+	keyType           = "type"
+	keyCode           = "code"
+	keyEscaped        = "escaped"
+
+	escapedPercent = "percent"
+)
+
+// reserved are those names, and the two that hledger reads as dates of a posting.
+var reserved = map[string]bool{
+	keyID: true, keyEntity: true, keyInstant: true, keyClassification: true, keyOriginatedBy: true, keyPrevious: true,
+	keyNext: true, keyMemo: true, keyBase: true, keyType: true, keyCode: true, keyEscaped: true, "date": true, "date2": true,
+}
+
+var hledgerTypes = map[string]string{Asset: "A", Liability: "L", Equity: "E", Revenue: "R", Expense: "X"}
+
+type hledgerForm struct {
+	places  map[string]int // The most digits after the point, by currency.
+	order   []string       // The currencies as they came up.
+	escaped bool           // The item under way has an escape.
+	body    []byte         // Postings of the entry under way.
+	comment []byte
+}
+
+func newHledgerForm() *hledgerForm { return &hledgerForm{places: map[string]int{}} }
+
+func (h *hledgerForm) head(buf []byte) []byte { return append(buf, "decimal-mark .\n\n"...) }
+
+func (h *hledgerForm) account(buf []byte, a *Account) ([]byte, error) {
+	h.escaped = false
+	buf = append(buf, "account "...)
+	buf = h.path(buf, a.Path)
+	comment := h.fact(h.comment[:0], keyType, hledgerTypes[a.Type])
+	comment = h.fact(comment, keyCode, a.Code)
+	comment = h.fact(comment, keyID, a.ID)
+	h.comment = h.mark(comment)
+	return appendComment(buf, h.comment), nil
+}
+
+func (h *hledgerForm) price(buf []byte, p *Price) ([]byte, error) {
+	h.escaped = false
+	buf = append(buf, "P "...)
+	buf = append(buf, p.Date...)
+	buf = append(buf, ' ')
+	buf = h.symbol(buf, p.Base)
+	buf = append(buf, ' ')
+	buf = append(buf, p.Rate.String()...)
+	buf = append(buf, ' ')
+	buf = h.symbol(buf, p.Quote)
+	h.comment = h.mark(h.comment[:0])
+	return appendComment(buf, h.comment), nil
+}
+
+func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
+	if err := checkBalance(e); err != nil {
+		return nil, err
+	}
+	h.escaped = false
+	buf = append(buf, '\n')
+	buf = append(buf, e.Date...)
+	if e.Posted {
+		buf = append(buf, " *"...)
+	} else {
+		buf = append(buf, " !"...)
+	}
+	if e.Number != "" {
+		buf = append(buf, " ("...)
+		buf = h.text(buf, e.Number, func(s string, i int) bool { return s[i] == ')' || edge(s, i) })
+		buf = append(buf, ')')
+	}
+	if e.Memo != "" {
+		buf = append(buf, ' ')
+		buf = h.text(buf, e.Memo, markDescription)
+	}
+	buf = append(buf, '\n')
+
+	// The tag about escapes comes before what it is about, so the rest is written aside first.
+	h.body = h.body[:0]
+	if len(e.Tags) > 0 {
+		h.body = append(h.body, "    ; "...)
+		h.body = append(h.body, h.tags(h.comment[:0], e.Tags)...)
+		h.body = append(h.body, '\n')
+	}
+	for i := range e.Postings {
+		h.body = h.posting(h.body, &e.Postings[i])
+	}
+	comment := h.fact(h.comment[:0], keyID, e.ID)
+	comment = h.fact(comment, keyEntity, e.Entity)
+	comment = h.fact(comment, keyInstant, e.Instant)
+	comment = h.fact(comment, keyClassification, e.Classification)
+	comment = h.fact(comment, keyOriginatedBy, e.OriginatedBy)
+	comment = h.fact(comment, keyPrevious, e.Previous)
+	comment = h.fact(comment, keyNext, e.Next)
+	h.comment = h.mark(comment)
+	if len(h.comment) > 0 {
+		buf = append(buf, "    ; "...)
+		buf = append(buf, h.comment...)
+		buf = append(buf, '\n')
+	}
+	return append(buf, h.body...), nil
+}
+
+func (h *hledgerForm) posting(buf []byte, p *Posting) []byte {
+	buf = append(buf, "    "...)
+	buf = h.path(buf, p.Account)
+	buf = append(buf, "  "...)
+	if !p.Debit {
+		buf = append(buf, '-')
+	}
+	buf = h.amount(buf, p.Amount, p.Currency)
+	comment := h.comment[:0]
+	if strings.IndexByte(p.Memo, ':') < 0 {
+		comment = h.text(comment, p.Memo, markRemark)
+	} else {
+		comment = h.fact(comment, keyMemo, p.Memo)
+	}
+	comment = h.fact(comment, keyEntity, p.Entity)
+	if p.Base != nil {
+		buf = append(buf, " @@ "...)
+		buf = h.amount(buf, *p.Base, p.BaseCurrency)
+		if p.Base.IsZero() {
+			// hledger prints zero without its currency.
+			comment = h.fact(comment, keyBase, p.BaseCurrency)
+		}
+	}
+	h.comment = h.tags(comment, p.Tags)
+	return appendComment(buf, h.comment)
+}
+
+func (h *hledgerForm) amount(buf []byte, amount money.Decimal, currency string) []byte {
+	number := amount.Fixed(currency)
+	if places, known := h.places[currency]; !known || decimals(number) > places {
+		if !known {
+			h.order = append(h.order, currency)
+		}
+		h.places[currency] = decimals(number)
+	}
+	buf = append(buf, number...)
+	buf = append(buf, ' ')
+	return h.symbol(buf, currency)
+}
+
+func (h *hledgerForm) foot(buf []byte) []byte {
+	if len(h.order) > 0 {
+		buf = append(buf, '\n')
+	}
+	for _, currency := range h.order {
+		buf = append(buf, "commodity 1000."...)
+		for range h.places[currency] {
+			buf = append(buf, '0')
+		}
+		buf = append(buf, ' ')
+		h.escaped = false
+		buf = h.symbol(buf, currency)
+		h.comment = h.mark(h.comment[:0])
+		buf = appendComment(buf, h.comment)
+	}
+	return buf
+}
+
+func (h *hledgerForm) path(buf []byte, path []string) []byte {
+	for i, name := range path {
+		if i > 0 {
+			buf = append(buf, ':')
+		}
+		if name == "" {
+			h.escaped = true
+			buf = append(buf, emptyName...)
+			continue
+		}
+		buf = h.text(buf, name, func(s string, at int) bool {
+			return i == 0 && at == 0 && asciiMark(s[0]) || markName(s, at)
+		})
+	}
+	return buf
+}
+
+// symbol writes a currency, in quotes unless it is all letters.
+func (h *hledgerForm) symbol(buf []byte, currency string) []byte {
+	if strings.IndexFunc(currency, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) }) < 0 {
+		return append(buf, currency...)
+	}
+	buf = append(buf, '"')
+	buf = h.text(buf, currency, func(s string, i int) bool { return s[i] == '"' || s[i] == ';' || edge(s, i) })
+	return append(buf, '"')
+}
+
+// fact appends one of our tags, if it says anything.
+func (h *hledgerForm) fact(comment []byte, key, value string) []byte {
+	if value == "" {
+		return comment
+	}
+	return h.pair(comment, key, value)
+}
+
+func (h *hledgerForm) pair(comment []byte, key, value string) []byte {
+	if len(comment) > 0 {
+		comment = append(comment, ", "...)
+	}
+	comment = append(comment, key...)
+	comment = append(comment, ':')
+	return h.text(comment, value, markValue)
+}
+
+func (h *hledgerForm) tags(comment []byte, tags []Tag) []byte {
+	for _, tag := range tags {
+		key := tag.Kind
+		if key == "" {
+			h.escaped = true
+			key = emptyName
+		} else {
+			hidden := reserved[key] || !tagLike(key)
+			key = string(h.text(nil, key, func(s string, i int) bool {
+				return hidden && i == 0 || strings.IndexByte(" :,", s[i]) >= 0 || dateBracket(s, i)
+			}))
+		}
+		comment = h.pair(comment, key, tag.Name)
+	}
+	return comment
+}
+
+func (h *hledgerForm) mark(comment []byte) []byte {
+	if !h.escaped {
+		return comment
+	}
+	return h.pair(comment, keyEscaped, escapedPercent)
+}
+
+func (h *hledgerForm) text(buf []byte, s string, mark func(s string, i int) bool) []byte {
+	buf, changed := appendEscaped(buf, s, mark)
+	h.escaped = h.escaped || changed
+	return buf
+}
+
+// appendComment ends a line with a comment, if there is one.
+func appendComment(buf, comment []byte) []byte {
+	if len(comment) > 0 {
+		buf = append(buf, "  ; "...)
+		buf = append(buf, comment...)
+	}
+	return append(buf, '\n')
+}
+
+// asciiMark tells what may mean something at the start of a line or a name: brackets, stars and the like.
+func asciiMark(b byte) bool { return b > ' ' && b < 0x7f && !isLetter(b) && !isDigit(b) }
+
+func markDescription(s string, i int) bool {
+	return s[i] == ';' || edge(s, i) || i == 0 && strings.IndexByte("(*!=", s[0]) >= 0
+}
+
+func markName(s string, i int) bool {
+	return s[i] == ':' || s[i] == ';' || edge(s, i) || i > 0 && s[i] == ' ' && s[i-1] == ' '
+}
+
+// markRemark is for a remark before the tags: the comma that would be taken for theirs, and dates in brackets.
+func markRemark(s string, i int) bool {
+	return dateBracket(s, i) || edge(s, i) || s[i] == ',' && i == len(s)-1
+}
+
+// markValue is for the value of a tag, which ends at a comma. Two slashes would make a tag look like an address.
+func markValue(s string, i int) bool {
+	return s[i] == ',' || dateBracket(s, i) || edge(s, i) || i == 0 && strings.HasPrefix(s, "//")
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+// dateBracket tells a bracket in which hledger would look for the date of a posting.
+func dateBracket(s string, i int) bool {
+	return s[i] == '[' && i+1 < len(s) && strings.IndexByte("0123456789/-.=", s[i+1]) >= 0
+}
+
+// tagLike tells the name of a tag from a time of day or a score, which also have a colon.
+func tagLike(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || r == '%' }) >= 0
+}
