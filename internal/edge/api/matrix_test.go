@@ -220,7 +220,7 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 		}
 		// A description with an id the sample leaves out would go untested.
 		for _, p := range r.Operation.Parameters {
-			if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(own.query, p.Name+"=") {
+			if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(own.query, p.Name+"=") && unborn[p.Name] == "" {
 				t.Errorf("the sample lacks the parameter %s", p.Name)
 			}
 		}
@@ -231,6 +231,9 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 		}
 	})
 }
+
+// unborn are names of ids that no sample can have yet, and why.
+var unborn = map[string]string{}
 
 // strangers are as many ids that nobody has.
 func strangers(known any) any {
