@@ -54,7 +54,8 @@ func TestAClosedPeriodKeepsWhatStoodInIt(t *testing.T) {
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-01-31T23:59:59.999Z", sale)
 		b.post(t, "2026-02-01", "us Dr 1010 50.25\nus Cr 4010 50.25")
-		b.post(t, "2026-02-28", "us Dr 6010 30\nus Cr 1010 30")
+		red := " #" + b.tag(t, "red") // is counted once, tagged or not
+		b.post(t, "2026-02-28", "us Dr 6010 30"+red+"\nus Cr 1010 30"+red)
 		b.post(t, "2026-03-01", sale) // not in it
 		b.make(t, b.draft("2026-03-02", sale))
 		b.close(t, "2026-01", "")
