@@ -164,10 +164,11 @@ func TestAReopenedPeriodKeepsEveryCloseItHad(t *testing.T) {
 		}
 		type happened struct {
 			Type string `db:"type"`
-			Data string `db:"data"`
+			Data string `db:"after"`
 		}
 		b.read(t, func(ctx context.Context, tx *db.Tx) error {
-			events, err := db.All[happened](ctx, tx, "SELECT type, data FROM events WHERE organization_id = @org AND type LIKE 'accounting_period.%' ORDER BY sequence")
+			events, err := db.All[happened](ctx, tx, `SELECT e.type, a.after FROM events e JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
+				WHERE e.organization_id = @org AND e.type LIKE 'accounting_period.%' ORDER BY e.sequence`)
 			if len(events) != 3 || events[0].Type != "accounting_period.closed" || events[1].Type != "accounting_period.reopened" || events[2].Type != "accounting_period.closed" ||
 				!strings.Contains(events[1].Data, `"reason":"forgot one"`) || !strings.Contains(events[2].Data, second.Closing.Hash) || !strings.Contains(events[2].Data, `"key":"2026-02"`) {
 				t.Errorf("%v", events)
