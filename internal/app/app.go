@@ -15,8 +15,11 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -33,6 +36,9 @@ type App struct {
 	Tags     *tag.Service
 	FX       *fx.Service
 	Journal  *journal.Service
+	Exchange *interchange.Service
+	Reports  *report.Service
+	Periods  *period.Service
 
 	log *slog.Logger
 }
@@ -42,6 +48,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	entries := journal.NewService(d)
 	return &App{
 		DB:       d,
 		Org:      org.NewService(d),
@@ -51,13 +58,17 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Accounts: account.NewService(d),
 		Tags:     tag.NewService(d),
 		FX:       fx.NewService(d),
-		Journal:  journal.NewService(d),
+		Journal:  entries,
+		Exchange: interchange.NewService(d, entries),
+		Reports:  report.NewService(d),
+		Periods:  period.NewService(d),
 		log:      log,
 	}
 }
 
 const (
 	sweepEvery  = time.Hour
+	turnEvery   = time.Hour
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
@@ -72,6 +83,8 @@ func (a *App) Work(ctx context.Context) error {
 	})
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
+	job.Every(workers, turnEvery, period.Turn{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("make the job queue: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -19,6 +20,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	audit.Check,
 	event.Check,
 	access.Check,
+	period.Check,
 	journal.Check,
 	account.Check,
 	entity.Check,

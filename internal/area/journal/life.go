@@ -85,7 +85,7 @@ func (e Entry) params() CreateParams {
 		out.AccountingDate = e.IntendedDate.Format(instant)
 	}
 	for i, l := range e.Lines {
-		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs}
+		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs, nil}
 	}
 	return out
 }
@@ -161,7 +161,7 @@ func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry
 		return e, err
 	}
 	after.UpdatedAt = tx.Now()
-	pagesOf(tx).move(tx, after, false)
+	pagesOf(tx).move(after, false)
 	record(ctx, tx, "journal_entry.posted", e, after)
 	return after, move(ctx, tx, after)
 }
@@ -200,7 +200,7 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		if err := c.movable(e); err != nil {
 			return e, err
 		}
-		pagesOf(tx).move(tx, e, true)
+		pagesOf(tx).move(e, true)
 		after := e
 		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
 		if e.IntendedDate != nil { // a draft has the date it was meant for

@@ -62,18 +62,19 @@ func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
 	})
 }
 
-// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Those of a reversal stand: they are what
-// was booked.
+// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that stand already, as those of a
+// reversal do, are what was booked.
 func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
-	if e.OriginatedBy == ByReversal {
-		return nil
-	}
 	own := func(entity string) string { return c.books.Entities[entity].BaseCurrency }
-	lines := e.book()
 	rates := map[[2]string]money.Decimal{}
-	for _, l := range lines {
-		if l.Currency != own(l.Entity) {
-			rates[[2]string{l.Currency, own(l.Entity)}] = money.Decimal{}
+	var open []int
+	for i, l := range e.Lines {
+		if l.Base != nil {
+			continue
+		}
+		open = append(open, i)
+		if pair := [2]string{l.Currency, own(l.LegalEntityID)}; pair[0] != pair[1] {
+			rates[pair] = money.Decimal{}
 		}
 	}
 	day := calendar.DateOf(at, c.books.Zone)
@@ -87,13 +88,31 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 		}
 		rates[pair] = rate
 	}
-	if len(c.conflicts) > 0 {
+	if !c.clear() {
 		return nil
 	}
-	book.Translate(lines, own, func(from, to string) money.Decimal { return rates[[2]string{from, to}] })
-	for i := range lines {
-		base := lines[i].Base
-		e.Lines[i].Base = &base
+	lines := e.book()
+	picked := make([]book.Line, len(open))
+	for n, i := range open {
+		picked[n] = lines[i]
+	}
+	book.Translate(picked, own, func(from, to string) money.Decimal { return rates[[2]string{from, to}] })
+	for n, i := range open {
+		base := picked[n].Base
+		e.Lines[i].Base, lines[i].Base = &base, base
+	}
+	if len(open) < len(lines) {
+		c.balanced(lines)
 	}
 	return nil
+}
+
+// balanced checks amounts that stood already, which translation did not make balance.
+func (c *composer) balanced(lines []book.Line) {
+	for i := range lines {
+		lines[i].Amount, lines[i].Currency = lines[i].Base, c.books.Entities[lines[i].Entity].BaseCurrency
+	}
+	for _, d := range book.Differences(lines) {
+		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s", c.books.Entities[d.Entity].Name, d.Debits, d.Currency, d.Credits))
+	}
 }

@@ -59,36 +59,11 @@ func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) 
 }
 
 func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
-	who := actor.From(ctx)
-	err = s.db.WriteTogether(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.WriteTogether(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out = nil
-		b, err := s.books.Of(ctx, tx)
+		entries, b, err := s.compose(ctx, tx, ps, at, dry)
 		if err != nil {
 			return err
-		}
-		all := &review{}
-		entries := make([]Entry, len(ps))
-		var wanting []calendar.Month
-		for i, p := range ps {
-			c := &composer{b, who, tx.Now(), &review{at: at(i)}}
-			entries[i] = c.compose(p)
-			if p.Status == Posted && c.clear() {
-				months, err := c.post(ctx, tx, &entries[i])
-				if err != nil {
-					return err
-				}
-				wanting = append(wanting, months...)
-			}
-			all.add(c.review)
-		}
-		if err := knownTags(ctx, tx, all, entries, at); err != nil {
-			return err
-		}
-		if err := all.err(); err != nil {
-			return err
-		}
-		if len(wanting) > 0 && !dry {
-			return makeFirst(ctx, tx, wanting)
 		}
 		h, err := head.Lock(ctx, tx)
 		if err != nil {
@@ -99,13 +74,74 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 			number++
 			entries[i].christen(tx, number)
 			if !dry {
-				enter(ctx, tx, h, entries[i])
+				enter(ctx, tx, h, entries[i], nil)
 			}
 			out = append(out, guided(entries[i], b))
 		}
 		return nil
 	})
 	return out, err
+}
+
+// Enter makes entries in a transaction that is under way, all or none. It is a building block.
+func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
+	entries, _, err := s.compose(ctx, tx, ps, at, false)
+	if err != nil {
+		return nil, err
+	}
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		entries[i].christen(tx, h.EntryNumber+1)
+		var previous *Entry
+		if id := entries[i].PreviousID; id != "" {
+			previous = &Entry{ID: id, NextID: entries[i].ID, UpdatedAt: tx.Now()}
+		}
+		enter(ctx, tx, h, entries[i], previous)
+	}
+	return entries, nil
+}
+
+// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The months they need are made
+// first, all at once, unless it is only a try.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry, *books.Books, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &review{}
+	entries := make([]Entry, len(ps))
+	var wanting []calendar.Month
+	for i, p := range ps {
+		c := &composer{b, actor.From(ctx), tx.Now(), &review{at: at(i)}}
+		entries[i] = c.compose(p)
+		if p.Status == Posted && c.clear() {
+			months, err := c.post(ctx, tx, &entries[i])
+			if err != nil {
+				return nil, nil, err
+			}
+			wanting = append(wanting, months...)
+		}
+		all.add(c.review)
+	}
+	if err := knownTags(ctx, tx, all, entries, at); err != nil {
+		return nil, nil, err
+	}
+	if err := all.err(); err != nil || len(wanting) == 0 || dry {
+		return entries, b, err
+	}
+	if err := makeFirst(ctx, tx, wanting); err != nil {
+		return nil, nil, err
+	}
+	b, err = s.books.Of(ctx, tx)
+	for i := range entries {
+		if err == nil {
+			entries[i].PeriodID = periodOf(b, entries[i].AccountingDate)
+		}
+	}
+	return entries, b, err
 }
 
 // christen gives a composed entry its number and all other names.
@@ -116,10 +152,10 @@ func (e *Entry) christen(tx *db.Tx, number int64) {
 	}
 }
 
-// enter puts an entry that has the next number into the journal.
-func enter(ctx context.Context, tx *db.Tx, h *head.Head, e Entry) {
+// enter puts an entry that has the next number into the journal, behind the one before it in its chain.
+func enter(ctx context.Context, tx *db.Tx, h *head.Head, e Entry, previous *Entry) {
 	h.EntryNumber = e.Number
-	pagesOf(tx).add(tx, e)
+	pagesOf(tx).add(e, previous)
 	action := "journal_entry.created"
 	if e.Status == Posted {
 		action = "journal_entry.posted"
@@ -192,3 +228,34 @@ func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 }
 
 const noun = "journal entry"
+
+// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
+	h, err := head.Read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for next := int64(1); ; {
+		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			next = r.Entry.Number + 1
+			if r.Entry.Status == deleted {
+				continue
+			}
+			if err := do(r.Entry, h.EntryNumber); err != nil {
+				return err
+			}
+		}
+		if len(rows) < checkChunk {
+			return nil
+		}
+	}
+}
+
+// Known tells which of some entries are here. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return selectKnown(ctx, tx, ids)
+}

@@ -129,12 +129,17 @@ func (d Decimal) Fixed(currency string) string {
 	return string(d.appendPlain(buf[:0], int(places)))
 }
 
-// appendPlain appends d to an empty buffer with as few digits after the point
-// as its value needs, but at least placesMin.
+// AppendFixed appends what Fixed gives for a currency with so many minor units, for whoever writes many amounts.
+func (d Decimal) AppendFixed(buf []byte, minorUnits int32) []byte {
+	return d.appendPlain(buf, int(minorUnits))
+}
+
+// appendPlain appends d with as few digits after the point as its value needs,
+// but at least placesMin.
 func (d Decimal) appendPlain(buf []byte, placesMin int) []byte {
 	out := d.v.Append(buf, 'f')
-	point := bytes.IndexByte(out, '.')
-	if point < 0 {
+	point := bytes.IndexByte(out[len(buf):], '.') + len(buf)
+	if point < len(buf) {
 		point = len(out)
 		out = append(out, '.')
 	}

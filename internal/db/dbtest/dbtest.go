@@ -30,7 +30,7 @@ func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
 // EachConfig is Each for a test that opens its database itself, perhaps more than once.
 func EachConfig(t *testing.T, test func(t *testing.T, c db.Config)) {
 	t.Helper()
-	for engine, config := range map[db.Engine]func(*testing.T) db.Config{db.SQLite: SQLite, db.Postgres: Postgres} {
+	for engine, config := range map[db.Engine]func(testing.TB) db.Config{db.SQLite: SQLite, db.Postgres: Postgres} {
 		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel()
 			test(t, config(t))
@@ -66,7 +66,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 })
 
 // SQLite gives the configuration of a fresh SQLite database.
-func SQLite(t *testing.T) db.Config {
+func SQLite(t testing.TB) db.Config {
 	t.Helper()
 	template, err := sqliteTemplate()
 	if err != nil {
@@ -95,7 +95,7 @@ var copying sync.Mutex
 const connsMax = 8
 
 // Postgres gives the configuration of a fresh PostgreSQL database, dropped when the test ends.
-func Postgres(t *testing.T) db.Config {
+func Postgres(t testing.TB) db.Config {
 	t.Helper()
 	needCluster(t)
 	template, err := postgresTemplate()
@@ -114,14 +114,14 @@ func EmptyPostgres(t *testing.T) db.Config {
 	return create(t, "")
 }
 
-func needCluster(t *testing.T) {
+func needCluster(t testing.TB) {
 	t.Helper()
 	if os.Getenv(URLVariable) == "" {
 		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", URLVariable)
 	}
 }
 
-func create(t *testing.T, how string) db.Config {
+func create(t testing.TB, how string) db.Config {
 	t.Helper()
 	name := randomName("test")
 	if err := admin("CREATE DATABASE " + name + how); err != nil {

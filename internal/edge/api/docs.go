@@ -166,9 +166,13 @@ func (d docs) inputs(op *huma.Operation) (blocks []docsBlock) {
 	return blocks
 }
 
-// resolve follows references to what they name.
+// resolve follows references to what they name, and of alternatives the first.
 func (d docs) resolve(s *huma.Schema) (target *huma.Schema, name string) {
-	for s.Ref != "" {
+	for s.Ref != "" || len(s.AnyOf) > 0 {
+		if s.Ref == "" {
+			s = s.AnyOf[0]
+			continue
+		}
 		name = s.Ref[strings.LastIndex(s.Ref, "/")+1:]
 		s = d.registry.SchemaFromRef(s.Ref)
 	}

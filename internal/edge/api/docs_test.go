@@ -125,13 +125,20 @@ func TestTheDocsShowEveryParameterAndEveryProperty(t *testing.T) {
 	}
 }
 
-// propertiesOf are all names in a schema, those of nested objects too.
+// propertiesOf are all names in a schema, those of nested objects too; of alternatives, those of the first.
 func propertiesOf(registry huma.Registry, s *huma.Schema) (names []string) {
-	for s.Ref != "" {
-		s = registry.SchemaFromRef(s.Ref)
+	for s.Ref != "" || len(s.AnyOf) > 0 {
+		if s.Ref != "" {
+			s = registry.SchemaFromRef(s.Ref)
+		} else {
+			s = s.AnyOf[0]
+		}
 	}
 	if s.Items != nil {
 		return propertiesOf(registry, s.Items)
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		return propertiesOf(registry, values)
 	}
 	for name, property := range s.Properties {
 		names = append(append(names, name), propertiesOf(registry, property)...)

@@ -80,6 +80,10 @@ func (l *ledger) lines(text string) (out []client.CreateJournalLine) {
 				line.TagIDs = append(line.TagIDs, id)
 			case named:
 				line.LegalEntityID = id
+			case strings.HasPrefix(extra, "tag_"):
+				line.TagIDs = append(line.TagIDs, extra)
+			case strings.HasPrefix(extra, "le_"):
+				line.LegalEntityID = extra
 			case currencyName.MatchString(extra):
 				line.Currency = extra
 			default:

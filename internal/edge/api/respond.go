@@ -41,6 +41,9 @@ func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // encode writes JSON as it is, without HTML escapes: the answer is no page. Our own views always encode; one that does not is a defect.
 func encode(v any) []byte {
+	if w, ok := v.(writer); ok {
+		return append(w.appendJSON(nil), '\n')
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

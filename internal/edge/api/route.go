@@ -25,10 +25,11 @@ type Route struct {
 	Tag, Summary string
 	Operation    *huma.Operation // its OpenAPI description
 
-	name    string
-	in, out reflect.Type
-	call    func(ctx context.Context, in any) (any, error)
-	decoder *decoder
+	name     string
+	conflict bool
+	in, out  reflect.Type
+	call     func(ctx context.Context, in any) (any, error)
+	decoder  *decoder
 }
 
 // Whether a route takes an Idempotency-Key, as the list says it.
@@ -62,6 +63,12 @@ func (r Route) creates() Route {
 // together says that concurrent requests of an organization may share a transaction.
 func (r Route) together() Route {
 	r.Together = true
+	return r
+}
+
+// conflicts says that the operation, though it only reads, may find that the state of something stands against it.
+func (r Route) conflicts() Route {
+	r.conflict = true
 	return r
 }
 

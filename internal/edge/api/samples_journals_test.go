@@ -60,7 +60,7 @@ func newEntry(t *testing.T, n *apitest.Tenant, status string) client.JournalEntr
 	t.Helper()
 	l := openLedger(t, n)
 	e := l.entry("2026-01-05", status, sale)
-	e.Memo, e.TagIDs = "Sample", []string{newTag(t, n).ID}
+	e.Memo, e.TagIDs, e.LegalEntityID = "Sample", []string{newTag(t, n).ID}, n.LegalEntity.ID
 	made, err := n.Client.CreateJournalEntry(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)

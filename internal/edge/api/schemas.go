@@ -92,7 +92,7 @@ func errorsOf(r *Route) []errorText {
 		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected; a write may have taken effect"},
 		{http.StatusServiceUnavailable, "`SERVICE_UNAVAILABLE`: a needed part does not answer; wait as long as `Retry-After` says"},
 	}
-	if r.Need.Class != actor.Read {
+	if r.Need.Class != actor.Read || r.conflict {
 		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a resource or an accounting rule prevents it"})
 	}
 	return list

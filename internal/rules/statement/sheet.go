@@ -1,0 +1,235 @@
+package statement
+
+import "github.com/bursarhq/bursar/internal/base/money"
+
+// Cell is one account in one period: balances in the account's natural sign.
+type Cell struct {
+	Opening, Closing money.Decimal
+	Current          money.Decimal // the closing balance as the lines give it now
+	Debits, Credits  money.Decimal
+}
+
+// Row is one account over the columns.
+type Row struct {
+	Account int
+	Cells   []Cell
+	Since   []int // by entity the first period with something of its in the account
+}
+
+// Zero tells whether nothing ever was in the row.
+func (r Row) Zero() bool {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if !c.Opening.IsZero() || !c.Closing.IsZero() || !c.Current.IsZero() || !c.Debits.IsZero() || !c.Credits.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// SheetTotal is the sum of a column. The difference is zero when the books balance.
+type SheetTotal struct{ Assets, LiabilitiesPlusEquity, Difference money.Decimal }
+
+// Sheet is a balance sheet.
+type Sheet struct {
+	Rows        []Row // the accounts of the balance sheet, in the order of Books.Accounts
+	Translation *Row  // what translating at different rates leaves over, in equity; nil when nothing was translated
+	Totals      []SheetTotal
+	Alarms      []Alarm
+}
+
+// BalanceSheet computes a balance sheet. Its error is a *MissingRate.
+func BalanceSheet(b *Books) (*Sheet, error) {
+	s := &Sheet{Totals: make([]SheetTotal, len(b.Columns))}
+	rows := s.lay(b)
+	unbalanced := make([]Cell, len(b.Columns)) // what books that do not balance are apart, so that translation does not hide it
+	since := make([]int, len(b.Entities))
+	translated := b.translated()
+	var l ledger
+	for e := range b.Entities {
+		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		t := newTranslator(b, e)
+		earned := l.earnings(b, t)
+		since[e] = never
+		for a, account := range b.Accounts {
+			since[e] = min(since[e], l.first[a])
+			row := rows[a]
+			if row == nil {
+				continue
+			}
+			row.Since[e] = l.first[a]
+			if l.first[a] != never {
+				row.post(b, &l, t, a)
+			}
+			switch account.Role {
+			case CurrentEarnings:
+				row.addCurrent(b, &earned)
+				row.Since[e] = min(row.Since[e], earned.first)
+			case RetainedEarnings:
+				row.addRetained(b, &earned)
+				row.Since[e] = min(row.Since[e], earned.sinceRetained())
+			}
+		}
+		if translated {
+			l.apart(b, t, unbalanced)
+		}
+		if err := t.err(); err != nil {
+			return nil, err
+		}
+	}
+	if translated {
+		s.Translation = &Row{Account: -1, Cells: make([]Cell, len(b.Columns)), Since: since}
+		s.plug(b, unbalanced)
+	}
+	s.total(b)
+	return s, nil
+}
+
+// lay makes a row for every account of the balance sheet and says which is whose.
+func (s *Sheet) lay(b *Books) []*Row {
+	n := 0
+	for _, a := range b.Accounts {
+		if a.Type.permanent() {
+			n++
+		}
+	}
+	columns, entities := len(b.Columns), len(b.Entities)
+	s.Rows = make([]Row, 0, n)
+	cells, since := make([]Cell, n*columns), make([]int, n*entities)
+	for i := range since {
+		since[i] = never
+	}
+	byAccount := make([]*Row, len(b.Accounts))
+	for a, account := range b.Accounts {
+		if !account.Type.permanent() {
+			continue
+		}
+		i := len(s.Rows)
+		s.Rows = append(s.Rows, Row{a, cells[i*columns : (i+1)*columns : (i+1)*columns], since[i*entities : (i+1)*entities : (i+1)*entities]})
+		byAccount[a] = &s.Rows[i]
+	}
+	return byAccount
+}
+
+// post adds what an entity posted to the account itself.
+func (r *Row) post(b *Books, l *ledger, t *translator, a int) {
+	account := b.Accounts[a]
+	for i, p := range b.Columns {
+		c, at := &r.Cells[i], l.at(a, p)
+		if p > 0 {
+			add(&c.Opening, account.natural(t.closing(l.frozen[at-1], p-1)))
+		}
+		add(&c.Closing, account.natural(t.closing(l.frozen[at], p)))
+		add(&c.Current, account.natural(t.closing(l.live[at], p)))
+		add(&c.Debits, t.closing(l.debits[at], p))
+		add(&c.Credits, t.closing(l.credits[at], p))
+	}
+}
+
+func (r *Row) addCurrent(b *Books, e *earnings) {
+	account := b.Accounts[r.Account]
+	for i, p := range b.Columns {
+		turned := e.turned(p)
+		r.Cells[i].earn(account, e.current(e.frozen, p-1), e.current(e.frozen, p), e.current(e.live, p))
+		r.Cells[i].move(e.debits[p], e.credits[p])
+		r.Cells[i].turn(turned.Neg())
+	}
+}
+
+func (r *Row) addRetained(b *Books, e *earnings) {
+	account := b.Accounts[r.Account]
+	for i, p := range b.Columns {
+		r.Cells[i].earn(account, e.retained(e.frozen, p-1), e.retained(e.frozen, p), e.retained(e.live, p))
+		r.Cells[i].turn(e.turned(p))
+	}
+}
+
+// earn adds earnings, which are credits less debits.
+func (c *Cell) earn(account Account, opening, closing, current money.Decimal) {
+	add(&c.Opening, account.natural(opening.Neg()))
+	add(&c.Closing, account.natural(closing.Neg()))
+	add(&c.Current, account.natural(current.Neg()))
+}
+
+func (c *Cell) move(debits, credits money.Decimal) {
+	add(&c.Debits, debits)
+	add(&c.Credits, credits)
+}
+
+// turn books the turn of a year: a credit when it is positive, else a debit.
+func (c *Cell) turn(credit money.Decimal) {
+	if credit.Sign() < 0 {
+		c.move(credit.Neg(), money.Decimal{})
+		return
+	}
+	c.move(money.Decimal{}, credit)
+}
+
+func add(sum *money.Decimal, addend money.Decimal) {
+	switch {
+	case addend.IsZero():
+	case sum.IsZero():
+		*sum = addend
+	default:
+		*sum = sum.Add(addend)
+	}
+}
+
+// apart adds by how much all balances of an entity together are not zero, debits less credits.
+func (l *ledger) apart(b *Books, t *translator, out []Cell) {
+	for i, p := range b.Columns {
+		if p > 0 {
+			add(&out[i].Opening, t.closing(l.sum(l.frozen, p-1), p-1))
+		}
+		add(&out[i].Closing, t.closing(l.sum(l.frozen, p), p))
+		add(&out[i].Current, t.closing(l.sum(l.live, p), p))
+	}
+}
+
+func (l *ledger) sum(chain []money.Decimal, period int) (total money.Decimal) {
+	for a, first := range l.first {
+		if first <= period {
+			add(&total, chain[l.at(a, period)])
+		}
+	}
+	return total
+}
+
+// plug puts into the translation row what the other rows lack to balance.
+func (s *Sheet) plug(b *Books, unbalanced []Cell) {
+	for i := range b.Columns {
+		c := &s.Translation.Cells[i]
+		for r := range s.Rows {
+			row := &s.Rows[r]
+			account := b.Accounts[row.Account]
+			add(&c.Opening, account.natural(row.Cells[i].Opening))
+			add(&c.Closing, account.natural(row.Cells[i].Closing))
+			add(&c.Current, account.natural(row.Cells[i].Current))
+		}
+		u := &unbalanced[i]
+		c.Opening, c.Closing, c.Current = c.Opening.Sub(u.Opening), c.Closing.Sub(u.Closing), c.Current.Sub(u.Current)
+		c.turn(c.Closing.Sub(c.Opening))
+	}
+}
+
+func (s *Sheet) total(b *Books) {
+	for r := range s.Rows {
+		row := &s.Rows[r]
+		account := b.Accounts[row.Account]
+		for i := range row.Cells {
+			balance := account.natural(row.Cells[i].Closing)
+			if account.Type == Asset {
+				add(&s.Totals[i].Assets, balance)
+			} else {
+				add(&s.Totals[i].LiabilitiesPlusEquity, balance.Neg())
+			}
+		}
+	}
+	for i := range s.Totals {
+		t := &s.Totals[i]
+		if s.Translation != nil {
+			add(&t.LiabilitiesPlusEquity, s.Translation.Cells[i].Closing)
+		}
+		t.Difference = t.Assets.Sub(t.LiabilitiesPlusEquity)
+	}
+}

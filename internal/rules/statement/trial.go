@@ -1,0 +1,173 @@
+package statement
+
+import "github.com/bursarhq/bursar/internal/base/money"
+
+// TrialCell is one account in one period: balances as debits less credits.
+type TrialCell struct{ Opening, Debits, Credits, Closing money.Decimal }
+
+// TrialRow is one account over the columns.
+type TrialRow struct {
+	Account int
+	Cells   []TrialCell
+}
+
+// Zero tells whether nothing ever was in the row.
+func (r TrialRow) Zero() bool {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if !c.Opening.IsZero() || !c.Closing.IsZero() || !c.Debits.IsZero() || !c.Credits.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// TrialTotal is the sum of a column by side.
+type TrialTotal struct {
+	OpeningDebit, OpeningCredit, Debits, Credits, ClosingDebit, ClosingCredit money.Decimal
+}
+
+// Balanced tells whether each pair of sides is equal.
+func (t TrialTotal) Balanced() bool {
+	return t.OpeningDebit.Equal(t.OpeningCredit) && t.Debits.Equal(t.Credits) && t.ClosingDebit.Equal(t.ClosingCredit)
+}
+
+// Trial is a trial balance.
+type Trial struct {
+	Rows        []TrialRow // every account, in the order of Books.Accounts
+	Translation *TrialRow  // what translating at different rates leaves over; nil when nothing was translated
+	Totals      []TrialTotal
+	Alarms      []Alarm
+}
+
+// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero, and what the years before earned stands in
+// retained earnings from the first day of the year; what the current year earned stands in the accounts themselves. Its error is a *MissingRate.
+func TrialBalance(b *Books) (*Trial, error) {
+	n := len(b.Columns)
+	s := &Trial{Rows: make([]TrialRow, len(b.Accounts)), Totals: make([]TrialTotal, n)}
+	cells := make([]TrialCell, len(b.Accounts)*n)
+	for a := range s.Rows {
+		s.Rows[a] = TrialRow{a, cells[a*n : (a+1)*n : (a+1)*n]}
+	}
+	unbalanced, translated := make([]Cell, n), b.translated()
+	var l ledger
+	for e := range b.Entities {
+		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		t := newTranslator(b, e)
+		earned := l.earnings(b, t)
+		for a, account := range b.Accounts {
+			row := &s.Rows[a]
+			switch {
+			case l.first[a] == never:
+			case account.Type.permanent():
+				row.post(b, &l, t)
+			default:
+				row.accrue(b, &l, t)
+			}
+			if account.Role == RetainedEarnings {
+				for i, p := range b.Columns {
+					retained := earned.retained(earned.frozen, p).Neg()
+					add(&row.Cells[i].Opening, retained)
+					add(&row.Cells[i].Closing, retained)
+				}
+			}
+		}
+		if translated {
+			l.apart(b, t, unbalanced)
+		}
+		if err := t.err(); err != nil {
+			return nil, err
+		}
+	}
+	if translated {
+		s.plug(b, unbalanced)
+	}
+	s.total()
+	return s, nil
+}
+
+func (r *TrialRow) post(b *Books, l *ledger, t *translator) {
+	for i, p := range b.Columns {
+		c, at := &r.Cells[i], l.at(r.Account, p)
+		if p > 0 {
+			add(&c.Opening, t.closing(l.frozen[at-1], p-1))
+		}
+		add(&c.Debits, t.closing(l.debits[at], p))
+		add(&c.Credits, t.closing(l.credits[at], p))
+		add(&c.Closing, t.closing(l.frozen[at], p))
+	}
+}
+
+// accrue adds what an income or expense account has come to since the fiscal year began.
+func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
+	var sum money.Decimal
+	column := 0
+	for p := range l.periods {
+		if l.fiscal[p] == p {
+			sum = money.Decimal{}
+		}
+		opening, at := sum, l.at(r.Account, p)
+		debits, credits := t.average(l.debits[at], p), t.average(l.credits[at], p)
+		add(&sum, debits)
+		add(&sum, credits.Neg())
+		add(&sum, t.average(l.adjusted(r.Account, p), p))
+		if column < len(b.Columns) && b.Columns[column] == p {
+			c := &r.Cells[column]
+			add(&c.Opening, opening)
+			add(&c.Debits, debits)
+			add(&c.Credits, credits)
+			add(&c.Closing, sum)
+			column++
+		}
+	}
+}
+
+// plug puts into the translation row what the other rows lack to make the sides equal.
+func (s *Trial) plug(b *Books, unbalanced []Cell) {
+	s.Translation = &TrialRow{-1, make([]TrialCell, len(b.Columns))}
+	for i := range b.Columns {
+		c := &s.Translation.Cells[i]
+		var moved money.Decimal
+		for r := range s.Rows {
+			cell := &s.Rows[r].Cells[i]
+			add(&c.Opening, cell.Opening.Neg())
+			add(&c.Closing, cell.Closing.Neg())
+			add(&moved, cell.Debits)
+			add(&moved, cell.Credits.Neg())
+		}
+		c.Opening, c.Closing = c.Opening.Add(unbalanced[i].Opening), c.Closing.Add(unbalanced[i].Closing)
+		if moved.Sign() > 0 {
+			c.Credits = moved
+		} else {
+			c.Debits = moved.Neg()
+		}
+	}
+}
+
+func (s *Trial) total() {
+	for r := range s.Rows {
+		s.Rows[r].Into(s.Totals)
+	}
+	if s.Translation != nil {
+		s.Translation.Into(s.Totals)
+	}
+}
+
+// Into adds the row to columns, each balance on its side.
+func (r *TrialRow) Into(totals []TrialTotal) {
+	for i := range r.Cells {
+		c, t := &r.Cells[i], &totals[i]
+		side(c.Opening, &t.OpeningDebit, &t.OpeningCredit)
+		side(c.Closing, &t.ClosingDebit, &t.ClosingCredit)
+		add(&t.Debits, c.Debits)
+		add(&t.Credits, c.Credits)
+	}
+}
+
+func side(balance money.Decimal, debit, credit *money.Decimal) {
+	if balance.Sign() < 0 {
+		add(credit, balance.Neg())
+		return
+	}
+	add(debit, balance)
+}
