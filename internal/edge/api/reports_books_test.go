@@ -183,7 +183,7 @@ func TestAClosedPeriodShowsWhatItWasClosedWithAndWarnsWhenThatChanged(t *testing
 	})
 }
 
-// closeWith writes down that a period was closed with these balances, debits less credits.
+// closeWith writes down that a period was closed with these balances, debits less credits. What was forged is gone when the books are verified.
 func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances string) {
 	t.Helper()
 	type closing struct {
@@ -219,6 +219,19 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		err := s.App.DB.Write(context.Background(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			tx.Recorded()
+			_, err := tx.Exec(ctx, "DELETE FROM period_closing_balances WHERE organization_id = @org")
+			if err == nil {
+				_, err = tx.Exec(ctx, "DELETE FROM period_closings WHERE organization_id = @org")
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestBooksThatWereDamagedAreSeen(t *testing.T) {
