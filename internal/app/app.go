@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/report"
@@ -34,6 +35,7 @@ type App struct {
 	Tags     *tag.Service
 	FX       *fx.Service
 	Journal  *journal.Service
+	Exchange *interchange.Service
 	Reports  *report.Service
 
 	log *slog.Logger
@@ -44,6 +46,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	entries := journal.NewService(d)
 	return &App{
 		DB:       d,
 		Org:      org.NewService(d),
@@ -53,7 +56,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Accounts: account.NewService(d),
 		Tags:     tag.NewService(d),
 		FX:       fx.NewService(d),
-		Journal:  journal.NewService(d),
+		Journal:  entries,
+		Exchange: interchange.NewService(d, entries),
 		Reports:  report.NewService(d),
 		log:      log,
 	}

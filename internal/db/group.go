@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -44,6 +45,14 @@ func (tx *Tx) Undo(fn func()) { tx.undo = append(tx.undo, fn) }
 // what several writes put off is done in one statement. The last one put off runs first, as with defer.
 func (tx *Tx) AtEnd(fn func(ctx context.Context, tx *Tx) error) {
 	tx.group.atEnd = append(tx.group.atEnd, fn)
+}
+
+// Flush does what was put off so far, so that a long write does not hold all of it until its end. A write that is taken together cannot.
+func (tx *Tx) Flush(ctx context.Context) error {
+	if tx.together {
+		return errors.New("db: a write that is taken together is flushed with its neighbours")
+	}
+	return tx.group.finish(ctx)
 }
 
 // finish runs what was put off. It may run where nobody catches a panic that is not its own, hence the error.

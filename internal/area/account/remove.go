@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -49,13 +50,19 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 	if len(open) > 0 {
 		out = append(out, fmt.Sprintf("%s, for example %s, not archived below it", counted(len(open), "account is", "accounts are"), open[0]))
 	}
-	balances, err := selectBalances(ctx, tx, a.ID)
-	if err != nil {
-		return nil, err
+	var balances []balanceRow
+	if a.Type != Revenue && a.Type != Expense { // those end in earnings, and an old one is put away with what it earned or cost
+		if balances, err = selectBalances(ctx, tx, a.ID); err != nil {
+			return nil, err
+		}
 	}
 	for _, b := range balances {
-		if held := b.Debits.Sub(b.Credits); !held.IsZero() {
+		switch held := b.Debits.Sub(b.Credits); {
+		case held.IsZero():
+		case actor.From(ctx).Sees(b.EntityID):
 			out = append(out, fmt.Sprintf("it has a balance of %s %s in %s", held.Fixed(b.Currency), b.Currency, b.Name))
+		default:
+			out = append(out, "it has a balance in a legal entity this key is not for")
 		}
 	}
 	drafts, example, err := openDrafts(ctx, tx, a.ID)

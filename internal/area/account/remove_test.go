@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -144,6 +145,12 @@ func TestArchivingIsRefusedWhileSomethingStandsAgainstIt(t *testing.T) {
 			if w.named(name).Archived() {
 				t.Errorf("%s is archived", name)
 			}
+		}
+		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{"le_other"}})
+		_, err := w.s.Archive(limited, w.named("Held").ID)
+		refused(t, "by a key for another entity", err, fault.Conflict, "it has a balance in a legal entity this key is not for")
+		if strings.Contains(err.Error(), "Acme") || strings.Contains(err.Error(), "1200") {
+			t.Errorf("it gives away %q", err)
 		}
 		for _, name := range []string{"Even", "Leaf", "Top"} {
 			got, err := w.s.Archive(w.ctx, w.named(name).ID)

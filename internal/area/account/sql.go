@@ -167,6 +167,7 @@ func openDrafts(ctx context.Context, tx *db.Tx, accountID string) (int64, string
 }
 
 type balanceRow struct {
+	EntityID string        `db:"legal_entity_id"`
 	Name     string        `db:"name"`
 	Currency string        `db:"base_currency"`
 	Debits   money.Decimal `db:"debits"`
@@ -175,7 +176,7 @@ type balanceRow struct {
 
 // selectBalances gives what an account holds in each legal entity that has used it.
 func selectBalances(ctx context.Context, tx *db.Tx, accountID string) ([]balanceRow, error) {
-	return db.All[balanceRow](ctx, tx, `SELECT e.name, e.base_currency, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM legal_entities e
+	return db.All[balanceRow](ctx, tx, `SELECT e.legal_entity_id, e.name, e.base_currency, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM legal_entities e
 		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
 		WHERE e.organization_id = @org GROUP BY e.legal_entity_id, e.name, e.base_currency ORDER BY e.legal_entity_id`, accountID)
 }

@@ -34,28 +34,29 @@ type logKey struct{}
 
 // Record puts a change into the audit log and its event into the outbox, when and only when the transaction commits.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
-	l := tx.Shared(logKey{}, func() any {
-		l := &log{}
-		tx.AtEnd(l.flush)
-		return l
-	}).(*log)
+	l := tx.Shared(logKey{}, func() any { return &log{} }).(*log)
 	n := len(l.changes)
+	if n == 0 {
+		tx.AtEnd(l.flush)
+	}
 	tx.Undo(func() { l.changes = l.changes[:n] })
 	l.changes = append(l.changes, change{c, actor.From(ctx), tx.Now()})
 	tx.Recorded()
 }
 
 func (l *log) flush(ctx context.Context, tx *db.Tx) error {
-	if len(l.changes) == 0 {
+	changes := l.changes
+	l.changes = nil
+	if len(changes) == 0 {
 		return nil
 	}
 	h, err := head.Lock(ctx, tx)
 	if err != nil {
 		return err
 	}
-	entries := make([]Entry, len(l.changes))
+	entries := make([]Entry, len(changes))
 	var events []event.Event
-	for i, c := range l.changes {
+	for i, c := range changes {
 		h.AuditSequence++
 		e := Entry{
 			Sequence: h.AuditSequence, PreviousHash: h.AuditHash, CreatedAt: c.at,

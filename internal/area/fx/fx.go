@@ -49,3 +49,6 @@ func Last(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) (Quota
 func Between(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
 	return selectBetween(ctx, tx, base, quote, from, to)
 }
+
+// Each gives every rate, by pair and day. It is a building block.
+func Each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error { return each(ctx, tx, do) }

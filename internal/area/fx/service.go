@@ -85,11 +85,12 @@ func parse(params []PutParams) ([]Quotation, error) {
 
 // Check finds what must not be in an organization's rates.
 func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = each(ctx, tx, func(q Quotation) {
+	err = each(ctx, tx, func(q Quotation) error {
 		var faults fault.List
 		if q.check(&faults, ""); faults.Err() != nil {
 			out = append(out, fmt.Sprintf("fx rate %s/%s of %s: %v", q.Base, q.Quote, q.Date, faults.Err()))
 		}
+		return nil
 	})
 	return out, err
 }

@@ -70,7 +70,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit 
 }
 
 // each walks every rate in the order of its key, some at a time.
-func each(ctx context.Context, tx *db.Tx, do func(Quotation)) error {
+func each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
 	const some = 1000
 	var last Quotation
 	for {
@@ -80,7 +80,9 @@ func each(ctx context.Context, tx *db.Tx, do func(Quotation)) error {
 		}
 		for _, r := range rows {
 			last = r.quotation()
-			do(last)
+			if err := do(last); err != nil {
+				return err
+			}
 		}
 		if len(rows) < some {
 			return nil

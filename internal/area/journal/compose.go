@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -35,6 +36,8 @@ type CreateParams struct {
 	Status         Status
 	TransactionID  string
 	OriginatedBy   string
+	Classification string // empty is Unclassified
+	PreviousID     string // the entry before it in its chain, for one that comes from elsewhere
 	Lines          []LineParams
 }
 
@@ -47,6 +50,7 @@ type LineParams struct {
 	LegalEntityID   string // empty is the entry's
 	Memo            string
 	TagIDs          []string
+	Base            *money.Decimal // in the legal entity's currency, where it is booked already; nil is translated
 }
 
 // composer makes entries of requests, in the light of the books.
@@ -59,7 +63,7 @@ type composer struct {
 
 // compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
 func (c *composer) compose(p CreateParams) Entry {
-	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: Unclassified, TagIDs: p.TagIDs}
+	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, PreviousID: p.PreviousID}
 	if p.TransactionID != "" {
 		c.miss("transaction", "transaction_id")
 	}
@@ -170,7 +174,7 @@ func (c *composer) name(legalEntityID string) string {
 var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 func (c *composer) line(e Entry, at string, p LineParams) Line {
-	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo, TagIDs: p.TagIDs}
+	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo, TagIDs: p.TagIDs, Base: p.Base}
 	if p.LegalEntityID != "" {
 		l.LegalEntityID = p.LegalEntityID
 		c.sees(at+"legal_entity_id", p.LegalEntityID)

@@ -82,7 +82,7 @@ func (e Entry) params() CreateParams {
 		out.AccountingDate = e.IntendedDate.Format(instant)
 	}
 	for i, l := range e.Lines {
-		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs}
+		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs, nil}
 	}
 	return out
 }
@@ -153,33 +153,21 @@ func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry
 	if err != nil {
 		return e, err
 	}
-	if err := c.settle(ctx, tx, s, &after); err != nil {
+	if err := c.settled(ctx, tx, s, &after); err != nil {
 		return e, err
 	}
 	after.UpdatedAt = tx.Now()
-	pagesOf(tx).move(tx, after, false)
+	pagesOf(tx).move(after, false)
 	record(ctx, tx, "journal_entry.posted", e, after)
 	return after, move(ctx, tx, after)
 }
 
-// settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
-func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
-	for e.Status != Posted {
-		if err := c.post(ctx, tx, e); err != nil {
-			return err
-		}
-		if err := c.err(); err != nil {
-			return err
-		}
-		if e.Status != Posted {
-			b, err := s.books.Of(ctx, tx)
-			if err != nil {
-				return err
-			}
-			c.books = b
-		}
+// settled posts a draft or says what stands against it.
+func (c *composer) settled(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
+	if err := c.settle(ctx, tx, s, e); err != nil {
+		return err
 	}
-	return nil
+	return c.err()
 }
 
 // Unpost makes a posted entry a draft again, as long as nothing rests on it.
@@ -194,7 +182,7 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		case period.Key <= c.books.ClosedThrough(e.entities()...):
 			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", period.Key)
 		}
-		pagesOf(tx).move(tx, e, true)
+		pagesOf(tx).move(e, true)
 		after := e
 		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
 		if e.IntendedDate != nil { // a draft has the date it was meant for

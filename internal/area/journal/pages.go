@@ -7,10 +7,11 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// pages are what a transaction adds to the journal: new entries, and what posted entries do to the totals. They are written at its end, for all
-// writes that share it at once, the totals folded so that a busy account is written once.
+// pages are what a transaction adds to the journal: new entries, links of chains, and what posted entries do to the totals. They are written at
+// its end, for all writes that share it at once, the totals folded so that a busy account is written once.
 type pages struct {
 	entries   []Entry
+	links     []Entry // entries of before that got a successor
 	movements []movement
 }
 
@@ -23,44 +24,67 @@ type movement struct {
 
 type pagesKey struct{}
 
+// pagesOf gives a transaction's pages, ready for one more thing to be put on them and taken back.
 func pagesOf(tx *db.Tx) *pages {
-	return tx.Shared(pagesKey{}, func() any {
-		p := &pages{}
+	p := tx.Shared(pagesKey{}, func() any { return &pages{} }).(*pages)
+	if len(p.entries)+len(p.links)+len(p.movements) == 0 {
 		tx.AtEnd(p.flush)
-		return p
-	}).(*pages)
+	}
+	entries, links, movements := len(p.entries), len(p.links), len(p.movements)
+	tx.Undo(func() {
+		p.entries, p.links, p.movements = p.entries[:entries], p.links[:links], p.movements[:movements]
+	})
+	return p
 }
 
-// add puts a new entry into the journal.
-func (p *pages) add(tx *db.Tx, e Entry) {
-	n := len(p.entries)
-	tx.Undo(func() { p.entries = p.entries[:n] })
+// add puts a new entry into the journal, and hangs it behind the one before it in its chain.
+func (p *pages) add(e Entry, previous *Entry) {
 	p.entries = append(p.entries, e)
 	if e.Status == Posted {
-		p.move(tx, e, false)
+		p.move(e, false)
 	}
+	if previous == nil {
+		return
+	}
+	for i := range p.entries { // it may be as new as this one
+		if p.entries[i].ID == previous.ID {
+			p.entries[i].NextID = e.ID
+			return
+		}
+	}
+	previous.NextID = e.ID
+	p.links = append(p.links, *previous)
 }
 
 // move brings a posted entry into the totals, or takes it out.
-func (p *pages) move(tx *db.Tx, e Entry, leaves bool) {
+func (p *pages) move(e Entry, leaves bool) {
 	lines := e.book()
 	book.MustBalance(lines)
-	n := len(p.movements)
-	tx.Undo(func() { p.movements = p.movements[:n] })
 	p.movements = append(p.movements, movement{e.PeriodID, lines, leaves})
 }
 
 func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
-	if err := insertEntries(ctx, tx, p.entries); err != nil {
+	all := *p
+	*p = pages{}
+	if err := insertEntries(ctx, tx, all.entries); err != nil {
 		return err
 	}
-	totals := book.Totals{}
-	for _, m := range p.movements {
+	for _, e := range all.links {
+		if err := setNext(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	totals, left := book.Totals{}, book.Totals{}
+	for _, m := range all.movements {
 		if m.leaves {
 			totals.Remove(m.period, m.lines)
+			left.Remove(m.period, m.lines)
 		} else {
 			totals.Add(m.period, m.lines)
 		}
 	}
-	return addTotals(ctx, tx, totals)
+	if err := addTotals(ctx, tx, totals); err != nil {
+		return err
+	}
+	return dropEmpty(ctx, tx, left.Keys())
 }

@@ -34,21 +34,27 @@ func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.T
 	return next, next.Start(c.books.Zone)
 }
 
-// post makes a draft posted: its month, its amounts in each entity's currency, the moment. Months that have no row yet are asked for first.
-func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) error {
+// settle posts a draft, unless something stands against it. Months that have no row yet are made first.
+func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
 	month, at := c.open(e.AccountingDate, e.entities())
-	if err := c.translate(ctx, tx, e, at); err != nil {
+	if err := c.translate(ctx, tx, e, at); err != nil || !c.clean() {
 		return err
-	}
-	if len(c.faults)+len(c.missing)+len(c.conflicts) > 0 {
-		return nil
 	}
 	p, there := c.books.Period(month.Key())
 	if !there {
-		return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
 			_, err := period.Ensure(ctx, tx, month)
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		if c.books, err = s.books.Of(ctx, tx); err != nil {
+			return err
+		}
+		if p, there = c.books.Period(month.Key()); !there {
+			return fmt.Errorf("journal: the month %s was made and is not there", month.Key())
+		}
 	}
 	if !at.Equal(e.AccountingDate) {
 		intended := e.AccountingDate
@@ -59,18 +65,19 @@ func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) error {
 	return nil
 }
 
-// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Those of a reversal stand: they are what
-// was booked.
+// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that stand already, as those of a
+// reversal do, are what was booked.
 func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
-	if e.OriginatedBy == ByReversal {
-		return nil
-	}
 	own := func(entity string) string { return c.books.Entities[entity].BaseCurrency }
-	lines := e.book()
 	rates := map[[2]string]money.Decimal{}
-	for _, l := range lines {
-		if l.Currency != own(l.Entity) {
-			rates[[2]string{l.Currency, own(l.Entity)}] = money.Decimal{}
+	var open []int
+	for i, l := range e.Lines {
+		if l.Base != nil {
+			continue
+		}
+		open = append(open, i)
+		if pair := [2]string{l.Currency, own(l.LegalEntityID)}; pair[0] != pair[1] {
+			rates[pair] = money.Decimal{}
 		}
 	}
 	day := calendar.DateOf(at, c.books.Zone)
@@ -84,13 +91,29 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 		}
 		rates[pair] = rate
 	}
-	if len(c.conflicts) > 0 {
+	if !c.clean() {
 		return nil
 	}
-	book.Translate(lines, own, func(from, to string) money.Decimal { return rates[[2]string{from, to}] })
-	for i := range lines {
-		base := lines[i].Base
-		e.Lines[i].Base = &base
+	lines := e.book()
+	picked := make([]book.Line, len(open))
+	for n, i := range open {
+		picked[n] = lines[i]
 	}
+	book.Translate(picked, own, func(from, to string) money.Decimal { return rates[[2]string{from, to}] })
+	for n, i := range open {
+		base := picked[n].Base
+		e.Lines[i].Base, lines[i].Base = &base, base
+	}
+	c.balanced(lines)
 	return nil
+}
+
+// balanced makes sure of what translation promises, also for amounts that stood already.
+func (c *composer) balanced(lines []book.Line) {
+	for i := range lines {
+		lines[i].Amount, lines[i].Currency = lines[i].Base, c.books.Entities[lines[i].Entity].BaseCurrency
+	}
+	for _, d := range book.Differences(lines) {
+		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s", c.name(d.Entity), d.Debits, d.Currency, d.Credits))
+	}
 }

@@ -30,11 +30,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 		} else if month, _ := c.open(e.AccountingDate, e.entities()); month != c.month(e.AccountingDate) {
 			reversal.AccountingDate = c.now // its own month is closed, so the reversal belongs to the present
 		}
-		reversal, err := s.append(ctx, tx, c, e, reversal)
-		if err != nil {
-			return e, err
-		}
-		return reversal, s.link(ctx, tx, e, reversal)
+		return s.append(ctx, tx, c, e, reversal)
 	})
 }
 
@@ -54,14 +50,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		if err != nil {
 			return e, err
 		}
-		replacement, err = s.append(ctx, tx, c, reversal, replacement)
-		if err != nil {
-			return e, err
-		}
-		if err := s.link(ctx, tx, e, reversal); err != nil {
-			return e, err
-		}
-		return replacement, nil
+		return s.append(ctx, tx, c, reversal, replacement)
 	})
 }
 
@@ -102,30 +91,23 @@ func (e Entry) mirrored(memo string) Entry {
 // MemoMax bounds a memo.
 const MemoMax = 2000
 
-// append posts an entry and hangs it behind another one of a chain, which must be the tail.
+// append posts an entry and hangs it behind the tail of a chain.
 func (s *Service) append(ctx context.Context, tx *db.Tx, c *composer, tail, e Entry) (Entry, error) {
 	e.PreviousID, e.NextID = tail.ID, ""
-	if err := c.settle(ctx, tx, s, &e); err != nil {
+	if err := c.settled(ctx, tx, s, &e); err != nil {
 		return e, err
 	}
 	h, err := head.Lock(ctx, tx)
 	if err != nil {
 		return e, err
 	}
-	enter(ctx, tx, h, &e, false)
-	pages := pagesOf(tx)
-	for i := range pages.entries { // the tail may be as new as this one
-		if pages.entries[i].ID == tail.ID {
-			pages.entries[i].NextID = e.ID
-		}
+	number(tx, h, &e)
+	before := tail
+	tail.UpdatedAt = tx.Now()
+	enter(ctx, tx, e, &tail)
+	if e.OriginatedBy == ByReversal {
+		tail.NextID = e.ID
+		record(ctx, tx, "journal_entry.reversed", before, tail)
 	}
 	return e, nil
-}
-
-// link tells an entry that another one reverses it.
-func (s *Service) link(ctx context.Context, tx *db.Tx, e, reversal Entry) error {
-	after := e
-	after.NextID, after.UpdatedAt = reversal.ID, tx.Now()
-	record(ctx, tx, "journal_entry.reversed", e, after)
-	return setNext(ctx, tx, after)
 }

@@ -33,6 +33,9 @@ func (r *review) conflict(field, message string) {
 	r.conflicts = append(r.conflicts, fault.Field{Name: r.at + field, Message: message})
 }
 
+// clean tells that nothing was found yet.
+func (r *review) clean() bool { return len(r.faults)+len(r.missing)+len(r.conflicts) == 0 }
+
 // err answers with the gravest sort there is, and names every field of every sort.
 func (r *review) err() error {
 	all := append(append(append([]fault.Field{}, r.faults...), r.missing...), r.conflicts...)

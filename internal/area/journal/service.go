@@ -47,29 +47,10 @@ func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) 
 }
 
 func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
-	who := actor.From(ctx)
-	err = s.db.WriteTogether(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.WriteTogether(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out = nil
-		b, err := s.books.Of(ctx, tx)
+		entries, b, err := s.compose(ctx, tx, ps, at)
 		if err != nil {
-			return err
-		}
-		all := &review{}
-		entries := make([]Entry, len(ps))
-		for i, p := range ps {
-			c := &composer{b, who, tx.Now(), &review{at: at(i)}}
-			entries[i] = c.compose(p)
-			if p.Status == Posted && len(c.faults)+len(c.missing)+len(c.conflicts) == 0 {
-				if err := c.post(ctx, tx, &entries[i]); err != nil {
-					return err
-				}
-			}
-			all.add(c.review)
-		}
-		if err := knownTags(ctx, tx, all, entries, at); err != nil {
-			return err
-		}
-		if err := all.err(); err != nil {
 			return err
 		}
 		h, err := head.Lock(ctx, tx)
@@ -77,7 +58,10 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 			return err
 		}
 		for i := range entries {
-			enter(ctx, tx, h, &entries[i], dry)
+			number(tx, h, &entries[i])
+			if !dry {
+				enter(ctx, tx, entries[i], nil)
+			}
 			out = append(out, Guided{entries[i], entries[i].Guide(b)})
 		}
 		return nil
@@ -85,17 +69,64 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 	return out, err
 }
 
-// enter gives a composed entry its number and puts it into the journal.
-func enter(ctx context.Context, tx *db.Tx, h *head.Head, e *Entry, dry bool) {
+// Enter makes entries in a transaction that is under way, all or none. It is a building block.
+func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
+	entries, _, err := s.compose(ctx, tx, ps, at)
+	if err != nil {
+		return nil, err
+	}
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		number(tx, h, &entries[i])
+		var previous *Entry
+		if id := entries[i].PreviousID; id != "" {
+			previous = &Entry{ID: id, UpdatedAt: tx.Now()}
+		}
+		enter(ctx, tx, entries[i], previous)
+	}
+	return entries, nil
+}
+
+// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, *books.Books, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &review{}
+	entries := make([]Entry, len(ps))
+	for i, p := range ps {
+		c := &composer{b, actor.From(ctx), tx.Now(), &review{at: at(i)}}
+		entries[i] = c.compose(p)
+		if p.Status == Posted && c.clean() {
+			if err := c.settle(ctx, tx, s, &entries[i]); err != nil {
+				return nil, nil, err
+			}
+			b = c.books
+		}
+		all.add(c.review)
+	}
+	if err := knownTags(ctx, tx, all, entries, at); err != nil {
+		return nil, nil, err
+	}
+	return entries, b, all.err()
+}
+
+// number gives a composed entry its identity.
+func number(tx *db.Tx, h *head.Head, e *Entry) {
 	h.EntryNumber++
 	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), h.EntryNumber, tx.Now(), tx.Now()
 	for i := range e.Lines {
 		e.Lines[i].ID = tx.NewID(id.JournalLine)
 	}
-	if dry {
-		return
-	}
-	pagesOf(tx).add(tx, *e)
+}
+
+// enter puts a numbered entry into the journal, behind the one before it in its chain.
+func enter(ctx context.Context, tx *db.Tx, e Entry, previous *Entry) {
+	pagesOf(tx).add(e, previous)
 	action := "journal_entry.created"
 	if e.Status == Posted {
 		action = "journal_entry.posted"
@@ -165,3 +196,34 @@ func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 }
 
 const noun = "journal entry"
+
+// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
+	h, err := head.Read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for next := int64(1); ; {
+		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			next = r.Entry.Number + 1
+			if r.Entry.Status == deleted {
+				continue
+			}
+			if err := do(r.Entry, h.EntryNumber); err != nil {
+				return err
+			}
+		}
+		if len(rows) < checkChunk {
+			return nil
+		}
+	}
+}
+
+// Known tells which of some entries are here. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return selectKnown(ctx, tx, ids)
+}

@@ -130,6 +130,18 @@ func addTotals(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 	return err
 }
 
+// dropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
+func dropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
+	for _, k := range keys {
+		_, err := tx.Exec(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND ledger_account_id = ? AND accounting_period_id = ?
+			AND debits = ? AND credits = ?`, k.Tag, k.Entity, k.Account, k.Period, money.Decimal{}, money.Decimal{})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
 }
@@ -364,4 +376,11 @@ func selectTotals(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, erro
 		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
 	}
 	return out, err
+}
+
+func selectKnown(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return db.All[string](ctx, tx, "SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
 }

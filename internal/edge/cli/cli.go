@@ -93,7 +93,7 @@ func (s *settings) root() *cobra.Command {
 	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "info", "debug, info, warn or error")
 	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto", "json, pretty, or auto: pretty on a terminal")
 	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false, "run on a PostgreSQL with fsync or synchronous_commit off, which may lose acknowledged writes")
-	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.backup(), s.version())
+	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.importJournal(), s.exportJournal(), s.backup(), s.version())
 	wrapArgs(root)
 	return root
 }
