@@ -10,26 +10,27 @@ import (
 
 // JournalEntry is one entry of the journal.
 type JournalEntry struct {
-	ID                     string        `json:"id"`
-	OrganizationID         string        `json:"organization_id"`
-	SequenceNumber         string        `json:"sequence_number"`
-	Status                 string        `json:"status"`
-	OriginatedBy           string        `json:"originated_by"`
-	AccountingDate         time.Time     `json:"accounting_date"`
-	PostedAt               *time.Time    `json:"posted_at"`
-	Memo                   *string       `json:"memo"`
-	LegalEntityID          string        `json:"legal_entity_id"`
-	TransactionID          *string       `json:"transaction_id"`
-	AccountingPeriodID     *string       `json:"accounting_period_id"`
-	Classification         string        `json:"classification"`
-	TagIDs                 []string      `json:"tag_ids"`
-	ReversalChain          ReversalChain `json:"reversal_chain"`
-	PeriodAutoReassigned   bool          `json:"period_auto_reassigned"`
-	IntendedAccountingDate *time.Time    `json:"intended_accounting_date"`
-	Lines                  []JournalLine `json:"lines"`
-	Guidance               Guidance      `json:"guidance"`
-	CreatedAt              time.Time     `json:"created_at"`
-	UpdatedAt              time.Time     `json:"updated_at"`
+	ID                      string        `json:"id"`
+	OrganizationID          string        `json:"organization_id"`
+	SequenceNumber          string        `json:"sequence_number"`
+	Status                  string        `json:"status"`
+	OriginatedBy            string        `json:"originated_by"`
+	AccountingDate          time.Time     `json:"accounting_date"`
+	PostedAt                *time.Time    `json:"posted_at"`
+	Memo                    *string       `json:"memo"`
+	LegalEntityID           string        `json:"legal_entity_id"`
+	TransactionID           *string       `json:"transaction_id"`
+	AccountingPeriodID      *string       `json:"accounting_period_id"`
+	Classification          string        `json:"classification"`
+	TagIDs                  []string      `json:"tag_ids"`
+	ReversalChain           ReversalChain `json:"reversal_chain"`
+	PeriodAutoReassigned    bool          `json:"period_auto_reassigned"`
+	IntendedAccountingDate  *time.Time    `json:"intended_accounting_date"`
+	LegalEntityAutoAssigned bool          `json:"legal_entity_auto_assigned"`
+	Lines                   []JournalLine `json:"lines"`
+	Guidance                Guidance      `json:"guidance"`
+	CreatedAt               time.Time     `json:"created_at"`
+	UpdatedAt               time.Time     `json:"updated_at"`
 }
 
 // ReversalChain names an entry's neighbours.
@@ -65,6 +66,7 @@ type CreateJournalEntry struct {
 	Memo           string              `json:"memo,omitempty"`
 	TagIDs         []string            `json:"tag_ids,omitempty"`
 	Status         string              `json:"status,omitempty"`
+	TransactionID  string              `json:"transaction_id,omitempty"`
 	Lines          []CreateJournalLine `json:"lines"`
 }
 
@@ -122,7 +124,16 @@ func (c *Client) CreateJournalEntry(ctx context.Context, e CreateJournalEntry) (
 
 // CreateJournalEntries makes up to 1,000 entries, all or none.
 func (c *Client) CreateJournalEntries(ctx context.Context, entries []CreateJournalEntry) ([]JournalEntry, error) {
-	return one[[]JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/batch", Body: map[string]any{"journal_entries": entries}, IdempotencyKey: NewIdempotencyKey()})
+	return c.batch(ctx, map[string]any{"journal_entries": entries})
+}
+
+// TryJournalEntries gives the entries that CreateJournalEntries would make, and makes none.
+func (c *Client) TryJournalEntries(ctx context.Context, entries []CreateJournalEntry) ([]JournalEntry, error) {
+	return c.batch(ctx, map[string]any{"journal_entries": entries, "dry_run": true})
+}
+
+func (c *Client) batch(ctx context.Context, body map[string]any) ([]JournalEntry, error) {
+	return one[[]JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/batch", Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
 
 // UpdateJournalEntry edits a draft.

@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
@@ -37,6 +38,7 @@ type App struct {
 	Journal  *journal.Service
 	Exchange *interchange.Service
 	Reports  *report.Service
+	Periods  *period.Service
 
 	log *slog.Logger
 }
@@ -59,12 +61,14 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Journal:  entries,
 		Exchange: interchange.NewService(d, entries),
 		Reports:  report.NewService(d),
+		Periods:  period.NewService(d),
 		log:      log,
 	}
 }
 
 const (
 	sweepEvery  = time.Hour
+	turnEvery   = time.Hour
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
@@ -79,6 +83,8 @@ func (a *App) Work(ctx context.Context) error {
 	})
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
+	job.Every(workers, turnEvery, period.Turn{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("make the job queue: %w", err)

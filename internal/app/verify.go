@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -19,6 +20,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	audit.Check,
 	event.Check,
 	access.Check,
+	period.Check,
 	journal.Check,
 	account.Check,
 	entity.Check,
@@ -40,19 +42,8 @@ func (a *App) Verify(ctx context.Context, progress func(done, total int)) ([]Fin
 	}
 	var out []Finding
 	for i, id := range ids {
-		err := a.DB.Read(ctx, id, func(ctx context.Context, tx *db.Tx) error {
-			for _, check := range checks {
-				texts, err := check(ctx, tx)
-				if err != nil {
-					return err
-				}
-				for _, text := range texts {
-					out = append(out, Finding{id, text})
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		found, err := a.verifyOne(ctx, id)
+		if out = append(out, found...); err != nil {
 			return out, err
 		}
 		if progress != nil {
@@ -60,4 +51,21 @@ func (a *App) Verify(ctx context.Context, progress func(done, total int)) ([]Fin
 		}
 	}
 	return out, nil
+}
+
+// verifyOne recomputes every invariant of an organization.
+func (a *App) verifyOne(ctx context.Context, organizationID string) (out []Finding, err error) {
+	err = a.DB.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		for _, check := range checks {
+			texts, err := check(ctx, tx)
+			if err != nil {
+				return err
+			}
+			for _, text := range texts {
+				out = append(out, Finding{organizationID, text})
+			}
+		}
+		return nil
+	})
+	return out, err
 }

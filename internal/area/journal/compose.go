@@ -64,17 +64,24 @@ type composer struct {
 // compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
 func (c *composer) compose(p CreateParams) Entry {
 	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, PreviousID: p.PreviousID}
+	c.unique("tag_ids", p.TagIDs)
 	if p.TransactionID != "" {
 		c.miss("transaction", "transaction_id")
+		if p.Lines == nil { // they would follow from it
+			return e
+		}
 	}
 	e.AccountingDate = c.date(p.AccountingDate)
 	c.entity(&e, p)
-	c.unique("tag_ids", p.TagIDs)
 	c.lines(&e, p.Lines)
-	if period, ok := c.books.Period(c.month(e.AccountingDate).Key()); ok {
-		e.PeriodID = period.ID
-	}
+	e.PeriodID = periodOf(c.books, e.AccountingDate)
 	return e
+}
+
+// periodOf is the row of the month a date lies in, if there is one.
+func periodOf(b *books.Books, at time.Time) string {
+	p, _ := b.Period(calendar.MonthOf(at, b.Zone).Key())
+	return p.ID
 }
 
 func (c *composer) month(at time.Time) calendar.Month { return calendar.MonthOf(at, c.books.Zone) }
@@ -128,12 +135,15 @@ func (c *composer) entity(e *Entry, p CreateParams) {
 	e.LegalEntityID = seen[0]
 }
 
-func (c *composer) sees(field, legalEntityID string) bool {
-	if _, there := c.books.Entities[legalEntityID]; !there || !c.who.Sees(legalEntityID) {
+func (c *composer) sees(field, legalEntityID string) {
+	if !c.knows(legalEntityID) {
 		c.miss("legal entity", field)
-		return false
 	}
-	return true
+}
+
+func (c *composer) knows(legalEntityID string) bool {
+	_, there := c.books.Entities[legalEntityID]
+	return there && c.who.Sees(legalEntityID)
 }
 
 func (c *composer) unique(field string, ids []string) {
@@ -154,21 +164,13 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 	for i, l := range lines {
 		e.Lines[i] = c.line(*e, "lines["+strconv.Itoa(i)+"].", l)
 	}
-	if len(c.faults) > before {
-		return // amounts that are none add up to nothing
+	if len(c.faults) > before || slices.ContainsFunc(e.Lines, func(l Line) bool { return !c.knows(l.LegalEntityID) }) {
+		return // amounts that are none add up to nothing, and who is not known has no books to balance
 	}
 	for _, d := range book.Differences(e.book()) {
 		c.fault("lines", fmt.Sprintf("do not balance: in %s of %s, debits are %s and credits %s, a difference of %s",
-			d.Currency, c.name(d.Entity), d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency), d.Amount().Abs().Fixed(d.Currency)))
+			d.Currency, c.books.Entities[d.Entity].Name, d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency), d.Amount().Abs().Fixed(d.Currency)))
 	}
-}
-
-// name is what a legal entity is called, where the caller may know it.
-func (c *composer) name(legalEntityID string) string {
-	if e, there := c.books.Entities[legalEntityID]; there && c.who.Sees(legalEntityID) {
-		return e.Name
-	}
-	return "a legal entity that is not found"
 }
 
 var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
@@ -192,6 +194,8 @@ func (c *composer) line(e Entry, at string, p LineParams) Line {
 		l.Currency = c.books.Entities[l.LegalEntityID].BaseCurrency
 	} else if !currencyRe.MatchString(l.Currency) {
 		c.fault(at+"currency", "must be a currency such as USD, or the symbol of an asset")
+	} else if code := strings.ToUpper(l.Currency); code != l.Currency && money.IsFiat(code) {
+		c.fault(at+"currency", "must be written "+code)
 	}
 	c.unique(at+"tag_ids", p.TagIDs)
 	c.postable(at+"ledger_account_id", p.LedgerAccountID)
@@ -204,8 +208,8 @@ func (c *composer) postable(field, accountID string) {
 	case !there:
 		c.miss("ledger account", field)
 	case a.ArchivedAt != nil:
-		c.conflict(field, "the ledger account "+strings.TrimSpace(a.Code+" "+a.Name)+" is archived")
+		c.conflict(field, "the ledger account "+a.String()+" is archived")
 	case !a.Postable:
-		c.fault(field, "the ledger account "+strings.TrimSpace(a.Code+" "+a.Name)+" is not postable: choose one below it")
+		c.fault(field, "the ledger account "+a.String()+" is not postable: choose one below it")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // Status is where an entry is in its life.
@@ -66,6 +67,7 @@ type Line struct {
 	Amount          money.Decimal
 	Currency        string
 	Base            *money.Decimal // in the legal entity's currency; nil until it is posted
+	BaseCurrency    string         // that currency, filled in for who reads the line
 	Memo            string
 	TagIDs          []string
 }
@@ -145,24 +147,31 @@ type Guidance struct {
 // Guide looks at an entry in the light of the books.
 func (e Entry) Guide(b *books.Books) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(e.UpdatedAt)}
-	through := b.ClosedThrough(e.entities()...)
-	p, _ := b.PeriodByID(e.PeriodID)
-	closed := p.Key != "" && p.Key <= through
+	month := calendar.MonthOf(e.AccountingDate, b.Zone).Key()
+	closed := month <= b.ClosedThrough(e.entities()...)
 	switch {
 	case e.Status == Draft:
-		g.Allowed = append(g.Allowed, "edit", "delete", "post")
-		if closed {
-			g.Warnings = append(g.Warnings, "the period "+p.Key+" is closed: posting moves the entry to the first open one")
+		g.Allowed = append(g.Allowed, "edit", "delete")
+		switch blocked := e.onBlocked(b); {
+		case len(blocked) > 0:
+			g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[blocked[0]].LedgerAccountID].String()+" takes no lines now: edit the entry before posting it")
+		case closed:
+			g.Allowed = append(g.Allowed, "post")
+			g.Warnings = append(g.Warnings, "the period "+month+" is closed: posting moves the entry to the first open one")
+		default:
+			g.Allowed = append(g.Allowed, "post")
 		}
 	case e.NextID != "":
 		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByReversal:
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: make a new entry")
+	case len(e.onArchived(b)) > 0:
+		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.onArchived(b)[0]].LedgerAccountID].String()+" is archived: unarchive it to reverse, correct or unpost the entry")
 	default:
 		g.Allowed = append(g.Allowed, "reverse", "correct")
 		switch {
 		case closed:
-			g.Warnings = append(g.Warnings, "the period "+p.Key+" is closed: reverse the entry instead of unposting it")
+			g.Warnings = append(g.Warnings, "the period "+month+" is closed: reverse the entry instead of unposting it")
 		case e.PreviousID != "":
 			g.Warnings = append(g.Warnings, "the entry is part of a chain: reverse it instead of unposting it")
 		default:
@@ -170,6 +179,28 @@ func (e Entry) Guide(b *books.Books) Guidance {
 		}
 	}
 	return g
+}
+
+// onArchived gives the lines that stand on an archived account.
+func (e Entry) onArchived(b *books.Books) []int {
+	return e.where(func(l Line) bool { return b.Accounts[l.LedgerAccountID].ArchivedAt != nil })
+}
+
+// onBlocked gives the lines on accounts that take none now.
+func (e Entry) onBlocked(b *books.Books) []int {
+	return e.where(func(l Line) bool {
+		a := b.Accounts[l.LedgerAccountID]
+		return a.ArchivedAt != nil || !a.Postable
+	})
+}
+
+func (e Entry) where(is func(Line) bool) (out []int) {
+	for i, l := range e.Lines {
+		if is(l) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // facts is what the audit and events say of an entry: all of it, so that the log alone shows what was posted.
@@ -201,10 +232,13 @@ type lineFacts struct {
 func (e Entry) facts() facts {
 	f := facts{
 		e.ID, e.SequenceNumber(), e.Status, e.OriginatedBy, e.LegalEntityID, clock.Format(e.AccountingDate), db.OrNull(e.PeriodID), db.OrNull(e.Memo),
-		e.TagIDs, e.PreviousID, e.NextID, make([]lineFacts, len(e.Lines)),
+		listed(e.TagIDs), e.PreviousID, e.NextID, make([]lineFacts, len(e.Lines)),
 	}
 	for i, l := range e.Lines {
-		f.Lines[i] = lineFacts{l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.Fixed(l.Currency), l.Currency, l.Memo, l.TagIDs}
+		f.Lines[i] = lineFacts{l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.Fixed(l.Currency), l.Currency, l.Memo, listed(l.TagIDs)}
 	}
 	return f
 }
+
+// listed makes no tags one thing, whether there is a list without any or no list: facts are compared.
+func listed(ids []string) []string { return append([]string(nil), ids...) }

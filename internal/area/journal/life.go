@@ -23,9 +23,12 @@ func (s *Service) change(ctx context.Context, entryID string, do func(ctx contex
 		if err != nil {
 			return err
 		}
-		e, err = do(ctx, tx, &composer{b, who, tx.Now(), &review{}}, e)
-		g = Guided{e, e.Guide(b)}
-		return err
+		c := &composer{b, who, tx.Now(), &review{}}
+		if e, err = do(ctx, tx, c, e); err != nil {
+			return err
+		}
+		g = guided(e, c.books)
+		return nil
 	})
 	return g, err
 }
@@ -149,11 +152,12 @@ func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 }
 
 func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+	c.stored = true
 	after, err := c.redo(ctx, tx, e, e.params())
 	if err != nil {
 		return e, err
 	}
-	if err := c.settled(ctx, tx, s, &after); err != nil {
+	if err := c.settle(ctx, tx, s, &after); err != nil {
 		return e, err
 	}
 	after.UpdatedAt = tx.Now()
@@ -162,12 +166,23 @@ func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry
 	return after, move(ctx, tx, after)
 }
 
-// settled posts a draft or says what stands against it.
-func (c *composer) settled(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
-	if err := c.settle(ctx, tx, s, e); err != nil {
+// settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
+func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
+	missing, err := c.post(ctx, tx, e)
+	if err != nil {
 		return err
 	}
-	return c.err()
+	if err := c.err(); err != nil || len(missing) == 0 {
+		return err
+	}
+	if err := makeFirst(ctx, tx, missing); err != nil {
+		return err
+	}
+	if c.books, err = s.books.Of(ctx, tx); err != nil {
+		return err
+	}
+	e.PeriodID = periodOf(c.books, e.AccountingDate)
+	return nil
 }
 
 // Unpost makes a posted entry a draft again, as long as nothing rests on it.
@@ -182,13 +197,15 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		case period.Key <= c.books.ClosedThrough(e.entities()...):
 			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", period.Key)
 		}
+		if err := c.movable(e); err != nil {
+			return e, err
+		}
 		pagesOf(tx).move(e, true)
 		after := e
 		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
 		if e.IntendedDate != nil { // a draft has the date it was meant for
 			after.AccountingDate, after.IntendedDate = *e.IntendedDate, nil
-			p, _ := c.books.Period(c.month(after.AccountingDate).Key())
-			after.PeriodID = p.ID
+			after.PeriodID = periodOf(c.books, after.AccountingDate)
 		}
 		after.Lines = make([]Line, len(e.Lines))
 		for i, l := range e.Lines {

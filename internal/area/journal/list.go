@@ -8,11 +8,13 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // Filter narrows a list of entries; what is empty does not.
@@ -23,10 +25,41 @@ type Filter struct {
 	TagID           string
 	TransactionID   string
 	Status          Status
-	From, To        time.Time // inclusive
-	Search          string
+	Span
+	Search string
 
 	limited []string // the legal entities the actor's key is for
+}
+
+// Span is from one accounting date to another, both included: instants, or dates where the organization is.
+type Span struct {
+	From, To string
+
+	period      period.Period // the span lies in it, if it has an id
+	first, last time.Time
+}
+
+// read finds the instants that bound a span.
+func (s *Span) read(loc *time.Location) error {
+	var faults fault.List
+	bound := func(field, text string, days int) (at time.Time) {
+		if text == "" {
+			return at
+		}
+		at, err := time.Parse(time.RFC3339, text)
+		if err == nil {
+			return at
+		}
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+			return at
+		}
+		at, _ = calendar.StartOfDay(day.AddDate(0, 0, days).Format(time.DateOnly), loc)
+		return at.Add(time.Duration(-days) * time.Millisecond) // the last instant of a day is just before the next
+	}
+	s.first, s.last = bound("start_date", s.From, 0), bound("end_date", s.To, 1)
+	return faults.Err()
 }
 
 // List gives entries, the latest accounting date first.
@@ -45,7 +78,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			}
 			entries, err := selectPage(ctx, tx, f, below, limit)
 			for _, e := range entries {
-				rows = append(rows, Guided{e, e.Guide(b)})
+				rows = append(rows, guided(e, b))
 			}
 			return err
 		})
@@ -53,8 +86,9 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known refuses to filter by what is not there: an empty answer would read as if nothing were booked. It gives the books it looked in.
-func (f Filter) known(ctx context.Context, tx *db.Tx) (*books.Books, error) {
+// known reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing were booked. It gives the
+// books it looked in.
+func (f *Filter) known(ctx context.Context, tx *db.Tx) (*books.Books, error) {
 	b, err := books.Read(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -68,16 +102,21 @@ func (f Filter) known(ctx context.Context, tx *db.Tx) (*books.Books, error) {
 	if _, there := b.Accounts[f.LedgerAccountID]; f.LedgerAccountID != "" && !there {
 		return nil, fault.Missing("ledger account")
 	}
-	if _, there := b.PeriodByID(f.PeriodID); f.PeriodID != "" && !there {
-		return nil, fault.Missing("accounting period")
+	if f.PeriodID != "" {
+		var there bool
+		if f.period, there = b.PeriodByID(f.PeriodID); !there {
+			return nil, fault.Missing("accounting period")
+		}
 	}
 	if f.TransactionID != "" {
 		return nil, fault.Missing("transaction") // there are none yet
 	}
 	if f.TagID != "" {
-		_, err = tag.Get(ctx, tx, f.TagID)
+		if _, err := tag.Get(ctx, tx, f.TagID); err != nil {
+			return nil, err
+		}
 	}
-	return b, err
+	return b, f.read(b.Zone)
 }
 
 // place is where an entry stands in a list: by date, then by number.
@@ -123,7 +162,7 @@ func (l AccountLine) SequenceNumber() string { return "JE-" + strconv.FormatInt(
 type LineFilter struct {
 	LedgerAccountID string
 	LegalEntityIDs  []string
-	From, To        time.Time
+	Span
 
 	limited []string
 }
@@ -147,10 +186,16 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 			}
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := (Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs}).known(ctx, tx); err != nil {
+			known := Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs, Span: f.Span}
+			b, err := known.known(ctx, tx)
+			if err != nil {
 				return err
 			}
+			f.Span = known.Span
 			rows, err = selectLines(ctx, tx, f, below, position, limit)
+			for i := range rows {
+				rows[i].BaseCurrency = b.Entities[rows[i].LegalEntityID].BaseCurrency
+			}
 			return err
 		})
 		return rows, err

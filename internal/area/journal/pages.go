@@ -52,7 +52,6 @@ func (p *pages) add(e Entry, previous *Entry) {
 			return
 		}
 	}
-	previous.NextID = e.ID
 	p.links = append(p.links, *previous)
 }
 

@@ -34,35 +34,32 @@ func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.T
 	return next, next.Start(c.books.Zone)
 }
 
-// settle posts a draft, unless something stands against it. Months that have no row yet are made first.
-func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
+// post makes a draft posted: its month, its amounts in each entity's currency, the moment. A month that has no row yet is given back: it must
+// be made first, and the entry posted again.
+func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []calendar.Month, err error) {
 	month, at := c.open(e.AccountingDate, e.entities())
-	if err := c.translate(ctx, tx, e, at); err != nil || !c.clean() {
-		return err
-	}
-	p, there := c.books.Period(month.Key())
-	if !there {
-		err := tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := period.Ensure(ctx, tx, month)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if c.books, err = s.books.Of(ctx, tx); err != nil {
-			return err
-		}
-		if p, there = c.books.Period(month.Key()); !there {
-			return fmt.Errorf("journal: the month %s was made and is not there", month.Key())
-		}
+	if err := c.translate(ctx, tx, e, at); err != nil || !c.clear() {
+		return nil, err
 	}
 	if !at.Equal(e.AccountingDate) {
 		intended := e.AccountingDate
 		e.IntendedDate, e.AccountingDate = &intended, at
 	}
 	now := c.now
+	p, there := c.books.Period(month.Key())
 	e.Status, e.PostedAt, e.PeriodID = Posted, &now, p.ID
-	return nil
+	if !there {
+		missing = []calendar.Month{month}
+	}
+	return missing, nil
+}
+
+// makeFirst asks for months to be made.
+func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
+	return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := period.Ensure(ctx, tx, months...)
+		return err
+	})
 }
 
 // translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that stand already, as those of a
@@ -91,7 +88,7 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 		}
 		rates[pair] = rate
 	}
-	if !c.clean() {
+	if !c.clear() {
 		return nil
 	}
 	lines := e.book()
@@ -104,16 +101,18 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 		base := picked[n].Base
 		e.Lines[i].Base, lines[i].Base = &base, base
 	}
-	c.balanced(lines)
+	if len(open) < len(lines) {
+		c.balanced(lines)
+	}
 	return nil
 }
 
-// balanced makes sure of what translation promises, also for amounts that stood already.
+// balanced checks amounts that stood already, which translation did not make balance.
 func (c *composer) balanced(lines []book.Line) {
 	for i := range lines {
 		lines[i].Amount, lines[i].Currency = lines[i].Base, c.books.Entities[lines[i].Entity].BaseCurrency
 	}
 	for _, d := range book.Differences(lines) {
-		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s", c.name(d.Entity), d.Debits, d.Currency, d.Credits))
+		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s", c.books.Entities[d.Entity].Name, d.Debits, d.Currency, d.Credits))
 	}
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -18,7 +19,7 @@ type ReverseParams struct {
 // Reverse undoes a posted entry by another one with its lines turned around, and gives that one.
 func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		if err := undoable(e); err != nil {
+		if err := c.undoable(e); err != nil {
 			return e, err
 		}
 		reversal := e.mirrored(p.Memo)
@@ -37,7 +38,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 // Correct undoes a posted entry and posts it anew as it should have been, and gives the new one.
 func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		if err := undoable(e); err != nil {
+		if err := c.undoable(e); err != nil {
 			return e, err
 		}
 		description := p.over(e)
@@ -54,8 +55,8 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 	})
 }
 
-// undoable refuses what cannot be reversed: a draft, an entry that is reversed already, a reversal.
-func undoable(e Entry) error {
+// undoable refuses what cannot be reversed: a draft, an entry that is reversed already, a reversal, what stands on an archived account.
+func (c *composer) undoable(e Entry) error {
 	switch {
 	case e.Status != Posted:
 		return fault.Conflictf("the entry %s is a draft: edit or delete it", e.SequenceNumber())
@@ -64,7 +65,19 @@ func undoable(e Entry) error {
 	case e.OriginatedBy == ByReversal:
 		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: make a new entry", e.SequenceNumber())
 	}
-	return nil
+	return c.movable(e)
+}
+
+// movable refuses to change what stands on an account that was archived since, which has no balance and no drafts.
+func (c *composer) movable(e Entry) error {
+	var where []fault.Field
+	for _, i := range e.onArchived(c.books) {
+		where = append(where, fault.Field{Name: "lines[" + strconv.Itoa(i) + "].ledger_account_id", Message: "is archived"})
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	return fault.ConflictAt(where, "the entry %s is on an account that is archived: unarchive it first", e.SequenceNumber())
 }
 
 // mirrored is the draft of an entry's reversal: the same lines turned around, at the amounts that were booked.
@@ -94,19 +107,18 @@ const MemoMax = 2000
 // append posts an entry and hangs it behind the tail of a chain.
 func (s *Service) append(ctx context.Context, tx *db.Tx, c *composer, tail, e Entry) (Entry, error) {
 	e.PreviousID, e.NextID = tail.ID, ""
-	if err := c.settled(ctx, tx, s, &e); err != nil {
+	if err := c.settle(ctx, tx, s, &e); err != nil {
 		return e, err
 	}
 	h, err := head.Lock(ctx, tx)
 	if err != nil {
 		return e, err
 	}
-	number(tx, h, &e)
+	e.christen(tx, h.EntryNumber+1)
 	before := tail
-	tail.UpdatedAt = tx.Now()
-	enter(ctx, tx, e, &tail)
+	tail.NextID, tail.UpdatedAt = e.ID, tx.Now()
+	enter(ctx, tx, h, e, &tail)
 	if e.OriginatedBy == ByReversal {
-		tail.NextID = e.ID
 		record(ctx, tx, "journal_entry.reversed", before, tail)
 	}
 	return e, nil

@@ -13,6 +13,7 @@ type review struct {
 	conflicts []fault.Field
 	noun      string // what the first missing thing is
 	why       string // what the first conflict says
+	stored    bool   // nothing of it was sent: whatever is wrong with it now is a conflict
 }
 
 func (r *review) fault(field, message string) {
@@ -33,13 +34,15 @@ func (r *review) conflict(field, message string) {
 	r.conflicts = append(r.conflicts, fault.Field{Name: r.at + field, Message: message})
 }
 
-// clean tells that nothing was found yet.
-func (r *review) clean() bool { return len(r.faults)+len(r.missing)+len(r.conflicts) == 0 }
+// clear tells that nothing stands against the request so far.
+func (r *review) clear() bool { return len(r.faults)+len(r.missing)+len(r.conflicts) == 0 }
 
 // err answers with the gravest sort there is, and names every field of every sort.
 func (r *review) err() error {
 	all := append(append(append([]fault.Field{}, r.faults...), r.missing...), r.conflicts...)
 	switch {
+	case r.stored && len(all) > 0:
+		return fault.ConflictAt(all, "%s: %s", all[0].Name, all[0].Message)
 	case len(r.faults) > 0:
 		var list fault.List
 		for _, f := range all {

@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // Service holds the use cases.
@@ -27,6 +28,17 @@ func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}} }
 type Guided struct {
 	Entry
 	Guidance Guidance
+}
+
+// guided looks at an entry in the light of the books. The month of a draft may have come into being after it.
+func guided(e Entry, b *books.Books) Guided {
+	if e.Status == Draft {
+		e.PeriodID = periodOf(b, e.AccountingDate)
+	}
+	for i := range e.Lines {
+		e.Lines[i].BaseCurrency = b.Entities[e.Lines[i].LegalEntityID].BaseCurrency
+	}
+	return Guided{e, e.Guide(b)}
 }
 
 // Create makes an entry, as a draft or posted at once.
@@ -49,7 +61,7 @@ func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) 
 func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
 	err = s.db.WriteTogether(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out = nil
-		entries, b, err := s.compose(ctx, tx, ps, at)
+		entries, b, err := s.compose(ctx, tx, ps, at, dry)
 		if err != nil {
 			return err
 		}
@@ -57,12 +69,14 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 		if err != nil {
 			return err
 		}
+		number := h.EntryNumber
 		for i := range entries {
-			number(tx, h, &entries[i])
+			number++
+			entries[i].christen(tx, number)
 			if !dry {
-				enter(ctx, tx, entries[i], nil)
+				enter(ctx, tx, h, entries[i], nil)
 			}
-			out = append(out, Guided{entries[i], entries[i].Guide(b)})
+			out = append(out, guided(entries[i], b))
 		}
 		return nil
 	})
@@ -71,7 +85,7 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 
 // Enter makes entries in a transaction that is under way, all or none. It is a building block.
 func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
-	entries, _, err := s.compose(ctx, tx, ps, at)
+	entries, _, err := s.compose(ctx, tx, ps, at, false)
 	if err != nil {
 		return nil, err
 	}
@@ -80,52 +94,67 @@ func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at fu
 		return nil, err
 	}
 	for i := range entries {
-		number(tx, h, &entries[i])
+		entries[i].christen(tx, h.EntryNumber+1)
 		var previous *Entry
 		if id := entries[i].PreviousID; id != "" {
-			previous = &Entry{ID: id, UpdatedAt: tx.Now()}
+			previous = &Entry{ID: id, NextID: entries[i].ID, UpdatedAt: tx.Now()}
 		}
-		enter(ctx, tx, entries[i], previous)
+		enter(ctx, tx, h, entries[i], previous)
 	}
 	return entries, nil
 }
 
-// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them.
-func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, *books.Books, error) {
+// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The months they need are made
+// first, all at once, unless it is only a try.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry, *books.Books, error) {
 	b, err := s.books.Of(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
 	all := &review{}
 	entries := make([]Entry, len(ps))
+	var wanting []calendar.Month
 	for i, p := range ps {
 		c := &composer{b, actor.From(ctx), tx.Now(), &review{at: at(i)}}
 		entries[i] = c.compose(p)
-		if p.Status == Posted && c.clean() {
-			if err := c.settle(ctx, tx, s, &entries[i]); err != nil {
+		if p.Status == Posted && c.clear() {
+			months, err := c.post(ctx, tx, &entries[i])
+			if err != nil {
 				return nil, nil, err
 			}
-			b = c.books
+			wanting = append(wanting, months...)
 		}
 		all.add(c.review)
 	}
 	if err := knownTags(ctx, tx, all, entries, at); err != nil {
 		return nil, nil, err
 	}
-	return entries, b, all.err()
+	if err := all.err(); err != nil || len(wanting) == 0 || dry {
+		return entries, b, err
+	}
+	if err := makeFirst(ctx, tx, wanting); err != nil {
+		return nil, nil, err
+	}
+	b, err = s.books.Of(ctx, tx)
+	for i := range entries {
+		if err == nil {
+			entries[i].PeriodID = periodOf(b, entries[i].AccountingDate)
+		}
+	}
+	return entries, b, err
 }
 
-// number gives a composed entry its identity.
-func number(tx *db.Tx, h *head.Head, e *Entry) {
-	h.EntryNumber++
-	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), h.EntryNumber, tx.Now(), tx.Now()
+// christen gives a composed entry its number and all other names.
+func (e *Entry) christen(tx *db.Tx, number int64) {
+	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), number, tx.Now(), tx.Now()
 	for i := range e.Lines {
 		e.Lines[i].ID = tx.NewID(id.JournalLine)
 	}
 }
 
-// enter puts a numbered entry into the journal, behind the one before it in its chain.
-func enter(ctx context.Context, tx *db.Tx, e Entry, previous *Entry) {
+// enter puts an entry that has the next number into the journal, behind the one before it in its chain.
+func enter(ctx context.Context, tx *db.Tx, h *head.Head, e Entry, previous *Entry) {
+	h.EntryNumber = e.Number
 	pagesOf(tx).add(e, previous)
 	action := "journal_entry.created"
 	if e.Status == Posted {
@@ -174,8 +203,11 @@ func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error)
 			return err
 		}
 		b, err := books.Read(ctx, tx)
-		g = Guided{e, e.Guide(b)}
-		return err
+		if err != nil {
+			return err
+		}
+		g = guided(e, b)
+		return nil
 	})
 	return g, err
 }

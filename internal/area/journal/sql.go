@@ -69,7 +69,7 @@ type lineRow struct {
 }
 
 func (r lineRow) line() Line {
-	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, db.OrEmpty(r.Memo), strings.Fields(r.TagIDs)}
+	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, "", db.OrEmpty(r.Memo), strings.Fields(r.TagIDs)}
 }
 
 type tagRow struct {
@@ -257,12 +257,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 		q.And("e.status <> 'deleted'")
 	}
 	f.conditions(q)
-	if !f.From.IsZero() {
-		q.And(order+".accounting_date >= ?", f.From)
-	}
-	if !f.To.IsZero() {
-		q.And(order+".accounting_date <= ?", f.To)
-	}
+	f.Span.conditions(q, order)
 	if below != nil {
 		q.And("("+order+".accounting_date, "+order+".number) < (?, ?)", below.date, below.number)
 	}
@@ -277,6 +272,10 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 	return entries, fillLines(ctx, tx, entries)
 }
 
+// shown holds for entries of some legal entities only: one with a line of somebody else's is not shown at all.
+const shown = `e.legal_entity_id {any}
+	AND NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id = e.journal_entry_id AND NOT (o.legal_entity_id {any}))`
+
 // conditions adds what is looked at in each entry that is met.
 func (f Filter) conditions(q *db.Query) {
 	if len(f.LegalEntityIDs) == 1 {
@@ -284,12 +283,8 @@ func (f Filter) conditions(q *db.Query) {
 	} else if len(f.LegalEntityIDs) > 1 {
 		q.And("e.legal_entity_id {any}", f.LegalEntityIDs)
 	}
-	if len(f.limited) > 0 { // an entry with a line of somebody else's is not shown at all
-		q.And("e.legal_entity_id {any}", f.limited)
-		q.And(`NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id = e.journal_entry_id AND NOT (o.legal_entity_id {any}))`, f.limited)
-	}
-	if f.PeriodID != "" {
-		q.And("e.accounting_period_id = ?", f.PeriodID)
+	if len(f.limited) > 0 {
+		q.And(shown, f.limited, f.limited)
 	}
 	if f.TagID != "" && f.LedgerAccountID != "" {
 		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = e.journal_entry_id AND t.tag_id = ?)", f.TagID)
@@ -299,26 +294,38 @@ func (f Filter) conditions(q *db.Query) {
 	}
 }
 
+// conditions keep a walk along an index of dates within the span. What is posted in a period is dated in it, and a draft is in the one it is dated in.
+func (s Span) conditions(q *db.Query, order string) {
+	if s.period.ID != "" {
+		q.And(order+".accounting_date >= ?", s.period.Start).And(order+".accounting_date < ?", s.period.End)
+	}
+	if !s.first.IsZero() {
+		q.And(order+".accounting_date >= ?", s.first)
+	}
+	if !s.last.IsZero() {
+		q.And(order+".accounting_date <= ?", s.last)
+	}
+}
+
 type accountLineRow struct {
 	lineRow
 	EntryMemo *string `db:"entry_memo"`
 }
 
 func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, position int64, limit int) ([]AccountLine, error) {
-	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+`, e.memo AS entry_memo FROM journal_lines l
-		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`).
+	memo, args := "e.memo", []any(nil)
+	if len(f.limited) > 0 { // the lines are theirs, but an entry that is not shown says nothing
+		memo, args = "CASE WHEN "+shown+" THEN e.memo END", []any{f.limited, f.limited}
+	}
+	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+", "+memo+` AS entry_memo FROM journal_lines l
+		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`, args...).
 		And("l.ledger_account_id = ?", f.LedgerAccountID).And("l.is_posted = ?", true)
 	for _, ids := range [][]string{f.LegalEntityIDs, f.limited} {
 		if len(ids) > 0 {
 			q.And("l.legal_entity_id {any}", ids)
 		}
 	}
-	if !f.From.IsZero() {
-		q.And("l.accounting_date >= ?", f.From)
-	}
-	if !f.To.IsZero() {
-		q.And("l.accounting_date <= ?", f.To)
-	}
+	f.Span.conditions(q, "l")
 	if below != nil {
 		q.And("(l.accounting_date, l.number, l.position) < (?, ?, ?)", below.date, below.number, position)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -36,6 +38,10 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 		return after, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		// The head comes first: whoever holds it writes rows that refer to the organization's, and would wait for us while we wait for the head.
+		if _, err := head.Lock(ctx, tx); err != nil {
+			return err
+		}
 		before, err := lock(ctx, tx)
 		if err != nil {
 			return err
@@ -45,7 +51,7 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 			return nil
 		}
 		if before.Timezone != after.Timezone {
-			if err := moveBoundaries(ctx, tx, after.Timezone); err != nil {
+			if err := period.MoveTo(ctx, tx, after.Timezone); err != nil {
 				return err
 			}
 		}
@@ -123,7 +129,3 @@ func checkZone(faults *fault.List, field, zone string) {
 		faults.Addf(field, "must be an IANA time zone such as Europe/Berlin")
 	}
 }
-
-// moveBoundaries is where accounting periods follow the organization's zone, or refuse with a conflict when a closed one would change.
-// There are no periods yet, so there is nothing to move.
-func moveBoundaries(context.Context, *db.Tx, string) error { return nil }

@@ -2,6 +2,7 @@ package period
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,6 +24,15 @@ type Period struct {
 
 // Holds tells whether an instant lies in the period.
 func (p Period) Holds(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
+
+// month is the key, read.
+func (p Period) month() calendar.Month {
+	m, err := calendar.ParseKey(p.Key)
+	if err != nil {
+		panic(fmt.Sprintf("period: %v", err)) // keys are written by this package alone
+	}
+	return m
+}
 
 // Closing is one close of a period for a legal entity, and its reopening if there was one.
 type Closing struct {
@@ -67,15 +77,28 @@ func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period,
 			return nil, fault.Invalidf("accounting_date", "must be from %s to %s", MonthMin.Key(), MonthMax.Key())
 		}
 	}
-	there, missing, err := wanting(ctx, tx, months)
+	loc, err := Zone(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	there, missing, err := wanting(ctx, tx, loc, months)
 	if err != nil || len(missing) == 0 {
 		return there, err
 	}
 	if _, err := head.Touch(ctx, tx); err != nil {
 		return nil, err
 	}
-	// Whoever held the head until now may have made them.
-	if there, missing, err = wanting(ctx, tx, months); err != nil || len(missing) == 0 {
+	// Whoever held the head until now may have made them, or moved the organization to another zone.
+	if loc, err = Zone(ctx, tx); err != nil {
+		return nil, err
+	}
+	return fill(ctx, tx, loc, months)
+}
+
+// fill makes what is missing. The head is taken.
+func fill(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) ([]Period, error) {
+	there, missing, err := wanting(ctx, tx, loc, months)
+	if err != nil || len(missing) == 0 {
 		return there, err
 	}
 	if err := insertPeriods(ctx, tx, missing); err != nil {
@@ -85,11 +108,7 @@ func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period,
 }
 
 // wanting gives the periods there are, and those to be made.
-func wanting(ctx context.Context, tx *db.Tx, months []calendar.Month) (there, missing []Period, err error) {
-	loc, err := Zone(ctx, tx)
-	if err != nil {
-		return nil, nil, err
-	}
+func wanting(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) (there, missing []Period, err error) {
 	if there, err = selectAll(ctx, tx); err != nil {
 		return nil, nil, err
 	}
@@ -108,12 +127,8 @@ func wanting(ctx context.Context, tx *db.Tx, months []calendar.Month) (there, mi
 		include(m)
 	}
 	for _, p := range there {
-		m, err := calendar.ParseKey(p.Key)
-		if err != nil {
-			return nil, nil, err
-		}
 		known[p.Key] = true
-		include(m)
+		include(p.month())
 	}
 	for m := first; m.Compare(last) <= 0; m = m.Next() {
 		if !known[m.Key()] {

@@ -8,38 +8,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/head"
-	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
-	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
-
-// each runs a test on both engines, at the middle of March 2026 until the clock is moved.
-func each(t *testing.T, zone string, test func(t *testing.T, d *db.DB, now *clock.Manual, f org.Founded)) {
-	t.Helper()
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
-		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))
-		c.Clock = now
-		d := dbtest.Open(t, c)
-		f, err := org.NewService(d).Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: zone})
-		if err != nil {
-			t.Fatal(err)
-		}
-		test(t, d, now, f)
-	})
-}
-
-func month(t *testing.T, key string) calendar.Month {
-	t.Helper()
-	m, err := calendar.ParseKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 func ensure(t *testing.T, d *db.DB, organizationID string, months ...calendar.Month) (out []period.Period, version int64, err error) {
 	t.Helper()
@@ -73,8 +46,9 @@ func keys(periods []period.Period) string {
 
 func TestMonthsAreMadeOnDemandAndWithoutGaps(t *testing.T) {
 	t.Parallel()
-	each(t, "America/New_York", func(t *testing.T, d *db.DB, now *clock.Manual, f org.Founded) {
-		got, first, err := ensure(t, d, f.Organization.ID)
+	each(t, "America/New_York", func(t *testing.T, b *books) {
+		d := b.db
+		got, first, err := ensure(t, d, b.org)
 		if err != nil || keys(got) != "2026-03" {
 			t.Fatal(keys(got), err)
 		}
@@ -97,20 +71,46 @@ func TestMonthsAreMadeOnDemandAndWithoutGaps(t *testing.T) {
 			for _, key := range step.ask {
 				ask = append(ask, month(t, key))
 			}
-			got, version, err := ensure(t, d, f.Organization.ID, ask...)
+			got, version, err := ensure(t, d, b.org, ask...)
 			if err != nil || keys(got) != step.want || version != first+step.bumps {
 				t.Errorf("asked for %v: %s, version %d after %d, %v", step.ask, keys(got), version, first, err)
 			}
 			first = version
 		}
-		now.Advance(150 * 24 * time.Hour)
-		if got, _, err := ensure(t, d, f.Organization.ID); err != nil || !strings.HasSuffix(keys(got), "2026-06 2026-07 2026-08") {
+		b.now.Advance(150 * 24 * time.Hour)
+		if got, _, err := ensure(t, d, b.org); err != nil || !strings.HasSuffix(keys(got), "2026-06 2026-07 2026-08") {
 			t.Errorf("later: %s %v", keys(got), err)
 		}
 		for _, key := range []string{"1899-12", "2200-01"} {
-			if _, _, err := ensure(t, d, f.Organization.ID, month(t, key)); fault.KindOf(err) != fault.Invalid {
+			if _, _, err := ensure(t, d, b.org, month(t, key)); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("%s: %v", key, err)
 			}
 		}
+	})
+}
+
+func TestTheNextMonthIsMadeBeforeItBeginsAndOnlyWhereItIsMissing(t *testing.T) {
+	t.Parallel()
+	each(t, "Pacific/Auckland", func(t *testing.T, b *books) {
+		turn := func(want string) {
+			t.Helper()
+			if err := period.TurnMonths(t.Context(), b.db); err != nil {
+				t.Fatal(err)
+			}
+			if got := keys(b.all(t)); got != want {
+				t.Errorf("at %s there are %s, want %s", b.now.Now(), got, want)
+			}
+		}
+		b.at("2026-03-30T10:59:59Z") // April begins 2026-03-31T11:00Z there
+		turn("2026-03")
+		b.at("2026-03-30T11:00:00Z")
+		turn("2026-03 2026-04")
+		version := b.version(t)
+		turn("2026-03 2026-04")
+		if got := b.version(t); got != version {
+			t.Errorf("a turn that makes nothing bumps the version from %d to %d", version, got)
+		}
+		b.at("2026-07-01T00:00:00Z") // after a long sleep
+		turn("2026-03 2026-04 2026-05 2026-06 2026-07")
 	})
 }

@@ -4,21 +4,55 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
+
+// noun is what a period is called where it is missing.
+const noun = "accounting period"
 
 func selectZone(ctx context.Context, tx *db.Tx) (string, error) {
 	return db.One[string](ctx, tx, "organization", "SELECT timezone FROM organizations WHERE organization_id = @org")
 }
 
-var periodColumns = db.Columns[Period]()
+var periodQuery = "SELECT " + db.Columns[Period]() + " FROM accounting_periods WHERE organization_id = @org"
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Period, error) {
-	return db.All[Period](ctx, tx, "SELECT "+periodColumns+" FROM accounting_periods WHERE organization_id = @org ORDER BY key")
+	return db.All[Period](ctx, tx, periodQuery+" ORDER BY key")
+}
+
+func selectOne(ctx context.Context, tx *db.Tx, periodID string) (Period, error) {
+	return db.One[Period](ctx, tx, noun, periodQuery+" AND accounting_period_id = ?", periodID)
+}
+
+// selectFirstKey gives an empty key where there is no period.
+func selectFirstKey(ctx context.Context, tx *db.Tx) (string, error) {
+	return db.One[string](ctx, tx, noun, "SELECT COALESCE(min(key), '') FROM accounting_periods WHERE organization_id = @org")
+}
+
+// selectSpan reads downward, the latest first.
+func selectSpan(ctx context.Context, tx *db.Tx, r span, limit int) ([]Period, error) {
+	q := db.Select(periodQuery).And("key < ?", r.below).And("key > ?", r.above)
+	if r.through != "" {
+		q.And("key <= ?", r.through)
+	}
+	if !r.from.IsZero() {
+		q.And("end_date_utc > ?", r.from)
+	}
+	if !r.to.IsZero() {
+		q.And("start_date_utc <= ?", r.to)
+	}
+	return db.All[Period](ctx, tx, q.Then("ORDER BY key DESC LIMIT ?", limit), q.Args...)
 }
 
 func insertPeriods(ctx context.Context, tx *db.Tx, periods []Period) error {
 	return db.Insert(ctx, tx, "accounting_periods", periods...)
+}
+
+// selectBehind lists organizations whose last month ends by a moment.
+func selectBehind(ctx context.Context, tx *db.Tx, by time.Time) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT o.organization_id FROM organizations o
+		WHERE NOT EXISTS (SELECT 1 FROM accounting_periods p WHERE p.organization_id = o.organization_id AND p.end_date_utc > ?) ORDER BY o.organization_id`, by)
 }
 
 type closingRow struct {
@@ -38,16 +72,82 @@ func (r closingRow) closing() Closing {
 	return Closing{r.ID, r.PeriodID, r.LegalEntityID, r.ClosedAt, db.OrEmpty(r.ClosedBy), r.EntryCount, r.Hash, r.ReopenedAt, db.OrEmpty(r.ReopenedBy), db.OrEmpty(r.ReopenReason)}
 }
 
+func toRow(c Closing) closingRow {
+	return closingRow{c.ID, c.PeriodID, c.LegalEntityID, c.ClosedAt, db.OrNull(c.ClosedBy), c.EntryCount, c.Hash, c.ReopenedAt, db.OrNull(c.ReopenedBy), db.OrNull(c.ReopenReason)}
+}
+
 var closingQuery = "SELECT " + db.Columns[closingRow]() + " FROM period_closings WHERE organization_id = @org"
 
 func selectStanding(ctx context.Context, tx *db.Tx) ([]Closing, error) {
-	return closings(db.All[closingRow](ctx, tx, closingQuery+" AND reopened_at IS NULL ORDER BY period_closing_id"))
+	return closingsOf(db.All[closingRow](ctx, tx, closingQuery+" AND reopened_at IS NULL ORDER BY period_closing_id"))
 }
 
-func closings(rows []closingRow, err error) ([]Closing, error) {
+// selectClosings gives the closes of some periods for some legal entities, the first one first.
+func selectClosings(ctx context.Context, tx *db.Tx, periodIDs, legalEntityIDs []string, standing bool) ([]Closing, error) {
+	q := db.Select(closingQuery).And("accounting_period_id {any}", periodIDs).And("legal_entity_id {any}", legalEntityIDs)
+	if standing {
+		q.And("reopened_at IS NULL")
+	}
+	return closingsOf(db.All[closingRow](ctx, tx, q.Then("ORDER BY period_closing_id"), q.Args...))
+}
+
+func closingsOf(rows []closingRow, err error) ([]Closing, error) {
 	out := make([]Closing, len(rows))
 	for i, r := range rows {
 		out[i] = r.closing()
+	}
+	return out, err
+}
+
+// selectThrough gives, by legal entity, the key of its last closed month.
+func selectThrough(ctx context.Context, tx *db.Tx) (map[string]string, error) {
+	rows, err := db.All[struct {
+		LegalEntityID string `db:"legal_entity_id"`
+		Key           string `db:"key"`
+	}](ctx, tx, `SELECT c.legal_entity_id, max(p.key) AS key FROM period_closings c
+		JOIN accounting_periods p ON p.organization_id = c.organization_id AND p.accounting_period_id = c.accounting_period_id
+		WHERE c.organization_id = @org AND c.reopened_at IS NULL GROUP BY c.legal_entity_id`)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.LegalEntityID] = r.Key
+	}
+	return out, err
+}
+
+func insertClosings(ctx context.Context, tx *db.Tx, closings []Closing) error {
+	rows := make([]closingRow, len(closings))
+	for i, c := range closings {
+		rows[i] = toRow(c)
+	}
+	return db.Insert(ctx, tx, "period_closings", rows...)
+}
+
+func updateReopened(ctx context.Context, tx *db.Tx, c Closing) error {
+	r := toRow(c)
+	_, err := tx.Exec(ctx, "UPDATE period_closings SET reopened_at = ?, reopened_by = ?, reopen_reason = ? WHERE organization_id = @org AND period_closing_id = ?",
+		r.ReopenedAt, r.ReopenedBy, r.ReopenReason, r.ID)
+	return err
+}
+
+type frozenRow struct {
+	ClosingID       string        `db:"period_closing_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	Opening         money.Decimal `db:"opening_balance"`
+	Debits          money.Decimal `db:"debits"`
+	Credits         money.Decimal `db:"credits"`
+	Closing         money.Decimal `db:"closing_balance"`
+}
+
+func insertFrozen(ctx context.Context, tx *db.Tx, frozen []frozenRow) error {
+	return db.Insert(ctx, tx, "period_closing_balances", frozen...)
+}
+
+// selectFrozen gives what stood in some closes, account by account.
+func selectFrozen(ctx context.Context, tx *db.Tx, closingIDs []string) (map[string][]Position, error) {
+	rows, err := db.All[frozenRow](ctx, tx, "SELECT "+db.Columns[frozenRow]()+" FROM period_closing_balances WHERE organization_id = @org AND period_closing_id {any} ORDER BY period_closing_id, ledger_account_id", closingIDs)
+	out := map[string][]Position{}
+	for _, r := range rows {
+		out[r.ClosingID] = append(out[r.ClosingID], Position{r.LedgerAccountID, r.Opening, r.Debits, r.Credits, r.Closing})
 	}
 	return out, err
 }

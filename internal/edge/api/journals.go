@@ -86,6 +86,9 @@ func (b CreateJournalEntry) checkTransactionForm(at string, faults *fault.List) 
 }
 
 func lineParams(lines []CreateJournalLine) []journal.LineParams {
+	if lines == nil {
+		return nil
+	}
 	out := make([]journal.LineParams, len(lines))
 	for i, l := range lines {
 		out[i] = journal.LineParams{
@@ -104,22 +107,18 @@ type entryPath struct {
 func (a *API) listJournalEntries(ctx context.Context, in *struct {
 	paging
 	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Entries of these legal entities"`
-	LedgerAccountID string   `query:"ledger_account_id" maxLength:"64" doc:"Entries with a line on this account"`
-	PeriodID        string   `query:"accounting_period_id" maxLength:"64" doc:"Entries of this month"`
+	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Entries with a line on this account"`
+	PeriodID        string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Entries of this month"`
 	Status          string   `query:"status" enum:"draft,posted" maxLength:"16" doc:"Only drafts, or only what is posted"`
-	TagID           string   `query:"tag_id" maxLength:"64" doc:"Entries that carry this tag, themselves or on a line"`
-	TransactionID   string   `query:"transaction_id" maxLength:"64" doc:"Entries of this transaction"`
-	StartDate       string   `query:"start_date" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date as UTC has it"`
-	EndDate         string   `query:"end_date" maxLength:"64" doc:"Accounting date up to here, inclusive"`
-	Search          string   `query:"search" maxLength:"200" doc:"Text in the number, the memo or a line's memo, in any case"`
+	TagID           string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Entries that carry this tag, themselves or on a line"`
+	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"Entries of this transaction"`
+	StartDate       string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date in the organization's time zone"`
+	EndDate         string   `query:"end_date" minLength:"1" maxLength:"64" doc:"Accounting date up to here, inclusive"`
+	Search          string   `query:"search" minLength:"1" maxLength:"200" doc:"Text in the number, the memo or a line's memo, in any case"`
 }) (List[JournalEntry], error) {
-	var faults fault.List
 	f := journal.Filter{
 		LegalEntityIDs: in.LegalEntityIDs, LedgerAccountID: in.LedgerAccountID, PeriodID: in.PeriodID, Status: journal.Status(in.Status), TagID: in.TagID,
-		TransactionID: in.TransactionID, From: moment(&faults, "start_date", in.StartDate, false), To: moment(&faults, "end_date", in.EndDate, true), Search: in.Search,
-	}
-	if err := faults.Err(); err != nil {
-		return List[JournalEntry]{}, err
+		TransactionID: in.TransactionID, Span: journal.Span{From: in.StartDate, To: in.EndDate}, Search: in.Search,
 	}
 	entries, err := a.app.Journal.List(ctx, f, in.request())
 	org := actor.From(ctx).OrganizationID
@@ -190,16 +189,10 @@ func (a *API) listLedgerAccountLines(ctx context.Context, in *struct {
 	paging
 	ID             string   `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account"`
 	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Lines of these legal entities"`
-	StartDate      string   `query:"start_date" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date as UTC has it"`
-	EndDate        string   `query:"end_date" maxLength:"64" doc:"Accounting date up to here, inclusive"`
+	StartDate      string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date in the organization's time zone"`
+	EndDate        string   `query:"end_date" minLength:"1" maxLength:"64" doc:"Accounting date up to here, inclusive"`
 }) (List[AccountLine], error) {
-	var faults fault.List
-	f := journal.LineFilter{
-		LedgerAccountID: in.ID, LegalEntityIDs: in.LegalEntityIDs, From: moment(&faults, "start_date", in.StartDate, false), To: moment(&faults, "end_date", in.EndDate, true),
-	}
-	if err := faults.Err(); err != nil {
-		return List[AccountLine]{}, err
-	}
+	f := journal.LineFilter{LedgerAccountID: in.ID, LegalEntityIDs: in.LegalEntityIDs, Span: journal.Span{From: in.StartDate, To: in.EndDate}}
 	lines, err := a.app.Journal.Lines(ctx, f, in.request())
 	return listOf(lines, viewAccountLine), err
 }
@@ -232,7 +225,7 @@ func viewLine(l journal.Line) JournalLine {
 		Currency: l.Currency, Memo: db.OrNull(l.Memo), TagIDs: listed(l.TagIDs),
 	}
 	if l.Base != nil {
-		base := l.Base.String()
+		base := l.Base.Fixed(l.BaseCurrency)
 		v.BaseAmount = &base
 	}
 	return v

@@ -1,5 +1,7 @@
 package api
 
+import "github.com/danielgtaylor/huma/v2"
+
 // JournalEntry is one entry of the journal.
 type JournalEntry struct {
 	ID                string                `json:"id" doc:"je_ and 26 characters"`
@@ -52,18 +54,18 @@ type JournalLine struct {
 
 // CreateJournalEntry describes an entry in one of two forms: by hand, with lines, or from a transaction, with its type and account.
 type CreateJournalEntry struct {
-	LegalEntityID  string              `json:"legal_entity_id,omitempty" maxLength:"64" doc:"By hand: the legal entity; may be left out where it follows from the lines or there is only one"`
+	LegalEntityID  string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"By hand: the legal entity; may be left out where it follows from the lines or there is only one"`
 	AccountingDate string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"When it counts: an RFC 3339 time, or a date in the organization's time zone. From a transaction it defaults to the transaction's date"`
 	Memo           Opt[string]         `json:"memo,omitempty" maxLength:"2000" doc:"What it is about"`
 	TagIDs         []string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags, which count for all its lines"`
 	Status         string              `json:"status,omitempty" enum:"draft,posted" doc:"By hand: draft, which is the default, or posted"`
-	TransactionID  string              `json:"transaction_id,omitempty" maxLength:"64" doc:"The transaction it records"`
+	TransactionID  string              `json:"transaction_id,omitempty" minLength:"1" maxLength:"64" doc:"The transaction it records"`
 	Lines          []CreateJournalLine `json:"lines,omitempty" maxItems:"1000" doc:"By hand: 2 to 1,000 lines that balance per legal entity and currency"`
 
-	TransactionType       string      `json:"transaction_type,omitempty" maxLength:"64" doc:"From a transaction: its type"`
-	Classification        string      `json:"classification,omitempty" maxLength:"64" doc:"From a transaction: older name of transaction_type"`
-	LedgerAccountID       string      `json:"ledger_account_id,omitempty" maxLength:"64" doc:"From a transaction: the account that stands against the source's"`
-	OffsetLedgerAccountID string      `json:"offset_ledger_account_id,omitempty" maxLength:"64" doc:"From a transaction: instead of the source's account"`
+	TransactionType       string      `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: its type"`
+	Classification        string      `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: older name of transaction_type"`
+	LedgerAccountID       string      `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: the account that stands against the source's"`
+	OffsetLedgerAccountID string      `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: instead of the source's account"`
 	VendorName            Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"From a transaction: a supplier, found or made as a tag"`
 	AutoPost              *bool       `json:"auto_post,omitempty" doc:"From a transaction: post it at once"`
 }
@@ -74,7 +76,7 @@ type CreateJournalLine struct {
 	CreditOrDebit   string      `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"The side"`
 	Amount          string      `json:"amount" format:"decimal" minLength:"1" maxLength:"80" doc:"Positive, with at most 30 decimals"`
 	Currency        string      `json:"currency,omitempty" minLength:"1" maxLength:"32" doc:"Defaults to the legal entity's; another one is translated at the stored rate of the day"`
-	LegalEntityID   string      `json:"legal_entity_id,omitempty" maxLength:"64" doc:"Defaults to the entry's"`
+	LegalEntityID   string      `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Defaults to the entry's"`
 	Memo            Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"What the line is about"`
 	TagIDs          []string    `json:"tag_ids,omitempty" maxItems:"100" doc:"The line's own tags"`
 }
@@ -86,6 +88,11 @@ type UpdateJournalEntry struct {
 	Memo           Opt[string]          `json:"memo,omitempty" maxLength:"2000" doc:"What it is about; null or empty clears it"`
 	TagIDs         *[]string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Its tags"`
 	Lines          *[]CreateJournalLine `json:"lines,omitempty" minItems:"2" maxItems:"1000" doc:"All its lines"`
+}
+
+// TransformSchema asks for at least one change.
+func (UpdateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return changing(s)
 }
 
 // ReverseJournalEntry says when and why an entry is undone.

@@ -220,7 +220,7 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 		}
 		// A description with an id the sample leaves out would go untested.
 		for _, p := range r.Operation.Parameters {
-			if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(own.query, p.Name+"=") {
+			if p.In == "query" && idName.MatchString(p.Name) && !strings.Contains(own.query, p.Name+"=") && unborn[p.Name] == "" {
 				t.Errorf("the sample lacks the parameter %s", p.Name)
 			}
 		}
@@ -231,6 +231,9 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 		}
 	})
 }
+
+// unborn are names of ids that no sample can have yet, and why.
+var unborn = map[string]string{}
 
 // strangers are as many ids that nobody has.
 func strangers(known any) any {
@@ -348,14 +351,14 @@ func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 		if fresh != 1 || entries(t, n) != before+effect {
 			t.Errorf("%d fresh answers and %d changes, want one and %d", fresh, entries(t, n)-before, effect)
 		}
-		if own.another == nil {
+		if own.another == nil && bodySchema(s, r).Properties["name"] != nil {
 			own.another = map[string]any{"name": "another"}
 		}
 		for name, value := range own.another {
 			own = own.with([]any{name}, value)
 		}
 		other := own.request(r, n.Key)
-		if r.Operation.RequestBody == nil { // then requests differ by their path
+		if own.another == nil { // then requests differ by their path, or by what they say
 			other, _ = request(t, r, n)
 		}
 		other.Header = req.Header

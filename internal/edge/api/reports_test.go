@@ -239,7 +239,7 @@ func TestAKeyOfSomeLegalEntitiesSeesTheirBooksOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limited := &ledger{&apitest.Tenant{Client: client.New(s.URL, key.Key)}, l.accounts}
+		limited := &ledger{Tenant: &apitest.Tenant{Client: client.New(s.URL, key.Key)}, accounts: l.accounts}
 		const months = "start_date=2025-03-01&end_date=2025-04-30"
 		mine, theirs, both := sheetOf(t, l, months+"&legal_entity_ids="+l.LegalEntity.ID), sheetOf(t, limited, months), sheetOf(t, l, months)
 		for _, c := range []struct {

@@ -170,10 +170,12 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 		}
 		return keyed.Store(ctx, tx, answer)
 	})
-	if keyed != nil && errors.Is(err, db.ErrCommitUnknown) {
-		// The answer to COMMIT was lost, but the key tells whether it happened.
-		if earlier, lost := keyed.Recall(ctx, a.app.DB, who.OrganizationID); lost == nil && earlier != nil {
-			return *earlier, false, nil
+	lost := errors.Is(err, db.ErrCommitUnknown)
+	if keyed != nil && (lost || err != nil && r.Together) {
+		// The answer to COMMIT was lost, but the key tells whether it happened. A write that is taken together may also have been taken for
+		// new and refused, because the books are no longer what they were when it was answered.
+		if earlier, failed := keyed.Recall(ctx, a.app.DB, who.OrganizationID); failed == nil && earlier != nil {
+			return *earlier, !lost, nil
 		}
 	}
 	return answer, replayed, err

@@ -56,6 +56,12 @@ func (a *API) routes() []Route {
 		on("GET", "/v1/reports/trial-balance", read, reads, plain, a.getTrialBalance, "Reports", "Every account's balance and movement by side, with totals that agree").conflicts(),
 		on("GET", "/v1/reports/income-statement", read, reads, plain, a.getIncomeStatement, "Reports", "What was earned in each period, section by section").conflicts(),
 		on("GET", "/v1/reports/general-ledger", read, reads, plain, a.listGeneralLedger, "Reports", "Posted lines account by account, with the balance before and after each"),
+		on("GET", "/v1/accounting-periods", read, reads, plain, a.listAccountingPeriods, "Accounting periods", "The months of the books, the latest first"),
+		on("GET", "/v1/accounting-periods/{accounting_period_id}", read, reads, plain, a.getAccountingPeriod, "Accounting periods", "One accounting period"),
+		on("GET", "/v1/accounting-periods/{accounting_period_id}/readiness", read, reads, plain, a.getAccountingPeriodReadiness, "Accounting periods", "What stands between a period and its close"),
+		on("POST", "/v1/accounting-periods/{accounting_period_id}/close", privileged, all, IDEM, a.closeAccountingPeriod, "Accounting periods", "Close a period: every check must pass, and what stands in it is frozen"),
+		on("POST", "/v1/accounting-periods/{accounting_period_id}/reopen", privileged, all, IDEM, a.reopenAccountingPeriod, "Accounting periods", "Open a closed period again, the latest first; what was frozen is kept as history"),
+		on("GET", "/v1/accounting-periods/{accounting_period_id}/close-package", read, reads, plain, a.getAccountingPeriodClosePackage, "Accounting periods", "What was frozen when a period was closed, and every earlier close"),
 
 		on("GET", "/v1/audit-log", read, reads, plain, a.listAuditLog, "Audit log", "Who changed what, newest first").only(actor.Owner, actor.Admin, actor.Auditor),
 		on("GET", "/v1/audit-log/verify", read, reads, plain, a.verifyAuditLog, "Audit log", "Recompute the chain of hashes over the log").only(actor.Owner, actor.Admin, actor.Auditor),

@@ -15,14 +15,18 @@ type sum struct {
 	total    money.Decimal
 }
 
-func (s *sums) add(amount money.Decimal, currency string) {
+func (s *sums) add(amount money.Decimal, currency string) error {
 	for i := range *s {
 		if (*s)[i].currency == currency {
 			(*s)[i].total = (*s)[i].total.Add(amount)
-			return
+			return nil
 		}
 	}
+	if len(*s) == currenciesMax {
+		return fault.Malformedf("the entry has more than %d currencies; split it", currenciesMax)
+	}
 	*s = append(*s, sum{currency, amount})
+	return nil
 }
 
 // open are the totals that are not zero.
@@ -45,17 +49,15 @@ func (s sums) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func weights(postings []Posting) sums {
-	var s sums
-	for i := range postings {
-		s.add(postings[i].weight())
-	}
-	return s
-}
-
 // checkBalance refuses an entry that does not balance to the last digit.
 func checkBalance(e *Entry) error {
-	if open := weights(e.Postings).open(); open != nil {
+	var s sums
+	for i := range e.Postings {
+		if err := s.add(e.Postings[i].weight()); err != nil {
+			return err
+		}
+	}
+	if open := s.open(); open != nil {
 		return fault.Conflictf("%s does not balance: debits less credits are %s; finish it, or leave it out of this export",
 			entryName(e), open)
 	}
@@ -80,40 +82,47 @@ func settle(legs []leg) ([]Posting, error) {
 	if err := findFreeCost(legs); err != nil {
 		return nil, err
 	}
-	var s sums
 	elided := -1
 	for i := range legs {
-		switch {
-		case legs[i].elided && elided >= 0:
+		if legs[i].elided && elided >= 0 {
 			return nil, fault.Malformedf("two amounts are missing and at most one can be computed; write the other, " +
 				"with at least two spaces between account and amount")
-		case legs[i].elided:
+		}
+		if legs[i].elided {
 			elided = i
-		case !legs[i].zero:
-			s.add(legs[i].weight())
 		}
 	}
-	open := s.open()
+	open, err := imbalance(legs)
+	if err != nil {
+		return nil, err
+	}
 	if elided >= 0 {
 		return fill(legs, elided, open)
 	}
 	if open = correct(legs, open); open != nil {
 		convert(legs, open)
-		if open = legWeights(legs).open(); open != nil {
+		if open, err = imbalance(legs); err != nil {
+			return nil, err
+		}
+		if open != nil {
 			return nil, fault.Malformedf("the entry does not balance: debits less credits are %s; correct an amount", open)
 		}
 	}
 	return keep(legs), nil
 }
 
-func legWeights(legs []leg) sums {
+// imbalance is what the amounts that are there do not add up to.
+func imbalance(legs []leg) (sums, error) {
 	var s sums
 	for i := range legs {
-		if !legs[i].zero {
-			s.add(legs[i].weight())
+		if legs[i].elided || legs[i].zero {
+			continue
+		}
+		if err := s.add(legs[i].weight()); err != nil {
+			return nil, err
 		}
 	}
-	return s
+	return s.open(), nil
 }
 
 // keep gives the postings that move something.
@@ -249,25 +258,32 @@ func convert(legs []leg, open sums) {
 // findFreeCost gives a bare zero cost the only other currency of the entry, as hledger prints a cost of zero without its
 // currency.
 func findFreeCost(legs []leg) error {
+	var s sums
+	free := false
 	for i := range legs {
-		if !legs[i].costFree || legs[i].zero {
+		free = free || legs[i].costFree
+		if legs[i].elided || legs[i].zero || legs[i].costFree {
 			continue
 		}
-		for j := range legs {
-			_, currency := legs[j].weight()
-			if legs[j].elided || legs[j].zero || legs[j].costFree || currency == legs[i].Currency {
-				continue
-			}
-			if legs[i].BaseCurrency != "" && legs[i].BaseCurrency != currency {
-				legs[i].BaseCurrency = ""
-				break
-			}
-			legs[i].BaseCurrency = currency
+		if err := s.add(legs[i].weight()); err != nil {
+			return err
 		}
-		if legs[i].BaseCurrency == "" {
+	}
+	for i := range legs {
+		if !free || !legs[i].costFree || legs[i].zero {
+			continue
+		}
+		var others []string
+		for _, each := range s {
+			if each.currency != legs[i].Currency {
+				others = append(others, each.currency)
+			}
+		}
+		if len(others) != 1 {
 			return fault.Malformedf("the cost of %s %s is zero without a currency; write one, such as @@ 0 USD",
 				legs[i].Amount, legs[i].Currency)
 		}
+		legs[i].BaseCurrency = others[0]
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -33,6 +34,9 @@ const (
 
 	kindTag  = "tag"
 	kindLink = "link"
+
+	// nativeMax is how many tags of an entry are written as beancount's own, which are compared with each other.
+	nativeMax = 100
 )
 
 type beancountForm struct {
@@ -44,15 +48,17 @@ type beancountForm struct {
 type names struct {
 	fitted map[string]string
 	taken  map[string]bool
+	last   map[string]int // The last number behind a candidate.
 }
 
-func newNames() names { return names{map[string]string{}, map[string]bool{}} }
+func newNames() names { return names{map[string]string{}, map[string]bool{}, map[string]int{}} }
 
 // fit remembers a name as the candidate, or as the first free one after it.
 func (n *names) fit(name, candidate string) string {
 	fitted := candidate
-	for i := 2; n.taken[fitted]; i++ {
-		fitted = candidate + "-" + itoa(i)
+	for i := max(2, n.last[candidate]+1); n.taken[fitted]; i++ {
+		fitted = candidate + "-" + strconv.Itoa(i)
+		n.last[candidate] = i
 	}
 	n.taken[fitted], n.fitted[name] = true, fitted
 	return fitted
@@ -210,7 +216,7 @@ func (b *beancountForm) posting(buf []byte, p *Posting) []byte {
 func nativeTags(e *Entry) int {
 	links := false
 	for i, tag := range e.Tags {
-		fits := linkable(tag.Name) && (tag.Kind == kindTag && !links || tag.Kind == kindLink && !chained(e, tag.Name))
+		fits := i < nativeMax && linkable(tag.Name) && (tag.Kind == kindTag && !links || tag.Kind == kindLink && !chained(e, tag.Name))
 		for _, before := range e.Tags[:i] {
 			fits = fits && before != tag
 		}

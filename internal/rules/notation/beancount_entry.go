@@ -89,6 +89,9 @@ func (b *beancountReader) body(labels *[]Tag) ([]Tag, error) {
 			}
 			return nil
 		}
+		if len(b.legs) == postingsMax {
+			return b.errorf(b.line, "%v", errPostings)
+		}
 		return b.posting(w)
 	})
 	return meta, err
@@ -161,6 +164,9 @@ func (b *beancountReader) posting(w *words) error {
 	root, _, ok := strings.Cut(name, ":")
 	if !ok {
 		return b.errorf(b.line, "%q is not an account; write one such as Assets:Cash", name)
+	}
+	if strings.Count(name, ":") >= depthMax {
+		return b.errorf(b.line, "the account has more than %d levels; use fewer", depthMax)
 	}
 	if b.roots[root] == "" {
 		return b.errorf(b.line, "%q is none of the five roots of beancount; set its name with an option", root)

@@ -1,7 +1,6 @@
 package notation
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -9,8 +8,6 @@ import (
 var beancountRoots = map[string]string{
 	Asset: "Assets", Liability: "Liabilities", Equity: "Equity", Revenue: "Income", Expense: "Expenses",
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }
 
 // fitAccount makes a name that beancount takes for an account: one of its five roots, then capitals, letters, digits and
 // dashes.

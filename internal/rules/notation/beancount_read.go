@@ -78,6 +78,7 @@ func (b *beancountReader) item(line string) error {
 		return b.plugin(w)
 	case "pushtag":
 		b.tags = append(b.tags, strings.TrimPrefix(w.word(), "#"))
+		return b.pushed()
 	case "poptag":
 		b.popTag(strings.TrimPrefix(w.word(), "#"))
 	case "pushmeta", "popmeta":
@@ -128,6 +129,13 @@ func (b *beancountReader) popTag(tag string) {
 	}
 }
 
+func (b *beancountReader) pushed() error {
+	if len(b.tags)+len(b.meta) > pushedMax {
+		return b.errorf(b.line, "more than %d tags and pieces of metadata are pushed; pop some", pushedMax)
+	}
+	return nil
+}
+
 func (b *beancountReader) pushMeta(w *words, push bool) error {
 	key, ok := w.key()
 	if !ok {
@@ -135,8 +143,11 @@ func (b *beancountReader) pushMeta(w *words, push bool) error {
 	}
 	if push {
 		value, err := w.value()
+		if err != nil {
+			return err
+		}
 		b.meta = append(b.meta, Tag{key, value})
-		return err
+		return b.pushed()
 	}
 	for i := len(b.meta) - 1; i >= 0; i-- {
 		if b.meta[i].Kind == key {
@@ -269,6 +280,9 @@ func (b *beancountReader) open(w *words) error {
 	if exact != "" {
 		a.Path = splitPath(exact)
 	}
+	if len(a.Path) > depthMax {
+		return b.errorf(a.Line, "the account has more than %d levels; use fewer", depthMax)
+	}
 	b.paths[name] = a.Path
 	if a.Type = b.roots[root]; a.Type == "" {
 		return b.errorf(a.Line, "%q is none of the five roots of beancount; set its name with an option", root)
@@ -283,7 +297,7 @@ func (b *beancountReader) commodity(w *words) error {
 		return err
 	}
 	return b.metadata(func(key, value string) {
-		if key == keyExact {
+		if key == keyExact && value != "" {
 			b.currencies[name] = value
 		}
 	})

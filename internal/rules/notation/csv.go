@@ -127,7 +127,7 @@ func (c *csvForm) posting(buf []byte, p *Posting) []byte {
 
 // appendCell quotes what RFC 4180 wants quoted, and spaces at either end, which some readers trim.
 func appendCell(buf []byte, cell string) []byte {
-	if strings.IndexAny(cell, ",\"\r\n") < 0 && (cell == "" || cell[0] != ' ' && cell[len(cell)-1] != ' ') {
+	if !strings.ContainsAny(cell, ",\"\r\n") && (cell == "" || cell[0] != ' ' && cell[len(cell)-1] != ' ') {
 		return append(buf, cell...)
 	}
 	buf = append(buf, '"')

@@ -235,6 +235,9 @@ func (c *csvReader) posting(line int) error {
 		}
 		return nil
 	}
+	if len(c.entry.Postings) == postingsMax {
+		return c.errorf(line, "%v", errPostings)
+	}
 	p := Posting{Account: splitPath(c.cell(colAccount)), Currency: c.cell(colCurrency), BaseCurrency: c.cell(colBaseCurrency),
 		Memo: c.cell(colLineMemo), Entity: c.cell(colLineEntity), Tags: splitTags(c.cell(colLineTags)), Line: line}
 	debit, credit := c.cell(colDebit), c.cell(colCredit)

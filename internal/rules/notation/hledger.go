@@ -13,7 +13,7 @@ import (
 //	    ; id:je_1, entity:Acme Inc, instant:2024-01-31T12:00:00Z
 //	    ; Department:Research
 //	    Expenses:Rent  1100.00 USD  ; office, Project:Move
-//	    Assets:Bank: EUR  -1000.00 EUR @@ 1100.00 USD
+//	    Assets:Bank  -1000.00 EUR @@ 1100.00 USD
 //
 // What we know and hledger does not is in tags. Texts that hledger would cut, trim or take for something else hold
 // percent escapes, and an entry that has any says so with the tag escaped:percent; in all others a percent sign is a
@@ -304,6 +304,6 @@ func dateBracket(s string, i int) bool {
 }
 
 // tagLike tells the name of a tag from a time of day or a score, which also have a colon.
-func tagLike(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || r == '%' }) >= 0
-}
+func tagLike(s string) bool { return strings.IndexFunc(s, tagRune) >= 0 }
+
+func tagRune(r rune) bool { return unicode.IsLetter(r) || r == '%' }

@@ -49,7 +49,7 @@ func (h *hledgerReader) amounts(l *leg, text string, escaped bool) error {
 		}
 	}
 	if rest != "" {
-		return fmt.Errorf("%q after the amount cannot be read; put a semicolon before it if it is a comment", rest)
+		return fmt.Errorf("%q after the amount cannot be read; put a semicolon before it if it is a comment", short(rest))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (h *hledgerReader) amount(s string, escaped bool) (amount, string, error) {
 	}
 	number, rest := cutNumber(rest)
 	if number == "" {
-		return amount{}, "", fmt.Errorf("%q is not an amount; write one such as 1200.50 USD", s)
+		return amount{}, "", fmt.Errorf("%q is not an amount; write one such as 1200.50 USD", short(s))
 	}
 	exponent, rest, err := cutExponent(rest)
 	if err != nil {
@@ -130,8 +130,11 @@ func (h *hledgerReader) amount(s string, escaped bool) (amount, string, error) {
 		rest = strings.TrimLeft(rest, " \t")
 	}
 	a := amount{currency: decoded(symbol, escaped)}
-	if symbol == "" {
+	switch {
+	case symbol == "":
 		a.currency = h.unnamed
+	case a.currency == "":
+		return amount{}, "", fmt.Errorf("the currency %q has no character; write one", short(symbol))
 	}
 	mark := h.decimal
 	if mark == 0 {
@@ -158,7 +161,7 @@ func cutSymbol(s string) (symbol, rest string, err error) {
 	if strings.HasPrefix(s, `"`) {
 		end := strings.IndexByte(s[1:], '"')
 		if end <= 0 {
-			return "", "", fmt.Errorf("the currency %s has no closing quote; add one", s)
+			return "", "", fmt.Errorf("the currency %s has no closing quote; add one", short(s))
 		}
 		return s[1 : 1+end], s[end+2:], nil
 	}

@@ -4,8 +4,8 @@ import "strings"
 
 // remarks is what the comments of a transaction, posting or directive say.
 type remarks struct {
-	text string // What is not a tag, a line for each line.
-	tags []Tag
+	lines []string // What is not a tag.
+	tags  []Tag
 }
 
 // add reads one line of comment, without its semicolon. A tag is a word with a colon right after it; its value ends at a
@@ -13,42 +13,37 @@ type remarks struct {
 func (r *remarks) add(line string) {
 	var text []string
 	for rest := strings.TrimSpace(line); rest != ""; {
-		at := tagColon(rest)
-		if at < 0 {
+		start, colon := findTag(rest)
+		if colon < 0 {
 			text = append(text, rest)
 			break
 		}
-		start := strings.LastIndexAny(rest[:at], " \t") + 1
 		if before := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest[:start]), ",")); before != "" {
 			text = append(text, before)
 		}
-		value, after, _ := strings.Cut(rest[at+1:], ",")
-		r.tags = append(r.tags, Tag{rest[start:at], strings.TrimSpace(value)})
+		value, after, _ := strings.Cut(rest[colon+1:], ",")
+		r.tags = append(r.tags, Tag{rest[start:colon], strings.TrimSpace(value)})
 		rest = strings.TrimSpace(after)
 	}
-	if len(text) == 0 {
-		return
+	if len(text) > 0 {
+		r.lines = append(r.lines, strings.Join(text, ", "))
 	}
-	if r.text != "" {
-		r.text += "\n"
-	}
-	r.text += strings.Join(text, ", ")
 }
 
-// tagColon finds the colon of the first tag, or -1.
-func tagColon(s string) int {
-	for from := 0; ; {
-		at := strings.IndexByte(s[from:], ':')
-		if at < 0 {
-			return -1
+// findTag gives where the name of the first tag begins and ends, or -1.
+func findTag(s string) (start, colon int) {
+	named := false // The word so far would do as a name.
+	for i, r := range s {
+		switch {
+		case r == ' ' || r == '\t':
+			start, named = i+1, false
+		case r == ':' && named && !strings.HasPrefix(s[i+1:], "//"):
+			return start, i
+		default:
+			named = named || tagRune(r)
 		}
-		at += from
-		name := s[strings.LastIndexAny(s[:at], " \t")+1 : at]
-		if tagLike(name) && !strings.HasPrefix(s[at+1:], "//") {
-			return at
-		}
-		from = at + 1
 	}
+	return -1, -1
 }
 
 // take removes the first tag of a name and gives its value.
@@ -62,12 +57,25 @@ func (r *remarks) take(name string) string {
 	return ""
 }
 
+// after joins what is not a tag to a text that comes first.
+func (r *remarks) after(first string) string {
+	if first == "" {
+		return strings.Join(r.lines, "\n")
+	}
+	if len(r.lines) == 0 {
+		return first
+	}
+	return first + "\n" + strings.Join(r.lines, "\n")
+}
+
 // decode undoes the percent escapes of all that is left.
 func (r *remarks) decode(escaped bool) {
 	if !escaped {
 		return
 	}
-	r.text = unescape(r.text)
+	for i, line := range r.lines {
+		r.lines[i] = unescape(line)
+	}
 	for i, tag := range r.tags {
 		r.tags[i] = Tag{unescape(tag.Kind), unescape(tag.Name)}
 	}

@@ -36,7 +36,7 @@ func (h *hledgerReader) directive(line string) error {
 		return h.errorf(h.line, "other files are not read from here; run \"hledger -f FILE print -x\", which puts them all "+
 			"into one journal, and import that")
 	}
-	if word[0] == 'Y' {
+	if strings.HasPrefix(word, "Y") {
 		return h.setYear(strings.TrimSpace(line[1:]))
 	}
 	return h.errorf(h.line, "%q is not understood here; remove the line if nothing depends on it, or %s", word, expand)
@@ -97,6 +97,9 @@ func (h *hledgerReader) accountDirective(rest string) error {
 	name, rest := cutAccount(rest)
 	if name == "" || strings.HasPrefix(name, ";") {
 		return h.errorf(h.line, "the account has no name; write one")
+	}
+	if strings.Count(name, ":") >= depthMax {
+		return h.errorf(h.line, "the account has more than %d levels; use fewer", depthMax)
 	}
 	var own remarks
 	if _, comment, ok := strings.Cut(rest, ";"); ok {
@@ -233,7 +236,7 @@ func (h *hledgerReader) priceDirective(rest string) error {
 		text = after
 	}
 	base, text, err := cutSymbol(text)
-	if err != nil || base == "" {
+	if base = decoded(base, escaped); err != nil || base == "" {
 		return h.errorf(h.line, "the price names no currency; write it like P 2024-01-31 EUR 1.10 USD")
 	}
 	rate, after, err := h.amount(strings.TrimLeft(text, " \t"), escaped)
@@ -243,6 +246,6 @@ func (h *hledgerReader) priceDirective(rest string) error {
 	if after != "" || rate.currency == "" || rate.number.Sign() < 0 {
 		return h.errorf(h.line, "the price cannot be read; write it like P 2024-01-31 EUR 1.10 USD")
 	}
-	h.out.put(Item{Price: &Price{Date: date, Base: decoded(base, escaped), Quote: rate.currency, Rate: rate.number, Line: h.line}})
+	h.out.put(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number, Line: h.line}})
 	return nil
 }

@@ -87,12 +87,9 @@ func (h *hledgerReader) transaction(line string) error {
 	e.Classification, e.OriginatedBy = fact(keyClassification), fact(keyOriginatedBy)
 	e.Previous, e.Next = fact(keyPrevious), fact(keyNext)
 	own.decode(escaped)
-	e.Number, e.Memo, e.Tags = decoded(number, escaped), decoded(description, escaped), own.tags
+	e.Number, e.Memo, e.Tags = decoded(number, escaped), own.after(decoded(description, escaped)), own.tags
 	if second != "" {
 		e.Tags = append(e.Tags, Tag{"date2", second})
-	}
-	if own.text != "" {
-		e.Memo = strings.TrimPrefix(e.Memo+"\n"+own.text, "\n")
 	}
 	if err := h.postings(e, escaped); err != nil {
 		return err
@@ -163,6 +160,9 @@ func (h *hledgerReader) postings(e *Entry, escaped bool) error {
 			h.back()
 			break
 		}
+		if len(h.legs) == postingsMax {
+			return h.errorf(h.line, "%v", errPostings)
+		}
 		if err := h.posting(trimmed, escaped); err != nil {
 			return err
 		}
@@ -188,6 +188,8 @@ func (h *hledgerReader) posting(text string, escaped bool) error {
 		return h.errorf(h.line, "the posting names no account; write one")
 	case strings.Contains(account, ";"):
 		return h.errorf(h.line, "put two spaces before the semicolon, so that it begins a comment and does not belong to the account")
+	case strings.Count(account, ":") >= depthMax:
+		return h.errorf(h.line, "the account has more than %d levels; use fewer", depthMax)
 	case virtual(account):
 		return h.errorf(h.line, "virtual postings are no part of double entry; take the brackets off, or remove the line")
 	}
@@ -209,10 +211,7 @@ func (h *hledgerReader) posting(text string, escaped bool) error {
 	}
 	memo := decoded(own.take(keyMemo), escaped)
 	own.decode(escaped)
-	l.Memo, l.Tags = own.text, own.tags
-	if memo != "" {
-		l.Memo = strings.TrimPrefix(l.Memo+"\n"+memo, "\n")
-	}
+	l.Memo, l.Tags = own.after(memo), own.tags
 	h.legs = append(h.legs, l)
 	return nil
 }

@@ -88,6 +88,58 @@ func TestHledgerJournalsAreReadAsPeopleWriteThem(t *testing.T) {
   Assets:Cash  -1 EUR
 2024-03-01 *
 `},
+		{"balance assertions are read and not checked", `
+2024-01-01 x
+  a   1 EUR = 5 EUR
+  a   1 EUR == 5 EUR @ 2 USD
+  a   1 EUR @ 2 USD =* $7
+  b  -2 EUR ==* 5 EUR ; known
+  b
+`, `
+2024-01-01 * x
+  a  1 EUR
+  a  1 EUR
+  a  1 EUR @@ 2 USD
+  b  -2 EUR  ; known
+  b  -2 USD
+`},
+		{"what imports nothing is passed over", `
+comment
+2024-01-01 not this
+end comment
+payee Somebody
+tag thing
+  ; with details
+account Assets:Bank  ; type:A
+  note what it is
+N $
+2024-01-01=2024-01-09 two dates
+  a   0 USD
+  b   0
+`, `
+2024-01-01 * two dates [date2=2024-01-09]
+`},
+		{"no end of line at the end of the file", "2024-01-01 x\n  a  1 USD\n  b", `
+2024-01-01 * x
+  a  1 USD
+  b  -1 USD
+`},
+		{"a mark of the byte order and ends of lines from Windows", "\ufeff2024-01-01 x ; y\r\n  a  1 USD\r\n  b\r\n", `
+2024-01-01 * x/y
+  a  1 USD
+  b  -1 USD
+`},
+		{"percent signs of others are left alone", "2024-01-01 100%41 ; see:a%20b\n  a%3Ab  1 USD\n  b\n", `
+2024-01-01 * 100%41 [see=a%20b]
+  a%3Ab  1 USD
+  b  -1 USD
+`},
+	})
+}
+
+func TestHledgerNumbersAreReadWithTheMarksOfAnyCountry(t *testing.T) {
+	t.Parallel()
+	checkReadings(t, notation.Hledger, []reading{
 		{"the currency on either side", `
 2024-01-01 x
   a   $-1.50
@@ -172,52 +224,6 @@ decimal-mark ,
   b  -1000 USD
 2024-01-02 * y
   a  1 USD
-  b  -1 USD
-`},
-		{"balance assertions are read and not checked", `
-2024-01-01 x
-  a   1 EUR = 5 EUR
-  a   1 EUR == 5 EUR @ 2 USD
-  a   1 EUR @ 2 USD =* $7
-  b  -2 EUR ==* 5 EUR ; known
-  b
-`, `
-2024-01-01 * x
-  a  1 EUR
-  a  1 EUR
-  a  1 EUR @@ 2 USD
-  b  -2 EUR  ; known
-  b  -2 USD
-`},
-		{"what imports nothing is passed over", `
-comment
-2024-01-01 not this
-end comment
-payee Somebody
-tag thing
-  ; with details
-account Assets:Bank  ; type:A
-  note what it is
-N $
-2024-01-01=2024-01-09 two dates
-  a   0 USD
-  b   0
-`, `
-2024-01-01 * two dates [date2=2024-01-09]
-`},
-		{"no end of line at the end of the file", "2024-01-01 x\n  a  1 USD\n  b", `
-2024-01-01 * x
-  a  1 USD
-  b  -1 USD
-`},
-		{"a mark of the byte order and ends of lines from Windows", "\ufeff2024-01-01 x ; y\r\n  a  1 USD\r\n  b\r\n", `
-2024-01-01 * x/y
-  a  1 USD
-  b  -1 USD
-`},
-		{"percent signs of others are left alone", "2024-01-01 100%41 ; see:a%20b\n  a%3Ab  1 USD\n  b\n", `
-2024-01-01 * 100%41 [see=a%20b]
-  a%3Ab  1 USD
   b  -1 USD
 `},
 	})

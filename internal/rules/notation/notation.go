@@ -40,8 +40,18 @@ func unknownFormat(f Format) error {
 	return fault.Malformedf("there is no format %q; use one of %s", f, strings.Join(names, ", "))
 }
 
-// entryMax bounds the text of one entry, which is all that is ever held in memory.
-const entryMax = 16 << 20
+const (
+	// entryMax bounds the text of one entry, which is all that is ever held in memory.
+	entryMax = 16 << 20
+	// postingsMax bounds the postings of one entry.
+	postingsMax = 10_000
+	// depthMax bounds the levels of an account.
+	depthMax = 100
+	// currenciesMax bounds the currencies of one entry, so that adding it up stays quick.
+	currenciesMax = 200
+	// pushedMax bounds the tags that a beancount journal may add to all that follows.
+	pushedMax = 100
+)
 
 // Item is one thing a journal says; exactly one field is set.
 type Item struct {

@@ -46,7 +46,7 @@ func cutExponent(s string) (exponent int, rest string, err error) {
 	}
 	exponent, err = strconv.Atoi(s[1:i])
 	if err != nil || exponent > exponentMax || exponent < -exponentMax {
-		return 0, s, fmt.Errorf("the exponent of %q is too large", s[:i])
+		return 0, s, fmt.Errorf("the exponent of %q is too large", short(s[:i]))
 	}
 	return exponent, s[i:], nil
 }
@@ -81,7 +81,7 @@ func decipher(number string, decimal byte, exponent int) (money.Decimal, int, er
 	}
 	d, err := money.Parse(whole)
 	if err != nil {
-		return money.Decimal{}, 0, fmt.Errorf("the number %s %w", number, err)
+		return money.Decimal{}, 0, fmt.Errorf("the number %s %w", short(number), err)
 	}
 	return d, places, nil
 }
@@ -102,7 +102,7 @@ func splitNumber(number string, decimal byte) (whole, fraction string, err error
 		whole, fraction = number[:at], number[at+1:]
 	}
 	if strings.IndexFunc(fraction, func(r rune) bool { return r < '0' || r > '9' }) >= 0 {
-		return "", "", fmt.Errorf("the number %s has a mark after its decimal mark %q", number, mark)
+		return "", "", fmt.Errorf("the number %s has a mark after its decimal mark %q", short(number), mark)
 	}
 	group := strings.IndexAny(whole, "., ")
 	if group < 0 {
@@ -111,8 +111,8 @@ func splitNumber(number string, decimal byte) (whole, fraction string, err error
 	groups := strings.Split(whole, whole[group:group+1])
 	for i, digits := range groups {
 		// Groups of three, of two as in India, or of four as in China.
-		if len(digits) == 0 || strings.IndexAny(digits, "., ") >= 0 || i > 0 && (len(digits) < 2 || len(digits) > 4) {
-			return "", "", fmt.Errorf("the number %s has its digits in odd groups; write it without marks between them", number)
+		if len(digits) == 0 || strings.ContainsAny(digits, "., ") || i > 0 && (len(digits) < 2 || len(digits) > 4) {
+			return "", "", fmt.Errorf("the number %s has its digits in odd groups; write it without marks between them", short(number))
 		}
 	}
 	return strings.Join(groups, ""), fraction, nil
@@ -129,18 +129,18 @@ func decimalMark(number string, known byte) (byte, int, error) {
 	switch {
 	case strings.Count(number, string(mark)) > 1:
 		if mark == known {
-			return 0, 0, fmt.Errorf("the number %s has the decimal mark %q more than once", number, mark)
+			return 0, 0, fmt.Errorf("the number %s has the decimal mark %q more than once", short(number), mark)
 		}
 		return 0, -1, nil
 	case known == mark:
 		return mark, at, nil
 	case known != 0:
 		return 0, -1, nil
-	case strings.IndexAny(number[:at], "., ") >= 0: // Another mark before it groups the digits.
+	case strings.ContainsAny(number[:at], "., "): // Another mark before it groups the digits.
 		return mark, at, nil
 	case mark == ',' && at >= 1 && at <= 3 && number[0] != '0' && len(number)-at-1 == 3:
 		return 0, 0, fmt.Errorf("the comma in %s may be decimal or between thousands; put a line such as "+
-			"\"decimal-mark .\" or \"commodity 1,000.00 USD\" at the top of the file", number)
+			"\"decimal-mark .\" or \"commodity 1,000.00 USD\" at the top of the file", short(number))
 	}
 	return mark, at, nil
 }

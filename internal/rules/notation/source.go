@@ -89,5 +89,21 @@ func (s *source) begin() { s.size = 0 }
 
 // errorf blames a line of the file.
 func (s *source) errorf(line int, format string, args ...any) error {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = short(text)
+		}
+	}
 	return fault.Malformedf("%s:%d: %s", s.name, line, fmt.Sprintf(format, args...))
+}
+
+// quoteMax bounds what an error quotes of a file.
+const quoteMax = 120
+
+// short cuts a text for an error.
+func short(text string) string {
+	if len(text) <= quoteMax {
+		return text
+	}
+	return strings.ToValidUTF8(text[:quoteMax], "") + "…"
 }

@@ -182,6 +182,9 @@ func checkEntry(e *Entry) error {
 	if err := checkTags(e.Tags); err != nil {
 		return err
 	}
+	if len(e.Postings) > postingsMax {
+		return errPostings
+	}
 	for i := range e.Postings {
 		if err := checkPosting(&e.Postings[i]); err != nil {
 			return fmt.Errorf("line %d: %w", i+1, err)
@@ -189,6 +192,8 @@ func checkEntry(e *Entry) error {
 	}
 	return nil
 }
+
+var errPostings = fault.Malformedf("the entry has more than %d lines; split it", postingsMax)
 
 func checkPosting(p *Posting) error {
 	if err := checkPath(p.Account); err != nil {
@@ -226,6 +231,9 @@ func checkPosting(p *Posting) error {
 func checkPath(path []string) error {
 	if len(path) == 0 {
 		return fault.Malformedf("the account has no name")
+	}
+	if len(path) > depthMax {
+		return fault.Malformedf("the account has more than %d levels", depthMax)
 	}
 	return checkText(path...)
 }

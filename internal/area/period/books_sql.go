@@ -1,0 +1,128 @@
+package period
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// What is read here of the journal and its totals is written by area/journal alone.
+
+// inPeriod are the posted entries of a period. The dates only lead to them by an index.
+const inPeriod = "e.organization_id = @org AND e.status = 'posted' AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?"
+
+type positionRow struct {
+	LegalEntityID   string         `db:"legal_entity_id"`
+	LedgerAccountID string         `db:"ledger_account_id"`
+	DebitsBefore    *money.Decimal `db:"debits_before"`
+	CreditsBefore   *money.Decimal `db:"credits_before"`
+	Debits          *money.Decimal `db:"debits"`
+	Credits         *money.Decimal `db:"credits"`
+}
+
+// selectPositions adds up the totals of a period and of all before it, by legal entity. Accounts that nothing stands on are left out.
+func selectPositions(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]Position, error) {
+	rows, err := db.All[positionRow](ctx, tx, `SELECT b.legal_entity_id, b.ledger_account_id,
+			{dec_sum}(CASE WHEN p.key < ? THEN b.debits END) AS debits_before, {dec_sum}(CASE WHEN p.key < ? THEN b.credits END) AS credits_before,
+			{dec_sum}(CASE WHEN p.key = ? THEN b.debits END) AS debits, {dec_sum}(CASE WHEN p.key = ? THEN b.credits END) AS credits
+		FROM account_balances b JOIN accounting_periods p ON p.organization_id = b.organization_id AND p.accounting_period_id = b.accounting_period_id
+		WHERE b.organization_id = @org AND b.tag_id = '' AND b.legal_entity_id {any} AND p.key <= ?
+		GROUP BY b.legal_entity_id, b.ledger_account_id ORDER BY b.legal_entity_id, b.ledger_account_id`,
+		p.Key, p.Key, p.Key, p.Key, legalEntityIDs, p.Key)
+	out := map[string][]Position{}
+	for _, r := range rows {
+		at := positionOf(r)
+		if !at.Opening.IsZero() || !at.Debits.IsZero() || !at.Credits.IsZero() {
+			out[r.LegalEntityID] = append(out[r.LegalEntityID], at)
+		}
+	}
+	return out, err
+}
+
+func positionOf(r positionRow) Position {
+	at := Position{LedgerAccountID: r.LedgerAccountID, Opening: orZero(r.DebitsBefore).Sub(orZero(r.CreditsBefore)), Debits: orZero(r.Debits), Credits: orZero(r.Credits)}
+	at.Closing = at.Opening.Add(at.Debits).Sub(at.Credits)
+	return at
+}
+
+func orZero(d *money.Decimal) money.Decimal {
+	if d == nil {
+		return money.Decimal{}
+	}
+	return *d
+}
+
+// movement is what was added to an account.
+type movement struct{ debits, credits money.Decimal }
+
+// named is an entry as far as a check names it.
+type named struct {
+	ID     string `db:"journal_entry_id"`
+	Number int64  `db:"number"`
+}
+
+const isDraft = `e.organization_id = @org AND e.status = 'draft' AND e.accounting_date >= ? AND e.accounting_date < ?`
+
+// countDrafts counts the drafts dated in a period, by legal entity of their lines.
+func countDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]int64, error) {
+	rows, err := db.All[struct {
+		LegalEntityID string `db:"legal_entity_id"`
+		Count         int64  `db:"count"`
+	}](ctx, tx, `SELECT l.legal_entity_id, count(DISTINCT e.journal_entry_id) AS count
+		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
+		WHERE `+isDraft+` AND l.legal_entity_id {any} GROUP BY l.legal_entity_id`, p.Start, p.End, legalEntityIDs)
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.LegalEntityID] = r.Count
+	}
+	return out, err
+}
+
+// selectDrafts gives a few of them.
+func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, limit int) ([]named, error) {
+	return db.All[named](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.number
+		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
+		WHERE `+isDraft+` AND l.legal_entity_id = ? ORDER BY e.number LIMIT ?`, p.Start, p.End, legalEntityID, limit)
+}
+
+// selectEntryIDs gives the posted entries of a period with a line of one of the legal entities, in the order of their numbers. Those that are
+// one's own themselves come along, whatever their lines are, because looking into each for its lines would take as long as reading them.
+func selectEntryIDs(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT e.journal_entry_id FROM journal_entries e WHERE `+inPeriod+`
+		AND (e.legal_entity_id {any} OR EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND l.legal_entity_id {any}))
+		ORDER BY e.number`, p.Start, p.End, p.ID, legalEntityIDs, legalEntityIDs)
+}
+
+// lineRow is a line with what never changes of its entry.
+type lineRow struct {
+	Number          int64          `db:"number"`
+	EntryID         string         `db:"journal_entry_id"`
+	AccountingDate  time.Time      `db:"accounting_date"`
+	EntryEntityID   string         `db:"entry_entity_id"`
+	Position        int64          `db:"position"`
+	ID              string         `db:"journal_line_id"`
+	LedgerAccountID string         `db:"ledger_account_id"`
+	LegalEntityID   string         `db:"legal_entity_id"`
+	Side            string         `db:"credit_or_debit"`
+	Amount          money.Decimal  `db:"amount"`
+	Currency        string         `db:"currency"`
+	Base            *money.Decimal `db:"base_amount"`
+}
+
+// selectEntryLines gives the lines of some entries, entry by entry.
+func selectEntryLines(ctx context.Context, tx *db.Tx, entryIDs []string) ([]lineRow, error) {
+	return db.All[lineRow](ctx, tx, `SELECT e.number, e.journal_entry_id, e.accounting_date, e.legal_entity_id AS entry_entity_id,
+			l.position, l.journal_line_id, l.ledger_account_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.currency, l.base_amount
+		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
+		WHERE e.organization_id = @org AND e.journal_entry_id {any} ORDER BY e.number, l.position`, entryIDs)
+}
+
+// selectStray finds posted entries that do not lie in the period they are in.
+func selectStray(ctx context.Context, tx *db.Tx, limit int) ([]int64, error) {
+	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
+		LEFT JOIN accounting_periods p ON p.organization_id = e.organization_id AND p.accounting_period_id = e.accounting_period_id
+		WHERE e.organization_id = @org AND e.status = 'posted' AND (p.key IS NULL OR e.accounting_date < p.start_date_utc OR e.accounting_date >= p.end_date_utc)
+		ORDER BY e.number LIMIT ?`, limit)
+}

@@ -1,0 +1,122 @@
+package period
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// digest is what the posted entries of a period come to for one legal entity.
+type digest struct {
+	hash       hash.Hash
+	entries    int64
+	moved      map[string]movement // by ledger account
+	unbalanced []named
+
+	buffer []byte
+}
+
+func newDigest(organizationID, legalEntityID, key string) *digest {
+	d := &digest{hash: sha256.New(), moved: map[string]movement{}}
+	d.put("bursar period 1", organizationID, legalEntityID, key)
+	d.flush()
+	return d
+}
+
+// put writes each part after its length: no two periods share an encoding.
+func (d *digest) put(parts ...string) {
+	for _, part := range parts {
+		d.number(int64(len(part)))
+		d.buffer = append(d.buffer, part...)
+	}
+}
+
+func (d *digest) number(n int64) { d.buffer = binary.BigEndian.AppendUint64(d.buffer, uint64(n)) }
+
+func (d *digest) flush() {
+	d.hash.Write(d.buffer)
+	d.buffer = d.buffer[:0]
+}
+
+// add takes in an entry by all of it that never changes once it is posted: memos and tags may.
+func (d *digest) add(lines []lineRow, legalEntityID string) {
+	d.entries++
+	first := lines[0]
+	d.number(first.Number)
+	d.put(first.EntryID, clock.Format(first.AccountingDate), first.EntryEntityID)
+	d.number(int64(len(lines)))
+	var balance money.Decimal
+	for _, l := range lines {
+		base := orZero(l.Base)
+		d.number(l.Position)
+		d.put(l.ID, l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.String(), l.Currency, base.String())
+		if l.LegalEntityID != legalEntityID {
+			continue
+		}
+		m := d.moved[l.LedgerAccountID]
+		if book.Side(l.Side) == book.Debit {
+			m.debits, balance = m.debits.Add(base), balance.Add(base)
+		} else {
+			m.credits, balance = m.credits.Add(base), balance.Sub(base)
+		}
+		d.moved[l.LedgerAccountID] = m
+	}
+	d.flush()
+	if !balance.IsZero() {
+		d.unbalanced = append(d.unbalanced, named{first.EntryID, first.Number})
+	}
+}
+
+// sum is the SHA-256 over everything taken in, in hex.
+func (d *digest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
+
+// digestChunk is how many entries are held at a time: a period may have a hundred thousand.
+const digestChunk = 1000
+
+// digests goes through the posted entries of a period once, for several legal entities. An entry with lines of several belongs to each of them.
+func digests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]*digest, error) {
+	out := make(map[string]*digest, len(legalEntityIDs))
+	for _, e := range legalEntityIDs {
+		out[e] = newDigest(tx.Organization(), e, p.Key)
+	}
+	ids, err := selectEntryIDs(ctx, tx, p, legalEntityIDs)
+	if err != nil {
+		return nil, err
+	}
+	for len(ids) > 0 {
+		n := min(digestChunk, len(ids))
+		lines, err := selectEntryLines(ctx, tx, ids[:n])
+		if err != nil {
+			return nil, err
+		}
+		ids = ids[n:]
+		for len(lines) > 0 {
+			end := 1
+			for end < len(lines) && lines[end].EntryID == lines[0].EntryID {
+				end++
+			}
+			addTo(out, lines[:end])
+			lines = lines[end:]
+		}
+	}
+	return out, nil
+}
+
+// addTo takes an entry into the digest of each legal entity that has a line in it.
+func addTo(digests map[string]*digest, entry []lineRow) {
+	var done []string
+	for _, l := range entry {
+		if d := digests[l.LegalEntityID]; d != nil && !slices.Contains(done, l.LegalEntityID) {
+			done = append(done, l.LegalEntityID)
+			d.add(entry, l.LegalEntityID)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package period
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// inStretch are the entries of a period that are dated in a stretch of time.
+const inStretch = "e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?"
+
+// anyBetween tells whether there is an entry in a stretch, posted or not.
+func anyBetween(ctx context.Context, tx *db.Tx, s stretch) (bool, error) {
+	found, err := db.All[string](ctx, tx, "SELECT e.journal_entry_id FROM journal_entries e WHERE "+inStretch+" LIMIT 1", s.start, s.end, s.from.ID)
+	return len(found) > 0, err
+}
+
+// countBound counts posted entries of a stretch with a line of a legal entity for which one of two periods is closed.
+func countBound(ctx context.Context, tx *db.Tx, s stretch, periodIDs []string) (int64, error) {
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM journal_entries e WHERE `+inStretch+` AND e.status = 'posted'
+		AND EXISTS (SELECT 1 FROM journal_lines l JOIN period_closings c ON c.organization_id = l.organization_id AND c.legal_entity_id = l.legal_entity_id
+			WHERE l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND c.reopened_at IS NULL AND c.accounting_period_id {any})`,
+		s.start, s.end, s.from.ID, periodIDs)
+}
+
+type stretchRow struct {
+	LegalEntityID   string         `db:"legal_entity_id"`
+	LedgerAccountID string         `db:"ledger_account_id"`
+	EntryTagIDs     string         `db:"entry_tag_ids"`
+	LineTagIDs      string         `db:"line_tag_ids"`
+	Debits          *money.Decimal `db:"debits"`
+	Credits         *money.Decimal `db:"credits"`
+}
+
+// lines gives what a row adds up, as the lines that totals are made of.
+func (r stretchRow) lines() []book.Line {
+	tags := map[string]bool{}
+	line := book.Line{Entity: r.LegalEntityID, Account: r.LedgerAccountID}
+	for _, tag := range append(strings.Fields(r.EntryTagIDs), strings.Fields(r.LineTagIDs)...) {
+		if !tags[tag] {
+			tags[tag] = true
+			line.Tags = append(line.Tags, tag)
+		}
+	}
+	debit, credit := line, line
+	debit.Side, debit.Base = book.Debit, orZero(r.Debits)
+	credit.Side, credit.Base = book.Credit, orZero(r.Credits)
+	return []book.Line{debit, credit}
+}
+
+// selectStretch adds up the posted lines of a stretch by account and by the tags they count for.
+func selectStretch(ctx context.Context, tx *db.Tx, s stretch) ([]stretchRow, error) {
+	return db.All[stretchRow](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, e.tag_ids AS entry_tag_ids, l.tag_ids AS line_tag_ids,
+			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit = 'CREDIT' THEN l.base_amount END) AS credits
+		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
+		WHERE `+inStretch+` AND e.status = 'posted' GROUP BY l.legal_entity_id, l.ledger_account_id, e.tag_ids, l.tag_ids`, s.start, s.end, s.from.ID)
+}
+
+type totalRow struct {
+	TagID           string        `db:"tag_id"`
+	LegalEntityID   string        `db:"legal_entity_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	PeriodID        string        `db:"accounting_period_id"`
+	Debits          money.Decimal `db:"debits"`
+	Credits         money.Decimal `db:"credits"`
+}
+
+func addTotals(ctx context.Context, tx *db.Tx, totals book.Totals) error {
+	var rows []totalRow
+	for _, k := range totals.Keys() {
+		rows = append(rows, totalRow{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
+	}
+	_, err := db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
+		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
+	return err
+}
+
+// moveEntries puts the entries of a stretch into another period. A draft that has none yet gets none.
+func moveEntries(ctx context.Context, tx *db.Tx, s stretch, toID string) (int64, error) {
+	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?
+		WHERE organization_id = @org AND accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?`, toID, tx.Now(), s.start, s.end, s.from.ID)
+}
+
+func updateBounds(ctx context.Context, tx *db.Tx, periods []Period) error {
+	_, err := db.Upsert(ctx, tx, "accounting_periods", periods, `ON CONFLICT (organization_id, accounting_period_id)
+		DO UPDATE SET start_date_utc = excluded.start_date_utc, end_date_utc = excluded.end_date_utc`)
+	return err
+}

@@ -1,0 +1,45 @@
+package period
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// Turn is the job that makes the next month before it begins, so that the current one is always there and reading it need not write it.
+type Turn struct{}
+
+// Kind names the job.
+func (Turn) Kind() string { return "period_turn" }
+
+// ahead is how long before it begins a month is made: longer than the job may be late.
+const ahead = 24 * time.Hour
+
+// TurnMonths makes the month that begins soon where it is not there yet.
+func TurnMonths(ctx context.Context, d *db.DB) error {
+	soon := d.Clock().Now().Add(ahead)
+	var behind []string
+	err := d.ReadAcross(ctx, "months turn in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
+		behind, err = selectBehind(ctx, tx, soon)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, organizationID := range behind {
+		err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+			loc, err := Zone(ctx, tx)
+			if err != nil {
+				return err
+			}
+			_, err = Ensure(ctx, tx, calendar.MonthOf(soon, loc))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+// faulty is an entry with something put where it does not belong, and what is said of it.
+type faulty struct {
+	name   string
+	put    map[string]any // by place, such as lines[0].amount
+	status int
+	fields []string
+	says   string
+}
+
+// faultyEntries are the ways in which an entry can be wrong. The entry they begin with is good.
+func faultyEntries(t *testing.T, l *ledger, foreign *ledger) []faulty {
+	t.Helper()
+	archived := l.account(t, "archived")
+	if _, err := l.Client.ArchiveLedgerAccount(t.Context(), archived); err != nil {
+		t.Fatal(err)
+	}
+	tag, theirs, account := l.tag(t, "#a"), foreign.tag(t, "#a"), l.accounts["1010"]
+	some := func(n int) (out []client.CreateJournalLine) {
+		for i := range n {
+			out = append(out, l.lines([]string{"Dr 1010 1", "Cr 4010 1"}[i%2])...)
+		}
+		return out
+	}
+	digits := strings.Repeat("1", 39)
+	return []faulty{
+		{"unbalanced", map[string]any{"lines[1].amount": "99.99"}, 400, []string{"lines"}, "in USD of mine, debits are 100.00 and credits 99.99, a difference of 0.01"},
+		{"one line", map[string]any{"lines": some(1)}, 400, []string{"lines"}, "2 to 1000"},
+		{"no lines", map[string]any{"lines": some(0)}, 400, []string{"lines"}, ""},
+		{"an empty list of lines", map[string]any{"lines": []any{}}, 400, []string{"lines"}, "2 to 1000"},
+		{"lines left out", map[string]any{"lines": absent{}}, 400, []string{"lines"}, "required"},
+		{"1001 lines", map[string]any{"lines": some(1001)}, 400, []string{"lines"}, "1000"},
+		{"two debits", map[string]any{"lines[1].credit_or_debit": "DEBIT"}, 400, []string{"lines"}, "a difference of 200.00"},
+		{"no side", map[string]any{"lines[1].credit_or_debit": "Cr"}, 400, []string{"lines[1].credit_or_debit"}, ""},
+		{"zero", map[string]any{"lines[0].amount": "0", "lines[1].amount": "0.000"}, 400, []string{"lines[0].amount", "lines[1].amount"}, "positive"},
+		{"negative", map[string]any{"lines[0].amount": "-100.00"}, 400, []string{"lines[0].amount"}, "positive"},
+		{"a JSON number", map[string]any{"lines[0].amount": 100}, 400, []string{"lines[0].amount"}, ""},
+		{"a JSON fraction", map[string]any{"lines[1].amount": 100.25}, 400, []string{"lines[1].amount"}, ""},
+		{"31 decimals", map[string]any{"lines[0].amount": "1." + digits[:31]}, 400, []string{"lines[0].amount"}, "30 digits"},
+		{"39 digits", map[string]any{"lines[0].amount": digits}, 400, []string{"lines[0].amount"}, "38 digits"},
+		{"an exponent", map[string]any{"lines[0].amount": "1e2"}, 400, []string{"lines[0].amount"}, "decimal"},
+		{"no amount", map[string]any{"lines[0].amount": absent{}}, 400, []string{"lines[0].amount"}, "required"},
+		{"an unknown account", map[string]any{"lines[0].ledger_account_id": strange(account)}, 404, []string{"lines[0].ledger_account_id"}, "ledger account not found"},
+		{"a foreign account", map[string]any{"lines[1].ledger_account_id": foreign.accounts["1010"]}, 404, []string{"lines[1].ledger_account_id"}, "ledger account not found"},
+		{"an archived account", map[string]any{"lines[0].ledger_account_id": archived}, 409, []string{"lines[0].ledger_account_id"}, "Account archived is archived"},
+		{"a group of accounts", map[string]any{"lines[0].ledger_account_id": l.accounts["1000"]}, 400, []string{"lines[0].ledger_account_id"}, "1000 Cash and bank is not postable"},
+		{"an unknown tag", map[string]any{"tag_ids": []string{tag, strange(tag)}}, 404, []string{"tag_ids[1]"}, "tag not found"},
+		{"a foreign tag", map[string]any{"lines[1].tag_ids": []string{theirs}}, 404, []string{"lines[1].tag_ids[0]"}, "tag not found"},
+		{"a tag twice", map[string]any{"tag_ids": []string{tag, tag}, "lines[0].tag_ids": []string{tag, tag}}, 400, []string{"tag_ids[1]", "lines[0].tag_ids[1]"}, "twice"},
+		{"an unknown legal entity", map[string]any{"legal_entity_id": strange("le_")}, 404, []string{"legal_entity_id"}, "legal entity not found"},
+		{"a foreign legal entity", map[string]any{"legal_entity_id": foreign.LegalEntity.ID}, 404, []string{"legal_entity_id"}, "legal entity not found"},
+		{"a line of a foreign legal entity", map[string]any{"lines[0].legal_entity_id": foreign.LegalEntity.ID}, 404, []string{"lines[0].legal_entity_id"}, "legal entity not found"},
+		{"lines of a foreign legal entity", map[string]any{"lines[0].legal_entity_id": foreign.LegalEntity.ID, "lines[1].legal_entity_id": foreign.LegalEntity.ID}, 404,
+			[]string{"lines[0].legal_entity_id", "lines[1].legal_entity_id"}, "legal entity not found"},
+		{"an empty legal entity", map[string]any{"legal_entity_id": ""}, 400, []string{"legal_entity_id"}, ""},
+		{"no date", map[string]any{"accounting_date": absent{}}, 400, []string{"accounting_date"}, "required"},
+		{"a date there is not", map[string]any{"accounting_date": "2026-02-30"}, 400, []string{"accounting_date"}, "date such as"},
+		{"a date in words", map[string]any{"accounting_date": "today"}, 400, []string{"accounting_date"}, "date such as"},
+		{"a time without a zone", map[string]any{"accounting_date": "2026-01-05T10:00:00"}, 400, []string{"accounting_date"}, "RFC 3339"},
+		{"a date long past", map[string]any{"accounting_date": "1969-12-31"}, 400, []string{"accounting_date"}, "between 1970"},
+		{"a date far ahead", map[string]any{"accounting_date": "2206-01-05"}, 400, []string{"accounting_date"}, "between 1970"},
+		{"another state", map[string]any{"status": "deleted"}, 400, []string{"status"}, ""},
+		{"no rate", map[string]any{"lines[0].currency": "EUR", "lines[1].currency": "EUR"}, 409, []string{"lines"}, "no rate from EUR to USD is stored for 2026-01-05"},
+		{"a currency in small letters", map[string]any{"lines[0].currency": "usd", "lines[1].currency": "usd"}, 400, []string{"lines[0].currency", "lines[1].currency"}, "must be written USD"},
+		{"a sign for a currency", map[string]any{"lines[0].currency": "€"}, 400, []string{"lines[0].currency"}, "such as USD"},
+		{"a long memo", map[string]any{"memo": strings.Repeat("ü", 2001), "lines[1].memo": strings.Repeat("ü", 2001)}, 400, []string{"memo", "lines[1].memo"}, ""},
+		{"an unknown transaction", map[string]any{"transaction_id": strange("txn_")}, 404, []string{"transaction_id"}, "transaction not found"},
+		{"both forms", map[string]any{"transaction_type": "FEE", "classification": "FEE", "ledger_account_id": account, "offset_ledger_account_id": account, "vendor_name": "x", "auto_post": false}, 400,
+			[]string{"transaction_type", "classification", "ledger_account_id", "offset_ledger_account_id", "vendor_name", "auto_post"}, "cannot be combined"},
+		{"both forms, by a word", map[string]any{"lines": absent{}, "auto_post": true}, 400, []string{"auto_post", "lines"}, "cannot be combined"},
+		{"neither form", map[string]any{"lines": absent{}, "status": absent{}}, 400, []string{"lines"}, "required"},
+		{"the other form without a transaction", map[string]any{"lines": absent{}, "status": absent{}, "transaction_type": "FEE"}, 400, []string{"transaction_id", "ledger_account_id"}, "required"},
+		{"the other form with both types", map[string]any{"lines": absent{}, "status": absent{}, "transaction_id": strange("txn_"), "ledger_account_id": account, "transaction_type": "FEE", "classification": "FEE"}, 400,
+			[]string{"transaction_type"}, "exactly one"},
+		{"the other form with neither type", map[string]any{"lines": absent{}, "status": absent{}, "transaction_id": strange("txn_"), "ledger_account_id": account}, 400, []string{"transaction_type"}, "exactly one"},
+		{"the other form", map[string]any{"lines": absent{}, "status": absent{}, "accounting_date": absent{}, "transaction_id": strange("txn_"), "ledger_account_id": account, "classification": "FEE"}, 404,
+			[]string{"transaction_id"}, "transaction not found"},
+		{"much at once", map[string]any{"accounting_date": "soon", "tag_ids": []string{tag, tag, theirs}, "lines[0].amount": "0", "lines[0].ledger_account_id": archived,
+			"lines[1].ledger_account_id": strange(account)}, 400, []string{"accounting_date", "tag_ids[1]", "tag_ids[2]", "lines[0].amount", "lines[0].ledger_account_id", "lines[1].ledger_account_id"}, ""},
+		{"what is not there and what is archived", map[string]any{"lines[0].ledger_account_id": archived, "lines[1].ledger_account_id": strange(account)}, 404,
+			[]string{"lines[0].ledger_account_id", "lines[1].ledger_account_id"}, "not found"},
+		{"what is unbalanced and not there", map[string]any{"lines[0].ledger_account_id": strange(account), "lines[1].amount": "1"}, 400, []string{"lines", "lines[0].ledger_account_id"}, "difference of 99.00"},
+		{"two archived", map[string]any{"lines[0].ledger_account_id": archived, "lines[1].ledger_account_id": archived}, 409, []string{"lines[0].ledger_account_id", "lines[1].ledger_account_id"}, "archived"},
+	}
+}
+
+func (f faulty) in(good sample) sample {
+	for place, value := range f.put {
+		good = good.with(stepsOf(place), value)
+	}
+	return good
+}
+
+// wire sends any body as a client would.
+func wire(t *testing.T, l *ledger, path string, body any) error {
+	t.Helper()
+	return l.Client.Do(t.Context(), client.Call{Method: "POST", Path: path, Body: body}, nil)
+}
+
+func TestAFaultyEntryIsRefusedByNameAloneAndInABatchAndUsesUpNoNumber(t *testing.T) {
+	t.Parallel()
+	const good, at = 20, 17
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l, foreign := openLedger(t, s.Found(t, "mine")), openLedger(t, s.Found(t, "foreign"))
+		cases := faultyEntries(t, l, foreign)
+		before := entries(t, l.Tenant)
+		whole := tree(l.entry("2026-01-05", "posted", sale))
+		for _, c := range cases {
+			body := c.in(whole).body
+			fails(t, c.name, wire(t, l, "/v1/journal-entries", body), c.status, c.fields, c.says)
+			batch, fields := make([]any, good), make([]string, len(c.fields))
+			for i := range batch {
+				batch[i] = whole.body
+			}
+			batch[at] = body
+			for i, f := range c.fields {
+				fields[i] = fmt.Sprintf("journal_entries[%d].%s", at, f)
+			}
+			fails(t, c.name+" in a batch", wire(t, l, "/v1/journal-entries/batch", map[string]any{"journal_entries": batch}), c.status, fields, c.says)
+			if after := entries(t, l.Tenant); after != before {
+				t.Fatalf("%s: %d changes were made", c.name, after-before)
+			}
+		}
+		if e := l.post(t, "2026-01-05", sale); e.SequenceNumber != "JE-1" {
+			t.Errorf("the first good entry is %s", e.SequenceNumber)
+		}
+		if n := countRows(t, s, "accounting_periods"); n == 0 {
+			t.Error("no month was made")
+		}
+	})
+}
+
+func TestARefusedEntryMakesNoMonth(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s.Found(t, "mine"))
+		months := func() int64 { return countRows(t, s, "accounting_periods") }
+		before := months()
+		_, err := l.Client.CreateJournalEntries(t.Context(), []client.CreateJournalEntry{l.entry("2019-01-05", "posted", sale), l.entry("2019-01-05", "posted", "Dr 1010 1; Cr 4010 2")})
+		fails(t, "the second is faulty", err, 400, []string{"journal_entries[1].lines"}, "")
+		_, err = l.Client.CreateJournalEntry(t.Context(), l.entry("2018-01-05", "posted", "Dr 1010 1 EUR; Cr 4010 1 EUR"))
+		fails(t, "no rate", err, 409, []string{"lines"}, "")
+		if _, err := l.Client.TryJournalEntries(t.Context(), []client.CreateJournalEntry{l.entry("2017-01-05", "posted", sale)}); err != nil {
+			t.Error(err)
+		}
+		if after := months(); after != before {
+			t.Errorf("%d months were made", after-before)
+		}
+	})
+}
+
+func TestManyFaultyEntriesOfABatchAreAllNamed(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s.Found(t, "mine"))
+		batch := []client.CreateJournalEntry{l.entry("2026-01-05", "posted", sale), l.entry("2026-13-05", "posted", sale), l.entry("2026-01-05", "draft", "Dr 1010 1; Cr 4010 2"), l.entry("2026-01-05", "draft", sale)}
+		_, err := l.Client.CreateJournalEntries(t.Context(), batch)
+		fails(t, "two faulty entries", err, 400, []string{"journal_entries[1].accounting_date", "journal_entries[2].lines"}, "a difference of 1.00")
+		_, err = l.Client.CreateJournalEntries(t.Context(), []client.CreateJournalEntry{})
+		fails(t, "no entries", err, 400, []string{"journal_entries"}, "")
+		many := make([]client.CreateJournalEntry, 1001)
+		for i := range many {
+			many[i] = batch[0]
+		}
+		_, err = l.Client.CreateJournalEntries(t.Context(), many)
+		fails(t, "1001 entries", err, 400, []string{"journal_entries"}, "")
+		made, err := l.Client.CreateJournalEntries(t.Context(), many[:1000])
+		if err != nil || len(made) != 1000 || made[0].SequenceNumber != "JE-1" || made[999].SequenceNumber != "JE-1000" || made[17].ID == made[18].ID {
+			t.Fatalf("%d entries, %v", len(made), err)
+		}
+		if got := l.balance(t, "1010"); got != "100000" {
+			t.Errorf("a thousand sales come to %s", got)
+		}
+	})
+}
+
+func TestADryRunSaysWhatABatchWouldMakeAndMakesNothing(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s.Found(t, "mine"))
+		l.post(t, "2026-01-05", sale)
+		batch := []client.CreateJournalEntry{l.entry("2026-01-05", "posted", sale), l.entry("2026-02-05", "draft", "Dr 6030 7; Cr 1010 7")}
+		before, rows := entries(t, l.Tenant), countRows(t, s, "journal_lines")
+		would, err := l.Client.TryJournalEntries(t.Context(), batch)
+		if err != nil || len(would) != 2 || would[0].SequenceNumber != "JE-2" || would[1].SequenceNumber != "JE-3" || would[0].Status != "posted" || booked(would[0]) != "100.00 100.00" || written(l, would[1]) != "Dr 6030 7.00; Cr 1010 7.00" {
+			t.Errorf("%+v %v", would, err)
+		}
+		if _, err := l.Client.JournalEntry(t.Context(), would[0].ID); !client.IsNotFound(err) {
+			t.Errorf("an entry of a dry run is there: %v", err)
+		}
+		batch[1].Lines[0].Amount = "8"
+		_, err = l.Client.TryJournalEntries(t.Context(), batch)
+		fails(t, "a faulty dry run", err, 400, []string{"journal_entries[1].lines"}, "a difference of 1.00")
+		if after := entries(t, l.Tenant); after != before || countRows(t, s, "journal_lines") != rows {
+			t.Errorf("%d changes were made", after-before)
+		}
+		if e := l.post(t, "2026-01-05", sale); e.SequenceNumber != "JE-2" {
+			t.Errorf("the dry run used up a number: %s", e.SequenceNumber)
+		}
+	})
+}
+
+func TestEntriesMayBeAsLargeAsTheLimitsSay(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s.Found(t, "mine"))
+		l.entity(t, "DE", "EUR")
+		if _, err := l.Client.StoreFXRates(t.Context(), rates("EUR USD 2026-01-05 "+strings.Repeat("9", 38)+"."+strings.Repeat("9", 30))); err != nil {
+			t.Fatal(err)
+		}
+		most := strings.Repeat("9", 38) + "." + strings.Repeat("9", 30)
+		var lines []string
+		for range 500 {
+			lines = append(lines, "Dr 1010 "+most+" EUR US", "Cr 4010 "+most+" EUR US")
+		}
+		e := l.entry("2026-01-05", "draft", strings.Join(lines, ";"))
+		e.LegalEntityID, e.Memo = l.names["US"], strings.Repeat("ü", 2000)
+		made := l.make(t, e)
+		posted, err := l.Client.PostJournalEntry(t.Context(), made.ID)
+		if err != nil || len(posted.Lines) != 1000 || posted.Lines[999].Amount != most || *posted.Lines[0].BaseAmount == "" {
+			t.Fatal(err)
+		}
+		r, err := l.Client.ReverseJournalEntry(t.Context(), posted.ID, client.ReverseJournalEntry{})
+		if err != nil || r.Memo == nil || len([]rune(*r.Memo)) != 2000 || !strings.HasPrefix(*r.Memo, "Reversal of JE-1: ü") {
+			t.Fatal(err)
+		}
+		if got := l.balance(t, "1010"); got != "0" {
+			t.Errorf("what was reversed leaves %s", got)
+		}
+		small := "0." + strings.Repeat("0", 29) + "1"
+		if e := l.make(t, client.CreateJournalEntry{LegalEntityID: l.names["US"], AccountingDate: "2026-01-05", Status: "posted", Lines: l.lines("Dr 1010 " + small + "; Cr 4010 " + small)}); e.Lines[0].Amount != small || *e.Lines[0].BaseAmount != small {
+			t.Errorf("%s became %s", small, e.Lines[0].Amount)
+		}
+	})
+}
+
+func TestAnAnswerIsGivenAgainUnderItsKeyAlsoWhenTheBooksHaveChangedSince(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s.Found(t, "mine"))
+		account := l.account(t, "temporary")
+		body, err := json.Marshal(l.entry("2026-01-05", "draft", "Dr temporary 1; Cr 4010 1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := apitest.Request{Method: "POST", Path: "/v1/journal-entries", Key: l.Key, Body: string(body), Header: map[string][]string{"Idempotency-Key": {"again"}}}
+		first := s.Send(t, req)
+		var made struct{ Data client.JournalEntry }
+		if err := json.Unmarshal(first.Body, &made); err != nil || first.Status != 201 {
+			t.Fatalf("%d %s", first.Status, first.Body)
+		}
+		if err := l.Client.DeleteJournalEntry(t.Context(), made.Data.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Client.ArchiveLedgerAccount(t.Context(), account); err != nil {
+			t.Fatal(err)
+		}
+		if a := s.Send(t, req); a.Status != 201 || string(a.Body) != string(first.Body) || a.Header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("again: %d %s", a.Status, a.Body)
+		}
+		req.Header = map[string][]string{"Idempotency-Key": {"anew"}}
+		if a := s.Send(t, req); a.Status != 409 {
+			t.Errorf("anew: %d %s", a.Status, a.Body)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package api_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func init() {
+	on := func(status string) func(t *testing.T, n *apitest.Tenant) sample {
+		return func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{path: map[string]string{"journal_entry_id": newEntry(t, n, status).ID}}
+		}
+	}
+	with := func(status string, body func(t *testing.T, n *apitest.Tenant) map[string]any) func(t *testing.T, n *apitest.Tenant) sample {
+		return func(t *testing.T, n *apitest.Tenant) sample {
+			s := on(status)(t, n)
+			s.body, s.another = body(t, n), map[string]any{"memo": "another"}
+			return s
+		}
+	}
+	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
+		"GET /v1/ledger-accounts/{ledger_account_id}/lines": func(t *testing.T, n *apitest.Tenant) sample {
+			e := newEntry(t, n, "posted")
+			return sample{path: map[string]string{"ledger_account_id": e.Lines[0].LedgerAccountID}, query: "limit=1&start_date=2026-01-01&end_date=2026-01-31&legal_entity_ids=" + e.LegalEntityID}
+		},
+		"GET /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
+			e := newEntry(t, n, "posted")
+			return sample{query: "limit=1&status=posted&start_date=2026-01-01&end_date=2026-01-31&search=SAMPLE&legal_entity_ids=" + e.LegalEntityID +
+				"&ledger_account_id=" + e.Lines[0].LedgerAccountID + "&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" + e.TagIDs[0]}
+		},
+		"POST /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}}, another: map[string]any{"memo": "another"}}
+		},
+		"POST /v1/journal-entries/batch": func(t *testing.T, n *apitest.Tenant) sample {
+			batch := func(e ...map[string]any) map[string]any {
+				return map[string]any{"journal_entries": e, "dry_run": false}
+			}
+			return sample{
+				body: batch(manual(t, n), manual(t, n)), also: []sample{{body: batch(fromTransaction(t, n))}}, another: batch(manual(t, n)),
+			}
+		},
+		"GET /v1/journal-entries/{journal_entry_id}":          on("draft"),
+		"PATCH /v1/journal-entries/{journal_entry_id}":        with("draft", changed),
+		"DELETE /v1/journal-entries/{journal_entry_id}":       on("draft"),
+		"POST /v1/journal-entries/{journal_entry_id}/post":    on("draft"),
+		"POST /v1/journal-entries/{journal_entry_id}/unpost":  on("posted"),
+		"POST /v1/journal-entries/{journal_entry_id}/correct": with("posted", changed),
+		"POST /v1/journal-entries/{journal_entry_id}/reverse": with("posted", func(*testing.T, *apitest.Tenant) map[string]any {
+			return map[string]any{"accounting_date": "2026-01-15", "memo": "a mistake"}
+		}),
+	})
+	unborn["transaction_id"] = "transactions come later: there is none to name yet"
+}
+
+// newEntry makes a tagged entry of January.
+func newEntry(t *testing.T, n *apitest.Tenant, status string) client.JournalEntry {
+	t.Helper()
+	l := openLedger(t, n)
+	e := l.entry("2026-01-05", status, sale)
+	e.Memo, e.TagIDs, e.LegalEntityID = "Sample", []string{newTag(t, n).ID}, n.LegalEntity.ID
+	made, err := n.Client.CreateJournalEntry(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// manual is an entry by hand with everything there can be in it.
+func manual(t *testing.T, n *apitest.Tenant) map[string]any {
+	t.Helper()
+	e := changed(t, n)
+	e["status"] = "posted"
+	return e
+}
+
+// changed are the parts of an entry that may change, all of them.
+func changed(t *testing.T, n *apitest.Tenant) map[string]any {
+	t.Helper()
+	line := func(code, side string) map[string]any {
+		return map[string]any{
+			"ledger_account_id": byCode(t, n, code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD", "legal_entity_id": n.LegalEntity.ID,
+			"memo": "line", "tag_ids": []string{newTag(t, n).ID},
+		}
+	}
+	return map[string]any{
+		"accounting_date": "2026-01-10", "legal_entity_id": n.LegalEntity.ID, "memo": "Sample", "tag_ids": []string{newTag(t, n).ID},
+		"lines": []map[string]any{line("1010", "DEBIT"), line("4010", "CREDIT")},
+	}
+}
+
+// fromTransaction is the other form. There are no transactions yet, so that it is always refused: but for one reason whatever ids are in it.
+func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
+	t.Helper()
+	return map[string]any{
+		"transaction_id": strange("txn_"), "transaction_type": "FEE", "ledger_account_id": byCode(t, n, "6030").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
+	}
+}
