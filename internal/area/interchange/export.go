@@ -61,10 +61,9 @@ func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer
 
 type exporter struct {
 	ExportParams
-	books   *books.Books
-	tags    map[string]tag.Tag
-	paths   map[string][]string
-	numbers func(entryID string) string
+	books *books.Books
+	tags  map[string]tag.Tag
+	paths map[string][]string
 }
 
 func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, error) {

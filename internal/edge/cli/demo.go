@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/area/org"
 )
 
@@ -16,7 +17,7 @@ func (s *settings) demo() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "demo",
 		Short:   "Run the service with a ready demo organization",
-		Long:    "Run the service on a fresh SQLite database in a temporary folder, with a demo organization and a key to try it with.\nEverything is gone when it stops, unless --data names a folder to keep.",
+		Long:    "Run the service on a fresh SQLite database in a temporary folder, with the books of a demo company, two legal entities over two years, and a key to try it with.\nEverything is gone when it stops, unless --data names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -38,7 +39,7 @@ func (s *settings) demo() *cobra.Command {
 func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	var f org.Founded
 	err := s.with(ctx, func(a *app.App) (err error) {
-		f, err = a.Org.Found(ctx, org.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD", Timezone: "America/New_York"})
+		f, err = demo.Found(ctx, a)
 		return err
 	})
 	if err != nil {
@@ -53,9 +54,9 @@ Bursar is running, with the organization %q.
   Docs     %s/docs
 
 Try:
-  curl -H 'X-API-Key: %[3]s' %[2]s/v1/organization
-  curl -H 'X-API-Key: %[3]s' -H 'Content-Type: application/json' -X PATCH -d '{"time_format":"hr12"}' %[2]s/v1/organization
-  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/audit-log?limit=5'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/balance-sheet?presentation_currency=USD&shape=compact'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/income-statement?presentation_currency=USD&shape=compact'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/journal-entries?limit=5'
 
 Stop it with Ctrl-C.
 `, f.Organization.Name, address, f.KeyText.Reveal(), address)

@@ -1,0 +1,174 @@
+// Package demo makes the books of a company that does not exist: two legal entities, two years of months, the first of them closed.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+const (
+	months = 24
+	closed = 18
+)
+
+// company is what entries are made of.
+type company struct {
+	app      *app.App
+	zone     *time.Location
+	accounts map[string]string // by code
+	us, de   string
+	tags     map[string]string
+}
+
+// Found makes the company and its books, which end with the month before this one.
+func Found(ctx context.Context, a *app.App) (org.Founded, error) {
+	f, err := a.Org.Found(ctx, org.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD", Timezone: "America/New_York"})
+	if err != nil {
+		return f, err
+	}
+	ctx = actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner})
+	c := &company{app: a, us: f.LegalEntity.ID, tags: map[string]string{}}
+	if c.zone, err = time.LoadLocation(f.Organization.Timezone); err != nil {
+		return f, err
+	}
+	for _, step := range []func(context.Context) error{c.entities, c.readChart, c.labels, c.rates, c.entries, c.closeMonths} {
+		if err := step(ctx); err != nil {
+			return f, fmt.Errorf("make the demo's books: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// month is the n-th month of the books.
+func (c *company) month(n int) calendar.Month {
+	m := calendar.MonthOf(c.app.DB.Clock().Now(), c.zone)
+	for range months - n {
+		m = m.Prev()
+	}
+	return m
+}
+
+func (c *company) day(n, day int) string { return fmt.Sprintf("%s-%02d", c.month(n).Key(), day) }
+
+func (c *company) entities(ctx context.Context) error {
+	name := "Demo Company, Inc."
+	if _, err := c.app.Entities.Update(ctx, c.us, entity.UpdateParams{Name: &name, Country: ptr("US")}); err != nil {
+		return err
+	}
+	de, err := c.app.Entities.Create(ctx, entity.CreateParams{Name: "Demo Company GmbH", BaseCurrency: "EUR", Country: "DE", ParentID: c.us, OwnershipPercent: "100"})
+	c.de = de.ID
+	return err
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func (c *company) readChart(ctx context.Context) error {
+	c.accounts = map[string]string{}
+	p := page.Request{Limit: page.LimitMax}
+	for {
+		got, err := c.app.Accounts.List(ctx, accountsAll, p)
+		if err != nil {
+			return err
+		}
+		for _, a := range got.Items {
+			c.accounts[a.Code] = a.ID
+			c.accounts[a.Role] = a.ID
+		}
+		if !got.HasMore {
+			return nil
+		}
+		p.Cursor = got.NextCursor
+	}
+}
+
+func (c *company) labels(ctx context.Context) error {
+	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project, "Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
+		t, err := c.app.Tags.Create(ctx, kind, name)
+		if err != nil {
+			return err
+		}
+		c.tags[name] = t.ID
+	}
+	return nil
+}
+
+// rates gives every day of the books a rate between the two currencies, there and back, in a slow wave.
+func (c *company) rates(ctx context.Context) error {
+	var rates []fx.PutParams
+	first, end := c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC)
+	for day, n := first, 0; day.Before(end); day, n = day.AddDate(0, 0, 1), n+1 {
+		wave := n % 240
+		if wave > 120 {
+			wave = 240 - wave
+		}
+		date := calendar.DateOf(day, time.UTC)
+		rates = append(rates,
+			fx.PutParams{Base: "EUR", Quote: "USD", Date: date, Rate: fmt.Sprintf("1.%04d", 500+5*wave), Source: "demo"},
+			fx.PutParams{Base: "USD", Quote: "EUR", Date: date, Rate: fmt.Sprintf("0.%04d", 9500-4*wave), Source: "demo"})
+		if len(rates) >= fx.RatesMax-1 {
+			if _, err := c.app.FX.Put(ctx, rates); err != nil {
+				return err
+			}
+			rates = nil
+		}
+	}
+	_, err := c.app.FX.Put(ctx, rates)
+	return err
+}
+
+func (c *company) entries(ctx context.Context) error {
+	for n := range months {
+		if _, err := c.app.Journal.CreateBatch(ctx, c.of(n), false); err != nil {
+			return err
+		}
+	}
+	drafts := c.of(months)[:3] // this month has begun
+	for i := range drafts {
+		drafts[i].Status = journal.Draft
+	}
+	_, err := c.app.Journal.CreateBatch(ctx, drafts, false)
+	return err
+}
+
+// closeMonths closes the first months for both entities.
+func (c *company) closeMonths(ctx context.Context) error {
+	list, err := c.app.Periods.List(ctx, period.Filter{}, page.Request{Limit: page.LimitMax})
+	if err != nil {
+		return err
+	}
+	for n := range closed {
+		for _, p := range list.Items {
+			if p.Key == c.month(n).Key() {
+				if _, err := c.app.Periods.Close(ctx, p.ID, ""); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// line reads a line such as "Dr 1010 100.00".
+func (c *company) line(side, account, amount string, tags ...string) journal.LineParams {
+	l := journal.LineParams{LedgerAccountID: c.accounts[account], Side: book.Credit, Amount: amount}
+	if side == "Dr" {
+		l.Side = book.Debit
+	}
+	for _, name := range tags {
+		l.TagIDs = append(l.TagIDs, c.tags[name])
+	}
+	return l
+}
