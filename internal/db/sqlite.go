@@ -48,7 +48,7 @@ func (d *DB) openSQLite() error {
 // sqliteDSN sets what makes a commit durable (FULL syncs the log each time) and a lock wait instead of fail.
 func sqliteDSN(path, extra string) string {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
-	return u.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&" + extra
+	return u.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&_pragma=wal_autocheckpoint(8000)&" + extra
 }
 
 // Backup writes a consistent copy of a SQLite database while it is in use.

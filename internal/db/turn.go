@@ -32,7 +32,7 @@ type commit struct {
 func (c *commit) groupOf(d *DB, org string) *group {
 	g := c.groups[org]
 	if g == nil {
-		g = d.newGroup(org, c.sql)
+		g = d.newGroup(org, c.sql, nil)
 		c.groups[org] = g
 	}
 	return g
@@ -79,7 +79,7 @@ func (d *DB) takeTurn(ctx context.Context, org string, together bool, fn Func) e
 		tx, run = d.newTx(org, c.sql, c.groupOf(d, org)), t.runTogether
 		tx.together = true
 	} else {
-		tx = d.single(org, c.sql)
+		tx = d.single(org, c.sql, nil)
 	}
 	if err := run(ctx, c, tx, fn); err != nil {
 		return err
