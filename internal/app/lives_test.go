@@ -30,9 +30,9 @@ import (
 )
 
 const (
-	lives     = "4" // on each engine, in every run
+	lives     = "3" // on each engine, in every run
 	soakLives = "300"
-	steps     = "60" // of a life, about
+	steps     = "50" // of a life, about
 )
 
 func TestMain(m *testing.M) {
