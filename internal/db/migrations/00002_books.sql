@@ -238,7 +238,7 @@ CREATE TABLE audit_log (
     previous_hash   {text} NOT NULL,
     hash            {text} NOT NULL,
     PRIMARY KEY (organization_id, sequence)
-) {clustered};
+) {heap};
 INSERT INTO audit_log SELECT organization_id, sequence, created_at, user_id, api_key_id, request_id, action, resource_type, resource_id, before, after, previous_hash, hash FROM audit_log_before;
 DROP TABLE audit_log_before;
 CREATE INDEX audit_log_by_resource ON audit_log (organization_id, resource_id, sequence);
@@ -256,7 +256,7 @@ CREATE TABLE idempotency_keys (
     answer          {bytes},
     created_at      {timestamp} NOT NULL,
     PRIMARY KEY (organization_id, key_hash)
-) {clustered};
+) {heap};
 INSERT INTO idempotency_keys SELECT organization_id, key_hash, request_hash, status, answer, created_at FROM idempotency_keys_before;
 DROP TABLE idempotency_keys_before;
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
