@@ -24,7 +24,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 		}
 		reversal := e.mirrored(p.Memo)
 		if p.AccountingDate != "" {
-			reversal.AccountingDate = c.date(p.AccountingDate)
+			reversal.AccountingDate = c.date("accounting_date", p.AccountingDate)
 			if err := c.err(); err != nil {
 				return e, err
 			}
