@@ -64,6 +64,7 @@ var suite = []struct {
 	{"history", measureHistory},
 	{"post-postgres", measurePostPostgres},
 	{"post-sqlite", measurePostSQLite},
+	{"balance-sheet", measureSheet},
 }
 
 func main() { os.Exit(run()) }

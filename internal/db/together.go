@@ -122,20 +122,34 @@ func (m *member) run(ctx context.Context, s started, fn Func) (err error) {
 
 // lead takes an organization's waiting writes, group after group, until none waits.
 func (d *DB) lead(org string) {
-	g := &d.gatherings
 	for {
-		g.mu.Lock()
-		waiting := g.waiting[org]
-		n := min(len(waiting), groupMax)
-		if n == 0 {
-			delete(g.waiting, org)
-			g.mu.Unlock()
+		members := d.gatherings.take(org, groupMax)
+		if len(members) == 0 && d.gatherings.leave(org) {
 			return
 		}
-		g.waiting[org] = waiting[n:]
-		g.mu.Unlock()
-		d.commitMembers(org, waiting[:n])
+		d.commitMembers(org, members)
 	}
+}
+
+// take gives writes of an organization that wait now.
+func (g *gatherings) take(org string, most int) []*member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	waiting := g.waiting[org]
+	n := min(len(waiting), most)
+	g.waiting[org] = waiting[n:]
+	return waiting[:n:n]
+}
+
+// leave ends the lead of an organization, unless somebody came in the meantime.
+func (g *gatherings) leave(org string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting[org]) > 0 {
+		return false
+	}
+	delete(g.waiting, org)
+	return true
 }
 
 // commitMembers commits a group, again when PostgreSQL rolled it back itself.
@@ -152,7 +166,8 @@ func (d *DB) commitMembers(org string, members []*member) {
 	}
 }
 
-// tryMembers runs every body and commits what they put off. It gives back those whose bodies succeeded: the others have their error already.
+// tryMembers runs every body and commits what they put off. Those who come while it is written down are taken along. It gives back those whose
+// bodies succeeded: the others have their error already.
 func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
@@ -161,28 +176,34 @@ func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member,
 		return members, err
 	}
 	defer func() { _ = stx.Rollback() }()
-	g := d.newGroup(org, stx)
-	g.end.try = try
-	for _, m := range members {
-		tx := d.newTx(org, stx, g)
-		tx.together, tx.try = true, try
-		m.start <- started{ctx, tx}
-		if <-m.ended == nil {
-			kept = append(kept, m)
-		} else {
-			tx.takeBack()
+	var groups []*group
+	for len(members) > 0 {
+		g := d.newGroup(org, stx)
+		g.end.try, groups = try, append(groups, g)
+		for _, m := range members {
+			tx := d.newTx(org, stx, g)
+			tx.together, tx.try = true, try
+			m.start <- started{ctx, tx}
+			if <-m.ended == nil {
+				kept = append(kept, m)
+			} else {
+				tx.takeBack()
+			}
 		}
+		if err := g.finish(ctx); err != nil {
+			return kept, err
+		}
+		members = d.gatherings.take(org, groupMax-len(kept))
 	}
 	if len(kept) == 0 {
 		return nil, nil
 	}
-	if err := g.finish(ctx); err != nil {
-		return kept, err
-	}
 	if err := stx.Commit(); err != nil {
 		return kept, commitError(err)
 	}
-	g.end.committed()
+	for _, g := range groups {
+		g.end.committed()
+	}
 	return kept, nil
 }
 

@@ -179,22 +179,28 @@ func (d *DB) commitTogether(first *turn) {
 	c := &commit{sql: stx, groups: map[string]*group{}}
 	var kept []*turn
 	var dead error
-	for t := first; t != nil; {
-		t.start <- c
-		err := <-t.ended
-		if err == nil {
-			kept = append(kept, t)
+	for t := first; t != nil && dead == nil; t = d.nextTurn(len(kept)) {
+		// Those who come while the ones before them are written down are taken along: the sync costs more than they do.
+		for ; t != nil && dead == nil; t = d.nextTurn(len(kept)) {
+			t.start <- c
+			err := <-t.ended
+			if errors.Is(err, errDead) {
+				dead = err
+			}
+			if err == nil || dead != nil {
+				kept = append(kept, t)
+			}
+			if dead != nil {
+				break // before another turn leaves the queue
+			}
 		}
-		if errors.Is(err, errDead) {
-			dead = err
-			kept = append(kept, t)
-			break // before another turn leaves the queue
+		for _, org := range slices.Sorted(maps.Keys(c.groups)) {
+			if dead == nil {
+				dead = c.finish(org)
+			}
 		}
-		t = d.nextTurn(len(kept))
-	}
-	for _, org := range slices.Sorted(maps.Keys(c.groups)) {
-		if dead == nil {
-			dead = c.finish(org)
+		if dead != nil {
+			break
 		}
 	}
 	if dead == nil {

@@ -248,7 +248,7 @@ func TestAListIsFilteredSearchedAndWalkedByNumber(t *testing.T) {
 			{account.Filter{Archived: ptr(true)}, "Buro"},
 			{account.Filter{Archived: ptr(false), Search: "uro"}, ""},
 			{account.Filter{ParentID: w.named("Transaction fees").ID}, "Network fees, Bank fees, Trading fees"},
-			{account.Filter{Type: account.Equity, Postable: ptr(false)}, "Contributed capital, Retained earnings, Current earnings"},
+			{account.Filter{Type: account.Equity, Postable: ptr(false)}, "Contributed capital, Retained earnings, Current earnings, Translation adjustment"},
 			{account.Filter{}, names(w.chart())},
 		} {
 			for _, limit := range []int{1, 2, 100} {

@@ -100,6 +100,7 @@ var charter = []struct {
 		}},
 		{code: "3300", name: "Current earnings", role: RoleCurrentEarnings, how: group},
 		{code: "3400", name: "Revaluation surplus", role: RoleRevaluationSurplus},
+		{code: "3500", name: "Translation adjustment", role: RoleTranslationAdjustment, how: group},
 	}},
 	{Revenue, []entry{
 		{code: "4000", name: "Revenue", role: GroupRevenue, how: group, below: []entry{

@@ -11,7 +11,7 @@
 // one of the roles group:revenue, group:other_income, group:cost_of_revenue, group:operating_expense, group:other_expense; without such a group
 // Revenue is revenue and Expense is operating expense. To move an account to another section, move it below another group. Sections computes it.
 //
-// Retained earnings and current earnings are computed from the books and take no lines; what is posted to retained earnings by hand goes to the
+// Retained earnings, current earnings and translation adjustment are computed from the books and take no lines; what is posted to retained earnings by hand goes to the
 // account with the role retained_earnings_posted, below it.
 //
 // Every change holds the organization's head (head.Touch) before it looks at anything, as posting does: no line slips in between finding an

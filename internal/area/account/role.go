@@ -20,6 +20,7 @@ const (
 	RoleRetainedEarnings       = "retained_earnings"        // computed: takes no lines
 	RoleRetainedEarningsPosted = "retained_earnings_posted" // what is posted to it by hand
 	RoleCurrentEarnings        = "current_earnings"         // computed: takes no lines
+	RoleTranslationAdjustment  = "translation_adjustment"   // computed: takes no lines
 	RoleSuspense               = "suspense"
 	RoleSwapClearing           = "swap_clearing"
 	RoleTransferClearing       = "transfer_clearing"

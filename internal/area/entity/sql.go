@@ -68,11 +68,7 @@ func selectAll(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) {
 func selectPage(ctx context.Context, tx *db.Tx, only []string, above string, limit int) ([]LegalEntity, error) {
 	q := db.Select(selectRows).And("legal_entity_id > ?", above)
 	if len(only) > 0 {
-		ids := make([]any, len(only))
-		for i, one := range only {
-			ids[i] = one
-		}
-		q.And("legal_entity_id IN (?"+strings.Repeat(", ?", len(only)-1)+")", ids...)
+		q.And("legal_entity_id {any}", only)
 	}
 	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY legal_entity_id LIMIT ?", limit), q.Args...)
 	return entitiesOf(rows), err

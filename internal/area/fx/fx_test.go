@@ -115,6 +115,26 @@ func TestPutRefusesWhatIsNoRate(t *testing.T) {
 	})
 }
 
+func TestTheServiceNamesEveryFaultOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx, _ := found(t, d)
+		s := fx.NewService(d)
+		many := make([]fx.PutParams, fx.RatesMax+1)
+		for says, params := range map[string][]fx.PutParams{
+			"rates must have 1 to 1000 items":                       nil,
+			"rates must have 1 to 1000 items ":                      many,
+			"rates[0].rate must be a decimal":                       {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "1e3"}},
+			"rates[0].rate must be more than 0; rates[1].date must": {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "0"}, {Base: "EUR", Quote: "USD", Date: "x", Rate: "1"}},
+		} {
+			_, err := s.Put(ctx, params)
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), strings.TrimSpace(says)) || strings.Count(err.Error(), "rates") != strings.Count(says, "rates") {
+				t.Errorf("%v does not say %s", err, says)
+			}
+		}
+	})
+}
+
 func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

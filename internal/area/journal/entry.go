@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // Status is where an entry is in its life.
@@ -146,9 +147,8 @@ type Guidance struct {
 // Guide looks at an entry in the light of the books.
 func (e Entry) Guide(b *books.Books) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(e.UpdatedAt)}
-	through := b.ClosedThrough(e.entities()...)
-	p, _ := b.PeriodByID(e.PeriodID)
-	closed := p.Key != "" && p.Key <= through
+	month := calendar.MonthOf(e.AccountingDate, b.Zone).Key()
+	closed := month <= b.ClosedThrough(e.entities()...)
 	switch {
 	case e.Status == Draft:
 		g.Allowed = append(g.Allowed, "edit", "delete")
@@ -157,7 +157,7 @@ func (e Entry) Guide(b *books.Books) Guidance {
 			g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[blocked[0]].LedgerAccountID].String()+" takes no lines now: edit the entry before posting it")
 		case closed:
 			g.Allowed = append(g.Allowed, "post")
-			g.Warnings = append(g.Warnings, "the period "+p.Key+" is closed: posting moves the entry to the first open one")
+			g.Warnings = append(g.Warnings, "the period "+month+" is closed: posting moves the entry to the first open one")
 		default:
 			g.Allowed = append(g.Allowed, "post")
 		}
@@ -171,7 +171,7 @@ func (e Entry) Guide(b *books.Books) Guidance {
 		g.Allowed = append(g.Allowed, "reverse", "correct")
 		switch {
 		case closed:
-			g.Warnings = append(g.Warnings, "the period "+p.Key+" is closed: reverse the entry instead of unposting it")
+			g.Warnings = append(g.Warnings, "the period "+month+" is closed: reverse the entry instead of unposting it")
 		case e.PreviousID != "":
 			g.Warnings = append(g.Warnings, "the entry is part of a chain: reverse it instead of unposting it")
 		default:

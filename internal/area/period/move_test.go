@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,6 +117,33 @@ func TestTheMonthOfAnotherZoneIsThereAtOnce(t *testing.T) {
 		b.at("2026-03-31T20:00:00Z")
 		if err := b.move("Asia/Tokyo"); err != nil || keys(b.all(t)) != "2026-03 2026-04" {
 			t.Errorf("%s %v", keys(b.all(t)), err)
+		}
+	})
+}
+
+func TestAMonthMadeWhileTheZoneChangesIsOfTheNewZone(t *testing.T) {
+	t.Parallel()
+	each(t, "UTC", func(t *testing.T, b *books) {
+		zone, moved, release := "Asia/Tokyo", make(chan struct{}), make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			err := b.db.Write(b.ctx, b.org, func(ctx context.Context, _ *db.Tx) error {
+				_, err := b.orgs.Update(ctx, org.UpdateParams{Timezone: &zone})
+				close(moved)
+				<-release
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-moved
+		wg.Go(func() { b.id(t, "2025-12") }) // reads the old zone, then waits for the head
+		time.Sleep(200 * time.Millisecond)
+		close(release)
+		wg.Wait()
+		if all := b.all(t); keys(all) != "2025-12 2026-01 2026-02 2026-03" || !all[0].Start.Equal(time.Date(2025, 11, 30, 15, 0, 0, 0, time.UTC)) {
+			t.Errorf("%+v", all)
 		}
 	})
 }

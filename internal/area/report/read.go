@@ -144,7 +144,7 @@ func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool
 			used[closed[i].ledgerAccountID] = true
 		}
 		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool {
-			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings
+			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings && a.Role != account.RoleTranslationAdjustment
 		})
 	}
 	r.books.Accounts = make([]statement.Account, len(r.chart))

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -77,9 +76,6 @@ func (s *Service) BalanceSheet(ctx context.Context, p Params) (out BalanceSheet,
 				out.Accounts, out.Rows = append(out.Accounts, r.chart[row.Account]), append(out.Rows, row)
 			}
 		}
-		if t := sheet.Translation; t != nil && (!p.OmitZero || !t.Zero()) {
-			out.Accounts, out.Rows = append(out.Accounts, translation), append(out.Rows, *t)
-		}
 		if p.TagID != "" {
 			return nil // lines with a tag need not balance, and need not be all of an asset
 		}
@@ -108,9 +104,6 @@ func (s *Service) TrialBalance(ctx context.Context, p Params) (out TrialBalance,
 			if !p.OmitZero || !row.Zero() {
 				out.Accounts, out.Rows = append(out.Accounts, r.chart[row.Account]), append(out.Rows, row)
 			}
-		}
-		if t := trial.Translation; t != nil && (!p.OmitZero || !t.Zero()) {
-			out.Accounts, out.Rows = append(out.Accounts, translation), append(out.Rows, *t)
 		}
 		for i, total := range trial.Totals {
 			if p.TagID == "" && !total.Balanced() {
@@ -160,12 +153,6 @@ func (s *Service) read(ctx context.Context, p Params, compute func(*reading) err
 		return err
 	}
 	return r.explain(compute(r))
-}
-
-// translation stands for the row that translating leaves over: no account of the chart, because nothing is ever posted to it.
-var translation = account.Account{
-	ID: "lac_00000000000000000000000000", Name: "Translation adjustment", Type: account.Equity, NormalBalance: account.Credit,
-	Role: "translation_adjustment", CreatedAt: time.Unix(0, 0).UTC(),
 }
 
 // alarmsMax bounds how many balances that changed after a close are named one by one.

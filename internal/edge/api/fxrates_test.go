@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
@@ -117,9 +118,17 @@ func TestAReplacedRateIsInTheAuditLogWithWhatItWas(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
+		var last []client.FXRate
 		for _, line := range []string{"EUR USD 2026-01-30 1.08 ECB", "EUR USD 2026-01-30 1.09 Fed"} {
-			if _, err := n.Client.StoreFXRates(t.Context(), rates(line)); err != nil {
+			time.Sleep(2 * time.Millisecond) // the second is later by the clock that both are stamped with
+			var err error
+			if last, err = n.Client.StoreFXRates(t.Context(), rates(line)); err != nil {
 				t.Fatal(err)
+			}
+		}
+		for kept, err := range n.Client.FXRates(t.Context(), nil) {
+			if err != nil || text(t, kept) != text(t, last[0]) || !kept.CreatedAt.Before(*kept.UpdatedAt) {
+				t.Errorf("kept %s, answered %s, %v", text(t, kept), text(t, last), err)
 			}
 		}
 		var got []client.AuditEntry

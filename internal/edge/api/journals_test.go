@@ -349,3 +349,19 @@ func countRows(t *testing.T, s *apitest.Service, table string) (n int64) {
 	}
 	return n
 }
+
+// month is the key of the period an entry counts in.
+func (l *ledger) month(t *testing.T, e client.JournalEntry) (key string) {
+	t.Helper()
+	if e.AccountingPeriodID == nil {
+		return "none"
+	}
+	err := l.Service().App.DB.Read(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = db.One[string](ctx, tx, "period", "SELECT key FROM accounting_periods WHERE organization_id = @org AND accounting_period_id = ?", *e.AccountingPeriodID)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}

@@ -27,8 +27,8 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 	})
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
 		n := s.Found(t, "mine")
+		_, own := request(t, r, n) // made while there is one entity, which a sample need not name
 		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"}).ID
-		_, own := request(t, r, n)
 		key := n.Limited(t, append(entitiesOf(s, r, own), n.LegalEntity.ID)...)
 		want := http.StatusNotFound
 		if notForLimited[r.Method+" "+r.Path] {

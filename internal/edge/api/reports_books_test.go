@@ -183,7 +183,7 @@ func TestAClosedPeriodShowsWhatItWasClosedWithAndWarnsWhenThatChanged(t *testing
 	})
 }
 
-// closeWith writes down that a period was closed with these balances, debits less credits.
+// closeWith writes down that a period was closed with these balances, debits less credits. What was forged is gone when the books are verified.
 func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances string) {
 	t.Helper()
 	type closing struct {
@@ -219,6 +219,19 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		err := s.App.DB.Write(context.Background(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			tx.Recorded()
+			_, err := tx.Exec(ctx, "DELETE FROM period_closing_balances WHERE organization_id = @org")
+			if err == nil {
+				_, err = tx.Exec(ctx, "DELETE FROM period_closings WHERE organization_id = @org")
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestBooksThatWereDamagedAreSeen(t *testing.T) {
@@ -295,15 +308,14 @@ func TestEntitiesOfDifferentCurrenciesAreTranslated(t *testing.T) {
 			"1010": "0.00 +155.00 -0.00 = 155.00 | 155.00 +40.00 -0.00 = 210.00",
 			"3010": "0.00 +0.00 -105.00 = 105.00 | 105.00 +0.00 -0.00 = 120.00",
 			"3300": "0.00 +0.00 -50.00 = 50.00 | 50.00 +0.00 -38.33 = 88.33", // 33.33 at 1.15
+			"3500": "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -1.67 = 1.67",
 		} {
 			if got := row(l, sheet, code); got != want {
 				t.Errorf("%s:\n got %s\nwant %s", code, got, want)
 			}
 		}
-		rest := sheet.LedgerAccounts[len(sheet.LedgerAccounts)-1]
-		l.accounts["translation"] = rest.ID
-		if got := row(l, sheet, "translation"); rest.Type != "Equity" || rest.IsPostable || got != "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -1.67 = 1.67" || len(sheet.DataQuality.UnbalancedPeriods) != 0 {
-			t.Errorf("%+v %s %+v", rest, got, sheet.DataQuality)
+		if len(sheet.DataQuality.UnbalancedPeriods) != 0 {
+			t.Errorf("%+v", sheet.DataQuality)
 		}
 		income, err := l.Client.IncomeStatement(t.Context(), query(t, months+"&presentation_currency=USD"))
 		if err != nil || income.NetIncome["2025-02"] != "38.33" || income.Currency != "USD" {

@@ -56,7 +56,7 @@ func closable(t *testing.T, n *apitest.Tenant) client.AccountingPeriod {
 	t.Helper()
 	all := periods(t, n)
 	if len(all) == 1 {
-		openLedger(t, n).post(t, time.Now().AddDate(-2, 0, 0).Format(time.DateOnly), "Dr 1010 100.00; Cr 4010 100.00")
+		openLedger(t, n).postOf(t, n.LegalEntity.ID, time.Now().AddDate(-2, 0, 0).Format(time.DateOnly), "Dr 1010 100.00; Cr 4010 100.00")
 		all = periods(t, n)
 	}
 	for _, p := range slices.Backward(all) {

@@ -37,6 +37,9 @@ func TestATagIsMadeFoundChangedAndDeleted(t *testing.T) {
 		if err != nil || changed.Name != "Hetzner" || changed.Kind != "customer" || changed.UpdatedAt == nil || changed.ID != made.ID {
 			t.Errorf("%+v %v", changed, err)
 		}
+		if got := tagNames(t, n, url.Values{"search": {"HETZNER"}}); !slices.Equal(got, []string{"Hetzner"}) {
+			t.Errorf("searched by its new name: %q", got)
+		}
 		before := entries(t, n)
 		if again, err := n.Client.UpdateTag(t.Context(), made.ID, client.UpdateTag{Name: new("Hetzner")}); err != nil || text(t, again) != text(t, changed) || entries(t, n) != before {
 			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
@@ -171,5 +174,24 @@ func TestATagWithABalanceStaysEvenWithoutAnEntry(t *testing.T) {
 		damage(t, s, "UPDATE journal_tags SET tag_id = ? WHERE tag_id = ?", newTag(t, n).ID, tag)
 		conflict(t, n.Client.DeleteTag(t.Context(), tag), "balances: 1")
 		damage(t, s, "UPDATE journal_tags SET tag_id = ? WHERE organization_id = ?", tag, n.Organization.ID)
+	})
+}
+
+func TestATagWhoseBookingsWereUndoneCanGo(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		tag := newTag(t, n).ID
+		posted := openLedger(t, n).post(t, "2026-01-05", "Dr 1010 1 "+tag+"; Cr 4010 1")
+		if _, err := n.Client.UnpostJournalEntry(t.Context(), posted.ID); err != nil {
+			t.Fatal(err)
+		}
+		conflict(t, n.Client.DeleteTag(t.Context(), tag), "journal entries: 1 (such as JE-1)")
+		if err := n.Client.DeleteJournalEntry(t.Context(), posted.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Client.DeleteTag(t.Context(), tag); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -62,6 +64,9 @@ func (srv *server) flags(c *cobra.Command) {
 	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests a second each API key may send to this node; 0 means no limit")
 }
 
+// gcPercent lets the heap of a service grow to several times what lives in it: it is so small that it would be collected all the time.
+const gcPercent = 400
+
 // run listens first and reaches the database then, so that whoever waits for the service can ask it how far it is.
 func (s *settings) run(ctx context.Context, srv *server) error {
 	log, err := s.logger()
@@ -71,6 +76,9 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	serve, err := srv.protocol()
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	stopTracing, err := startTracing(ctx)
 	if err != nil {

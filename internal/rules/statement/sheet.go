@@ -32,10 +32,9 @@ type SheetTotal struct{ Assets, LiabilitiesPlusEquity, Difference money.Decimal 
 
 // Sheet is a balance sheet.
 type Sheet struct {
-	Rows        []Row // the accounts of the balance sheet, in the order of Books.Accounts
-	Translation *Row  // what translating at different rates leaves over, in equity; nil when nothing was translated
-	Totals      []SheetTotal
-	Alarms      []Alarm
+	Rows   []Row // the accounts of the balance sheet, in the order of Books.Accounts
+	Totals []SheetTotal
+	Alarms []Alarm
 }
 
 // BalanceSheet computes a balance sheet. Its error is a *MissingRate.
@@ -77,9 +76,9 @@ func BalanceSheet(b *Books) (*Sheet, error) {
 			return nil, err
 		}
 	}
-	if translated {
-		s.Translation = &Row{Account: -1, Cells: make([]Cell, len(b.Columns)), Since: since}
-		s.plug(b, unbalanced)
+	if at := b.role(TranslationAdjustment); translated && at >= 0 && rows[at] != nil {
+		copy(rows[at].Since, since)
+		s.plug(b, rows[at], unbalanced)
 	}
 	s.total(b)
 	return s, nil
@@ -195,20 +194,22 @@ func (l *ledger) sum(chain []money.Decimal, period int) (total money.Decimal) {
 	return total
 }
 
-// plug puts into the translation row what the other rows lack to balance.
-func (s *Sheet) plug(b *Books, unbalanced []Cell) {
+// plug puts into the row for it what the rows lack to balance.
+func (s *Sheet) plug(b *Books, into *Row, unbalanced []Cell) {
+	own := b.Accounts[into.Account]
 	for i := range b.Columns {
-		c := &s.Translation.Cells[i]
+		var rest Cell
 		for r := range s.Rows {
 			row := &s.Rows[r]
 			account := b.Accounts[row.Account]
-			add(&c.Opening, account.natural(row.Cells[i].Opening))
-			add(&c.Closing, account.natural(row.Cells[i].Closing))
-			add(&c.Current, account.natural(row.Cells[i].Current))
+			add(&rest.Opening, account.natural(row.Cells[i].Opening))
+			add(&rest.Closing, account.natural(row.Cells[i].Closing))
+			add(&rest.Current, account.natural(row.Cells[i].Current))
 		}
-		u := &unbalanced[i]
-		c.Opening, c.Closing, c.Current = c.Opening.Sub(u.Opening), c.Closing.Sub(u.Closing), c.Current.Sub(u.Current)
-		c.turn(c.Closing.Sub(c.Opening))
+		u, c := &unbalanced[i], &into.Cells[i]
+		rest.Opening, rest.Closing, rest.Current = rest.Opening.Sub(u.Opening), rest.Closing.Sub(u.Closing), rest.Current.Sub(u.Current)
+		c.earn(own, rest.Opening, rest.Closing, rest.Current)
+		c.turn(rest.Closing.Sub(rest.Opening))
 	}
 }
 
@@ -227,9 +228,6 @@ func (s *Sheet) total(b *Books) {
 	}
 	for i := range s.Totals {
 		t := &s.Totals[i]
-		if s.Translation != nil {
-			add(&t.LiabilitiesPlusEquity, s.Translation.Cells[i].Closing)
-		}
 		t.Difference = t.Assets.Sub(t.LiabilitiesPlusEquity)
 	}
 }

@@ -11,6 +11,7 @@ package statement
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -32,10 +33,11 @@ func (t Type) permanent() bool { return t == Asset || t == Liability || t == Equ
 // Role marks the accounts that show what is computed.
 type Role string
 
-// The roles.
+// The roles. Translation adjustment is what translating at different rates leaves over.
 const (
-	CurrentEarnings  Role = "current_earnings"
-	RetainedEarnings Role = "retained_earnings"
+	CurrentEarnings       Role = "current_earnings"
+	RetainedEarnings      Role = "retained_earnings"
+	TranslationAdjustment Role = "translation_adjustment"
 )
 
 // Account is what a statement has to know of a ledger account.
@@ -166,4 +168,9 @@ func (b *Books) translated() bool {
 		}
 	}
 	return false
+}
+
+// role finds the account with a role; -1 when there is none.
+func (b *Books) role(role Role) int {
+	return slices.IndexFunc(b.Accounts, func(a Account) bool { return a.Role == role })
 }

@@ -34,10 +34,9 @@ func (t TrialTotal) Balanced() bool {
 
 // Trial is a trial balance.
 type Trial struct {
-	Rows        []TrialRow // every account, in the order of Books.Accounts
-	Translation *TrialRow  // what translating at different rates leaves over; nil when nothing was translated
-	Totals      []TrialTotal
-	Alarms      []Alarm
+	Rows   []TrialRow // every account, in the order of Books.Accounts
+	Totals []TrialTotal
+	Alarms []Alarm
 }
 
 // TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero, and what the years before earned stands in
@@ -79,10 +78,12 @@ func TrialBalance(b *Books) (*Trial, error) {
 			return nil, err
 		}
 	}
-	if translated {
-		s.plug(b, unbalanced)
+	if at := b.role(TranslationAdjustment); translated && at >= 0 {
+		s.plug(&s.Rows[at], unbalanced)
 	}
-	s.total()
+	for r := range s.Rows {
+		s.Rows[r].Into(s.Totals)
+	}
 	return s, nil
 }
 
@@ -122,34 +123,26 @@ func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 	}
 }
 
-// plug puts into the translation row what the other rows lack to make the sides equal.
-func (s *Trial) plug(b *Books, unbalanced []Cell) {
-	s.Translation = &TrialRow{-1, make([]TrialCell, len(b.Columns))}
-	for i := range b.Columns {
-		c := &s.Translation.Cells[i]
+// plug puts into the row for it what the rows lack to make the sides equal.
+func (s *Trial) plug(into *TrialRow, unbalanced []Cell) {
+	for i := range into.Cells {
+		var rest TrialCell
 		var moved money.Decimal
 		for r := range s.Rows {
 			cell := &s.Rows[r].Cells[i]
-			add(&c.Opening, cell.Opening.Neg())
-			add(&c.Closing, cell.Closing.Neg())
+			add(&rest.Opening, cell.Opening)
+			add(&rest.Closing, cell.Closing)
 			add(&moved, cell.Debits)
 			add(&moved, cell.Credits.Neg())
 		}
-		c.Opening, c.Closing = c.Opening.Add(unbalanced[i].Opening), c.Closing.Add(unbalanced[i].Closing)
+		c := &into.Cells[i]
+		add(&c.Opening, unbalanced[i].Opening.Sub(rest.Opening))
+		add(&c.Closing, unbalanced[i].Closing.Sub(rest.Closing))
 		if moved.Sign() > 0 {
-			c.Credits = moved
+			add(&c.Credits, moved)
 		} else {
-			c.Debits = moved.Neg()
+			add(&c.Debits, moved.Neg())
 		}
-	}
-}
-
-func (s *Trial) total() {
-	for r := range s.Rows {
-		s.Rows[r].Into(s.Totals)
-	}
-	if s.Translation != nil {
-		s.Translation.Into(s.Totals)
 	}
 }
 

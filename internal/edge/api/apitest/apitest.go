@@ -71,6 +71,9 @@ type Tenant struct {
 	service *Service
 }
 
+// Service is where the organization is.
+func (n *Tenant) Service() *Service { return n.service }
+
 // Found makes an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()

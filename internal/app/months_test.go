@@ -1,0 +1,51 @@
+package app_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+func TestARunningServiceMakesTheNextMonth(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))
+		c.Clock = now
+		a := app.New(dbtest.Open(t, c), nil)
+		f, err := a.Org.Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now.Advance(16 * 24 * time.Hour)
+		ctx, stop := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		work.Go(func() {
+			if err := a.Work(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		defer work.Wait()
+		defer stop()
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			var all []period.Period
+			err := a.DB.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+				all, err = period.All(ctx, tx)
+				return err
+			})
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("%d months, %v", len(all), err)
+			}
+			if len(all) == 2 && all[1].Key == "2026-04" {
+				return
+			}
+		}
+	})
+}
