@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"cmp"
 	"context"
 	"unicode/utf8"
 
@@ -9,9 +8,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
-
-// imported is the source of a rate that names none.
-const imported = "import"
 
 // readRates stores the rates between currencies that a journal quotes. What a thing was worth is no rate.
 func (m *importer) readRates(ctx context.Context) error {
@@ -92,7 +88,6 @@ func (m *importer) unknownRates(ctx context.Context, rates []fx.Quotation) (fres
 		if there && was.Rate.Equal(q.Rate) && (q.Source == "" || q.Source == was.Source) {
 			continue
 		}
-		q.Source = cmp.Or(q.Source, imported)
 		fresh = append(fresh, q)
 	}
 	return fresh, nil
