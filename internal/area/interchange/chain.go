@@ -118,7 +118,7 @@ func (m *importer) place(e *notation.Entry) error {
 	switch before, there := c.known[previous]; {
 	case previous == "" || c.loose[own]:
 		e.Previous = ""
-	case c.loose[previous]:
+	case c.loose[previous] && e.OriginatedBy == journal.ByCorrection: // it replaces what is no reversal here
 		c.loose[own], e.Previous = true, ""
 	case !there:
 		c.held[previous] = append(c.held[previous], e)

@@ -32,14 +32,15 @@ import (
 // world is an organization with its books.
 type world struct {
 	*apitest.Service
-	t   testing.TB
-	ctx context.Context
-	org string
+	t     testing.TB
+	ctx   context.Context
+	org   string
+	codes map[string]string // ids of accounts
 }
 
 func enter(t testing.TB, s *apitest.Service, f org.Founded) *world {
 	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
-	return &world{s, t, ctx, f.Organization.ID}
+	return &world{s, t, ctx, f.Organization.ID, map[string]string{}}
 }
 
 // company is a legal entity to be made.
@@ -367,21 +368,21 @@ func (w *world) line(text string, more ...func(*journal.LineParams)) journal.Lin
 }
 
 // account finds an account by its code or id.
-func (w *world) account(code string) (id string) {
+func (w *world) account(code string) string {
 	w.t.Helper()
-	w.read(func(ctx context.Context, tx *db.Tx) error {
-		accounts, err := account.All(ctx, tx)
-		for _, a := range accounts {
-			if a.Code == code || a.ID == code {
-				id = a.ID
+	if w.codes[code] == "" {
+		w.read(func(ctx context.Context, tx *db.Tx) error {
+			accounts, err := account.All(ctx, tx)
+			for _, a := range accounts {
+				w.codes[a.ID], w.codes[a.Code] = a.ID, a.ID
 			}
-		}
-		return err
-	})
-	if id == "" {
+			return err
+		})
+	}
+	if w.codes[code] == "" {
 		w.t.Fatalf("there is no account %s", code)
 	}
-	return id
+	return w.codes[code]
 }
 
 // post makes an entry, posted unless it says otherwise.
