@@ -41,8 +41,13 @@ func (tx *Tx) Shared(key any, first func() any) any {
 // Forget drops a shared value that could not be made.
 func (tx *Tx) Forget(key any) { delete(tx.group.shared, key) }
 
-// Undo runs fn if the write fails, the last one first, so that its neighbours do not find what it left in a Shared value.
-func (tx *Tx) Undo(fn func()) { tx.undo = append(tx.undo, fn) }
+// Undo runs fn if the write fails, the last one first, so that its neighbours do not find what it left in a Shared value. An ordinary
+// write has no neighbours, and a long one must not pile up what is never done.
+func (tx *Tx) Undo(fn func()) {
+	if tx.together {
+		tx.undo = append(tx.undo, fn)
+	}
+}
 
 // AtEnd runs fn once, as one of the last things inside the database transaction, so that a hot row is locked for as short a time as can be and
 // what several writes put off is done in one statement. The last one put off runs first, as with defer.

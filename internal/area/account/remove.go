@@ -12,6 +12,11 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
+// Archive puts an account away. It is a building block.
+func Archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
+	return archive(ctx, tx, accountID)
+}
+
 func archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
 	if _, err := head.Touch(ctx, tx); err != nil {
 		return Account{}, err

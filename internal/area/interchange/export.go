@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -28,19 +30,15 @@ type Service struct {
 // NewService makes one.
 func NewService(d *db.DB, j *journal.Service) *Service { return &Service{d, j} }
 
-// roots are the names other programs know the types of accounts by.
-var roots = map[account.Type]string{
-	account.Asset: "Assets", account.Liability: "Liabilities", account.Equity: "Equity", account.Revenue: "Revenue", account.Expense: "Expenses",
-}
-
 // ExportParams narrow what is written.
 type ExportParams struct {
-	LegalEntityID string // empty is all; an entry is written whole or not at all
+	LegalEntity   string // id or name; empty is all; an entry is written whole or not at all
 	WithoutDrafts bool
+	Progress      func(done, total int64) // is told how far it is
 }
 
-// Export writes an organization's chart, rates and journal, from one snapshot, and tells how far it is.
-func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer, progress func(done, total int64)) error {
+// Export writes an organization's chart, rates and journal, from one snapshot.
+func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer) error {
 	return s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		x, err := newExporter(ctx, tx, p)
 		if err != nil {
@@ -49,96 +47,112 @@ func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer
 		if err := x.declare(ctx, tx, w); err != nil {
 			return err
 		}
-		return journal.Each(ctx, tx, func(e journal.Entry, last int64) error {
-			progress(e.Number, last)
+		total := int64(0)
+		tell := func(done int64) {
+			if p.Progress != nil && total > 0 {
+				p.Progress(done, total)
+			}
+		}
+		err = journal.Each(ctx, tx, func(e journal.Entry, last int64) error {
+			total = last
+			tell(e.Number)
 			if e.Status == journal.Draft && p.WithoutDrafts || !x.wants(e) {
 				return nil
 			}
 			return w.Entry(x.entry(e))
 		})
+		tell(total) // the last ones may be deleted
+		return err
 	})
 }
 
 type exporter struct {
-	ExportParams
-	books *books.Books
-	tags  map[string]tag.Tag
-	paths map[string][]string
+	only     string // id of the legal entity that is asked for
+	zone     *time.Location
+	entities map[string]entity.LegalEntity
+	labels   map[string]string
+	tags     map[string]tag.Tag
+	accounts []account.Account
+	paths    map[string][]string
 }
 
 func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, error) {
-	x := &exporter{ExportParams: p, tags: map[string]tag.Tag{}}
-	var err error
-	if x.books, err = books.Read(ctx, tx); err != nil {
+	x := &exporter{entities: map[string]entity.LegalEntity{}, tags: map[string]tag.Tag{}}
+	entities, err := entity.All(ctx, tx)
+	if err != nil {
 		return nil, err
 	}
-	if _, there := x.books.Entities[p.LegalEntityID]; p.LegalEntityID != "" && !there {
-		return nil, fault.Missing("legal entity")
+	for _, e := range entities {
+		x.entities[e.ID] = e
+	}
+	if x.labels = labelsOf(entities); p.LegalEntity != "" {
+		if x.only, err = pick(entities, p.LegalEntity); err != nil {
+			return nil, err
+		}
+	}
+	if x.zone, err = period.Zone(ctx, tx); err != nil {
+		return nil, err
 	}
 	tags, err := tag.All(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range tags {
 		x.tags[t.ID] = t
 	}
-	x.paths = pathsOf(x.books.Accounts)
+	x.accounts, err = account.All(ctx, tx)
+	x.paths = pathsOf(x.accounts)
 	return x, err
 }
 
-// pathsOf names every account from its type down. Two that would have the same path are told apart by their code, or else their number.
-func pathsOf(accounts map[string]account.Account) map[string][]string {
-	paths, taken := map[string][]string{}, map[string]string{}
-	var path func(a account.Account) []string
-	path = func(a account.Account) []string {
-		if p, done := paths[a.ID]; done {
-			return p
+// pick finds a legal entity by its id, or by its name if that is the name of one only.
+func pick(entities []entity.LegalEntity, wanted string) (string, error) {
+	var found, names []string
+	for _, e := range entities {
+		if e.ID == wanted {
+			return e.ID, nil
 		}
-		above := []string{roots[a.Type]}
-		if parent, there := accounts[a.ParentID]; there {
-			above = path(parent)
+		if e.Name == wanted {
+			found = append(found, e.ID)
 		}
-		p := append(slices.Clone(above), a.Name)
-		if other, twice := taken[strings.Join(p, "\x00")]; twice && other != a.ID {
-			p[len(p)-1] += " (" + label(a) + ")"
-		}
-		taken[strings.Join(p, "\x00")], paths[a.ID] = a.ID, p
-		return p
+		names = append(names, e.Name)
 	}
-	ordered := make([]account.Account, 0, len(accounts))
-	for _, a := range accounts {
-		ordered = append(ordered, a)
+	switch len(found) {
+	case 0:
+		return "", fault.Conflictf("there is no legal entity %q; there is %s", wanted, strings.Join(names, ", "))
+	case 1:
+		return found[0], nil
 	}
-	slices.SortFunc(ordered, func(a, b account.Account) int { return int(a.SequenceNumber - b.SequenceNumber) })
-	for _, a := range ordered {
-		path(a)
-	}
-	return paths
+	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one, %s", len(found), wanted, strings.Join(found, " or "))
 }
 
+// declare writes the chart, in its order, and the rates.
 func (x *exporter) declare(ctx context.Context, tx *db.Tx, w *notation.Writer) error {
-	ordered := make([]account.Account, 0, len(x.books.Accounts))
-	for _, a := range x.books.Accounts {
-		ordered = append(ordered, a)
-	}
-	slices.SortFunc(ordered, func(a, b account.Account) int { return slices.Compare(x.paths[a.ID], x.paths[b.ID]) })
-	for _, a := range ordered {
-		if err := w.Account(&notation.Account{Path: x.paths[a.ID], Type: string(a.Type), Code: a.Code, ID: a.ID}); err != nil {
+	roles := rolesOf(x.labels)
+	for _, a := range x.accounts {
+		path := x.paths[a.ID]
+		if err := w.Account(&notation.Account{Path: path, Type: string(a.Type), Code: a.Code, ID: a.ID, Tags: factsOf(a, path, roles)}); err != nil {
 			return err
 		}
 	}
 	return fx.Each(ctx, tx, func(q fx.Quotation) error {
-		return w.Price(&notation.Price{Date: q.Date, Base: q.Base, Quote: q.Quote, Rate: q.Rate})
+		return w.Price(&notation.Price{Date: q.Date, Base: q.Base, Quote: q.Quote, Rate: q.Rate, Source: q.Source})
 	})
 }
 
 // wants tells whether an entry is asked for: it is when one of its lines is of the legal entity.
 func (x *exporter) wants(e journal.Entry) bool {
-	return x.LegalEntityID == "" || slices.ContainsFunc(e.Lines, func(l journal.Line) bool { return l.LegalEntityID == x.LegalEntityID })
+	return x.only == "" || slices.ContainsFunc(e.Lines, func(l journal.Line) bool { return l.LegalEntityID == x.only })
 }
 
 func (x *exporter) entry(e journal.Entry) *notation.Entry {
 	out := &notation.Entry{
-		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, x.books.Zone), Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
-		Memo: e.Memo, Entity: x.books.Entities[e.LegalEntityID].Name, Tags: x.labels(e.TagIDs), Classification: e.Classification, OriginatedBy: e.OriginatedBy,
+		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, x.zone), Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
+		Memo: e.Memo, Entity: x.labels[e.LegalEntityID], Tags: x.marks(e.TagIDs), Classification: e.Classification, OriginatedBy: e.OriginatedBy,
 		Previous: e.PreviousID, Next: e.NextID,
+	}
+	if e.IntendedDate != nil {
+		out.Intended = clock.Format(*e.IntendedDate)
 	}
 	for _, l := range e.Lines {
 		out.Postings = append(out.Postings, x.posting(e, l))
@@ -148,29 +162,20 @@ func (x *exporter) entry(e journal.Entry) *notation.Entry {
 
 func (x *exporter) posting(e journal.Entry, l journal.Line) notation.Posting {
 	out := notation.Posting{
-		Account: x.paths[l.LedgerAccountID], Debit: l.Side == book.Debit, Amount: l.Amount, Currency: l.Currency, Memo: l.Memo, Tags: x.labels(l.TagIDs),
+		Account: x.paths[l.LedgerAccountID], Debit: l.Side == book.Debit, Amount: l.Amount, Currency: l.Currency, Memo: l.Memo, Tags: x.marks(l.TagIDs),
 	}
-	entity := x.books.Entities[l.LegalEntityID]
 	if l.LegalEntityID != e.LegalEntityID {
-		out.Entity = entity.Name
+		out.Entity = x.labels[l.LegalEntityID]
 	}
-	if l.Base != nil && l.Currency != entity.BaseCurrency {
-		out.Base, out.BaseCurrency = l.Base, entity.BaseCurrency
+	if own := x.entities[l.LegalEntityID].BaseCurrency; l.Base != nil && l.Currency != own {
+		out.Base, out.BaseCurrency = l.Base, own
 	}
 	return out
 }
 
-func (x *exporter) labels(ids []string) (out []notation.Tag) {
+func (x *exporter) marks(ids []string) (out []notation.Tag) {
 	for _, id := range ids {
 		out = append(out, notation.Tag{Kind: string(x.tags[id].Kind), Name: x.tags[id].Name})
 	}
 	return out
-}
-
-// label tells an account from another one of the same name.
-func label(a account.Account) string {
-	if a.Code != "" {
-		return a.Code
-	}
-	return "#" + strings.TrimLeft(a.ID[len(a.ID)-6:], "0")
 }

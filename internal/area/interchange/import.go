@@ -1,57 +1,62 @@
 package interchange
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"slices"
+	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/fx"
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
 // ImportParams say what is read and where it goes.
 type ImportParams struct {
 	Format      notation.Format
-	Name        string // the file's, for errors
-	LegalEntity string // id or name of the one that takes entries which name none
-	Dry         bool   // look, and change nothing
+	Name        string                  // the file's, for errors
+	LegalEntity string                  // id or name of the one that takes entries which name none
+	Dry         bool                    // look, and change nothing
+	Progress    func(done, total int64) // is told how far it is
 }
 
 // Imported counts what came in.
 type Imported struct {
 	Entries  int
 	Known    int // entries that are here already, by their id
+	Empty    int // entries that move nothing, such as one that only asserts a balance
+	Moved    int // entries whose month is closed, and which the first open one took
 	Accounts int
 	Rates    int
 }
-
-// importChunk is how many entries are written together.
-const importChunk = 500
 
 // errDry undoes an import that was only tried.
 var errDry = errors.New("interchange: only a try")
 
 // Import reads a journal into the books, all of it or nothing. What it names and the books lack, accounts, tags, months and rates, is made.
-func (s *Service) Import(ctx context.Context, p ImportParams, r io.Reader) (Imported, error) {
+//
+// The journal is read more than once: first to the end, so that a mistake there is found before anything is locked, and so that what is declared
+// and quoted anywhere in it is known before the first entry is written; and again from the start when the database asks to see it again.
+func (s *Service) Import(ctx context.Context, p ImportParams, r io.ReadSeeker) (Imported, error) {
+	src := &source{p, r, ctx}
+	found, err := src.survey()
+	if err != nil {
+		return Imported{}, err
+	}
 	var done Imported
-	err := s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		m, err := newImporter(ctx, tx, s, p)
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		m, err := newImporter(ctx, tx, s, src, found)
 		if err != nil {
 			return err
 		}
-		if err := m.read(ctx, notation.Read(p.Format, p.Name, r)); err != nil {
+		if err := m.run(ctx, found); err != nil {
 			return err
 		}
 		done = m.Imported
@@ -66,255 +71,150 @@ func (s *Service) Import(ctx context.Context, p ImportParams, r io.Reader) (Impo
 	return done, err
 }
 
-type importer struct {
+// source is the journal, which can be read from its start as often as need be.
+type source struct {
 	ImportParams
+	file   io.ReadSeeker
+	caller context.Context // ends when the caller no longer wants it; a transaction does not listen to that by itself
+}
+
+// items reads from the start, until the caller leaves.
+func (s *source) items() iter.Seq2[notation.Item, error] {
+	return func(yield func(notation.Item, error) bool) {
+		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+			yield(notation.Item{}, err)
+			return
+		}
+		for item, err := range notation.Read(s.Format, s.Name, s.file) {
+			if left := s.caller.Err(); err == nil && left != nil {
+				err = left
+			}
+			if !yield(item, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// fail blames a place in the file.
+func (s *source) fail(line int, format string, args ...any) error {
+	return fault.Malformedf("%s:%d: %s", s.Name, line, fmt.Sprintf(format, args...))
+}
+
+// plain refuses what no database takes.
+func (s *source) plain(line int, texts ...string) error {
+	for _, text := range texts {
+		if strings.IndexByte(text, 0) >= 0 {
+			return s.fail(line, "a text has the character NUL in it; remove it")
+		}
+	}
+	return nil
+}
+
+// survey is what a journal holds.
+type survey struct {
+	accounts []*notation.Account
+	prices   int64
+	entries  int64
+}
+
+// survey reads to the end without writing.
+func (s *source) survey() (*survey, error) {
+	found := &survey{}
+	for item, err := range s.items() {
+		switch {
+		case err != nil:
+			return nil, err
+		case item.Account != nil:
+			found.accounts = append(found.accounts, item.Account)
+		case item.Price != nil:
+			found.prices++
+		default:
+			found.entries++
+		}
+	}
+	return found, nil
+}
+
+// importer writes one journal in one transaction.
+type importer struct {
+	*source
 	Imported
 	service  *Service
 	tx       *db.Tx
+	zone     *time.Location
 	chart    *chart
-	entities map[string]entity.LegalEntity // by name and by id
+	own      string                        // id of the legal entity that takes entries which name none
+	entities map[string]entity.LegalEntity // by label and by id
 	tags     map[notation.Tag]string
-	ids      map[string]string // of entries in a chain: what they are called there and here
+	chain    chain
 	waiting  []*notation.Entry
-	rates    []fx.Quotation
 }
 
-func newImporter(ctx context.Context, tx *db.Tx, s *Service, p ImportParams) (*importer, error) {
-	m := &importer{ImportParams: p, service: s, tx: tx, entities: map[string]entity.LegalEntity{}, tags: map[notation.Tag]string{}, ids: map[string]string{}}
+func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found *survey) (*importer, error) {
+	h, err := head.Lock(ctx, tx) // nobody else changes what is looked up here and relied on until the end
+	if err != nil {
+		return nil, err
+	}
+	m := &importer{source: src, service: s, tx: tx, entities: map[string]entity.LegalEntity{}, tags: map[notation.Tag]string{}, chain: newChain(h.EntryNumber)}
+	if m.zone, err = period.Zone(ctx, tx); err != nil {
+		return nil, err
+	}
 	entities, err := entity.All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+	labels := labelsOf(entities)
 	for _, e := range entities {
-		if _, twice := m.entities[e.Name]; !twice {
-			m.entities[e.Name] = e
+		m.entities[labels[e.ID]], m.entities[e.ID] = e, e
+	}
+	switch {
+	case src.LegalEntity != "":
+		if m.own, err = pick(entities, src.LegalEntity); err != nil {
+			return nil, err
 		}
-		m.entities[e.ID] = e
+	case len(entities) == 1:
+		m.own = entities[0].ID
 	}
-	if p.LegalEntity == "" && len(entities) == 1 {
-		m.LegalEntity = entities[0].ID
-	} else if _, there := m.entities[p.LegalEntity]; p.LegalEntity != "" && !there {
-		return nil, fault.Conflictf("there is no legal entity %q", p.LegalEntity)
-	}
-	m.chart, err = readChart(ctx, tx)
+	m.chart, err = readChart(ctx, tx, found.accounts, labels)
 	return m, err
 }
 
-func (m *importer) read(ctx context.Context, items iter.Seq2[notation.Item, error]) error {
-	for item, err := range items {
+// importChunk is how many entries are written together, so that no more are ever held.
+const importChunk = 500
+
+func (m *importer) run(ctx context.Context, found *survey) error {
+	if err := m.declare(ctx, found.accounts); err != nil {
+		return err
+	}
+	if found.prices > 0 {
+		if err := m.readRates(ctx); err != nil {
+			return err
+		}
+	}
+	done := int64(0)
+	for item, err := range m.items() {
 		if err != nil {
 			return err
 		}
-		switch {
-		case item.Account != nil:
-			m.chart.declare(*item.Account)
-		case item.Price != nil:
-			m.price(item.Price)
-		default:
-			m.waiting = append(m.waiting, item.Entry)
+		if item.Entry == nil {
+			continue
 		}
-		if len(m.waiting) >= importChunk || len(m.rates) >= fx.RatesMax {
-			if err := m.write(ctx); err != nil {
+		if done++; m.Progress != nil {
+			m.Progress(done, found.entries)
+		}
+		if len(item.Entry.Postings) == 0 {
+			m.Empty++
+			continue
+		}
+		if m.waiting = append(m.waiting, item.Entry); len(m.waiting) == importChunk {
+			if err := m.write(ctx, false); err != nil {
 				return err
 			}
 		}
 	}
-	return m.write(ctx)
-}
-
-// price keeps a rate between currencies. What a thing was worth is no rate.
-func (m *importer) price(p *notation.Price) {
-	if money.IsFiat(p.Base) && money.IsFiat(p.Quote) {
-		m.rates = append(m.rates, fx.Quotation{Base: p.Base, Quote: p.Quote, Date: p.Date, Rate: p.Rate, Source: "import"})
-		m.Rates++
-	}
-}
-
-// write puts down what was read so far, so that no more than a chunk is ever held.
-func (m *importer) write(ctx context.Context) error {
-	if err := m.putRates(ctx); err != nil {
+	if err := m.write(ctx, true); err != nil {
 		return err
 	}
-	known, err := journal.Known(ctx, m.tx, idsOf(m.waiting))
-	if err != nil {
-		return err
-	}
-	fresh := slices.DeleteFunc(m.waiting, func(e *notation.Entry) bool { return slices.Contains(known, e.ID) })
-	for _, id := range known {
-		m.ids[id] = id
-	}
-	m.Known, m.Entries = m.Known+len(known), m.Entries+len(fresh)
-	ps := make([]journal.CreateParams, len(fresh))
-	for i, e := range fresh {
-		if ps[i], err = m.params(ctx, e); err != nil {
-			return err
-		}
-	}
-	made, err := m.service.journal.Enter(ctx, m.tx, ps, func(i int) string { return fmt.Sprintf("%s:%d: ", m.Name, fresh[i].Line) })
-	if err != nil {
-		return err
-	}
-	for i, e := range fresh {
-		if e.Next != "" {
-			m.ids[cmp.Or(e.ID, e.Number)], m.ids[cmp.Or(e.Number, e.ID)] = made[i].ID, made[i].ID
-		}
-	}
-	m.waiting = m.waiting[:0]
-	return m.tx.Flush(ctx)
-}
-
-func idsOf(entries []*notation.Entry) (out []string) {
-	for _, e := range entries {
-		if e.ID != "" {
-			out = append(out, e.ID)
-		}
-	}
-	return out
-}
-
-// putRates stores rates, of several for a pair and day the last.
-func (m *importer) putRates(ctx context.Context) error {
-	byDay := map[[3]string]int{}
-	var rates []fx.Quotation
-	for _, q := range m.rates {
-		key := [3]string{q.Base, q.Quote, q.Date}
-		if i, twice := byDay[key]; twice {
-			rates[i] = q
-			continue
-		}
-		byDay[key] = len(rates)
-		rates = append(rates, q)
-	}
-	m.rates = nil
-	if len(rates) == 0 {
-		return nil
-	}
-	_, err := fx.Put(ctx, m.tx, rates)
-	return err
-}
-
-// fail blames a place in the file.
-func (m *importer) fail(line int, format string, args ...any) error {
-	return fault.Malformedf("%s:%d: %s", m.Name, line, fmt.Sprintf(format, args...))
-}
-
-// params describes an entry as a request would.
-func (m *importer) params(ctx context.Context, e *notation.Entry) (journal.CreateParams, error) {
-	own, err := m.entity(e.Line, e.Entity)
-	if err != nil {
-		return journal.CreateParams{}, err
-	}
-	p := journal.CreateParams{
-		LegalEntityID: own.ID, AccountingDate: cmp.Or(e.Instant, e.Date), Memo: e.Memo, Status: journal.Draft, OriginatedBy: journal.ByImport, Classification: e.Classification,
-	}
-	if e.Posted {
-		p.Status = journal.Posted
-	}
-	if previous, there := m.ids[e.Previous]; e.Previous != "" && there && (e.OriginatedBy == journal.ByReversal || e.OriginatedBy == journal.ByCorrection) {
-		p.PreviousID, p.OriginatedBy = previous, e.OriginatedBy
-	}
-	if p.TagIDs, err = m.tagIDs(ctx, e.Tags); err != nil {
-		return p, err
-	}
-	priced := !m.balances(e)
-	for i := range e.Postings {
-		line, err := m.line(ctx, e, &e.Postings[i], own, priced)
-		if err != nil {
-			return p, err
-		}
-		p.Lines = append(p.Lines, line)
-	}
-	return p, nil
-}
-
-// balances tells whether each currency balances by itself, as it does in our books. Other programs let what was paid for a thing stand against it.
-func (m *importer) balances(e *notation.Entry) bool {
-	var lines []book.Line
-	for _, p := range e.Postings {
-		side := book.Credit
-		if p.Debit {
-			side = book.Debit
-		}
-		lines = append(lines, book.Line{Entity: cmp.Or(p.Entity, e.Entity), Side: side, Amount: p.Amount, Currency: p.Currency})
-	}
-	return len(book.Differences(lines)) == 0
-}
-
-// line describes a posting. In an entry that balances only by what things cost, a thing is booked at its cost, and the memo says how much of it.
-func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Posting, own entity.LegalEntity, priced bool) (l journal.LineParams, err error) {
-	if p.Entity != "" {
-		if own, err = m.entity(p.Line, p.Entity); err != nil {
-			return l, err
-		}
-	}
-	l = journal.LineParams{LegalEntityID: own.ID, Side: book.Credit, Amount: p.Amount.String(), Currency: currency(p.Currency, own), Memo: p.Memo}
-	if p.Debit {
-		l.Side = book.Debit
-	}
-	switch {
-	case p.Base == nil:
-	case priced:
-		l.Amount, l.Currency = p.Base.String(), currency(p.BaseCurrency, own)
-		l.Memo = p.Amount.String() + " " + p.Currency
-		if p.Memo != "" {
-			l.Memo += ": " + p.Memo
-		}
-	case currency(p.BaseCurrency, own) == own.BaseCurrency && e.Posted:
-		l.Base = p.Base
-	}
-	if l.LedgerAccountID, err = m.account(ctx, p); err != nil {
-		return l, err
-	}
-	l.TagIDs, err = m.tagIDs(ctx, p.Tags)
-	return l, err
-}
-
-// signs are how people write currencies. A dollar is the legal entity's own, if it counts in one.
-var signs = map[string]string{"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "₱": "PHP", "₦": "NGN"}
-
-var dollars = []string{"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "TWD", "BSD", "BZD", "BMD", "KYD", "FJD", "JMD", "LRD", "NAD", "TTD"}
-
-func currency(name string, own entity.LegalEntity) string {
-	if name == "$" && slices.Contains(dollars, own.BaseCurrency) {
-		return own.BaseCurrency
-	}
-	return cmp.Or(signs[name], name)
-}
-
-func (m *importer) entity(line int, name string) (entity.LegalEntity, error) {
-	name = cmp.Or(name, m.LegalEntity)
-	if name == "" {
-		return entity.LegalEntity{}, m.fail(line, "the entry names no legal entity, and there are several: say which with --legal-entity")
-	}
-	e, there := m.entities[name]
-	if !there {
-		return e, m.fail(line, "there is no legal entity %q: make it first", name)
-	}
-	return e, nil
-}
-
-// tagIDs finds or makes tags. A kind that is none of ours becomes part of the name.
-func (m *importer) tagIDs(ctx context.Context, tags []notation.Tag) (out []string, err error) {
-	for _, t := range tags {
-		id, there := m.tags[t]
-		if !there {
-			kind, name := tag.Kind(t.Kind), t.Name
-			if !slices.Contains(tag.Kinds, kind) {
-				kind, name = tag.Custom, t.Kind
-				if t.Name != "" {
-					name += ": " + t.Name
-				}
-			}
-			made, err := tag.Ensure(ctx, m.tx, kind, name)
-			if err != nil {
-				return nil, err
-			}
-			id = made.ID
-			m.tags[t] = id
-		}
-		if !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out, nil
+	return m.putAway(ctx)
 }

@@ -37,8 +37,12 @@ type CreateParams struct {
 	TransactionID  string
 	OriginatedBy   string
 	Classification string // empty is Unclassified
-	PreviousID     string // the entry before it in its chain, for one that comes from elsewhere
 	Lines          []LineParams
+
+	// What only an entry that comes from elsewhere has already.
+	ID           string
+	PreviousID   string // the entry before it in its chain
+	IntendedDate string // an instant; what was asked for, when the month of it was closed
 }
 
 // LineParams describe a line.
@@ -63,7 +67,7 @@ type composer struct {
 
 // compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
 func (c *composer) compose(p CreateParams) Entry {
-	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, PreviousID: p.PreviousID}
+	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID}
 	c.unique("tag_ids", p.TagIDs)
 	if p.TransactionID != "" {
 		c.miss("transaction", "transaction_id")
@@ -71,7 +75,11 @@ func (c *composer) compose(p CreateParams) Entry {
 			return e
 		}
 	}
-	e.AccountingDate = c.date(p.AccountingDate)
+	e.AccountingDate = c.date("accounting_date", p.AccountingDate)
+	if p.IntendedDate != "" {
+		intended := c.date("intended_accounting_date", p.IntendedDate)
+		e.IntendedDate = &intended
+	}
 	c.entity(&e, p)
 	c.lines(&e, p.Lines)
 	e.PeriodID = periodOf(c.books, e.AccountingDate)
@@ -87,18 +95,18 @@ func periodOf(b *books.Books, at time.Time) string {
 func (c *composer) month(at time.Time) calendar.Month { return calendar.MonthOf(at, c.books.Zone) }
 
 // date reads an instant, or a bare date as its first instant where the organization is.
-func (c *composer) date(text string) time.Time {
+func (c *composer) date(field, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		at, err = calendar.StartOfDay(text, c.books.Zone)
 	}
 	if err != nil {
-		c.fault("accounting_date", "must be an RFC 3339 time or a date such as 2026-01-31")
+		c.fault(field, "must be an RFC 3339 time or a date such as 2026-01-31")
 		return c.now
 	}
 	at = clock.Stamp(at)
 	if latest := c.now.Year() + yearsAhead; at.Year() < yearMin || at.Year() > latest {
-		c.fault("accounting_date", fmt.Sprintf("must lie between %d and %d", yearMin, latest))
+		c.fault(field, fmt.Sprintf("must lie between %d and %d", yearMin, latest))
 		return c.now
 	}
 	return at

@@ -42,8 +42,11 @@ func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []cal
 		return nil, err
 	}
 	if !at.Equal(e.AccountingDate) {
-		intended := e.AccountingDate
-		e.IntendedDate, e.AccountingDate = &intended, at
+		if e.IntendedDate == nil {
+			intended := e.AccountingDate
+			e.IntendedDate = &intended
+		}
+		e.AccountingDate = at
 	}
 	now := c.now
 	p, there := c.books.Period(month.Key())

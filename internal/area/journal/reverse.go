@@ -24,7 +24,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 		}
 		reversal := e.mirrored(p.Memo)
 		if p.AccountingDate != "" {
-			reversal.AccountingDate = c.date(p.AccountingDate)
+			reversal.AccountingDate = c.date("accounting_date", p.AccountingDate)
 			if err := c.err(); err != nil {
 				return e, err
 			}
@@ -83,7 +83,7 @@ func (c *composer) movable(e Entry) error {
 // mirrored is the draft of an entry's reversal: the same lines turned around, at the amounts that were booked.
 func (e Entry) mirrored(memo string) Entry {
 	out := e
-	out.Status, out.OriginatedBy, out.PostedAt, out.IntendedDate = Draft, ByReversal, nil, nil
+	out.ID, out.Status, out.OriginatedBy, out.PostedAt, out.IntendedDate = "", Draft, ByReversal, nil, nil
 	out.Memo = memo
 	if memo == "" {
 		out.Memo = "Reversal of " + e.SequenceNumber()

@@ -83,7 +83,8 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 	return out, err
 }
 
-// Enter makes entries in a transaction that is under way, all or none. It is a building block.
+// Enter makes entries in a transaction that is under way, all or none, in the order given: one that follows another in a chain comes after it.
+// It is a building block.
 func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
 	entries, _, err := s.compose(ctx, tx, ps, at, false)
 	if err != nil {
@@ -93,15 +94,37 @@ func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at fu
 	if err != nil {
 		return nil, err
 	}
+	made := map[string]Entry{}
 	for i := range entries {
 		entries[i].christen(tx, h.EntryNumber+1)
-		var previous *Entry
-		if id := entries[i].PreviousID; id != "" {
-			previous = &Entry{ID: id, NextID: entries[i].ID, UpdatedAt: tx.Now()}
+		previous, err := follow(ctx, tx, entries[i], made)
+		if err != nil {
+			return nil, err
 		}
 		enter(ctx, tx, h, entries[i], previous)
+		made[entries[i].ID] = entries[i]
 	}
 	return entries, nil
+}
+
+// follow gives the entry before one in its chain, with the one behind it, and tells the audit that it was reversed.
+func follow(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*Entry, error) {
+	if e.PreviousID == "" {
+		return nil, nil
+	}
+	before, there := made[e.PreviousID]
+	if !there {
+		var err error
+		if before, err = Find(ctx, tx, e.PreviousID); err != nil {
+			return nil, err
+		}
+	}
+	after := before
+	after.NextID, after.UpdatedAt = e.ID, tx.Now()
+	if e.OriginatedBy == ByReversal {
+		record(ctx, tx, "journal_entry.reversed", before, after)
+	}
+	return &after, nil
 }
 
 // compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The months they need are made
@@ -146,7 +169,10 @@ func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 
 // christen gives a composed entry its number and all other names.
 func (e *Entry) christen(tx *db.Tx, number int64) {
-	e.ID, e.Number, e.CreatedAt, e.UpdatedAt = tx.NewID(id.JournalEntry), number, tx.Now(), tx.Now()
+	if e.ID == "" {
+		e.ID = tx.NewID(id.JournalEntry)
+	}
+	e.Number, e.CreatedAt, e.UpdatedAt = number, tx.Now(), tx.Now()
 	for i := range e.Lines {
 		e.Lines[i].ID = tx.NewID(id.JournalLine)
 	}
@@ -255,7 +281,26 @@ func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) er
 	}
 }
 
-// Known tells which of some entries are here. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
-	return selectKnown(ctx, tx, ids)
+// Link is what a chain needs to know of an entry.
+type Link struct {
+	ID           string
+	Number       int64
+	Status       Status
+	OriginatedBy string
+	NextID       string
+}
+
+// Takes tells whether an entry that something made may come next in the chain: after an original its reversal, after that its replacement.
+func (l Link) Takes(originatedBy string) bool {
+	return l.Status == Posted && l.NextID == "" && (originatedBy == ByReversal) != (l.OriginatedBy == ByReversal)
+}
+
+// Known finds those of some entries that are here, deleted ones too. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) (map[string]Link, error) {
+	links, err := selectLinks(ctx, tx, ids)
+	out := make(map[string]Link, len(links))
+	for _, l := range links {
+		out[l.ID] = l
+	}
+	return out, err
 }

@@ -406,9 +406,22 @@ func selectTotals(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, erro
 	return out, err
 }
 
-func selectKnown(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+type linkRow struct {
+	ID           string  `db:"journal_entry_id"`
+	Number       int64   `db:"number"`
+	Status       string  `db:"status"`
+	OriginatedBy string  `db:"originated_by"`
+	NextID       *string `db:"next_entry_id"`
+}
+
+func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return db.All[string](ctx, tx, "SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+	rows, err := db.All[linkRow](ctx, tx, "SELECT "+db.Columns[linkRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+	out := make([]Link, len(rows))
+	for i, r := range rows {
+		out[i] = Link{r.ID, r.Number, Status(r.Status), r.OriginatedBy, db.OrEmpty(r.NextID)}
+	}
+	return out, err
 }

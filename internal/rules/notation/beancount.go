@@ -83,14 +83,15 @@ func (b *beancountForm) account(buf []byte, a *Account) ([]byte, error) {
 	}
 	kind := a.Type
 	if kind == "" {
-		kind = typeOfRoot(a.Path[0])
+		kind = TypeOfRoot(a.Path[0])
 	}
 	if kind == "" {
 		return nil, noType(path)
 	}
 	buf = b.open(buf, a.Path, path, kind)
 	buf = appendMeta(buf, "  ", keyCode, a.Code)
-	return appendMeta(buf, "  ", keyID, a.ID), nil
+	buf = appendMeta(buf, "  ", keyID, a.ID)
+	return appendMeta(buf, "  ", keyTags, joinTags(a.Tags)), nil
 }
 
 func noType(path string) error {
@@ -112,14 +113,14 @@ func (b *beancountForm) open(buf []byte, names []string, path, kind string) []by
 func (b *beancountForm) introduce(buf []byte, e *Entry) ([]byte, error) {
 	for i := range e.Postings {
 		path := joinPath(e.Postings[i].Account)
-		if b.accounts.fitted[path] == "" && typeOfRoot(e.Postings[i].Account[0]) == "" {
+		if b.accounts.fitted[path] == "" && TypeOfRoot(e.Postings[i].Account[0]) == "" {
 			return nil, noType(path)
 		}
 	}
 	for i := range e.Postings {
 		p := &e.Postings[i]
 		if path := joinPath(p.Account); b.accounts.fitted[path] == "" {
-			buf = b.open(buf, p.Account, path, typeOfRoot(p.Account[0]))
+			buf = b.open(buf, p.Account, path, TypeOfRoot(p.Account[0]))
 		}
 		buf = b.currency(buf, p.Currency)
 		if p.Base != nil {
@@ -153,7 +154,8 @@ func (b *beancountForm) price(buf []byte, p *Price) ([]byte, error) {
 	buf = append(buf, p.Rate.String()...)
 	buf = append(buf, ' ')
 	buf = append(buf, b.currencies.fitted[p.Quote]...)
-	return append(buf, '\n'), nil
+	buf = append(buf, '\n')
+	return appendMeta(buf, "  ", keySource, p.Source), nil
 }
 
 func (b *beancountForm) entry(buf []byte, e *Entry) ([]byte, error) {
@@ -179,6 +181,7 @@ func (b *beancountForm) entry(buf []byte, e *Entry) ([]byte, error) {
 	buf = appendMeta(buf, "  ", keyNumber, e.Number)
 	buf = appendMeta(buf, "  ", keyEntity, e.Entity)
 	buf = appendMeta(buf, "  ", keyInstant, e.Instant)
+	buf = appendMeta(buf, "  ", keyIntended, e.Intended)
 	buf = appendMeta(buf, "  ", keyClassification, e.Classification)
 	buf = appendMeta(buf, "  ", keyOriginatedBy, e.OriginatedBy)
 	buf = appendMeta(buf, "  ", keyPrevious, e.Previous)

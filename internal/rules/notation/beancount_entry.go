@@ -129,6 +129,8 @@ func (e *Entry) field(key string) *string {
 		return &e.Entity
 	case keyInstant:
 		return &e.Instant
+	case keyIntended:
+		return &e.Intended
 	case keyClassification:
 		return &e.Classification
 	case keyOriginatedBy:

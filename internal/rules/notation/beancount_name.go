@@ -13,7 +13,7 @@ var beancountRoots = map[string]string{
 // dashes.
 func fitAccount(path []string, kind string) string {
 	root := beancountRoots[kind]
-	if len(path) > 1 && typeOfRoot(path[0]) == kind {
+	if len(path) > 1 && TypeOfRoot(path[0]) == kind {
 		path = path[1:]
 	}
 	var b strings.Builder

@@ -267,6 +267,10 @@ func (b *beancountReader) open(w *words) error {
 			a.Code = value
 		case keyID:
 			a.ID = value
+		case keyTags:
+			a.Tags = append(a.Tags, splitTags(value)...)
+		default:
+			a.Tags = append(a.Tags, Tag{key, value})
 		}
 	})
 	if err != nil {
@@ -321,9 +325,15 @@ func (b *beancountReader) price(w *words, date string) error {
 	if base == "" || rate.currency == "" || rate.number.Sign() < 0 || !w.end() {
 		return b.errorf(line, "the price cannot be read; write it like 2024-01-31 price EUR 1.10 USD")
 	}
-	if err := b.metadata(func(string, string) {}); err != nil {
+	p := &Price{Date: date, Base: b.exactCurrency(base), Quote: rate.currency, Rate: rate.number, Line: line}
+	err = b.metadata(func(key, value string) {
+		if key == keySource {
+			p.Source = value
+		}
+	})
+	if err != nil {
 		return err
 	}
-	b.out.put(Item{Price: &Price{Date: date, Base: b.exactCurrency(base), Quote: rate.currency, Rate: rate.number, Line: line}})
+	b.out.put(Item{Price: p})
 	return nil
 }

@@ -21,6 +21,7 @@ const (
 	colNumber
 	colDate
 	colInstant
+	colIntended
 	colStatus
 	colMemo
 	colEntity
@@ -33,6 +34,7 @@ const (
 	colAccountType
 	colAccountCode
 	colAccountID
+	colAccountTags
 	colDebit
 	colCredit
 	colCurrency
@@ -45,8 +47,8 @@ const (
 )
 
 var columnNames = [columns]string{
-	"entry", "entry_id", "number", "date", "instant", "status", "memo", "entity", "classification", "originated_by", "previous", "next",
-	"tags", "account", "account_type", "account_code", "account_id", "debit", "credit", "currency", "base_amount", "base_currency",
+	"entry", "entry_id", "number", "date", "instant", "intended", "status", "memo", "entity", "classification", "originated_by", "previous",
+	"next", "tags", "account", "account_type", "account_code", "account_id", "account_tags", "debit", "credit", "currency", "base_amount", "base_currency",
 	"line_memo", "line_entity", "line_tags",
 }
 
@@ -88,7 +90,7 @@ func (c *csvForm) entry(buf []byte, e *Entry) ([]byte, error) {
 		status = statusPosted
 	}
 	c.shared = strconv.AppendInt(c.shared[:0], int64(c.count), 10)
-	for _, cell := range [...]string{e.ID, e.Number, e.Date, e.Instant, status, e.Memo, e.Entity, e.Classification, e.OriginatedBy,
+	for _, cell := range [...]string{e.ID, e.Number, e.Date, e.Instant, e.Intended, status, e.Memo, e.Entity, e.Classification, e.OriginatedBy,
 		e.Previous, e.Next, joinTags(e.Tags)} {
 		c.shared = appendCell(append(c.shared, ','), cell)
 	}
@@ -118,7 +120,7 @@ func (c *csvForm) posting(buf []byte, p *Posting) []byte {
 	if p.Base != nil {
 		base = p.Base.Fixed(p.BaseCurrency)
 	}
-	for _, cell := range [...]string{path, account.Type, account.Code, account.ID, debit, credit, p.Currency, base, p.BaseCurrency,
+	for _, cell := range [...]string{path, account.Type, account.Code, account.ID, joinTags(account.Tags), debit, credit, p.Currency, base, p.BaseCurrency,
 		p.Memo, p.Entity, joinTags(p.Tags)} {
 		buf = appendCell(append(buf, ','), cell)
 	}

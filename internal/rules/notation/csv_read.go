@@ -207,7 +207,7 @@ func (c *csvReader) start(line int) error {
 		c.first = append(c.first, c.cell(i))
 	}
 	e := &Entry{
-		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant), Memo: c.cell(colMemo),
+		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant), Intended: c.cell(colIntended), Memo: c.cell(colMemo),
 		Entity: c.cell(colEntity), Classification: c.cell(colClassification), OriginatedBy: c.cell(colOriginatedBy),
 		Previous: c.cell(colPrevious), Next: c.cell(colNext), Tags: splitTags(c.cell(colTags)), Line: line,
 	}
@@ -268,11 +268,11 @@ func (c *csvReader) posting(line int) error {
 
 // account gives out an account with the first row that says more than its name.
 func (c *csvReader) account(path []string, line int) error {
-	kind, code, id := c.cell(colAccountType), c.cell(colAccountCode), c.cell(colAccountID)
-	if name := c.cell(colAccount); kind+code+id == "" || c.accounts[name] {
+	kind, code, id, tags := c.cell(colAccountType), c.cell(colAccountCode), c.cell(colAccountID), c.cell(colAccountTags)
+	if name := c.cell(colAccount); kind+code+id+tags == "" || c.accounts[name] {
 		return nil
 	}
-	a := &Account{Path: path, Type: kind, Code: code, ID: id, Line: line}
+	a := &Account{Path: path, Type: kind, Code: code, ID: id, Tags: splitTags(tags), Line: line}
 	if err := checkAccount(a); err != nil {
 		return c.errorf(line, "%v", err)
 	}

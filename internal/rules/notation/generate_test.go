@@ -81,11 +81,11 @@ func drawJournal(t *rapid.T, d digits) journal {
 		}
 		if key := fmt.Sprintf("%q", path); !seen[key] {
 			seen[key] = true
-			j.accounts = append(j.accounts, notation.Account{Path: path, Type: types[i%len(types)], Code: some(t, "code"), ID: some(t, "id")})
+			j.accounts = append(j.accounts, notation.Account{Path: path, Type: types[i%len(types)], Code: some(t, "code"), ID: some(t, "id"), Tags: drawTags(t)})
 		}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "prices") {
-		j.prices = append(j.prices, notation.Price{Date: date(t), Base: currency(t), Quote: currency(t), Rate: d.amount(t)})
+		j.prices = append(j.prices, notation.Price{Date: date(t), Base: currency(t), Quote: currency(t), Rate: d.amount(t), Source: some(t, "source")})
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "entries") {
 		j.entries = append(j.entries, drawEntry(t, d, j.accounts))
@@ -114,6 +114,9 @@ func drawEntry(t *rapid.T, d digits, accounts []notation.Account) notation.Entry
 	if rapid.Bool().Draw(t, "instant?") {
 		e.Instant = "2024-01-31T12:00:00.123456Z"
 	}
+	if rapid.Bool().Draw(t, "intended?") {
+		e.Intended = "2023-12-31T12:00:00Z"
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "moves") {
 		unit := currency(t)
 		one, two := d.amount(t), d.amount(t)
@@ -125,6 +128,11 @@ func drawEntry(t *rapid.T, d digits, accounts []notation.Account) notation.Entry
 		}
 		e.Postings = append(e.Postings, drawPosting(t, d, accounts, true, one, unit), drawPosting(t, d, accounts, true, two, unit),
 			drawPosting(t, d, accounts, false, one.Add(two), unit))
+	}
+	for i := range e.Postings {
+		if e.Postings[i].Entity == e.Entity {
+			e.Postings[i].Entity = "" // It says nothing, and hledger's form does not keep it.
+		}
 	}
 	if len(e.Postings) > 0 {
 		e.Postings = rapid.Permutation(e.Postings).Draw(t, "order")
@@ -166,8 +174,8 @@ func drawTags(t *rapid.T) []notation.Tag {
 // show writes everything about an entry down, so that two can be compared and the difference read.
 func show(e *notation.Entry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s posted=%t number=%q id=%q memo=%q entity=%q instant=%q class=%q origin=%q previous=%q next=%q tags=%q\n", e.Date,
-		e.Posted, e.Number, e.ID, e.Memo, e.Entity, e.Instant, e.Classification, e.OriginatedBy, e.Previous, e.Next, e.Tags)
+	fmt.Fprintf(&b, "%s posted=%t number=%q id=%q memo=%q entity=%q instant=%q intended=%q class=%q origin=%q previous=%q next=%q tags=%q\n", e.Date,
+		e.Posted, e.Number, e.ID, e.Memo, e.Entity, e.Instant, e.Intended, e.Classification, e.OriginatedBy, e.Previous, e.Next, e.Tags)
 	for _, p := range e.Postings {
 		side := "credit"
 		if p.Debit {

@@ -1,6 +1,8 @@
 package notation
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,6 +17,9 @@ import (
 //	    Expenses:Rent  1100.00 USD  ; office, Project:Move
 //	    Assets:Bank  -1000.00 EUR @@ 1100.00 USD
 //
+// In an entry of several legal entities every posting has the tag entity, and the entry says in another tag whose it is,
+// because hledger gives a posting the tags of its transaction too: so tag:entity=Acme finds what is Acme's and no more.
+//
 // What we know and hledger does not is in tags. Texts that hledger would cut, trim or take for something else hold
 // percent escapes, and an entry that has any says so with the tag escaped:percent; in all others a percent sign is a
 // percent sign. The journal begins with a decimal mark and ends with one commodity directive for each currency, with as
@@ -24,7 +29,9 @@ import (
 const (
 	keyID             = "id"
 	keyEntity         = "entity"
+	keyEntryEntity    = "entry-entity"
 	keyInstant        = "instant"
+	keyIntended       = "intended"
 	keyClassification = "classification"
 	keyOriginatedBy   = "originated-by"
 	keyPrevious       = "previous"
@@ -33,6 +40,7 @@ const (
 	keyBase           = "base"
 	keyType           = "type"
 	keyCode           = "code"
+	keySource         = "source"
 	keyEscaped        = "escaped"
 
 	escapedPercent = "percent"
@@ -40,8 +48,9 @@ const (
 
 // reserved are those names, and the two that hledger reads as dates of a posting.
 var reserved = map[string]bool{
-	keyID: true, keyEntity: true, keyInstant: true, keyClassification: true, keyOriginatedBy: true, keyPrevious: true,
-	keyNext: true, keyMemo: true, keyBase: true, keyType: true, keyCode: true, keyEscaped: true, "date": true, "date2": true,
+	keyID: true, keyEntity: true, keyEntryEntity: true, keyInstant: true, keyIntended: true, keyClassification: true,
+	keyOriginatedBy: true, keyPrevious: true, keyNext: true, keyMemo: true, keyBase: true, keyType: true, keyCode: true,
+	keySource: true, keyEscaped: true, "date": true, "date2": true,
 }
 
 var hledgerTypes = map[string]string{Asset: "A", Liability: "L", Equity: "E", Revenue: "R", Expense: "X"}
@@ -65,6 +74,7 @@ func (h *hledgerForm) account(buf []byte, a *Account) ([]byte, error) {
 	comment := h.fact(h.comment[:0], keyType, hledgerTypes[a.Type])
 	comment = h.fact(comment, keyCode, a.Code)
 	comment = h.fact(comment, keyID, a.ID)
+	comment = h.tags(comment, a.Tags)
 	h.comment = h.mark(comment)
 	return appendComment(buf, h.comment), nil
 }
@@ -79,7 +89,7 @@ func (h *hledgerForm) price(buf []byte, p *Price) ([]byte, error) {
 	buf = append(buf, p.Rate.String()...)
 	buf = append(buf, ' ')
 	buf = h.symbol(buf, p.Quote)
-	h.comment = h.mark(h.comment[:0])
+	h.comment = h.mark(h.fact(h.comment[:0], keySource, p.Source))
 	return appendComment(buf, h.comment), nil
 }
 
@@ -113,12 +123,24 @@ func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
 		h.body = append(h.body, h.tags(h.comment[:0], e.Tags)...)
 		h.body = append(h.body, '\n')
 	}
+	shared := e.Entity != "" && slices.ContainsFunc(e.Postings, func(p Posting) bool { return p.Entity != "" && p.Entity != e.Entity })
 	for i := range e.Postings {
-		h.body = h.posting(h.body, &e.Postings[i])
+		entity := e.Postings[i].Entity
+		if shared {
+			entity = cmp.Or(entity, e.Entity)
+		} else if entity == e.Entity {
+			entity = ""
+		}
+		h.body = h.posting(h.body, &e.Postings[i], entity)
 	}
 	comment := h.fact(h.comment[:0], keyID, e.ID)
-	comment = h.fact(comment, keyEntity, e.Entity)
+	if shared {
+		comment = h.fact(comment, keyEntryEntity, e.Entity)
+	} else {
+		comment = h.fact(comment, keyEntity, e.Entity)
+	}
 	comment = h.fact(comment, keyInstant, e.Instant)
+	comment = h.fact(comment, keyIntended, e.Intended)
 	comment = h.fact(comment, keyClassification, e.Classification)
 	comment = h.fact(comment, keyOriginatedBy, e.OriginatedBy)
 	comment = h.fact(comment, keyPrevious, e.Previous)
@@ -132,7 +154,7 @@ func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
 	return append(buf, h.body...), nil
 }
 
-func (h *hledgerForm) posting(buf []byte, p *Posting) []byte {
+func (h *hledgerForm) posting(buf []byte, p *Posting, entity string) []byte {
 	buf = append(buf, "    "...)
 	buf = h.path(buf, p.Account)
 	buf = append(buf, "  "...)
@@ -146,7 +168,7 @@ func (h *hledgerForm) posting(buf []byte, p *Posting) []byte {
 	} else {
 		comment = h.fact(comment, keyMemo, p.Memo)
 	}
-	comment = h.fact(comment, keyEntity, p.Entity)
+	comment = h.fact(comment, keyEntity, entity)
 	if p.Base != nil {
 		buf = append(buf, " @@ "...)
 		buf = h.amount(buf, *p.Base, p.BaseCurrency)

@@ -115,6 +115,8 @@ func (h *hledgerReader) accountDirective(rest string) error {
 	a.Path = hledgerPath(name, escaped)
 	kind := decoded(own.take(keyType), escaped)
 	a.Code, a.ID = decoded(own.take(keyCode), escaped), decoded(own.take(keyID), escaped)
+	own.decode(escaped)
+	a.Tags = own.tags
 	if kind != "" {
 		if a.Type = accountType(kind); a.Type == "" {
 			return h.errorf(a.Line, "there is no account type %q; use one of A, L, E, R, X", kind)
@@ -135,7 +137,7 @@ func (h *hledgerReader) inherited(name string) string {
 		}
 		at := strings.LastIndexByte(name, ':')
 		if at < 0 {
-			return typeOfRoot(name)
+			return TypeOfRoot(name)
 		}
 		name = name[:at]
 	}
@@ -246,6 +248,6 @@ func (h *hledgerReader) priceDirective(rest string) error {
 	if after != "" || rate.currency == "" || rate.number.Sign() < 0 {
 		return h.errorf(h.line, "the price cannot be read; write it like P 2024-01-31 EUR 1.10 USD")
 	}
-	h.out.put(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number, Line: h.line}})
+	h.out.put(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number, Source: decoded(own.take(keySource), escaped), Line: h.line}})
 	return nil
 }

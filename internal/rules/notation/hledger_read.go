@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strconv"
@@ -83,7 +84,7 @@ func (h *hledgerReader) transaction(line string) error {
 	}
 	escaped := own.takeEscaped()
 	fact := func(name string) string { return decoded(own.take(name), escaped) }
-	e.ID, e.Entity, e.Instant = fact(keyID), fact(keyEntity), fact(keyInstant)
+	e.ID, e.Entity, e.Instant, e.Intended = fact(keyID), cmp.Or(fact(keyEntity), fact(keyEntryEntity)), fact(keyInstant), fact(keyIntended)
 	e.Classification, e.OriginatedBy = fact(keyClassification), fact(keyOriginatedBy)
 	e.Previous, e.Next = fact(keyPrevious), fact(keyNext)
 	own.decode(escaped)
@@ -170,6 +171,11 @@ func (h *hledgerReader) postings(e *Entry, escaped bool) error {
 	postings, err := settle(h.legs)
 	if err != nil {
 		return h.errorf(e.Line, "%v", err)
+	}
+	for i := range postings {
+		if postings[i].Entity == e.Entity {
+			postings[i].Entity = ""
+		}
 	}
 	e.Postings = postings
 	return nil

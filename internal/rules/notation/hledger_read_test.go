@@ -304,26 +304,26 @@ func TestHledgerAccountsAndPricesAreRead(t *testing.T) {
 	t.Parallel()
 	j := read(t, notation.Hledger, `
 account Aktiva  ; type:A
-account Aktiva:Bank  ; code:1200, id:acc_1
+account Aktiva:Bank  ; code:1200, id:acc_1, normal-balance:credit
 account Petty cash  ; Type of thing, type:Cash
 account Assets:Old
 account Umlauf
 P 2024-01-31 EUR 1.10 USD
-P 2024/2/1 12:00:00 "A1" $2,000.50 ; noon
+P 2024/2/1 12:00:00 "A1" $2,000.50 ; noon, source:Reuters
 P 2024-02-02 € $1.1
 `)
-	want := `["Aktiva"] Asset code="" id=""
-["Aktiva" "Bank"] Asset code="1200" id="acc_1"
-["Petty cash"] Asset code="" id=""
-["Assets" "Old"] Asset code="" id=""
-["Umlauf"]  code="" id=""
+	want := `["Aktiva"] Asset code="" id="" tags=[]
+["Aktiva" "Bank"] Asset code="1200" id="acc_1" tags=[{"normal-balance" "credit"}]
+["Petty cash"] Asset code="" id="" tags=[]
+["Assets" "Old"] Asset code="" id="" tags=[]
+["Umlauf"]  code="" id="" tags=[]
 `
 	if got := showAccounts(j.accounts); got != want {
 		t.Errorf("accounts\n%s", got)
 	}
-	want = `2024-01-31 "EUR" 1.1 "USD"
-2024-02-01 "A1" 2000.5 "$"
-2024-02-02 "€" 1.1 "$"
+	want = `2024-01-31 "EUR" 1.1 "USD" ""
+2024-02-01 "A1" 2000.5 "$" "Reuters"
+2024-02-02 "€" 1.1 "$" ""
 `
 	if got := showPrices(j.prices); got != want {
 		t.Errorf("prices\n%s", got)

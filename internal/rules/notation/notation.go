@@ -66,7 +66,8 @@ type Account struct {
 	Type string   // Asset, Liability, Equity, Revenue or Expense; empty where a journal does not say.
 	Code string
 	ID   string
-	Line int // Where it was read, for errors.
+	Tags []Tag // Whatever else is known of it.
+	Line int   // Where it was read, for errors.
 }
 
 // The types of account.
@@ -80,11 +81,12 @@ const (
 
 // Price says that one Base was worth Rate of Quote on a day.
 type Price struct {
-	Date  string // 2006-01-02
-	Base  string
-	Quote string
-	Rate  money.Decimal
-	Line  int
+	Date   string // 2006-01-02
+	Base   string
+	Quote  string
+	Rate   money.Decimal
+	Source string // Who quoted it.
+	Line   int
 }
 
 // Entry is one journal entry. Everything but the date and the postings may be empty.
@@ -93,6 +95,7 @@ type Entry struct {
 	Number         string
 	Date           string // 2006-01-02
 	Instant        string // The accounting instant, RFC 3339.
+	Intended       string // The instant it was meant for, where that was closed.
 	Posted         bool   // Otherwise a draft.
 	Memo           string
 	Entity         string // The name of the legal entity.
@@ -170,8 +173,8 @@ func (o *output) put(item Item) bool {
 	return !o.stopped
 }
 
-// typeOfRoot guesses the type of an account from the name at its root, as hledger does.
-func typeOfRoot(root string) string {
+// TypeOfRoot guesses the type of an account from the name at its root, as hledger does; empty where it tells nothing.
+func TypeOfRoot(root string) string {
 	switch strings.ToLower(root) {
 	case "asset", "assets":
 		return Asset

@@ -59,7 +59,7 @@ func read(t rapid.TB, format notation.Format, text string) journal {
 func showAccounts(accounts []notation.Account) string {
 	var b strings.Builder
 	for _, a := range accounts {
-		fmt.Fprintf(&b, "%q %s code=%q id=%q\n", a.Path, a.Type, a.Code, a.ID)
+		fmt.Fprintf(&b, "%q %s code=%q id=%q tags=%q\n", a.Path, a.Type, a.Code, a.ID, a.Tags)
 	}
 	return b.String()
 }
@@ -67,7 +67,7 @@ func showAccounts(accounts []notation.Account) string {
 func showPrices(prices []notation.Price) string {
 	var b strings.Builder
 	for _, p := range prices {
-		fmt.Fprintf(&b, "%s %q %s %q\n", p.Date, p.Base, p.Rate, p.Quote)
+		fmt.Fprintf(&b, "%s %q %s %q %q\n", p.Date, p.Base, p.Rate, p.Quote, p.Source)
 	}
 	return b.String()
 }

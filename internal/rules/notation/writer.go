@@ -152,6 +152,9 @@ func checkAccount(a *Account) error {
 	default:
 		return fault.Malformedf("account %s has the type %q; use one of Asset, Liability, Equity, Revenue, Expense", joinPath(a.Path), a.Type)
 	}
+	if err := checkTags(a.Tags); err != nil {
+		return err
+	}
 	return checkText(a.Code, a.ID)
 }
 
@@ -162,7 +165,7 @@ func checkPrice(p *Price) error {
 	if p.Base == "" || p.Quote == "" {
 		return fault.Malformedf("a price of %s names no currency", p.Date)
 	}
-	if err := checkText(p.Base, p.Quote); err != nil {
+	if err := checkText(p.Base, p.Quote, p.Source); err != nil {
 		return err
 	}
 	if p.Rate.Sign() < 0 {
@@ -175,7 +178,7 @@ func checkEntry(e *Entry) error {
 	if err := checkDate(e.Date); err != nil {
 		return err
 	}
-	err := checkText(e.ID, e.Number, e.Instant, e.Memo, e.Entity, e.Classification, e.OriginatedBy, e.Previous, e.Next)
+	err := checkText(e.ID, e.Number, e.Instant, e.Intended, e.Memo, e.Entity, e.Classification, e.OriginatedBy, e.Previous, e.Next)
 	if err != nil {
 		return err
 	}

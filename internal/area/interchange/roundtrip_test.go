@@ -1,0 +1,60 @@
+package interchange_test
+
+import (
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/area/interchange"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/rules/notation"
+)
+
+var exportAll = interchange.ExportParams{}
+
+// way is how books travel from one organization to another.
+type way struct {
+	name        string
+	format      notation.Format
+	through     []string // a program that reads them and writes them again
+	entriesOnly bool     // and leaves the chart and the rates behind
+	rowsOnly    bool     // what is on no row of an entry stays behind
+}
+
+var ways = []way{
+	{name: "hledger", format: notation.Hledger},
+	{name: "hledger print", format: notation.Hledger, through: []string{"hledger", "-f", "FILE", "print"}, entriesOnly: true},
+	{name: "hledger print -x", format: notation.Hledger, through: []string{"hledger", "-f", "FILE", "print", "-x"}, entriesOnly: true},
+	{name: "beancount", format: notation.Beancount},
+	{name: "bean-report print", format: notation.Beancount, through: []string{"bean-report", "FILE", "print"}},
+	{name: "csv", format: notation.CSV, rowsOnly: true},
+}
+
+// travel exports the books, imports them into an organization that has none and compares all there is.
+func travel(t *testing.T, w *world, only ...string) {
+	t.Helper()
+	for _, y := range ways {
+		if len(only) > 0 && only[0] != y.name {
+			continue
+		}
+		text := w.export(y.format, interchange.ExportParams{})
+		if y.through != nil {
+			text = run(t, text, y.through[0], y.through[1:]...)
+		}
+		there := w.like(t)
+		done := there.take(y.format, text)
+		got, want := there.content(y.entriesOnly), w.content(y.entriesOnly)
+		if y.rowsOnly {
+			got.rates, want.rates, got.accounts, want.accounts = nil, nil, nil, nil
+		}
+		same(t, y.name, got, want)
+		if done.Entries != len(want.entries) || done.Known+done.Empty+done.Moved != 0 {
+			t.Errorf("%s: it says %+v of %d entries", y.name, done, len(want.entries))
+		}
+	}
+}
+
+func TestTheDemoBooksComeBackTheSame(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		travel(t, enter(t, s, s.Demo(t).Founded))
+	})
+}
