@@ -47,9 +47,9 @@ type DB struct {
 		mu   sync.Mutex
 		orgs map[string]bool
 	}
-	ready       atomic.Bool
-	statements  statements
-	prepared    prepared
+	ready      atomic.Bool
+	statements statements
+	prepared   prepared
 }
 
 // Open makes the handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use is Unavailable.
