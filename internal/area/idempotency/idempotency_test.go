@@ -87,11 +87,14 @@ func TestAnEffectThatFailsLeavesTheKeyFree(t *testing.T) {
 		if fault.KindOf(err) != fault.Conflict {
 			t.Fatal(err)
 		}
+		if none, err := keyed(t, "x").Recall(t.Context(), d, f.Organization.ID); err != nil || none != nil {
+			t.Errorf("recalled %+v %v", none, err)
+		}
 		if got, err := answer(d, f.Organization.ID, keyed(t, "other body"), "done"); err != nil || got != nil {
 			t.Errorf("%+v %v", got, err)
 		}
-		if none, err := keyed(t, "x").Recall(t.Context(), d, f.Organization.ID); err != nil || none != nil {
-			t.Errorf("recalled %+v %v", none, err)
+		if other, err := keyed(t, "x").Recall(t.Context(), d, f.Organization.ID); fault.KindOf(err) != fault.Conflict || other != nil {
+			t.Errorf("recalled another's %+v %v", other, err)
 		}
 	})
 }

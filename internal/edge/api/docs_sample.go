@@ -116,7 +116,8 @@ func (s sampler) known(owner, name string, schema *huma.Schema) []any {
 	for _, verb := range []string{"Create", "Update", "New"} {
 		owner = strings.TrimPrefix(owner, verb)
 	}
-	return append(slices.Clone(schema.Examples), samples[owner+"."+name], samples[name], s.id(name, schema.Description))
+	target, _ := s.resolve(schema)
+	return append(slices.Concat(schema.Examples, target.Examples), samples[owner+"."+name], samples[name], s.id(name, schema.Description))
 }
 
 // made are values that follow from the schema alone.

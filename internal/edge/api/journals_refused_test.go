@@ -269,6 +269,13 @@ func TestAnAnswerIsGivenAgainUnderItsKeyAlsoWhenTheBooksHaveChangedSince(t *test
 		if a := s.Send(t, req); a.Status != 201 || string(a.Body) != string(first.Body) || a.Header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("again: %d %s", a.Status, a.Body)
 		}
+		other := req
+		if other.Body = strings.Replace(req.Body, "CREDIT", "DEBIT", 1); other.Body == req.Body {
+			t.Fatal(req.Body)
+		}
+		if a := s.Send(t, other); a.Status != 409 || !strings.Contains(a.Error(t).Message, "another request") {
+			t.Errorf("another, faulty request under the key: %d %s", a.Status, a.Body)
+		}
 		req.Header = map[string][]string{"Idempotency-Key": {"anew"}}
 		if a := s.Send(t, req); a.Status != 409 {
 			t.Errorf("anew: %d %s", a.Status, a.Body)

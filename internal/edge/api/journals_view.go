@@ -70,6 +70,15 @@ type CreateJournalEntry struct {
 	AutoPost              *bool       `json:"auto_post,omitempty" doc:"From a transaction: post it at once"`
 }
 
+// TransformSchema shows one of the two forms as it may be sent.
+func (CreateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	line := func(side string) map[string]any {
+		return map[string]any{"ledger_account_id": sampleID("lac"), "credit_or_debit": side, "amount": "1200.50"}
+	}
+	s.Examples = []any{map[string]any{"accounting_date": "2026-01-31", "memo": "Rent for January", "status": "posted", "lines": []any{line("DEBIT"), line("CREDIT")}}}
+	return s
+}
+
 // CreateJournalLine describes a line.
 type CreateJournalLine struct {
 	LedgerAccountID string      `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"A postable account that is not archived"`

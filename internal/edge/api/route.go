@@ -12,6 +12,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -173,9 +174,13 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 	lost := errors.Is(err, db.ErrCommitUnknown)
 	if keyed != nil && (lost || err != nil && r.Together) {
 		// The answer to COMMIT was lost, but the key tells whether it happened. A write that is taken together may also have been taken for
-		// new and refused, because the books are no longer what they were when it was answered.
-		if earlier, failed := keyed.Recall(ctx, a.app.DB, who.OrganizationID); failed == nil && earlier != nil {
+		// new and refused, though it was answered before, or its key belongs to another request.
+		earlier, failed := keyed.Recall(ctx, a.app.DB, who.OrganizationID)
+		if failed == nil && earlier != nil {
 			return *earlier, !lost, nil
+		}
+		if fault.KindOf(failed) == fault.Conflict {
+			err = failed
 		}
 	}
 	return answer, replayed, err
