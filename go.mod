@@ -3,6 +3,7 @@ module github.com/bursarhq/bursar
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/cockroachdb/apd/v3 v3.2.3
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/gofrs/uuid/v5 v5.5.1

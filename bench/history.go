@@ -141,7 +141,7 @@ func (b *bench) settle(k books) error {
 		return err
 	}
 	for _, statement := range []string{
-		"UPDATE events SET relayed_at = created_at WHERE relayed_at IS NULL",
+		"UPDATE relays SET sequence = (SELECT h.event_sequence FROM heads h WHERE h.organization_id = relays.organization_id)",
 		"UPDATE river_job SET state = 'completed', finalized_at = created_at WHERE state <> 'completed'",
 	} {
 		_, execErr := handle.Jobs().ExecContext(b.ctx, statement)

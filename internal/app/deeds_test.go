@@ -253,7 +253,7 @@ func (l *life) zone() {
 }
 
 func (l *life) archive() {
-	i := rapid.IntRange(0, len(l.accounts)-1).Draw(l.T, "account")
+	i := rapid.IntRange(2, len(l.accounts)-1).Draw(l.T, "account")
 	want := fault.Conflict
 	if l.model.archived[i] || l.model.archivable(i) {
 		want = fine
@@ -263,7 +263,7 @@ func (l *life) archive() {
 }
 
 func (l *life) unarchive() {
-	i := rapid.IntRange(0, len(l.accounts)-1).Draw(l.T, "account")
+	i := rapid.IntRange(2, len(l.accounts)-1).Draw(l.T, "account")
 	_, err := l.app.Accounts.Unarchive(l.ctx, l.accounts[i])
 	l.same("unarchive", err, fine)
 	l.model.archived[i] = false

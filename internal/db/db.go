@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -40,9 +43,13 @@ type DB struct {
 	closed      chan struct{} // tells SQLite's writer to stop
 	stopped     chan struct{} // tells that it has
 	woken       chan struct{}
-	ready       atomic.Bool
-	statements  statements
-	prepared    prepared
+	wanted      struct {
+		mu   sync.Mutex
+		orgs map[string]bool
+	}
+	ready      atomic.Bool
+	statements statements
+	prepared   prepared
 }
 
 // Open makes the handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use is Unavailable.
@@ -124,8 +131,14 @@ func (d *DB) IDs() *id.Source { return d.ids }
 // Jobs is the connection pool the job queue runs on. Nothing else reaches past Write and Read.
 func (d *DB) Jobs() *sql.DB { return d.write }
 
-// Wake tells this process's background work that a commit left it something to do.
-func (d *DB) Wake() {
+// Wake tells this process's background work that a commit left it something to do for an organization.
+func (d *DB) Wake(org string) {
+	d.wanted.mu.Lock()
+	if d.wanted.orgs == nil {
+		d.wanted.orgs = map[string]bool{}
+	}
+	d.wanted.orgs[org] = true
+	d.wanted.mu.Unlock()
 	select {
 	case d.woken <- struct{}{}:
 	default: // it has been told already
@@ -134,6 +147,15 @@ func (d *DB) Wake() {
 
 // Woken is where background work hears Wake.
 func (d *DB) Woken() <-chan struct{} { return d.woken }
+
+// Wanted gives the organizations that Wake named since it was last asked.
+func (d *DB) Wanted() []string {
+	d.wanted.mu.Lock()
+	defer d.wanted.mu.Unlock()
+	orgs := slices.Sorted(maps.Keys(d.wanted.orgs))
+	d.wanted.orgs = nil
+	return orgs
+}
 
 // Close lets the write under way finish and closes the connections.
 func (d *DB) Close() error {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // group is what the writes of one organization that commit together share. An ordinary write is a group of its own.
@@ -15,9 +17,10 @@ type group struct {
 	atEnd  []func(ctx context.Context, tx *Tx) error
 }
 
-func (d *DB) newGroup(org string, stx *sql.Tx) *group {
+func (d *DB) newGroup(org string, stx *sql.Tx, conn *sql.Conn) *group {
 	g := &group{}
 	g.end = d.newTx(org, stx, g)
+	g.end.conn = conn
 	return g
 }
 
@@ -68,6 +71,10 @@ func (g *group) finish(ctx context.Context) (err error) {
 		}
 	}()
 	ctx = context.WithValue(ctx, txKey{}, g.end)
+	if g.end.conn != nil {
+		g.end.batch = &pgx.Batch{}
+		defer func() { g.end.batch = nil }()
+	}
 	for len(g.atEnd) > 0 {
 		last := len(g.atEnd) - 1
 		fn := g.atEnd[last]
@@ -76,7 +83,10 @@ func (g *group) finish(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return g.end.failed
+	if g.end.failed != nil {
+		return g.end.failed
+	}
+	return g.end.send(ctx)
 }
 
 // first is the refusal of a write that is taken together and needs something done before it that cannot be put off.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // File is the name of the SQLite database in the data folder.
@@ -27,11 +28,11 @@ func (d *DB) openSQLite() error {
 	path := filepath.Join(d.config.Dir, File)
 	var err error
 	// The writer is one connection, so that waiting writes share a commit instead of fighting for the lock.
-	if d.write, err = sql.Open("sqlite", sqliteDSN(path, "_txlock=immediate")); err != nil {
+	if d.write, err = sql.Open("sqlite", sqliteDSN(path, "_txlock=immediate&_pragma=cache_size(-65536)")); err != nil {
 		return err
 	}
 	d.write.SetMaxOpenConns(1)
-	if d.read, err = sql.Open("sqlite", sqliteDSN(path, "_pragma=query_only(1)")); err != nil {
+	if d.read, err = sql.Open("sqlite", sqliteDSN(path, "_pragma=query_only(1)&_pragma=cache_size(-8192)")); err != nil {
 		return err
 	}
 	d.read.SetMaxOpenConns(readersMax)
@@ -45,10 +46,12 @@ func (d *DB) openSQLite() error {
 	return nil
 }
 
-// sqliteDSN sets what makes a commit durable (FULL syncs the log each time) and a lock wait instead of fail.
+// sqliteDSN sets what makes a commit durable (FULL syncs the log each time), a lock wait instead of fail, and the log and what savepoints
+// remember cheap: the log is copied back when it has 32 MB, and savepoints keep to memory.
 func sqliteDSN(path, extra string) string {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
-	return u.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&" + extra
+	settings := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(8000)", "temp_store(MEMORY)"}
+	return u.String() + "?_pragma=" + strings.Join(settings, "&_pragma=") + "&" + extra
 }
 
 // Backup writes a consistent copy of a SQLite database while it is in use.

@@ -38,6 +38,7 @@ var Tables = []Table{
 	{Name: "heads", Kind: Tenant, Unaudited: "it is the end of the audit chain itself"},
 	{Name: "audit_log", Kind: Tenant, Unaudited: "it is the audit itself"},
 	{Name: "events", Kind: Tenant, Unaudited: "an event restates a change that is audited"},
+	{Name: "relays", Kind: Tenant, Unaudited: "it says how far events were handed on"},
 	{Name: "idempotency_keys", Kind: Tenant, Unaudited: "it holds answers, not facts"},
 	{Name: "users", Kind: Reference},
 	{Name: "api_keys", Kind: Reference},

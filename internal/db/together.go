@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -171,14 +170,14 @@ func (d *DB) commitMembers(org string, members []*member) {
 func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
-	stx, err := d.write.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	stx, conn, done, err := d.begin(ctx)
 	if err != nil {
 		return members, err
 	}
-	defer func() { _ = stx.Rollback() }()
+	defer done()
 	var groups []*group
 	for len(members) > 0 {
-		g := d.newGroup(org, stx)
+		g := d.newGroup(org, stx, conn)
 		g.end.try, groups = try, append(groups, g)
 		for _, m := range members {
 			tx := d.newTx(org, stx, g)
@@ -191,6 +190,9 @@ func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member,
 			}
 		}
 		if err := g.finish(ctx); err != nil {
+			if IsDuplicate(err) { // something bodies took for new was there: they look again
+				err = ErrAgain
+			}
 			return kept, err
 		}
 		members = d.gatherings.take(org, groupMax-len(kept))

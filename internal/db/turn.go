@@ -23,30 +23,86 @@ type turn struct {
 // commit is a database transaction that turns share. Writes that are taken together put off what they write until it ends, or until an
 // ordinary write of their organization comes, which must find it done.
 type commit struct {
+	db     *DB
 	sql    *sql.Tx
-	groups map[string]*group
+	groups map[string]*turnGroup
 	ended  []*group
+	kept   []*turn
 }
 
-// groupOf is the group of an organization's writes that are taken together.
-func (c *commit) groupOf(d *DB, org string) *group {
+// turnGroup is an organization's writes that are taken together.
+type turnGroup struct {
+	*group
+	turns []*turn
+}
+
+// join gives a write its handle in the group of its organization.
+func (c *commit) join(org string) *Tx {
 	g := c.groups[org]
 	if g == nil {
-		g = d.newGroup(org, c.sql)
+		g = &turnGroup{group: c.db.newGroup(org, c.sql, nil)}
 		c.groups[org] = g
 	}
-	return g
+	tx := c.db.newTx(org, c.sql, g.group)
+	tx.together, tx.try = true, g.end.try
+	return tx
 }
 
-// finish does what an organization's writes put off.
+// finish does what an organization's writes put off. If it cannot be done they fail, and nobody else. If they took something for new that was
+// there, they run again and look.
 func (c *commit) finish(org string) error {
 	g := c.groups[org]
 	if g == nil {
 		return nil
 	}
 	delete(c.groups, org)
-	c.ended = append(c.ended, g)
-	if err := g.finish(context.Background()); err != nil {
+	if err := c.exec("SAVEPOINT group_end"); err != nil {
+		return err
+	}
+	failure := g.finish(context.Background())
+	if failure == nil {
+		c.ended = append(c.ended, g.group)
+		return c.exec("RELEASE group_end")
+	}
+	if err := errors.Join(c.exec("ROLLBACK TO group_end"), c.exec("RELEASE group_end")); err != nil {
+		return err
+	}
+	c.kept = slices.DeleteFunc(c.kept, func(t *turn) bool { return slices.Contains(g.turns, t) })
+	if g.end.try > 1 || !IsDuplicate(failure) && !errors.Is(failure, ErrAgain) {
+		for _, t := range g.turns {
+			t.result <- failure
+		}
+		return nil
+	}
+	again := &turnGroup{group: c.db.newGroup(org, c.sql, nil)}
+	again.end.try = g.end.try + 1
+	c.groups[org] = again
+	for i, t := range g.turns {
+		if err := c.give(t); err != nil {
+			c.kept = append(c.kept, g.turns[i+1:]...) // they hear of it with the others
+			return err
+		}
+	}
+	return c.finish(org)
+}
+
+// give lets a turn run, and keeps it if it succeeds.
+func (c *commit) give(t *turn) error {
+	t.start <- c
+	err := <-t.ended
+	dead := errors.Is(err, errDead)
+	if err == nil || dead {
+		c.kept = append(c.kept, t)
+	}
+	if dead {
+		return err
+	}
+	return nil
+}
+
+// exec runs what marks the parts of the transaction; if that cannot be done, it is gone.
+func (c *commit) exec(statement string) error {
+	if _, err := c.sql.ExecContext(context.Background(), statement); err != nil {
 		return fmt.Errorf("%w: %w", errDead, err)
 	}
 	return nil
@@ -64,31 +120,32 @@ func (d *DB) takeTurn(ctx context.Context, org string, together bool, fn Func) e
 	case <-d.stopped:
 		return errNotReady()
 	}
-	var c *commit
-	select {
-	case c = <-t.start:
-	case <-d.stopped: // the writer left this turn in the queue
-		return errNotReady()
+	stopped := d.stopped
+	for tx := (*Tx)(nil); ; {
+		select {
+		case <-stopped: // the writer left this turn in the queue
+			return errNotReady()
+		case c := <-t.start: // once, and again if what its group took for granted is not so
+			stopped = nil
+			if c == nil {
+				return <-t.result
+			}
+			run := t.run
+			if together {
+				tx, run = c.join(org), t.runTogether
+			} else {
+				tx = d.single(org, c.sql, nil)
+			}
+			if err := run(ctx, c, tx, fn); err != nil {
+				return err
+			}
+		case err := <-t.result:
+			if err == nil {
+				tx.committed()
+			}
+			return err
+		}
 	}
-	if c == nil {
-		return <-t.result
-	}
-	var tx *Tx
-	run := t.run
-	if together {
-		tx, run = d.newTx(org, c.sql, c.groupOf(d, org)), t.runTogether
-		tx.together = true
-	} else {
-		tx = d.single(org, c.sql)
-	}
-	if err := run(ctx, c, tx, fn); err != nil {
-		return err
-	}
-	if err := <-t.result; err != nil {
-		return err
-	}
-	tx.committed()
-	return nil
 }
 
 // run gives the body its savepoint. Whatever happens in it, the writer hears of it and goes on to the next turn.
@@ -109,11 +166,14 @@ func (t *turn) run(ctx context.Context, c *commit, tx *Tx, fn Func) (err error) 
 }
 
 // runTogether needs no savepoint: the body writes nothing yet.
-func (t *turn) runTogether(ctx context.Context, _ *commit, tx *Tx, fn Func) (err error) {
+func (t *turn) runTogether(ctx context.Context, c *commit, tx *Tx, fn Func) (err error) {
 	err = errors.New("db: the body of a write did not return")
 	defer func() {
 		if err != nil {
 			tx.takeBack()
+		} else {
+			g := c.groups[tx.org]
+			g.turns = append(g.turns, t)
 		}
 		t.ended <- err
 	}()
@@ -136,10 +196,7 @@ func (c *commit) begin(org string) error {
 			return err
 		}
 	}
-	if _, err := c.sql.ExecContext(context.Background(), "SAVEPOINT turn"); err != nil {
-		return fmt.Errorf("%w: %w", errDead, err)
-	}
-	return nil
+	return c.exec("SAVEPOINT turn")
 }
 
 // settle undoes a body that failed and keeps one that did not, and tells the writer when neither can be done.
@@ -176,21 +233,12 @@ func (d *DB) commitTogether(first *turn) {
 		first.start <- nil
 		return
 	}
-	c := &commit{sql: stx, groups: map[string]*group{}}
-	var kept []*turn
+	c := &commit{db: d, sql: stx, groups: map[string]*turnGroup{}}
 	var dead error
-	for t := first; t != nil && dead == nil; t = d.nextTurn(len(kept)) {
+	for t := first; t != nil && dead == nil; t = d.nextTurn(len(c.kept)) {
 		// Those who come while the ones before them are written down are taken along: the sync costs more than they do.
-		for ; t != nil && dead == nil; t = d.nextTurn(len(kept)) {
-			t.start <- c
-			err := <-t.ended
-			if errors.Is(err, errDead) {
-				dead = err
-			}
-			if err == nil || dead != nil {
-				kept = append(kept, t)
-			}
-			if dead != nil {
+		for ; t != nil && dead == nil; t = d.nextTurn(len(c.kept)) {
+			if dead = c.give(t); dead != nil {
 				break // before another turn leaves the queue
 			}
 		}
@@ -213,7 +261,7 @@ func (d *DB) commitTogether(first *turn) {
 			g.end.committed()
 		}
 	}
-	for _, t := range kept {
+	for _, t := range c.kept {
 		t.result <- dead
 	}
 }

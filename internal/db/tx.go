@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/bursarhq/bursar/internal/base/id"
 )
 
@@ -15,6 +17,9 @@ type Tx struct {
 	org string // empty in a transaction across organizations
 	now time.Time
 	sql *sql.Tx // nil for a single read outside a transaction
+
+	conn  *sql.Conn  // of a PostgreSQL transaction that writes
+	batch *pgx.Batch // what is put off, while the end of such a one runs
 
 	readOnly bool
 	together bool // it shares the database transaction and may not write by itself
@@ -55,7 +60,8 @@ func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
 // SQL is the transaction itself, for the job queue's own inserts and nothing else.
 func (tx *Tx) SQL() *sql.Tx { return tx.sql }
 
-// Exec runs one statement and tells how many rows it touched.
+// Exec runs one statement and tells how many rows it touched. What runs at the end (AtEnd) is told nothing: on PostgreSQL it may be sent later,
+// together with what follows.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	st, values, err := tx.statement(query, args)
 	if err != nil {
@@ -66,6 +72,11 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 	}
 	if tx.together {
 		return 0, errors.New("db: a write that is taken together puts off what it writes")
+	}
+	if tx.batch != nil {
+		tx.batch.Queue(st.sql, values...)
+		tx.changed = tx.changed || st.changes
+		return 0, nil
 	}
 	var res sql.Result
 	if stmt := tx.db.preparedFor(tx.db.write, st.sql); stmt != nil {
@@ -91,6 +102,9 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 	}
 	if st.changes { // RETURNING
 		tx.changed = true
+	}
+	if err := tx.send(ctx); err != nil { // it may ask for what was put off
+		return nil, err
 	}
 	pool := tx.db.write
 	if tx.readOnly {

@@ -78,16 +78,13 @@ func (tx *Tx) join(ctx context.Context, org string, fn Func) error {
 
 func (d *DB) writePostgres(ctx context.Context, org string, try int, fn Func) error {
 	// The transaction itself outlives a caller that hangs up, because a COMMIT cut short would leave its outcome unknown.
-	stx, err := d.write.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	stx, conn, done, err := d.begin(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
-	tx := d.single(org, stx)
+	defer done()
+	tx := d.single(org, stx, conn)
 	tx.try = try
-	defer func() {
-		// A no-op after Commit; what a panic left open ends here.
-		_ = stx.Rollback()
-	}()
 	if err := tx.run(ctx, fn); err != nil {
 		return err
 	}
@@ -103,7 +100,9 @@ func (d *DB) newTx(org string, stx *sql.Tx, g *group) *Tx {
 }
 
 // single makes the handle of a write that shares its transaction with nobody.
-func (d *DB) single(org string, stx *sql.Tx) *Tx { return d.newTx(org, stx, d.newGroup(org, stx)) }
+func (d *DB) single(org string, stx *sql.Tx, conn *sql.Conn) *Tx {
+	return d.newTx(org, stx, d.newGroup(org, stx, conn))
+}
 
 // run is the inside of every write: the body, the check that the audit has it, then, unless neighbours follow, what was put off to the end.
 func (tx *Tx) run(ctx context.Context, fn Func) error {
@@ -168,7 +167,7 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 	if err != nil {
 		return translate(err)
 	}
-	tx := d.single(org, stx)
+	tx := d.single(org, stx, nil)
 	tx.readOnly = true
 	defer func() { _ = stx.Rollback() }()
 	return translate(fn(context.WithValue(ctx, txKey{}, tx), tx))
@@ -189,7 +188,7 @@ func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
 		return errNotReady()
 	}
 	defer d.prepareWanted(ctx, d.read)
-	tx := d.single(org, nil)
+	tx := d.single(org, nil, nil)
 	tx.readOnly = true
 	return translate(fn(ctx, tx))
 }

@@ -26,6 +26,7 @@ func Append(ctx context.Context, tx *db.Tx, events []Event) error {
 	for i := range events {
 		events[i].ID = tx.NewID(id.Event)
 	}
-	tx.AfterCommit(tx.DB().Wake)
+	d, organizationID := tx.DB(), tx.Organization()
+	tx.AfterCommit(func() { d.Wake(organizationID) })
 	return insert(ctx, tx, events)
 }

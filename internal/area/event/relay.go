@@ -1,13 +1,9 @@
 package event
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -59,33 +55,68 @@ func (r *Relay) Run(ctx context.Context) {
 		if moved == relayMax {
 			continue
 		}
-		select {
-		case <-ctx.Done():
+		if !r.listen(ctx) {
 			return
-		case <-r.db.Woken():
-			time.Sleep(relayGather)
-		case <-time.After(relayPause):
 		}
 	}
 }
 
-// Step moves one batch. The jobs and the mark are one transaction: a crash leaves both or neither.
-func (r *Relay) Step(ctx context.Context) (moved int, err error) {
-	err = r.db.WriteAcross(ctx, "the outboxes of all organizations feed one queue", func(ctx context.Context, tx *db.Tx) error {
-		waiting, err := selectWaiting(ctx, tx, relayMax)
-		if err != nil || len(waiting) == 0 {
-			return err
-		}
-		moved = len(waiting)
-		slices.SortFunc(waiting, func(a, b waitingRow) int {
-			return cmp.Or(strings.Compare(a.OrganizationID, b.OrganizationID), cmp.Compare(a.Sequence, b.Sequence))
-		})
-		for run := range runs(waiting) {
-			if err := markRelayed(ctx, tx, run[0].OrganizationID, run[0].Sequence, run[len(run)-1].Sequence); err != nil {
-				return err
+// listen hands on what this node itself writes as it comes, until it is time to look at everybody's again. It tells whether to go on.
+func (r *Relay) listen(ctx context.Context) bool {
+	again := time.After(relayPause)
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-again:
+			return true
+		case <-r.db.Woken():
+			time.Sleep(relayGather)
+			for moved := relayMax; moved == relayMax; {
+				var err error
+				if moved, err = r.move(ctx, r.db.Wanted()); err != nil {
+					return true // what failed is found when all are looked at
+				}
 			}
 		}
-		return r.queue.Insert(ctx, tx, jobsOf(waiting)...)
+	}
+}
+
+// Step hands on events of whoever has some, also those that a node which died left.
+func (r *Relay) Step(ctx context.Context) (moved int, err error) { return r.move(ctx, nil) }
+
+// move hands on one batch of events, of all organizations or of some. The jobs and the marks are one transaction: a crash leaves both or neither.
+func (r *Relay) move(ctx context.Context, some []string) (moved int, err error) {
+	err = r.db.WriteAcross(ctx, "the outboxes of all organizations feed one queue", func(ctx context.Context, tx *db.Tx) error {
+		moved = 0
+		marks, err := selectBehind(ctx, tx, some, relayMax)
+		if err != nil {
+			return err
+		}
+		var jobs []job.Args
+		for _, m := range marks {
+			waiting, err := selectAfter(ctx, tx, m, relayMax-moved)
+			if err != nil {
+				return err
+			}
+			if len(waiting) == 0 { // one damaged organization must not stop the others
+				r.log.Warn("events that the head counts are not there: run bursar verify", "organization_id", m.OrganizationID)
+				continue
+			}
+			moved += len(waiting)
+			m.Sequence = waiting[len(waiting)-1].Sequence
+			if err := mark(ctx, tx, m); err != nil {
+				return err
+			}
+			jobs = append(jobs, jobOf(m.OrganizationID, waiting))
+			if moved == relayMax {
+				break
+			}
+		}
+		if len(jobs) == 0 {
+			return nil
+		}
+		return r.queue.Insert(ctx, tx, jobs...)
 	})
 	if err != nil {
 		return 0, err
@@ -93,35 +124,12 @@ func (r *Relay) Step(ctx context.Context) (moved int, err error) {
 	return moved, nil
 }
 
-// runs cuts sorted events into those that follow each other without a gap: what lies in a gap may be another node's.
-func runs(waiting []waitingRow) iter.Seq[[]waitingRow] {
-	return func(yield func([]waitingRow) bool) {
-		for from, i := 0, 1; i <= len(waiting); i++ {
-			if i < len(waiting) && waiting[i].OrganizationID == waiting[i-1].OrganizationID && waiting[i].Sequence == waiting[i-1].Sequence+1 {
-				continue
-			}
-			if !yield(waiting[from:i]) {
-				return
-			}
-			from = i
-		}
-	}
-}
-
-// jobsOf gathers sorted events by organization, in their order.
-func jobsOf(waiting []waitingRow) []job.Args {
-	var jobs []job.Args
-	var current Happened
+func jobOf(organizationID string, waiting []waitingRow) Happened {
+	out := Happened{OrganizationID: organizationID}
 	for _, w := range waiting {
-		if w.OrganizationID != current.OrganizationID {
-			if len(current.Events) > 0 {
-				jobs = append(jobs, current)
-			}
-			current = Happened{OrganizationID: w.OrganizationID}
-		}
-		current.Events = append(current.Events, Reference{w.EventID, w.Type})
+		out.Events = append(out.Events, Reference{w.EventID, w.Type})
 	}
-	return append(jobs, current)
+	return out
 }
 
 // Check finds gaps in an organization's events, and events of changes that the audit log does not have, as when its end was cut off.

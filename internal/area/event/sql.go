@@ -23,21 +23,34 @@ func insert(ctx context.Context, tx *db.Tx, events []Event) error {
 	return db.Insert(ctx, tx, "events", rows...)
 }
 
-type waitingRow struct {
+type markRow struct {
 	OrganizationID string `db:"organization_id"`
 	Sequence       int64  `db:"sequence"`
-	EventID        string `db:"event_id"`
-	Type           string `db:"type"`
 }
 
-// selectWaiting takes rows no other node holds, oldest first.
-func selectWaiting(ctx context.Context, tx *db.Tx, limit int) ([]waitingRow, error) {
-	return db.All[waitingRow](ctx, tx, "SELECT organization_id, sequence, event_id, type FROM events WHERE relayed_at IS NULL ORDER BY created_at LIMIT ? {skip_locked}", limit)
+const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM heads h WHERE h.organization_id = r.organization_id)"
+
+// selectBehind takes the marks of organizations with events that wait and that no other node is at, of all or of some.
+func selectBehind(ctx context.Context, tx *db.Tx, some []string, limit int) ([]markRow, error) {
+	q := db.Select(behind)
+	if some != nil {
+		q.And("organization_id {any}", some)
+	}
+	return db.All[markRow](ctx, tx, q.Then("ORDER BY organization_id LIMIT ? {skip_locked}", limit), q.Args...)
 }
 
-// markRelayed marks events of an organization that follow each other.
-func markRelayed(ctx context.Context, tx *db.Tx, organizationID string, from, to int64) error {
-	_, err := tx.Exec(ctx, "UPDATE events SET relayed_at = ? WHERE organization_id = ? AND sequence BETWEEN ? AND ?", tx.Now(), organizationID, from, to)
+type waitingRow struct {
+	Sequence int64  `db:"sequence"`
+	EventID  string `db:"event_id"`
+	Type     string `db:"type"`
+}
+
+func selectAfter(ctx context.Context, tx *db.Tx, m markRow, limit int) ([]waitingRow, error) {
+	return db.All[waitingRow](ctx, tx, "SELECT sequence, event_id, type FROM events WHERE organization_id = ? AND sequence > ? ORDER BY sequence LIMIT ?", m.OrganizationID, m.Sequence, limit)
+}
+
+func mark(ctx context.Context, tx *db.Tx, m markRow) error {
+	_, err := tx.Exec(ctx, "UPDATE relays SET sequence = ? WHERE organization_id = ?", m.Sequence, m.OrganizationID)
 	return err
 }
 

@@ -15,3 +15,8 @@ func update(ctx context.Context, tx *db.Tx, h Head) error {
 		h.AuditSequence, h.AuditHash, h.EventSequence, h.EntryNumber, h.AccountNumber, h.BooksVersion)
 	return err
 }
+
+func insertRelay(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, "INSERT INTO relays (organization_id, sequence) VALUES (@org, 0)")
+	return err
+}

@@ -36,7 +36,6 @@ func deleteBefore(ctx context.Context, tx *db.Tx, before time.Time, limit int) (
 		(SELECT organization_id, key_hash FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?)`, before, limit)
 }
 
-// insert keeps claims with their answers, and tells how many were new.
-func insert(ctx context.Context, tx *db.Tx, rows []row) (int64, error) {
-	return db.Upsert(ctx, tx, "idempotency_keys", rows, "ON CONFLICT DO NOTHING")
+func insert(ctx context.Context, tx *db.Tx, rows []row) error {
+	return db.Insert(ctx, tx, "idempotency_keys", rows...)
 }

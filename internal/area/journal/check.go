@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/head"
@@ -40,8 +41,8 @@ func (f *findings) all() []string {
 	return f.texts
 }
 
-// Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold together, lines repeat what their
-// entry says, everything they refer to is there, and the totals are what the lines add up to.
+// Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold together, lines and what entries
+// are found by repeat what the entry says, everything they refer to is there, and the totals are what the lines add up to.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := head.Read(ctx, tx)
 	if err != nil {
@@ -52,7 +53,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	f := &findings{}
-	totals, next := book.Totals{}, int64(1)
+	totals, marks, next := book.Totals{}, map[string]int64{}, int64(1)
 	for {
 		rows, err := selectFrom(ctx, tx, next, checkChunk)
 		if err != nil {
@@ -64,6 +65,11 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 			}
 			next = r.Entry.Number + 1
 			f.entry(b, r)
+			for _, tag := range r.Entry.tags() {
+				if r.Entry.Status != deleted {
+					marks[tag]++
+				}
+			}
 			if r.Entry.Status == Posted {
 				totals.Add(r.Entry.PeriodID, r.Entry.book())
 			}
@@ -76,6 +82,9 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		f.addf("gaps", "journal: the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
 	}
 	if err := f.chains(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := f.strays(ctx, tx, marks); err != nil {
 		return nil, err
 	}
 	err = f.totals(ctx, tx, totals)
@@ -96,6 +105,9 @@ func (f *findings) entry(b *books.Books, r checked) {
 	}
 	if !r.repeats {
 		f.addf("lines that differ from their entry", "journal: the lines of %s do not repeat its date, number or state", e.SequenceNumber())
+	}
+	if r.search != e.search() {
+		f.addf("entries that are not found by their text", "journal: the entry %s is not found by its text", e.SequenceNumber())
 	}
 	for _, l := range e.Lines {
 		_, hasAccount := b.Accounts[l.LedgerAccountID]
@@ -135,6 +147,31 @@ func (f *findings) chains(ctx context.Context, tx *db.Tx) error {
 		f.addf("broken chains", "journal: the chain of reversals is broken at JE-%d", number)
 	}
 	return err
+}
+
+// strays checks that no line or tag is left of an entry that is not there, and that each tag finds as many as carry it.
+func (f *findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) error {
+	for _, table := range []string{"journal_lines", "journal_tags"} {
+		n, err := countStrays(ctx, tx, table)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			f.addf("rows without their entry", "journal: %d rows of %s belong to no entry, or not to its date and number", n, table)
+		}
+	}
+	marks, err := selectMarks(ctx, tx)
+	if err != nil {
+		return err
+	}
+	all := maps.Clone(marks)
+	maps.Copy(all, want)
+	for tag := range all {
+		if marks[tag] != want[tag] {
+			f.addf("tags that do not find their entries", "journal: the tag %s finds %d entries, but is on %d", tag, marks[tag], want[tag])
+		}
+	}
+	return nil
 }
 
 // totals compares what is kept with what the lines come to.

@@ -124,7 +124,7 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 		}
 		after.UpdatedAt = tx.Now()
 		record(ctx, tx, "journal_entry.updated", e, after)
-		return after, replace(ctx, tx, after)
+		return after, replace(ctx, tx, e, after)
 	})
 }
 

@@ -176,25 +176,26 @@ func fillLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	return err
 }
 
-// replace writes an edited draft over itself.
-func replace(ctx context.Context, tx *db.Tx, e Entry) error {
+// replace writes an edited draft over what it was.
+func replace(ctx context.Context, tx *db.Tx, was, e Entry) error {
 	r := toRow(e)
 	_, err := tx.Exec(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?, accounting_period_id = ?, memo = ?, tag_ids = ?, search = ?, updated_at = ?
 		WHERE organization_id = @org AND journal_entry_id = ?`, r.LegalEntityID, r.AutoEntity, r.AccountingDate, r.PeriodID, r.Memo, r.TagIDs, r.Search, r.UpdatedAt, e.ID)
 	if err != nil {
 		return err
 	}
-	if err := deleteLines(ctx, tx, e); err != nil {
+	if err := deleteLines(ctx, tx, was); err != nil {
 		return err
 	}
 	return insertLines(ctx, tx, []Entry{e})
 }
 
-func deleteLines(ctx context.Context, tx *db.Tx, e Entry) error {
-	if _, err := tx.Exec(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", e.ID); err != nil {
+// deleteLines takes away the lines of an entry and the tags it is found by, which are looked for by tag, as their key begins with it.
+func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
+	if _, err := tx.Exec(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", was.ID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND journal_entry_id = ?", e.ID)
+	_, err := tx.Exec(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", was.tags(), was.ID)
 	return err
 }
 
@@ -222,7 +223,7 @@ func move(ctx context.Context, tx *db.Tx, e Entry) error {
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, "UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND journal_entry_id = ?", e.AccountingDate, e.ID)
+	_, err = tx.Exec(ctx, "UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", e.AccountingDate, e.tags(), e.ID)
 	return err
 }
 
@@ -337,10 +338,11 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 	return out, err
 }
 
-// checked is an entry as it is stored, and whether its lines repeat what they should of it.
+// checked is an entry as it is stored, whether its lines repeat what they should of it, and what it is found by.
 type checked struct {
 	Entry   Entry
 	repeats bool
+	search  string
 }
 
 // selectFrom reads entries by number, tombstones too.
@@ -351,7 +353,7 @@ func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]chec
 	}
 	out, ids, at := make([]checked, len(rows)), make([]string, len(rows)), map[string]int{}
 	for i, r := range rows {
-		out[i], ids[i], at[r.ID] = checked{r.entry(), true}, r.ID, i
+		out[i], ids[i], at[r.ID] = checked{Entry: r.entry(), repeats: true, search: r.Search}, r.ID, i
 	}
 	lines, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
 	for _, l := range lines {
@@ -360,6 +362,25 @@ func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]chec
 		c.Entry.Lines = append(c.Entry.Lines, l.line())
 	}
 	return out, err
+}
+
+// selectMarks counts the entries that are found by each tag.
+func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
+	rows, err := db.All[struct {
+		TagID string `db:"tag_id"`
+		Count int64  `db:"count"`
+	}](ctx, tx, "SELECT tag_id, count(*) AS count FROM journal_tags WHERE organization_id = @org GROUP BY tag_id")
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.TagID] = r.Count
+	}
+	return out, err
+}
+
+// countStrays counts rows of a table that belong to no entry, or do not repeat its date and number.
+func countStrays(ctx context.Context, tx *db.Tx, table string) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+table+` r LEFT JOIN journal_entries e ON e.organization_id = r.organization_id AND e.journal_entry_id = r.journal_entry_id
+		WHERE r.organization_id = @org AND (e.journal_entry_id IS NULL OR e.number <> r.number OR e.accounting_date <> r.accounting_date)`)
 }
 
 // selectBrokenChains finds entries whose neighbour in a chain does not point back, or is not what it should be: after an original comes its

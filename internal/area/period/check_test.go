@@ -78,6 +78,6 @@ func TestAClosedPeriodStandsWhenAMemoChanges(t *testing.T) {
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-01-09", sale)
 		b.close(t, "2026-01", "")
-		b.damage(t, "UPDATE journal_entries SET memo = 'clearer', updated_at = created_at WHERE organization_id = ? AND number = 1", b.org)
+		b.damage(t, "UPDATE journal_entries SET memo = 'clearer', search = 'je-1\nclearer', updated_at = created_at WHERE organization_id = ? AND number = 1", b.org)
 	})
 }

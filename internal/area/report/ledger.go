@@ -119,8 +119,9 @@ type walk struct {
 	*reading
 	tagID    string
 	currency string
-	ranges   [][2]time.Time // when the periods shown begin and end, those side by side as one
-	nets     []money.Decimal
+	shown    []bool          // by period
+	moved    []bool          // by account and period, whether anything was posted
+	nets     []money.Decimal // by account and period, debits less credits
 }
 
 func (r *reading) lines(ctx context.Context, tx *db.Tx, p LedgerParams, from *place, limit int) ([]Line, error) {
@@ -131,15 +132,14 @@ func (r *reading) lines(ctx context.Context, tx *db.Tx, p LedgerParams, from *pl
 	if err := r.known(p.AccountIDs); err != nil || len(r.columns) == 0 {
 		return nil, err
 	}
-	w := &walk{reading: r, tagID: p.TagID, currency: currency, ranges: r.ranges()}
-	active, err := w.open(ctx, tx)
-	if err != nil {
+	w := &walk{reading: r, tagID: p.TagID, currency: currency}
+	if err := w.open(ctx, tx); err != nil {
 		return nil, err
 	}
 	var out []Line
 	for i, a := range r.chart {
 		wanted := len(p.AccountIDs) == 0 || slices.Contains(p.AccountIDs, a.ID)
-		if !wanted || !active[i] || from != nil && a.SequenceNumber < from.account {
+		if !wanted || from != nil && a.SequenceNumber < from.account {
 			continue
 		}
 		var after *place
@@ -166,39 +166,42 @@ func (r *reading) known(accountIDs []string) error {
 	return nil
 }
 
-func (r *reading) ranges() (out [][2]time.Time) {
-	for i, c := range r.columns {
-		p := r.periods[c]
-		if i > 0 && r.columns[i-1] == c-1 {
-			out[len(out)-1][1] = p.End
-			continue
-		}
-		out = append(out, [2]time.Time{p.Start, p.End})
-	}
-	return out
-}
-
-// open reads what each account moved by in each period, and says which have lines in the periods shown.
-func (w *walk) open(ctx context.Context, tx *db.Tx) ([]bool, error) {
+// open reads what each account moved by in each period.
+func (w *walk) open(ctx context.Context, tx *db.Tx) error {
 	rows, err := w.rows(ctx, tx, w.tagID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	accountAt, periodAt := places(w.chart, accountID), places(w.periods, periodID)
-	shown := make([]bool, len(w.periods))
+	n := len(w.chart) * len(w.periods)
+	w.shown, w.moved, w.nets = make([]bool, len(w.periods)), make([]bool, n), make([]money.Decimal, n)
 	for _, c := range w.columns {
-		shown[c] = true
+		w.shown[c] = true
 	}
-	active := make([]bool, len(w.chart))
-	w.nets = make([]money.Decimal, len(w.chart)*len(w.periods))
 	for i := range rows {
-		t := &rows[i]
-		a, p := accountAt[t.ledgerAccountID], periodAt[t.periodID]
-		net := &w.nets[a*len(w.periods)+p]
-		*net = net.Add(t.debits).Sub(t.credits)
-		active[a] = active[a] || shown[p]
+		at := accountAt[rows[i].ledgerAccountID]*len(w.periods) + periodAt[rows[i].periodID]
+		w.nets[at] = w.nets[at].Add(rows[i].debits).Sub(rows[i].credits)
+		w.moved[at] = true
 	}
-	return active, nil
+	return nil
+}
+
+// runs are the stretches of periods to read an account's lines from. Periods without lines lie inside one, as they cost nothing, unless a tag
+// is asked for: then there may be many lines without it.
+func (w *walk) runs(accountAt int) (out [][2]time.Time) {
+	open := false
+	for p, shown := range w.shown {
+		moved := w.moved[accountAt*len(w.periods)+p]
+		switch {
+		case !shown || !moved && w.tagID != "":
+			open = false
+		case open:
+			out[len(out)-1][1] = w.periods[p].End
+		case moved:
+			out, open = append(out, [2]time.Time{w.periods[p].Start, w.periods[p].End}), true
+		}
+	}
+	return out
 }
 
 // before is an account's balance when a period begins, debits less credits.
@@ -210,7 +213,7 @@ func (w *walk) before(accountAt, periodAt int) (sum money.Decimal) {
 // account gives the lines of one account with their balances. Each period begins with the balance that the totals give it; within one the lines
 // add up from there, or from where the page before ended.
 func (w *walk) account(ctx context.Context, tx *db.Tx, at int, after *place, limit int) ([]Line, error) {
-	rows, err := selectLines(ctx, tx, w.lineFilter(w.chart[at].ID), after, limit)
+	rows, err := w.read(ctx, tx, at, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +240,31 @@ func (w *walk) account(ctx context.Context, tx *db.Tx, at int, after *place, lim
 	return out, nil
 }
 
+func (w *walk) read(ctx context.Context, tx *db.Tx, at int, after *place, limit int) (out []lineRow, err error) {
+	f := lineFilter{accountID: w.chart[at].ID, tagID: w.tagID}
+	if !w.all {
+		f.entities = w.entityIDs()
+	}
+	for _, run := range w.runs(at) {
+		begin := after
+		switch {
+		case after != nil && !after.date.Before(run[1]):
+			continue
+		case after != nil && after.date.Before(run[0]):
+			begin = nil
+		}
+		f.from, f.until = run[0], run[1]
+		rows, err := selectLines(ctx, tx, f, begin, limit-len(out))
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, rows...); len(out) == limit {
+			break
+		}
+	}
+	return out, nil
+}
+
 func natural(a account.Account, balance money.Decimal) money.Decimal {
 	if a.NormalBalance == account.Credit {
 		return balance.Neg()
@@ -253,12 +281,4 @@ func (w *walk) periodOf(at time.Time) int {
 		return -1
 	})
 	return min(i, len(w.periods)-1)
-}
-
-func (w *walk) lineFilter(accountID string) lineFilter {
-	f := lineFilter{accountID: accountID, tagID: w.tagID, ranges: w.ranges}
-	if !w.all {
-		f.entities = w.entityIDs()
-	}
-	return f
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
@@ -212,13 +214,16 @@ func TestADateWithNoOpenMonthAfterItIsAConflictAndNothingIsWritten(t *testing.T)
 func TestNothingSlipsIntoAMonthThatIsBeingClosed(t *testing.T) {
 	t.Parallel()
 	const writers, each = 8, 12
-	eachAt(t, spring, func(t *testing.T, s *apitest.Service, _ *clock.Manual) {
-		l := openLedger(t, s.Found(t, "mine"))
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		c.Clock = clock.NewManual(time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC))
+		on := nodes(t, c)
+		l := on[0]
 		january := *l.post(t, "2026-01-05", sale).AccountingPeriodID
 		var wg sync.WaitGroup
 		begun := make(chan struct{}, writers*each)
 		for i := range writers {
 			wg.Go(func() {
+				l := on[i%len(on)]
 				for n := range each {
 					begun <- struct{}{}
 					e := l.entry(fmt.Sprintf("2026-01-%02d", n+1), "posted", sale)

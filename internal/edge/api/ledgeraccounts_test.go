@@ -159,7 +159,7 @@ func TestTheChartIsListedByFiltersAndACursorIsBoundToThem(t *testing.T) {
 			"search=6210":      "Network fees",
 			"search=NETWORK":   "Network fees",
 			"parent_account_id=" + byCode(t, n, "6200").ID:  "Network fees, Bank fees, Trading fees",
-			"type=Equity&is_postable=false":                 "Contributed capital, Retained earnings, Current earnings",
+			"type=Equity&is_postable=false":                 "Contributed capital, Retained earnings, Current earnings, Translation adjustment",
 			"type=Equity&is_postable=false&search=earnings": "Retained earnings, Current earnings",
 			"is_archived=false&search=put":                  "",
 		} {

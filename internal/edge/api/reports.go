@@ -29,7 +29,7 @@ func (in reportInput) params() report.Params {
 type statementInput struct {
 	reportInput
 	OmitZero             bool   `query:"omit_zero_accounts" default:"true" doc:"Leave out accounts with neither a balance nor a movement in any column"`
-	Shape                string `query:"shape" enum:"faithful,compact" default:"faithful" doc:"faithful has an object for each account and period; compact has the same figures as arrays, one item a column in the order of periods, at about a tenth of the size"`
+	Shape                string `query:"shape" enum:"faithful,compact" default:"faithful" doc:"faithful has an object for each account and period; compact has the same figures as arrays, one item a column in the order of periods, at about a sixth of the size"`
 	PresentationCurrency string `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"The currency to present in, required when the legal entities keep their books in different ones. Balances are translated at the last rate stored on or before the end of each period, income, expenses and the earnings made of them at the average of the rates stored in it, each figure rounded to the minor unit; the rest is the row Translation adjustment in equity. A rate that is needed and not stored is 409"`
 }
 

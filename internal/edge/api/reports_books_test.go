@@ -183,6 +183,32 @@ func TestAClosedPeriodShowsWhatItWasClosedWithAndWarnsWhenThatChanged(t *testing
 	})
 }
 
+func TestClosingAPeriodChangesNoFigure(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		l := openLedger(t, s.Found(t, "mine"))
+		l.post(t, "2025-11-30", "Dr 1010 250.50; Cr 4010 250.50")
+		l.post(t, "2025-12-31", "Dr 6080 100; Cr 1010 100")
+		l.post(t, "2026-01-02", "Dr 1010 10; Cr 4010 10")
+		before := sheetOf(t, l, quarter)
+		for _, p := range before.Periods[:2] {
+			if _, err := l.Client.CloseAccountingPeriod(t.Context(), p.ID, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closed := sheetOf(t, l, quarter)
+		wantSame(t, "closed", figures(t, before), figures(t, closed))
+		l.post(t, "2025-12-31", "Dr 6080 1; Cr 1010 1") // which is January's now
+		late := sheetOf(t, l, quarter)
+		if got := row(l, late, "1010"); got != "0.00 +250.50 -0.00 = 250.50 | 250.50 +0.00 -100.00 = 150.50 | 150.50 +10.00 -1.00 = 159.50" {
+			t.Errorf("%s", got)
+		}
+		if len(closed.DataQuality.Warnings)+len(late.DataQuality.Warnings) != 0 {
+			t.Errorf("%q %q", closed.DataQuality.Warnings, late.DataQuality.Warnings)
+		}
+	})
+}
+
 // closeWith writes down that a period was closed with these balances, debits less credits. What was forged is gone when the books are verified.
 func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances string) {
 	t.Helper()

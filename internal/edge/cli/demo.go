@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo"
+	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/org"
 )
 
@@ -38,20 +40,24 @@ func (s *settings) demo() *cobra.Command {
 
 func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	var f org.Founded
+	var sheet strings.Builder
 	err := s.with(ctx, func(a *app.App) (err error) {
-		f, err = demo.Found(ctx, a)
-		return err
+		if f, err = demo.Found(ctx, a); err != nil {
+			return err
+		}
+		return printSheet(actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID}), &sheet, a, f.LegalEntity.BaseCurrency)
 	})
 	if err != nil {
 		return err
 	}
 	srv.announce = func(address string) {
 		fmt.Fprintf(s.out, `
-Bursar is running, with the organization %q.
+Bursar is running, with the organization %[1]q: two legal entities, two years of books.
 
-  Address  %s
-  API key  %s
-  Docs     %s/docs
+%[4]s
+  Address  %[2]s
+  API key  %[3]s
+  Docs     %[2]s/docs
 
 Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/balance-sheet?presentation_currency=USD&shape=compact'
@@ -59,7 +65,7 @@ Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/journal-entries?limit=5'
 
 Stop it with Ctrl-C.
-`, f.Organization.Name, address, f.KeyText.Reveal(), address)
+`, f.Organization.Name, address, f.KeyText.Reveal(), sheet.String())
 	}
 	return s.run(ctx, srv)
 }

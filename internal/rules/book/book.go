@@ -1,4 +1,4 @@
-// Package book is double entry as pure functions: what makes lines balance, how they are turned around and translated, and what they add to totals.
+// Package book is double entry as pure functions: what makes lines balance, how they are translated, and what they add to totals.
 package book
 
 import (
@@ -68,15 +68,6 @@ func Differences(lines []Line) []Difference {
 	return sums
 }
 
-// Mirror gives the lines that undo these.
-func Mirror(lines []Line) []Line {
-	out := slices.Clone(lines)
-	for i := range out {
-		out[i].Side = out[i].Side.Other()
-	}
-	return out
-}
-
 // Translate fills in what balanced lines are in their entity's currency. Both sides of a currency come to the same rounded total, spread over
 // their lines by sequential remainder, so that what balanced before balances after. Lines in the entity's own currency stay as they are.
 func Translate(lines []Line, currency func(entity string) string, rate func(from, to string) money.Decimal) {
@@ -118,7 +109,7 @@ type Total struct{ Debits, Credits money.Decimal }
 // Totals fold the lines of many entries.
 type Totals map[Key]Total
 
-// Add folds lines in. Turned around with Mirror, they would cancel in the balance but not in the movements: to take lines out, Remove them.
+// Add folds lines in. Turned around, they would cancel in the balance but not in the movements: to take lines out, Remove them.
 func (t Totals) Add(period string, lines []Line) { t.fold(period, lines, false) }
 
 // Remove takes lines out again, as if they had never been.

@@ -242,9 +242,8 @@ func (b *Books) Boundaries(entity int, closed []int) []int {
 	fiscal := fiscalYears(nil, b.Periods, e.FiscalYearStart)
 	for _, p := range b.Columns {
 		want(p)
-		want(p - 1)
-		want(fiscal[p] - 1)
-		if p > 0 {
+		if p > 0 { // where it opens, and where the year before that of its opening ended
+			want(p - 1)
 			want(fiscal[p-1] - 1)
 		}
 	}

@@ -206,11 +206,25 @@ func TestAClosedPeriodKeepsItsBalancesAndTheRestFollowsThem(t *testing.T) {
 	if err != nil || fmt.Sprint(income.NetIncome) != "[90 10 1]" {
 		t.Errorf("net income %v, %v", income.NetIncome, err)
 	}
+	trial, err := statement.TrialBalance(b)
+	if sales := trial.Rows[place("Sales")].Cells; err != nil || sales[0].Closing.String() != "-90" || sales[1].Opening.String() != "-90" || sales[2].Closing.String() != "-101" {
+		t.Errorf("trial balance %+v, %v", sales, err)
+	}
 	// One that was closed as it is says nothing.
 	b.Entities[0].Closings[0].Balances = map[int]money.Decimal{place("Cash"): money.FromInt(100), place("Sales"): money.FromInt(-100)}
 	if s := balanceSheet(t, b); len(s.Alarms) != 0 {
 		t.Errorf("alarms %+v", s.Alarms)
 	}
+}
+
+func TestTheTurnOfAYearMovesWhatTheYearWasClosedWith(t *testing.T) {
+	t.Parallel()
+	b := ledger("2025-12", "2026-01", "2025-12 Cash 100 Sales -100", "2026-01 Cash 1 Sales -1")
+	b.Entities[0].Closings = []statement.Closing{{Period: 0, Balances: map[int]money.Decimal{place("Cash"): money.FromInt(90), place("Sales"): money.FromInt(-90)}}}
+	wantRows(t, balanceSheet(t, b), map[string]string{
+		"Current":  "0 +0 -100 = 90 (100) | 90 +90 -1 = 1",
+		"Retained": "0 +0 -0 = 0 | 0 +0 -90 = 90 (100)",
+	})
 }
 
 func TestOnlyTheClosingsThatColumnsFollowFromAreAskedFor(t *testing.T) {
@@ -225,6 +239,12 @@ func TestOnlyTheClosingsThatColumnsFollowFromAreAskedFor(t *testing.T) {
 		if got := b.Boundaries(0, c.closed); !slices.Equal(got, c.want) {
 			t.Errorf("of %v: %v, want %v", c.closed, got, c.want)
 		}
+	}
+	// The first month of a year opens with what the year before earned, and so looks at the end of the one before that.
+	first := ledger("2023-11", "2025-01")
+	first.Columns = []int{14}
+	if got := first.Boundaries(0, []int{0, 1, 2, 3, 13, 14}); !slices.Equal(got, []int{1, 13, 14}) {
+		t.Errorf("of a year's first month: %v", got)
 	}
 	b.Entities[0].Rates = &statement.Rates{}
 	if got := b.Boundaries(0, []int{0, 1, 5}); len(got) != 3 {
@@ -302,6 +322,9 @@ func TestTranslationUsesClosingAndAverageRatesAndPutsTheRestInEquity(t *testing.
 		"Current":     "0 +0 -10.5 = 10.5 | 10.5 +0 -23 = 33.5",
 		"Translation": "0 +0 -0.5 = 0.5 | 0.5 +0 -2 = 2.5",
 	})
+	if since := sheetRow(t, s, "Translation").Since[0]; since != 0 {
+		t.Errorf("translation since %d", since)
+	}
 	for i, total := range s.Totals {
 		if !total.Difference.IsZero() {
 			t.Errorf("column %d: %+v", i, total)

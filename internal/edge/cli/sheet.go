@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// sheetColumns is how many months fit a terminal.
+const sheetColumns = 4
+
+// printSheet writes the balance sheet of the last months for people.
+func printSheet(ctx context.Context, w io.Writer, a *app.App, currency string) error {
+	sheet, err := a.Reports.BalanceSheet(ctx, report.Params{PresentationCurrency: currency, OmitZero: true})
+	if err != nil {
+		return err
+	}
+	first := max(0, len(sheet.Periods)-sheetColumns)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(name string, cells []string) { fmt.Fprintf(t, "  %-42s\t%s\t\n", name, strings.Join(cells, "\t")) }
+	var heads []string
+	for _, p := range sheet.Periods[first:] {
+		heads = append(heads, p.Key)
+	}
+	row("Balance sheet in "+currency, heads)
+	for _, kind := range []account.Type{account.Asset, account.Liability, account.Equity} {
+		totals := make([]money.Decimal, len(heads))
+		for i, of := range sheet.Accounts {
+			if of.Type != kind {
+				continue
+			}
+			cells := make([]string, len(heads))
+			for n := range heads {
+				closing := sheet.Rows[i].Cells[first+n].Closing
+				if of.NormalBalance != kind.NormalBalance() { // a contra account takes away
+					closing = closing.Neg()
+				}
+				cells[n], totals[n] = closing.Fixed(currency), totals[n].Add(closing)
+			}
+			row(strings.TrimSpace(of.Code+" "+of.Name), cells)
+		}
+		sums := make([]string, len(heads))
+		for n, total := range totals {
+			sums[n] = total.Fixed(currency)
+		}
+		row("Total "+map[account.Type]string{account.Asset: "assets", account.Liability: "liabilities", account.Equity: "equity"}[kind], sums)
+	}
+	return t.Flush()
+}
