@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgregory.net/rapid"
+
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
@@ -66,7 +68,7 @@ func TestImportingBooksIntoThemselvesAddsNothing(t *testing.T) {
 }
 
 // many makes books with more entries than are read together, the first corrected at the end and another reversed on a day before it.
-func many(t testing.TB, s *apitest.Service) *world {
+func many(t rapid.TB, s *apitest.Service) *world {
 	t.Helper()
 	w := found(t, s, "UTC", company{"Acme", "USD"})
 	var all []journal.Guided
@@ -190,12 +192,12 @@ func TestOneIDForTwoEntriesIsRefused(t *testing.T) {
 }
 
 // refuses fails the test unless a journal is refused with these texts, and leaves nothing behind.
-func (w *world) refuses(t testing.TB, text string, says ...string) {
+func (w *world) refuses(t rapid.TB, text string, says ...string) {
 	t.Helper()
 	w.refusesOf(t, interchange.ImportParams{}, text, says...)
 }
 
-func (w *world) refusesOf(t testing.TB, p interchange.ImportParams, text string, says ...string) {
+func (w *world) refusesOf(t rapid.TB, p interchange.ImportParams, text string, says ...string) {
 	t.Helper()
 	w.untouched(text[:min(len(text), 200)], func() {
 		done, err := w.try(p, text)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
@@ -24,7 +26,7 @@ var oddNames = []string{
 }
 
 // odd makes books with everything on them that can be there.
-func odd(t testing.TB, s *apitest.Service) *world {
+func odd(t rapid.TB, s *apitest.Service) *world {
 	t.Helper()
 	w := found(t, s, "Pacific/Auckland", company{`Ácme; "Inc": 100%41, Ltd`, "USD"}, company{"Zweite GmbH", "EUR"}, company{"Zweite GmbH", "JPY"}, company{" spaced ", "USD"})
 	w.oddRates()

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -32,13 +33,13 @@ import (
 // world is an organization with its books.
 type world struct {
 	*apitest.Service
-	t     testing.TB
+	t     rapid.TB
 	ctx   context.Context
 	org   string
 	codes map[string]string // ids of accounts
 }
 
-func enter(t testing.TB, s *apitest.Service, f org.Founded) *world {
+func enter(t rapid.TB, s *apitest.Service, f org.Founded) *world {
 	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
 	return &world{s, t, ctx, f.Organization.ID, map[string]string{}}
 }
@@ -47,7 +48,7 @@ func enter(t testing.TB, s *apitest.Service, f org.Founded) *world {
 type company struct{ name, currency string }
 
 // found makes an organization in a zone with these legal entities and nothing on its books.
-func found(t testing.TB, s *apitest.Service, zone string, companies ...company) *world {
+func found(t rapid.TB, s *apitest.Service, zone string, companies ...company) *world {
 	t.Helper()
 	f, err := s.App.Org.Found(context.Background(), org.FoundParams{Name: companies[0].name, Email: "a@example.com", Currency: companies[0].currency, Timezone: zone})
 	if err != nil {
@@ -63,7 +64,7 @@ func found(t testing.TB, s *apitest.Service, zone string, companies ...company) 
 }
 
 // like makes an organization with legal entities of the same names and currencies, and nothing on its books.
-func (w *world) like(t testing.TB) *world {
+func (w *world) like(t rapid.TB) *world {
 	t.Helper()
 	o, err := w.App.Org.Get(w.ctx)
 	if err != nil {
@@ -73,7 +74,13 @@ func (w *world) like(t testing.TB) *world {
 	for _, e := range w.entities() {
 		companies = append(companies, company{e.Name, e.BaseCurrency})
 	}
-	return found(t, w.Service, o.Timezone, companies...)
+	out := found(t, w.Service, o.Timezone, companies...)
+	for i, e := range out.entities() {
+		if _, err := w.App.Entities.Update(out.ctx, e.ID, entity.UpdateParams{FiscalYearStartMonth: &w.entities()[i].FiscalYearStartMonth}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }
 
 func (w *world) read(fn db.Func) {
@@ -124,9 +131,14 @@ func (w *world) try(p interchange.ImportParams, text string) (interchange.Import
 }
 
 // run runs a program of another project on a journal, which stands for FILE among the arguments, and gives what it prints.
-func run(t testing.TB, text, name string, args ...string) string {
+func run(t rapid.TB, text, name string, args ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "books")
+	dir, err := os.MkdirTemp("", "bursar-books-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "books")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +330,7 @@ func (w *world) statements(n *names, e entity.LegalEntity) (out []string) {
 }
 
 // same compares two books and shows where they differ.
-func same(t testing.TB, what string, got, want content) {
+func same(t rapid.TB, what string, got, want content) {
 	t.Helper()
 	for part, pair := range map[string][2][]string{
 		"entries": {got.entries, want.entries}, "accounts": {got.accounts, want.accounts}, "rates": {got.rates, want.rates}, "statements": {got.statements, want.statements},

@@ -19,6 +19,7 @@ import (
 //
 // In an entry of several legal entities every posting has the tag entity, and the entry says in another tag whose it is,
 // because hledger gives a posting the tags of its transaction too: so tag:entity=Acme finds what is Acme's and no more.
+// That other name must not have entity in it, because a query finds tags by any part of their names.
 //
 // What we know and hledger does not is in tags. Texts that hledger would cut, trim or take for something else hold
 // percent escapes, and an entry that has any says so with the tag escaped:percent; in all others a percent sign is a
@@ -29,7 +30,7 @@ import (
 const (
 	keyID             = "id"
 	keyEntity         = "entity"
-	keyEntryEntity    = "entry-entity"
+	keyEntryOf        = "entry-of"
 	keyInstant        = "instant"
 	keyIntended       = "intended"
 	keyClassification = "classification"
@@ -48,7 +49,7 @@ const (
 
 // reserved are those names, and the two that hledger reads as dates of a posting.
 var reserved = map[string]bool{
-	keyID: true, keyEntity: true, keyEntryEntity: true, keyInstant: true, keyIntended: true, keyClassification: true,
+	keyID: true, keyEntity: true, keyEntryOf: true, keyInstant: true, keyIntended: true, keyClassification: true,
 	keyOriginatedBy: true, keyPrevious: true, keyNext: true, keyMemo: true, keyBase: true, keyType: true, keyCode: true,
 	keySource: true, keyEscaped: true, "date": true, "date2": true,
 }
@@ -135,7 +136,7 @@ func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
 	}
 	comment := h.fact(h.comment[:0], keyID, e.ID)
 	if shared {
-		comment = h.fact(comment, keyEntryEntity, e.Entity)
+		comment = h.fact(comment, keyEntryOf, e.Entity)
 	} else {
 		comment = h.fact(comment, keyEntity, e.Entity)
 	}

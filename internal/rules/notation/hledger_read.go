@@ -84,7 +84,7 @@ func (h *hledgerReader) transaction(line string) error {
 	}
 	escaped := own.takeEscaped()
 	fact := func(name string) string { return decoded(own.take(name), escaped) }
-	e.ID, e.Entity, e.Instant, e.Intended = fact(keyID), cmp.Or(fact(keyEntity), fact(keyEntryEntity)), fact(keyInstant), fact(keyIntended)
+	e.ID, e.Entity, e.Instant, e.Intended = fact(keyID), cmp.Or(fact(keyEntity), fact(keyEntryOf)), fact(keyInstant), fact(keyIntended)
 	e.Classification, e.OriginatedBy = fact(keyClassification), fact(keyOriginatedBy)
 	e.Previous, e.Next = fact(keyPrevious), fact(keyNext)
 	own.decode(escaped)

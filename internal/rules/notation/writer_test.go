@@ -39,7 +39,7 @@ account Aktiva:Bank%3A EUR  ; type:A, code:1200, escaped:percent
 P 2024-01-31 EUR 1.1 USD
 
 2024-01-31 * (JE-12) January rent
-    ; id:je_1, entry-entity:Acme Inc, instant:2024-01-31T12:00:00Z, escaped:percent
+    ; id:je_1, entry-of:Acme Inc, instant:2024-01-31T12:00:00Z, escaped:percent
     ; Department:R&D, Cost%20Center:A%2C B
     Expenses:Rent  1100.00 USD  ; office, entity:Acme Inc
     Aktiva:Bank%3A EUR  -1000.125 EUR @@ 1100.00 USD  ; memo:see: wire, entity:Acme GmbH
