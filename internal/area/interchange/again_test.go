@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"pgregory.net/rapid"
 
 	"github.com/bursarhq/bursar/internal/area/head"
@@ -264,7 +262,7 @@ func TestAJournalIsReadFromItsStartWhenTheDatabaseAsksAgain(t *testing.T) {
 			if s.App.DB.Engine() == db.SQLite {
 				return nil // which never asks
 			}
-			return &pgconn.PgError{Code: "40001"}
+			return db.ErrAgain
 		}}
 		done, err := s.App.Exchange.Import(there.ctx, interchange.ImportParams{Format: notation.Hledger, Name: "books"}, r)
 		if err != nil || asked != 1 {
