@@ -58,7 +58,9 @@ func (s *Span) read(loc *time.Location) error {
 		at, _ = calendar.StartOfDay(day.AddDate(0, 0, days).Format(time.DateOnly), loc)
 		return at.Add(time.Duration(-days) * time.Millisecond) // the last instant of a day is just before the next
 	}
-	s.first, s.last = bound("start_date", s.From, 0), bound("end_date", s.To, 1)
+	if s.first, s.last = bound("start_date", s.From, 0), bound("end_date", s.To, 1); !s.last.IsZero() && s.first.After(s.last) {
+		faults.Addf("start_date", "must not be after end_date")
+	}
 	return faults.Err()
 }
 

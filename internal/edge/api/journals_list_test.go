@@ -188,6 +188,10 @@ func TestAFilterThatMeansNothingIsRefused(t *testing.T) {
 		account := l.accounts["1010"]
 		for _, path := range []string{"/v1/journal-entries", "/v1/ledger-accounts/" + account + "/lines"} {
 			fails(t, path+" dates", list(path, url.Values{"start_date": {"2026-02-30"}, "end_date": {"yesterday"}}), 400, []string{"start_date", "end_date"}, "date such as")
+			fails(t, path+" dates the wrong way round", list(path, url.Values{"start_date": {"2026-02-02"}, "end_date": {"2026-02-01"}}), 400, []string{"start_date"}, "after end_date")
+			if err := list(path, url.Values{"start_date": {"2026-02-01T23:00:00Z"}, "end_date": {"2026-02-01"}}); err != nil {
+				t.Error(err)
+			}
 			fails(t, path+" empty dates", list(path, url.Values{"start_date": {""}, "end_date": {""}}), 400, []string{"start_date", "end_date"}, "")
 			fails(t, path+" a legal entity there is not", list(path, url.Values{"legal_entity_ids": {l.LegalEntity.ID + "," + strange("le_")}}), 404, nil, "legal entity not found")
 			var page client.Page[client.JournalEntry]
