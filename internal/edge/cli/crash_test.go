@@ -54,7 +54,7 @@ func interruptions(t *testing.T, soakRounds int, end func(*testing.T, *process))
 			service = once(p.ready(t), key)
 			w.check(t, service)
 		}
-		if n := len(w.acknowledged()); n < rounds*crashClients {
+		if n := len(w.acknowledged()) + int(w.newestPost); n < rounds*crashClients {
 			t.Errorf("only %d changes were acknowledged in %d rounds: that proves little", n, rounds)
 		}
 		verifyWhole(t, c, service)

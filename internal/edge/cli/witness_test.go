@@ -18,9 +18,13 @@ type witness struct {
 	mu      sync.Mutex
 	changes map[string]*change
 	keys    map[string]*newKey
+	posts   map[string]*newPost
 
-	sequence  int64  // the newest audit entry looked at
-	newestKey string // and the newest API key
+	debit, credit string // accounts to post on
+
+	sequence   int64  // the newest audit entry looked at
+	newestKey  string // and the newest API key
+	newestPost int64  // and the newest journal entry
 }
 
 // change is one new name for the organization. No two are alike, so that each can be found in the audit log.
@@ -39,7 +43,8 @@ type newKey struct {
 // newWitness begins with what is there now.
 func newWitness(t *testing.T, c *client.Client) *witness {
 	t.Helper()
-	w := &witness{changes: map[string]*change{}, keys: map[string]*newKey{}}
+	w := &witness{changes: map[string]*change{}, keys: map[string]*newKey{}, posts: map[string]*newPost{}}
+	w.debit, w.credit = accountsOf(t, c)
 	for entry, err := range c.AuditLog(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
@@ -70,8 +75,11 @@ func (w *witness) write(c *client.Client, label string, stop <-chan struct{}, ju
 		}
 		name := fmt.Sprintf("%s request %d", label, n)
 		send := w.rename
-		if n%keyEvery == 0 {
+		switch {
+		case n%keyEvery == 0:
 			send = w.makeKey
+		case n%2 == 0:
+			send = w.post
 		}
 		err := send(c, name)
 		if err == nil {
@@ -149,9 +157,11 @@ func (w *witness) resend(t *testing.T, c *client.Client) {
 func (w *witness) check(t *testing.T, c *client.Client) {
 	t.Helper()
 	w.resend(t, c)
+	w.resendPosts(t, c)
 	before := w.sequence
 	w.checkLog(t, c)
 	w.checkKeys(t, c)
+	w.checkPosts(t, c)
 	v, err := c.VerifyAuditLog(t.Context(), before)
 	if err != nil || !v.Valid || !v.Complete {
 		t.Errorf("the audit log after entry %d: %+v, %v", before, v, err)
@@ -195,6 +205,13 @@ func (w *witness) saw(t *testing.T, entry client.AuditEntry, name string) {
 	t.Helper()
 	sent, k := w.changes[name], w.keys[name]
 	switch {
+	case entry.Action == "journal_entry.posted":
+		p := w.posts[memoIn(t, entry.After)]
+		if p == nil || p.id != entry.ResourceID {
+			t.Errorf("entry %d posts %s, which is of nobody's making", entry.SequenceNumber, entry.ResourceID)
+			return
+		}
+		p.logged++
 	case entry.Action == "organization.updated" && sent != nil:
 		if sent.seen++; sent.seen > 1 {
 			t.Errorf("%s took effect twice", name)
@@ -248,6 +265,15 @@ func (w *witness) acknowledged() []string {
 		}
 	}
 	return names
+}
+
+func memoIn(t *testing.T, facts json.RawMessage) string {
+	t.Helper()
+	var f struct{ Memo string }
+	if err := json.Unmarshal(facts, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f.Memo
 }
 
 func nameIn(t *testing.T, facts json.RawMessage) string {
