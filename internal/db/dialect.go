@@ -31,6 +31,8 @@ var words = map[string]map[Engine]string{
 	"boolean": {SQLite: "INTEGER", Postgres: "BOOLEAN"},
 	// SQLite would take any value in any column and keep a second copy of the key; PostgreSQL does neither.
 	"clustered": {SQLite: "STRICT, WITHOUT ROWID", Postgres: ""},
+	// PostgreSQL writes a changed row anew: with room for it on its page, the indexes need not change.
+	"updated": {SQLite: "STRICT, WITHOUT ROWID", Postgres: "WITH (fillfactor = 50)"},
 	// Rows longer than a quarter of a page stay out of the key: SQLite would spill each into a page of its own.
 	"heap": {SQLite: "STRICT", Postgres: ""},
 	// SQLite has one writer, which is the lock.

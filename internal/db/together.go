@@ -179,14 +179,16 @@ func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member,
 	for len(members) > 0 {
 		g := d.newGroup(org, stx, conn)
 		g.end.try, groups = try, append(groups, g)
-		for _, m := range members {
-			tx := d.newTx(org, stx, g)
-			tx.together, tx.try = true, try
-			m.start <- started{ctx, tx}
-			if <-m.ended == nil {
-				kept = append(kept, m)
-			} else {
-				tx.takeBack()
+		for ; len(members) > 0; members = d.gatherings.take(org, groupMax-len(kept)) {
+			for _, m := range members {
+				tx := d.newTx(org, stx, g)
+				tx.together, tx.try = true, try
+				m.start <- started{ctx, tx}
+				if <-m.ended == nil {
+					kept = append(kept, m)
+				} else {
+					tx.takeBack()
+				}
 			}
 		}
 		if err := g.finish(ctx); err != nil {

@@ -196,7 +196,7 @@ CREATE TABLE account_balances (
     debits               {decimal} NOT NULL,
     credits              {decimal} NOT NULL,
     PRIMARY KEY (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
-) {clustered};
+) {updated};
 
 -- Every change writes the audit log, the outbox and the answers of keyed requests. They give up their foreign keys, because PostgreSQL looks the
 -- organization up again for each row, which costs as much as the row; and an event no longer repeats what its audit entry says.
