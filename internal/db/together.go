@@ -33,7 +33,7 @@ func (d *DB) WriteTogether(ctx context.Context, org string, fn Func) error {
 	}
 	take := d.gather
 	if d.engine == SQLite {
-		take = func(ctx context.Context, org string, fn Func) error { return d.takeTurn(ctx, org, true, fn) }
+		take = func(ctx context.Context, org string, fn Func) error { return d.takeTurn(ctx, org, together, fn) }
 	}
 	for try := 1; ; try++ {
 		err := take(ctx, org, fn)

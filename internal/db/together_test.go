@@ -86,8 +86,11 @@ func TestWritesTakenTogetherAreAllThereOnceAndThoseThatFailLeaveNoTrace(t *testi
 							}
 						}()
 						write := d.WriteTogether
-						if n%3 == 1 { // an ordinary one between them must find what they put off
+						switch { // an ordinary one between them must find what they put off, and one that is alone too
+						case n%3 == 1:
 							write = d.Write
+						case i%3 == 0:
+							write = d.WriteAlone
 						}
 						return write(context.Background(), org, func(ctx context.Context, tx *db.Tx) (err error) {
 							if place, err = number(ctx, tx, name); err != nil {

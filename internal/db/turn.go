@@ -15,10 +15,20 @@ const turnsPerCommit = 256
 // turn is one write that waits for SQLite's only writer. The caller runs its own body when its turn comes, so that
 // a panic in it stays in its own goroutine; only the commit belongs to the writer.
 type turn struct {
+	how    turnKind
 	start  chan *commit // the shared transaction, or nil when none could be begun
 	ended  chan error   // what the body came to
 	result chan error   // what the commit came to
 }
+
+// turnKind is how a write shares its transaction.
+type turnKind int
+
+const (
+	ordinary turnKind = iota // within a savepoint
+	together                 // it puts off what it writes
+	alone                    // with nobody, and so without a savepoint
+)
 
 // commit is a database transaction that turns share. Writes that are taken together put off what they write until it ends, or until an
 // ordinary write of their organization comes, which must find it done.
@@ -111,8 +121,8 @@ func (c *commit) exec(statement string) error {
 // errDead says that SQLite rolled the whole shared transaction back, as it does when the disk is full: neighbours that were done are undone.
 var errDead = errors.New("db: the shared transaction is gone")
 
-func (d *DB) takeTurn(ctx context.Context, org string, together bool, fn Func) error {
-	t := &turn{start: make(chan *commit, 1), ended: make(chan error, 1), result: make(chan error, 1)}
+func (d *DB) takeTurn(ctx context.Context, org string, how turnKind, fn Func) error {
+	t := &turn{how: how, start: make(chan *commit, 1), ended: make(chan error, 1), result: make(chan error, 1)}
 	select {
 	case d.queue <- t:
 	case <-ctx.Done():
@@ -131,9 +141,12 @@ func (d *DB) takeTurn(ctx context.Context, org string, together bool, fn Func) e
 				return <-t.result
 			}
 			run := t.run
-			if together {
+			switch how {
+			case together:
 				tx, run = c.join(org), t.runTogether
-			} else {
+			case alone:
+				tx, run = d.single(org, c.sql, nil), t.runAlone
+			default:
 				tx = d.single(org, c.sql, nil)
 			}
 			if err := run(ctx, c, tx, fn); err != nil {
@@ -185,6 +198,18 @@ func (t *turn) runTogether(ctx context.Context, c *commit, tx *Tx, fn Func) (err
 	return err
 }
 
+// runAlone needs no savepoint either: if the body fails, the whole transaction is rolled back.
+func (t *turn) runAlone(ctx context.Context, _ *commit, tx *Tx, fn Func) (err error) {
+	err = errors.New("db: the body of a write did not return")
+	defer func() { t.ended <- err }()
+	if left := ctx.Err(); left != nil {
+		err = left
+		return err
+	}
+	err = tx.run(context.WithoutCancel(ctx), fn)
+	return err
+}
+
 // begin prepares for an ordinary write: what others put off is done, a savepoint set.
 func (c *commit) begin(org string) error {
 	orgs := []string{org}
@@ -219,25 +244,62 @@ func (d *DB) serveTurns() {
 		select {
 		case <-d.closed:
 			return
-		case first := <-d.queue:
-			d.commitTogether(first)
-			d.prepareWanted(context.Background(), d.write)
+		case next := <-d.queue:
+			for next != nil {
+				if next.how == alone {
+					d.commitAlone(next)
+					next = nil
+				} else {
+					next = d.commitTogether(next)
+				}
+				d.prepareWanted(context.Background(), d.write)
+			}
 		}
 	}
 }
 
-func (d *DB) commitTogether(first *turn) {
+// commitAlone runs a turn that shares its transaction with nobody.
+func (d *DB) commitAlone(t *turn) {
+	stx, err := d.write.BeginTx(context.Background(), nil)
+	if err != nil {
+		t.result <- err
+		t.start <- nil
+		return
+	}
+	t.start <- &commit{db: d, sql: stx}
+	if err := <-t.ended; err != nil {
+		_ = stx.Rollback()
+		return
+	}
+	if err = stx.Commit(); err != nil {
+		_ = stx.Rollback()
+	}
+	t.result <- err
+}
+
+// commitTogether runs a turn and those that wait behind it, and gives back the one that wants to be alone, if it came to one.
+func (d *DB) commitTogether(first *turn) (next *turn) {
 	stx, err := d.write.BeginTx(context.Background(), nil)
 	if err != nil {
 		first.result <- err
 		first.start <- nil
-		return
+		return nil
 	}
 	c := &commit{db: d, sql: stx, groups: map[string]*turnGroup{}}
 	var dead error
-	for t := first; t != nil && dead == nil; t = d.nextTurn(len(c.kept)) {
+	take := func() *turn {
+		if next != nil {
+			return nil
+		}
+		t := d.nextTurn(len(c.kept))
+		if t != nil && t.how == alone {
+			t, next = nil, t
+		}
+		return t
+	}
+	for t := first; t != nil && dead == nil; t = take() {
 		// Those who come while the ones before them are written down are taken along: the sync costs more than they do.
-		for ; t != nil && dead == nil; t = d.nextTurn(len(c.kept)) {
+		for ; t != nil && dead == nil; t = take() {
 			if dead = c.give(t); dead != nil {
 				break // before another turn leaves the queue
 			}
@@ -264,6 +326,7 @@ func (d *DB) commitTogether(first *turn) {
 	for _, t := range c.kept {
 		t.result <- dead
 	}
+	return next
 }
 
 // nextTurn is the next write that waits already; nobody is waited for, so a lone write is not slowed down.

@@ -28,7 +28,16 @@ func (d *DB) Write(ctx context.Context, org string, fn Func) error {
 	if org == "" {
 		return errors.New("db: a write needs an organization; WriteAcross needs a reason")
 	}
-	return d.writeBound(ctx, org, fn)
+	return d.writeBound(ctx, org, ordinary, fn)
+}
+
+// WriteAlone is Write for a body that writes so much that it should share its transaction with nobody. SQLite then need not remember what every
+// page was before, which it does for a write that may be undone by itself.
+func (d *DB) WriteAlone(ctx context.Context, org string, fn Func) error {
+	if org == "" {
+		return errors.New("db: a write needs an organization")
+	}
+	return d.writeBound(ctx, org, alone, fn)
 }
 
 // WriteAcross runs fn in a transaction bound to no organization; the reason is for whoever reads the call.
@@ -36,10 +45,10 @@ func (d *DB) WriteAcross(ctx context.Context, reason string, fn Func) error {
 	if reason == "" {
 		return errors.New("db: crossing organizations needs a reason")
 	}
-	return d.writeBound(ctx, "", fn)
+	return d.writeBound(ctx, "", ordinary, fn)
 }
 
-func (d *DB) writeBound(ctx context.Context, org string, fn Func) error {
+func (d *DB) writeBound(ctx context.Context, org string, how turnKind, fn Func) error {
 	if outer, ok := ctx.Value(txKey{}).(*Tx); ok {
 		return outer.join(ctx, org, fn)
 	}
@@ -47,7 +56,7 @@ func (d *DB) writeBound(ctx context.Context, org string, fn Func) error {
 		return errNotReady()
 	}
 	if d.engine == SQLite {
-		return translate(d.takeTurn(ctx, org, false, fn))
+		return translate(d.takeTurn(ctx, org, how, fn))
 	}
 	for try := 1; ; try++ {
 		err := d.writePostgres(ctx, org, try, fn)

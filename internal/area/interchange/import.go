@@ -51,7 +51,7 @@ func (s *Service) Import(ctx context.Context, p ImportParams, r io.ReadSeeker) (
 		return Imported{}, err
 	}
 	var done Imported
-	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.WriteAlone(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		m, err := newImporter(ctx, tx, s, src, found)
 		if err != nil {
 			return err
