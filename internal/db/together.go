@@ -175,19 +175,29 @@ func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member,
 		return members, err
 	}
 	defer done()
+	taken := len(members)
 	var groups []*group
+	more := func() []*member { // a flood of refused ones must not put the commit off, hence all are counted
+		next := d.gatherings.take(org, groupMax-taken)
+		taken += len(next)
+		return next
+	}
 	for len(members) > 0 {
 		g := d.newGroup(org, stx, conn)
 		g.end.try, groups = try, append(groups, g)
-		for ; len(members) > 0; members = d.gatherings.take(org, groupMax-len(kept)) {
-			for _, m := range members {
+		for ; len(members) > 0; members = more() {
+			for i, m := range members {
 				tx := d.newTx(org, stx, g)
 				tx.together, tx.try = true, try
 				m.start <- started{ctx, tx}
-				if <-m.ended == nil {
+				err := <-m.ended
+				if err == nil {
 					kept = append(kept, m)
-				} else {
-					tx.takeBack()
+					continue
+				}
+				tx.takeBack()
+				if sqlState(err) != "" || isLost(err) { // the database ended the transaction with it: the others need another
+					return append(kept, members[i+1:]...), ErrAgain
 				}
 			}
 		}
@@ -197,7 +207,7 @@ func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member,
 			}
 			return kept, err
 		}
-		members = d.gatherings.take(org, groupMax-len(kept))
+		members = more()
 	}
 	if len(kept) == 0 {
 		return nil, nil

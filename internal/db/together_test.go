@@ -247,3 +247,30 @@ func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
 		}
 	})
 }
+
+func TestABodyWhoseStatementFailsDoesNotFailItsNeighbours(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				err := d.WriteTogether(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
+					if i%4 == 0 {
+						_, err := db.All[int64](ctx, tx, "SELECT count(*) FROM organizations WHERE organization_id = @org AND nothing = 1")
+						return err
+					}
+					_, err := number(ctx, tx, fmt.Sprint(i))
+					return err
+				})
+				if (err != nil) != (i%4 == 0) {
+					t.Errorf("%d: %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(marksOf(t, d, org)); n != 30 {
+			t.Errorf("%d rows of 30", n)
+		}
+	})
+}

@@ -38,6 +38,7 @@ type commit struct {
 	groups map[string]*turnGroup
 	ended  []*group
 	kept   []*turn
+	taken  int // turns that ran, also those that failed: a flood of refused ones must not put the commit off
 }
 
 // turnGroup is an organization's writes that are taken together.
@@ -98,6 +99,7 @@ func (c *commit) finish(org string) error {
 
 // give lets a turn run, and keeps it if it succeeds.
 func (c *commit) give(t *turn) error {
+	c.taken++
 	t.start <- c
 	err := <-t.ended
 	dead := errors.Is(err, errDead)
@@ -291,7 +293,7 @@ func (d *DB) commitTogether(first *turn) (next *turn) {
 		if next != nil {
 			return nil
 		}
-		t := d.nextTurn(len(c.kept))
+		t := d.nextTurn(c.taken)
 		if t != nil && t.how == alone {
 			t, next = nil, t
 		}
