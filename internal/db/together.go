@@ -154,16 +154,22 @@ func (g *gatherings) leave(org string) bool {
 // commitMembers commits a group, again when PostgreSQL rolled it back itself.
 func (d *DB) commitMembers(org string, members []*member) {
 	var err error
-	for try := 1; try <= retriesMax && len(members) > 0; try++ {
+	for try := 1; try <= retriesMax && len(members) > 0; {
 		members, err = d.tryMembers(org, try, members)
 		if err == nil || !isRetryable(err) {
 			break
+		}
+		if !errors.Is(err, errBroken) { // each time somebody has left, so that this ends
+			try++
 		}
 	}
 	for _, m := range members {
 		m.result <- err
 	}
 }
+
+// errBroken says that a body, which has its error, took the transaction with it.
+var errBroken = fmt.Errorf("%w: a statement of a neighbour failed", ErrAgain)
 
 // tryMembers runs every body and commits what they put off. Those who come while it is written down are taken along. It gives back those whose
 // bodies succeeded: the others have their error already.
@@ -197,7 +203,7 @@ func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member,
 				}
 				tx.takeBack()
 				if sqlState(err) != "" || isLost(err) { // the database ended the transaction with it: the others need another
-					return append(kept, members[i+1:]...), ErrAgain
+					return append(kept, members[i+1:]...), errBroken
 				}
 			}
 		}
