@@ -3,7 +3,6 @@ package app_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -164,7 +163,6 @@ func TestSoakBooksLivedAtRandomAreTheSameElsewhere(t *testing.T) {
 			for _, format := range notation.Formats {
 				l.elsewhere(format)
 			}
-			fmt.Fprintf(t.Output(), "%d entries\n", len(l.model.entries))
 		})
 	})
 }
