@@ -16,8 +16,12 @@ func (m *importer) readRates(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p := item.Price; p != nil && money.IsFiat(p.Base) && money.IsFiat(p.Quote) && p.Base != p.Quote {
-			rates = append(rates, p)
+		if p := item.Price; p != nil {
+			own := m.entities[m.own]
+			p.Base, p.Quote = currency(p.Base, own), currency(p.Quote, own)
+			if money.IsFiat(p.Base) && money.IsFiat(p.Quote) && p.Base != p.Quote {
+				rates = append(rates, p)
+			}
 		}
 		if len(rates) == fx.RatesMax {
 			if err := m.putRates(ctx, rates); err != nil {
