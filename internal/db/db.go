@@ -80,13 +80,13 @@ func Open(c Config) (*DB, error) {
 // Prepare reaches the database, refuses one that would lose acknowledged writes, and brings the schema up to date.
 func (d *DB) Prepare(ctx context.Context) error {
 	if err := d.read.PingContext(ctx); err != nil {
-		return translate(fmt.Errorf("reach the database: %w", err))
+		return translate(ctx, fmt.Errorf("reach the database: %w", err))
 	}
 	if err := d.checkDurability(ctx); err != nil {
 		return err
 	}
 	if err := d.migrate(ctx); err != nil {
-		return translate(fmt.Errorf("migrate the database: %w", err))
+		return translate(ctx, fmt.Errorf("migrate the database: %w", err))
 	}
 	d.ready.Store(true)
 	return nil
@@ -95,10 +95,10 @@ func (d *DB) Prepare(ctx context.Context) error {
 // Attach reaches a database that is up to date already and leaves its schema alone, for a command that only reads.
 func (d *DB) Attach(ctx context.Context) error {
 	if err := d.read.PingContext(ctx); err != nil {
-		return translate(fmt.Errorf("reach the database: %w", err))
+		return translate(ctx, fmt.Errorf("reach the database: %w", err))
 	}
 	if err := d.checkSchema(ctx); err != nil {
-		return translate(err)
+		return translate(ctx, err)
 	}
 	d.ready.Store(true)
 	return nil
@@ -109,7 +109,7 @@ func (d *DB) Ready(ctx context.Context) error {
 	if !d.ready.Load() {
 		return errNotReady()
 	}
-	return translate(d.read.PingContext(ctx))
+	return translate(ctx, d.read.PingContext(ctx))
 }
 
 func errNotReady() error {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -63,10 +64,15 @@ func isLost(err error) bool {
 }
 
 // translate turns a lost database into the kind the edges answer with 503; every other error passes.
-func translate(err error) error {
-	switch {
-	case err == nil || fault.KindOf(err) != fault.Internal:
+func translate(ctx context.Context, err error) error {
+	if err == nil || fault.KindOf(err) != fault.Internal {
 		return err
+	}
+	// A caller who gives up has the driver break the connection off, which it may report as nothing but a broken connection.
+	if gone := ctx.Err(); gone != nil && isLost(err) {
+		err = fmt.Errorf("%w: %w", gone, err)
+	}
+	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.UnavailableBecause(err, "the database did not answer in time")
 	case errors.Is(err, context.Canceled):

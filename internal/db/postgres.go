@@ -54,7 +54,7 @@ func (d *DB) checkDurability(ctx context.Context) error {
 	for _, setting := range []string{"fsync", "synchronous_commit"} {
 		var value string
 		if err := d.read.QueryRowContext(ctx, "SHOW "+setting).Scan(&value); err != nil {
-			return translate(err)
+			return translate(ctx, err)
 		}
 		if value != "off" {
 			continue

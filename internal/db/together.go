@@ -39,7 +39,7 @@ func (d *DB) WriteTogether(ctx context.Context, org string, fn Func) error {
 		err := take(ctx, org, fn)
 		var f *first
 		if !errors.As(err, &f) {
-			return translate(err)
+			return translate(ctx, err)
 		}
 		if try == firstsMax {
 			return fmt.Errorf("db: a write asked %d times for something to be done first", try)

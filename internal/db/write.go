@@ -56,18 +56,18 @@ func (d *DB) writeBound(ctx context.Context, org string, how turnKind, fn Func) 
 		return errNotReady()
 	}
 	if d.engine == SQLite {
-		return translate(d.takeTurn(ctx, org, how, fn))
+		return translate(ctx, d.takeTurn(ctx, org, how, fn))
 	}
 	for try := 1; ; try++ {
 		err := d.writePostgres(ctx, org, try, fn)
 		if err == nil || !isRetryable(err) || try == retriesMax {
-			return translate(err)
+			return translate(ctx, err)
 		}
 		// Jitter, so that two that collided do not collide again in step.
 		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6)))
 		select {
 		case <-ctx.Done():
-			return translate(ctx.Err())
+			return translate(ctx, ctx.Err())
 		case <-time.After(pause):
 		}
 	}
@@ -174,12 +174,12 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 	defer d.prepareWanted(ctx, d.read) // runs last, when the connection is given back
 	stx, err := d.read.BeginTx(ctx, &sql.TxOptions{Isolation: readIsolation[d.engine], ReadOnly: true})
 	if err != nil {
-		return translate(err)
+		return translate(ctx, err)
 	}
 	tx := d.single(org, stx, nil)
 	tx.readOnly = true
 	defer func() { _ = stx.Rollback() }()
-	return translate(fn(context.WithValue(ctx, txKey{}, tx), tx))
+	return translate(ctx, fn(context.WithValue(ctx, txKey{}, tx), tx))
 }
 
 // readIsolation gives each engine's snapshot its name: every SQLite transaction is one already.
@@ -199,5 +199,5 @@ func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
 	defer d.prepareWanted(ctx, d.read)
 	tx := d.single(org, nil, nil)
 	tx.readOnly = true
-	return translate(fn(ctx, tx))
+	return translate(ctx, fn(ctx, tx))
 }

@@ -1,0 +1,32 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// The driver breaks a connection off by a deadline in the past when its caller gives up; what it then reports says nothing of the caller.
+func TestABrokenConnectionIsTheCallersDoingWhenHeGaveUp(t *testing.T) {
+	broken := &net.OpError{Op: "write", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := translate(ctx, broken); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("nobody gave up: %v", err)
+	}
+	cancel()
+	if err := translate(ctx, broken); !errors.Is(err, context.Canceled) || fault.KindOf(err) != fault.Internal {
+		t.Errorf("the caller gave up: %v", err)
+	}
+	if err := translate(ctx, commitError(broken)); !errors.Is(err, ErrCommitUnknown) || fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a commit whose outcome is unknown: %v", err)
+	}
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if err := translate(late, broken); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("time ran out: %v", err)
+	}
+}
