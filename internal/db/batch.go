@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -26,14 +28,16 @@ func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(
 	}, nil
 }
 
-// send does what was put off in one round trip.
-func (tx *Tx) send(ctx context.Context) error {
-	b := tx.batch
-	if b == nil || b.Len() == 0 {
+// sendBatch runs statements in one round trip. None runs after one that fails.
+func sendBatch(ctx context.Context, conn *sql.Conn, queue []queued) error {
+	if len(queue) == 0 {
 		return nil
 	}
-	tx.batch = &pgx.Batch{}
-	return tx.conn.Raw(func(driver any) error {
+	b := &pgx.Batch{}
+	for _, q := range queue {
+		b.Queue(q.text, q.values...)
+	}
+	return conn.Raw(func(driver any) error {
 		results := driver.(*stdlib.Conn).Conn().SendBatch(ctx, b)
 		for range b.Len() {
 			if _, err := results.Exec(); err != nil {
@@ -43,4 +47,50 @@ func (tx *Tx) send(ctx context.Context) error {
 		}
 		return results.Close()
 	})
+}
+
+// sendWhole is the transaction of a group that has settled all it writes: on PostgreSQL one round trip.
+func (d *DB) sendWhole(ctx context.Context, g *group) error {
+	if len(g.queue) == 0 {
+		return nil
+	}
+	if d.engine == SQLite {
+		return d.inTransaction(ctx, g, func() error { return g.send(ctx) })
+	}
+	conn, err := d.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	whole := slices.Concat([]queued{{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}}, g.queue, []queued{{text: "COMMIT"}})
+	if err = sendBatch(ctx, conn, whole); err == nil {
+		return nil
+	}
+	if _, left := conn.ExecContext(ctx, "ROLLBACK"); left != nil { // a connection with a transaction left open must not go back
+		_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
+	}
+	return commitError(err)
+}
+
+// inTransaction gives a group its transaction.
+func (d *DB) inTransaction(ctx context.Context, g *group, fn func() error) error {
+	if d.engine == SQLite {
+		return d.takeTurn(ctx, g.end.org, ordinary, func(_ context.Context, tx *Tx) error {
+			g.bind(tx.sql, nil)
+			return fn()
+		})
+	}
+	stx, conn, done, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	g.bind(stx, conn)
+	if err := fn(); err != nil {
+		return err
+	}
+	if err := stx.Commit(); err != nil {
+		return commitError(err)
+	}
+	return nil
 }

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-
-	"github.com/jackc/pgx/v5"
+	"slices"
 )
 
 // group is what the writes of one organization that commit together share. An ordinary write is a group of its own.
@@ -15,7 +14,21 @@ type group struct {
 	end    *Tx // the handle for what is put off to the end
 	shared map[any]any
 	atEnd  []func(ctx context.Context, tx *Tx) error
+
+	ending bool     // what was put off is being settled
+	queue  []queued // and these are the statements it comes to, in the order they are sent
+	before *group   // the one this one builds on although it is not committed yet
+	checks []Func   // whether that is so
 }
+
+// queued is a statement that waits to be sent with others.
+type queued struct {
+	text   string
+	values []any
+}
+
+// errAhead refuses to ask the database before there is a transaction to ask in.
+var errAhead = errors.New("db: what runs ahead of its transaction cannot ask the database")
 
 func (d *DB) newGroup(org string, stx *sql.Tx, conn *sql.Conn) *group {
 	g := &group{}
@@ -23,6 +36,12 @@ func (d *DB) newGroup(org string, stx *sql.Tx, conn *sql.Conn) *group {
 	g.end.conn = conn
 	return g
 }
+
+// bind gives a group that ran ahead its transaction.
+func (g *group) bind(stx *sql.Tx, conn *sql.Conn) { g.end.sql, g.end.conn = stx, conn }
+
+// ahead tells that the group's transaction has not begun.
+func (g *group) ahead() bool { return g.before != nil && g.end.sql == nil }
 
 // Shared keeps a value for as long as the database transaction lasts, made at its first use. Writes that are taken together share it: what
 // a write changes in it must be taken back by Undo if the write fails.
@@ -36,6 +55,29 @@ func (tx *Tx) Shared(key any, first func() any) any {
 		tx.group.shared[key] = v
 	}
 	return v
+}
+
+// Before gives what Shared kept, in the group this one builds on, when that had settled all it writes; nil if there is none. Whoever takes it
+// for granted must have the database check it: by a statement that comes before all others (ExecBefore), and by asking, if there is something to
+// be asked before that (Check).
+func (tx *Tx) Before(key any) any {
+	if tx.group.before == nil {
+		return nil
+	}
+	return tx.group.before.shared[key]
+}
+
+// Check runs fn as the first thing in the transaction of a group that ran ahead of it, if bodies are yet to run in it. What is not so is ErrAgain.
+func (tx *Tx) Check(fn Func) { tx.group.checks = append(tx.group.checks, fn) }
+
+// check does so.
+func (g *group) check(ctx context.Context) error {
+	for _, fn := range g.checks {
+		if err := fn(ctx, g.end); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Forget drops a shared value that could not be made.
@@ -63,18 +105,40 @@ func (tx *Tx) Flush(ctx context.Context) error {
 	return tx.group.finish(ctx)
 }
 
-// finish runs what was put off. It may run where nobody catches a panic that is not its own, hence the error.
-func (g *group) finish(ctx context.Context) (err error) {
+// ExecBefore puts a statement off as AtEnd does, but before all others that are put off: one that refuses the whole if what it builds on is not so.
+func (tx *Tx) ExecBefore(ctx context.Context, query string, args ...any) error {
+	st, values, err := tx.statement(query, args)
+	if err != nil {
+		return err
+	}
+	if !tx.ending() {
+		return errors.New("db: a statement goes before others only among those that are put off")
+	}
+	tx.group.queue = slices.Insert(tx.group.queue, 0, queued{st.sql, values})
+	return nil
+}
+
+// ending tells that the handle is the one of what is put off, while that is settled.
+func (tx *Tx) ending() bool { return tx.group.ending && tx == tx.group.end }
+
+// finish settles what was put off and sends it.
+func (g *group) finish(ctx context.Context) error {
+	if err := g.settle(ctx); err != nil {
+		return err
+	}
+	return g.send(ctx)
+}
+
+// settle runs what was put off, which comes to a queue of statements. It may run where nobody catches a panic that is not its own, hence the error.
+func (g *group) settle(ctx context.Context) (err error) {
+	g.ending = true
 	defer func() {
+		g.ending = false
 		if p := recover(); p != nil {
 			err = fmt.Errorf("db: a panic at the end of a transaction: %v\n%s", p, debug.Stack())
 		}
 	}()
 	ctx = context.WithValue(ctx, txKey{}, g.end)
-	if g.end.conn != nil {
-		g.end.batch = &pgx.Batch{}
-		defer func() { g.end.batch = nil }()
-	}
 	for len(g.atEnd) > 0 {
 		last := len(g.atEnd) - 1
 		fn := g.atEnd[last]
@@ -83,10 +147,22 @@ func (g *group) finish(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if g.end.failed != nil {
-		return g.end.failed
+	return g.end.failed
+}
+
+// send runs the statements of the queue, on PostgreSQL in one message.
+func (g *group) send(ctx context.Context) error {
+	queue := g.queue
+	g.queue = nil
+	if g.end.conn != nil {
+		return sendBatch(ctx, g.end.conn, queue)
 	}
-	return g.end.send(ctx)
+	for _, q := range queue {
+		if _, err := g.end.exec(ctx, q.text, q.values); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // first is the refusal of a write that is taken together and needs something done before it that cannot be put off.

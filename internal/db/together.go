@@ -5,19 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-const (
-	// groupMax bounds how many writes share a PostgreSQL transaction.
-	groupMax = 128
-	// groupTimeout ends a transaction whose database does not answer, so that an organization's writes do not wait for it for ever.
-	groupTimeout = 30 * time.Second
-	// firstsMax bounds how often a write may ask for something to be done first.
-	firstsMax = 4
-)
+// firstsMax bounds how often a write may ask for something to be done first.
+const firstsMax = 4
 
 // WriteTogether runs fn as Write does, but lets concurrent writes of the organization share one database transaction: each body runs in its turn,
 // one that fails leaves no trace, and what they put off is done once for all. Such a body writes nothing itself: it puts off (AtEnd), or asks for First.
@@ -31,12 +24,8 @@ func (d *DB) WriteTogether(ctx context.Context, org string, fn Func) error {
 	if !d.ready.Load() {
 		return errNotReady()
 	}
-	take := d.gather
-	if d.engine == SQLite {
-		take = func(ctx context.Context, org string, fn Func) error { return d.takeTurn(ctx, org, together, fn) }
-	}
 	for try := 1; ; try++ {
-		err := take(ctx, org, fn)
+		err := d.gather(ctx, org, fn)
 		var f *first
 		if !errors.As(err, &f) {
 			return translate(ctx, err)
@@ -50,10 +39,15 @@ func (d *DB) WriteTogether(ctx context.Context, org string, fn Func) error {
 	}
 }
 
-// gatherings are the organizations whose writes this node is taking together on PostgreSQL.
+// gatherings are the organizations whose writes this node is taking together.
 type gatherings struct {
 	mu      sync.Mutex
-	waiting map[string][]*member // there is a leader for an organization while it has an entry
+	waiting map[string]*gathering // there is a leader for an organization while it has an entry
+}
+
+type gathering struct {
+	members []*member
+	came    chan struct{} // tells the leader that somebody came
 }
 
 // member is one write in a group. As with a turn, the caller runs its own body.
@@ -80,23 +74,15 @@ func (w within) Value(key any) any { return w.values.Value(key) }
 
 func (d *DB) gather(ctx context.Context, org string, fn Func) error {
 	m := &member{start: make(chan started), ended: make(chan error, 1), result: make(chan error, 1)}
-	g := &d.gatherings
-	g.mu.Lock()
-	queue, led := g.waiting[org]
-	if g.waiting == nil {
-		g.waiting = make(map[string][]*member)
-	}
-	g.waiting[org] = append(queue, m)
-	g.mu.Unlock()
-	if !led {
-		go d.lead(org)
+	if g, led := d.gatherings.join(org, m); !led {
+		go d.lead(org, g)
 	}
 	var tx *Tx
 	for {
 		select {
-		case s := <-m.start: // once, and again when the database asks to see the whole group again
+		case s := <-m.start: // ahead of its transaction, in it, and again when the database asks to see the whole group again
 			tx = s.tx
-			if err := m.run(ctx, s, fn); err != nil {
+			if err := m.run(ctx, s, fn); err != nil && !tx.ahead {
 				return err
 			}
 		case err := <-m.result:
@@ -109,7 +95,7 @@ func (d *DB) gather(ctx context.Context, org string, fn Func) error {
 }
 
 func (m *member) run(ctx context.Context, s started, fn Func) (err error) {
-	err = errors.New("db: the body of a write did not return") // unless it does: it may panic or leave its goroutine
+	err = errGone // unless it returns: it may panic or leave its goroutine
 	defer func() { m.ended <- err }()
 	if left := ctx.Err(); left != nil {
 		err = left
@@ -119,112 +105,48 @@ func (m *member) run(ctx context.Context, s started, fn Func) (err error) {
 	return err
 }
 
-// lead takes an organization's waiting writes, group after group, until none waits.
-func (d *DB) lead(org string) {
-	for {
-		members := d.gatherings.take(org, groupMax)
-		if len(members) == 0 && d.gatherings.leave(org) {
-			return
+// errGone says that nobody waits for an answer any more.
+var errGone = errors.New("db: the body of a write did not return")
+
+// join puts a write among those that wait, and tells whether somebody takes care of them.
+func (g *gatherings) join(org string, m *member) (of *gathering, led bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	of, led = g.waiting[org]
+	if !led {
+		if g.waiting == nil {
+			g.waiting = make(map[string]*gathering)
 		}
-		d.commitMembers(org, members)
+		of = &gathering{came: make(chan struct{}, 1)}
+		g.waiting[org] = of
 	}
+	of.members = append(of.members, m)
+	select {
+	case of.came <- struct{}{}:
+	default: // it knows
+	}
+	return of, led
 }
 
 // take gives writes of an organization that wait now.
-func (g *gatherings) take(org string, most int) []*member {
+func (g *gatherings) take(of *gathering, most int) []*member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	waiting := g.waiting[org]
-	n := min(len(waiting), most)
-	g.waiting[org] = waiting[n:]
-	return waiting[:n:n]
+	n := min(len(of.members), most)
+	taken := of.members[:n:n]
+	of.members = of.members[n:]
+	return taken
 }
 
 // leave ends the lead of an organization, unless somebody came in the meantime.
-func (g *gatherings) leave(org string) bool {
+func (g *gatherings) leave(org string, of *gathering) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.waiting[org]) > 0 {
+	if len(of.members) > 0 {
 		return false
 	}
 	delete(g.waiting, org)
 	return true
-}
-
-// commitMembers commits a group, again when PostgreSQL rolled it back itself.
-func (d *DB) commitMembers(org string, members []*member) {
-	var err error
-	for try := 1; try <= retriesMax && len(members) > 0; {
-		members, err = d.tryMembers(org, try, members)
-		if err == nil || !isRetryable(err) {
-			break
-		}
-		if !errors.Is(err, errBroken) { // each time somebody has left, so that this ends
-			try++
-		}
-	}
-	for _, m := range members {
-		m.result <- err
-	}
-}
-
-// errBroken says that a body, which has its error, took the transaction with it.
-var errBroken = fmt.Errorf("%w: a statement of a neighbour failed", ErrAgain)
-
-// tryMembers runs every body and commits what they put off. Those who come while it is written down are taken along. It gives back those whose
-// bodies succeeded: the others have their error already.
-func (d *DB) tryMembers(org string, try int, members []*member) (kept []*member, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
-	defer cancel()
-	stx, conn, done, err := d.begin(ctx)
-	if err != nil {
-		return members, err
-	}
-	defer done()
-	taken := len(members)
-	var groups []*group
-	more := func() []*member { // a flood of refused ones must not put the commit off, hence all are counted
-		next := d.gatherings.take(org, groupMax-taken)
-		taken += len(next)
-		return next
-	}
-	for len(members) > 0 {
-		g := d.newGroup(org, stx, conn)
-		g.end.try, groups = try, append(groups, g)
-		for ; len(members) > 0; members = more() {
-			for i, m := range members {
-				tx := d.newTx(org, stx, g)
-				tx.together, tx.try = true, try
-				m.start <- started{ctx, tx}
-				err := <-m.ended
-				if err == nil {
-					kept = append(kept, m)
-					continue
-				}
-				tx.takeBack()
-				if sqlState(err) != "" || isLost(err) { // the database ended the transaction with it: the others need another
-					return append(kept, members[i+1:]...), errBroken
-				}
-			}
-		}
-		if err := g.finish(ctx); err != nil {
-			if IsDuplicate(err) { // something bodies took for new was there: they look again
-				err = ErrAgain
-			}
-			return kept, err
-		}
-		members = more()
-	}
-	if len(kept) == 0 {
-		return nil, nil
-	}
-	if err := stx.Commit(); err != nil {
-		return kept, commitError(err)
-	}
-	for _, g := range groups {
-		g.end.committed()
-	}
-	return kept, nil
 }
 
 // commitError tells a commit the server refused from one whose answer was lost.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/bursarhq/bursar/internal/base/id"
 )
 
@@ -18,11 +16,11 @@ type Tx struct {
 	now time.Time
 	sql *sql.Tx // nil for a single read outside a transaction
 
-	conn  *sql.Conn  // of a PostgreSQL transaction that writes
-	batch *pgx.Batch // what is put off, while the end of such a one runs
+	conn *sql.Conn // of a PostgreSQL transaction that writes
 
 	readOnly bool
 	together bool // it shares the database transaction and may not write by itself
+	ahead    bool // which has not begun
 	try      int  // how often the database has been asked, this time included
 	changed  bool // an audited table was written
 	recorded bool // and the audit has it
@@ -60,8 +58,8 @@ func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
 // SQL is the transaction itself, for the job queue's own inserts and nothing else.
 func (tx *Tx) SQL() *sql.Tx { return tx.sql }
 
-// Exec runs one statement and tells how many rows it touched. What runs at the end (AtEnd) is told nothing: on PostgreSQL it may be sent later,
-// together with what follows.
+// Exec runs one statement and tells how many rows it touched. What runs at the end (AtEnd) is told nothing: it is sent later, together with
+// what follows.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	st, values, err := tx.statement(query, args)
 	if err != nil {
@@ -73,23 +71,28 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 	if tx.together {
 		return 0, errors.New("db: a write that is taken together puts off what it writes")
 	}
-	if tx.batch != nil {
-		tx.batch.Queue(st.sql, values...)
-		tx.changed = tx.changed || st.changes
+	if tx.ending() {
+		tx.group.queue = append(tx.group.queue, queued{st.sql, values})
 		return 0, nil
 	}
+	n, err := tx.exec(ctx, st.sql, values)
+	tx.changed = tx.changed || st.changes && n > 0
+	return n, err
+}
+
+// exec runs a statement at once.
+func (tx *Tx) exec(ctx context.Context, text string, values []any) (int64, error) {
 	var res sql.Result
-	if stmt := tx.db.preparedFor(tx.db.write, st.sql); stmt != nil {
+	var err error
+	if stmt := tx.db.preparedFor(tx.db.write, text); stmt != nil {
 		res, err = tx.sql.StmtContext(ctx, stmt).ExecContext(ctx, values...)
 	} else {
-		res, err = tx.sql.ExecContext(ctx, st.sql, values...)
+		res, err = tx.sql.ExecContext(ctx, text, values...)
 	}
 	if err != nil {
 		return 0, err
 	}
-	n, err := res.RowsAffected()
-	tx.changed = tx.changed || st.changes && n > 0
-	return n, err
+	return res.RowsAffected()
 }
 
 func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
@@ -103,8 +106,14 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 	if st.changes { // RETURNING
 		tx.changed = true
 	}
-	if err := tx.send(ctx); err != nil { // it may ask for what was put off
-		return nil, err
+	if tx.group.ahead() {
+		tx.failed = errAhead // also if the body overlooks it
+		return nil, errAhead
+	}
+	if tx.ending() { // it may ask for what was put off
+		if err := tx.group.send(ctx); err != nil {
+			return nil, err
+		}
 	}
 	pool := tx.db.write
 	if tx.readOnly {

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -26,8 +27,9 @@ type log struct{ changes []change }
 
 type change struct {
 	Change
-	who actor.Actor
-	at  time.Time
+	who           actor.Actor
+	at            time.Time
+	before, after string
 }
 
 type logKey struct{}
@@ -40,7 +42,7 @@ func Record(ctx context.Context, tx *db.Tx, c Change) {
 		tx.AtEnd(l.flush)
 	}
 	tx.Undo(func() { l.changes = l.changes[:n] })
-	l.changes = append(l.changes, change{c, actor.From(ctx), tx.Now()})
+	l.changes = append(l.changes, change{c, actor.From(ctx), tx.Now(), encode(c.Before), encode(c.After)})
 	tx.Recorded()
 }
 
@@ -61,13 +63,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 		e := Entry{
 			Sequence: h.AuditSequence, PreviousHash: h.AuditHash, CreatedAt: c.at,
 			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
-			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID,
-		}
-		if e.Before, err = encode(c.Before); err != nil {
-			return err
-		}
-		if e.After, err = encode(c.After); err != nil {
-			return err
+			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
 		}
 		e.Hash = e.chained(tx.Organization())
 		h.AuditHash, entries[i] = e.Hash, e
@@ -83,10 +79,13 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 }
 
 // encode writes facts; the names of a map come in order, so that the same facts are always the same bytes.
-func encode(facts any) (string, error) {
+func encode(facts any) string {
 	if facts == nil {
-		return "", nil
+		return ""
 	}
 	b, err := json.Marshal(facts)
-	return string(b), err
+	if err != nil {
+		panic(fmt.Sprintf("audit: facts that cannot be written down: %v", err)) // a mistake of the caller's, whatever the data
+	}
+	return string(b)
 }

@@ -16,7 +16,7 @@ const (
 	// relayPause is how long an event may wait when the node that wrote it died before it could relay.
 	relayPause = time.Second
 	// relayGather lets a burst of commits come together: a job for each would cost more than the writes themselves.
-	relayGather = 20 * time.Millisecond
+	relayGather = 100 * time.Millisecond
 )
 
 // Happened is the job that tells of events: each event is in exactly one, in the order it happened. Those of an organization

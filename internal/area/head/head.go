@@ -27,6 +27,7 @@ type lockKey struct{}
 
 type lock struct {
 	head, stored Head
+	assumed      bool // what is stored was not read: it is what the writes before are about to leave behind
 	due          bool // it will be written at the end
 }
 
@@ -43,7 +44,13 @@ func Lock(ctx context.Context, tx *db.Tx) (*Head, error) {
 	var err error
 	l := tx.Shared(lockKey{}, func() any {
 		l := &lock{}
-		l.head, err = find(ctx, tx, "{for_update}")
+		if before, ok := tx.Before(lockKey{}).(*lock); ok {
+			l.head, l.assumed = before.head, true
+			l.head.touched = false
+			tx.Check(l.check)
+		} else {
+			l.head, err = find(ctx, tx, "{for_update}")
+		}
 		l.stored = l.head
 		return l
 	}).(*lock)
@@ -73,11 +80,26 @@ func Touch(ctx context.Context, tx *db.Tx) (*Head, error) {
 	return h, err
 }
 
+// check takes the head after all, and looks whether it is what it was taken for.
+func (l *lock) check(ctx context.Context, tx *db.Tx) error {
+	found, err := find(ctx, tx, "{for_update}")
+	if err == nil && found != l.stored {
+		return db.ErrAgain
+	}
+	l.assumed = false
+	return err
+}
+
 func (l *lock) write(ctx context.Context, tx *db.Tx) error {
 	l.due = false
 	if l.head == l.stored {
 		return nil
 	}
+	before := l.stored
 	l.stored = l.head
+	if l.assumed {
+		l.assumed = false
+		return updateFrom(ctx, tx, before, l.head)
+	}
 	return update(ctx, tx, l.head)
 }

@@ -3,6 +3,7 @@ package head_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/area/audit"
@@ -19,16 +20,7 @@ func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := func() (h head.Head) {
-			err := d.ReadOne(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
-				h, err = head.Read(ctx, tx)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return h
-		}
+		read := func() head.Head { return readHead(t, d, f.Organization.ID) }
 		record := func(ctx context.Context, tx *db.Tx) error {
 			audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{}})
 			return nil
@@ -59,6 +51,167 @@ func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *
 			if after := read(); after != want || name != "not at all" && after.AuditHash == before.AuditHash {
 				t.Errorf("%s: %+v became %+v", name, before, after)
 			}
+		}
+	})
+}
+
+// numbered is a write that takes the next entry number, and may ask the database, be refused or break down after it has.
+func numbered(ctx context.Context, tx *db.Tx, asks, refused, breaks bool) (int64, error) {
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	h.EntryNumber++
+	audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{"number": h.EntryNumber}})
+	if asks {
+		if _, err := db.All[int64](ctx, tx, "SELECT entry_number FROM heads WHERE organization_id = @org"); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case refused:
+		return 0, errRefused
+	case breaks:
+		panic("in a body")
+	}
+	return h.EntryNumber, nil
+}
+
+var errRefused = errors.New("refused")
+
+func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
+	t.Parallel()
+	for name, disturbed := range map[string]bool{"alone": false, "while others write": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				f, err := org.NewService(d).Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := readHead(t, d, f.Organization.ID)
+				var mu sync.Mutex
+				taken := map[int64]bool{}
+				runs, writes, tries, kept := 0, 0, 0, 0
+				write := func(write func(context.Context, string, db.Func) error, asks, refused, breaks bool) {
+					var number int64
+					ran := 0
+					err := func() (err error) {
+						defer func() {
+							if recover() != nil {
+								err = errRefused
+							}
+						}()
+						return write(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+							ran++
+							mu.Lock()
+							tries = max(tries, tx.Try())
+							mu.Unlock()
+							number, err = numbered(ctx, tx, asks, refused, breaks)
+							return err
+						})
+					}()
+					mu.Lock()
+					defer mu.Unlock()
+					runs, writes = runs+ran, writes+1
+					switch {
+					case refused || breaks:
+						if !errors.Is(err, errRefused) {
+							t.Errorf("it should be refused: %v", err)
+						}
+					case err != nil:
+						t.Error(err)
+					case taken[number]:
+						t.Errorf("%d was given twice", number)
+					default:
+						taken[number] = true
+						kept++
+					}
+				}
+				var wg sync.WaitGroup
+				for i := range 24 {
+					wg.Go(func() {
+						for n := range 30 {
+							if disturbed && (i+n)%11 == 0 {
+								write(d.Write, n%2 == 0, n%3 == 0, false)
+							} else {
+								write(d.WriteTogether, (i+n)%7 == 0, (i+n)%5 == 0, (i+n)%13 == 0)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				after := readHead(t, d, f.Organization.ID)
+				if after.EntryNumber != int64(kept) || after.AuditSequence != before.AuditSequence+int64(kept) || after.EventSequence != before.EventSequence+int64(kept) {
+					t.Errorf("%d writes made %+v of %+v", kept, after, before)
+				}
+				if runs == writes {
+					t.Error("no body ran ahead")
+				}
+				if !disturbed && tries != 1 {
+					t.Errorf("what ran ahead was refused although nobody else writes: %d tries", tries)
+				}
+			})
+		})
+	}
+}
+
+func readHead(t *testing.T, d *db.DB, organizationID string) (h head.Head) {
+	t.Helper()
+	err := d.ReadOne(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		h, err = head.Read(ctx, tx)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestNoWriteIsRefusedForWhatWasSoBeforeAnother(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f, err := org.NewService(d).Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			if err := d.WriteTogether(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				_, err := numbered(ctx, tx, false, false, false)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var version int64
+			if err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				h, err := head.Touch(ctx, tx)
+				if err != nil {
+					return err
+				}
+				version = h.BooksVersion
+				_, err = numbered(ctx, tx, false, false, false)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for i := range 3 {
+				wg.Go(func() {
+					err := d.WriteTogether(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+						if _, err := numbered(ctx, tx, false, false, false); err != nil {
+							return err
+						}
+						if h, err := head.Lock(ctx, tx); err != nil || i > 0 && h.BooksVersion != version {
+							return errors.Join(err, errRefused)
+						}
+						return nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
 		}
 	})
 }

@@ -16,6 +16,15 @@ func update(ctx context.Context, tx *db.Tx, h Head) error {
 	return err
 }
 
+// updateFrom comes before all else that is put off: where the head is not what it was taken for, nothing of it may be written, and a column that
+// may not be null refuses it. The audit's chain tells every state apart.
+func updateFrom(ctx context.Context, tx *db.Tx, before, h Head) error {
+	return tx.ExecBefore(ctx, `UPDATE heads SET audit_sequence = CASE WHEN audit_sequence = ? AND audit_hash = ? AND books_version = ? THEN audit_sequence + ? END,
+		audit_hash = ?, event_sequence = ?, entry_number = ?, account_number = ?, books_version = ? WHERE organization_id = @org`,
+		before.AuditSequence, before.AuditHash, before.BooksVersion,
+		h.AuditSequence-before.AuditSequence, h.AuditHash, h.EventSequence, h.EntryNumber, h.AccountNumber, h.BooksVersion)
+}
+
 func insertRelay(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, "INSERT INTO relays (organization_id, sequence) VALUES (@org, 0)")
 	return err
