@@ -15,10 +15,10 @@ type group struct {
 	shared map[any]any
 	atEnd  []func(ctx context.Context, tx *Tx) error
 
-	ending bool     // what was put off is being settled
-	queue  []queued // and these are the statements it comes to, in the order they are sent
-	before *group   // the one this one builds on although it is not committed yet
-	checks []Func   // whether that is so
+	ending bool        // what was put off is being settled
+	queue  []queued    // and these are the statements it comes to, in the order they are sent
+	before map[any]any // what a group shared that this one builds on although it is not committed yet
+	checks []Func      // whether that is so
 }
 
 // queued is a statement that waits to be sent with others.
@@ -60,12 +60,7 @@ func (tx *Tx) Shared(key any, first func() any) any {
 // Before gives what Shared kept, in the group this one builds on, when that had settled all it writes; nil if there is none. Whoever takes it
 // for granted must have the database check it: by a statement that comes before all others (ExecBefore), and by asking, if there is something to
 // be asked before that (Check).
-func (tx *Tx) Before(key any) any {
-	if tx.group.before == nil {
-		return nil
-	}
-	return tx.group.before.shared[key]
-}
+func (tx *Tx) Before(key any) any { return tx.group.before[key] }
 
 // Check runs fn as the first thing in the transaction of a group that ran ahead of it, if bodies are yet to run in it. What is not so is ErrAgain.
 func (tx *Tx) Check(fn Func) { tx.group.checks = append(tx.group.checks, fn) }

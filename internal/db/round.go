@@ -84,9 +84,10 @@ func (l *leader) next(last *round) *round {
 func (l *leader) runAhead(r, last *round) {
 	select {
 	case before := <-last.settled:
-		if l.wary == 0 {
+		if l.wary == 0 && before.shared != nil {
 			r.group = l.db.newGroup(l.org, nil, nil)
-			r.group.before = &group{shared: before.shared} // which is all one may know of it
+			r.group.before = before.shared
+			l.giveAhead(r)
 		}
 	case <-last.done:
 	}
@@ -108,11 +109,12 @@ func (l *leader) runAhead(r, last *round) {
 		r.runAgain()
 		return
 	}
-	if r.size() == 0 && r.group != nil {
+	for late := time.After(linger); r.size() == 0 && r.group != nil; {
 		select {
 		case <-l.of.came:
 			l.giveAhead(r)
-		case <-time.After(linger):
+		case <-late:
+			return
 		}
 	}
 }

@@ -29,7 +29,6 @@ const (
 
 // commit is a database transaction that turns share.
 type commit struct {
-	db    *DB
 	sql   *sql.Tx
 	kept  []*turn
 	taken int // turns that ran, also those that failed: a flood of refused ones must not put the commit off
@@ -149,7 +148,7 @@ func (d *DB) commitTurns(first *turn) (next *turn) {
 		first.start <- nil
 		return nil
 	}
-	c := &commit{db: d, sql: stx}
+	c := &commit{sql: stx}
 	dead := c.give(first)
 	if len(c.kept) == 0 { // it has its error
 		_ = stx.Rollback()

@@ -2,6 +2,7 @@ package entity_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -111,26 +112,14 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) SELECT @org, '', 'le_gone', legal_entity_id, '', '0', '0' FROM legal_entities e WHERE e.organization_id = @org AND e.legal_entity_id = ?": "account_balances: the legal entity le_gone",
 		} {
 			ctx, f := found(t, d)
-			check := func(tx *db.Tx) []string {
-				found, err := entity.Check(ctx, tx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return found
-			}
 			err := d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				if found := check(tx); len(found) != 0 {
-					t.Errorf("all is well, but: %v", found)
-				}
-				if n, err := tx.Exec(ctx, statement, f.LegalEntity.ID); err != nil || n == 0 {
-					t.Errorf("%s did nothing: %v", statement, err)
-				}
-				if found := check(tx); !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
+				found := dbtest.Damage(ctx, t, tx, entity.Check, statement, f.LegalEntity.ID)
+				if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
-				return context.Canceled // leave nothing behind
+				return dbtest.ErrUndo
 			})
-			if err == nil {
+			if !errors.Is(err, dbtest.ErrUndo) {
 				t.Error("the damage was kept")
 			}
 		}

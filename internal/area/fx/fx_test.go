@@ -2,6 +2,7 @@ package fx_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -145,29 +146,16 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"UPDATE fx_rates SET date = '2026-02-30' WHERE organization_id = @org":    "date",
 		} {
 			ctx, organizationID := found(t, d)
-			check := func(tx *db.Tx) []string {
-				out, err := fx.Check(ctx, tx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return out
-			}
 			err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 				if _, err := fx.Put(ctx, tx, []fx.Quotation{rate("2026-01-30", "1.08")}); err != nil {
 					return err
 				}
-				if found := check(tx); len(found) != 0 {
-					t.Errorf("all is well, but: %v", found)
-				}
-				if n, err := tx.Exec(ctx, statement); err != nil || n != 1 {
-					t.Errorf("%s: %d %v", statement, n, err)
-				}
-				if found := check(tx); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, fx.Check, statement); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
-				return context.Canceled // leave nothing behind
+				return dbtest.ErrUndo
 			})
-			if err == nil {
+			if !errors.Is(err, dbtest.ErrUndo) {
 				t.Error("the damage was kept")
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/bursarhq/bursar/internal/area/balance"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/db"
@@ -176,7 +177,7 @@ func (f *findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64)
 
 // totals compares what is kept with what the lines come to.
 func (f *findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error {
-	kept, err := selectTotals(ctx, tx)
+	kept, err := balance.All(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/area/balance"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -82,8 +83,8 @@ func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
 			totals.Add(m.period, m.lines)
 		}
 	}
-	if err := addTotals(ctx, tx, totals); err != nil {
+	if err := balance.Add(ctx, tx, totals); err != nil {
 		return err
 	}
-	return dropEmpty(ctx, tx, left.Keys())
+	return balance.DropEmpty(ctx, tx, left.Keys())
 }

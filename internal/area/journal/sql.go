@@ -111,37 +111,6 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	return db.Insert(ctx, tx, "journal_tags", tags...)
 }
 
-type totalRow struct {
-	TagID           string        `db:"tag_id"`
-	LegalEntityID   string        `db:"legal_entity_id"`
-	LedgerAccountID string        `db:"ledger_account_id"`
-	PeriodID        string        `db:"accounting_period_id"`
-	Debits          money.Decimal `db:"debits"`
-	Credits         money.Decimal `db:"credits"`
-}
-
-func addTotals(ctx context.Context, tx *db.Tx, totals book.Totals) error {
-	var rows []totalRow
-	for _, k := range totals.Keys() {
-		rows = append(rows, totalRow{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
-	}
-	_, err := db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
-		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
-	return err
-}
-
-// dropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
-func dropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
-	for _, k := range keys {
-		_, err := tx.Exec(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND ledger_account_id = ? AND accounting_period_id = ?
-			AND debits = ? AND credits = ?`, k.Tag, k.Entity, k.Account, k.Period, money.Decimal{}, money.Decimal{})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
 }
@@ -395,15 +364,6 @@ func selectBrokenChains(ctx context.Context, tx *db.Tx) ([]int64, error) {
 			OR e.originated_by = 'reversal' AND (e.previous_entry_id IS NULL OR p.originated_by = 'reversal')
 			OR e.originated_by = 'correction' AND (e.previous_entry_id IS NULL OR p.originated_by <> 'reversal'))
 		ORDER BY e.number`)
-}
-
-func selectTotals(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
-	rows, err := db.All[totalRow](ctx, tx, "SELECT "+db.Columns[totalRow]()+" FROM account_balances WHERE organization_id = @org")
-	out := make(map[book.Key]book.Total, len(rows))
-	for _, r := range rows {
-		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
-	}
-	return out, err
 }
 
 type linkRow struct {

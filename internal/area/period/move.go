@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/balance"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -118,7 +119,7 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 			totals.Remove(s.from.ID, r.lines())
 			totals.Add(to.ID, r.lines())
 		}
-		if err := addTotals(ctx, tx, totals); err != nil {
+		if err := balance.Add(ctx, tx, totals); err != nil {
 			return err
 		}
 		n, err := moveEntries(ctx, tx, s, to.ID)

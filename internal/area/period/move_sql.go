@@ -59,25 +59,6 @@ func selectStretch(ctx context.Context, tx *db.Tx, s stretch) ([]stretchRow, err
 		WHERE `+inStretch+` AND e.status = 'posted' GROUP BY l.legal_entity_id, l.ledger_account_id, e.tag_ids, l.tag_ids`, s.start, s.end, s.from.ID)
 }
 
-type totalRow struct {
-	TagID           string        `db:"tag_id"`
-	LegalEntityID   string        `db:"legal_entity_id"`
-	LedgerAccountID string        `db:"ledger_account_id"`
-	PeriodID        string        `db:"accounting_period_id"`
-	Debits          money.Decimal `db:"debits"`
-	Credits         money.Decimal `db:"credits"`
-}
-
-func addTotals(ctx context.Context, tx *db.Tx, totals book.Totals) error {
-	var rows []totalRow
-	for _, k := range totals.Keys() {
-		rows = append(rows, totalRow{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
-	}
-	_, err := db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
-		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
-	return err
-}
-
 // moveEntries puts the entries of a stretch into another period. A draft that has none yet gets none.
 func moveEntries(ctx context.Context, tx *db.Tx, s stretch, toID string) (int64, error) {
 	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?

@@ -2,6 +2,7 @@ package tag_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -123,13 +124,6 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"DELETE FROM tags WHERE organization_id = @org AND tag_id = ?":                "journal_tags: the tag",
 		} {
 			ctx, organizationID := found(t, d)
-			check := func(tx *db.Tx) []string {
-				out, err := tag.Check(ctx, tx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return out
-			}
 			err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 				made, err := tag.Ensure(ctx, tx, tag.Custom, "x")
 				if err != nil {
@@ -138,18 +132,12 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				if _, err := tx.Exec(ctx, "INSERT INTO journal_tags (organization_id, tag_id, journal_entry_id, accounting_date, number) VALUES (@org, ?, 'je_x', ?, 1)", made.ID, tx.Now()); err != nil {
 					return err
 				}
-				if found := check(tx); len(found) != 0 {
-					t.Errorf("all is well, but: %v", found)
-				}
-				if n, err := tx.Exec(ctx, statement, made.ID); err != nil || n == 0 {
-					t.Errorf("%s did nothing: %v", statement, err)
-				}
-				if found := check(tx); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, tag.Check, statement, made.ID); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
-				return context.Canceled // leave nothing behind
+				return dbtest.ErrUndo
 			})
-			if err == nil {
+			if !errors.Is(err, dbtest.ErrUndo) {
 				t.Error("the damage was kept")
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -175,4 +176,23 @@ func databaseURL(name string) string {
 	}
 	u.Path = "/" + name
 	return u.String()
+}
+
+// ErrUndo is for a write that should leave nothing behind.
+var ErrUndo = errors.New("dbtest: undo this")
+
+// Damage harms sound data by a statement, and gives what a check says then.
+func Damage(ctx context.Context, t *testing.T, tx *db.Tx, check func(context.Context, *db.Tx) ([]string, error), statement string, args ...any) []string {
+	t.Helper()
+	if found, err := check(ctx, tx); err != nil || len(found) != 0 {
+		t.Errorf("all is well, but: %v %v", found, err)
+	}
+	if n, err := tx.Exec(ctx, statement, args...); err != nil || n == 0 {
+		t.Errorf("%s did nothing: %v", statement, err)
+	}
+	found, err := check(ctx, tx)
+	if err != nil {
+		t.Error(err)
+	}
+	return found
 }

@@ -1,0 +1,52 @@
+// Package balance keeps what posted lines add up to, by legal entity, account, accounting period and tag, so that no report has to read them.
+package balance
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+type row struct {
+	TagID           string        `db:"tag_id"`
+	LegalEntityID   string        `db:"legal_entity_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	PeriodID        string        `db:"accounting_period_id"`
+	Debits          money.Decimal `db:"debits"`
+	Credits         money.Decimal `db:"credits"`
+}
+
+// Add brings movements into the totals, in the order of their keys, so that no two transactions wait for each other.
+func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
+	var rows []row
+	for _, k := range totals.Keys() {
+		rows = append(rows, row{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
+	}
+	_, err := db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
+		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
+	return err
+}
+
+// DropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
+func DropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
+	for _, k := range keys {
+		_, err := tx.Exec(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND ledger_account_id = ? AND accounting_period_id = ?
+			AND debits = ? AND credits = ?`, k.Tag, k.Entity, k.Account, k.Period, money.Decimal{}, money.Decimal{})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// All gives every total of the organization.
+func All(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
+	rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM account_balances WHERE organization_id = @org")
+	out := make(map[book.Key]book.Total, len(rows))
+	for _, r := range rows {
+		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
+	}
+	return out, err
+}
