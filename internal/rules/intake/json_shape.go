@@ -150,6 +150,9 @@ func shapeDetails(e *entry, r *Record) {
 		}
 		c.BlockNumber = n
 	}
+	if c.AssetType == "" && !isFiat(r.Currency) {
+		c.AssetType = r.Currency
+	}
 	if c != (Crypto{}) {
 		r.Crypto = &c
 	}

@@ -151,6 +151,13 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 	}
 	p.details(e, &r)
 	value := p.valueOf(e)
+	if r.Crypto != nil && r.Crypto.ContractAddress != "" {
+		own := notFiat(r.Currency, r.Crypto.ContractAddress)
+		if fee.currency == r.Currency {
+			fee.currency = own
+		}
+		r.Currency = own
+	}
 	if amount == nil && len(e.faults) == 0 {
 		e.faultf(p.amountPlace(), "is empty; every row needs an amount")
 	}

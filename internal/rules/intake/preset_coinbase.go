@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -101,6 +102,13 @@ func (c *coinbaseRow) sum(e *entry, column numeric, currency string) *money.Deci
 	return &absolute
 }
 
+// roundedFee says so where the sums, each rounded by itself, make the fee another than the stated one.
+func roundedFee(r *Record, stated *money.Decimal) {
+	if r.Value != nil && stated != nil && !r.Value.Fee.Equal(*stated) {
+		r.Memo = fmt.Sprintf("Coinbase states a fee of %s %s; its sums make it %s.", stated, r.Value.Currency, r.Value.Fee)
+	}
+}
+
 // value makes the value of a leg, or blames the row.
 func (c *coinbaseRow) value(e *entry, t triple, currency string) *Value {
 	if !isFiat(currency) {
@@ -121,6 +129,7 @@ func (c *coinbaseRow) single(e *entry, r Record, quantity money.Decimal, sums tr
 	}
 	r.fill(quantity.Abs(), money.Decimal{}, in)
 	r.Value = v
+	roundedFee(&r, sums.fee)
 	return []Record{r}
 }
 
@@ -176,6 +185,7 @@ func (c *coinbaseRow) trade(e *entry, r Record, quantity money.Decimal, sums tri
 	}
 	other.fill(*paid, money.Decimal{}, !buy)
 	other.Value = v
+	roundedFee(&other, sums.fee)
 	return inOrder(asset, other)
 }
 
@@ -184,8 +194,8 @@ func inOrder(a, b Record) []Record {
 	if a.Inflow {
 		a, b = b, a
 	}
-	a.ExternalID += ":out"
-	b.ExternalID += ":in"
+	a.ExternalID += side(false)
+	b.ExternalID += side(true)
 	return []Record{a, b}
 }
 
@@ -203,7 +213,8 @@ func (c *coinbaseRow) convert(e *entry, r Record, quantity money.Decimal, sums t
 		}
 		r.fill(quantity.Abs(), money.Decimal{}, quantity.Sign() > 0)
 		r.Value = c.value(e, given, price)
-		r.ExternalID += map[bool]string{true: ":in", false: ":out"}[r.Inflow]
+		roundedFee(&r, sums.fee)
+		r.ExternalID += side(r.Inflow)
 		return []Record{r}
 	}
 	from, to := n.base == r.Currency && n.quantity.Equal(quantity.Abs()), n.quote == r.Currency && n.amount.Equal(quantity.Abs())
@@ -215,6 +226,7 @@ func (c *coinbaseRow) convert(e *entry, r Record, quantity money.Decimal, sums t
 	out.fill(n.quantity, money.Decimal{}, false)
 	in.fill(n.amount, money.Decimal{}, true)
 	out.Value = c.value(e, given, price)
+	roundedFee(&out, sums.fee)
 	in.Value = c.value(e, triple{gross: sums.gross}, price)
 	return inOrder(out, in)
 }

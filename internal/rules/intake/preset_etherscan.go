@@ -133,6 +133,9 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 		r.Memo = strings.TrimSpace("failed: " + e.text(x.status) + " " + e.text(x.errCode))
 	}
 	sender, known := x.sender(e, in, out)
+	if strings.EqualFold(r.Crypto.From, r.Crypto.To) { // It moved nowhere, but it cost.
+		in, out, sender, known = money.Decimal{}, money.Decimal{}, true, true
+	}
 	switch {
 	case in.Sign() < 0 || out.Sign() < 0 || fee.Sign() < 0:
 		e.faultf(x.in.place, "a value is below zero")
@@ -148,7 +151,7 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 		fee = money.Decimal{}
 	}
 	amount := in.Sub(out)
-	r.ExternalID = r.Group
+	r.ExternalID, e.own = r.Group, x.hash
 	if x.internal { // One transaction may have several.
 		r.ExternalID = r.Group + ":" + e.content()
 	}
@@ -162,14 +165,13 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 
 // sender tells whether the wallet sent the transaction: by its address, or by the side on which the value stands.
 func (x *explorer) sender(e *entry, in, out money.Decimal) (sent, known bool) {
-	from, to := strings.ToLower(e.text(x.from)), strings.ToLower(e.text(x.to))
 	switch {
 	case out.Sign() > 0:
 		return true, true
 	case in.Sign() > 0:
-		return from == to, true
+		return false, true
 	case len(x.own) > 0:
-		return x.own[from], true
+		return x.own[strings.ToLower(e.text(x.from))], true
 	}
 	return false, false
 }
@@ -202,13 +204,14 @@ func (x *explorer) dollars(e *entry) *money.Decimal {
 // token is a row of the export of token transfers.
 func (x *explorer) token(e *entry) ([]Record, string) {
 	r := x.record(e)
-	if r.Currency = cleanCurrency(e.text(x.symbol)); r.Currency == "" {
-		r.Currency = cleanCurrency(e.text(x.contract))
+	symbol := cleanCurrency(e.text(x.symbol))
+	if r.Currency = notFiat(symbol, e.text(x.contract)); r.Currency == "" {
+		e.faultf(x.symbol, "neither symbol nor contract says which token it is")
 	}
 	r.Description, r.Crypto.TokenID = e.text(x.tokenName), e.text(x.tokenID)
 	quantity := money.FromInt(1)
 	if x.in.place >= 0 {
-		quantity = deref(e.number(x.in, r.Currency))
+		quantity = deref(e.number(x.in, symbol))
 	}
 	value := x.dollars(e)
 	from, to := strings.ToLower(r.Crypto.From), strings.ToLower(r.Crypto.To)
@@ -231,15 +234,9 @@ func (x *explorer) token(e *entry) ([]Record, string) {
 		return nil, "nothing moved: the quantity is zero"
 	}
 	r.ExternalID = r.Group + ":" + e.content()
-	r.fillToken(quantity, x.own[to])
+	r.fill(quantity, money.Decimal{}, x.own[to])
 	if value != nil && value.Sign() > 0 {
 		r.Value = &Value{Gross: *value, Net: *value, Currency: "USD"}
 	}
 	return []Record{r}, ""
-}
-
-// fillToken fills a record of a token, which is never fiat, though one may be called USD.
-func (r *Record) fillToken(quantity money.Decimal, inflow bool) {
-	r.Quantity, r.Inflow = &quantity, inflow
-	r.asset()
 }

@@ -32,6 +32,7 @@ type krakenRow struct {
 
 func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	id := e.text(k.id)
+	e.own = k.id
 	if id == "" {
 		return nil, "Kraken had not settled it yet: it has no txid, and comes again with one"
 	}

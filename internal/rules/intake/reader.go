@@ -203,7 +203,7 @@ func (in *Reader) row(rows rowReader, s *sheet, understand interpreter) (Row, er
 	if err != nil {
 		return Row{}, err
 	}
-	e := entry{sheet: s, row: raw, ids: in.ids}
+	e := entry{sheet: s, row: raw, ids: in.ids, own: -1}
 	out := Row{Line: raw.line}
 	switch {
 	case raw.broken != "":
@@ -212,7 +212,7 @@ func (in *Reader) row(rows rowReader, s *sheet, understand interpreter) (Row, er
 	default:
 		out.Records, out.Skipped = understand(&e)
 		if len(e.faults) == 0 {
-			e.once(out.Records, -1)
+			e.once(out.Records)
 		}
 	}
 	if len(e.faults) > 0 {

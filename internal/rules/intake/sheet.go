@@ -97,6 +97,7 @@ type entry struct {
 	faults []Fault
 	ids    *ids
 	made   bool // The id was made of what the row says, so it is unique.
+	own    int  // The column that the id is from, or -1.
 }
 
 // faultf blames a column; -1 blames the row.
@@ -177,6 +178,7 @@ func (e *entry) currency(place int) string {
 // id is the row's own id, or one made of what it says. An id that was there before is a fault: a source holds each once,
 // and the second would be lost.
 func (e *entry) id(place int, ignore bool) string {
+	e.own = place
 	own := e.text(place)
 	if own == "" || ignore {
 		return e.content()
@@ -199,13 +201,13 @@ func (e *entry) contentOf(texts ...string) string {
 }
 
 // once blames ids that stand twice.
-func (e *entry) once(records []Record, place int) {
+func (e *entry) once(records []Record) {
 	if e.made {
 		return
 	}
 	for i := range records {
 		if e.ids.repeated(records[i].ExternalID) {
-			e.faultf(place, "the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids", shorten(records[i].ExternalID))
+			e.faultf(e.own, "the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids", shorten(records[i].ExternalID))
 		}
 	}
 }

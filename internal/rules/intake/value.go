@@ -12,6 +12,14 @@ import (
 // symbolMax bounds the symbol of an asset, in bytes. Tokens may be called anything.
 const symbolMax = 64
 
+// notFiat keeps a token that calls itself USD from passing for the currency: it goes by its contract.
+func notFiat(symbol, contract string) string {
+	if symbol == "" || isFiat(symbol) {
+		return strings.ToLower(strings.TrimSpace(contract))
+	}
+	return symbol
+}
+
 // cleanCurrency makes the code or symbol of a currency as records have it; empty where it cannot be one.
 func cleanCurrency(s string) string {
 	s = strings.TrimSpace(s)
@@ -193,15 +201,27 @@ func (l legs) records() []Record {
 			all = append(all, *more)
 		}
 	}
-	if len(all) > 1 {
-		for i := range all {
-			if all[i].Group == "" {
-				all[i].Group = l.main.ExternalID
-			}
-		}
+	if len(all) == 1 {
+		return all
 	}
 	if l.main.Quantity.IsZero() {
-		all = all[1:]
+		return all[1:]
+	}
+	for i := range all {
+		if all[i].Group == "" {
+			all[i].Group = l.main.ExternalID
+		}
+		if all[0].Inflow != all[1].Inflow {
+			all[i].ExternalID = l.main.ExternalID + side(all[i].Inflow)
+		}
 	}
 	return all
+}
+
+// side is what tells the ids of two legs apart.
+func side(inflow bool) string {
+	if inflow {
+		return ":in"
+	}
+	return ":out"
 }
