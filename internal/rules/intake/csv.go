@@ -62,7 +62,7 @@ func (c *csvRows) next() (*sheetRow, error) {
 // blankRow tells a row of empty cells, which spreadsheets leave at the end.
 func blankRow(cells []string) bool {
 	for _, cell := range cells {
-		if cell != "" {
+		if strings.TrimSpace(cell) != "" {
 			return false
 		}
 	}

@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,8 +41,8 @@ var moneyFields = [][]Field{
 func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
 	p := &mapped{m: m, sheet: s, places: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.clock()}
 	var faults fault.List
-	for field, column := range m.Columns {
-		place, err := s.resolve(field, column)
+	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
+		place, err := s.resolve(field, m.Columns[field])
 		if rest := faults.Take(err); rest != nil {
 			return nil, rest
 		}

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,9 +181,9 @@ func (m *Mapping) checkNames(faults *fault.List) {
 	default:
 		faults.Addf("mapping.amount_is", "must be before_fee or after_fee")
 	}
-	for name, value := range map[string]string{"mapping.currency": m.Currency, "mapping.value_currency": m.ValueCurrency} {
-		if value != "" && cleanCurrency(value) != value {
-			faults.Addf(name, "must be an upper-case code or symbol such as USD or BTC")
+	for _, c := range [][2]string{{"mapping.currency", m.Currency}, {"mapping.value_currency", m.ValueCurrency}} {
+		if c[1] != "" && cleanCurrency(c[1]) != c[1] {
+			faults.Addf(c[0], "must be an upper-case code or symbol such as USD or BTC")
 		}
 	}
 	if m.AccountLast4 != "" && lastFour(m.AccountLast4) != m.AccountLast4 {
@@ -208,8 +209,8 @@ func (m *Mapping) checkColumns(faults *fault.List) {
 		faults.Addf("mapping.columns", "must be empty for OFX, which has no columns")
 		return
 	}
-	for field, column := range m.Columns {
-		name := "mapping.columns." + string(field)
+	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
+		name, column := "mapping.columns."+string(field), m.Columns[field]
 		switch {
 		case !slices.Contains(Fields, field):
 			faults.Addf(name, "is not a field of a record")

@@ -3,6 +3,7 @@ package intake
 import (
 	"errors"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -186,8 +187,8 @@ func (in *Reader) noHeader(sample []sheetRow) error {
 		}
 	}
 	var faults fault.List
-	for field, column := range in.mapping.Columns {
-		if _, err := best.resolve(field, column); err != nil {
+	for _, field := range slices.Sorted(maps.Keys(in.mapping.Columns)) {
+		if _, err := best.resolve(field, in.mapping.Columns[field]); err != nil {
 			_ = faults.Take(err)
 		}
 	}

@@ -29,17 +29,20 @@ func cleanCurrency(s string) string {
 	return strings.ToUpper(s)
 }
 
-// lastFour gives the last four letters or digits of an account number.
+// lastFour gives the last four letters or digits of an account number, over spaces between digits.
 func lastFour(s string) string {
-	end := len(s)
-	for end > 0 && !isAlphanumeric(s[end-1]) {
-		end--
+	var last [4]byte
+	n := len(last)
+	for i := len(s) - 1; i >= 0 && n > 0; i-- {
+		switch c := s[i]; {
+		case isAlphanumeric(c):
+			n--
+			last[n] = c
+		case n < len(last) && !(c == ' ' && i > 0 && isDigit(s[i-1])):
+			return string(last[n:])
+		}
 	}
-	begin := end
-	for begin > 0 && end-begin < 4 && isAlphanumeric(s[begin-1]) {
-		begin--
-	}
-	return s[begin:end]
+	return string(last[n:])
 }
 
 func isAlphanumeric(c byte) bool {
