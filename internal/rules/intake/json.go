@@ -353,6 +353,9 @@ func sampleJSON(head []byte) (header []string, rows []sheetRow) {
 		if err != nil {
 			break
 		}
+		if row.broken != "" {
+			continue
+		}
 		kept := *row
 		kept.cells, kept.numbers = slices.Clone(row.cells), slices.Clone(row.numbers)
 		rows = append(rows, kept)

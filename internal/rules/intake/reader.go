@@ -101,7 +101,7 @@ func (in *Reader) openCSV(o *Options) error {
 	if p := presetNamed(m.Preset); p != nil {
 		understand = p.open(s, o)
 	} else {
-		below := slices.DeleteFunc(sample, func(r sheetRow) bool { return r.line <= m.HeaderRow })
+		below := slices.DeleteFunc(sample, func(r sheetRow) bool { return r.line <= m.HeaderRow || r.broken != "" })
 		plan, err := newMapped(m, s, below)
 		if err != nil {
 			return err
