@@ -75,7 +75,7 @@ func files(count int) map[string]*generated {
 
 func TestAFileIsReadAsItGoes(t *testing.T) {
 	t.Parallel()
-	const count = 60_000
+	const count = 25_000
 	for name, file := range files(count) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func TestMemoryStaysBoundedWhateverTheLength(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a long file")
 	}
-	g := &generated{begin: "date,amount\n", rows: 400_000, row: func(n int) string { return fmt.Sprintf("2024-01-05,%d\n", n+1) }}
+	g := &generated{begin: "date,amount\n", rows: 200_000, row: func(n int) string { return fmt.Sprintf("2024-01-05,%d\n", n+1) }}
 	m := simple
 	m.Columns = map[intake.Field]string{intake.FieldTimestamp: "date", intake.FieldAmount: "amount"}
 	in, err := intake.Open(g, intake.Options{Mapping: m})
@@ -156,7 +156,7 @@ func (f failing) Read(p []byte) (int, error) {
 
 func TestAReadingThatBreaksOffIsAnErrorThatStays(t *testing.T) {
 	t.Parallel()
-	for name, file := range files(40_000) {
+	for name, file := range files(25_000) {
 		o := intake.Options{Name: name, Mapping: simple}
 		if name == "f.ofx" {
 			o.Mapping = intake.Mapping{}
