@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -211,14 +213,15 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content []byte, which byte) {
 		intake.Detect("f", content)
+		options := slices.Clone(mappings)
 		if p, err := intake.Guess(content); err == nil {
 			_ = p.Mapping.Check()
 			if p.Mapping.Currency == "" && p.Mapping.Columns[intake.FieldCurrency] == "" {
 				p.Mapping.Currency = "USD"
 			}
-			mappings = append(mappings[:8:8], p.Mapping)
+			options = append(options, p.Mapping)
 		}
-		in, err := intake.Open(bytes.NewReader(content), intake.Options{Name: "f", Mapping: mappings[int(which)%len(mappings)], OwnAddresses: []string{"0xa"}})
+		in, err := intake.Open(bytes.NewReader(content), intake.Options{Name: "f", Mapping: options[int(which)%len(options)], OwnAddresses: []string{"0xa"}})
 		if err != nil {
 			return
 		}
@@ -234,5 +237,50 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 		if in.Offset() > int64(len(content)) {
 			t.Errorf("offset %d of %d", in.Offset(), len(content))
 		}
+	})
+}
+
+func TestNoDamageToAKnownFileMakesAnUnsoundRecord(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob(filepath.Join("testdata", "*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".golden") })
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom(names).Draw(t, "file")
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 8).Draw(t, "damages") {
+			at := rapid.IntRange(0, len(content)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 3).Draw(t, "how") {
+			case 0:
+				content = slices.Insert(content, at, rapid.SampledFrom([]byte("\"',.;-<>{}[]\n\r\x00\xff0eE()$")).Draw(t, "byte"))
+			case 1:
+				content = slices.Delete(content, at, min(len(content), at+rapid.IntRange(1, 9).Draw(t, "length")))
+			case 2:
+				content[at] = rapid.SampledFrom([]byte("\"',.;-<>{}[]\n\r\x00\xff0eE()$")).Draw(t, "byte")
+			default:
+				content = slices.Insert(content, at, content[at:min(len(content), at+40)]...)
+			}
+			if len(content) == 0 {
+				return
+			}
+		}
+		in, err := intake.Open(bytes.NewReader(content), intake.Options{Name: filepath.Base(name), OwnAddresses: []string{wallet}})
+		if err != nil {
+			return
+		}
+		var all []intake.Row
+		for {
+			row, err := in.Next()
+			if err != nil {
+				break
+			}
+			all = append(all, row)
+		}
+		soundRows(t, all)
 	})
 }
