@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // parseClock reads the time of day and the zone behind a date; nothing is fine too.
@@ -125,18 +126,19 @@ func parseZone(m *moment, text string) error {
 	if text[0] != '+' {
 		sign = -1
 	}
-	digits := strings.ReplaceAll(strings.TrimLeft(text, "+-−"), ":", "")
+	_, n := utf8.DecodeRuneInString(text)
+	digits := strings.Replace(text[n:], ":", "", 1)
 	if len(digits) == 1 || len(digits) == 3 {
 		digits = "0" + digits
 	}
 	if len(digits) == 2 {
 		digits += "00"
 	}
-	n := atoi(digits)
-	if len(digits) != 4 || n < 0 || n/100 > 14 || n%100 > 59 {
+	clock := atoi(digits)
+	if len(digits) != 4 || clock < 0 || clock/100 > 14 || clock%100 > 59 {
 		return errors.New("has a time zone that does not exist")
 	}
-	m.offset = sign * (n/100*3600 + n%100*60)
+	m.offset = sign * (clock/100*3600 + clock%100*60)
 	return nil
 }
 

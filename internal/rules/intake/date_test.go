@@ -111,6 +111,7 @@ func TestDatesThatDoNotExistOrMeanSeveralAreRefused(t *testing.T) {
 		{"2024-03-05 10:11:12 CST", "UTC", "means several"},
 		{"2024-03-05 13:00 PM", "UTC", "hour 13"},
 		{"2024-03-05 10:11:12 +99:00", "UTC", "does not exist"},
+		{"2024-03-05 10:11:12 +-3:00", "UTC", "does not exist"},
 		{"yesterday", "UTC", "is not a date"},
 		{"", "UTC", "is not a date"},
 		{"12345", "UTC", "is not a date"},

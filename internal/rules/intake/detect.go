@@ -20,7 +20,7 @@ type Detection struct {
 
 // Detect tells the format of a file by its name and its first bytes, and whether its layout is a known one.
 func Detect(name string, head []byte) Detection {
-	content := decodeHead(head)
+	content := decodeHead(head, utf8Text)
 	d := Detection{Format: formatOf(name, content)}
 	switch d.Format {
 	case OFX:
@@ -34,10 +34,10 @@ func Detect(name string, head []byte) Detection {
 	return d
 }
 
-// decodeHead gives the first bytes of a file as UTF-8 without a mark; what no mark explains may be Windows'.
-func decodeHead(head []byte) []byte {
+// decodeHead gives the first bytes of a file as UTF-8 without a mark.
+func decodeHead(head []byte, stated encoding) []byte {
 	head = head[:min(len(head), headMax)]
-	t, err := openText("", bytes.NewReader(head), utf8Text)
+	t, err := openText("", bytes.NewReader(head), stated)
 	if err != nil {
 		return head
 	}

@@ -32,14 +32,9 @@ const samplesShown = 5
 
 // Guess proposes a mapping for the file that begins so. It fails only where there is nothing to look at.
 func Guess(head []byte) (Proposal, error) {
-	content := decodeHead(head)
 	g := &guess{}
+	content := g.decode(head)
 	g.p.Mapping.Format = formatOf("", content)
-	if !validText(content) {
-		g.p.Mapping.Encoding = "windows-1252"
-		g.because("the file is not UTF-8, so it is taken to be of Windows")
-		content = decodeWindows(content)
-	}
 	switch g.p.Mapping.Format {
 	case OFX:
 		g.because("OFX says by itself what its values mean")
@@ -65,12 +60,29 @@ func Guess(head []byte) (Proposal, error) {
 	return g.p, nil
 }
 
-func decodeWindows(content []byte) []byte {
-	var out []byte
-	for _, b := range content {
-		out = appendWindows(out, b)
+// decode gives the head as UTF-8, and proposes an encoding where no mark states one.
+func (g *guess) decode(head []byte) []byte {
+	content := decodeHead(head, utf8Text)
+	odd, even := 0, 0
+	for i, b := range content {
+		if b == 0 && i%2 == 1 {
+			odd++
+		} else if b == 0 {
+			even++
+		}
 	}
-	return out
+	switch {
+	case odd > len(content)/4:
+		g.p.Mapping.Encoding = "utf-16le"
+	case even > len(content)/4:
+		g.p.Mapping.Encoding = "utf-16be"
+	case !validText(content):
+		g.p.Mapping.Encoding = "windows-1252"
+	default:
+		return content
+	}
+	g.because("the file is not UTF-8, but reads as %s", g.p.Mapping.Encoding)
+	return decodeHead(head, encodings[g.p.Mapping.Encoding])
 }
 
 // guess is a proposal under way.
@@ -109,6 +121,9 @@ func (g *guess) csv(content []byte) error {
 	if name := presetOf(rows); name != "" {
 		g.p.Mapping.Preset, g.p.Mapping.Delimiter = name, ""
 		g.because("the columns are those of %s", presetNamed(name).title)
+		if name == binance.name && !slices.ContainsFunc(rows, func(r sheetRow) bool { return slices.Contains(r.cells, "UTC_Time") }) {
+			g.open("the file does not say the zone of its times, unless its name does; state time_zone where it is not UTC")
+		}
 		return nil
 	}
 	g.because("%q cuts the most rows into as many cells", rune(d))

@@ -119,11 +119,12 @@ fault Fee: the fee of 3 is more than the 1 that left with it`},
 out 100 USDC + out 0.001 ETH FEE
 in 100 USDC fee 0.002`},
 		{"a value in fiat", `{"columns":{"timestamp":"Date","amount":"Amount","currency":"Coin","value_gross":"Worth","value_fee":"Fee","value_net":"Net"},"value_currency":"USD"}`,
-			"Date,Amount,Coin,Worth,Fee,Net\n2024-01-05,-1,ETH,\"$2,500.00\",5,2495\n2024-01-05,1,ETH,,,\n2024-01-05,1,ETH,2500,,\n2024-01-05,1,ETH,2500,5,2490\n2024-01-05,1,ETH,2500.004,0,2500\n2024-01-05,1,ETH,,5,2495\n2024-01-05,1,ETH,€2500,,\n", `
+			"Date,Amount,Coin,Worth,Fee,Net\n2024-01-05,-1,ETH,\"$2,500.00\",5,2495\n2024-01-05,1,ETH,,,\n2024-01-05,1,ETH,2500,,\n2024-01-05,1,ETH,2500,5,2490\n2024-01-05,1,ETH,2500,5,2494.99\n2024-01-05,1,ETH,2500.004,0,2500\n2024-01-05,1,ETH,,5,2495\n2024-01-05,1,ETH,€2500,,\n", `
 out 1 ETH (2500-5=2495 USD)
 in 1 ETH
 in 1 ETH (2500-0=2500 USD)
 fault Worth: 2500 before the fee, a fee of 5 and 2490 after it do not add up
+fault Worth: 2500 before the fee, a fee of 5 and 2494.99 after it do not add up
 in 1 ETH (2500.004-0.004=2500 USD)
 in 1 ETH (2500-5=2495 USD)
 fault Worth: "€2500" is not in USD, as the row says`},

@@ -125,10 +125,10 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 	r := x.record(e)
 	r.Currency, r.ProviderCategory, r.Description = x.coin, e.text(x.method), e.text(x.method)
 	in, out, fee := deref(e.number(x.in, x.coin)), deref(e.number(x.out, x.coin)), deref(e.number(x.fee, x.coin))
+	failed := x.failed(e)
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
-	failed := e.text(x.status) != ""
 	if failed {
 		r.Memo = strings.TrimSpace("failed: " + e.text(x.status) + " " + e.text(x.errCode))
 	}
@@ -161,6 +161,19 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 	records := settle(r, amount, fee).records()
 	x.worth(e, records)
 	return records, ""
+}
+
+// failed tells whether a transaction was reverted. Of numbers only the 0 of internal ones, for no error, has one meaning.
+func (x *explorer) failed(e *entry) bool {
+	status := strings.ToLower(e.text(x.status))
+	switch {
+	case status == "", status == "success", status == "ok", status == "0" && x.internal:
+		return false
+	case strings.HasPrefix(status, "error"), strings.HasPrefix(status, "fail"), strings.HasPrefix(status, "revert"):
+		return true
+	}
+	e.faultf(x.status, "%q does not tell whether it failed", shorten(status))
+	return false
 }
 
 // sender tells whether the wallet sent the transaction: by its address, or by the side on which the value stands.

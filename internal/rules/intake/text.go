@@ -47,11 +47,8 @@ func openText(name string, r io.Reader, stated encoding) (*text, error) {
 	t := &text{name: name, r: r, scratch: make([]byte, chunk)}
 	var first []byte
 	for len(first) < 3 && t.end == nil {
-		n, err := r.Read(t.scratch)
-		first = append(first, t.scratch[:n]...)
-		t.end = err
+		first = append(first, t.read()...)
 	}
-	t.raw = int64(len(first))
 	switch {
 	case bytes.HasPrefix(first, []byte{0xef, 0xbb, 0xbf}):
 		first = first[3:]
@@ -89,10 +86,24 @@ func (t *text) fill() {
 		t.buf = t.buf[:copy(t.buf, t.buf[t.pos:])]
 		t.pos = 0
 	}
-	n, err := t.r.Read(t.scratch)
-	t.raw += int64(n)
-	t.end = err
-	t.decode(t.scratch[:n])
+	t.decode(t.read())
+}
+
+// idleMax is how often a file may give nothing and no error before it counts as broken.
+const idleMax = 100
+
+// read asks the file for some bytes, which are good until the next call; the end stays in t.end.
+func (t *text) read() []byte {
+	for range idleMax {
+		n, err := t.r.Read(t.scratch)
+		t.raw += int64(n)
+		t.end = err
+		if n > 0 || err != nil {
+			return t.scratch[:n]
+		}
+	}
+	t.end = io.ErrNoProgress
+	return nil
 }
 
 // decode appends bytes of the file as UTF-8.
