@@ -121,6 +121,9 @@ func (g *guess) csv(content []byte) error {
 	if name := presetOf(rows); name != "" {
 		g.p.Mapping.Preset, g.p.Mapping.Delimiter = name, ""
 		g.because("the columns are those of %s", presetNamed(name).title)
+		if strings.HasPrefix(name, etherscan.name) {
+			g.because("the chain is taken to be that of the coin, for ETH ethereum; state chain where it is another")
+		}
 		if name == binance.name && !slices.ContainsFunc(rows, func(r sheetRow) bool { return slices.Contains(r.cells, "UTC_Time") }) {
 			g.open("the file does not say the zone of its times, unless its name does; state time_zone where it is not UTC")
 		}

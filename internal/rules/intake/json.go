@@ -62,8 +62,8 @@ func newJSONRows(t *text) (*jsonRows, error) {
 		head, _ := t.head()
 		if after := findList(head); after > 0 {
 			j.mode = jsonWrapped
-			j.at += bytes.Count(head[:after], []byte("\n"))
-			t.pos += after
+			j.at += bytes.Count(head[t.pos:after], []byte("\n"))
+			t.pos = after
 		}
 	default:
 		return nil, t.errorf(j.at, "begins with %q, which is no JSON list and no JSON object", string(rune(b)))

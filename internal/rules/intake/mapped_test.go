@@ -245,6 +245,7 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 		{`{"format":"ofx","columns":{"amount":"a"}}`, "mapping.columns must be empty for OFX, which has no columns"},
 		{`{"header_row":-1,"columns":{"timestamp":"#1","amount":"Amount"},"currency":"USD"}`,
 			"mapping.columns.amount must be the number of a column, such as #3, because there is no header"},
+		{`{"columns":{"timestamp":"#1","amount":"3"},"currency":"USD"}`, "mapping.header_row must be stated, because all columns are given by number"},
 		{`{"columns":{"timestamp":"a","debit":"b","amount":"c"},"currency":"USD"}`,
 			"mapping.columns.debit must be mapped together with credit; mapping.columns.amount must not be mapped beside debit and credit"},
 		{`{"columns":{"timestamp":"a","amount":"c","fee":"d"},"currency":"USD","direction":"words"}`,

@@ -209,7 +209,9 @@ func (m *Mapping) checkColumns(faults *fault.List) {
 		faults.Addf("mapping.columns", "must be empty for OFX, which has no columns")
 		return
 	}
+	named := m.HeaderRow != 0 || m.Format == JSON
 	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
+		named = named || columnNumber(m.Columns[field]) < 0
 		name, column := "mapping.columns."+string(field), m.Columns[field]
 		switch {
 		case !slices.Contains(Fields, field):
@@ -219,6 +221,9 @@ func (m *Mapping) checkColumns(faults *fault.List) {
 		case m.HeaderRow == -1 && columnNumber(column) < 0:
 			faults.Addf(name, "must be the number of a column, such as #3, because there is no header")
 		}
+	}
+	if !named { // Nothing would tell a header from the first transaction.
+		faults.Addf("mapping.header_row", "must be stated, because all columns are given by number")
 	}
 	m.checkAmounts(faults)
 }

@@ -276,3 +276,46 @@ func TestIDsAreTheSameEachTimeAndInOverlappingFiles(t *testing.T) {
 		t.Errorf("%q, then %q", january, longer)
 	}
 }
+
+func TestWhatTheHeadSettledHoldsForTheRestOfTheFile(t *testing.T) {
+	t.Parallel()
+	g := func() *generated {
+		return &generated{begin: "date;amount\n", rows: 3000, row: func(n int) string {
+			switch {
+			case n < 2000:
+				return "05/31/2024;0.5\n"
+			case n == 2000:
+				return "05/06/2024;1,234\n"
+			case n == 2001:
+				return "31/05/2024;1,5\n"
+			}
+			return "05/31/2024;2.500\n"
+		}}
+	}
+	m := intake.Mapping{Currency: "USD", Columns: map[intake.Field]string{intake.FieldTimestamp: "date", intake.FieldAmount: "amount"}}
+	all := rows(t, g(), intake.Options{Mapping: m})
+	if got := brief(all[2000:2003]); got != `in 1234 USD (1234-0=1234 USD)
+fault date: "31/05/2024" is a day that does not exist & amount: "1,5" does not fit the decimal separator '.' of its column
+in 2.5 USD (2.5-0=2.5 USD)` {
+		t.Errorf("reads\n%s", got)
+	}
+	if at := all[2000].Records[0].Timestamp; at.Month() != 5 || at.Day() != 6 {
+		t.Errorf("%s", at)
+	}
+}
+
+func TestWhatTheHeadIsDoesNotDependOnHowTheFileComesIn(t *testing.T) {
+	t.Parallel()
+	// The only value that settles anything stands right behind the head.
+	var b bytes.Buffer
+	b.WriteString("date,text,amount\n")
+	for b.Len() < 1<<20 {
+		fmt.Fprintf(&b, "2024-01-05,%s,\"1,234\"\n", strings.Repeat("x", 5000))
+	}
+	b.WriteString("2024-01-05,x,1.5\n")
+	m := intake.Mapping{Currency: "USD", Columns: map[intake.Field]string{intake.FieldTimestamp: "date", intake.FieldAmount: "amount"}}
+	whole := brief(rows(t, bytes.NewReader(b.Bytes()), intake.Options{Mapping: m}))
+	if trickled := brief(rows(t, iotestReader(b.Bytes()), intake.Options{Mapping: m})); trickled != whole || !strings.HasPrefix(whole, "fault amount") {
+		t.Errorf("reads\n%.200s\nand\n%.200s", whole, trickled)
+	}
+}

@@ -60,7 +60,8 @@ func openText(name string, r io.Reader, stated encoding) (*text, error) {
 		t.encoding = stated
 	}
 	t.decode(first)
-	for t.end == nil && len(t.buf) < headMax {
+	// One byte more than the head, so that what the head is does not depend on how the file comes in.
+	for t.end == nil && len(t.buf) <= headMax {
 		t.fill()
 	}
 	if t.end != nil && !errors.Is(t.end, io.EOF) {
@@ -77,8 +78,10 @@ func textOf(name string, content []byte) *text {
 	return t
 }
 
-// head is what has been read and not handed out; whole says that nothing follows it.
-func (t *text) head() (content []byte, whole bool) { return t.buf[t.pos:], t.end != nil }
+// head is the start of the file, before anything is handed out; whole says that nothing follows it.
+func (t *text) head() (content []byte, whole bool) {
+	return t.buf[:min(len(t.buf), headMax)], len(t.buf) <= headMax
+}
 
 // fill reads some more behind what is not handed out yet.
 func (t *text) fill() {
