@@ -241,6 +241,7 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 				`mapping.account_last4 must be the last four characters of the account; mapping.outflow_words has "in", which is an inflow word too`},
 		{`{"columns":{"colour":"a"}}`, "mapping.columns.colour is not a field of a record; mapping.columns.timestamp must be mapped; " +
 			"mapping.columns.amount must be mapped, or else debit and credit; mapping.currency must be stated, or a column be mapped"},
+		{`{"preset":"etherscan","header_row":-1}`, "mapping.header_row cannot be none with a preset, which finds its columns by their names"},
 		{`{"preset":"stripe","columns":{"amount":"a"}}`, "mapping.columns must be empty with a preset, which knows its columns"},
 		{`{"format":"ofx","columns":{"amount":"a"}}`, "mapping.columns must be empty for OFX, which has no columns"},
 		{`{"header_row":-1,"columns":{"timestamp":"#1","amount":"Amount"},"currency":"USD"}`,

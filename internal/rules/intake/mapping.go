@@ -148,6 +148,9 @@ func (m *Mapping) Check() error {
 	if m.HeaderRow < -1 {
 		faults.Addf("mapping.header_row", "must be the line of the header, 0 to find it, or -1 for none")
 	}
+	if m.HeaderRow == -1 && m.Preset != "" {
+		faults.Addf("mapping.header_row", "cannot be none with a preset, which finds its columns by their names")
+	}
 	m.checkDates(&faults)
 	switch m.Decimal {
 	case "", "auto", ".", ",":
