@@ -1,0 +1,206 @@
+package intake
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// sheetRow is one row of a table before anything is understood of it.
+type sheetRow struct {
+	line    int
+	cells   []string
+	numbers []bool   // Which cells are JSON numbers; nil where none can be.
+	broken  string   // Why the row cannot be cut into cells; empty if it can.
+	column  int      // The cell to blame for that, or -1.
+	content []string // What an id is made of; nil where that is the cells.
+}
+
+// rowReader hands out the rows of a file, or io.EOF. Cells are good until the next call; their strings stay.
+type rowReader interface{ next() (*sheetRow, error) }
+
+// csvRows cuts a text into rows and cells by RFC 4180.
+type csvRows struct {
+	*text
+	delimiter byte
+	row       sheetRow
+	buf       []byte // The cells of a row with quotes, one behind the other.
+	ends      []int
+}
+
+func newCSVRows(t *text, delimiter byte) *csvRows { return &csvRows{text: t, delimiter: delimiter} }
+
+// next gives the next row that is not blank.
+func (c *csvRows) next() (*sheetRow, error) {
+	for {
+		line, err := c.text.next()
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) == 0 && bytes.IndexByte(line, c.delimiter) < 0 {
+			continue
+		}
+		c.row = sheetRow{line: c.line, cells: c.row.cells[:0], column: -1}
+		if bytes.IndexByte(line, '"') < 0 {
+			err = c.plain(line)
+		} else {
+			err = c.quoted(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if blankRow(c.row.cells) && c.row.broken == "" {
+			continue
+		}
+		return &c.row, nil
+	}
+}
+
+// blankRow tells a row of empty cells, which spreadsheets leave at the end.
+func blankRow(cells []string) bool {
+	for _, cell := range cells {
+		if strings.TrimSpace(cell) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// plain cuts a line without quotes; its cells share one string.
+func (c *csvRows) plain(line []byte) error {
+	rest := string(line)
+	for {
+		at := strings.IndexByte(rest, c.delimiter)
+		cell := rest
+		if at >= 0 {
+			cell = rest[:at]
+		}
+		if err := c.add(cell, c.line); err != nil {
+			return err
+		}
+		if at < 0 {
+			break
+		}
+		rest = rest[at+1:]
+	}
+	c.checkText(line)
+	return nil
+}
+
+func (c *csvRows) add(cell string, line int) error {
+	if len(cell) > fieldMax {
+		return c.errorf(line, "the cell that begins here is longer than %d KiB; is a quote missing?", fieldMax>>10)
+	}
+	if len(c.row.cells) == columnsMax {
+		return c.errorf(line, "the row has more than %d cells; is this the right delimiter?", columnsMax)
+	}
+	c.row.cells = append(c.row.cells, cell)
+	return nil
+}
+
+// checkText finds what is not text, and in which cell.
+func (c *csvRows) checkText(row []byte) {
+	if utf8.Valid(row) && bytes.IndexByte(row, 0) < 0 {
+		return
+	}
+	for i, cell := range c.row.cells {
+		if !utf8.ValidString(cell) {
+			c.row.broken, c.row.column = "is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping", i
+			return
+		}
+		if strings.IndexByte(cell, 0) >= 0 {
+			c.row.broken, c.row.column = "holds a NUL character, which is no text", i
+			return
+		}
+	}
+}
+
+// quoted cuts a line with quotes, and goes on over the ends of lines within them.
+func (c *csvRows) quoted(line []byte) error {
+	c.buf, c.ends = c.buf[:0], c.ends[:0]
+	rest := line
+	for {
+		var more bool
+		var err error
+		if len(rest) > 0 && rest[0] == '"' {
+			rest, more, err = c.quotedCell(rest[1:])
+		} else {
+			rest, more = c.bareCell(rest)
+		}
+		if err != nil {
+			return err
+		}
+		c.ends = append(c.ends, len(c.buf))
+		if c.row.broken != "" || !more {
+			break
+		}
+	}
+	all, begin := string(c.buf), 0
+	for _, end := range c.ends {
+		if err := c.add(all[begin:end], c.row.line); err != nil {
+			return err
+		}
+		begin = end
+	}
+	if c.row.broken != "" {
+		c.row.column = -1
+		return nil
+	}
+	c.checkText(c.buf)
+	return nil
+}
+
+// bareCell takes a cell without quotes around it.
+func (c *csvRows) bareCell(rest []byte) (after []byte, more bool) {
+	cell := rest
+	at := bytes.IndexByte(rest, c.delimiter)
+	if at >= 0 {
+		cell, after = rest[:at], rest[at+1:]
+	}
+	if bytes.IndexByte(cell, '"') >= 0 {
+		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; the cell must stand in quotes and the one inside be doubled", shorten(string(cell)))
+	}
+	c.buf = append(c.buf, cell...)
+	return after, at >= 0
+}
+
+// quotedCell takes a cell behind its opening quote, over as many lines as it has.
+func (c *csvRows) quotedCell(rest []byte) (after []byte, more bool, err error) {
+	from, begin := c.line, len(c.buf)
+	for {
+		at := bytes.IndexByte(rest, '"')
+		if at >= 0 && at+1 < len(rest) && rest[at+1] == '"' {
+			c.buf = append(c.buf, rest[:at+1]...)
+			rest = rest[at+2:]
+			continue
+		}
+		if at >= 0 {
+			c.buf = append(c.buf, rest[:at]...)
+			rest = rest[at+1:]
+			break
+		}
+		c.buf = append(append(c.buf, rest...), '\n')
+		if len(c.buf)-begin > fieldMax {
+			return nil, false, c.errorf(from, "the cell that begins here is longer than %d KiB; is its closing quote missing?", fieldMax>>10)
+		}
+		if len(c.buf) > rowMax {
+			return nil, false, c.errorf(c.row.line, "the row is longer than %d KiB; is a quote missing?", rowMax>>10)
+		}
+		if rest, err = c.text.next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = c.errorf(from, "the cell that begins here has no closing quote")
+			}
+			return nil, false, err
+		}
+	}
+	if len(rest) == 0 {
+		return nil, false, nil
+	}
+	if rest[0] != c.delimiter {
+		c.row.broken = fmt.Sprintf("has %q behind a closing quote, where a %q or the end of the line must be", shorten(string(rest)), c.delimiter)
+	}
+	return rest[1:], true, nil
+}

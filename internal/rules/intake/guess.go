@@ -1,0 +1,335 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Proposal is a mapping that a file suggests, with the reasons, and with what a user must decide.
+type Proposal struct {
+	Mapping Mapping `json:"mapping"`
+	// Reasons say why, one sentence for each decision.
+	Reasons []string `json:"reasons"`
+	// Undecided say what the file does not settle, one sentence each.
+	Undecided []string `json:"undecided"`
+	// Columns are those of the file, for a user to choose from.
+	Columns []Column `json:"columns,omitempty"`
+}
+
+// Column is a column of a file with some of its values.
+type Column struct {
+	Number  int      `json:"number"`
+	Name    string   `json:"name"`
+	Samples []string `json:"samples,omitempty"`
+}
+
+// samplesShown is how many values of a column a user sees.
+const samplesShown = 5
+
+// Guess proposes a mapping for the file that begins so. It fails only where there is nothing to look at.
+func Guess(head []byte) (Proposal, error) {
+	g := &guess{}
+	content := g.decode(head)
+	g.p.Mapping.Format = formatOf("", content)
+	switch g.p.Mapping.Format {
+	case OFX:
+		g.because("OFX says by itself what its values mean")
+	case JSON:
+		header, rows := sampleJSON(content)
+		if jsonHasShape(content) {
+			g.because("the objects are transactions in the shape of the API")
+			break
+		}
+		if len(header) == 0 {
+			return Proposal{}, errors.New("the file has no objects")
+		}
+		g.header, g.rows = header, rows
+		g.columns()
+	default:
+		if err := g.csv(content); err != nil {
+			return Proposal{}, err
+		}
+	}
+	if g.p.Undecided == nil {
+		g.p.Undecided = []string{}
+	}
+	return g.p, nil
+}
+
+// decode gives the head as UTF-8, and proposes an encoding where no mark states one.
+func (g *guess) decode(head []byte) []byte {
+	content := decodeHead(head, utf8Text)
+	odd, even := 0, 0
+	for i, b := range content {
+		if b == 0 && i%2 == 1 {
+			odd++
+		} else if b == 0 {
+			even++
+		}
+	}
+	switch {
+	case odd > len(content)/4:
+		g.p.Mapping.Encoding = "utf-16le"
+	case even > len(content)/4:
+		g.p.Mapping.Encoding = "utf-16be"
+	case !validText(content):
+		g.p.Mapping.Encoding = "windows-1252"
+	default:
+		return content
+	}
+	g.because("the file is not UTF-8, but reads as %s", g.p.Mapping.Encoding)
+	return decodeHead(head, encodings[g.p.Mapping.Encoding])
+}
+
+// guess is a proposal under way.
+type guess struct {
+	p      Proposal
+	header []string
+	rows   []sheetRow
+	taken  map[int]bool
+	facts  []columnFacts
+}
+
+// columnFacts is what the values of a column are.
+type columnFacts struct {
+	numbers numberEvidence
+	dates   dateEvidence
+	codes   int // Values that look like currencies.
+	filled  int
+	clocks  int // Values that are a time of day.
+}
+
+func (g *guess) because(format string, args ...any) {
+	g.p.Reasons = append(g.p.Reasons, fmt.Sprintf(format, args...))
+}
+
+func (g *guess) open(format string, args ...any) {
+	g.p.Undecided = append(g.p.Undecided, fmt.Sprintf(format, args...))
+}
+
+func (g *guess) csv(content []byte) error {
+	d := guessDelimiter(content)
+	g.p.Mapping.Delimiter = string(d)
+	rows := sampleCSV(content, false, d)
+	if len(rows) == 0 {
+		return errors.New("the file has no rows")
+	}
+	if name := presetOf(rows); name != "" {
+		g.p.Mapping.Preset, g.p.Mapping.Delimiter = name, ""
+		g.because("the columns are those of %s", presetNamed(name).title)
+		if strings.HasPrefix(name, etherscan.name) {
+			g.because("the chain is taken to be that of the coin, for ETH ethereum; state chain where it is another")
+		}
+		if name == binance.name && !slices.ContainsFunc(rows, func(r sheetRow) bool { return slices.Contains(r.cells, "UTC_Time") }) {
+			g.open("the file does not say the zone of its times, unless its name does; state time_zone where it is not UTC")
+		}
+		return nil
+	}
+	g.because("%q cuts the most rows into as many cells", rune(d))
+	at := headerAt(rows)
+	if at < 0 {
+		g.p.Mapping.HeaderRow = -1
+		g.because("the first row already holds values, so there is no header")
+		g.header, g.rows = make([]string, len(rows[0].cells)), rows
+	} else {
+		g.p.Mapping.HeaderRow = rows[at].line
+		g.because("line %d names the columns", rows[at].line)
+		g.header, g.rows = cleanHeader(rows[at].cells), rows[at+1:]
+	}
+	g.columns()
+	return nil
+}
+
+// headerAt finds the row that names the most columns; -1 where the first row is of values.
+func headerAt(rows []sheetRow) int {
+	best, most := -1, 0
+	for i := range min(len(rows), headerSearch) {
+		known := 0
+		for _, cell := range rows[i].cells {
+			if len(fieldsNamed(cell)) > 0 {
+				known++
+			}
+		}
+		if known > most {
+			best, most = i, known
+		}
+	}
+	if best < 0 && !hasValues(rows[0].cells) {
+		return 0 // Names nobody knows are names all the same.
+	}
+	return best
+}
+
+// hasValues tells a row of values from a row of names.
+func hasValues(cells []string) bool {
+	for _, cell := range cells {
+		var n numberEvidence
+		var d dateEvidence
+		n.see(cell)
+		d.see(cell)
+		if n.numbers+d.dates > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// plainName folds the name of a column to words between single spaces.
+func plainName(name string) string {
+	return strings.Join(strings.FieldsFunc(fold(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
+// bracketed is a currency that the name of a column states, as in "Amount (EUR)" or "Betrag in EUR".
+var bracketed = regexp.MustCompile(`(?:\(| in |[ _])([A-Z]{3})\)?$`)
+
+// withoutCurrency takes a currency off the name of a column.
+func withoutCurrency(name string) (plain, currency string) {
+	if m := bracketed.FindStringSubmatchIndex(name); m != nil && isFiat(name[m[2]:m[3]]) {
+		return plainName(name[:m[0]]), name[m[2]:m[3]]
+	}
+	return plainName(name), ""
+}
+
+// fieldsNamed lists the fields that a column's name may mean.
+func fieldsNamed(name string) []Field {
+	plain, _ := withoutCurrency(strings.TrimSpace(name))
+	var fields []Field
+	for _, s := range synonyms {
+		if plain != "" && slices.Contains(strings.Split(s.names, "|"), plain) {
+			fields = append(fields, s.field)
+		}
+	}
+	return fields
+}
+
+// columns looks at names and values and maps what it can.
+func (g *guess) columns() {
+	g.taken, g.facts = map[int]bool{}, make([]columnFacts, len(g.header))
+	g.p.Mapping.Columns = map[Field]string{}
+	for i := range g.header {
+		g.look(i)
+	}
+	for _, s := range synonyms {
+		g.serve(s.field, strings.Split(s.names, "|"))
+	}
+	g.byValues()
+	g.amounts()
+	g.dates()
+	g.money()
+}
+
+func (g *guess) look(i int) {
+	column := Column{Number: i + 1, Name: g.header[i]}
+	f := &g.facts[i]
+	for r := range g.rows {
+		cell := strings.TrimSpace(cellOf(&g.rows[r], i))
+		if cell == "" {
+			continue
+		}
+		f.filled++
+		f.numbers.see(cell)
+		f.dates.see(cell)
+		var m moment
+		if _, err := cutTime(&m, cell); err == nil {
+			f.clocks++
+		}
+		if code := cleanCurrency(cell); isFiat(code) || len(code) >= 2 && len(code) <= 6 && code == cell && lettersAfter(code) == len(code) {
+			f.codes++
+		}
+		if len(column.Samples) < samplesShown {
+			column.Samples = append(column.Samples, shorten(cell))
+		}
+	}
+	g.p.Columns = append(g.p.Columns, column)
+}
+
+// serve gives a field the first free column with one of its names whose values fit.
+func (g *guess) serve(field Field, names []string) {
+	if field == FieldTime && g.p.Mapping.Columns[FieldTimestamp] == "" {
+		return
+	}
+	for _, name := range names {
+		for i, h := range g.header {
+			if plain, _ := withoutCurrency(h); plain != name || g.taken[i] || !g.suits(field, i) {
+				continue
+			}
+			g.assign(field, i)
+			g.because("the column %q is called as %s is", h, field)
+			return
+		}
+	}
+}
+
+// assign maps a column, by its name where that is enough.
+func (g *guess) assign(field Field, i int) {
+	g.taken[i] = true
+	name := g.header[i]
+	same := 0
+	for _, h := range g.header {
+		if strings.EqualFold(h, name) {
+			same++
+		}
+	}
+	if name == "" || same > 1 {
+		name = fmt.Sprintf("#%d", i+1)
+	}
+	g.p.Mapping.Columns[field] = name
+}
+
+// suits tells whether the values of a column can be what a field holds. A column without values suits.
+func (g *guess) suits(field Field, i int) bool {
+	f := &g.facts[i]
+	switch field {
+	case FieldTimestamp:
+		return f.dates.notDates == 0 && (f.dates.dates > 0 || f.filled == 0)
+	case FieldTime:
+		return f.clocks == f.filled && f.filled > 0
+	case FieldAmount, FieldDebit, FieldCredit, FieldFee, FieldNet, FieldValueGross:
+		return f.numbers.notNumbers == 0 && (f.numbers.numbers > 0 || field != FieldAmount)
+	case FieldCurrency, FieldFeeCurrency:
+		return f.codes == f.filled
+	case FieldDirection:
+		return f.numbers.numbers == 0 && f.filled > 0
+	case FieldDescription, FieldCounterparty, FieldProviderCategory, FieldMemo:
+		return f.filled == 0 || f.dates.dates < f.filled
+	}
+	return true
+}
+
+// byValues takes dates and amounts for what they are where no name tells, if there is only one candidate.
+func (g *guess) byValues() {
+	m := &g.p.Mapping
+	if m.Columns[FieldTimestamp] == "" {
+		g.only(FieldTimestamp, "a date", func(f *columnFacts) bool { return f.dates.dates == f.filled && f.filled > 0 })
+	}
+	if m.Columns[FieldAmount] == "" && m.Columns[FieldDebit] == "" {
+		g.only(FieldAmount, "an amount", func(f *columnFacts) bool {
+			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled && f.numbers.point+f.numbers.comma+f.numbers.negative > 0
+		})
+	}
+	if m.Columns[FieldCurrency] == "" {
+		g.only(FieldCurrency, "", func(f *columnFacts) bool { return f.codes == f.filled && f.filled > 0 && f.filled == len(g.rows) })
+	}
+}
+
+func (g *guess) only(field Field, what string, fit func(f *columnFacts) bool) {
+	var found []int
+	for i := range g.facts {
+		if !g.taken[i] && fit(&g.facts[i]) {
+			found = append(found, i)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		g.assign(field, found[0])
+		g.because("column %d is the only one whose values can be %s", found[0]+1, field)
+	case what != "" && len(found) == 0:
+		g.open("no column can be told to be %s; map columns.%s", what, field)
+	case what != "":
+		g.open("%d columns may be %s; map columns.%s", len(found), what, field)
+	}
+}

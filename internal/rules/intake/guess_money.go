@@ -1,0 +1,134 @@
+package intake
+
+import "strings"
+
+// amounts settles how directions are told and what a fee does.
+func (g *guess) amounts() {
+	m := &g.p.Mapping
+	has := func(f Field) bool { return m.Columns[f] != "" }
+	switch {
+	case has(FieldDebit) && has(FieldCredit) && !has(FieldAmount):
+		m.Direction = ByColumns
+		delete(m.Columns, FieldDirection)
+		g.because("debit and credit stand in two columns")
+	case has(FieldDebit) && has(FieldCredit):
+		// Some statements have a signed amount beside the two, which says no more than they do.
+		m.Direction = ByColumns
+		delete(m.Columns, FieldAmount)
+		delete(m.Columns, FieldDirection)
+		g.because("debit and credit tell the direction, so the amount beside them is left out")
+	case has(FieldDebit) != has(FieldCredit):
+		delete(m.Columns, FieldDebit)
+		delete(m.Columns, FieldCredit)
+	}
+	if m.Direction == "" && has(FieldAmount) {
+		g.signs()
+	}
+	if has(FieldFee) && !has(FieldNet) {
+		g.open("the file does not say whether the amount holds the fee; state amount_is")
+	}
+}
+
+// signs tells whether the amounts or words tell the direction.
+func (g *guess) signs() {
+	m := &g.p.Mapping
+	f := g.factsOf(FieldAmount)
+	words := m.Columns[FieldDirection] != ""
+	switch {
+	case f.numbers.negative > 0 && f.numbers.positive > 0:
+		m.Direction = BySign
+		delete(m.Columns, FieldDirection)
+		g.because("amounts are above and below zero, so the sign tells the direction")
+	case words:
+		m.Direction = ByWords
+		g.because("the column %q tells the direction in words", m.Columns[FieldDirection])
+		g.unknownWords()
+	case f.numbers.negative > 0:
+		m.Direction = BySign
+		g.because("amounts are below zero, so the sign tells the direction")
+	default:
+		m.Direction = BySign
+		g.open("all amounts are above zero; check that each is an inflow, or map a column that tells the direction")
+	}
+}
+
+// unknownWords asks for the words of the direction column that are not usual ones.
+func (g *guess) unknownWords() {
+	in, out := wordSet(usualInflow, nil, nil), wordSet(usualOutflow, nil, nil)
+	asked := map[string]bool{}
+	place := g.placeOf(FieldDirection)
+	for r := range g.rows {
+		word := strings.TrimSpace(cellOf(&g.rows[r], place))
+		if key := fold(word); word != "" && !in[key] && !out[key] && !asked[key] {
+			asked[key] = true
+			g.open("the direction column says %q; add it to inflow_words or outflow_words", shorten(word))
+		}
+	}
+}
+
+func (g *guess) placeOf(field Field) int {
+	s := sheet{header: g.header}
+	place, err := s.resolve(field, g.p.Mapping.Columns[field])
+	if err != nil {
+		return -1
+	}
+	return place
+}
+
+func (g *guess) factsOf(field Field) *columnFacts {
+	if place := g.placeOf(field); place >= 0 {
+		return &g.facts[place]
+	}
+	return &columnFacts{}
+}
+
+// dates says whether the order of day and month is settled.
+func (g *guess) dates() {
+	if g.p.Mapping.Columns[FieldTimestamp] == "" {
+		return
+	}
+	e := g.factsOf(FieldTimestamp).dates
+	switch {
+	case e.order() == dayFirst:
+		g.because("some dates can only have the day first")
+	case e.order() == monthFirst:
+		g.because("some dates can only have the month first")
+	case e.open > 0:
+		g.open("dates may have the day or the month first; state date_layouts, such as DD/MM/YYYY")
+	}
+}
+
+// money says whether decimals and currency are settled.
+func (g *guess) money() {
+	m := &g.p.Mapping
+	var all numberEvidence
+	for _, field := range []Field{FieldAmount, FieldDebit, FieldCredit} {
+		e := g.factsOf(field).numbers
+		all.point, all.comma, all.ambiguous = all.point+e.point, all.comma+e.comma, all.ambiguous+e.ambiguous
+	}
+	switch {
+	case all.mark() == markPoint:
+		g.because("amounts have a decimal point")
+	case all.mark() == markComma:
+		g.because("amounts have a decimal comma")
+	case all.ambiguous > 0:
+		g.open("amounts such as 1,234 may have decimals or thousands; state decimal")
+	}
+	if m.Columns[FieldCurrency] == "" {
+		for _, field := range []Field{FieldAmount, FieldDebit, FieldCredit} {
+			if place := g.placeOf(field); place >= 0 && m.Currency == "" {
+				_, m.Currency = withoutCurrency(g.header[place])
+			}
+		}
+		if m.Currency != "" {
+			g.because("the name of the amount's column says %s", m.Currency)
+		} else {
+			g.open("the file does not say its currency; state currency")
+		}
+	}
+	if m.Columns[FieldValueGross] != "" && m.ValueCurrency == "" {
+		if _, m.ValueCurrency = withoutCurrency(g.header[g.placeOf(FieldValueGross)]); m.ValueCurrency == "" {
+			g.open("the file does not say the currency of the values; state value_currency")
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package intake
+
+import "testing"
+
+func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
+	t.Parallel()
+	var c counts
+	for key := range uint64(exactMax) {
+		c.add(key)
+	}
+	if c.add(5) != 1 || c.add(5) != 2 || len(c.exact) != exactMax {
+		t.Error("what is counted one by one is not")
+	}
+	// Behind that, counts may be too high, but those of one thing always grow.
+	other := uint64(exactMax) + restMax
+	last := map[uint64]uint32{}
+	for i := range uint64(20) {
+		key := other + i%2*restMax
+		n := c.add(key)
+		if before, seen := last[key]; seen && n <= before {
+			t.Fatalf("%d comes as number %d after %d", key, n, before)
+		}
+		last[key] = n
+	}
+	if len(c.exact) != exactMax || len(c.rest) != restMax {
+		t.Errorf("%d and %d are held", len(c.exact), len(c.rest))
+	}
+}
+
+func TestAnIDThatStandsTwiceIsFound(t *testing.T) {
+	t.Parallel()
+	i := newIDs()
+	if i.repeated("a") || i.repeated("b") || !i.repeated("a") {
+		t.Error("a is not found")
+	}
+	ids := map[string]bool{i.content("a", "b"): true, i.content("ab"): true}
+	for range 3 {
+		ids[i.content("x")] = true
+	}
+	if len(ids) != 5 {
+		t.Errorf("five rows have %d ids", len(ids))
+	}
+}

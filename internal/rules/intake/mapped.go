@@ -1,0 +1,447 @@
+package intake
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// mapped interprets the rows of a file by a mapping.
+type mapped struct {
+	m       *Mapping
+	sheet   *sheet
+	places  map[Field]int
+	clock   clock
+	numbers map[Field]numeric
+
+	// What every row needs is kept outside the maps, which are slow.
+	timestamp, timeOfDay, id, currency, direction int
+	texts                                         []textColumn
+	amount, debit, credit, fee, net               numeric
+	inflow, outflow                               map[string]bool
+	values                                        bool
+}
+
+// textColumn is a column whose text goes into a record as it is.
+type textColumn struct {
+	place int
+	set   func(r *Record, text string)
+}
+
+// moneyFields are the fields that hold numbers; those on a line share what their values settle.
+var moneyFields = [][]Field{
+	{FieldAmount}, {FieldDebit, FieldCredit}, {FieldFee}, {FieldNet}, {FieldValueGross}, {FieldValueFee}, {FieldValueNet},
+}
+
+// newMapped finds the columns of a mapping and settles what the samples settle.
+func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
+	p := &mapped{m: m, sheet: s, places: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.clock()}
+	var faults fault.List
+	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
+		place, err := s.resolve(field, m.Columns[field])
+		if rest := faults.Take(err); rest != nil {
+			return nil, rest
+		}
+		p.places[field] = place
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	for _, fields := range moneyFields {
+		p.settleNumbers(fields, samples)
+	}
+	p.timestamp, p.timeOfDay, p.id = p.place(FieldTimestamp), p.place(FieldTime), p.place(FieldID)
+	p.currency, p.direction = p.place(FieldCurrency), p.place(FieldDirection)
+	p.amount, p.debit, p.credit = p.numbers[FieldAmount], p.numbers[FieldDebit], p.numbers[FieldCredit]
+	p.fee, p.net = p.numbers[FieldFee], p.numbers[FieldNet]
+	p.values = p.place(FieldValueGross) >= 0 || p.place(FieldValueNet) >= 0
+	var dates dateEvidence
+	for i := range samples {
+		dates.see(cellOf(&samples[i], p.timestamp))
+	}
+	p.clock.order = dates.order()
+	p.inflow, p.outflow = wordSet(usualInflow, m.InflowWords, m.OutflowWords), wordSet(usualOutflow, m.OutflowWords, m.InflowWords)
+	p.textColumns()
+	return p, nil
+}
+
+func cellOf(row *sheetRow, place int) string {
+	if place < 0 || place >= len(row.cells) {
+		return ""
+	}
+	return row.cells[place]
+}
+
+func (p *mapped) place(f Field) int {
+	if place, ok := p.places[f]; ok {
+		return place
+	}
+	return -1
+}
+
+// settleNumbers decides the decimal separator of fields that are one column in spirit.
+func (p *mapped) settleNumbers(fields []Field, samples []sheetRow) {
+	var together numberEvidence
+	for _, f := range fields {
+		var own numberEvidence
+		place := p.place(f)
+		for i := range samples {
+			if row := &samples[i]; row.numbers == nil || place < 0 || !row.numbers[place] {
+				own.see(cellOf(row, place))
+				together.see(cellOf(row, place))
+			}
+		}
+		p.numbers[f] = numeric{place: place, positive: own.positive > 0, negative: own.negative > 0}
+	}
+	mark := p.m.decimal()
+	if mark == markUnknown {
+		mark = together.mark()
+	}
+	for _, f := range fields {
+		n := p.numbers[f]
+		n.mark = mark
+		p.numbers[f] = n
+	}
+}
+
+// usualInflow and usualOutflow are what statements call directions in English, German, French and Spanish, folded.
+var (
+	usualInflow = strings.Fields("credit cr c in inflow incoming deposit received receive + haben h gutschrift eingang crédit entrée " +
+		"abono ingreso haber entrada")
+	usualOutflow = strings.Fields("debit dr d out outflow outgoing withdrawal sent send payment - soll s lastschrift ausgang débit sortie " +
+		"cargo gasto debe salida")
+)
+
+func wordSet(usual, stated, otherwise []string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range usual {
+		set[fold(w)] = true
+	}
+	for _, w := range otherwise {
+		delete(set, fold(strings.TrimSpace(w)))
+	}
+	for _, w := range stated {
+		set[fold(strings.TrimSpace(w))] = true
+	}
+	return set
+}
+
+// interpret makes the records of a row.
+func (p *mapped) interpret(e *entry) ([]Record, string) {
+	r := Record{Line: e.row.line, Currency: p.m.Currency}
+	stamp := e.text(p.timestamp)
+	if p.timeOfDay >= 0 && stamp != "" {
+		if day := e.text(p.timeOfDay); day != "" {
+			stamp += " " + day
+		}
+	}
+	r.Timestamp = e.instant(&p.clock, p.timestamp, stamp)
+	if p.currency >= 0 && (r.Currency == "" || e.text(p.currency) != "") {
+		r.Currency = e.currency(p.currency)
+	}
+	amount := p.signed(e, r.Currency)
+	fee := p.feeOf(e, &r)
+	r.ExternalID = e.id(p.id, p.m.IgnoreIDs)
+	for i := range p.texts {
+		if text := e.text(p.texts[i].place); text != "" {
+			p.texts[i].set(&r, text)
+		}
+	}
+	p.details(e, &r)
+	value := p.valueOf(e)
+	if r.Crypto != nil && r.Crypto.ContractAddress != "" {
+		own := notFiat(r.Currency, r.Crypto.ContractAddress)
+		if fee.currency == r.Currency {
+			fee.currency = own
+		}
+		r.Currency = own
+	}
+	if amount == nil && len(e.faults) == 0 {
+		e.faultf(p.amountPlace(), "is empty; every row needs an amount")
+	}
+	if len(e.faults) > 0 {
+		return nil, ""
+	}
+	return p.finish(e, r, *amount, fee, value)
+}
+
+func (p *mapped) amountPlace() int {
+	if p.amount.place >= 0 {
+		return p.amount.place
+	}
+	return p.debit.place
+}
+
+// fee is a fee and the currency it was taken in.
+type fee struct {
+	amount   money.Decimal
+	currency string
+	stated   bool
+}
+
+// feeOf reads the fee of a row, above zero where one was charged.
+func (p *mapped) feeOf(e *entry, r *Record) fee {
+	f := fee{currency: r.Currency}
+	if p.fee.place < 0 {
+		return f
+	}
+	if place := p.place(FieldFeeCurrency); place >= 0 && e.text(place) != "" {
+		f.currency = e.currency(place)
+	}
+	if n := e.number(p.fee, f.currency); n != nil {
+		f.amount, f.stated = *n, true
+		if p.m.FeeNegative {
+			f.amount = f.amount.Neg()
+		}
+	}
+	return f
+}
+
+// finish brings amount, fee and net together and gives out the legs.
+func (p *mapped) finish(e *entry, r Record, amount money.Decimal, f fee, value *Value) ([]Record, string) {
+	same := f.currency == r.Currency
+	if p.net.place >= 0 {
+		amount, f = p.reconcile(e, r.Currency, amount, f)
+	} else if p.m.AmountIs == AfterFee && same {
+		amount = amount.Add(f.amount)
+	}
+	if amount.IsZero() && f.amount.IsZero() && len(e.faults) == 0 {
+		return nil, "nothing moved: the amount is zero"
+	}
+	if p.m.AmountIs == AfterFee && same && f.amount.Sign() > 0 && amount.Sign() > 0 && amount.Cmp(f.amount) < 0 {
+		e.faultf(p.fee.place, "the fee of %s is more than the %s that left with it", f.amount, amount.Sub(f.amount).Abs())
+	}
+	if len(e.faults) > 0 {
+		return nil, ""
+	}
+	if !same && !f.amount.IsZero() {
+		return p.foreignFee(r, amount, f, value), ""
+	}
+	l := settle(r, amount, f.amount)
+	if value != nil && !isFiat(r.Currency) {
+		l.main.Value = value
+	}
+	return l.records(), ""
+}
+
+// reconcile checks a row that states amount, fee and net. What a minus before the fee means follows from the three.
+func (p *mapped) reconcile(e *entry, currency string, amount money.Decimal, f fee) (money.Decimal, fee) {
+	net := e.number(p.net, currency)
+	if net == nil {
+		return amount, f
+	}
+	if p.m.FlipSign {
+		flipped := net.Neg()
+		net = &flipped
+	}
+	if p.m.direction() != BySign && amount.Sign() < 0 && net.Sign() > 0 {
+		flipped := net.Neg()
+		net = &flipped
+	}
+	charged := amount.Sub(*net)
+	if f.stated && !charged.Equal(f.amount) && !charged.Equal(f.amount.Neg()) {
+		e.faultf(p.net.place, "an amount of %s and a fee of %s do not make %s", amount, f.amount, net)
+	}
+	return amount, fee{amount: charged, currency: currency, stated: true}
+}
+
+// foreignFee gives a fee in another asset its own leg, for using an asset to pay a fee disposes of it.
+func (p *mapped) foreignFee(r Record, amount money.Decimal, f fee, value *Value) []Record {
+	l := settle(r, amount, money.Decimal{})
+	if value != nil && !isFiat(r.Currency) {
+		l.main.Value = value
+	}
+	paid := r
+	paid.ExternalID, paid.Currency, paid.Type, paid.Value = r.ExternalID+":fee", f.currency, typeFee, nil
+	if isFiat(paid.Currency) {
+		paid.Crypto = nil
+	}
+	paid.fill(f.amount.Abs(), money.Decimal{}, f.amount.Sign() < 0)
+	if paid.Inflow {
+		paid.Type = typeRefund
+	}
+	l.extra = &paid
+	return l.records()
+}
+
+// signed reads the amount of a row, above zero for an inflow; nil where there is none or it is at fault.
+func (p *mapped) signed(e *entry, currency string) *money.Decimal {
+	switch p.m.direction() {
+	case ByColumns:
+		return p.twoColumns(e, currency)
+	case ByWords:
+		return p.byWord(e, currency)
+	}
+	n := e.number(p.amount, currency)
+	if n != nil && p.m.FlipSign {
+		flipped := n.Neg()
+		return &flipped
+	}
+	return n
+}
+
+func (p *mapped) byWord(e *entry, currency string) *money.Decimal {
+	n := e.number(p.amount, currency)
+	word := e.text(p.direction)
+	in, out := p.inflow[fold(word)], p.outflow[fold(word)]
+	switch {
+	case in == out:
+		e.faultf(p.direction, "%q does not tell the direction; state it among inflow_words or outflow_words", shorten(word))
+		return nil
+	case n == nil:
+		return nil
+	case in && n.Sign() < 0:
+		e.faultf(p.amount.place, "%s is below zero, but %q is an inflow", n, shorten(word))
+		return nil
+	case out && !n.IsZero() && (n.Sign() < 0) != p.amount.negative: // Signs mean something in a column that has them.
+		e.faultf(p.amount.place, "%s has another sign than the outflows before it, and %q is one", n, shorten(word))
+		return nil
+	}
+	absolute := n.Abs()
+	if out {
+		absolute = absolute.Neg()
+	}
+	return &absolute
+}
+
+// twoColumns reads debit and credit, of which one must be filled in.
+func (p *mapped) twoColumns(e *entry, currency string) *money.Decimal {
+	debit, credit := p.side(e, p.debit, currency), p.side(e, p.credit, currency)
+	switch {
+	case debit != nil && !debit.IsZero() && credit != nil && !credit.IsZero():
+		e.faultf(p.debit.place, "debit and credit are both filled in")
+		return nil
+	case debit != nil && !debit.IsZero() || credit == nil && debit != nil:
+		flipped := debit.Neg()
+		return &flipped
+	}
+	return credit
+}
+
+// side reads one of the two columns. A minus is fine where the whole column has it; where only some values have, they
+// take back something, and which way is not for us to say.
+func (p *mapped) side(e *entry, c numeric, currency string) *money.Decimal {
+	n := e.number(c, currency)
+	if n == nil || n.Sign() >= 0 {
+		return n
+	}
+	if c.positive || !c.negative {
+		e.faultf(c.place, "%s is below zero, unlike the rest of its column", n)
+		return nil
+	}
+	absolute := n.Abs()
+	return &absolute
+}
+
+// valueOf reads the fiat value of a row.
+func (p *mapped) valueOf(e *entry) *Value {
+	if !p.values {
+		return nil
+	}
+	currency := p.m.ValueCurrency
+	if place := p.place(FieldValueCurrency); place >= 0 && (currency == "" || e.text(place) != "") {
+		currency = e.currency(place)
+	}
+	if currency != "" && !isFiat(currency) {
+		e.faultf(p.place(FieldValueCurrency), "%q is not a fiat currency; values are in one", shorten(currency))
+		return nil
+	}
+	var t triple
+	for _, part := range []struct {
+		field Field
+		into  **money.Decimal
+	}{{FieldValueGross, &t.gross}, {FieldValueFee, &t.fee}, {FieldValueNet, &t.net}} {
+		if c := p.numbers[part.field]; c.place >= 0 {
+			if n := e.number(c, currency); n != nil {
+				absolute := n.Abs()
+				*part.into = &absolute
+			}
+		}
+	}
+	v, err := t.value(currency, 0)
+	if err != nil {
+		e.faultf(p.place(FieldValueGross), "%v", err)
+	}
+	return v
+}
+
+// textColumns lists the columns that go into records as they are.
+func (p *mapped) textColumns() {
+	for _, c := range []struct {
+		field Field
+		set   func(r *Record, text string)
+	}{
+		{FieldDescription, func(r *Record, s string) { r.Description = s }},
+		{FieldProviderCategory, func(r *Record, s string) { r.ProviderCategory = s }},
+		{FieldVendor, func(r *Record, s string) { r.Vendor = s }},
+		{FieldMemo, func(r *Record, s string) { r.Memo = s }},
+		{FieldGroup, func(r *Record, s string) { r.Group = s }},
+		{FieldTransactionHash, func(r *Record, s string) { r.crypto().TransactionHash = s }},
+		{FieldChain, func(r *Record, s string) { r.crypto().Chain = s }},
+		{FieldFrom, func(r *Record, s string) { r.crypto().From = s }},
+		{FieldTo, func(r *Record, s string) { r.crypto().To = s }},
+		{FieldContract, func(r *Record, s string) { r.crypto().ContractAddress = s }},
+		{FieldTokenID, func(r *Record, s string) { r.crypto().TokenID = s }},
+		{FieldBankName, func(r *Record, s string) { r.bank().BankName = s }},
+		{FieldAccount, func(r *Record, s string) { r.bank().AccountLast4 = lastFour(s) }},
+		{FieldCounterparty, func(r *Record, s string) { r.bank().CounterpartyName = s }},
+		{FieldMerchant, func(r *Record, s string) { r.card().MerchantName = s }},
+		{FieldMerchantCategory, func(r *Record, s string) { r.card().MerchantCategory = s }},
+		{FieldCardholder, func(r *Record, s string) { r.card().CardholderName = s }},
+		{FieldCardLast4, func(r *Record, s string) { r.card().Last4 = lastFour(s) }},
+	} {
+		if place := p.place(c.field); place >= 0 {
+			p.texts = append(p.texts, textColumn{place, c.set})
+		}
+	}
+}
+
+// details sets what needs a check, and what the mapping states for every row.
+func (p *mapped) details(e *entry, r *Record) {
+	if place := p.place(FieldType); place >= 0 {
+		if r.Type = strings.ToUpper(e.text(place)); r.Type != "" && !isType(r.Type) {
+			e.faultf(place, "%q is not a transaction type", shorten(r.Type))
+		}
+	}
+	if place := p.place(FieldBlockNumber); place >= 0 && e.text(place) != "" {
+		n, err := strconv.ParseInt(e.text(place), 10, 64)
+		if err != nil || n < 0 {
+			e.faultf(place, "%q is not the number of a block", shorten(e.text(place)))
+		}
+		r.crypto().BlockNumber = n
+	}
+	if p.m.Chain != "" && (r.Crypto == nil || r.Crypto.Chain == "") && !isFiat(r.Currency) {
+		r.crypto().Chain = p.m.Chain
+	}
+	if p.m.BankName != "" && (r.Bank == nil || r.Bank.BankName == "") {
+		r.bank().BankName = p.m.BankName
+	}
+	if p.m.AccountLast4 != "" && (r.Bank == nil || r.Bank.AccountLast4 == "") {
+		r.bank().AccountLast4 = p.m.AccountLast4
+	}
+}
+
+func (r *Record) crypto() *Crypto {
+	if r.Crypto == nil {
+		r.Crypto = &Crypto{}
+	}
+	return r.Crypto
+}
+
+func (r *Record) bank() *Bank {
+	if r.Bank == nil {
+		r.Bank = &Bank{}
+	}
+	return r.Bank
+}
+
+func (r *Record) card() *Card {
+	if r.Card == nil {
+		r.Card = &Card{}
+	}
+	return r.Card
+}

@@ -1,0 +1,149 @@
+package intake
+
+import (
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// kraken is ledgers.csv of History, Export: one row for each change of a balance. Older exports have neither wallet nor
+// subclass, newer ones add the value in USD and the currency of the fee. The amount is before the fee, whatever the
+// sign: balance changes by amount less fee. Entries that are not settled have no txid and no balance yet, and come again
+// with both. The layout is the one Kraken's support pages describe and importers of ledgers.csv test against.
+var kraken = &preset{
+	name:    "kraken",
+	title:   "Kraken ledgers",
+	columns: []string{"txid", "refid", "time", "type", "aclass", "asset", "amount", "fee", "balance"},
+	open: func(s *sheet, o *Options) interpreter {
+		k := &krakenRow{clock: o.Mapping.clock(), id: s.find("txid"), ref: s.find("refid"), time: s.find("time"), kind: s.find("type"),
+			subtype: s.find("subtype"), asset: s.find("asset"), wallet: s.find("wallet"), amount: points(s.find("amount")),
+			fee: points(s.find("fee")), feeCurrency: s.find("feecurrency"), usd: points(s.find("amountusd")), feeUSD: points(s.find("feeusd"))}
+		return k.interpret
+	},
+}
+
+type krakenRow struct {
+	clock                    clock
+	id, ref, time, kind      int
+	subtype, asset, wallet   int
+	feeCurrency              int
+	amount, fee, usd, feeUSD numeric
+}
+
+func (k *krakenRow) interpret(e *entry) ([]Record, string) {
+	id := e.text(k.id)
+	e.own = k.id
+	if id == "" {
+		return nil, "Kraken had not settled it yet: it has no txid, and comes again with one"
+	}
+	kind, subtype := e.text(k.kind), e.text(k.subtype)
+	r := Record{Line: e.row.line, ExternalID: id, Timestamp: e.instant(&k.clock, k.time, e.text(k.time)), Currency: krakenAsset(e.text(k.asset)),
+		ProviderCategory: kind, Description: kind, Group: e.text(k.ref), Memo: e.text(k.wallet)}
+	if subtype != "" {
+		r.ProviderCategory, r.Description = kind+"/"+subtype, kind+" "+subtype
+	}
+	if r.Currency == "" {
+		e.faultf(k.asset, "%q is not an asset", shorten(e.text(k.asset)))
+	}
+	amount := e.number(k.amount, "")
+	fee := deref(e.number(k.fee, ""))
+	if amount == nil && len(e.faults) == 0 {
+		e.faultf(k.amount.place, "is empty")
+	}
+	if len(e.faults) > 0 {
+		return nil, ""
+	}
+	r.Type = krakenType(fold(kind), fold(subtype), amount.Sign())
+	if paidIn := krakenAsset(e.text(k.feeCurrency)); paidIn != "" && paidIn != r.Currency && !fee.IsZero() {
+		return k.foreign(r, *amount, fee, paidIn), ""
+	}
+	records, skipped := oneOrMore(r, *amount, fee)
+	if len(records) == 1 {
+		k.value(e, &records[0])
+	}
+	return records, skipped
+}
+
+// value takes the worth in USD, where the export has it, for what is not fiat itself.
+func (k *krakenRow) value(e *entry, r *Record) {
+	amount, fee := e.number(k.usd, "USD"), deref(e.number(k.feeUSD, "USD")).Abs()
+	if amount == nil || r.Value != nil || len(e.faults) > 0 {
+		return
+	}
+	gross := amount.Abs()
+	if !r.Inflow {
+		gross = gross.Add(fee)
+	}
+	if r.Inflow && fee.Cmp(gross) > 0 || gross.IsZero() {
+		return
+	}
+	r.Value = &Value{Gross: gross, Fee: fee, Net: gross.Sub(fee), Currency: "USD"}
+}
+
+// foreign gives a fee in another asset its own leg.
+func (k *krakenRow) foreign(r Record, amount, fee money.Decimal, currency string) []Record {
+	l := settle(r, amount, money.Decimal{})
+	paid := r
+	paid.ExternalID, paid.Currency, paid.Type = r.ExternalID+":fee", currency, typeFee
+	paid.fill(fee.Abs(), money.Decimal{}, fee.Sign() < 0)
+	l.extra = &paid
+	return l.records()
+}
+
+// krakenMoves are transfers between the wallets of one account.
+var krakenMoves = among("spottostaking|stakingfromspot|stakingtospot|spotfromstaking|spottofutures|spotfromfutures|" +
+	"allocation|deallocation|autoallocation|migration")
+
+func krakenType(kind, subtype string, sign int) string {
+	switch kind {
+	case "trade", "spend", "receive", "sale", "conversion":
+		return typeSwap
+	case "deposit":
+		return typeDeposit
+	case "withdrawal":
+		return typeWithdrawal
+	case "staking":
+		return typeStaking
+	case "earn":
+		if subtype == "reward" {
+			return typeStaking
+		}
+	case "rollover":
+		return typeFee
+	case "margin", "margin trade":
+		if sign == 0 {
+			return typeFee
+		}
+		return typePNL
+	}
+	if krakenMoves[subtype] {
+		return typeInternal
+	}
+	return ""
+}
+
+// krakenNames are the assets that Kraken calls by names of its own.
+var krakenNames = map[string]string{
+	"XXBT": "BTC", "XBT": "BTC", "XETH": "ETH", "ETH2": "ETH", "XLTC": "LTC", "XXRP": "XRP", "XXLM": "XLM", "XXMR": "XMR", "XZEC": "ZEC",
+	"XETC": "ETC", "XREP": "REP", "XMLN": "MLN", "XXDG": "DOGE", "XDG": "DOGE", "XICN": "ICN", "XDAO": "DAO", "XNMC": "NMC", "XXVN": "XVN",
+}
+
+// krakenAsset gives an asset its usual name: without the letter for its class and without the mark of the wallet that
+// holds it, such as .S for staked, before which the days of bonding may stand.
+func krakenAsset(name string) string {
+	name = cleanCurrency(name)
+	base, _, held := strings.Cut(name, ".")
+	if held && base != "" {
+		name = base
+		if n := len(base); n > 4 && isDigit(base[n-1]) && isDigit(base[n-2]) && !isDigit(base[n-3]) {
+			name = base[:n-2]
+		}
+	}
+	if usual, ok := krakenNames[name]; ok {
+		return usual
+	}
+	if len(name) == 4 && name[0] == 'Z' && isFiat(name[1:]) {
+		return name[1:]
+	}
+	return name
+}

@@ -1,0 +1,77 @@
+package intake
+
+import (
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// mercury is the CSV of Mercury's transactions page. Dates are month first with dashes, amounts are signed and in USD;
+// Original Currency is only what a card was charged in. It has no id, and users change notes, categories and tags later,
+// so ids are made of what stays. The layout, which grew columns at its end over the years, is the one that importers of
+// Mercury's CSV test against.
+var mercury = &preset{
+	name:    "mercury",
+	title:   "Mercury transactions",
+	columns: []string{"Date (UTC)", "Description", "Amount", "Status", "Source Account", "Bank Description", "Reference"},
+	open: func(s *sheet, o *Options) interpreter {
+		m := &mercuryRow{clock: o.Mapping.clock("MM-DD-YYYY", "MM-DD-YYYY HH:mm:ss", "auto"), date: s.find("Date (UTC)"), time: s.find("Timestamp"),
+			description: s.find("Description"), amount: points(s.find("Amount")), status: s.find("Status"), account: s.find("Source Account"),
+			bankText: s.find("Bank Description"), reference: s.find("Reference"), note: s.find("Note"), card: s.find("Last Four Digits"),
+			holder: s.find("Name On Card"), category: s.find("Category"), mercuryCategory: s.find("Mercury Category")}
+		return m.interpret
+	},
+}
+
+type mercuryRow struct {
+	clock                     clock
+	date, time, description   int
+	status, account, bankText int
+	reference, note, card     int
+	holder, category          int
+	mercuryCategory           int
+	amount                    numeric
+}
+
+var (
+	mercuryDone = among("Sent|Received|Completed|Posted")
+	// mercuryDead never moved anything; what is pending comes again when it has, perhaps with another amount.
+	mercuryDead = among("Failed|Cancelled|Canceled|Blocked|Rejected|Declined|Reversed")
+	mercuryOpen = among("Pending|Scheduled|Processing")
+)
+
+func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
+	status := e.text(m.status)
+	switch word := fold(status); {
+	case mercuryDead[word]:
+		return nil, "Mercury says it did not happen: " + status
+	case mercuryOpen[word]:
+		return nil, "Mercury says it has not happened yet: " + status
+	case !mercuryDone[word]:
+		e.faultf(m.status, "%q does not tell whether it happened", shorten(status))
+	}
+	stamp, place := e.text(m.time), m.time
+	if stamp == "" {
+		stamp, place = e.text(m.date), m.date
+	}
+	account := e.text(m.account)
+	r := Record{Line: e.row.line, Timestamp: e.instant(&m.clock, place, stamp), Description: e.text(m.bankText), Currency: "USD",
+		Vendor: e.text(m.description), Memo: e.text(m.note), ProviderCategory: e.text(m.category)}
+	if r.Description == "" {
+		r.Description = r.Vendor
+	}
+	if r.ProviderCategory == "" {
+		r.ProviderCategory = e.text(m.mercuryCategory)
+	}
+	r.Bank = &Bank{BankName: "Mercury", AccountLast4: lastFour(account), CounterpartyName: r.Vendor}
+	if last, holder := e.text(m.card), e.text(m.holder); last+holder != "" {
+		r.Card = &Card{MerchantName: r.Vendor, MerchantCategory: e.text(m.mercuryCategory), CardholderName: holder, Last4: lastFour(last)}
+	}
+	amount := e.number(m.amount, "USD")
+	if amount == nil && len(e.faults) == 0 {
+		e.faultf(m.amount.place, "is empty")
+	}
+	if len(e.faults) > 0 {
+		return nil, ""
+	}
+	r.ExternalID = e.contentOf(stamp, amount.Fixed("USD"), account, e.text(m.bankText), e.text(m.reference), e.text(m.card))
+	return oneOrMore(r, *amount, money.Decimal{})
+}

@@ -1,0 +1,237 @@
+package intake
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// Options say what a file is and how to read it.
+type Options struct {
+	// Name is the file's, for messages and for telling its format.
+	Name string
+	// Mapping may be empty for a file of a known layout, for OFX, and for JSON in the shape of the API.
+	Mapping Mapping
+	// OwnAddresses are the addresses of the wallet the file is of, in any case; layouts without signs need them.
+	OwnAddresses []string
+}
+
+// Reader hands out the rows of a file.
+type Reader struct {
+	text    *text
+	mapping Mapping
+	ids     *ids
+	read    func() (Row, error)
+	done    error
+}
+
+// Open begins to read a file. It looks at the head of the file only; its errors are the mapping's, field by field, or
+// the file's as a whole.
+func Open(r io.Reader, o Options) (*Reader, error) {
+	if o.Name == "" {
+		o.Name = "file"
+	}
+	if err := o.Mapping.Check(); err != nil {
+		return nil, err
+	}
+	t, err := openText(o.Name, r, encodings[o.Mapping.Encoding])
+	if err != nil {
+		return nil, err
+	}
+	in := &Reader{text: t, mapping: o.Mapping, ids: newIDs()}
+	head, _ := t.head()
+	if in.mapping.Format == "" {
+		in.mapping.Format = formatOf(o.Name, head)
+	}
+	o.Mapping = in.mapping
+	switch in.mapping.Format {
+	case CSV:
+		err = in.openCSV(&o)
+	case JSON:
+		err = in.openJSON(&o)
+	case OFX:
+		err = in.openOFX(&o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// Next gives the next row, or io.EOF. A row with faults does not end the reading; any error does, and stays.
+func (in *Reader) Next() (Row, error) {
+	if in.done != nil {
+		return Row{}, in.done
+	}
+	row, err := in.read()
+	if err != nil {
+		in.done = err
+		return Row{}, err
+	}
+	return row, nil
+}
+
+// Offset is how many bytes of the file are dealt with, for a bar of progress.
+func (in *Reader) Offset() int64 { return in.text.offset() }
+
+// Mapping is the mapping that is read by, with what the file has settled: format, preset, delimiter and header.
+func (in *Reader) Mapping() Mapping { return in.mapping }
+
+func (in *Reader) openCSV(o *Options) error {
+	head, whole := in.text.head()
+	m := &in.mapping
+	if m.Delimiter == "" {
+		m.Delimiter = string(guessDelimiter(head))
+	}
+	sample := sampleCSV(head, whole, m.Delimiter[0])
+	if len(m.Columns) == 0 && m.Preset == "" {
+		if m.Preset = presetOf(sample); m.Preset == "" {
+			return fault.Invalidf("mapping.columns", "must be stated, because the layout of the file is not a known one")
+		}
+	}
+	rows := newCSVRows(in.text, m.Delimiter[0])
+	s, err := in.header(rows, sample)
+	if err != nil {
+		return err
+	}
+	var understand interpreter
+	if p := presetNamed(m.Preset); p != nil {
+		understand = p.open(s, o)
+	} else {
+		below := slices.DeleteFunc(sample, func(r sheetRow) bool { return r.line <= m.HeaderRow || r.broken != "" })
+		plan, err := newMapped(m, s, below)
+		if err != nil {
+			return err
+		}
+		understand = plan.interpret
+	}
+	in.read = func() (Row, error) { return in.row(rows, s, understand) }
+	return nil
+}
+
+// header finds the names of the columns and reads past them.
+func (in *Reader) header(rows *csvRows, sample []sheetRow) (*sheet, error) {
+	m := &in.mapping
+	if m.HeaderRow == -1 {
+		if len(sample) == 0 {
+			return &sheet{}, nil
+		}
+		return &sheet{header: make([]string, len(sample[0].cells))}, nil
+	}
+	if m.HeaderRow == 0 {
+		at := in.findHeader(sample)
+		if at < 0 {
+			return nil, in.noHeader(sample)
+		}
+		m.HeaderRow = sample[at].line
+	}
+	for {
+		row, err := rows.next()
+		if errors.Is(err, io.EOF) {
+			return nil, fault.Invalidf("mapping.header_row", "is line %d, on which the file has no row", m.HeaderRow)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if row.line < m.HeaderRow {
+			continue
+		}
+		s := &sheet{header: cleanHeader(row.cells)}
+		if p := presetNamed(m.Preset); p != nil && !p.matches(s.header) {
+			return nil, fault.Invalidf("mapping.preset", "is %s, but the header on line %d is of another layout", m.Preset, row.line)
+		}
+		return s, nil
+	}
+}
+
+// findHeader finds the first row that has all the columns that are asked for.
+func (in *Reader) findHeader(sample []sheetRow) int {
+	m := &in.mapping
+	for i := range min(len(sample), headerSearch) {
+		header := cleanHeader(sample[i].cells)
+		if p := presetNamed(m.Preset); p != nil {
+			if p.matches(header) {
+				return i
+			}
+			continue
+		}
+		s, all := sheet{header: header}, true
+		for _, column := range m.Columns {
+			all = all && (s.find(column) >= 0 || columnNumber(column) >= 0 && columnNumber(column) < len(header))
+		}
+		if all {
+			return i
+		}
+	}
+	return -1
+}
+
+// noHeader says which columns are missing, by the row that comes nearest to a header.
+func (in *Reader) noHeader(sample []sheetRow) error {
+	if p := presetNamed(in.mapping.Preset); p != nil {
+		return fault.Invalidf("mapping.preset", "is %s, but no row among the first %d has its columns", p.name, headerSearch)
+	}
+	best, most := &sheet{}, -1
+	for i := range min(len(sample), headerSearch) {
+		s, found := &sheet{header: cleanHeader(sample[i].cells)}, 0
+		for _, column := range in.mapping.Columns {
+			if s.find(column) >= 0 {
+				found++
+			}
+		}
+		if found > most {
+			best, most = s, found
+		}
+	}
+	var faults fault.List
+	for _, field := range slices.Sorted(maps.Keys(in.mapping.Columns)) {
+		if _, err := best.resolve(field, in.mapping.Columns[field]); err != nil {
+			_ = faults.Take(err)
+		}
+	}
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	return fault.Invalidf("mapping.header_row", "must be stated, because no row has all the columns")
+}
+
+// row reads one row and interprets it.
+func (in *Reader) row(rows rowReader, s *sheet, understand interpreter) (Row, error) {
+	raw, err := rows.next()
+	if err != nil {
+		return Row{}, err
+	}
+	e := entry{sheet: s, row: raw, ids: in.ids, own: -1}
+	out := Row{Line: raw.line}
+	switch {
+	case raw.broken != "":
+		e.faultf(raw.column, "%s", raw.broken)
+	case !in.fit(&e):
+	default:
+		out.Records, out.Skipped = understand(&e)
+		if len(e.faults) == 0 {
+			e.once(out.Records)
+		}
+	}
+	if len(e.faults) > 0 {
+		out.Records, out.Skipped, out.Faults = nil, "", e.faults
+	}
+	return out, nil
+}
+
+// fit checks that a row has a cell for every column: with one missing or too many, the others may have moved.
+func (in *Reader) fit(e *entry) bool {
+	cells, columns := e.row.cells, len(e.sheet.header)
+	if len(cells) == columns {
+		return true
+	}
+	if len(cells) > columns && blankRow(cells[columns:]) {
+		e.row.cells = cells[:columns]
+		return true
+	}
+	e.faultf(-1, "the row has %d cells, but there are %d columns; a cell that holds the delimiter must stand in quotes", len(cells), columns)
+	return false
+}
