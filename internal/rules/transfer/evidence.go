@@ -6,11 +6,22 @@ import (
 	"strings"
 )
 
-// together links what shares a hash or an id: first the two sides of a transfer, then those of a swap.
-func (m *matcher) together(key func(*item) string, by By, name string) {
-	for _, group := range m.groups(key) {
-		m.transfers(group, by, name)
-		m.swaps(group, by, name)
+// byHashes links what happened in one transaction of a chain: first the two sides of a transfer, then those of a swap.
+func (m *matcher) byHashes() {
+	const name = "transaction hash"
+	for _, group := range m.groups(func(t *item) string { return t.hash }) {
+		m.transfers(group, ByHash, name)
+		m.swaps(group, ByHash, name)
+	}
+}
+
+// byGroups links what a platform gave one id: first the two sides of a trade. Two platforms may number their trades alike, and then what one sold and
+// the other bought looks like a transfer.
+func (m *matcher) byGroups() {
+	const name = "trade or transfer"
+	for _, group := range m.groups(func(t *item) string { return t.leg.GroupKey }) {
+		m.swaps(group, ByGroup, name)
+		m.transfers(group, ByGroup, name)
 	}
 }
 

@@ -112,14 +112,23 @@ func (r *reference) shared(by string, key func(transfer.Leg) string) {
 	delete(keys, "")
 	for k := range keys {
 		in := func(l transfer.Leg) bool { return key(l) == k && !r.taken[l.ID] }
+		if by == "group" {
+			r.swapsOfSources(by, in)
+		}
 		for _, a := range []string{"ETH", "USDC"} {
 			for _, fiat := range []bool{false, true} {
 				r.transfers(by, func(l transfer.Leg) bool { return in(l) && strings.EqualFold(l.Asset, a) && l.Fiat == fiat })
 			}
 		}
-		for _, s := range []string{"s1", "s2", "s3", "s4"} {
-			r.swaps(by, func(l transfer.Leg) bool { return in(l) && l.SourceID == s && l.Quantity.Sign() > 0 })
+		if by == "hash" {
+			r.swapsOfSources(by, in)
 		}
+	}
+}
+
+func (r *reference) swapsOfSources(by string, in func(transfer.Leg) bool) {
+	for _, s := range []string{"s1", "s2", "s3", "s4"} {
+		r.swaps(by, func(l transfer.Leg) bool { return in(l) && l.SourceID == s && l.Quantity.Sign() > 0 })
 	}
 }
 

@@ -32,7 +32,7 @@ type Leg struct {
 	Quantity      money.Decimal
 	At            time.Time
 	Hash          string
-	GroupKey      string // of a trade or transfer, as the platform numbers them
+	GroupKey      string // id of a trade or transfer; with the platform's name in it where two may use the same
 	From, To      string
 	OwnAddress    string // of the source
 	Fiat          bool
@@ -101,8 +101,8 @@ const (
 // Match links what belongs together. The result depends on the legs alone, not on their order, and uses none twice.
 func Match(legs []Leg) Result {
 	m := newMatcher(legs)
-	m.together(func(t *item) string { return t.hash }, ByHash, "transaction hash")
-	m.together(func(t *item) string { return t.leg.GroupKey }, ByGroup, "trade or transfer")
+	m.byHashes()
+	m.byGroups()
 	m.byAddresses()
 	m.byAmounts()
 	slices.SortFunc(m.result.Pairs, func(a, b Pair) int { return strings.Compare(a.Out, b.Out) })

@@ -86,6 +86,7 @@ func TestLegsAreLinkedByTheStrongestEvidence(t *testing.T) {
 		{"a swap and its gas", "a w out 2400 USDC +0 hash=0x1\nb w in 1 ETH +0 hash=0x1\ng w out 0.001 ETH +0 hash=0x1", "a>b swap by hash short 0"},
 		{"liquidity of two assets", "a w out 2400 USDC +0 hash=0x1\nb w out 1 ETH +0 hash=0x1\nc w in 7 UNI-V2 +0 hash=0x1", "a?c; b?c; c?a,b"},
 		{"never a swap by amount", "a w out 100 USDC +0\nb w in 100 USDT +0", ""},
+		{"two exchanges number trades alike", "a e1 out 2500 USD +0 group=1001\nb e1 in 1 ETH +0 group=1001\nc e2 out 2 ETH +5 group=1001\nd e2 in 2400 USD +5 group=1001", "a>b swap by group short 0; c>d swap by group short 0"},
 		{"one trade id on two sources is no swap", "a e1 out 2500 USD +0 group=t1\nb e2 in 1 ETH +0 group=t1", ""},
 	} {
 		if got := show(transfer.Match(parse(c.legs))); got != c.want {
