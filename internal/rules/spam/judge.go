@@ -141,8 +141,11 @@ func (j *judge) worth() string {
 	return text
 }
 
-// counterparty judges who it came from, or whom a planted transfer went to.
+// counterparty judges who it came from, or whom a planted transfer went to, and whether the organization itself had it brought.
 func (j *judge) counterparty() {
+	if j.a.PaidFee && !j.cheat {
+		j.add(Requested, weightRequested, "The organization paid the network for the transaction that brought it.")
+	}
 	if j.other.nobody() {
 		return
 	}

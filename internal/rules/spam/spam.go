@@ -63,6 +63,7 @@ const (
 	Allowed          Code = "allow_listed"
 	Denied           Code = "deny_listed"
 	Outgoing         Code = "outgoing"
+	Requested        Code = "own_transaction"
 	KnownToken       Code = "known_token"
 	UnknownToken     Code = "unknown_token"
 	Counterparty     Code = "real_counterparty"
@@ -85,6 +86,7 @@ const (
 	weightKnownToken       = -30
 	weightUnknownToken     = 35
 	weightCounterparty     = -60
+	weightRequested        = -60
 	weightValued           = -60
 	weightDust             = 25
 	weightZeroToken        = 60

@@ -157,7 +157,7 @@ func arrivals(a activity.Activity) (all []spam.Arrival) {
 		v := spam.Arrival{Class: s.Class(), SourceID: fmt.Sprint(x.Source), At: x.At, Inflow: x.Direction == activity.Credit, Symbol: x.Currency, Quantity: x.Quantity, Description: x.Description}
 		if c := x.Crypto; c != nil {
 			v.Chain, v.Hash, v.Contract, v.TokenName, v.TokenID, v.From, v.To = c.Chain, c.Hash, c.Contract, c.TokenName, c.TokenID, c.From, c.To
-			v.PaidFee = !v.Inflow && (paid[c.Hash] || c.FeeQuantity.Sign() > 0)
+			v.PaidFee = paid[c.Hash] || !v.Inflow && c.FeeQuantity.Sign() > 0
 		}
 		if x.Value != nil {
 			v.Value, v.Currency = &a.Transactions[n].Value.Gross, x.Value.Currency
