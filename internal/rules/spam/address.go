@@ -15,6 +15,14 @@ type contract struct {
 	address
 }
 
+// place says where a contract is, for a sentence.
+func (c contract) place() string {
+	if c.missing() {
+		return "(no contract on " + c.chain + ")"
+	}
+	return "(" + c.address.String() + " on " + c.chain + ")"
+}
+
 const evmDigits = 40
 
 // parse makes an address comparable without allocating, because every arrival needs it several times.

@@ -1,6 +1,7 @@
 package spam
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func (j *judge) identify() {
 	if !j.a.Inflow {
 		j.other = parse(j.a.To)
 	}
-	j.known = j.k.genuine(j.asset, j.a.Symbol) || !j.asset.missing() && j.k.used[j.asset]
+	j.known = j.k.genuine(j.asset, j.a.Symbol) || j.k.used[j.asset] != ""
 }
 
 // listed looks for the token, the counterparty or the symbol in a list.
@@ -65,7 +66,7 @@ func (j *judge) token() {
 		}
 		return
 	}
-	j.add(UnknownToken, weightUnknownToken, "The organization never dealt with "+quote(j.a.Symbol)+" ("+j.place()+"), and it is no well-known token.")
+	j.add(UnknownToken, weightUnknownToken, "The organization never dealt with "+quote(j.a.Symbol)+" "+j.asset.place()+", and it is no well-known token.")
 	plain, concealed, posed := skeleton(j.a.Symbol)
 	imitated, text := "", ""
 	switch guess, ok := j.k.imitates(plain); {
@@ -94,14 +95,7 @@ func (j *judge) knownText() string {
 	if j.asset.missing() {
 		return quote(j.a.Symbol) + " is the coin of " + j.chain + " itself."
 	}
-	return quote(j.a.Symbol) + " (" + j.place() + ") is a token that is known or that the organization uses."
-}
-
-func (j *judge) place() string {
-	if j.asset.missing() {
-		return "no contract on " + j.chain
-	}
-	return j.asset.String() + " on " + j.chain
+	return quote(j.a.Symbol) + " " + cmp.Or(j.k.tokens[j.asset], j.k.used[j.asset])
 }
 
 // strangers lists the characters of a symbol that are not what they seem.

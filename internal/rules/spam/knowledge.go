@@ -59,8 +59,8 @@ type Knowledge struct {
 	allow, deny list
 	dust        money.Decimal
 	own         map[address]bool
-	tokens      map[contract]bool   // known ones
-	used        map[contract]bool   // those that the organization paid to send
+	tokens      map[contract]string // known ones, with what is said of them
+	used        map[contract]string // those that the organization paid to send, likewise
 	symbols     map[string]bool     // of known tokens and coins, as they look
 	contracts   map[symbolOn]string // where the real one is
 	dealt       map[address]bool    // real counterparties
@@ -83,13 +83,13 @@ type sighting struct {
 // Learner gathers knowledge from an organization's history, in any order: what it learned so far does not change what it learns next.
 type Learner struct {
 	k    *Knowledge
-	used map[contract]bool
+	used map[contract]string
 	seen map[contract][]sighting
 }
 
 // NewLearner begins with what the organization says and the built-in tokens.
 func NewLearner(f Facts) *Learner {
-	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, tokens: map[contract]bool{}, symbols: map[string]bool{},
+	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, tokens: map[contract]string{}, symbols: map[string]bool{},
 		contracts: map[symbolOn]string{}, dealt: map[address]bool{}, alike: lookalikes{}, inOne: map[transferred]int{}, seen: map[contract]sightings{}}
 	if f.Dust != nil {
 		k.dust = *f.Dust
@@ -106,7 +106,7 @@ func NewLearner(f Facts) *Learner {
 	for _, t := range slices.Concat(builtin, f.Tokens) {
 		k.addToken(t)
 	}
-	return &Learner{k, map[contract]bool{}, map[contract][]sighting{}}
+	return &Learner{k, map[contract]string{}, map[contract][]sighting{}}
 }
 
 func newList(l List) list {
@@ -129,7 +129,7 @@ func (k *Knowledge) addToken(t Token) {
 	if c.missing() || plain == "" {
 		return
 	}
-	k.tokens[c], k.symbols[plain] = true, true
+	k.tokens[c], k.symbols[plain] = c.place()+" is a well-known token.", true
 	// Of several the first in order is named, so that it does not matter which was told first.
 	on := symbolOn{c.chain, plain}
 	if text := c.address.String(); k.contracts[on] == "" || text < k.contracts[on] {
@@ -140,7 +140,7 @@ func (k *Knowledge) addToken(t Token) {
 // genuine tells that an asset is a known token or the coin of its chain.
 func (k *Knowledge) genuine(c contract, symbol string) bool {
 	if !c.missing() {
-		return k.tokens[c]
+		return k.tokens[c] != ""
 	}
 	coin := natives[c.chain]
 	return coin != "" && (strings.EqualFold(symbol, coin) || renamed[strings.ToUpper(symbol)] == coin)
@@ -168,7 +168,7 @@ func (l *Learner) Learn(a Arrival) {
 		l.k.dealt[j.other] = true
 	}
 	if !j.asset.missing() {
-		l.used[j.asset] = true
+		l.used[j.asset] = j.asset.place() + " is a token that the organization uses."
 	}
 }
 
