@@ -66,6 +66,9 @@ func (j *judge) token() {
 		}
 		return
 	}
+	if j.asset.missing() && j.k.contracts[symbolOn{j.chain, strings.ToUpper(j.a.Symbol)}] != "" {
+		return // the source does not tell contracts, so nothing can be said for it or against it
+	}
 	j.add(UnknownToken, weightUnknownToken, "The organization never dealt with "+quote(j.a.Symbol)+" "+j.asset.place()+", and it is no well-known token.")
 	plain, concealed, posed := skeleton(j.a.Symbol)
 	imitated, text := "", ""

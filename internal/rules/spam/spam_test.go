@@ -124,6 +124,7 @@ var cases = []struct {
 	{"a new customer pays, no price yet", in("5000", "USDC", usdc), ham, "known_token"},
 	{"a test payment of one unit", in("1", "USDC", usdc).worth("1.00"), ham, "known_token real_value"},
 	{"a test payment of a cent", in("0.01", "USDC", usdc).worth("0.01"), ham, "known_token dust_value"},
+	{"a cent, from a source that tells no contract", in("0.01", "USDC", "").worth("0.01"), ham, "dust_value"},
 	{"dust change of the coin", in("0.00000412", "ETH", "").worth("0.01"), ham, "known_token dust_value"},
 	{"the coin under its old name", in("12", "MATIC", "").on("polygon").worth("6.10"), ham, "known_token"},
 	{"the coin with a placeholder for its contract", in("1", "ETH", "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE").worth("2500"), ham, "known_token"},
