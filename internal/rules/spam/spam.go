@@ -1,0 +1,139 @@
+// Package spam tells the arrivals in wallets that nobody asked for: airdropped lures, imitations of known tokens, transfers of nothing that plant an
+// address in the history for someone to copy. Each verdict is a sum of signals, and each signal says what it saw, so that a person can disagree.
+//
+// What a token says about itself proves nothing: a contract may call itself USDC, and may report transfers by whomever it likes, from the
+// organization's own wallet too. What counts is what cannot be forged: contracts that are known, value that moved, a fee that the organization paid.
+package spam
+
+import (
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// Arrival is a transaction as far as spam goes. Outgoing ones are judged too, because poisoned histories show transfers that the owner never made.
+type Arrival struct {
+	Class       string // of the source, as in the contract; only those of ClassCrypto can be spam
+	SourceID    string
+	Chain       string
+	Hash        string
+	At          time.Time
+	Inflow      bool
+	Symbol      string
+	TokenName   string
+	Contract    string // empty for the coin of the chain
+	TokenID     string // of an NFT
+	Quantity    money.Decimal
+	Value       *money.Decimal // in fiat; nil where there is no price
+	Currency    string         // of the value
+	From, To    string
+	Description string
+	Recipients  int  // how many addresses the same transaction sent the same token to, where the source knows; 0 otherwise
+	PaidFee     bool // whether the organization paid the network for it: the one thing in a record that others cannot forge
+}
+
+// ClassCrypto is the class of wallets. Nobody can push anything into a bank account, a card or an exchange account but those who run it.
+const ClassCrypto = "crypto"
+
+// Threshold is the score from which an arrival is spam. No signal that honest arrivals show too gets there alone.
+const Threshold = 60
+
+const scoreMax = 100
+
+// Verdict is what signals add up to.
+type Verdict struct {
+	Score   int // 0 to 100
+	Spam    bool
+	Reasons []Reason
+}
+
+// Reason is a signal that was seen: positive weights speak for spam, negative ones against it.
+type Reason struct {
+	Code   Code
+	Weight int
+	Text   string
+}
+
+// Code names a signal.
+type Code string
+
+// The signals.
+const (
+	Class            Code = "source_class"
+	Allowed          Code = "allow_listed"
+	Denied           Code = "deny_listed"
+	Outgoing         Code = "outgoing"
+	Requested        Code = "own_transaction"
+	KnownToken       Code = "known_token"
+	UnknownToken     Code = "unknown_token"
+	Counterparty     Code = "real_counterparty"
+	Valued           Code = "real_value"
+	Dust             Code = "dust_value"
+	ZeroTransfer     Code = "zero_transfer"
+	LookalikeSymbol  Code = "lookalike_symbol"
+	LookalikeAddress Code = "lookalike_address"
+	Link             Code = "link"
+	Lure             Code = "lure_words"
+	MassAirdrop      Code = "mass_airdrop"
+)
+
+// The weights. Two rules of thumb set them: an unknown token that is also dust is spam, either alone is not; and whatever only a cheat would do is
+// spam unless a known token moved real value.
+const (
+	weightAllowed          = -100
+	weightDenied           = 100
+	weightNever            = -100
+	weightKnownToken       = -30
+	weightUnknownToken     = 35
+	weightCounterparty     = -60
+	weightRequested        = -60
+	weightValued           = -60
+	weightDust             = 25
+	weightZeroToken        = 60
+	weightZeroCoin         = 30 // a call without value also looks like this
+	weightLookalikeSymbol  = 70
+	weightLookalikeAddress = 90
+	weightLink             = 70
+	weightLinkDescription  = 25
+	weightStrongLure       = 45
+	weightWeakLure         = 20
+	weightLureDescription  = 10
+	weightMassAirdrop      = 40
+)
+
+// Score judges one arrival. The allow-list wins over everything, the deny-list over all else.
+func Score(a Arrival, k *Knowledge) Verdict {
+	j := judge{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
+	if a.Class != ClassCrypto {
+		return j.final(0, Class, weightNever, "It is in a "+quote(a.Class)+" account, where nobody but its operator can put anything.")
+	}
+	j.identify()
+	switch {
+	case j.listed(&k.allow):
+		return j.final(0, Allowed, weightAllowed, "The allow-list has its "+j.entry+".")
+	case j.listed(&k.deny):
+		return j.final(scoreMax, Denied, weightDenied, "The deny-list has its "+j.entry+".")
+	case !a.Inflow && !j.planted():
+		return j.final(0, Outgoing, weightNever, "The organization sent it.")
+	}
+	j.token()
+	j.value()
+	j.counterparty()
+	j.description()
+	j.airdrop()
+	return j.sum()
+}
+
+func (j *judge) final(score int, code Code, weight int, text string) Verdict {
+	j.add(code, weight, text)
+	return Verdict{Score: score, Spam: score >= Threshold, Reasons: j.reasons}
+}
+
+func (j *judge) sum() Verdict {
+	total := 0
+	for _, r := range j.reasons {
+		total += r.Weight
+	}
+	total = max(0, min(scoreMax, total))
+	return Verdict{Score: total, Spam: total >= Threshold, Reasons: j.reasons}
+}

@@ -1,0 +1,140 @@
+package spam
+
+import (
+	"strings"
+	"unicode"
+)
+
+// confusable are letters that look like Latin ones, by the capital they are taken for. The pictures are those of the Unicode confusables that have
+// been seen in token symbols: whole alphabets in one table would also catch words that are honestly Greek or Russian, but never a known symbol.
+var confusable = func() map[rune]byte {
+	looks := map[byte]string{
+		'A': "АаΑαÀÁÂÃÄÅĀĂĄǍȦàáâãäåāăąɑᎪᗅꓮ",
+		'B': "ВвΒвƁɃЬЪßᏴᗷꓐℬ",
+		'C': "СсϹϲÇĆĈĊČƇçćĉċčҪᏟᑕꓚⅭⅽℂℭ",
+		'D': "ÐĎĐƊďđԁᎠᗞꓓⅮⅾ",
+		'E': "ЕеЁёΕεÈÉÊËĒĔĖĘĚèéêëēĕėęěЄєᎬꓰℰ",
+		'F': "ϜƑғᖴꓝℱ",
+		'G': "ԌĜĞĠĢǤĝğġģɡᏀꓖ",
+		'H': "НнΗĤĦһᎻꓧℋℌℍ",
+		'I': "ІіΙιЇїÌÍÎÏĨĪĬĮİìíîïĩīĭįıӀӏꓲⅠⅰℐℑ",
+		'J': "ЈјĴĵᎫꓙ",
+		'K': "КкΚκĶƘķᏦꓗ",
+		'L': "ĹĻĽĿŁĺļľłᏞᒪꓡⅬⅼℒ",
+		'M': "МмΜᎷꓟⅯⅿℳ",
+		'N': "ΝñńņňÑŃŅŇƝꓠℕ",
+		'O': "ОоΟοÒÓÔÕÖØŌŎŐòóôõöøōŏőՕօꓳ",
+		'P': "РрΡρƤᏢꓑℙ",
+		'Q': "ԚԛႳℚ",
+		'R': "ŔŖŘŕŗřЯяᎡᖇꓣℛℜℝ",
+		'S': "ЅѕŚŜŞŠȘśŝşšșՏᏚᏕꓢ",
+		'T': "ТтΤτŢŤŦȚţťŧțᎢꓔ",
+		'U': "ՍսÙÚÛÜŨŪŬŮŰŲƯùúûüũūŭůűųưυᑌꓴ",
+		'V': "ѴѵᏙꓦⅤⅴ",
+		'W': "ԜԝŴŵѠᎳꓪ",
+		'X': "ХхΧχꓫⅩⅹ",
+		'Y': "УуΥγÝŶŸýŷÿҮүꓬ",
+		'Z': "ΖŹŻŽźżžᏃꓜℤ",
+	}
+	out := map[rune]byte{}
+	for letter, pictures := range looks {
+		for _, r := range pictures {
+			out[r] = letter
+		}
+	}
+	return out
+}()
+
+// runs are letters that Unicode has once more as a block from A to Z, with the first of each.
+var runs = []rune{'Ａ', 'ａ', 'Ⓐ', 'ⓐ', '🄰', '🅐', '🅰', '🇦'}
+
+const (
+	mathFirst, mathLast   = 0x1D400, 0x1D6A3 // alphabets in bold, italic, script and so on, capitals and small letters in turn
+	digitFirst, digitLast = 0x1D7CE, 0x1D7FF
+	wideZero, wideNine    = '０', '９'
+)
+
+// latin gives the ASCII character that a rune is taken for, in capitals; 0 for what cannot be seen, and false for what is taken for nothing.
+func latin(r rune) (byte, bool) {
+	switch {
+	case r < 0x80:
+		return upper(byte(r)), true
+	case hidden(r):
+		return 0, true
+	case mathFirst <= r && r <= mathLast:
+		return 'A' + byte((r-mathFirst)%26), true
+	case digitFirst <= r && r <= digitLast:
+		return '0' + byte((r-digitFirst)%10), true
+	case wideZero <= r && r <= wideNine:
+		return '0' + byte(r-wideZero), true
+	}
+	if c, ok := confusable[r]; ok {
+		return c, true
+	}
+	for _, first := range runs {
+		if first <= r && r < first+26 {
+			return 'A' + byte(r-first), true
+		}
+	}
+	return 0, false
+}
+
+// hidden tells characters that leave no mark of their own: zero-width ones, directions, combining marks, fillers.
+func hidden(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Cc, unicode.Variation_Selector) || r == '\u115F' || r == '\u1160' || r == '\u3164' || r == '\uFFA0' || r == '\u2800'
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
+}
+
+// skeleton writes a text as it looks: in capitals of ASCII where letters of other alphabets pose as them, without what cannot be seen. It also tells
+// whether anything was hidden and whether any letter posed as another.
+func skeleton(s string) (plain string, concealed, posed bool) {
+	if ascii(s) {
+		return strings.ToUpper(s), false, false
+	}
+	out := make([]byte, 0, len(s))
+	for _, r := range s {
+		c, ok := latin(r)
+		switch {
+		case !ok:
+			out = append(out, string(r)...)
+		case c == 0:
+			concealed = true
+		default:
+			posed = posed || r >= 0x80
+			out = append(out, c)
+		}
+	}
+	return string(out), concealed, posed
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 || s[i] < ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// shapes are digits and signs that pose as letters inside of ASCII.
+var shapes = strings.NewReplacer("0", "O", "1", "I", "5", "S", "$", "S", "|", "I")
+
+// imitates finds the known symbol that a plain one would be read as, other than itself: $USDC, ETH2.0, U5DC, "USDC ".
+func (k *Knowledge) imitates(plain string) (string, bool) {
+	if k.symbols[plain] {
+		return "", false
+	}
+	bare := strings.Trim(plain, " $-_.*[](){}\"'`~!#:")
+	for _, guess := range []string{bare, strings.TrimRight(bare, "0123456789. "), shapes.Replace(bare)} {
+		if guess != plain && len(guess) > 1 && k.symbols[guess] {
+			return guess, true
+		}
+	}
+	return "", false
+}

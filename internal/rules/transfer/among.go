@@ -1,0 +1,164 @@
+package transfer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// test tells whether two legs may be one transfer.
+type test func(o, i *item) bool
+
+// among links the legs of a bucket that are each other's only candidates, and reports the others that have any.
+func (m *matcher) among(outs, ins []int32, by By, fits test) {
+	if len(outs) == 0 || len(ins) == 0 {
+		return
+	}
+	m.order(outs)
+	m.order(ins)
+	ofOuts, ofIns := make([]found, len(outs)), make([]found, len(ins))
+	for n, o := range outs {
+		ofOuts[n] = m.arrivals(o, ins, fits)
+	}
+	for n, i := range ins {
+		ofIns[n] = m.departures(i, outs, fits)
+	}
+	only := make(map[int32]int32, min(len(outs), len(ins)))
+	for n, i := range ins {
+		if ofIns[n].single() {
+			only[i] = ofIns[n].legs[0]
+		}
+	}
+	for n, o := range outs {
+		if f := ofOuts[n]; f.single() {
+			if back, ok := only[f.legs[0]]; ok && back == o {
+				m.pair(o, f.legs[0], by)
+			}
+		}
+	}
+	m.report(outs, ofOuts, by)
+	m.report(ins, ofIns, by)
+}
+
+// report tells of the legs that have candidates but no partner.
+func (m *matcher) report(legs []int32, all []found, by By) {
+	for n, leg := range legs {
+		f := all[n]
+		if m.items[leg].state != free || len(f.legs) == 0 {
+			continue
+		}
+		why := fmt.Sprintf("%d legs fit it by %s", len(f.legs), by)
+		switch {
+		case f.more:
+			why = fmt.Sprintf("%d legs or more fit it by %s", len(f.legs), by)
+		case len(f.legs) == 1:
+			why = fmt.Sprintf("the only leg that fits it by %s fits others as well", by)
+		}
+		m.unclear(leg, f.legs, why)
+	}
+}
+
+// order sorts by day, then by amount, then by time: the partners of a leg are then one run in each of the two or three days they may be in, and
+// of those with one amount, however many, the ones in time stand together.
+func (m *matcher) order(legs []int32) {
+	slices.SortFunc(legs, func(a, b int32) int {
+		x, y := &m.items[a], &m.items[b]
+		if c := cmp.Or(x.compare(y), cmp.Compare(x.at, y.at)); c != 0 {
+			return c
+		}
+		return strings.Compare(x.leg.ID, y.leg.ID)
+	})
+}
+
+// found are the candidates of a leg. There may be more of them where looking was given up.
+type found struct {
+	legs []int32
+	more bool
+}
+
+// single tells that there is one candidate and certainly no other.
+func (f found) single() bool { return len(f.legs) == 1 && !f.more }
+
+// arrivals finds the inflows that an outflow may be: from the least that must arrive of it up to all.
+func (m *matcher) arrivals(out int32, ins []int32, fits test) found {
+	o := &m.items[out]
+	return m.search(o, ins, o.least, func(i *item) (end, ok bool) {
+		return !atMost(i, o), covers(o, i) && !apart(o, i) && fits(o, i)
+	})
+}
+
+// departures finds the outflows that an inflow may be: from its own amount up to where too much would be missing.
+func (m *matcher) departures(in int32, outs []int32, fits test) found {
+	i := &m.items[in]
+	return m.search(i, outs, i.size, func(o *item) (end, ok bool) {
+		return !atLeast(i, o), covers(o, i) && !apart(o, i) && fits(o, i)
+	})
+}
+
+// search looks at legs from a size up until a function says that it is the end, in each day that comes into question.
+func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item) (end, ok bool)) (f found) {
+	earliest, latest := t.bounds()
+	left := examinedMax
+	for day := dayOf(earliest); day <= dayOf(latest); day++ {
+		n, _ := slices.BinarySearchFunc(legs, from, func(leg int32, from magnitude) int {
+			return cmp.Or(cmp.Compare(m.items[leg].day, day), cmp.Compare(m.items[leg].size, from))
+		})
+		for n < len(legs) {
+			other := &m.items[legs[n]]
+			end, ok := look(other)
+			if end || other.day != day {
+				break
+			}
+			if left--; left < 0 {
+				f.more = true
+				return f
+			}
+			switch {
+			case other.at < earliest:
+				n = m.skip(legs, n, earliest)
+				continue
+			case other.at > latest:
+				n = m.skip(legs, n, math.MaxInt64)
+				continue
+			case ok && other.state == free && f.full(legs[n]):
+				return f
+			}
+			n++
+		}
+	}
+	return f
+}
+
+// skip passes over the legs of the same day and amount that are earlier than a time, in one step however many there are.
+func (m *matcher) skip(legs []int32, n int, until int64) int {
+	this := &m.items[legs[n]]
+	next := n + 1
+	if next == len(legs) || m.items[legs[next]].size != this.size {
+		return next
+	}
+	further, _ := slices.BinarySearchFunc(legs[next:], until, func(leg int32, until int64) int {
+		t := &m.items[leg]
+		return cmp.Or(t.compare(this), cmp.Compare(t.at, until))
+	})
+	return next + further
+}
+
+// compare orders by day and amount.
+func (t *item) compare(other *item) int {
+	if c := cmp.Or(cmp.Compare(t.day, other.day), cmp.Compare(t.size, other.size)); c != 0 {
+		return c
+	}
+	return t.leg.Quantity.Cmp(other.leg.Quantity)
+}
+
+// full takes a candidate, or notes that there are more than are listed.
+func (f *found) full(leg int32) bool {
+	if len(f.legs) == candidatesMax {
+		f.more = true
+		return true
+	}
+	f.legs = append(f.legs, leg)
+	return false
+}

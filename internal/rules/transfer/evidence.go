@@ -1,0 +1,172 @@
+package transfer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// byHashes links what happened in one transaction of a chain: first the two sides of a transfer, then those of a swap.
+func (m *matcher) byHashes() {
+	const name = "transaction hash"
+	for _, group := range m.groups(func(t *item) string { return t.hash }) {
+		m.transfers(group, ByHash, name)
+		m.swaps(group, ByHash, name)
+	}
+}
+
+// byGroups links what a platform gave one id: first the two sides of a trade. Two platforms may number their trades alike, and then what one sold and
+// the other bought looks like a transfer.
+func (m *matcher) byGroups() {
+	const name = "trade or transfer"
+	for _, group := range m.groups(func(t *item) string { return t.leg.GroupKey }) {
+		m.swaps(group, ByGroup, name)
+		m.transfers(group, ByGroup, name)
+	}
+}
+
+// groups lists the free legs that share a key with another, each group by id.
+func (m *matcher) groups(key func(*item) string) [][]int32 {
+	at := make(map[string]int32, len(m.items))
+	var groups [][]int32
+	for n := range m.items {
+		t := &m.items[n]
+		k := key(t)
+		if k == "" || t.state != free {
+			continue
+		}
+		seen, ok := at[k]
+		switch {
+		case !ok:
+			at[k] = -1 - int32(n) // alone so far
+		case seen < 0:
+			at[k] = int32(len(groups))
+			groups = append(groups, []int32{-1 - seen, int32(n)})
+		default:
+			groups[seen] = append(groups[seen], int32(n))
+		}
+	}
+	for _, g := range groups {
+		slices.SortFunc(g, func(a, b int32) int { return strings.Compare(m.items[a].leg.ID, m.items[b].leg.ID) })
+	}
+	return groups
+}
+
+// sides are the legs of a bucket by direction.
+type sides struct{ outs, ins []int32 }
+
+func (s *sides) add(m *matcher, leg int32) {
+	if m.items[leg].leg.Inflow {
+		s.ins = append(s.ins, leg)
+	} else {
+		s.outs = append(s.outs, leg)
+	}
+}
+
+// buckets split the free legs of a group by what a function says of them, in the order in which each was first met.
+func buckets[K comparable](m *matcher, group []int32, of func(*item) (K, bool)) []sides {
+	at := map[K]int{}
+	var all []sides
+	for _, leg := range group {
+		t := &m.items[leg]
+		k, ok := of(t)
+		if !ok || t.state != free {
+			continue
+		}
+		n, known := at[k]
+		if !known {
+			n = len(all)
+			at[k] = n
+			all = append(all, sides{})
+		}
+		all[n].add(m, leg)
+	}
+	return all
+}
+
+// transfers links one leg out and one in of an asset whatever the fee, and among several those that fit by amount.
+func (m *matcher) transfers(group []int32, by By, name string) {
+	for _, s := range buckets(m, group, func(t *item) (asset, bool) { return t.asset, true }) {
+		if len(s.outs) != 1 || len(s.ins) != 1 {
+			m.among(s.outs, s.ins, by, func(o, i *item) bool { return true })
+			continue
+		}
+		o, i := &m.items[s.outs[0]], &m.items[s.ins[0]]
+		switch {
+		case apart(o, i):
+		case atMost(i, o):
+			m.pair(s.outs[0], s.ins[0], by)
+		default:
+			why := fmt.Sprintf("more arrived (%s) than left (%s) by one %s", i.leg.Quantity, o.leg.Quantity, name)
+			m.unclear(s.outs[0], s.ins, why)
+			m.unclear(s.ins[0], s.outs, why)
+		}
+	}
+}
+
+// swaps links one asset out and another in on one source. An asset that is on both sides was not swapped: it is change, or a fee.
+func (m *matcher) swaps(group []int32, by By, name string) {
+	for _, s := range buckets(m, group, func(t *item) (string, bool) { return t.leg.SourceID, t.size != 0 }) {
+		if len(s.outs) == 0 || len(s.ins) == 0 {
+			continue
+		}
+		outs, ins := s.outs, s.ins
+		if len(ins) == 1 {
+			outs = m.without(outs, m.items[ins[0]].asset)
+		}
+		if len(outs) == 1 {
+			ins = m.without(ins, m.items[outs[0]].asset)
+		}
+		switch {
+		case len(outs) == 0 || len(ins) == 0:
+		case len(outs) == 1 && len(ins) == 1:
+			m.pair(outs[0], ins[0], by)
+		default:
+			why := fmt.Sprintf("%d legs out and %d in on one source have one %s", len(outs), len(ins), name)
+			for _, o := range outs {
+				m.unclear(o, ins[:min(len(ins), candidatesMax)], why)
+			}
+			for _, i := range ins {
+				m.unclear(i, outs[:min(len(outs), candidatesMax)], why)
+			}
+		}
+	}
+}
+
+func (m *matcher) without(legs []int32, a asset) []int32 {
+	return slices.DeleteFunc(slices.Clone(legs), func(leg int32) bool { return m.items[leg].asset == a })
+}
+
+// route is where something left and arrived, or one of both.
+type route struct {
+	asset
+	from, to string
+}
+
+// byAddresses links by both addresses, then by where it was sent, then by where it came from.
+func (m *matcher) byAddresses() {
+	for _, of := range []func(t *item) (route, bool){
+		func(t *item) (route, bool) { return route{t.asset, t.from, t.to}, t.from != "" && t.to != "" },
+		func(t *item) (route, bool) { return route{t.asset, "", t.to}, t.to != "" },
+		func(t *item) (route, bool) { return route{t.asset, t.from, ""}, t.from != "" },
+	} {
+		for _, s := range buckets(m, m.all(), of) {
+			m.among(s.outs, s.ins, ByAddresses, func(o, i *item) bool { return !contradict(o, i) })
+		}
+	}
+}
+
+// byAmounts links what fits in nothing but asset, amount and time.
+func (m *matcher) byAmounts() {
+	for _, s := range buckets(m, m.all(), func(t *item) (asset, bool) { return t.asset, true }) {
+		m.among(s.outs, s.ins, ByAmount, func(o, i *item) bool { return !contradict(o, i) })
+	}
+}
+
+func (m *matcher) all() []int32 {
+	legs := make([]int32, len(m.items))
+	for n := range legs {
+		legs[n] = int32(n)
+	}
+	return legs
+}
