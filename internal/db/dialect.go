@@ -35,6 +35,12 @@ var words = map[string]map[Engine]string{
 	"updated": {SQLite: "STRICT, WITHOUT ROWID", Postgres: "WITH (fillfactor = 50)"},
 	// Rows longer than a quarter of a page stay out of the key: SQLite would spill each into a page of its own.
 	"heap": {SQLite: "STRICT", Postgres: ""},
+	// A search index of SQLite's names rows by an integer that must not change; PostgreSQL's names them by itself.
+	"row_key":     {SQLite: "row_key INTEGER PRIMARY KEY,", Postgres: ""},
+	"primary_key": {SQLite: "UNIQUE", Postgres: "PRIMARY KEY"},
+	// Lines of a migration for one engine alone.
+	"sqlite":   {SQLite: "", Postgres: "--"},
+	"postgres": {SQLite: "--", Postgres: ""},
 	// SQLite has one writer, which is the lock.
 	"for_update":  {SQLite: "", Postgres: "FOR UPDATE"},
 	"skip_locked": {SQLite: "", Postgres: "FOR UPDATE SKIP LOCKED"},

@@ -17,6 +17,8 @@ type Head struct {
 	AccountNumber int64  `db:"account_number"` // the last ledger account's
 	BooksVersion  int64  `db:"books_version"`
 
+	TransactionNumber int64 `db:"transaction_number"` // the last transaction's
+
 	touched bool
 }
 

@@ -30,6 +30,15 @@ const (
 	JournalEntry  Prefix = "je"
 	JournalLine   Prefix = "jel"
 	Transaction   Prefix = "txn"
+
+	MoneySource      Prefix = "src"
+	Wallet           Prefix = "wal"
+	ExchangeAccount  Prefix = "exs"
+	BankAccount      Prefix = "pla"
+	AggregatorItem   Prefix = "itm"
+	TransactionGroup Prefix = "grp"
+	Import           Prefix = "imp"
+	SpamListing      Prefix = "spl"
 )
 
 const (
