@@ -2,7 +2,16 @@ package txn
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -15,5 +24,208 @@ type Outcome struct {
 // Add puts transactions in, in the order given, except those whose source has told of them before. They must have passed Check, and their tags
 // must be there. It is a building block, and takes the organization's head.
 func Add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, error) {
-	panic("txn: not written yet")
+	outcomes, _, err := add(ctx, tx, all)
+	return outcomes, err
+}
+
+func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, error) {
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := alreadyThere(ctx, tx, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, made := make([]Outcome, len(all)), make([]Transaction, 0, len(all))
+	for i, n := range all {
+		told := telling{n.Source.ID, n.ExternalID}
+		if there := known[told]; there != "" {
+			out[i] = Outcome{there, true}
+			continue
+		}
+		h.TransactionNumber++
+		t := n.transaction(tx, h.TransactionNumber)
+		known[told], out[i] = t.ID, Outcome{ID: t.ID}
+		made = append(made, t)
+	}
+	if len(made) == 0 {
+		return out, nil, nil
+	}
+	if err := insertAll(ctx, tx, made); err != nil {
+		return nil, nil, err
+	}
+	c := counts{}
+	for _, t := range made {
+		c[t.cell()]++
+	}
+	if err := addCounts(ctx, tx, c); err != nil {
+		return nil, nil, err
+	}
+	record(ctx, tx, made)
+	return out, made, nil
+}
+
+// telling is what a source calls a transaction.
+type telling struct{ sourceID, externalID string }
+
+func alreadyThere(ctx context.Context, tx *db.Tx, all []New) (map[telling]string, error) {
+	bySource := map[string][]string{}
+	for _, n := range all {
+		bySource[n.Source.ID] = append(bySource[n.Source.ID], n.ExternalID)
+	}
+	known := make(map[telling]string, len(all))
+	for sourceID, externalIDs := range bySource {
+		found, err := selectExternal(ctx, tx, sourceID, externalIDs)
+		if err != nil {
+			return nil, err
+		}
+		for externalID, transactionID := range found {
+			known[telling{sourceID, externalID}] = transactionID
+		}
+	}
+	return known, nil
+}
+
+// transaction is what a telling becomes when it is new.
+func (n New) transaction(tx *db.Tx, number int64) Transaction {
+	t := Transaction{
+		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
+		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank, Card: n.Card,
+		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: n.TagIDs, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	if v := n.Value; v != nil {
+		t.Value = &Value{v.Gross, v.Fee, v.Currency}
+	}
+	if t.Type == "" {
+		t.Type = Unknown
+	}
+	if t.Type == TypeSpam {
+		t.TypeBeforeSpam, t.Status = Unknown, Spam
+	}
+	return t
+}
+
+// record audits an arrival as a whole: what came is in the rows themselves, which never change in what the source said, and one audit row a
+// transaction would cost as much as the transaction.
+func record(ctx context.Context, tx *db.Tx, made []Transaction) {
+	first, last := made[0], made[len(made)-1]
+	var sources []string
+	for _, t := range made {
+		if !slices.Contains(sources, t.Source.ID) {
+			sources = append(sources, t.Source.ID)
+		}
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "transaction.created", ResourceType: noun, ResourceID: first.ID,
+		After: map[string]any{"count": len(made), "first": first.SequenceNumber(), "last": last.SequenceNumber(), "source_ids": sources}})
+}
+
+// CreateParams is a transaction somebody sends, with the id of its source or of its source's account.
+type CreateParams struct {
+	SourceID string
+	Params
+}
+
+// Created is what came of transactions that were sent, in their order.
+type Created struct {
+	Transactions []Transaction
+	Created      int
+	Duplicates   int
+}
+
+// Create adds transactions, all or none; those that are there already are given as they are.
+func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, err error) {
+	if n := len(all); n < 1 || n > AddMax {
+		return c, fault.Invalidf("transactions", "must have 1 to %d items", AddMax)
+	}
+	var faults fault.List
+	for i, p := range all {
+		p.Check(&faults, fmt.Sprintf("transactions[%d].", i))
+	}
+	if err := faults.Err(); err != nil {
+		return c, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		news, err := resolve(ctx, tx, all)
+		if err != nil {
+			return err
+		}
+		outcomes, made, err := add(ctx, tx, news)
+		if err != nil {
+			return err
+		}
+		c, err = created(ctx, tx, outcomes, made)
+		return err
+	})
+	return c, err
+}
+
+// created puts together what was made and what was there.
+func created(ctx context.Context, tx *db.Tx, outcomes []Outcome, made []Transaction) (c Created, err error) {
+	byID := make(map[string]Transaction, len(outcomes))
+	for _, t := range made {
+		byID[t.ID] = t
+	}
+	var there []string
+	for _, o := range outcomes {
+		if _, new := byID[o.ID]; !new {
+			there = append(there, o.ID)
+		}
+	}
+	if len(there) > 0 {
+		found, err := selectSome(ctx, tx, there)
+		if err != nil {
+			return c, err
+		}
+		for _, t := range found {
+			byID[t.ID] = t
+		}
+	}
+	for _, o := range outcomes {
+		c.Transactions = append(c.Transactions, byID[o.ID])
+	}
+	return Created{c.Transactions, len(made), len(outcomes) - len(made)}, nil
+}
+
+// resolve finds the sources and tags of transactions.
+func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) {
+	sources, missing := map[string]source.Source{}, []string{}
+	var tags []string
+	news := make([]New, len(all))
+	for i, p := range all {
+		s, known := sources[p.SourceID]
+		if !known {
+			var err error
+			if s, err = source.Find(ctx, tx, p.SourceID); err != nil && fault.KindOf(err) != fault.NotFound {
+				return nil, err
+			}
+			sources[p.SourceID] = s
+		}
+		if s.ID == "" {
+			missing = append(missing, fmt.Sprintf("transactions[%d].source_id", i))
+		}
+		news[i] = New{s, p.Params}
+		tags = append(tags, p.TagIDs...)
+	}
+	if len(missing) > 0 {
+		return nil, fault.MissingAt("source", missing...)
+	}
+	if len(tags) == 0 {
+		return news, nil
+	}
+	found, err := selectTags(ctx, tx, tags)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range all {
+		for n, tagID := range p.TagIDs {
+			if !slices.Contains(found, tagID) {
+				missing = append(missing, fmt.Sprintf("transactions[%d].tag_ids[%d]", i, n))
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fault.MissingAt("tag", missing...)
+	}
+	return news, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
@@ -84,4 +85,18 @@ func (d *Decimal) Scan(source any) error {
 	}
 	*d = parsed
 	return nil
+}
+
+// SortKey is a text that sorts as the number does, by its bytes: how many digits stand before the point, then the number. It is for numbers
+// that are not negative; indexes compare it as fast as any text, on either engine.
+func (d Decimal) SortKey() string {
+	if d.Sign() < 0 {
+		panic("money: a negative number has no sort key")
+	}
+	text := d.String()
+	before := strings.IndexByte(text, '.')
+	if before < 0 {
+		before = len(text)
+	}
+	return string([]byte{'0' + byte(before/10), '0' + byte(before%10)}) + text
 }

@@ -1,0 +1,225 @@
+package txn
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// row is what is read of a transaction.
+type row struct {
+	ID             string         `db:"transaction_id"`
+	Number         int64          `db:"number"`
+	Shelf          int64          `db:"shelf"`
+	SourceID       string         `db:"source_id"`
+	ExternalID     string         `db:"external_id"`
+	At             time.Time      `db:"transaction_date"`
+	Description    string         `db:"description"`
+	Direction      string         `db:"direction"`
+	Quantity       *money.Decimal `db:"quantity"`
+	Currency       string         `db:"currency"`
+	Gross          *money.Decimal `db:"value_gross"`
+	Fee            *money.Decimal `db:"value_fee"`
+	ValueCurrency  *string        `db:"value_currency"`
+	Category       *string        `db:"provider_category"`
+	Vendor         *string        `db:"vendor"`
+	Memo           *string        `db:"memo"`
+	Details        *string        `db:"details"`
+	EventKey       *string        `db:"event_key"`
+	GroupID        *string        `db:"group_id"`
+	Type           string         `db:"transaction_type"`
+	TypeBefore     *string        `db:"type_before_spam"`
+	Status         string         `db:"status"`
+	Spam           *string        `db:"spam"`
+	JournalEntryID *string        `db:"journal_entry_id"`
+	TagIDs         string         `db:"tag_ids"`
+	CreatedAt      time.Time      `db:"created_at"`
+	UpdatedAt      time.Time      `db:"updated_at"`
+}
+
+// keyedRow has also what transactions are found by, which nobody reads.
+type keyedRow struct {
+	row
+	Asset       string  `db:"asset_type"`
+	Chain       string  `db:"chain"`
+	From        *string `db:"from_key"`
+	To          *string `db:"to_key"`
+	CategoryKey *string `db:"category_key"`
+	GrossAmount string  `db:"gross_amount_key"`
+	NetAmount   string  `db:"net_amount_key"`
+	GrossPrice  string  `db:"gross_price_key"`
+	Search      string  `db:"search"`
+}
+
+func toRow(t Transaction) keyedRow {
+	k := t.keys()
+	r := keyedRow{
+		row{
+			ID: t.ID, Number: t.Number, Shelf: t.shelf(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At, Description: t.Description, Direction: string(t.Direction),
+			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
+			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
+			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs, " "), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		},
+		k.asset, k.chain, db.OrNull(k.from), db.OrNull(k.to), db.OrNull(k.category), k.grossAmount, k.netAmount, k.grossPrice, k.search,
+	}
+	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
+		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})
+	}
+	if t.Spam != nil {
+		r.Spam = toJSON(t.Spam)
+	}
+	if v := t.Value; v != nil {
+		r.Gross, r.Fee, r.ValueCurrency = &v.Gross, &v.Fee, &v.Currency
+	}
+	return r
+}
+
+func (r row) transaction(s source.Source) (Transaction, error) {
+	t := Transaction{
+		ID: r.ID, Number: r.Number, Source: s, ExternalID: r.ExternalID, At: r.At, Description: r.Description, Direction: Direction(r.Direction),
+		Quantity: r.Quantity, Currency: r.Currency, Category: db.OrEmpty(r.Category), Vendor: db.OrEmpty(r.Vendor), Memo: db.OrEmpty(r.Memo),
+		EventKey: db.OrEmpty(r.EventKey), GroupID: db.OrEmpty(r.GroupID), Type: Type(r.Type), TypeBeforeSpam: Type(db.OrEmpty(r.TypeBefore)),
+		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(r.TagIDs), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Gross != nil && r.Fee != nil && r.ValueCurrency != nil {
+		t.Value = &Value{*r.Gross, *r.Fee, *r.ValueCurrency}
+	}
+	if r.Details != nil {
+		var d details
+		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {
+			return t, fmt.Errorf("txn: the details of %s: %w", r.ID, err)
+		}
+		t.Crypto, t.Bank, t.Card = d.Crypto, d.Bank, d.Card
+	}
+	if r.Spam != nil {
+		if err := json.Unmarshal([]byte(*r.Spam), &t.Spam); err != nil {
+			return t, fmt.Errorf("txn: the verdict on %s: %w", r.ID, err)
+		}
+	}
+	return t, nil
+}
+
+type tagRow struct {
+	TagID         string `db:"tag_id"`
+	TransactionID string `db:"transaction_id"`
+}
+
+func tagsOf(all []Transaction) (out []tagRow) {
+	for _, t := range all {
+		for _, id := range t.TagIDs {
+			out = append(out, tagRow{id, t.ID})
+		}
+	}
+	return out
+}
+
+func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) error {
+	rows := make([]keyedRow, len(all))
+	for i, t := range all {
+		rows[i] = toRow(t)
+	}
+	if err := db.Insert(ctx, tx, "transactions", rows...); err != nil {
+		return err
+	}
+	return db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
+}
+
+type countedRow struct {
+	cell
+	Count int64 `db:"count"`
+}
+
+// addCounts writes changes of how many there are, always in the same order, and forgets sorts of which none are left.
+func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
+	rows, fewer := make([]countedRow, 0, len(c)), false
+	for k, n := range c {
+		if n != 0 {
+			rows = append(rows, countedRow{k, n})
+			fewer = fewer || n < 0
+		}
+	}
+	slices.SortFunc(rows, func(a, b countedRow) int {
+		return cmp.Or(cmp.Compare(a.SourceID, b.SourceID), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Asset, b.Asset),
+			cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Category, b.Category))
+	})
+	_, err := db.Upsert(ctx, tx, "transaction_counts", rows, `ON CONFLICT (organization_id, source_id, status, transaction_type, asset_type, chain, direction, category_key)
+		DO UPDATE SET count = transaction_counts.count + excluded.count`)
+	if err != nil || !fewer {
+		return err
+	}
+	_, err = tx.Exec(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
+	return err
+}
+
+// selectExternal gives the ids of the transactions that a source has told of under some of its own ids.
+func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
+	type pair struct {
+		ExternalID string `db:"external_id"`
+		ID         string `db:"transaction_id"`
+	}
+	rows, err := db.All[pair](ctx, tx, "SELECT external_id, transaction_id FROM transactions WHERE organization_id = @org AND source_id = ? AND external_id {any}", sourceID, externalIDs)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ExternalID] = r.ID
+	}
+	return out, err
+}
+
+func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
+}
+
+var selectRows = "SELECT " + db.Columns[row]() + " FROM transactions WHERE organization_id = @org"
+
+// read makes transactions of rows, with their sources.
+func read(ctx context.Context, tx *db.Tx, rows []row) ([]Transaction, error) {
+	var ids []string
+	for _, r := range rows {
+		if !slices.Contains(ids, r.SourceID) {
+			ids = append(ids, r.SourceID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	sources, err := source.Some(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Transaction, len(rows))
+	for i, r := range rows {
+		if out[i], err = r.transaction(sources[r.SourceID]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// selectSome gives transactions by their ids, in no order.
+func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any} AND shelf < ?", ids, deleted)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, tx, rows)
+}
+
+func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
+	found, err := selectSome(ctx, tx, []string{transactionID})
+	if err == nil && len(found) == 0 {
+		err = fault.Missing(noun)
+	}
+	if err != nil {
+		return Transaction{}, err
+	}
+	return found[0], nil
+}
