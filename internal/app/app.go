@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -33,6 +34,7 @@ type App struct {
 	Audit    *audit.Service
 	Entities *entity.Service
 	Accounts *account.Service
+	Sources  *source.Service
 	Tags     *tag.Service
 	FX       *fx.Service
 	Journal  *journal.Service
@@ -56,6 +58,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:    audit.NewService(d),
 		Entities: entity.NewService(d),
 		Accounts: account.NewService(d),
+		Sources:  source.NewService(d, nil, nil),
 		Tags:     tag.NewService(d),
 		FX:       fx.NewService(d),
 		Journal:  entries,
