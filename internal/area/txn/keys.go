@@ -32,12 +32,9 @@ type keys struct {
 }
 
 func (t Transaction) keys() keys {
-	k := keys{asset: t.Currency, category: strings.ToLower(t.Category), search: t.searchText()}
+	k := keys{asset: t.Asset(), category: strings.ToLower(t.Category), search: t.searchText()}
 	if c := t.Crypto; c != nil {
 		k.chain, k.from, k.to = strings.ToLower(c.Chain), source.AddressKey(c.From), source.AddressKey(c.To)
-		if c.AssetType != "" {
-			k.asset = c.AssetType
-		}
 	}
 	gross, net := t.amounts()
 	k.grossAmount, k.netAmount = sortKey(gross), sortKey(net)
