@@ -2,6 +2,7 @@ package txn
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -72,6 +73,13 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		for _, s := range w.owners {
 			c.branches = append(c.branches, oneOf("source_id", []string{s}))
 		}
+		c.by = &condition{args: c.args}
+		for i, column := range []string{"from_key", "to_key", "source_id"} {
+			alias := string(rune('a' + i))
+			c.by.text += " UNION SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias + ".organization_id = @org AND " +
+				w.onShelves().render(alias, true) + " AND " + alias + "." + column + " {any}"
+		}
+		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ") + ")"
 		all = append(all, c)
 	}
 	all = append(all, w.tabled()...)
@@ -90,6 +98,18 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{w.excluded}})
 	}
 	return all
+}
+
+// onShelves asks for the shelves that are looked at.
+func (w wanted) onShelves() condition {
+	texts := make([]string, len(w.shelves))
+	for i, shelf := range w.shelves {
+		texts[i] = strconv.FormatInt(shelf, 10)
+	}
+	if len(texts) == 1 {
+		return condition{text: "§shelf = " + texts[0]}
+	}
+	return condition{text: "§shelf IN (" + strings.Join(texts, ", ") + ")"}
 }
 
 // tabled are the conditions on columns that have an index by date and are counted.
