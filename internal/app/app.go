@@ -3,7 +3,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -24,7 +23,6 @@ import (
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/txn"
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -37,6 +35,7 @@ type App struct {
 	Audit        *audit.Service
 	Entities     *entity.Service
 	Accounts     *account.Service
+	Sources      *source.Service
 	Tags         *tag.Service
 	FX           *fx.Service
 	Transactions *txn.Service
@@ -44,19 +43,6 @@ type App struct {
 	Exchange     *interchange.Service
 	Reports      *report.Service
 	Periods      *period.Service
-	DB       *db.DB
-	Org      *org.Service
-	Access   *access.Service
-	Audit    *audit.Service
-	Entities *entity.Service
-	Accounts *account.Service
-	Sources  *source.Service
-	Tags     *tag.Service
-	FX       *fx.Service
-	Journal  *journal.Service
-	Exchange *interchange.Service
-	Reports  *report.Service
-	Periods  *period.Service
 
 	log *slog.Logger
 }
@@ -74,6 +60,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:        audit.NewService(d),
 		Entities:     entity.NewService(d),
 		Accounts:     account.NewService(d),
+		Sources:      source.NewService(d, txn.Shelve, nil),
 		Tags:         tag.NewService(d),
 		FX:           fx.NewService(d),
 		Transactions: txn.NewService(d),
@@ -82,26 +69,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Reports:      report.NewService(d),
 		Periods:      period.NewService(d),
 		log:          log,
-		DB:       d,
-		Org:      org.NewService(d),
-		Access:   access.NewService(d),
-		Audit:    audit.NewService(d),
-		Entities: entity.NewService(d),
-		Accounts: account.NewService(d),
-		Sources:  source.NewService(d, shelve, nil),
-		Tags:     tag.NewService(d),
-		FX:       fx.NewService(d),
-		Journal:  entries,
-		Exchange: interchange.NewService(d, entries),
-		Reports:  report.NewService(d),
-		Periods:  period.NewService(d),
-		log:      log,
 	}
-}
-
-// shelve refuses, because transactions cannot be deleted yet; nothing makes an aggregator's account either.
-func shelve(context.Context, *db.Tx, string) error {
-	return fault.UnavailableBecause(errors.New("app: transactions cannot be deleted"), "transactions cannot be deleted yet")
 }
 
 const (
