@@ -134,19 +134,20 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		id := addAccounts(t, n, "Checking")[0]
+		tell(t, n, id)
 		before := entries(t, n)
 		a := s.Send(t, apitest.Request{Method: "DELETE", Path: "/v1/sources/" + id, Key: n.Key})
 		if e := a.Error(t); a.Status != 503 || e.Code != "SERVICE_UNAVAILABLE" || a.Header.Get("Retry-After") == "" || !strings.Contains(e.Message, "no access to plaid is configured") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		now, err := n.Client.Source(t.Context(), id)
-		if err != nil || now.IsManual || now.Provider != "plaid" || *now.Currency != "USD" || !slices.Equal(now.Guidance.AllowedActions, []string{"edit", "delete"}) || len(now.Guidance.Warnings) != 2 || entries(t, n) != before {
+		if err != nil || now.IsManual || now.Provider != "plaid" || *now.Currency != "USD" || !slices.Equal(now.Guidance.AllowedActions, []string{"edit", "delete"}) || len(now.Guidance.Warnings) != 3 || entries(t, n) != before {
 			t.Errorf("%+v %v", now, err)
 		}
 		provider := removing(func(ctx context.Context) error { // a transaction under way would be joined, and refused
 			return s.App.DB.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		})
-		s.App.Sources = source.NewService(s.App.DB, func(context.Context, *db.Tx, string) error { return nil }, map[string]source.Aggregator{"plaid": provider})
+		s.App.Sources = source.NewService(s.App.DB, txn.Shelve, map[string]source.Aggregator{"plaid": provider})
 		if a, data := send(t, s, n.Key, "DELETE", "/v1/sources/"+id, ""); a.Status != 200 || string(data["id"]) != `"`+id+`"` {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
