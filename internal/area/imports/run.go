@@ -151,7 +151,7 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 	for end := false; !end; {
 		var b batch
 		var broken error
-		if end, broken = b.gather(ctx, in, w.Mapping); broken != nil && fault.KindOf(broken) != fault.Invalid {
+		if end, broken = b.gather(ctx, in, w.Mapping, w.s.batch); broken != nil && fault.KindOf(broken) != fault.Invalid {
 			return broken
 		}
 		if err := w.put(ctx, b); err != nil { // also what stands before the place at which the file is broken
@@ -192,8 +192,8 @@ type batch struct {
 }
 
 // gather reads the next rows, and tells whether they are the last.
-func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping) (end bool, err error) {
-	for len(b.all) < batchRecords && b.counts.Rows < batchRows && len(b.faults) < batchFaults {
+func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping, records int) (end bool, err error) {
+	for len(b.all) < records && b.counts.Rows < batchRows && len(b.faults) < batchFaults {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			end = true

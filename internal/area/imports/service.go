@@ -13,14 +13,15 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db *db.DB
+	db    *db.DB
+	batch int // how many transactions one database transaction adds
 
 	// AfterImport runs when the last row of an import is in and before it is completed, outside of a transaction. It may run again, and must bear that.
 	AfterImport []func(ctx context.Context, i Import) error
 }
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{db: d} }
+func NewService(d *db.DB) *Service { return &Service{db: d, batch: batchRecords} }
 
 // Filter narrows a list; what is empty does not.
 type Filter struct {

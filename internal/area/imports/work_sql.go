@@ -69,10 +69,10 @@ type checkRow struct {
 func selectChecks(ctx context.Context, tx *db.Tx) ([]checkRow, error) {
 	return db.All[checkRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
 		(SELECT count(*) FROM import_faults f WHERE f.organization_id = @org AND f.import_id = imports.import_id) AS kept,
-		(SELECT max(f.position) FROM import_faults f WHERE f.organization_id = @org AND f.import_id = imports.import_id) AS last,
+		(SELECT max(l.position) FROM import_faults l WHERE l.organization_id = @org AND l.import_id = imports.import_id) AS last,
 		(SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = imports.import_id) AS stored,
-		(SELECT count(*) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = imports.import_id) AS pieces,
-		(SELECT max(c.position) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = imports.import_id) AS top,
+		(SELECT count(*) FROM import_chunks p WHERE p.organization_id = @org AND p.import_id = imports.import_id) AS pieces,
+		(SELECT max(t.position) FROM import_chunks t WHERE t.organization_id = @org AND t.import_id = imports.import_id) AS top,
 		(SELECT count(*) FROM sources s WHERE s.organization_id = @org AND s.source_id = imports.source_id) AS source
 		FROM imports WHERE organization_id = @org ORDER BY import_id`)
 }
