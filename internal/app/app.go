@@ -29,19 +29,6 @@ import (
 
 // App is every use case there is, on one database.
 type App struct {
-	DB       *db.DB
-	Org      *org.Service
-	Access   *access.Service
-	Audit    *audit.Service
-	Entities *entity.Service
-	Accounts *account.Service
-	Tags     *tag.Service
-	FX       *fx.Service
-	Journal  *journal.Service
-	Exchange *interchange.Service
-	Imports  *imports.Service
-	Reports  *report.Service
-	Periods  *period.Service
 	DB           *db.DB
 	Org          *org.Service
 	Access       *access.Service
@@ -53,6 +40,7 @@ type App struct {
 	Transactions *txn.Service
 	Journal      *journal.Service
 	Exchange     *interchange.Service
+	Imports      *imports.Service
 	Reports      *report.Service
 	Periods      *period.Service
 
@@ -66,20 +54,6 @@ func New(d *db.DB, log *slog.Logger) *App {
 	}
 	entries := journal.NewService(d)
 	return &App{
-		DB:       d,
-		Org:      org.NewService(d),
-		Access:   access.NewService(d),
-		Audit:    audit.NewService(d),
-		Entities: entity.NewService(d),
-		Accounts: account.NewService(d),
-		Tags:     tag.NewService(d),
-		FX:       fx.NewService(d),
-		Journal:  entries,
-		Exchange: interchange.NewService(d, entries),
-		Imports:  imports.NewService(d),
-		Reports:  report.NewService(d),
-		Periods:  period.NewService(d),
-		log:      log,
 		DB:           d,
 		Org:          org.NewService(d),
 		Access:       access.NewService(d),
@@ -91,6 +65,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Transactions: txn.NewService(d),
 		Journal:      entries,
 		Exchange:     interchange.NewService(d, entries),
+		Imports:      imports.NewService(d),
 		Reports:      report.NewService(d),
 		Periods:      period.NewService(d),
 		log:          log,
