@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -21,8 +22,10 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -35,6 +38,7 @@ type App struct {
 	Audit        *audit.Service
 	Entities     *entity.Service
 	Accounts     *account.Service
+	Sources      *source.Service
 	Tags         *tag.Service
 	FX           *fx.Service
 	Transactions *txn.Service
@@ -60,6 +64,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:        audit.NewService(d),
 		Entities:     entity.NewService(d),
 		Accounts:     account.NewService(d),
+		Sources:      source.NewService(d, shelve, nil),
 		Tags:         tag.NewService(d),
 		FX:           fx.NewService(d),
 		Transactions: txn.NewService(d),
@@ -70,6 +75,11 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Periods:      period.NewService(d),
 		log:          log,
 	}
+}
+
+// shelve refuses, because transactions cannot be deleted yet; nothing makes an aggregator's account either.
+func shelve(context.Context, *db.Tx, string) error {
+	return fault.UnavailableBecause(errors.New("app: transactions cannot be deleted"), "transactions cannot be deleted yet")
 }
 
 const (

@@ -76,10 +76,10 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		c.by = &condition{args: c.args}
 		for i, column := range []string{"from_key", "to_key", "source_id"} {
 			alias := string(rune('a' + i))
-			c.by.text += " UNION SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias + ".organization_id = @org AND " +
+			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias + ".organization_id = @org AND " +
 				w.onShelves().render(alias, true) + " AND " + alias + "." + column + " {any}"
 		}
-		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ") + ")"
+		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ALL ") + ")"
 		all = append(all, c)
 	}
 	all = append(all, w.tabled()...)
