@@ -40,7 +40,7 @@ func (r checkRow) faults() (out []string) {
 	}
 	say(err != nil, "its mapping cannot be read")
 	say(err == nil && (string(i.Mapping.Format) != r.Format || i.Mapping.Preset != db.OrEmpty(r.Preset)), "its format or preset is not that of its mapping")
-	say(r.Source == 0, "its source %s is not there", r.SourceID)
+	say(r.Source == 0 && i.Status != Uploading, "its source %s is not there", r.SourceID)
 	say(i.Status != Uploading && !slices.Contains(Statuses, i.Status), "it cannot be %q", r.Status)
 	kept := min(r.Faults, FaultsKept)
 	say(r.Kept != kept || r.Last != nil && *r.Last != kept, "%d faults are kept where %d are counted", r.Kept, r.Faults)
