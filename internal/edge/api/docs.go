@@ -122,10 +122,11 @@ func (d docs) operation(op *huma.Operation, status int) docsOperation {
 		n, _ := strconv.Atoi(code) // the description has no codes but numbers
 		response := op.Responses[code]
 		switch schema := schemaOf(response.Content); {
+		case n >= http.StatusBadRequest:
+			o.Errors = append(o.Errors, docsError{n, response.Description})
 		case n != status:
-			if n >= http.StatusBadRequest {
-				o.Errors = append(o.Errors, docsError{n, response.Description})
-			}
+			d.answer = true
+			o.Blocks = append(o.Blocks, docsBlock{op.OperationID + "-" + code, response.Description, code, d.properties(schema, nil)})
 		case schema != nil:
 			d.answer = true
 			o.Example = pretty([]byte(d.sampler(op).value("", "", schema)))

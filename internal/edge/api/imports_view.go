@@ -78,14 +78,14 @@ func (CreateImport) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 // ImportMapping says how a file is to be read.
 type ImportMapping struct {
 	Format        string        `json:"format,omitempty" enum:"csv,json,ofx" doc:"What kind of file it is"`
-	Preset        string        `json:"preset,omitempty" maxLength:"64" doc:"A known layout, from which columns and directions follow"`
+	Preset        string        `json:"preset,omitempty" maxLength:"64" doc:"A known layout, from which columns and directions follow" example:"kraken"`
 	Encoding      string        `json:"encoding,omitempty" enum:"utf-8,utf-16le,utf-16be,windows-1252" doc:"How letters are spelled, for files without a mark that says it"`
 	Delimiter     string        `json:"delimiter,omitempty" maxLength:"1" doc:"What stands between cells: a comma, a semicolon, a tab or a bar" example:";"`
 	HeaderRow     int64         `json:"header_row,omitempty" minimum:"-1" maximum:"1000000" doc:"The line on which the names of the columns stand; 0 is to be found out, -1 says that there is none"`
 	Columns       ImportColumns `json:"columns,omitempty" doc:"For each field the column it is in, by its name or by its number as #3"`
-	DateLayouts   []string      `json:"date_layouts,omitempty" maxItems:"10" doc:"Tried in turn: such as DD/MM/YYYY HH:mm, or auto, unix, unix_ms"`
+	DateLayouts   []string      `json:"date_layouts,omitempty" maxItems:"10" doc:"Tried in turn: such as DD/MM/YYYY HH:mm, or auto, unix, unix_ms" example:"DD.MM.YYYY"`
 	TimeZone      string        `json:"time_zone,omitempty" maxLength:"64" doc:"The IANA name of the zone of times that state none; UTC when left out" example:"Europe/Berlin"`
-	Decimal       string        `json:"decimal,omitempty" maxLength:"4" doc:"The decimal separator: a point, a comma or auto"`
+	Decimal       string        `json:"decimal,omitempty" maxLength:"4" doc:"The decimal separator: a point, a comma or auto" example:","`
 	Direction     string        `json:"direction,omitempty" enum:"sign,columns,words" doc:"How an inflow is told from an outflow"`
 	InflowWords   []string      `json:"inflow_words,omitempty" maxItems:"100" doc:"What the direction column says of inflows, besides the usual words"`
 	OutflowWords  []string      `json:"outflow_words,omitempty" maxItems:"100" doc:"What the direction column says of outflows, besides the usual words"`
@@ -96,7 +96,7 @@ type ImportMapping struct {
 	ValueCurrency string        `json:"value_currency,omitempty" maxLength:"100" doc:"That of every value, where no column says it" example:"USD"`
 	Chain         string        `json:"chain,omitempty" maxLength:"100" doc:"That of every transaction on a chain, where no column says it"`
 	BankName      string        `json:"bank_name,omitempty" maxLength:"500" doc:"The bank of every transaction, where no column says it"`
-	AccountLast4  string        `json:"account_last4,omitempty" maxLength:"4" doc:"The end of the account's number, where no column says it"`
+	AccountLast4  string        `json:"account_last4,omitempty" maxLength:"4" doc:"The end of the account's number, where no column says it" example:"1234"`
 	IgnoreIDs     bool          `json:"ignore_ids,omitempty" doc:"Make ids of what rows say, for files whose own ids are not unique"`
 }
 

@@ -82,7 +82,9 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		b := withSource(t, c)
 		file := aStatement(t, 30, "BAD,2026-02-31,x,1,USD\n")
-		run := func(more ...string) result { return inside(on(c, append([]string{"import", "transactions"}, more...)...)...) }
+		run := func(more ...string) result {
+			return inside(on(c, append([]string{"import", "transactions"}, more...)...)...)
+		}
 		preview := run(file, "--source", "checking", "--dry-run").mustDo(t).out
 		for _, text := range []string{
 			"statement.csv: csv, a layout that was guessed", `the column "Amount" is called as amount is`, `"amount": "Amount"`, "LINE", "2026-01-01 00:00:00  debit", "15.50", "Payment 0",
