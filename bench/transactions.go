@@ -86,10 +86,7 @@ type filled struct {
 	small    string
 }
 
-func (f *filled) close() {
-	f.crowd.close()
-	_ = f.stop()
-}
+func (f *filled) close() { _ = f.stop() }
 
 // fillTransactions starts a service and brings a file of transactions in, the way anybody would.
 func (b *bench) fillTransactions(place func(string) (books, error), name string, rows int) (*filled, error) {
@@ -111,9 +108,6 @@ func (b *bench) fillTransactions(place func(string) (books, error), name string,
 	}
 	f := &filled{books: k, server: s, rows: rows}
 	if err := f.bring(b.ctx, file); err != nil {
-		return nil, errors.Join(err, s.stop())
-	}
-	if f.crowd, err = dial(s.host, 1); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return f, nil
@@ -259,16 +253,24 @@ func (b *bench) listFigures(engine string, few, many *filled) ([]figure, error) 
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range []*filled{few, many} {
+		if f.crowd, err = dial(f.host, 1); err != nil {
+			return nil, err
+		}
+		defer f.crowd.close()
+	}
 	hand, growth := worst{limit: listHandMax}, worst{limit: listGrowthMax}
 	var first, tenThousandth float64
-	for _, q := range append(many.questions(), question{name: "page 10,000", query: deep.query, where: deep.where, args: deep.args}) {
+	deep.name = "page 10,000"
+	same := append(few.questions(), deep)
+	for i, q := range append(many.questions(), deep) {
 		var little, much, plainly tally
 		for round := range pick(b, 40, 15) {
 			for _, side := range []struct {
 				to *tally
 				do func() error
 			}{
-				{&little, func() error { return few.ask(q.query) }},
+				{&little, func() error { return few.ask(same[i].query) }},
 				{&much, func() error { return many.ask(q.query) }},
 				{&plainly, func() error { return byHand.ask(q) }},
 			} {
