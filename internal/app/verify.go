@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -26,6 +27,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	entity.Check,
 	tag.Check,
 	fx.Check,
+	txn.Check,
 }
 
 // Finding is one broken invariant.
