@@ -22,7 +22,9 @@ const (
 	ExternalIDMax = 255
 	TextMax       = 2000
 	nameMax       = 500
-	symbolMax     = 100
+	// symbolMax and categoryMax are less, so that together they fit into the key that counts go by, and a symbol into a cursor.
+	symbolMax   = 100
+	categoryMax = 300
 	// tagsMax is how many tags a transaction may have.
 	tagsMax = 100
 )
@@ -80,7 +82,7 @@ func (p Params) Check(faults *fault.List, at string) {
 	text("external_id", p.ExternalID, ExternalIDMax, true)
 	text("external.description", p.Description, TextMax, false)
 	text("external.currency", p.Currency, symbolMax, true)
-	text("provider_category", p.Category, nameMax, false)
+	text("provider_category", p.Category, categoryMax, false)
 	text("vendor", p.Vendor, nameMax, false)
 	text("memo", p.Memo, TextMax, false)
 	if p.At.Before(earliest) || !p.At.Before(latest) {
@@ -100,8 +102,10 @@ func (p Params) Check(faults *fault.List, at string) {
 	}
 	p.checkValue(faults, at+"external.value_fiat")
 	if c := p.Crypto; c != nil {
-		for _, part := range [][2]string{{"chain", c.Chain}, {"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To},
-			{"asset_type", c.AssetType}, {"contract_address", c.ContractAddress}, {"token_id", c.TokenID}, {"fee_asset_type", c.FeeAssetType}} {
+		text("crypto.chain", c.Chain, symbolMax, false)
+		text("crypto.asset_type", c.AssetType, symbolMax, false)
+		text("crypto.fee_asset_type", c.FeeAssetType, symbolMax, false)
+		for _, part := range [][2]string{{"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To}, {"contract_address", c.ContractAddress}, {"token_id", c.TokenID}} {
 			text("crypto."+part[0], part[1], nameMax, false)
 		}
 		if c.FeeQuantity != nil && c.FeeQuantity.Sign() < 0 {

@@ -76,9 +76,7 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 		t.Vendor = strings.TrimSpace(*p.Vendor)
 	}
 	if p.TagIDs != nil {
-		t.TagIDs = slices.Clone(*p.TagIDs)
-		slices.Sort(t.TagIDs)
-		t.TagIDs = slices.Compact(t.TagIDs)
+		t.TagIDs = tagSet(*p.TagIDs)
 	}
 	return t, nil
 }
@@ -216,6 +214,9 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 	p.Changes.check(&faults, "changes.")
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
+	}
+	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > BulkMax) {
+		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
 	}
 	if p.Filter != nil && p.Expected == nil && !p.Dry {
 		faults.Addf("expected_count", "is required with filter: a dry run tells how many it finds")
