@@ -30,3 +30,6 @@ func (c *counter) Times(way string) int {
 	defer c.mu.Unlock()
 	return c.times[way]
 }
+
+// Amounts are what a transaction is sorted by.
+var Amounts = Transaction.amounts

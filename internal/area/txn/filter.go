@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/source"
@@ -127,9 +126,7 @@ func (f Filter) check() (w wanted, err error) {
 			w.numbers = []int64{}
 		}
 	}
-	if utf8.RuneCountInString(f.Search) > SearchMax {
-		faults.Addf("search", "must have at most %d characters", SearchMax)
-	}
+	checkText(&faults, "search", f.Search, SearchMax)
 	w.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
 	w.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
 	w.first, w.last = moment(&faults, "start_date", f.StartDate, false), moment(&faults, "end_date", f.EndDate, true)

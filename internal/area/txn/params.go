@@ -70,14 +70,11 @@ var (
 // Check finds every fault of a transaction in itself. The prefix is what field names begin with.
 func (p Params) Check(faults *fault.List, at string) {
 	text := func(field, value string, most int, required bool) {
-		switch n := utf8.RuneCountInString(value); {
-		case required && strings.TrimSpace(value) == "":
+		if required && strings.TrimSpace(value) == "" {
 			faults.Addf(at+field, "must not be empty")
-		case n > most:
-			faults.Addf(at+field, "must have at most %d characters", most)
-		case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
-			faults.Addf(at+field, "must be UTF-8 without the character U+0000")
+			return
 		}
+		checkText(faults, at+field, value, most)
 	}
 	text("external_id", p.ExternalID, ExternalIDMax, true)
 	text("external.description", p.Description, TextMax, false)
@@ -128,7 +125,17 @@ func (p Params) Check(faults *fault.List, at string) {
 	}
 }
 
-// checkValue holds the parts of a value against each other, to the minor unit of its currency.
+// checkText finds what no text may be: too long, or nothing that both databases keep.
+func checkText(faults *fault.List, field, value string, most int) {
+	switch {
+	case utf8.RuneCountInString(value) > most:
+		faults.Addf(field, "must have at most %d characters", most)
+	case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
+		faults.Addf(field, "must be UTF-8 without the character U+0000")
+	}
+}
+
+// checkValue holds the parts of a value against each other.
 func (p Params) checkValue(faults *fault.List, field string) {
 	v := p.Value
 	if v == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
@@ -26,15 +25,12 @@ type UpdateParams struct {
 
 // check finds every fault of a change in itself. A type and a state that contradict each other are one.
 func (p UpdateParams) check(faults *fault.List, at string) {
-	text := func(field string, value *string, most int) {
-		switch {
-		case value == nil:
-		case utf8.RuneCountInString(*value) > most:
-			faults.Addf(at+field, "must have at most %d characters", most)
-		}
+	if p.Memo != nil {
+		checkText(faults, at+"memo", *p.Memo, TextMax)
 	}
-	text("memo", p.Memo, TextMax)
-	text("vendor", p.Vendor, nameMax)
+	if p.Vendor != nil {
+		checkText(faults, at+"vendor", *p.Vendor, nameMax)
+	}
 	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
