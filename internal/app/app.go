@@ -20,25 +20,29 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
 
 // App is every use case there is, on one database.
 type App struct {
-	DB       *db.DB
-	Org      *org.Service
-	Access   *access.Service
-	Audit    *audit.Service
-	Entities *entity.Service
-	Accounts *account.Service
-	Tags     *tag.Service
-	FX       *fx.Service
-	Journal  *journal.Service
-	Exchange *interchange.Service
-	Reports  *report.Service
-	Periods  *period.Service
+	DB           *db.DB
+	Org          *org.Service
+	Access       *access.Service
+	Audit        *audit.Service
+	Entities     *entity.Service
+	Accounts     *account.Service
+	Sources      *source.Service
+	Tags         *tag.Service
+	FX           *fx.Service
+	Transactions *txn.Service
+	Journal      *journal.Service
+	Exchange     *interchange.Service
+	Reports      *report.Service
+	Periods      *period.Service
 
 	log *slog.Logger
 }
@@ -50,19 +54,21 @@ func New(d *db.DB, log *slog.Logger) *App {
 	}
 	entries := journal.NewService(d)
 	return &App{
-		DB:       d,
-		Org:      org.NewService(d),
-		Access:   access.NewService(d),
-		Audit:    audit.NewService(d),
-		Entities: entity.NewService(d),
-		Accounts: account.NewService(d),
-		Tags:     tag.NewService(d),
-		FX:       fx.NewService(d),
-		Journal:  entries,
-		Exchange: interchange.NewService(d, entries),
-		Reports:  report.NewService(d),
-		Periods:  period.NewService(d),
-		log:      log,
+		DB:           d,
+		Org:          org.NewService(d),
+		Access:       access.NewService(d),
+		Audit:        audit.NewService(d),
+		Entities:     entity.NewService(d),
+		Accounts:     account.NewService(d),
+		Sources:      source.NewService(d, txn.Shelve, nil),
+		Tags:         tag.NewService(d),
+		FX:           fx.NewService(d),
+		Transactions: txn.NewService(d),
+		Journal:      entries,
+		Exchange:     interchange.NewService(d, entries),
+		Reports:      report.NewService(d),
+		Periods:      period.NewService(d),
+		log:          log,
 	}
 }
 

@@ -110,7 +110,9 @@ func (f *findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tall
 		if r.Shelf == deleted {
 			continue
 		}
-		k.counts[r.cell()]++
+		for _, sort := range r.cells() {
+			k.counts[sort]++
+		}
 		for _, tagID := range strings.Fields(r.TagIDs) {
 			k.marks[tagID]++
 		}
@@ -122,7 +124,7 @@ func (f *findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tall
 func (f *findings) one(r keyedRow, sources map[string]source.Source) {
 	name := SequenceNumber(r.Number)
 	s, there := sources[r.SourceID]
-	if !there {
+	if !there && r.Shelf != deleted {
 		f.addf("without their source", "the source %s of %s is not there", r.SourceID, name)
 	}
 	f.state(r)
@@ -163,12 +165,12 @@ func (f *findings) counts(ctx context.Context, tx *db.Tx, want counts) error {
 	}
 	for _, k := range kept {
 		if n := want[k.cell]; n != k.Count {
-			f.addf("wrong counts", "%v are counted as %d, but there are %d", k.cell, k.Count, n)
+			f.addf("wrong counts", "%+v are counted as %d, but there are %d", k.cell, k.Count, n)
 		}
 		delete(want, k.cell)
 	}
 	for cell, n := range want {
-		f.addf("missing counts", "%v are not counted, but there are %d", cell, n)
+		f.addf("missing counts", "%+v are not counted, but there are %d", cell, n)
 	}
 	return nil
 }

@@ -11,9 +11,15 @@ func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]keye
 	return db.All[keyedRow](ctx, tx, "SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
 }
 
-// cell is the sort that a row is counted with, as it says itself.
-func (r keyedRow) cell() cell {
-	return cell{r.SourceID, r.Status, r.Type, r.Asset, r.Chain, r.Direction, db.OrEmpty(r.CategoryKey)}
+// cells are the sorts that a row is counted with, as it says itself.
+func (r keyedRow) cells() []cell {
+	all := []cell{{"", "", r.SourceID, r.Status}}
+	for _, f := range [][2]string{{"transaction_type", r.Type}, {"asset_type", r.Asset}, {"chain", r.Chain}, {"direction", r.Direction}, {"category_key", db.OrEmpty(r.CategoryKey)}} {
+		if f[1] != "" {
+			all = append(all, cell{f[0], f[1], r.SourceID, r.Status})
+		}
+	}
+	return all
 }
 
 // amountFault says what cannot be about the amounts of a row.

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
@@ -66,18 +68,18 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 		"source_id = 'src_x'":                  "the source src_x of OT-1 is not there",
 		"tag_ids = ''":                         "1 rows of transaction_tags belong to none that has the tag",
 		"tag_ids = tag_ids || ' tag_x'":        "the tag tag_x finds 0, but is on 1",
-		"DELETE FROM transaction_tags WHERE organization_id = @org":                                     "finds 0, but is on 1",
-		"UPDATE transaction_tags SET transaction_id = 'txn_x' WHERE organization_id = @org":             "1 rows of transaction_tags belong to none",
-		"UPDATE transaction_tags SET tag_id = 'tag_x' WHERE organization_id = @org":                     "the tag tag_x finds 1, but is on 0",
-		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org AND status = 'spam'":      "are counted as 7, but there are 1",
-		"DELETE FROM transaction_counts WHERE organization_id = @org AND status = 'posted'":             "are not counted, but there are 1",
-		"UPDATE transaction_counts SET category_key = 'x' WHERE organization_id = @org AND chain <> ''": "are counted as 1, but there are 0",
-		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org AND number = 2":   `OT-2 is spam of the type SPAM, before spam ""`,
-		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org AND number = 2":  "OT-2 is spam of the type FEE",
-		"UPDATE transactions SET shelf = 0 WHERE organization_id = @org AND number = 2":                 "OT-2 is spam, but stands on shelf 0",
-		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org AND number = 4":  "OT-4 does not repeat what it says in gross_amount_key",
-		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":        "are counted as 1, but there are 0",
-		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3":       "are counted as 1, but there are 0",
+		"DELETE FROM transaction_tags WHERE organization_id = @org":                                               "finds 0, but is on 1",
+		"UPDATE transaction_tags SET transaction_id = 'txn_x' WHERE organization_id = @org":                       "1 rows of transaction_tags belong to none",
+		"UPDATE transaction_tags SET tag_id = 'tag_x' WHERE organization_id = @org":                               "the tag tag_x finds 1, but is on 0",
+		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org AND facet = '' AND status = 'spam'": "are counted as 7, but there are 1",
+		"DELETE FROM transaction_counts WHERE organization_id = @org AND status = 'posted'":                       "are not counted, but there are 1",
+		"UPDATE transaction_counts SET value = 'x' WHERE organization_id = @org AND facet = 'category_key'":       "are counted as 1, but there are 0",
+		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org AND number = 2":             `OT-2 is spam of the type SPAM, before spam ""`,
+		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org AND number = 2":            "OT-2 is spam of the type FEE",
+		"UPDATE transactions SET shelf = 0 WHERE organization_id = @org AND number = 2":                           "OT-2 is spam, but stands on shelf 0",
+		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org AND number = 4":            "OT-4 does not repeat what it says in gross_amount_key",
+		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":                  "are counted as 1, but there are 0",
+		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3":                 "are counted as 1, but there are 0",
 	}
 	each(t, func(t *testing.T, c company) {
 		few(t, c)
@@ -108,25 +110,30 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 }
 
 // What is deleted keeps its number, and is neither counted nor found by its tags.
-func TestADeletedTransactionKeepsOnlyItsNumber(t *testing.T) {
+func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
-		few(t, c)
-		err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			for _, statement := range []string{"UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number = 1", "DELETE FROM transaction_tags WHERE organization_id = @org",
-				"DELETE FROM transaction_counts WHERE organization_id = @org AND chain <> ''"} {
-				if _, err := tx.Exec(ctx, statement); err != nil {
-					return err
-				}
-			}
-			if broken, err := txn.Check(ctx, tx); err != nil || len(broken) > 0 {
-				t.Error(broken, err)
-			}
-			return dbtest.ErrUndo
+		tagID := few(t, c)
+		c.source(t, source.Source{ID: "src_b", Type: source.Bank})
+		c.create(t, plain("src_b", "1"))
+		c.write(t, func(ctx context.Context, tx *db.Tx) error {
+			audit.Record(ctx, tx, audit.Change{Action: "source.deleted", ResourceType: "source", ResourceID: "src_a", Before: map[string]any{}})
+			return txn.Shelve(ctx, tx, "src_a")
 		})
-		if !errors.Is(err, dbtest.ErrUndo) {
+		c.sound(t)
+		for _, f := range []txn.Filter{{IncludeSpam: true}, {IncludeSpam: true, Search: "payment"}, {IncludeSpam: true, SequenceNumbers: []string{"OT-1", "OT-2", "OT-3", "OT-4", "OT-5"}}} {
+			out, err := c.List(c.ctx, txn.ListParams{Filter: f, Request: page.Request{Limit: 10}, WithCount: true})
+			if err != nil || len(out.Items) != 1 || *out.TotalCount != 1 || out.Items[0].Number != 5 {
+				t.Errorf("%+v: %d %v", f, len(out.Items), err)
+			}
+		}
+		if next := c.create(t, plain("src_b", "2"))[0]; next.Number != 6 {
+			t.Error(next.SequenceNumber())
+		}
+		if err := tag.NewService(c.db).Delete(c.ctx, tagID); err != nil {
 			t.Error(err)
 		}
+		c.sound(t)
 	})
 }
 

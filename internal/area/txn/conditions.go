@@ -1,7 +1,9 @@
 package txn
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +20,8 @@ type condition struct {
 	finds    bool        // an index finds what it asks for, in no useful order
 	by       *condition  // what is asked of that index, where that is not the condition itself
 	names    bool        // it names transactions one by one, by an index that does not know shelves
+
+	everywhere bool // its index does not know organizations either
 }
 
 // render writes a condition for a table, so that an index may serve it or so that none is tried.
@@ -43,12 +47,14 @@ func oneOf(column string, values []string) condition {
 	return c
 }
 
-// containing asks for a text in what is searched. An index finds it by the letters it has, three in a row.
-func containing(e db.Engine, text string) condition {
-	look, arg := db.Contains(e, "§search", text)
-	c := condition{text: look, args: []any{arg}, finds: utf8.RuneCountInString(text) >= db.TrigramMin}
-	if find, arg := db.FindsText(e, "transaction_texts", "§row_key", text); c.finds && find != "" {
-		c.by = &condition{text: find, args: []any{arg}}
+// containing asks for a text in what is searched. PostgreSQL sees by itself that its index serves that; SQLite is asked for the rarest letters
+// that the text has, three in a row.
+func (w wanted) containing(e db.Engine) condition {
+	look, arg := db.Contains(e, "§search", w.search)
+	c := condition{text: look, args: []any{arg}, finds: utf8.RuneCountInString(w.search) >= db.TrigramMin}
+	if len(w.rare) > 0 {
+		find, arg := db.FindsTrigrams("transaction_texts", "§row_key", w.rare)
+		c.by = &condition{text: find, args: []any{arg}, everywhere: true}
 	}
 	return c
 }
@@ -73,11 +79,18 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		for _, s := range w.owners {
 			c.branches = append(c.branches, oneOf("source_id", []string{s}))
 		}
+		c.by = &condition{args: c.args}
+		for i, column := range []string{"from_key", "to_key", "source_id"} {
+			alias := string(rune('a' + i))
+			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias + ".organization_id = @org AND " +
+				w.onShelves().render(alias, true) + " AND " + alias + "." + column + " {any}"
+		}
+		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ALL ") + ")"
 		all = append(all, c)
 	}
 	all = append(all, w.tabled()...)
 	if w.search != "" {
-		all = append(all, containing(e, w.search))
+		all = append(all, w.containing(e))
 	}
 	if !w.since.IsZero() {
 		all = append(all, condition{text: "§updated_at >= ?", args: []any{w.since}, finds: true})
@@ -91,6 +104,18 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{w.excluded}})
 	}
 	return all
+}
+
+// onShelves asks for the shelves that are looked at.
+func (w wanted) onShelves() condition {
+	texts := make([]string, len(w.shelves))
+	for i, shelf := range w.shelves {
+		texts[i] = strconv.FormatInt(shelf, 10)
+	}
+	if len(texts) == 1 {
+		return condition{text: "§shelf = " + texts[0]}
+	}
+	return condition{text: "§shelf IN (" + strings.Join(texts, ", ") + ")"}
 }
 
 // tabled are the conditions on columns that have an index by date and are counted.
@@ -150,24 +175,36 @@ func (w wanted) nothing() bool {
 	return false
 }
 
-// facets are the conditions on what is counted, with those that a shelf stands for.
-func (w wanted) facets() []condition {
-	all := w.tabled()
+// counted is what a filter asks of source and status, which every count knows; those on one column more can be counted too.
+func (w wanted) counted() (all []condition) {
+	if w.sources != nil {
+		all = append(all, oneOf("source_id", w.sources))
+	}
+	statuses := []string{w.status}
+	if w.status == "" {
+		statuses = []string{string(Pending), string(Posted)}
+	}
+	switch {
+	case len(w.shelves) == 2:
+		statuses = append(statuses, string(Spam))
+	case w.shelves[0] == spammed:
+		statuses = []string{string(Spam)}
+	}
+	return append(all, oneOf("status", statuses))
+}
+
+// facets are the columns by which is counted and what a filter asks of them.
+func (w wanted) facets() map[string][]string {
+	all := map[string][]string{"category_key": w.categories, "asset_type": w.assets, "chain": w.chains, "transaction_type": w.types}
 	if w.direction != "" {
-		all = append(all, condition{text: "§direction = ?", args: []any{w.direction}})
+		all["direction"] = []string{w.direction}
 	}
-	if w.status == "" && len(w.shelves) == 1 {
-		sign := "<>"
-		if w.shelves[0] == spammed {
-			sign = "="
-		}
-		all = append(all, condition{text: "§status " + sign + " 'spam'"})
-	}
+	maps.DeleteFunc(all, func(_ string, values []string) bool { return values == nil })
 	return all
 }
 
-// onlyFacets tells that a filter asks for nothing but what is counted.
-func (w wanted) onlyFacets() bool {
+// unread tells that how many pass is known without reading them.
+func (w wanted) unread() bool {
 	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} && w.amount == bounds{} &&
-		w.first.IsZero() && w.last.IsZero() && w.since.IsZero()
+		w.first.IsZero() && w.last.IsZero() && w.since.IsZero() && len(w.facets()) <= 1
 }

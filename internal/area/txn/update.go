@@ -128,7 +128,8 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 				return 0, err
 			}
 		}
-		c.move(e.Before, e.After)
+		c.add(e.Before, -1)
+		c.add(e.After, 1)
 		audit.Record(ctx, tx, audit.Change{Action: "transaction.updated", ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(), After: e.After.facts()})
 	}
 	return changed, addCounts(ctx, tx, c)
@@ -336,3 +337,6 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 		place = order.place(rows[len(rows)-1])
 	}
 }
+
+// Shelve deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
+func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error { return shelve(ctx, tx, sourceID) }
