@@ -94,7 +94,7 @@ func TestTheLongestTransactionIsKeptAndListed(t *testing.T) {
 		var all []txn.CreateParams
 		for i := range 3 {
 			p := plain("src_a", text(255, i))
-			p.Description, p.Memo, p.Vendor, p.Category, p.Currency = text(2000, i), text(2000, i+9), text(500, i), text(300, i), text(100, i)
+			p.Description, p.Memo, p.Vendor, p.Category, p.Currency = text(2000, i), text(2000, i+9), text(500, i), text(500, i), text(100, i)
 			p.Crypto = &txn.Crypto{Chain: text(100, i+3), AssetType: text(100, i+5), From: text(500, i), To: text(500, i+1), ContractAddress: text(500, 2), TokenID: text(500, 3)}
 			p.Card = &txn.Card{MerchantName: text(500, i), MerchantCategory: text(500, i+1)}
 			all = append(all, p)
@@ -110,7 +110,7 @@ func TestTheLongestTransactionIsKeptAndListed(t *testing.T) {
 				p.Cursor = out.NextCursor
 			}
 		}
-		if out, err := c.List(c.ctx, txn.ListParams{Filter: txn.Filter{Search: text(200, 1), Addresses: []string{text(500, 1)}, ProviderCategory: []string{text(300, 1)}}, Request: page.Request{Limit: 1}}); err != nil || len(out.Items) != 1 {
+		if out, err := c.List(c.ctx, txn.ListParams{Filter: txn.Filter{Search: text(200, 1), Addresses: []string{text(500, 1)}, ProviderCategory: []string{text(500, 1)}}, Request: page.Request{Limit: 1}}); err != nil || len(out.Items) != 1 {
 			t.Error(len(out.Items), err)
 		}
 		c.sound(t)

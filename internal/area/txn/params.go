@@ -22,9 +22,8 @@ const (
 	ExternalIDMax = 255
 	TextMax       = 2000
 	nameMax       = 500
-	// symbolMax and categoryMax are less, so that together they fit into the key that counts go by, and a symbol into a cursor.
-	symbolMax   = 100
-	categoryMax = 300
+	// symbolMax is less, so that what lists are sorted by fits into a cursor.
+	symbolMax = 100
 	// tagsMax is how many tags a transaction may have.
 	tagsMax = 100
 )
@@ -79,7 +78,7 @@ func (p Params) Check(faults *fault.List, at string) {
 	text("external_id", p.ExternalID, ExternalIDMax, true)
 	text("external.description", p.Description, TextMax, false)
 	text("external.currency", p.Currency, symbolMax, true)
-	text("provider_category", p.Category, categoryMax, false)
+	text("provider_category", p.Category, nameMax, false)
 	text("vendor", p.Vendor, nameMax, false)
 	text("memo", p.Memo, TextMax, false)
 	if p.At.Before(earliest) || !p.At.Before(latest) {

@@ -26,7 +26,7 @@ func TestATransactionIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 		}},
 		"no name, currency, way": {"external_id external.currency external.direction", func(p *txn.Params) { p.ExternalID, p.Currency, p.Direction = " ", "", "in" }},
 		"too long": {"external_id external.description external.currency provider_category vendor memo", func(p *txn.Params) {
-			p.ExternalID, p.Description, p.Currency, p.Category, p.Vendor, p.Memo = long(256), long(2001), long(101), long(301), long(501), long(2001)
+			p.ExternalID, p.Description, p.Currency, p.Category, p.Vendor, p.Memo = long(256), long(2001), long(101), long(501), long(501), long(2001)
 		}},
 		"not text":                 {"external_id external.description vendor", func(p *txn.Params) { p.ExternalID, p.Description, p.Vendor = "a\x00", "\xff", "x\x00y" }},
 		"too early":                {"external.timestamp", func(p *txn.Params) { p.At = time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC) }},
@@ -48,7 +48,7 @@ func TestATransactionIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 		"a value in an asset":      {"external.value_fiat.currency", func(p *txn.Params) { p.Value = value("1", "0", "1", "ETH") }},
 		"a currency in small":      {"external.value_fiat.currency", func(p *txn.Params) { p.Value = value("1", "0", "1", "eur") }},
 		"of a chain": {"crypto.chain crypto.transaction_hash crypto.from_address crypto.to_address crypto.asset_type crypto.contract_address crypto.token_id crypto.fee_asset_type crypto.fee_quantity crypto.block_number", func(p *txn.Params) {
-			p.Crypto = &txn.Crypto{Chain: long(101), TransactionHash: long(501), From: long(501), To: long(501), AssetType: long(101), ContractAddress: long(501), TokenID: long(501), FeeAssetType: long(501), FeeQuantity: dec("-1"), BlockNumber: new(int64(-1))}
+			p.Crypto = &txn.Crypto{Chain: long(101), TransactionHash: long(501), From: long(501), To: long(501), AssetType: long(101), ContractAddress: long(501), TokenID: long(501), FeeAssetType: long(101), FeeQuantity: dec("-1"), BlockNumber: new(int64(-1))}
 		}},
 		"of a bank": {"bank.bank_name bank.account_last4 bank.counterparty_name", func(p *txn.Params) {
 			p.Bank = &txn.Bank{BankName: long(501), AccountLast4: long(501), CounterpartyName: long(501)}
