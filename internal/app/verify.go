@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
@@ -30,6 +31,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	source.Check,
 	fx.Check,
 	txn.Check,
+	imports.Check,
 }
 
 // Finding is one broken invariant.
