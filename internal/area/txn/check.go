@@ -197,3 +197,42 @@ func (f *findings) marks(ctx context.Context, tx *db.Tx, want map[string]int64) 
 	}
 	return nil
 }
+
+// cells are the sorts that a row is counted with, as it says itself.
+func (r keyedRow) cells() []cell {
+	all := []cell{{"", "", r.SourceID, r.Status}}
+	for _, f := range [][2]string{{"transaction_type", r.Type}, {"asset_type", r.Asset}, {"chain", r.Chain}, {"direction", r.Direction}, {"category_key", db.OrEmpty(r.CategoryKey)}} {
+		if f[1] != "" {
+			all = append(all, cell{f[0], f[1], r.SourceID, r.Status})
+		}
+	}
+	return all
+}
+
+// amountFault says what cannot be about the amounts of a row.
+func (r keyedRow) amountFault() string {
+	whole := r.Gross != nil
+	switch {
+	case whole != (r.Fee != nil) || whole != (r.ValueCurrency != nil):
+		return "has a value of which a part is missing"
+	case r.Quantity != nil && r.Quantity.Sign() < 0 || whole && (r.Gross.Sign() < 0 || r.Fee.Sign() < 0):
+		return "has a negative amount"
+	case whole && r.Fee.Cmp(*r.Gross) > 0:
+		return "has a fee that is more than its gross value"
+	}
+	return ""
+}
+
+// keyFaults names the columns in which a row does not repeat what it says.
+func (r keyedRow) keyFaults(want keyedRow) (columns []string) {
+	for _, k := range []struct{ column, got, want string }{
+		{"asset_type", r.Asset, want.Asset}, {"chain", r.Chain, want.Chain}, {"from_key", db.OrEmpty(r.From), db.OrEmpty(want.From)}, {"to_key", db.OrEmpty(r.To), db.OrEmpty(want.To)},
+		{"category_key", db.OrEmpty(r.CategoryKey), db.OrEmpty(want.CategoryKey)}, {"gross_amount_key", r.GrossAmount, want.GrossAmount},
+		{"net_amount_key", r.NetAmount, want.NetAmount}, {"gross_price_key", r.GrossPrice, want.GrossPrice}, {"search", r.Search, want.Search},
+	} {
+		if k.got != k.want {
+			columns = append(columns, k.column)
+		}
+	}
+	return columns
+}
