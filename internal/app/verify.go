@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -29,6 +30,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	tag.Check,
 	source.Check,
 	fx.Check,
+	txn.Check,
 	imports.Check,
 }
 

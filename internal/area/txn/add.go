@@ -92,7 +92,7 @@ func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	t := Transaction{
 		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
 		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank, Card: n.Card,
-		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: n.TagIDs, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: tagSet(n.TagIDs), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
 	if v := n.Value; v != nil {
 		t.Value = &Value{v.Gross, v.Fee, v.Currency}
@@ -104,6 +104,13 @@ func (n New) transaction(tx *db.Tx, number int64) Transaction {
 		t.TypeBeforeSpam, t.Status = Unknown, Spam
 	}
 	return t
+}
+
+// tagSet is tags as they are kept: each once, in order.
+func tagSet(ids []string) []string {
+	set := append([]string{}, ids...)
+	slices.Sort(set)
+	return slices.Compact(set)
 }
 
 // record audits an arrival as a whole: what came is in the rows themselves, which never change in what the source said, and one audit row a

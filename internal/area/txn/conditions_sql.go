@@ -2,6 +2,7 @@ package txn
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,8 +32,9 @@ func (c condition) render(alias string, indexed bool) string {
 	return strings.ReplaceAll(c.text, "§", alias)
 }
 
-// oneOf asks a column for some values.
+// oneOf asks a column for some values, each once however often it is named: a branch for each would find the same rows again.
 func oneOf(column string, values []string) condition {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(values) == 1 {
 		c := condition{text: "§" + column + " = ?", args: []any{values[0]}, column: column, finds: true}
 		c.branches = []condition{c}

@@ -72,8 +72,10 @@ func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []stri
 	var s statement
 	switch {
 	case p.gather == nil:
+		took("walk")
 		s = p.walk(after, limit)
 	case p.gather.names:
+		took("names")
 		s = p.gathered(after, limit)
 	default:
 		s = p.peek(after, limit)
@@ -82,8 +84,10 @@ func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []stri
 			return nil, err
 		}
 		if len(rows) == limit {
+			took("peek")
 			return read(ctx, tx, rows)
 		}
+		took("gathered")
 		s = p.gathered(after, limit)
 	}
 	rows, err := db.All[row](ctx, tx, s.String(), s.args...)

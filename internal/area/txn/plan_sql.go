@@ -20,11 +20,14 @@ type plan struct {
 	gather   *condition // of the rest: what finds rows when the window does not fill the page
 }
 
-const (
+// These are variables so that tests can make them small and count the ways.
+var (
 	// branchesMax bounds how many ranges are merged.
 	branchesMax = 40
 	// window is how many rows in order are looked at before an index that gathers is asked.
 	window = 1000
+	// took is told by which way a page was read.
+	took = func(way string) {}
 )
 
 // plan chooses. Best is the column whose values leave the least, of those that have an index by date.

@@ -263,6 +263,10 @@ func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if _, err := tx.Exec(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
+		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ?)`, sourceID); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
 	return err
 }
@@ -270,4 +274,40 @@ func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 // selectTexts gives what is searched of some of the latest transactions.
 func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?", listed, limit)
+}
+
+// selectFrom reads transactions by number with all they are found by, deleted ones too.
+func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]keyedRow, error) {
+	return db.All[keyedRow](ctx, tx, "SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+}
+
+// selectMarks counts the transactions that are found by each tag.
+func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
+	rows, err := db.All[struct {
+		TagID string `db:"tag_id"`
+		Count int64  `db:"count"`
+	}](ctx, tx, "SELECT tag_id, count(*) AS count FROM transaction_tags WHERE organization_id = @org GROUP BY tag_id")
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.TagID] = r.Count
+	}
+	return out, err
+}
+
+// countStrayMarks counts marks of transactions that are not there, or do not have the tag.
+func countStrayMarks(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
+		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' ' LIKE '% ' || m.tag_id || ' %')`, deleted)
+}
+
+func selectCounts(ctx context.Context, tx *db.Tx) ([]countedRow, error) {
+	return db.All[countedRow](ctx, tx, "SELECT "+db.Columns[countedRow]()+" FROM transaction_counts WHERE organization_id = @org")
+}
+
+// countUnsearchable counts transactions without a row in SQLite's index of texts; PostgreSQL's index is the table's own.
+func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
+	if tx.DB().Engine() != db.SQLite {
+		return 0, nil
+	}
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d WHERE d.id = t.row_key)")
 }
