@@ -170,7 +170,7 @@ func (l *Learner) Learn(a Arrival) {
 		l.k.dealt[j.other] = true
 		l.fresh.dealt = append(l.fresh.dealt, j.other)
 	}
-	if j.asset.kept() && l.used[j.asset] == "" {
+	if !j.known && j.asset.kept() && l.used[j.asset] == "" {
 		l.use(j.asset)
 		l.fresh.used = append(l.fresh.used, j.asset)
 	}

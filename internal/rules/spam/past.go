@@ -122,3 +122,24 @@ func contractNamed(name string) (contract, bool) {
 	chain, text, ok := strings.Cut(name, " ")
 	return contract{chain, parse(text)}, ok
 }
+
+// Sound tells that a dealing is as it would be kept, and found where it is looked for.
+func (d Dealing) Sound() bool {
+	if c, ok := contractNamed(d.Name); ok {
+		return c.kept() && d == Dealing{c.name(), c.name()}
+	}
+	a := parse(d.Name)
+	return !a.nobody() && a.kept() && d == Dealing{a.shown(), a.String()}
+}
+
+// Sound tells that a sighting is in its hour.
+func (s Sighting) Sound() bool {
+	t, ok := tokenHourNamed(s.TokenHour)
+	return ok && t.kept() && t.name() == s.TokenHour && !s.Last.Before(s.First) && hourOf(s.First.UnixNano()) == t.hour && hourOf(s.Last.UnixNano()) == t.hour
+}
+
+// Sound tells that a burst is of something.
+func (b Burst) Sound() bool {
+	c, ok := contractNamed(b.Token)
+	return ok && c.kept() && c.name() == b.Token && b.Hash != "" && b.Transfers > 0
+}

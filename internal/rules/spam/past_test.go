@@ -110,7 +110,7 @@ func TestWhatIsKeptDoesNotGrowWithRepetition(t *testing.T) {
 	for _, a := range all {
 		l.Learn(a)
 	}
-	if p := l.Lessons(); len(p.Dealings) != 2 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
+	if p := l.Lessons(); len(p.Dealings) != 1 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
 		t.Errorf("%+v", p)
 	}
 	if q := spam.Ask(all); len(q.Listed) > 7 || len(q.Shown) != 3 || len(q.TokenHours) != 3 || len(q.Hashes) != 0 {
@@ -125,7 +125,7 @@ func TestATextNoChainHasIsNotRemembered(t *testing.T) {
 	for _, m := range []made{in("1", "NEWT", long), in("1", "NEWT", "a b"), in("1", "NEWT", unknown).on(long), out("1", "USDC", usdc).with(long), in("1", "NEWT", unknown).on("solana").hash(long)} {
 		l.Learn(spam.Arrival(m))
 	}
-	if p := l.Lessons(); len(p.Dealings) != 1 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
+	if p := l.Lessons(); len(p.Dealings) != 0 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
 		t.Errorf("%+v", p)
 	}
 }
