@@ -46,6 +46,8 @@ var words = map[string]map[Engine]string{
 	"skip_locked": {SQLite: "", Postgres: "FOR UPDATE SKIP LOCKED"},
 	// A list of texts is one argument, whatever its length: an array on PostgreSQL, JSON on SQLite, which has none.
 	"any": {SQLite: "IN (SELECT value FROM json_each(?))", Postgres: "= ANY(?::text[])"},
+	// SQLite knows no figures about the data and might take the wrong index for the one condition that a sign before the column leaves it.
+	"unindexed": {SQLite: "+", Postgres: ""},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
 	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},

@@ -223,3 +223,37 @@ func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transactio
 	}
 	return found[0], nil
 }
+
+// selectCategories gives every category there is, as it is compared.
+func selectCategories(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT category_key FROM transaction_counts WHERE organization_id = @org AND category_key <> ''")
+}
+
+// selectCount adds up what is counted.
+func selectCount(ctx context.Context, tx *db.Tx, all []condition) (int64, error) {
+	var s statement
+	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org")
+	s.and("c", true, all...)
+	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
+}
+
+func selectEntities(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org AND legal_entity_id {any}", ids)
+}
+
+func update(ctx context.Context, tx *db.Tx, t Transaction) error {
+	r := toRow(t)
+	_, err := tx.Exec(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?, type_before_spam = ?, status = ?,
+		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
+		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
+	return err
+}
+
+func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
+	if len(before.TagIDs) > 0 {
+		if _, err := tx.Exec(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}", before.ID, before.TagIDs); err != nil {
+			return err
+		}
+	}
+	return db.Insert(ctx, tx, "transaction_tags", tagsOf([]Transaction{after})...)
+}

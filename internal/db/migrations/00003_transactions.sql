@@ -109,7 +109,7 @@ CREATE INDEX transactions_by_group ON transactions (organization_id, group_id) W
 {postgres} CREATE INDEX transactions_by_text ON transactions USING gin (organization_id, search gin_trgm_ops);
 {sqlite} CREATE VIRTUAL TABLE transaction_texts USING fts5(search, content='transactions', content_rowid='row_key', tokenize='trigram', detail='none');
 {sqlite} CREATE TRIGGER transactions_inserted AFTER INSERT ON transactions BEGIN INSERT INTO transaction_texts (rowid, search) VALUES (new.row_key, new.search); END;
-{sqlite} CREATE TRIGGER transactions_searched AFTER UPDATE OF search ON transactions BEGIN INSERT INTO transaction_texts (transaction_texts, rowid, search) VALUES ('delete', old.row_key, old.search); INSERT INTO transaction_texts (rowid, search) VALUES (new.row_key, new.search); END;
+{sqlite} CREATE TRIGGER transactions_searched AFTER UPDATE OF search ON transactions WHEN old.search <> new.search BEGIN INSERT INTO transaction_texts (transaction_texts, rowid, search) VALUES ('delete', old.row_key, old.search); INSERT INTO transaction_texts (rowid, search) VALUES (new.row_key, new.search); END;
 {sqlite} CREATE TRIGGER transactions_deleted AFTER DELETE ON transactions BEGIN INSERT INTO transaction_texts (transaction_texts, rowid, search) VALUES ('delete', old.row_key, old.search); END;
 
 -- How many transactions there are of each sort, so that counting need not read them. What has none of something has an empty text.

@@ -1,0 +1,171 @@
+package txn
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// condition is one thing a filter asks. In its text § stands before each column of a transaction.
+type condition struct {
+	text string
+	args []any
+
+	column   string      // the one it asks of, where there is one
+	branches []condition // what it asks as alternatives, for each of which an index gives rows by date
+	finds    bool        // an index finds what it asks for, in no useful order
+	by       *condition  // what is asked of that index, where that is not the condition itself
+	names    bool        // it names transactions one by one, by an index that does not know shelves
+}
+
+// render writes a condition for a table, so that an index may serve it or so that none is tried.
+func (c condition) render(alias string, indexed bool) string {
+	if alias += "."; !indexed {
+		alias = "{unindexed}" + alias
+	}
+	return strings.ReplaceAll(c.text, "§", alias)
+}
+
+// oneOf asks a column for some values.
+func oneOf(column string, values []string) condition {
+	if len(values) == 1 {
+		c := condition{text: "§" + column + " = ?", args: []any{values[0]}, column: column, finds: true}
+		c.branches = []condition{c}
+		return c
+	}
+	c := condition{text: "§" + column + " {any}", args: []any{values}, column: column, finds: true}
+	for _, v := range values {
+		c.branches = append(c.branches, oneOf(column, []string{v}))
+	}
+	return c
+}
+
+// containing asks for a text in what is searched. An index finds it by the letters it has, three in a row.
+func containing(e db.Engine, text string) condition {
+	look, arg := db.Contains(e, "§search", text)
+	c := condition{text: look, args: []any{arg}, finds: utf8.RuneCountInString(text) >= db.TrigramMin}
+	if find, arg := db.FindsText(e, "transaction_texts", "§row_key", text); c.finds && find != "" {
+		c.by = &condition{text: find, args: []any{arg}}
+	}
+	return c
+}
+
+// conditions lists what a filter asks beside the shelf and the date, what is likely to leave the least first.
+func (w wanted) conditions(e db.Engine) (all []condition) {
+	if w.ids != nil {
+		all = append(all, condition{text: "§transaction_id {any}", args: []any{w.ids}, finds: true, names: true})
+	}
+	if len(w.numbers) > 0 {
+		c := condition{text: "§number IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(w.numbers)), ", ") + ")", finds: true, names: true}
+		for _, n := range w.numbers {
+			c.args = append(c.args, n)
+		}
+		all = append(all, c)
+	}
+	if w.addresses != nil {
+		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{w.addresses, w.addresses, w.owners}, finds: true}
+		for _, a := range w.addresses {
+			c.branches = append(c.branches, oneOf("from_key", []string{a}), oneOf("to_key", []string{a}))
+		}
+		for _, s := range w.owners {
+			c.branches = append(c.branches, oneOf("source_id", []string{s}))
+		}
+		all = append(all, c)
+	}
+	all = append(all, w.tabled()...)
+	if w.search != "" {
+		all = append(all, containing(e, w.search))
+	}
+	if !w.since.IsZero() {
+		all = append(all, condition{text: "§updated_at >= ?", args: []any{w.since}, finds: true})
+	}
+	all = append(all, w.price.conditions("gross_price_key")...)
+	all = append(all, w.amount.conditions("gross_amount_key")...)
+	if w.direction != "" {
+		all = append(all, condition{text: "§direction = ?", args: []any{w.direction}})
+	}
+	if w.excluded != nil {
+		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{w.excluded}})
+	}
+	return all
+}
+
+// tabled are the conditions on columns that have an index by date and are counted.
+func (w wanted) tabled() (all []condition) {
+	for _, facet := range []struct {
+		column string
+		values []string
+	}{{"category_key", w.categories}, {"source_id", w.sources}, {"asset_type", w.assets}, {"chain", w.chains}, {"transaction_type", w.types}} {
+		if facet.values != nil {
+			all = append(all, oneOf(facet.column, facet.values))
+		}
+	}
+	if w.status != "" {
+		statuses := []string{w.status}
+		if len(w.shelves) > 1 { // spam stays in
+			statuses = append(statuses, string(Spam))
+		}
+		all = append(all, oneOf("status", statuses))
+	}
+	return all
+}
+
+// conditions of bounds leave out what is not known, whose key is empty.
+func (b bounds) conditions(column string) []condition {
+	switch {
+	case b.low != "" && b.high != "":
+		return []condition{{text: "§" + column + " BETWEEN ? AND ?", args: []any{b.low, b.high}, finds: true}}
+	case b.low != "":
+		return []condition{{text: "§" + column + " >= ?", args: []any{b.low}, finds: true}}
+	case b.high != "":
+		return []condition{{text: "§" + column + " > '' AND §" + column + " <= ?", args: []any{b.high}, finds: true}}
+	}
+	return nil
+}
+
+// span is what a filter asks of the date.
+func (w wanted) span() (all []condition) {
+	if !w.first.IsZero() {
+		all = append(all, condition{text: "§transaction_date >= ?", args: []any{w.first}, finds: true})
+	}
+	if !w.last.IsZero() {
+		all = append(all, condition{text: "§transaction_date <= ?", args: []any{w.last}, finds: true})
+	}
+	return all
+}
+
+// nothing tells that no transaction can pass.
+func (w wanted) nothing() bool {
+	if len(w.shelves) == 0 || w.numbers != nil && len(w.numbers) == 0 {
+		return true
+	}
+	for _, list := range [][]string{w.sources, w.categories} {
+		if list != nil && len(list) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// facets are the conditions on what is counted, with those that a shelf stands for.
+func (w wanted) facets() []condition {
+	all := w.tabled()
+	if w.direction != "" {
+		all = append(all, condition{text: "§direction = ?", args: []any{w.direction}})
+	}
+	if w.status == "" && len(w.shelves) == 1 {
+		sign := "<>"
+		if w.shelves[0] == spammed {
+			sign = "="
+		}
+		all = append(all, condition{text: "§status " + sign + " 'spam'"})
+	}
+	return all
+}
+
+// onlyFacets tells that a filter asks for nothing but what is counted.
+func (w wanted) onlyFacets() bool {
+	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} && w.amount == bounds{} &&
+		w.first.IsZero() && w.last.IsZero() && w.since.IsZero()
+}

@@ -1,0 +1,141 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// ListParams is what somebody asks of the list.
+type ListParams struct {
+	Filter
+	Sort
+	page.Request
+	WithCount bool
+	CountOnly bool // wins over WithCount: no transactions, only how many
+}
+
+// List gives transactions.
+func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transaction], err error) {
+	w, err := p.Filter.check()
+	if err != nil {
+		return out, err
+	}
+	order, err := p.Sort.check()
+	if err != nil {
+		return out, err
+	}
+	bound := struct {
+		Filter Filter
+		Sort   Sort
+	}{p.Filter, Sort{order.by, p.Order}}
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if err := p.Filter.resolve(ctx, tx, &w); err != nil {
+			return err
+		}
+		if !p.CountOnly {
+			out, err = page.List("transactions", bound, p.Request, order.place, func(after []string, limit int) ([]Transaction, error) {
+				return w.read(ctx, tx, order, after, limit)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if p.CountOnly || p.WithCount {
+			n, err := w.count(ctx, tx)
+			if err != nil {
+				return err
+			}
+			out.TotalCount = &n
+		}
+		return nil
+	})
+	if p.CountOnly {
+		out.Items = []Transaction{}
+	}
+	return out, err
+}
+
+// read gives the transactions behind a place.
+func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []string, limit int) ([]Transaction, error) {
+	after, err := order.after(place)
+	if err != nil || w.nothing() {
+		return nil, err
+	}
+	best, err := w.best(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	p := w.plan(tx.DB().Engine(), order, best)
+	var s statement
+	switch {
+	case p.gather == nil:
+		s = p.walk(after, limit)
+	case p.gather.names:
+		s = p.gathered(after, limit)
+	default:
+		s = p.peek(after, limit)
+		rows, err := db.All[row](ctx, tx, s.String(), s.args...)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == limit {
+			return read(ctx, tx, rows)
+		}
+		s = p.gathered(after, limit)
+	}
+	rows, err := db.All[row](ctx, tx, s.String(), s.args...)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, tx, rows)
+}
+
+// best is the column that leaves the least of those that are counted, where there is a choice.
+func (w wanted) best(ctx context.Context, tx *db.Tx) (string, error) {
+	var choice []condition
+	for _, c := range w.facets() {
+		if c.column != "" {
+			choice = append(choice, c)
+		}
+	}
+	switch len(choice) {
+	case 0:
+		return "", nil
+	case 1:
+		return choice[0].column, nil
+	}
+	least, best := int64(-1), ""
+	for _, c := range choice {
+		n, err := selectCount(ctx, tx, []condition{c})
+		if err != nil {
+			return "", err
+		}
+		if least < 0 || n < least {
+			least, best = n, c.column
+		}
+	}
+	return best, nil
+}
+
+// count tells how many transactions pass, from what is kept where that knows.
+func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
+	if w.nothing() {
+		return 0, nil
+	}
+	if w.onlyFacets() {
+		return selectCount(ctx, tx, w.facets())
+	}
+	best, err := w.best(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	order, _ := Sort{By: "created_at"}.check()
+	p := w.plan(tx.DB().Engine(), order, best) // no order is asked for: whatever finds the fewest rows
+	var s statement
+	s.add("SELECT count(*) FROM transactions t WHERE t.organization_id = @org")
+	p.found(&s)
+	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
+}
