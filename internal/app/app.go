@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -39,6 +40,7 @@ type App struct {
 	Exchange *interchange.Service
 	Reports  *report.Service
 	Periods  *period.Service
+	Spam     *spam.Service
 
 	log *slog.Logger
 }
@@ -62,6 +64,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Exchange: interchange.NewService(d, entries),
 		Reports:  report.NewService(d),
 		Periods:  period.NewService(d),
+		Spam:     spam.NewService(d),
 		log:      log,
 	}
 }

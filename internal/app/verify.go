@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -26,6 +27,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	entity.Check,
 	tag.Check,
 	fx.Check,
+	spam.Check,
 }
 
 // Finding is one broken invariant.

@@ -61,6 +61,10 @@ func (a *API) routes() []Route {
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
 
+		on("GET", "/v1/spam-listings", read, reads, plain, a.listSpamListings, "Spam listings", "What is always let into the wallets, or never"),
+		on("POST", "/v1/spam-listings", write, all, IDEM, a.createSpamListing, "Spam listings", "Always let a contract, address or symbol through, or never; what arrived before stays as it was judged").creates(),
+		on("DELETE", "/v1/spam-listings/{spam_listing_id}", write, all, plain, a.deleteSpamListing, "Spam listings", "Delete a listing; what arrived before stays as it was judged"),
+
 		on("GET", "/v1/api-keys", privileged, all, plain, a.listAPIKeys, "API keys", "The organization's API keys, newest first"),
 		on("POST", "/v1/api-keys", privileged, all, IDEM, a.createAPIKey, "API keys", "Make an API key; its text is shown only here").creates(),
 		on("DELETE", "/v1/api-keys/{api_key_id}", privileged, all, plain, a.revokeAPIKey, "API keys", "Revoke an API key, on every node within a second"),
