@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -43,6 +44,27 @@ const (
 type matcher struct {
 	items  []item
 	result Result
+	crowds [][]int32 // what has one hash or id
+	more   bool      // looking was given up somewhere, where others were paired
+}
+
+// all takes the evidence in order, and tells whether what is left may be clearer than it was.
+func (m *matcher) all() (again bool) {
+	m.crowds, m.more = nil, false
+	m.byHashes()
+	m.byGroups()
+	m.byAddresses()
+	m.byAmounts()
+	return m.more || slices.ContainsFunc(m.crowds, m.thinned)
+}
+
+// rest begins again with the legs that have no partner.
+func (m *matcher) rest() {
+	m.items = slices.DeleteFunc(m.items, func(t item) bool { return t.state == paired })
+	for n := range m.items {
+		m.items[n].state = free
+	}
+	m.result.Ambiguous = nil
 }
 
 func newMatcher(legs []Leg) *matcher {

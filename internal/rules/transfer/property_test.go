@@ -191,7 +191,24 @@ func (r *reference) swaps(by string, in func(transfer.Leg) bool) {
 	}
 }
 
+// refer matches until matching the rest gives nothing more.
 func refer(legs []transfer.Leg) *reference {
+	r := referOnce(legs)
+	if len(r.pairs) == 0 {
+		return r
+	}
+	var rest []transfer.Leg
+	for _, l := range legs {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.pairs)), func(pair string) bool { return strings.HasPrefix(pair, l.ID+">") || strings.HasSuffix(pair, ">"+l.ID) }) {
+			rest = append(rest, l)
+		}
+	}
+	further := refer(rest)
+	maps.Copy(further.pairs, r.pairs)
+	return further
+}
+
+func referOnce(legs []transfer.Leg) *reference {
 	r := &reference{legs, map[string]bool{}, map[string]string{}, map[string][]string{}}
 	r.shared("hash", func(l transfer.Leg) string { return fold(l.Hash) })
 	r.shared("group", func(l transfer.Leg) string { return l.GroupKey })
