@@ -22,25 +22,27 @@ import (
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
 
 // App is every use case there is, on one database.
 type App struct {
-	DB       *db.DB
-	Org      *org.Service
-	Access   *access.Service
-	Audit    *audit.Service
-	Entities *entity.Service
-	Accounts *account.Service
-	Tags     *tag.Service
-	FX       *fx.Service
-	Journal  *journal.Service
-	Exchange *interchange.Service
-	Reports  *report.Service
-	Periods  *period.Service
-	Spam     *spam.Service
+	DB        *db.DB
+	Org       *org.Service
+	Access    *access.Service
+	Audit     *audit.Service
+	Entities  *entity.Service
+	Accounts  *account.Service
+	Tags      *tag.Service
+	FX        *fx.Service
+	Journal   *journal.Service
+	Exchange  *interchange.Service
+	Reports   *report.Service
+	Periods   *period.Service
+	Spam      *spam.Service
+	Transfers *transfers.Service
 
 	log *slog.Logger
 }
@@ -52,26 +54,28 @@ func New(d *db.DB, log *slog.Logger) *App {
 	}
 	entries := journal.NewService(d)
 	return &App{
-		DB:       d,
-		Org:      org.NewService(d),
-		Access:   access.NewService(d),
-		Audit:    audit.NewService(d),
-		Entities: entity.NewService(d),
-		Accounts: account.NewService(d),
-		Tags:     tag.NewService(d),
-		FX:       fx.NewService(d),
-		Journal:  entries,
-		Exchange: interchange.NewService(d, entries),
-		Reports:  report.NewService(d),
-		Periods:  period.NewService(d),
-		Spam:     spam.NewService(d),
-		log:      log,
+		DB:        d,
+		Org:       org.NewService(d),
+		Access:    access.NewService(d),
+		Audit:     audit.NewService(d),
+		Entities:  entity.NewService(d),
+		Accounts:  account.NewService(d),
+		Tags:      tag.NewService(d),
+		FX:        fx.NewService(d),
+		Journal:   entries,
+		Exchange:  interchange.NewService(d, entries),
+		Reports:   report.NewService(d),
+		Periods:   period.NewService(d),
+		Spam:      spam.NewService(d),
+		Transfers: transfers.NewService(d),
+		log:       log,
 	}
 }
 
 const (
 	sweepEvery  = time.Hour
 	turnEvery   = time.Hour
+	matchEvery  = 10 * time.Second
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
@@ -88,6 +92,8 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
 	job.Every(workers, turnEvery, period.Turn{})
+	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error { return a.Transfers.MatchNew(ctx) })
+	job.Every(workers, matchEvery, transfers.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("make the job queue: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -28,6 +29,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	tag.Check,
 	fx.Check,
 	spam.Check,
+	transfers.Check,
 }
 
 // Finding is one broken invariant.

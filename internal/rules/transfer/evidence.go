@@ -132,6 +132,7 @@ func (m *matcher) swaps(group []int32, by By, name string) {
 		}
 		switch {
 		case len(outs) == 0 || len(ins) == 0:
+		case len(outs) == 1 && len(ins) == 1 && denied(&m.items[outs[0]], &m.items[ins[0]]):
 		case len(outs) == 1 && len(ins) == 1:
 			m.pair(outs[0], ins[0], by)
 		default:

@@ -105,10 +105,13 @@ func canonical(s string) string {
 	return s
 }
 
-// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its source, or it is another token
-// of that name.
+// denied tells that somebody said that two legs do not belong together.
+func denied(o, i *item) bool { return len(o.leg.Not) > 0 && slices.Contains(o.leg.Not, i.leg.ID) }
+
+// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its source, it is another token
+// of that name, or somebody said so.
 func apart(o, i *item) bool {
-	return o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
+	return denied(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
 		o.chain == i.chain && o.leg.Contract != i.leg.Contract && o.leg.Contract != "" && i.leg.Contract != "" && canonical(o.leg.Contract) != canonical(i.leg.Contract)
 }
 

@@ -36,6 +36,7 @@ type Leg struct {
 	From, To      string
 	OwnAddress    string // of the source
 	Fiat          bool
+	Not           []string // ids of inflows that somebody said an outflow does not belong to
 }
 
 // Kind is what two legs are together.
