@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -20,29 +21,34 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/transfers"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
 
 // App is every use case there is, on one database.
 type App struct {
-	DB        *db.DB
-	Org       *org.Service
-	Access    *access.Service
-	Audit     *audit.Service
-	Entities  *entity.Service
-	Accounts  *account.Service
-	Tags      *tag.Service
-	FX        *fx.Service
-	Journal   *journal.Service
-	Exchange  *interchange.Service
-	Reports   *report.Service
-	Periods   *period.Service
-	Spam      *spam.Service
-	Transfers *transfers.Service
+	DB           *db.DB
+	Org          *org.Service
+	Access       *access.Service
+	Audit        *audit.Service
+	Entities     *entity.Service
+	Accounts     *account.Service
+	Sources      *source.Service
+	Tags         *tag.Service
+	FX           *fx.Service
+	Transactions *txn.Service
+	Spam         *spam.Service
+	Transfers    *transfers.Service
+	Journal      *journal.Service
+	Exchange     *interchange.Service
+	Reports      *report.Service
+	Periods      *period.Service
 
 	log *slog.Logger
 }
@@ -54,22 +60,29 @@ func New(d *db.DB, log *slog.Logger) *App {
 	}
 	entries := journal.NewService(d)
 	return &App{
-		DB:        d,
-		Org:       org.NewService(d),
-		Access:    access.NewService(d),
-		Audit:     audit.NewService(d),
-		Entities:  entity.NewService(d),
-		Accounts:  account.NewService(d),
-		Tags:      tag.NewService(d),
-		FX:        fx.NewService(d),
-		Journal:   entries,
-		Exchange:  interchange.NewService(d, entries),
-		Reports:   report.NewService(d),
-		Periods:   period.NewService(d),
-		Spam:      spam.NewService(d),
-		Transfers: transfers.NewService(d),
-		log:       log,
+		DB:           d,
+		Org:          org.NewService(d),
+		Access:       access.NewService(d),
+		Audit:        audit.NewService(d),
+		Entities:     entity.NewService(d),
+		Accounts:     account.NewService(d),
+		Sources:      source.NewService(d, shelve, nil),
+		Tags:         tag.NewService(d),
+		FX:           fx.NewService(d),
+		Transactions: txn.NewService(d),
+		Spam:         spam.NewService(d),
+		Transfers:    transfers.NewService(d),
+		Journal:      entries,
+		Exchange:     interchange.NewService(d, entries),
+		Reports:      report.NewService(d),
+		Periods:      period.NewService(d),
+		log:          log,
 	}
+}
+
+// shelve refuses, because transactions cannot be deleted yet; nothing makes an aggregator's account either.
+func shelve(context.Context, *db.Tx, string) error {
+	return fault.UnavailableBecause(errors.New("app: transactions cannot be deleted"), "transactions cannot be deleted yet")
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/transfers"
@@ -27,6 +28,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	account.Check,
 	entity.Check,
 	tag.Check,
+	source.Check,
 	fx.Check,
 	spam.Check,
 	transfers.Check,

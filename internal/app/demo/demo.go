@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/app/demo/activity"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/rules/book"
@@ -31,6 +33,8 @@ type company struct {
 	accounts map[string]string // by code
 	us, de   string
 	tags     map[string]string
+	activity activity.Activity
+	sources  []string // ids, in the order of the activity's
 }
 
 // Found makes the company and its books, which end with the month before this one.
@@ -44,7 +48,7 @@ func Found(ctx context.Context, a *app.App) (org.Founded, error) {
 	if c.zone, err = time.LoadLocation(f.Organization.Timezone); err != nil {
 		return f, err
 	}
-	for _, step := range []func(context.Context) error{c.entities, c.readChart, c.labels, c.rates, c.entries, c.closeMonths} {
+	for _, step := range []func(context.Context) error{c.entities, c.readChart, c.openSources, c.labels, c.rates, c.entries, c.closeMonths} {
 		if err := step(ctx); err != nil {
 			return f, fmt.Errorf("make the demo's books: %w", err)
 		}
@@ -92,6 +96,32 @@ func (c *company) readChart(ctx context.Context) error {
 		}
 		p.Cursor = got.NextCursor
 	}
+}
+
+// accountOf says which account of the chart a source has; the others get one of their own.
+var accountOf = map[string]string{"Operating account": "1010", "Geschäftskonto": "1010", "Company cards": "2030", "Card payments": "1020", "Treasury": "1210"}
+
+// openSources makes the accounts and wallets that the company's money is on.
+func (c *company) openSources(ctx context.Context) error {
+	c.activity = activity.Make(c.month(0))
+	for _, s := range c.activity.Sources {
+		p := source.CreateParams{
+			Type: source.Type(s.Type), Name: s.Name, Provider: s.Provider, LegalEntityID: map[int]string{activity.US: c.us, activity.DE: c.de}[s.Entity],
+			Chain: s.Chain, Address: s.Address,
+		}
+		if p.Type != source.Wallet && p.Type != source.Exchange { // those hold many
+			p.Currency = s.Currency
+		}
+		if code := accountOf[s.Name]; code != "" {
+			p.LedgerAccountID = c.accounts[code]
+		}
+		made, err := c.app.Sources.Create(ctx, p)
+		if err != nil {
+			return err
+		}
+		c.sources = append(c.sources, made.ID)
+	}
+	return nil
 }
 
 func (c *company) labels(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -93,6 +94,18 @@ func All(ctx context.Context, tx *db.Tx) ([]Account, error) { return selectAll(c
 // Get finds an account. It is a building block.
 func Get(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
 	return find(ctx, tx, accountID)
+}
+
+// ByCode finds the account that has a code. It is a building block.
+func ByCode(ctx context.Context, tx *db.Tx, code string) (Account, error) {
+	found, err := selectByCode(ctx, tx, code)
+	switch {
+	case err != nil:
+		return Account{}, err
+	case len(found) == 0:
+		return Account{}, fault.Missing(noun)
+	}
+	return found[0], nil
 }
 
 // ByRole finds the account that has a role. It is a building block.

@@ -74,7 +74,20 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 	if drafts > 0 {
 		out = append(out, fmt.Sprintf("%s on it, for example %s", counted(int(drafts), "draft has lines", "drafts have lines"), example))
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	sources, err := usedBySources(ctx, tx, a)
+	return append(out, sources...), err
+}
+
+// usedBySources says that sources have an account, which then must go on taking lines.
+func usedBySources(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
+	n, example, err := openSources(ctx, tx, a.ID)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%s it, for example %s; give the source another ledger account first", counted(int(n), "source has", "sources have"), example)}, nil
 }
 
 func unarchive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
@@ -195,7 +208,7 @@ func usesOf(ctx context.Context, tx *db.Tx, a Account) (out uses, err error) {
 			if n == referencesMax {
 				many = "at least "
 			}
-			out = append(out, use{a, fmt.Sprintf("is used by %s%s, for example of %s", many, counted(int(n), r.one, r.many), example)})
+			out = append(out, use{a, fmt.Sprintf("is used by %s%s, for example %s", many, counted(int(n), r.one, r.many), example)})
 		}
 	}
 	return out, nil

@@ -131,13 +131,14 @@ type referrer struct {
 const referencesMax = 1000
 
 var referrers = []referrer{
-	{"journal_lines", "ledger_account_id", "journal line", "journal lines", `SELECT count(*) AS count, 'JE-' || min(number) AS example FROM (
+	{"journal_lines", "ledger_account_id", "journal line", "journal lines", `SELECT count(*) AS count, 'of JE-' || min(number) AS example FROM (
 		SELECT number FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? ORDER BY accounting_date, number LIMIT ` + strconv.Itoa(referencesMax) + `) AS l`},
 	// Through the legal entities, because the key of balances begins with them.
-	{"account_balances", "ledger_account_id", "balance of an accounting period", "balances of accounting periods", `SELECT count(*) AS count, min(b.accounting_period_id) AS example FROM legal_entities e
+	{"account_balances", "ledger_account_id", "balance of an accounting period", "balances of accounting periods", `SELECT count(*) AS count, 'of ' || min(b.accounting_period_id) AS example FROM legal_entities e
 		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
 		WHERE e.organization_id = @org`},
-	{"period_closing_balances", "ledger_account_id", "balance of a closed period", "balances of closed periods", `SELECT count(*) AS count, min(b.period_closing_id) AS example FROM period_closings c
+	{"sources", "ledger_account_id", "source", "sources", `SELECT count(*) AS count, min(source_id) AS example FROM sources WHERE organization_id = @org AND ledger_account_id = ?`},
+	{"period_closing_balances", "ledger_account_id", "balance of a closed period", "balances of closed periods", `SELECT count(*) AS count, 'of ' || min(b.period_closing_id) AS example FROM period_closings c
 		JOIN period_closing_balances b ON b.organization_id = c.organization_id AND b.period_closing_id = c.period_closing_id AND b.ledger_account_id = ?
 		WHERE c.organization_id = @org`},
 }
@@ -163,6 +164,13 @@ func openDrafts(ctx context.Context, tx *db.Tx, accountID string) (int64, string
 	found, err := db.One[countRow](ctx, tx, "count", `SELECT count(DISTINCT e.number) AS count, 'JE-' || min(e.number) AS example FROM journal_entries e
 		JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND l.ledger_account_id = ?
 		WHERE e.organization_id = @org AND e.status = 'draft'`, accountID)
+	return found.Count, db.OrEmpty(found.Example), err
+}
+
+// openSources counts the sources of an account that are not deleted.
+func openSources(ctx context.Context, tx *db.Tx, accountID string) (int64, string, error) {
+	found, err := db.One[countRow](ctx, tx, "count", `SELECT count(*) AS count, min(source_id) AS example FROM sources
+		WHERE organization_id = @org AND ledger_account_id = ? AND deleted_at IS NULL`, accountID)
 	return found.Count, db.OrEmpty(found.Example), err
 }
 

@@ -95,6 +95,15 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 	if before.Role != "" && len(fixed) > 0 {
 		return fault.Conflictf("%s of the system account %s cannot change: the service itself uses it as %s", strings.Join(fixed, " and "), before, before.Role)
 	}
+	if before.Postable && !a.Postable {
+		sources, err := usedBySources(ctx, tx, before)
+		if err != nil {
+			return err
+		}
+		if len(sources) > 0 {
+			return fault.Conflictf("the account %s must stay postable: %s", before, sources[0])
+		}
+	}
 	if a.Type == before.Type && a.NormalBalance == before.NormalBalance {
 		return nil
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -43,13 +44,19 @@ func (r row) source() Source {
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM sources WHERE organization_id = @org"
 
+var living = selectRows + " AND deleted_at IS NULL"
+
 func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	r, err := db.One[row](ctx, tx, noun, selectRows+" AND (source_id = ? OR account_id = ?)", sourceID, sourceID)
 	return r.source(), err
 }
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Source, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND deleted_at IS NULL ORDER BY source_id")
+	return query(ctx, tx, living+" ORDER BY source_id")
+}
+
+func query(ctx context.Context, tx *db.Tx, text string, args ...any) ([]Source, error) {
+	rows, err := db.All[row](ctx, tx, text, args...)
 	out := make([]Source, len(rows))
 	for i, r := range rows {
 		out[i] = r.source()
@@ -64,4 +71,153 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source
 		out[r.ID] = r.source()
 	}
 	return out, err
+}
+
+// selectPage reads in the order of ids.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Source, error) {
+	q := db.Select(living).And("source_id > ?", above)
+	for _, only := range [][]string{f.limited, f.LegalEntityIDs} {
+		if len(only) > 0 {
+			q.And("legal_entity_id {any}", only)
+		}
+	}
+	if f.Type != "" {
+		q.And("source_type = ?", string(f.Type))
+	}
+	if f.Chain != "" {
+		q.And("chain = ?", f.Chain)
+	}
+	return query(ctx, tx, q.Then("ORDER BY source_id LIMIT ?", limit), q.Args...)
+}
+
+func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, error) {
+	return query(ctx, tx, living+" AND address_key = ? ORDER BY source_id", key)
+}
+
+// findLast gives the latest source of a type.
+func findLast(ctx context.Context, tx *db.Tx, t Type) (Source, error) {
+	r, err := db.One[row](ctx, tx, noun, living+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
+	return r.source(), err
+}
+
+func insert(ctx context.Context, tx *db.Tx, s Source) error {
+	return db.Insert(ctx, tx, "sources", toRow(s))
+}
+
+func update(ctx context.Context, tx *db.Tx, s Source) error {
+	r := toRow(s)
+	_, err := tx.Exec(ctx, "UPDATE sources SET provider = ?, name = ?, legal_entity_id = ?, ledger_account_id = ?, chain = ?, address = ?, address_key = ?, currency = ?, "+
+		"updated_at = ? WHERE organization_id = @org AND source_id = ?",
+		r.Provider, r.Name, r.LegalEntityID, r.LedgerAccountID, r.Chain, r.Address, r.AddressKey, r.Currency, r.UpdatedAt, r.ID)
+	return err
+}
+
+func remove(ctx context.Context, tx *db.Tx, sourceID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM sources WHERE organization_id = @org AND source_id = ?", sourceID)
+	return err
+}
+
+func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
+	_, err := tx.Exec(ctx, "UPDATE sources SET deleted_at = ?, updated_at = ? WHERE organization_id = @org AND source_id = ?", tx.Now(), tx.Now(), sourceID)
+	return err
+}
+
+// user is a table whose rows are of sources, and how people call a row: by letters and a number. Every table with a column of sources must be
+// here or restate one that is, which a test sees to: what is missing would not keep a source from being deleted.
+type user struct{ table, label, letters, count string }
+
+// countMax bounds the counting, because it is done while the organization's other writes wait.
+const countMax = 1000
+
+var transactions = user{"transactions", "transactions", "OT", "SELECT count(*) AS count, min(number) AS first FROM (SELECT number FROM transactions " +
+	"WHERE organization_id = @org AND shelf IN (0, 1) AND source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS t"}
+
+var users = []user{transactions}
+
+func selectUse(ctx context.Context, tx *db.Tx, by user, sourceID string) (use, error) {
+	return db.One[use](ctx, tx, "count", by.count, sourceID)
+}
+
+// selectEntryUse counts the entries made from any transaction of a source, drafts too.
+func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error) {
+	return db.One[use](ctx, tx, "count", "SELECT count(*) AS count, min(number) AS first FROM (SELECT e.number FROM transactions t JOIN journal_entries e "+
+		"ON e.organization_id = t.organization_id AND e.transaction_id = t.transaction_id AND e.status <> 'deleted' "+
+		"WHERE t.organization_id = @org AND t.source_id = ? LIMIT "+strconv.Itoa(countMax)+") AS e", sourceID)
+}
+
+// standing is what decides about a source: whether something uses it, whether entries were made from its transactions, which matters for an
+// aggregator's account only, and how many other accounts its item has.
+type standing struct {
+	SourceID string `db:"source_id"`
+	Used     bool   `db:"used"`
+	Booked   bool   `db:"booked"`
+	Beside   int64  `db:"beside"`
+}
+
+func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
+	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
+		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = s.source_id) AS used, "+
+		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND e.transaction_id = b.transaction_id "+
+		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+
+		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND o.source_id <> s.source_id) AS beside "+
+		"FROM sources s WHERE s.organization_id = @org AND s.source_id {any}", ids)
+	out := make(map[string]standing, len(rows))
+	for _, r := range rows {
+		out[r.SourceID] = r
+	}
+	return out, err
+}
+
+type itemRow struct {
+	ID         string     `db:"item_id"`
+	Provider   string     `db:"provider"`
+	ExternalID string     `db:"external_id"`
+	RemovedAt  *time.Time `db:"removed_at"`
+	CreatedAt  time.Time  `db:"created_at"`
+}
+
+var selectItems = "SELECT " + db.Columns[itemRow]() + " FROM aggregator_items WHERE organization_id = @org"
+
+func insertItem(ctx context.Context, tx *db.Tx, i Item) error {
+	return db.Insert(ctx, tx, "aggregator_items", itemRow(i))
+}
+
+func findItem(ctx context.Context, tx *db.Tx, itemID string) (Item, error) {
+	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND item_id = ?", itemID)
+	return Item(r), err
+}
+
+// findLivingItem finds an item that the provider still has.
+func findLivingItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
+	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND provider = ? AND external_id = ? AND removed_at IS NULL", provider, externalID)
+	return Item(r), err
+}
+
+func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Source, error) {
+	r, err := db.One[row](ctx, tx, noun, living+" AND item_id = ? AND external_id = ?", itemID, externalID)
+	return r.source(), err
+}
+
+func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
+	return tx.Exec(ctx, "UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)
+}
+
+// kept is a source as it is stored, deleted or not, with what must agree with it elsewhere.
+type kept struct {
+	row
+	AccountType  *string `db:"account_type"`
+	Archived     bool    `db:"archived"`
+	ItemProvider *string `db:"item_provider"`
+	Transactions bool    `db:"has_transactions"`
+}
+
+func (r kept) source() Source { return r.row.source() }
+
+func selectKept(ctx context.Context, tx *db.Tx) ([]kept, error) {
+	return db.All[kept](ctx, tx, "SELECT "+db.Columns[row]()+", "+
+		"(SELECT a.type FROM ledger_accounts a WHERE a.organization_id = @org AND a.ledger_account_id = sources.ledger_account_id) AS account_type, "+
+		"EXISTS (SELECT 1 FROM ledger_accounts p WHERE p.organization_id = @org AND p.ledger_account_id = sources.ledger_account_id AND p.archived_at IS NOT NULL) AS archived, "+
+		"(SELECT i.provider FROM aggregator_items i WHERE i.organization_id = @org AND i.item_id = sources.item_id) AS item_provider, "+
+		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = sources.source_id) AS has_transactions "+
+		"FROM sources WHERE organization_id = @org ORDER BY source_id")
 }

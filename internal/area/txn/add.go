@@ -57,7 +57,7 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	}
 	c := counts{}
 	for _, t := range made {
-		c[t.cell()]++
+		c.add(t, 1)
 	}
 	if err := addCounts(ctx, tx, c); err != nil {
 		return nil, nil, err

@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"maps"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -71,6 +73,13 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		for _, s := range w.owners {
 			c.branches = append(c.branches, oneOf("source_id", []string{s}))
 		}
+		c.by = &condition{args: c.args}
+		for i, column := range []string{"from_key", "to_key", "source_id"} {
+			alias := string(rune('a' + i))
+			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias + ".organization_id = @org AND " +
+				w.onShelves().render(alias, true) + " AND " + alias + "." + column + " {any}"
+		}
+		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ALL ") + ")"
 		all = append(all, c)
 	}
 	all = append(all, w.tabled()...)
@@ -89,6 +98,18 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{w.excluded}})
 	}
 	return all
+}
+
+// onShelves asks for the shelves that are looked at.
+func (w wanted) onShelves() condition {
+	texts := make([]string, len(w.shelves))
+	for i, shelf := range w.shelves {
+		texts[i] = strconv.FormatInt(shelf, 10)
+	}
+	if len(texts) == 1 {
+		return condition{text: "§shelf = " + texts[0]}
+	}
+	return condition{text: "§shelf IN (" + strings.Join(texts, ", ") + ")"}
 }
 
 // tabled are the conditions on columns that have an index by date and are counted.
@@ -148,24 +169,36 @@ func (w wanted) nothing() bool {
 	return false
 }
 
-// facets are the conditions on what is counted, with those that a shelf stands for.
-func (w wanted) facets() []condition {
-	all := w.tabled()
+// counted is what a filter asks of source and status, which every count knows; those on one column more can be counted too.
+func (w wanted) counted() (all []condition) {
+	if w.sources != nil {
+		all = append(all, oneOf("source_id", w.sources))
+	}
+	statuses := []string{w.status}
+	if w.status == "" {
+		statuses = []string{string(Pending), string(Posted)}
+	}
+	switch {
+	case len(w.shelves) == 2:
+		statuses = append(statuses, string(Spam))
+	case w.shelves[0] == spammed:
+		statuses = []string{string(Spam)}
+	}
+	return append(all, oneOf("status", statuses))
+}
+
+// facets are the columns by which is counted and what a filter asks of them.
+func (w wanted) facets() map[string][]string {
+	all := map[string][]string{"category_key": w.categories, "asset_type": w.assets, "chain": w.chains, "transaction_type": w.types}
 	if w.direction != "" {
-		all = append(all, condition{text: "§direction = ?", args: []any{w.direction}})
+		all["direction"] = []string{w.direction}
 	}
-	if w.status == "" && len(w.shelves) == 1 {
-		sign := "<>"
-		if w.shelves[0] == spammed {
-			sign = "="
-		}
-		all = append(all, condition{text: "§status " + sign + " 'spam'"})
-	}
+	maps.DeleteFunc(all, func(_ string, values []string) bool { return values == nil })
 	return all
 }
 
-// onlyFacets tells that a filter asks for nothing but what is counted.
-func (w wanted) onlyFacets() bool {
+// unread tells that how many pass is known without reading them.
+func (w wanted) unread() bool {
 	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} && w.amount == bounds{} &&
-		w.first.IsZero() && w.last.IsZero() && w.since.IsZero()
+		w.first.IsZero() && w.last.IsZero() && w.since.IsZero() && len(w.facets()) <= 1
 }

@@ -32,12 +32,9 @@ type keys struct {
 }
 
 func (t Transaction) keys() keys {
-	k := keys{asset: t.Currency, category: strings.ToLower(t.Category), search: t.searchText()}
+	k := keys{asset: t.Asset(), category: strings.ToLower(t.Category), search: t.searchText()}
 	if c := t.Crypto; c != nil {
 		k.chain, k.from, k.to = strings.ToLower(c.Chain), source.AddressKey(c.From), source.AddressKey(c.To)
-		if c.AssetType != "" {
-			k.asset = c.AssetType
-		}
 	}
 	gross, net := t.amounts()
 	k.grossAmount, k.netAmount = sortKey(gross), sortKey(net)
@@ -109,27 +106,23 @@ func toJSON(v any) *string {
 	return nil
 }
 
-// cell is a sort of transactions that is counted.
+// cell is a sort of transactions that is counted: those of a source and status, in all or with one value of one column.
 type cell struct {
-	SourceID  string `db:"source_id"`
-	Status    string `db:"status"`
-	Type      string `db:"transaction_type"`
-	Asset     string `db:"asset_type"`
-	Chain     string `db:"chain"`
-	Direction string `db:"direction"`
-	Category  string `db:"category_key"`
-}
-
-func (t Transaction) cell() cell {
-	k := t.keys()
-	return cell{t.Source.ID, string(t.Status), string(t.Type), k.asset, k.chain, string(t.Direction), k.category}
+	Facet    string `db:"facet"`
+	Value    string `db:"value"`
+	SourceID string `db:"source_id"`
+	Status   string `db:"status"`
 }
 
 // counts are changes of how many there are of each sort.
 type counts map[cell]int64
 
-// move takes a transaction from one sort into another.
-func (c counts) move(before, after Transaction) {
-	c[before.cell()]--
-	c[after.cell()]++
+// add counts a transaction in, or out.
+func (c counts) add(t Transaction, n int64) {
+	k := t.keys()
+	for _, f := range [...][2]string{{"", ""}, {"transaction_type", string(t.Type)}, {"asset_type", k.asset}, {"chain", k.chain}, {"direction", string(t.Direction)}, {"category_key", k.category}} {
+		if f[0] == "" || f[1] != "" {
+			c[cell{f[0], f[1], t.Source.ID, string(t.Status)}] += n
+		}
+	}
 }

@@ -93,23 +93,23 @@ func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []stri
 	return read(ctx, tx, rows)
 }
 
-// best is the column that leaves the least of those that are counted, where there is a choice.
-func (w wanted) best(ctx context.Context, tx *db.Tx) (string, error) {
-	var choice []condition
-	for _, c := range w.facets() {
-		if c.column != "" {
-			choice = append(choice, c)
-		}
-	}
-	switch len(choice) {
-	case 0:
-		return "", nil
-	case 1:
+// best is the column that leaves the least, of those that have an index by date.
+func (w wanted) best(ctx context.Context, tx *db.Tx) (best string, err error) {
+	choice := w.tabled()
+	if len(choice) == 1 {
 		return choice[0].column, nil
 	}
-	least, best := int64(-1), ""
+	least := int64(-1)
 	for _, c := range choice {
-		n, err := selectCount(ctx, tx, []condition{c})
+		column, values := c.column, w.facets()[c.column]
+		only := wanted{shelves: w.shelves}
+		switch column {
+		case "source_id":
+			column, only.sources = "", w.sources
+		case "status":
+			column, only.status = "", w.status
+		}
+		n, err := selectCount(ctx, tx, column, values, only.counted())
 		if err != nil {
 			return "", err
 		}
@@ -125,8 +125,11 @@ func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
 	if w.nothing() {
 		return 0, nil
 	}
-	if w.onlyFacets() {
-		return selectCount(ctx, tx, w.facets())
+	if w.unread() {
+		for column, values := range w.facets() {
+			return selectCount(ctx, tx, column, values, w.counted())
+		}
+		return selectCount(ctx, tx, "", nil, w.counted())
 	}
 	best, err := w.best(ctx, tx)
 	if err != nil {

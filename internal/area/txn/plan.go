@@ -149,15 +149,11 @@ func (p plan) gathered(after *condition, limit int) (s statement) {
 
 // found lists everything a filter asks, for one index to serve the gathering condition.
 func (p plan) found(s *statement) {
-	shelf := condition{text: "§shelf = ?", args: []any{p.w.shelves[0]}}
-	if len(p.w.shelves) > 1 {
-		shelf = condition{text: "§shelf IN (?, ?)", args: []any{p.w.shelves[0], p.w.shelves[1]}}
-	}
 	by := p.gather
 	if by != nil && by.by != nil {
 		s.and("t", true, *by.by)
 	}
-	s.and("t", by == nil || by.by == nil && !by.names, shelf)
+	s.and("t", by == nil || by.by == nil && !by.names, p.w.onShelves())
 	for i := range p.rest {
 		s.and("t", &p.rest[i] == by && by.by == nil, p.rest[i])
 	}

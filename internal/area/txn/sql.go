@@ -148,11 +148,9 @@ func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 		}
 	}
 	slices.SortFunc(rows, func(a, b countedRow) int {
-		return cmp.Or(cmp.Compare(a.SourceID, b.SourceID), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Asset, b.Asset),
-			cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Category, b.Category))
+		return cmp.Or(cmp.Compare(a.Facet, b.Facet), cmp.Compare(a.Value, b.Value), cmp.Compare(a.SourceID, b.SourceID), cmp.Compare(a.Status, b.Status))
 	})
-	_, err := db.Upsert(ctx, tx, "transaction_counts", rows, `ON CONFLICT (organization_id, source_id, status, transaction_type, asset_type, chain, direction, category_key)
-		DO UPDATE SET count = transaction_counts.count + excluded.count`)
+	_, err := db.Upsert(ctx, tx, "transaction_counts", rows, "ON CONFLICT (organization_id, facet, value, source_id, status) DO UPDATE SET count = transaction_counts.count + excluded.count")
 	if err != nil || !fewer {
 		return err
 	}
@@ -226,14 +224,17 @@ func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transactio
 
 // selectCategories gives every category there is, as it is compared.
 func selectCategories(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT category_key FROM transaction_counts WHERE organization_id = @org AND category_key <> ''")
+	return db.All[string](ctx, tx, "SELECT DISTINCT value FROM transaction_counts WHERE organization_id = @org AND facet = 'category_key'")
 }
 
-// selectCount adds up what is counted.
-func selectCount(ctx context.Context, tx *db.Tx, all []condition) (int64, error) {
+// selectCount adds up what is counted of some values of a column, or in all.
+func selectCount(ctx context.Context, tx *db.Tx, column string, values []string, rest []condition) (int64, error) {
 	var s statement
-	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org")
-	s.and("c", true, all...)
+	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org AND c.facet = ?", column)
+	if column != "" {
+		s.add(" AND c.value {any}", values)
+	}
+	s.and("c", true, rest...)
 	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
 }
 

@@ -134,7 +134,8 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 				return 0, err
 			}
 		}
-		c.move(e.Before, e.After)
+		c.add(e.Before, -1)
+		c.add(e.After, 1)
 		audit.Record(ctx, tx, audit.Change{Action: "transaction.updated", ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(), After: e.After.facts()})
 	}
 	return changed, addCounts(ctx, tx, c)

@@ -112,18 +112,16 @@ CREATE INDEX transactions_by_group ON transactions (organization_id, group_id) W
 {sqlite} CREATE TRIGGER transactions_searched AFTER UPDATE OF search ON transactions WHEN old.search <> new.search BEGIN INSERT INTO transaction_texts (transaction_texts, rowid, search) VALUES ('delete', old.row_key, old.search); INSERT INTO transaction_texts (rowid, search) VALUES (new.row_key, new.search); END;
 {sqlite} CREATE TRIGGER transactions_deleted AFTER DELETE ON transactions BEGIN INSERT INTO transaction_texts (transaction_texts, rowid, search) VALUES ('delete', old.row_key, old.search); END;
 
--- How many transactions there are of each sort, so that counting need not read them. What has none of something has an empty text.
+-- How many transactions there are of each source and status: in all, where facet is empty, and by each value of some columns, so that counting
+-- need not read them.
 CREATE TABLE transaction_counts (
-    organization_id  {text} NOT NULL,
-    source_id        {text} NOT NULL,
-    status           {text} NOT NULL,
-    transaction_type {text} NOT NULL,
-    asset_type       {text} NOT NULL,
-    chain            {text} NOT NULL,
-    direction        {text} NOT NULL,
-    category_key     {text} NOT NULL,
-    count            {integer} NOT NULL,
-    PRIMARY KEY (organization_id, source_id, status, transaction_type, asset_type, chain, direction, category_key)
+    organization_id {text} NOT NULL,
+    facet           {text} NOT NULL,
+    value           {text} NOT NULL,
+    source_id       {text} NOT NULL,
+    status          {text} NOT NULL,
+    count           {integer} NOT NULL,
+    PRIMARY KEY (organization_id, facet, value, source_id, status)
 ) {updated};
 
 -- One row a tag of a transaction.

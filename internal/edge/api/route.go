@@ -22,6 +22,7 @@ type Route struct {
 	Need         actor.Need
 	Idempotent   bool
 	Together     bool
+	Apart        bool
 	Status       int
 	Tag, Summary string
 	Operation    *huma.Operation // its OpenAPI description
@@ -64,6 +65,16 @@ func (r Route) creates() Route {
 // together says that concurrent requests of an organization may share a transaction.
 func (r Route) together() Route {
 	r.Together = true
+	return r
+}
+
+// apart says that the handler opens its own transactions, because it asks an outside system in between. What it does must bear repeating, as no
+// idempotency key can cover it.
+func (r Route) apart() Route {
+	if r.Idempotent {
+		panic(r.Method + " " + r.Path + " takes an Idempotency-Key, whose claim and answer need the one transaction")
+	}
+	r.Apart = true
 	return r
 }
 
@@ -136,7 +147,8 @@ func (r *Route) keyed(req *http.Request, body []byte) (*idempotency.Request, err
 	return &k, err
 }
 
-// perform runs the handler. Everything but a read runs in one transaction that also holds the claim of the key and the answer given.
+// perform runs the handler. Everything but a read, and what opens its own, runs in one transaction that also holds the claim of the key and the
+// answer given.
 func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request, in any) (answer idempotency.Answer, replayed bool, err error) {
 	run := func(ctx context.Context) error {
 		out, err := r.call(ctx, in)
@@ -146,7 +158,7 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 		answer, replayed = idempotency.Answer{Status: r.Status, Body: encode(out)}, false
 		return nil
 	}
-	if r.Need.Class == actor.Read {
+	if r.Need.Class == actor.Read || r.Apart {
 		err = run(ctx)
 		return answer, false, err
 	}

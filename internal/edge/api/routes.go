@@ -29,11 +29,23 @@ func (a *API) routes() []Route {
 		on("POST", "/v1/ledger-accounts/{ledger_account_id}/unarchive", write, all, IDEM, a.unarchiveLedgerAccount, "Ledger accounts", "Take an archived ledger account up again"),
 		on("GET", "/v1/ledger-accounts/{ledger_account_id}/lines", read, reads, plain, a.listLedgerAccountLines, "Ledger accounts", "The posted lines of an account, the latest first"),
 
+		on("GET", "/v1/sources", read, reads, plain, a.listSources, "Sources", "Wallets, exchange accounts, bank and card accounts, in the order they were made"),
+		on("POST", "/v1/sources", write, all, IDEM, a.createSource, "Sources", "Make a source by hand, with a ledger account of its own unless one is named").creates(),
+		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
+		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
+		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
+
 		on("GET", "/v1/tags", read, reads, plain, a.listTags, "Tags", "The organization's tags"),
 		on("GET", "/v1/tags/{tag_id}", read, reads, plain, a.getTag, "Tags", "A tag"),
 		on("POST", "/v1/tags", write, all, IDEM, a.createTag, "Tags", "Make a tag").creates(),
 		on("PATCH", "/v1/tags/{tag_id}", write, all, plain, a.updateTag, "Tags", "Change a tag"),
 		on("DELETE", "/v1/tags/{tag_id}", write, all, plain, a.deleteTag, "Tags", "Delete a tag that nothing is marked with"),
+
+		on("GET", "/v1/transactions", read, reads, plain, a.listTransactions, "Transactions", "Transactions, the latest first unless sorted otherwise"),
+		on("POST", "/v1/transactions", write, all, IDEM, a.createTransactions, "Transactions", "Bring in up to 1,000 transactions, all or none; what a source has told of before adds nothing").creates(),
+		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
+		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
+		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
 
 		on("GET", "/v1/journal-entries", read, reads, plain, a.listJournalEntries, "Journal entries", "Journal entries, the latest accounting date first"),
 		on("POST", "/v1/journal-entries", write, all, IDEM, a.createJournalEntry, "Journal entries", "Make a journal entry, as a draft or posted at once").creates().together(),

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Source is where transactions come from: a wallet, an exchange account, a bank or card account, or something else.
+type Source struct {
+	ID              string     `json:"id"`
+	AccountID       *string    `json:"account_id"`
+	SourceType      string     `json:"source_type"`
+	Name            string     `json:"name"`
+	LegalEntityID   string     `json:"legal_entity_id"`
+	LedgerAccountID string     `json:"ledger_account_id"`
+	Chain           *string    `json:"chain"`
+	Address         *string    `json:"address"`
+	Currency        *string    `json:"currency"`
+	Provider        string     `json:"provider"`
+	IsManual        bool       `json:"is_manual"`
+	Guidance        Guidance   `json:"guidance"`
+	CreatedAt       time.Time  `json:"created_at"`
+	UpdatedAt       *time.Time `json:"updated_at"`
+}
+
+// CreateSource describes a new source; what is empty is left to the service.
+type CreateSource struct {
+	SourceType      string `json:"source_type"`
+	Name            string `json:"name"`
+	LegalEntityID   string `json:"legal_entity_id"`
+	LedgerAccountID string `json:"ledger_account_id,omitempty"`
+	Chain           string `json:"chain,omitempty"`
+	Address         string `json:"address,omitempty"`
+	Currency        string `json:"currency,omitempty"`
+	Provider        string `json:"provider,omitempty"`
+}
+
+// UpdateSource are changes; nil leaves a field as it is, and Null clears one that may be null.
+type UpdateSource struct {
+	Name            *string           `json:"name,omitempty"`
+	LegalEntityID   *string           `json:"legal_entity_id,omitempty"`
+	LedgerAccountID *string           `json:"ledger_account_id,omitempty"`
+	Chain           *Nullable[string] `json:"chain,omitempty"`
+	Address         *Nullable[string] `json:"address,omitempty"`
+	Currency        *Nullable[string] `json:"currency,omitempty"`
+}
+
+// Sources walks the sources in the order they were made. The query takes the filters of GET /v1/sources.
+func (c *Client) Sources(ctx context.Context, query url.Values) iter.Seq2[Source, error] {
+	return each[Source](ctx, c, "/v1/sources", query)
+}
+
+// Source gives one source, by its id or that of its account.
+func (c *Client) Source(ctx context.Context, id string) (Source, error) {
+	return one[Source](ctx, c, Call{Method: http.MethodGet, Path: "/v1/sources/" + url.PathEscape(id)})
+}
+
+// CreateSource makes a source.
+func (c *Client) CreateSource(ctx context.Context, source CreateSource) (Source, error) {
+	return one[Source](ctx, c, Call{Method: http.MethodPost, Path: "/v1/sources", Body: source, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// UpdateSource changes a source.
+func (c *Client) UpdateSource(ctx context.Context, id string, changes UpdateSource) (Source, error) {
+	return one[Source](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/sources/" + url.PathEscape(id), Body: changes})
+}
+
+// DeleteSource deletes a source that nothing uses, or an aggregator's account with its transactions. If it fails half-way, do it again.
+func (c *Client) DeleteSource(ctx context.Context, id string) error {
+	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/sources/" + url.PathEscape(id)}, nil)
+}

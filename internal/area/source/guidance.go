@@ -1,0 +1,71 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Guidance says what may be done to a source now, and why not the rest.
+type Guidance struct {
+	Allowed  []string
+	Warnings []string
+	Version  string
+}
+
+// Guided is a source and what may be done to it.
+type Guided struct {
+	Source
+	Guidance Guidance
+}
+
+func guideOne(ctx context.Context, tx *db.Tx, s Source) (Guided, error) {
+	all, err := guide(ctx, tx, s)
+	if err != nil {
+		return Guided{Source: s}, err
+	}
+	return all[0], nil
+}
+
+// guide says it of several sources at once.
+func guide(ctx context.Context, tx *db.Tx, all ...Source) ([]Guided, error) {
+	ids := make([]string, len(all))
+	for i, s := range all {
+		ids[i] = s.ID
+	}
+	standings, err := selectStandings(ctx, tx, ids)
+	out := make([]Guided, len(all))
+	for i, s := range all {
+		out[i] = Guided{s, s.guidance(standings[s.ID])}
+	}
+	return out, err
+}
+
+func (s Source) guidance(now standing) Guidance {
+	g := Guidance{Allowed: []string{"edit"}, Warnings: []string{}, Version: clock.Format(s.CreatedAt)}
+	if s.UpdatedAt != nil {
+		g.Version = clock.Format(*s.UpdatedAt)
+	}
+	if now.Used {
+		g.Warnings = append(g.Warnings, "the source has transactions: only its name and its ledger account can change")
+	}
+	switch {
+	case s.ItemID != "" && now.Booked:
+		g.Warnings = append(g.Warnings, "journal entries were made from its transactions: it cannot be deleted")
+	case s.ItemID != "":
+		g.Allowed = append(g.Allowed, "delete")
+		g.Warnings = append(g.Warnings, "deleting it deletes its transactions too")
+		if now.Beside == 0 {
+			g.Warnings = append(g.Warnings, fmt.Sprintf("it is the last account of its sign-in: deleting it removes the sign-in at %s", s.Provider))
+		}
+	case !s.Manual:
+		g.Warnings = append(g.Warnings, "a connection made the source: disconnect the connection instead of deleting it")
+	case now.Used:
+		g.Warnings = append(g.Warnings, "what uses the source keeps it from being deleted")
+	default:
+		g.Allowed = append(g.Allowed, "delete")
+	}
+	return g
+}

@@ -1,0 +1,52 @@
+package api_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func init() {
+	one := func(t *testing.T, n *apitest.Tenant) sample {
+		return sample{path: map[string]string{"source_id": newSource(t, n, client.CreateSource{}).ID}}
+	}
+	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
+		"GET /v1/sources": func(_ *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "limit=1&source_type=wallet&chain=Ethereum&search=0X&legal_entity_ids=" + n.LegalEntity.ID}
+		},
+		"POST /v1/sources": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{body: map[string]any{
+				"source_type": "wallet", "name": "Treasury", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": byCode(t, n, "1210").ID,
+				"chain": "ethereum", "address": "0x" + client.NewIdempotencyKey(), "currency": "ETH", "provider": "ethereum",
+			}}
+		},
+		"GET /v1/sources/{source_id}": one,
+		"PATCH /v1/sources/{source_id}": func(t *testing.T, n *apitest.Tenant) sample {
+			s := one(t, n)
+			s.body = map[string]any{"name": "New name", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": byCode(t, n, "1210").ID}
+			return s
+		},
+		"DELETE /v1/sources/{source_id}": one,
+	})
+}
+
+// newSource makes a source, a bank account called Test unless it says otherwise.
+func newSource(t *testing.T, n *apitest.Tenant, s client.CreateSource) client.Source {
+	t.Helper()
+	if s.Name == "" {
+		s.Name = "Test"
+	}
+	if s.SourceType == "" {
+		s.SourceType = "bank"
+	}
+	if s.LegalEntityID == "" {
+		s.LegalEntityID = n.LegalEntity.ID
+	}
+	made, err := n.Client.CreateSource(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}

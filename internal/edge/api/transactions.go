@@ -1,0 +1,195 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+func (a *API) listTransactions(ctx context.Context, in *struct {
+	paging
+	TransactionFilter
+	SortBy       string `query:"sort_by" enum:"transaction_date,created_at,updated_at,gross_amount,net_amount,gross_price,asset_type,chain" maxLength:"32" default:"transaction_date" doc:"What to sort by; what is not known comes first in ascending order"`
+	SortOrder    string `query:"sort_order" enum:"asc,desc" maxLength:"4" default:"desc" doc:"Which way; ties go by sequence number"`
+	IncludeCount bool   `query:"include_count" doc:"Tell how many match in all"`
+	CountOnly    bool   `query:"count_only" doc:"Tell only how many match; takes precedence over include_count"`
+}) (List[Transaction], error) {
+	found, err := a.app.Transactions.List(ctx, txn.ListParams{
+		Filter: in.filter(), Sort: txn.Sort{By: in.SortBy, Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
+	})
+	org := actor.From(ctx).OrganizationID
+	return listOf(found, func(t txn.Transaction) Transaction { return viewTransaction(org, t) }), err
+}
+
+func (f TransactionFilter) filter() txn.Filter {
+	return txn.Filter{
+		SourceClass: f.SourceClass, Status: f.Status, HasPostedEntry: f.HasPostedJournalEntry, IncludeSpam: f.IncludeSpam, GrossPriceMin: f.GrossPriceMin, GrossPriceMax: f.GrossPriceMax,
+		GrossAmountMin: f.GrossAmountMin, GrossAmountMax: f.GrossAmountMax, LegalEntityIDs: f.LegalEntityIDs, TransactionIDs: f.TransactionIDs, ExcludeIDs: f.ExcludeTransactionIDs,
+		SequenceNumbers: f.SequenceNumbers, AccountIDs: f.AccountIDs, Types: f.TransactionTypes, SourceTypes: f.SourceTypes, AssetTypes: f.AssetTypes, Chains: f.Chains,
+		Addresses: f.Addresses, ProviderCategory: f.ProviderCategory, Search: f.Search, SourceID: f.SourceID, Direction: f.Direction, StartDate: f.StartDate, EndDate: f.EndDate,
+		UpdatedSince: f.UpdatedSince,
+	}
+}
+
+// transactionPath names a transaction.
+type transactionPath struct {
+	ID string `path:"transaction_id" minLength:"1" maxLength:"64" doc:"The transaction"`
+}
+
+func (a *API) getTransaction(ctx context.Context, in *struct{ transactionPath }) (Data[Transaction], error) {
+	t, err := a.app.Transactions.Get(ctx, in.ID)
+	return viewedTransaction(ctx, t, err)
+}
+
+func (a *API) createTransactions(ctx context.Context, in *struct{ Body CreateTransactions }) (CreatedTransactions, error) {
+	var faults fault.List
+	all := make([]txn.CreateParams, len(in.Body.Transactions))
+	for i, t := range in.Body.Transactions {
+		all[i] = t.params(&faults, fmt.Sprintf("transactions[%d].", i))
+	}
+	if err := faults.Err(); err != nil {
+		return CreatedTransactions{}, err
+	}
+	c, err := a.app.Transactions.Create(ctx, all)
+	if err != nil {
+		return CreatedTransactions{}, err
+	}
+	out := CreatedTransactions{make([]Transaction, len(c.Transactions)), int64(c.Created), int64(c.Duplicates)}
+	for i, t := range c.Transactions {
+		out.Data[i] = viewTransaction(actor.From(ctx).OrganizationID, t)
+	}
+	return out, nil
+}
+
+// params reads a transaction as it was sent.
+func (b CreateTransaction) params(faults *fault.List, at string) txn.CreateParams {
+	e := b.External
+	p := txn.Params{
+		ExternalID: b.ExternalID, Description: e.Description, Direction: txn.Direction(e.Direction), Currency: e.Currency, Quantity: amountOrNil(faults, at+"external.quantity", e.Quantity),
+		Category: b.ProviderCategory.Value, Vendor: b.Vendor.Value, Memo: b.Memo.Value, Type: txn.Type(b.TransactionType), TagIDs: b.TagIDs,
+	}
+	var err error
+	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
+		faults.Addf(at+"external.timestamp", "must be an RFC 3339 time")
+	}
+	if v := e.ValueFiat; v.Set && !v.Null {
+		field := at + "external.value_fiat."
+		p.Value = &txn.ValueParams{
+			Gross: amount(faults, field+"gross", v.Value.Gross), Fee: amount(faults, field+"fee", v.Value.Fee), Net: amount(faults, field+"net", v.Value.Net), Currency: v.Value.Currency,
+		}
+	}
+	if c := b.Crypto; c != nil {
+		p.Crypto = &txn.Crypto{
+			Chain: c.Chain.Value, TransactionHash: c.TransactionHash.Value, From: c.FromAddress.Value, To: c.ToAddress.Value, AssetType: c.AssetType.Value, ContractAddress: c.ContractAddress.Value,
+			TokenID: c.TokenID.Value, FeeQuantity: amountOrNil(faults, at+"crypto.fee_quantity", c.FeeQuantity), FeeAssetType: c.FeeAssetType.Value,
+		}
+		if n := c.BlockNumber; n.Set && !n.Null {
+			p.Crypto.BlockNumber = &n.Value
+		}
+	}
+	if c := b.Bank; c != nil {
+		p.Bank = &txn.Bank{BankName: c.BankName.Value, AccountLast4: c.AccountLast4.Value, CounterpartyName: c.CounterpartyName.Value}
+	}
+	if c := b.Card; c != nil {
+		p.Card = &txn.Card{MerchantName: c.MerchantName.Value, MerchantCategory: c.MerchantCategory.Value, CardholderName: c.CardholderName.Value, Last4: c.Last4.Value}
+	}
+	return txn.CreateParams{SourceID: b.SourceID, Params: p}
+}
+
+// amount reads a decimal string.
+func amount(faults *fault.List, field, text string) money.Decimal {
+	d, err := money.Parse(text)
+	if err != nil {
+		faults.Addf(field, "%s", err)
+	}
+	return d
+}
+
+func amountOrNil(faults *fault.List, field string, text Opt[string]) *money.Decimal {
+	if !text.Set || text.Null {
+		return nil
+	}
+	d := amount(faults, field, text.Value)
+	return &d
+}
+
+func (a *API) updateTransaction(ctx context.Context, in *struct {
+	transactionPath
+	Body UpdateTransaction
+}) (Data[Transaction], error) {
+	t, err := a.app.Transactions.Update(ctx, in.ID, in.Body.params())
+	return viewedTransaction(ctx, t, err)
+}
+
+func (b UpdateTransaction) params() txn.UpdateParams {
+	p := txn.UpdateParams{Memo: b.Memo.orEmpty(), Vendor: b.Vendor.orEmpty(), TagIDs: b.TagIDs}
+	if b.TransactionType != nil {
+		p.Type = new(txn.Type(*b.TransactionType))
+	}
+	if b.Status != nil {
+		p.Status = new(txn.Status(*b.Status))
+	}
+	return p
+}
+
+func (a *API) bulkUpdateTransactions(ctx context.Context, in *struct{ Body BulkUpdateTransactions }) (Data[BulkUpdated], error) {
+	b := in.Body
+	p := txn.BulkParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Changes: b.Changes.params(), Dry: b.DryRun}
+	if b.Filter != nil {
+		p.Filter = new(b.Filter.filter())
+	}
+	done, err := a.app.Transactions.BulkUpdate(ctx, p)
+	return Data[BulkUpdated]{BulkUpdated{int64(done.Matched), int64(done.Updated), b.DryRun}}, err
+}
+
+func viewedTransaction(ctx context.Context, t txn.Transaction, err error) (Data[Transaction], error) {
+	if err != nil {
+		return Data[Transaction]{}, err
+	}
+	return Data[Transaction]{viewTransaction(actor.From(ctx).OrganizationID, t)}, nil
+}
+
+func viewTransaction(organizationID string, t txn.Transaction) Transaction {
+	g := t.Guide()
+	v := Transaction{
+		ID: t.ID, SequenceNumber: t.SequenceNumber(), AccountID: new(t.Source.Account()), SourceID: t.Source.ID, ExternalID: t.ExternalID, OrganizationID: organizationID,
+		LegalEntityID: t.Source.LegalEntityID, SourceClass: string(t.Source.Type.Class()), Provider: t.Source.Provider, Vendor: db.OrNull(t.Vendor), ProviderCategory: db.OrNull(t.Category),
+		External: TransactionExternal{Timestamp: stamp(t.At), Description: t.Description, Direction: string(t.Direction), Currency: t.Currency},
+		Internal: TransactionInternal{
+			TransactionType: string(t.Type), Status: string(t.Status), Memo: db.OrNull(t.Memo), JournalEntryID: db.OrNull(t.JournalEntryID), GroupID: db.OrNull(t.GroupID),
+		},
+		TagIDs: listed(t.TagIDs), Guidance: Guidance{g.Allowed, g.Warnings, g.Version}, CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt),
+	}
+	if t.Quantity != nil {
+		v.External.Quantity = new(t.Quantity.Fixed(t.Currency))
+	}
+	if w := t.Value; w != nil {
+		v.External.ValueFiat.Value = &ValuedFiat{w.Gross.Fixed(w.Currency), w.Fee.Fixed(w.Currency), w.Net().Fixed(w.Currency), w.Currency}
+	}
+	if c := t.Crypto; c != nil {
+		v.Crypto.Value = &TransactionCrypto{
+			Chain: db.OrNull(c.Chain), TransactionHash: db.OrNull(c.TransactionHash), BlockNumber: c.BlockNumber, FromAddress: db.OrNull(c.From), ToAddress: db.OrNull(c.To),
+			AssetType: db.OrNull(t.Asset()), ContractAddress: db.OrNull(c.ContractAddress), TokenID: db.OrNull(c.TokenID), FeeQuantity: decimalOrNull(c.FeeQuantity), FeeAssetType: db.OrNull(c.FeeAssetType),
+		}
+	}
+	if b := t.Bank; b != nil {
+		v.Bank.Value = &TransactionBank{db.OrNull(b.BankName), db.OrNull(b.AccountLast4), db.OrNull(b.CounterpartyName)}
+	}
+	if c := t.Card; c != nil {
+		v.Card.Value = &TransactionCard{db.OrNull(c.MerchantName), db.OrNull(c.MerchantCategory), db.OrNull(c.CardholderName), db.OrNull(c.Last4)}
+	}
+	if s := t.Spam; s != nil {
+		verdict := SpamVerdict{Score: int64(s.Score), Reasons: make([]SpamReason, len(s.Reasons))}
+		for i, r := range s.Reasons {
+			verdict.Reasons[i] = SpamReason{r.Code, int64(r.Weight), r.Text}
+		}
+		v.Internal.Spam.Value = &verdict
+	}
+	return v
+}
