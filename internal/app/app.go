@@ -105,7 +105,10 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
 	job.Every(workers, turnEvery, period.Turn{})
-	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error { return a.Transfers.MatchNew(ctx) })
+	// A large import takes longer to match than a job may; what is done of it stays done.
+	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
+		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
+	})
 	job.Every(workers, matchEvery, transfers.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {

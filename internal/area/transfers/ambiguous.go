@@ -2,6 +2,7 @@ package transfers
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -94,26 +95,11 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	if err != nil {
 		return err
 	}
-	known := make(map[string]Ambiguity, len(before))
-	for _, a := range before {
-		known[a.TransactionID] = a
-	}
-	var fresh, gone []string
-	news := map[string]Ambiguity{}
-	for _, a := range now {
-		if old, there := known[a.TransactionID]; !there || !old.same(a) {
-			fresh, news[a.TransactionID] = append(fresh, a.TransactionID), a
-			continue
-		}
-		delete(known, a.TransactionID)
-	}
-	for id := range known {
-		gone = append(gone, id)
-	}
-	if err := removeAmbiguities(ctx, tx, gone); err != nil || len(fresh) == 0 {
+	news, gone := changed(before, now)
+	if err := removeAmbiguities(ctx, tx, gone); err != nil || len(news) == 0 {
 		return err
 	}
-	found, err := txn.Some(ctx, tx, fresh)
+	found, err := txn.Some(ctx, tx, slices.Collect(maps.Keys(news)))
 	if err != nil {
 		return err
 	}
@@ -126,4 +112,21 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 		}
 	}
 	return insertAmbiguities(ctx, tx, rows)
+}
+
+// changed tells what is to be written, by transaction, and which rows must go: what is no longer unclear, or is so in another way.
+func changed(before, now []Ambiguity) (fresh map[string]Ambiguity, gone []string) {
+	known := make(map[string]Ambiguity, len(before))
+	for _, a := range before {
+		known[a.TransactionID] = a
+	}
+	fresh = map[string]Ambiguity{}
+	for _, a := range now {
+		if old, there := known[a.TransactionID]; there && old.same(a) {
+			delete(known, a.TransactionID)
+		} else {
+			fresh[a.TransactionID] = a
+		}
+	}
+	return fresh, slices.Sorted(maps.Keys(known))
 }

@@ -3,6 +3,7 @@ package transfers
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -13,10 +14,13 @@ import (
 )
 
 // Service holds the use cases.
-type Service struct{ db *db.DB }
+type Service struct {
+	db       *db.DB
+	sweeping sync.Mutex
+}
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d} }
+func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // Matched is what came of matching.
 type Matched struct {
@@ -193,6 +197,14 @@ func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambi
 	}
 	if m.dry {
 		return nil
+	}
+	var before []Ambiguity
+	err := m.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		before, err = selectAmbiguitiesOf(ctx, tx, from, end)
+		return err
+	})
+	if fresh, gone := changed(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
+		return err // most days have nothing unclear, and need not be written
 	}
 	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		return replaceAmbiguities(ctx, tx, from, end, unclear)

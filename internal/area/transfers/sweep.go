@@ -24,8 +24,13 @@ const (
 	patience = 5 * time.Minute
 )
 
-// MatchNew matches what has come in every organization since it was done last. One that fails does not hold up the others.
+// MatchNew matches what has come in every organization since it was done last. One that fails does not hold up the others, and while it is under way
+// there is nothing for a second to do.
 func (s *Service) MatchNew(ctx context.Context) error {
+	if !s.sweeping.TryLock() {
+		return nil
+	}
+	defer s.sweeping.Unlock()
 	var behind []string
 	err := s.db.ReadAcross(ctx, "transactions come in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
 		behind, err = selectBehind(ctx, tx)
