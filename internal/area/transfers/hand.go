@@ -48,9 +48,6 @@ func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 		if err := g.settle(p.Kind); err != nil || p.Dry {
 			return err
 		}
-		if err := forgive(ctx, tx, g.Out.ID, g.In.ID); err != nil {
-			return err
-		}
 		made, err := join(ctx, tx, []Group{g})
 		if err == nil {
 			g = made[0]

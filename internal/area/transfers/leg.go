@@ -26,13 +26,21 @@ func isLeg(l txn.Loose, s source.Source) bool {
 	return true
 }
 
+// platform is within what an id of a trade or a transfer is one. A file does not say whose it is, so that its ids count on its source alone.
+func platform(s source.Source) string {
+	if s.Provider == source.File {
+		return s.ID
+	}
+	return s.Provider
+}
+
 func legOf(l txn.Loose, s source.Source, not []string) transfer.Leg {
 	leg := transfer.Leg{
 		ID: l.ID, SourceID: s.ID, LegalEntityID: s.LegalEntityID, Asset: l.Asset, Chain: l.Chain, Inflow: txn.IsInflow(l.Direction), Quantity: l.Quantity, At: l.At,
 		OwnAddress: s.Address, Fiat: money.IsFiat(l.Currency), Not: not,
 	}
 	if l.EventKey != "" {
-		leg.GroupKey = s.Provider + " " + l.EventKey // two platforms may number alike
+		leg.GroupKey = platform(s) + " " + l.EventKey // two platforms may number alike
 	}
 	if c := l.Crypto; c != nil {
 		leg.Contract, leg.Hash, leg.From, leg.To = c.ContractAddress, c.TransactionHash, c.From, c.To

@@ -3,12 +3,14 @@ package transfers_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 )
 
@@ -50,6 +52,7 @@ func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
 		if all := list(actor.Actor{}); len(all) != 1 {
 			t.Errorf("%+v", all)
 		}
+		w.check()
 		if m := w.match(); m.Linked != 0 || m.Ambiguous != 0 || len(list(actor.Actor{})) != 0 {
 			t.Errorf("%+v", m)
 		}
@@ -102,6 +105,16 @@ func TestTheIDOfATradeCountsOnItsPlatformOnly(t *testing.T) {
 		swap := w.addWith(noon, numbered, "kraken -5 ETH", "kraken 9000 USD")
 		if m := w.match(); m.Linked != 1 || m.Pairs[0].Out != swap[0] || w.get(swap[1]).Type != txn.Swap {
 			t.Errorf("%+v", m)
+		}
+		for n, c := range []struct {
+			from, to string
+			linked   int
+		}{{"kraken", "kraken2", 1}, {"kraken", "bitstamp", 0}, {"file1", "file2", 0}} {
+			at := noon.AddDate(0, 0, 3*n+3)
+			w.addWith(at, numbered, c.from+" -100 ETH", c.to+" 70 ETH") // too much is missing for anything but an id
+			if m := w.match(); m.Linked != c.linked {
+				t.Errorf("from %s to %s: %+v", c.from, c.to, m)
+			}
 		}
 	})
 }
@@ -171,7 +184,16 @@ func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
 		if w.get(late[0]).GroupID == "" {
 			t.Error("still waiting")
 		}
-		// A partner that comes later is linked then.
+		// A partner that comes later is linked then, whichever side it is.
+		left := w.add(noon.AddDate(0, 0, 60), "base -3 ETH base")[0]
+		w.clock.Advance(time.Minute)
+		sweep()
+		w.add(noon.AddDate(0, 0, 60).Add(23*time.Hour), "kraken 3 ETH")
+		w.clock.Advance(time.Minute)
+		sweep()
+		if w.get(left).GroupID == "" {
+			t.Error("the arrival that came later was not linked")
+		}
 		first := w.add(noon.AddDate(0, 0, 40), "base 7 ETH base")[0]
 		w.clock.Advance(time.Minute)
 		sweep()
@@ -180,6 +202,36 @@ func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
 		sweep()
 		if w.get(first).GroupID == "" {
 			t.Error("the partner that came later was not linked")
+		}
+	})
+}
+
+func TestManyWhoLinkAtOnceLinkEachTransactionOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var pairs [][]string
+		for n := range 30 {
+			pairs = append(pairs, w.add(noon.AddDate(0, 0, n%20), fmt.Sprintf("kraken -%d ETH", 100+n*40), fmt.Sprintf("main %d ETH", 100+n*40)))
+		}
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				if _, err := w.Match(w.ctx, noon, noon.AddDate(0, 0, 21), false); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Go(func() {
+			for _, p := range pairs {
+				if _, err := w.Link(w.ctx, transfers.LinkParams{TransactionIDs: p}); err != nil && fault.KindOf(err) != fault.Conflict {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Wait()
+		for _, p := range pairs {
+			if g := w.get(p[0]).GroupID; g == "" || g != w.get(p[1]).GroupID {
+				t.Errorf("%v are in %s", p, g)
+			}
 		}
 	})
 }

@@ -80,12 +80,6 @@ func refuse(ctx context.Context, tx *db.Tx, links []Link) error {
 	return err
 }
 
-// forgive forgets that two do not belong together.
-func forgive(ctx context.Context, tx *db.Tx, outID, inID string) error {
-	_, err := tx.Exec(ctx, "DELETE FROM transfer_refusals WHERE organization_id = @org AND out_id = ? AND in_id = ?", outID, inID)
-	return err
-}
-
 // selectRefusals gives what people said does not belong together, by the outflow. They are as many as people can say.
 func selectRefusals(ctx context.Context, tx *db.Tx) (map[string][]string, error) {
 	rows, err := db.All[refusalRow](ctx, tx, "SELECT out_id, in_id, created_at FROM transfer_refusals WHERE organization_id = @org ORDER BY out_id, in_id")

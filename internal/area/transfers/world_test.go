@@ -56,7 +56,8 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		w.abroad = abroad.ID
 		all := source.NewService(d, nil, nil)
 		for name, p := range map[string]source.CreateParams{
-			"kraken": {Type: source.Exchange}, "main": {Type: source.Wallet, Chain: "ethereum", Address: "0xaaaa000000000000000000000000000000000001"},
+			"kraken": {Type: source.Exchange, Provider: "kraken"}, "kraken2": {Type: source.Exchange, Provider: "kraken"}, "bitstamp": {Type: source.Exchange, Provider: "bitstamp"},
+			"file1": {Type: source.Exchange}, "file2": {Type: source.Exchange}, "main": {Type: source.Wallet, Chain: "ethereum", Address: "0xaaaa000000000000000000000000000000000001"},
 			"base": {Type: source.Wallet, Chain: "base", Address: "0xaaaa000000000000000000000000000000000002"}, "card": {Type: source.Card}, "stripe": {Type: source.Other},
 			"berlin": {Type: source.Exchange, LegalEntityID: w.abroad},
 		} {
@@ -70,13 +71,18 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 			w.sources[name] = made.Source
 		}
 		test(t, w)
-		w.read(func(ctx context.Context, tx *db.Tx) error {
-			found, err := transfers.Check(ctx, tx)
-			if len(found) > 0 {
-				t.Errorf("the check finds %q", found)
-			}
-			return err
-		})
+		w.check()
+	})
+}
+
+func (w *world) check() {
+	w.Helper()
+	w.read(func(ctx context.Context, tx *db.Tx) error {
+		found, err := transfers.Check(ctx, tx)
+		if len(found) > 0 {
+			w.Errorf("the check finds %q", found)
+		}
+		return err
 	})
 }
 

@@ -129,3 +129,17 @@ func TestATextNoChainHasIsNotRemembered(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+func TestAnAirdropIsCountedAnHourAroundAnArrival(t *testing.T) {
+	t.Parallel()
+	for first := 0; first < 60; first += 7 {
+		for apart := -125; apart <= 125; apart++ {
+			one, other := in("9", "NEWT", unknown).at(time.Duration(first)*time.Minute), in("9", "NEWT", unknown).source("payroll").at(time.Duration(first+apart)*time.Minute)
+			k := spam.Know(facts(), []spam.Arrival{spam.Arrival(one), spam.Arrival(other)})
+			many := slices.ContainsFunc(one.judged(k).Reasons, func(r spam.Reason) bool { return r.Code == spam.MassAirdrop })
+			if want := apart >= -60 && apart <= 60; many != want {
+				t.Errorf("%d minutes past the hour and %d apart: %t", first, apart, many)
+			}
+		}
+	}
+}
