@@ -3,7 +3,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -26,7 +25,6 @@ import (
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -66,7 +64,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:        audit.NewService(d),
 		Entities:     entity.NewService(d),
 		Accounts:     account.NewService(d),
-		Sources:      source.NewService(d, shelve, nil),
+		Sources:      source.NewService(d, txn.Shelve, nil),
 		Tags:         tag.NewService(d),
 		FX:           fx.NewService(d),
 		Transactions: txn.NewService(d),
@@ -78,11 +76,6 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Periods:      period.NewService(d),
 		log:          log,
 	}
-}
-
-// shelve refuses, because transactions cannot be deleted yet; nothing makes an aggregator's account either.
-func shelve(context.Context, *db.Tx, string) error {
-	return fault.UnavailableBecause(errors.New("app: transactions cannot be deleted"), "transactions cannot be deleted yet")
 }
 
 const (

@@ -14,16 +14,24 @@ func Contains(e Engine, column, text string) (condition string, arg any) {
 	return column + " LIKE ?", "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// FindsText asks SQLite's table of three letters in a row for the rows that hold all of a text's: candidates, at which Contains has yet to look.
-// It is empty for PostgreSQL, which needs no more than Contains.
-func FindsText(e Engine, index, rowKey, text string) (condition string, arg any) {
-	if e != SQLite {
-		return "", nil
-	}
+// Trigrams are the three letters in a row that a text has, each once.
+func Trigrams(text string) (all []string) {
 	letters := []rune(text)
-	var tokens []string
+	seen := map[string]bool{}
 	for i := 0; i+TrigramMin <= len(letters); i++ {
-		tokens = append(tokens, `"`+strings.ReplaceAll(string(letters[i:i+TrigramMin]), `"`, `""`)+`"`)
+		if t := string(letters[i : i+TrigramMin]); !seen[t] {
+			seen[t] = true
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// FindsTrigrams asks SQLite's table of three letters in a row for the rows that have all of some: candidates, at which Contains has yet to look.
+func FindsTrigrams(index, rowKey string, trigrams []string) (condition string, arg any) {
+	tokens := make([]string, len(trigrams))
+	for i, t := range trigrams {
+		tokens[i] = `"` + strings.ReplaceAll(t, `"`, `""`) + `"`
 	}
 	return rowKey + " IN (SELECT rowid FROM " + index + " WHERE " + index + " MATCH ?)", strings.Join(tokens, " AND ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -111,7 +112,9 @@ func (f *Filter) known(ctx context.Context, tx *db.Tx) (*books.Books, error) {
 		}
 	}
 	if f.TransactionID != "" {
-		return nil, fault.Missing("transaction") // there are none yet
+		if _, err := txn.Find(ctx, tx, f.TransactionID); err != nil {
+			return nil, err
+		}
 	}
 	if f.TagID != "" {
 		if _, err := tag.Get(ctx, tx, f.TagID); err != nil {

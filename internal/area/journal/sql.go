@@ -226,6 +226,9 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 	} else {
 		q.And("e.status <> 'deleted'")
 	}
+	if f.TransactionID != "" {
+		q.And("e.transaction_id = ?", f.TransactionID)
+	}
 	f.conditions(q)
 	f.Span.conditions(q, order)
 	if below != nil {

@@ -19,6 +19,8 @@ type condition struct {
 	finds    bool        // an index finds what it asks for, in no useful order
 	by       *condition  // what is asked of that index, where that is not the condition itself
 	names    bool        // it names transactions one by one, by an index that does not know shelves
+
+	everywhere bool // its index does not know organizations either
 }
 
 // render writes a condition for a table, so that an index may serve it or so that none is tried.
@@ -43,12 +45,14 @@ func oneOf(column string, values []string) condition {
 	return c
 }
 
-// containing asks for a text in what is searched. An index finds it by the letters it has, three in a row.
-func containing(e db.Engine, text string) condition {
-	look, arg := db.Contains(e, "§search", text)
-	c := condition{text: look, args: []any{arg}, finds: utf8.RuneCountInString(text) >= db.TrigramMin}
-	if find, arg := db.FindsText(e, "transaction_texts", "§row_key", text); c.finds && find != "" {
-		c.by = &condition{text: find, args: []any{arg}}
+// containing asks for a text in what is searched. PostgreSQL sees by itself that its index serves that; SQLite is asked for the rarest letters
+// that the text has, three in a row.
+func (w wanted) containing(e db.Engine) condition {
+	look, arg := db.Contains(e, "§search", w.search)
+	c := condition{text: look, args: []any{arg}, finds: utf8.RuneCountInString(w.search) >= db.TrigramMin}
+	if len(w.rare) > 0 {
+		find, arg := db.FindsTrigrams("transaction_texts", "§row_key", w.rare)
+		c.by = &condition{text: find, args: []any{arg}, everywhere: true}
 	}
 	return c
 }
@@ -84,7 +88,7 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 	}
 	all = append(all, w.tabled()...)
 	if w.search != "" {
-		all = append(all, containing(e, w.search))
+		all = append(all, w.containing(e))
 	}
 	if !w.since.IsZero() {
 		all = append(all, condition{text: "§updated_at >= ?", args: []any{w.since}, finds: true})

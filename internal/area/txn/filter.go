@@ -76,6 +76,7 @@ type wanted struct {
 	owners      []string // sources that have one of the addresses
 	direction   string
 	search      string
+	rare        []string // the letters to look the search up by
 	price       bounds
 	amount      bounds
 	first, last time.Time
@@ -255,6 +256,13 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 			w.addresses = nil
 		}
 	}
+	if w.search != "" && tx.DB().Engine() == db.SQLite {
+		texts, err := selectTexts(ctx, tx, sampled)
+		if err != nil {
+			return err
+		}
+		w.rare = rarest(db.Trigrams(w.search), texts)
+	}
 	if len(f.ProviderCategory) > 0 {
 		keys, err := selectCategories(ctx, tx)
 		if err != nil {
@@ -268,6 +276,28 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 		}
 	}
 	return nil
+}
+
+const (
+	// sampled is how many texts are looked at to tell which letters are rare.
+	sampled = 200
+	// rareMax is how many of them a text is looked up by: more would only take longer to read.
+	rareMax = 4
+)
+
+// rarest picks the trigrams that the fewest of some texts have, of equals those far apart.
+func rarest(trigrams, texts []string) []string {
+	times := make(map[string]int, len(trigrams))
+	for i, t := range trigrams {
+		for _, text := range texts {
+			if strings.Contains(text, t) {
+				times[t] += len(trigrams)
+			}
+		}
+		times[t] += i * 7919 % len(trigrams) // scatters
+	}
+	slices.SortStableFunc(trigrams, func(a, b string) int { return times[a] - times[b] })
+	return trigrams[:min(len(trigrams), rareMax)]
 }
 
 // known refuses sources and legal entities that are not there.

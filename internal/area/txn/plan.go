@@ -138,7 +138,7 @@ func (p plan) peek(after *condition, limit int) (s statement) {
 
 // gathered reads a page by way of the index that finds its rows.
 func (p plan) gathered(after *condition, limit int) (s statement) {
-	s.add("WITH found AS MATERIALIZED (SELECT " + allColumns + " FROM transactions t WHERE t.organization_id = @org")
+	s.add("WITH found AS MATERIALIZED (SELECT " + allColumns + " FROM transactions t WHERE ")
 	p.found(&s)
 	if after != nil {
 		s.and("t", false, *after)
@@ -150,6 +150,7 @@ func (p plan) gathered(after *condition, limit int) (s statement) {
 // found lists everything a filter asks, for one index to serve the gathering condition.
 func (p plan) found(s *statement) {
 	by := p.gather
+	s.add(condition{text: "§organization_id = @org"}.render("t", by == nil || by.by == nil || !by.by.everywhere))
 	if by != nil && by.by != nil {
 		s.and("t", true, *by.by)
 	}

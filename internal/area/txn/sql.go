@@ -258,3 +258,16 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 	}
 	return db.Insert(ctx, tx, "transaction_tags", tagsOf([]Transaction{after})...)
 }
+
+func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
+	if _, err := tx.Exec(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
+	return err
+}
+
+// selectTexts gives what is searched of some of the latest transactions.
+func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?", listed, limit)
+}

@@ -340,3 +340,6 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 		place = order.place(rows[len(rows)-1])
 	}
 }
+
+// Shelve deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
+func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error { return shelve(ctx, tx, sourceID) }

@@ -145,10 +145,14 @@ func put(v any, steps []any, value any) any {
 	}
 	switch step := steps[0].(type) {
 	case string:
-		object := v.(map[string]any)
+		object, _ := v.(map[string]any)
+		if object == nil { // the sample leaves the whole of it out
+			object = map[string]any{}
+		}
 		if object[step] = put(object[step], steps[1:], value); object[step] == (absent{}) {
 			delete(object, step)
 		}
+		return object
 	case int:
 		list := v.([]any)
 		list[step] = put(list[step], steps[1:], value)

@@ -29,7 +29,7 @@ func init() {
 		"GET /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
 			e := newEntry(t, n, "posted")
 			return sample{query: "limit=1&status=posted&start_date=2026-01-01&end_date=2026-01-31&search=SAMPLE&legal_entity_ids=" + e.LegalEntityID +
-				"&ledger_account_id=" + e.Lines[0].LedgerAccountID + "&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" + e.TagIDs[0]}
+				"&ledger_account_id=" + e.Lines[0].LedgerAccountID + "&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" + e.TagIDs[0] + "&transaction_id=" + newTransaction(t, n).ID}
 		},
 		"POST /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}}, another: map[string]any{"memo": "another"}}
@@ -52,7 +52,7 @@ func init() {
 			return map[string]any{"accounting_date": "2026-01-15", "memo": "a mistake"}
 		}),
 	})
-	unborn["transaction_id"] = "transactions come later: there is none to name yet"
+
 }
 
 // newEntry makes a tagged entry of January.

@@ -78,25 +78,22 @@ func (b CreateTransaction) params(faults *fault.List, at string) txn.CreateParam
 	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
 		faults.Addf(at+"external.timestamp", "must be an RFC 3339 time")
 	}
-	if v := e.ValueFiat; v.Set && !v.Null {
+	if v := e.ValueFiat.orNil(); v != nil {
 		field := at + "external.value_fiat."
 		p.Value = &txn.ValueParams{
-			Gross: amount(faults, field+"gross", v.Value.Gross), Fee: amount(faults, field+"fee", v.Value.Fee), Net: amount(faults, field+"net", v.Value.Net), Currency: v.Value.Currency,
+			Gross: amount(faults, field+"gross", v.Gross), Fee: amount(faults, field+"fee", v.Fee), Net: amount(faults, field+"net", v.Net), Currency: v.Currency,
 		}
 	}
-	if c := b.Crypto; c != nil {
+	if c := b.Crypto.orNil(); c != nil {
 		p.Crypto = &txn.Crypto{
 			Chain: c.Chain.Value, TransactionHash: c.TransactionHash.Value, From: c.FromAddress.Value, To: c.ToAddress.Value, AssetType: c.AssetType.Value, ContractAddress: c.ContractAddress.Value,
-			TokenID: c.TokenID.Value, FeeQuantity: amountOrNil(faults, at+"crypto.fee_quantity", c.FeeQuantity), FeeAssetType: c.FeeAssetType.Value,
-		}
-		if n := c.BlockNumber; n.Set && !n.Null {
-			p.Crypto.BlockNumber = &n.Value
+			TokenID: c.TokenID.Value, BlockNumber: c.BlockNumber.orNil(), FeeQuantity: amountOrNil(faults, at+"crypto.fee_quantity", c.FeeQuantity), FeeAssetType: c.FeeAssetType.Value,
 		}
 	}
-	if c := b.Bank; c != nil {
+	if c := b.Bank.orNil(); c != nil {
 		p.Bank = &txn.Bank{BankName: c.BankName.Value, AccountLast4: c.AccountLast4.Value, CounterpartyName: c.CounterpartyName.Value}
 	}
-	if c := b.Card; c != nil {
+	if c := b.Card.orNil(); c != nil {
 		p.Card = &txn.Card{MerchantName: c.MerchantName.Value, MerchantCategory: c.MerchantCategory.Value, CardholderName: c.CardholderName.Value, Last4: c.Last4.Value}
 	}
 	return txn.CreateParams{SourceID: b.SourceID, Params: p}
@@ -112,11 +109,10 @@ func amount(faults *fault.List, field, text string) money.Decimal {
 }
 
 func amountOrNil(faults *fault.List, field string, text Opt[string]) *money.Decimal {
-	if !text.Set || text.Null {
+	if text.orNil() == nil {
 		return nil
 	}
-	d := amount(faults, field, text.Value)
-	return &d
+	return new(amount(faults, field, text.Value))
 }
 
 func (a *API) updateTransaction(ctx context.Context, in *struct {

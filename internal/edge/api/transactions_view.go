@@ -103,17 +103,17 @@ type CreateTransactions struct {
 
 // CreateTransaction is a transaction as a source tells it.
 type CreateTransaction struct {
-	SourceID         string                    `json:"source_id" minLength:"1" maxLength:"64" doc:"The source, or its account"`
-	ExternalID       string                    `json:"external_id" minLength:"1" maxLength:"255" doc:"What the source calls it: sent again, it adds nothing" example:"ch_3PqZ"`
-	External         CreateTransactionExternal `json:"external" doc:"What happened"`
-	Crypto           *CreateTransactionCrypto  `json:"crypto,omitempty" doc:"What is known of the asset and its place on a chain"`
-	Bank             *CreateTransactionBank    `json:"bank,omitempty" doc:"What is known of the bank account"`
-	Card             *CreateTransactionCard    `json:"card,omitempty" doc:"What is known of a payment by card"`
-	ProviderCategory Opt[string]               `json:"provider_category,omitempty" maxLength:"500" doc:"The category as the platform gives it"`
-	Vendor           Opt[string]               `json:"vendor,omitempty" maxLength:"500" doc:"Who was paid or who paid"`
-	Memo             Opt[string]               `json:"memo,omitempty" maxLength:"2000" doc:"A note"`
-	TransactionType  string                    `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"What happened economically, where the source knows; UNKNOWN otherwise"`
-	TagIDs           []string                  `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags"`
+	SourceID         string                       `json:"source_id" minLength:"1" maxLength:"64" doc:"The source, or its account"`
+	ExternalID       string                       `json:"external_id" minLength:"1" maxLength:"255" doc:"What the source calls it: sent again, it adds nothing" example:"ch_3PqZ"`
+	External         CreateTransactionExternal    `json:"external" doc:"What happened"`
+	Crypto           Opt[CreateTransactionCrypto] `json:"crypto,omitempty" doc:"What is known of the asset and its place on a chain"`
+	Bank             Opt[CreateTransactionBank]   `json:"bank,omitempty" doc:"What is known of the bank account"`
+	Card             Opt[CreateTransactionCard]   `json:"card,omitempty" doc:"What is known of a payment by card"`
+	ProviderCategory Opt[string]                  `json:"provider_category,omitempty" maxLength:"500" doc:"The category as the platform gives it"`
+	Vendor           Opt[string]                  `json:"vendor,omitempty" maxLength:"500" doc:"Who was paid or who paid"`
+	Memo             Opt[string]                  `json:"memo,omitempty" maxLength:"2000" doc:"A note"`
+	TransactionType  string                       `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"What happened economically, where the source knows; UNKNOWN otherwise"`
+	TagIDs           []string                     `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags"`
 }
 
 // CreateTransactionExternal is what happened.
@@ -138,7 +138,7 @@ type CreateValuedFiat struct {
 type CreateTransactionCrypto struct {
 	Chain           Opt[string] `json:"chain,omitempty" maxLength:"500" doc:"The blockchain network"`
 	TransactionHash Opt[string] `json:"transaction_hash,omitempty" maxLength:"500" doc:"The transaction on the chain"`
-	BlockNumber     Opt[int64]  `json:"block_number,omitempty" minimum:"0" doc:"The block it is in"`
+	BlockNumber     Opt[int64]  `json:"block_number,omitempty" minimum:"0" maximum:"9007199254740991" doc:"The block it is in"`
 	FromAddress     Opt[string] `json:"from_address,omitempty" maxLength:"500" doc:"The sender"`
 	ToAddress       Opt[string] `json:"to_address,omitempty" maxLength:"500" doc:"The recipient"`
 	AssetType       Opt[string] `json:"asset_type,omitempty" maxLength:"500" doc:"The symbol of the asset; defaults to external.currency"`
@@ -188,9 +188,15 @@ func (UpdateTransaction) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.
 type BulkUpdateTransactions struct {
 	TransactionIDs []string           `json:"transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"The transactions; or give a filter"`
 	Filter         *TransactionFilter `json:"filter,omitempty" doc:"Every transaction it finds, at most 10,000"`
-	ExpectedCount  *int64             `json:"expected_count,omitempty" minimum:"0" doc:"How many the filter finds: required with it, and refused when it now finds another number"`
+	ExpectedCount  *int64             `json:"expected_count,omitempty" minimum:"0" maximum:"9007199254740991" doc:"How many the filter finds: required with it, and refused when it now finds another number"`
 	Changes        UpdateTransaction  `json:"changes" doc:"What to change"`
 	DryRun         bool               `json:"dry_run,omitempty" doc:"Answer with what would be changed, and change nothing"`
+}
+
+// TransformSchema shows one of the two ways to say which are meant.
+func (BulkUpdateTransactions) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Examples = []any{map[string]any{"filter": map[string]any{"search": "figma", "status": "pending"}, "expected_count": 12, "changes": map[string]any{"transaction_type": "EXPENSE"}}}
+	return s
 }
 
 // BulkUpdated is what came of it.

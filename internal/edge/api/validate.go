@@ -40,9 +40,17 @@ func (o Opt[T]) orEmpty() *T {
 	return &o.Value
 }
 
+// orNil is nil when the property is absent or null.
+func (o Opt[T]) orNil() *T {
+	if !o.Set || o.Null {
+		return nil
+	}
+	return &o.Value
+}
+
 // Schema is that of the value, or null.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
-	s := *r.Schema(reflect.TypeFor[T](), true, "")
+	s := *r.Schema(reflect.TypeFor[T](), false, "") // a reference to a schema could not say that null will do
 	s.Nullable = true
 	return &s
 }
