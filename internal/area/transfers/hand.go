@@ -157,8 +157,10 @@ func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []tx
 		if err != nil {
 			return err
 		}
-		out, err = part(ctx, tx, links, members)
-		return err
+		if out, err = part(ctx, tx, links, members); err != nil {
+			return err
+		}
+		return refuse(ctx, tx, links)
 	})
 	return out, err
 }
@@ -182,11 +184,7 @@ func membersOf(ctx context.Context, tx *db.Tx, named []txn.Transaction) ([]Link,
 	if err != nil {
 		return nil, nil, err
 	}
-	ids := make([]string, len(links))
-	for i, l := range links {
-		ids[i] = l.TransactionID
-	}
-	members, err := txn.Some(ctx, tx, ids)
+	members, err := txn.Some(ctx, tx, idsOf(links))
 	if err != nil {
 		return nil, nil, err
 	}

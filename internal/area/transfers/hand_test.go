@@ -192,3 +192,20 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		}
 	})
 }
+
+func TestADeletedSourceTakesItsLinksWithIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		gone, booked := w.add(noon, "kraken -5 ETH", "main 5 ETH"), w.add(noon.AddDate(0, 0, 5), "kraken -7 ETH", "main 7 ETH")
+		if m := w.match(); m.Linked != 2 {
+			t.Fatalf("%+v", m)
+		}
+		w.post(booked[1])
+		w.write(func(ctx context.Context, tx *db.Tx) error { return transfers.Shelve(ctx, tx, w.sources["kraken"].ID) })
+		if x := w.get(gone[1]); x.GroupID != "" || x.Type != txn.Unknown {
+			t.Errorf("%+v", x)
+		}
+		if x := w.get(booked[1]); x.GroupID != "" || x.Type != txn.Internal || x.Status != txn.Posted {
+			t.Errorf("%+v", x)
+		}
+	})
+}

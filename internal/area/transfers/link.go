@@ -68,7 +68,7 @@ func typed(t txn.Transaction, groupID string, kind transfer.Kind) txn.Transactio
 // untyped is the transaction as it is without its group. A type that somebody gave it since stays.
 func (l Link) untyped(t txn.Transaction) txn.Transaction {
 	t.GroupID = ""
-	if l.TypeBefore != "" && t.Type == types[l.Kind] {
+	if l.TypeBefore != "" && t.Type == types[l.Kind] && t.Status != txn.Posted {
 		t.Type = l.TypeBefore
 	}
 	return t

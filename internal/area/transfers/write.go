@@ -85,7 +85,7 @@ func join(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
 	return groups, removeAmbiguities(ctx, tx, ids)
 }
 
-// part undoes groups.
+// part undoes groups, and gives their members as they are then. What is posted keeps its type, by which it was booked.
 func part(ctx context.Context, tx *db.Tx, links []Link, members []txn.Transaction) ([]txn.Transaction, error) {
 	byID := make(map[string]Link, len(links))
 	var groups []string
@@ -105,8 +105,39 @@ func part(ctx context.Context, tx *db.Tx, links []Link, members []txn.Transactio
 	for i := range members {
 		members[i] = edits[i].After
 	}
-	if err := refuse(ctx, tx, links); err != nil {
-		return nil, err
-	}
 	return members, removeLinks(ctx, tx, groups)
+}
+
+// Shelve deletes every transaction of a source that is deleted itself, and undoes their links: what is on the other side of one stays, alone. It is a
+// building block.
+func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
+	if _, err := head.Lock(ctx, tx); err != nil {
+		return err
+	}
+	groups, err := selectGroupsOf(ctx, tx, sourceID)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(groups, chunk) {
+		links, err := selectGroups(ctx, tx, some)
+		if err != nil {
+			return err
+		}
+		members, err := txn.Some(ctx, tx, idsOf(links))
+		if err != nil {
+			return err
+		}
+		if _, err := part(ctx, tx, links, members); err != nil {
+			return err
+		}
+	}
+	return txn.Shelve(ctx, tx, sourceID)
+}
+
+func idsOf(links []Link) []string {
+	ids := make([]string, len(links))
+	for i, l := range links {
+		ids[i] = l.TransactionID
+	}
+	return ids
 }
