@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
@@ -286,5 +288,30 @@ func TestWhatComesLaterIsMatchedWithWhatWasThere(t *testing.T) {
 		}
 		t.Logf("%d linked at once, %d in parts", len(want), len(got))
 		parts.verify(t)
+	})
+}
+
+func TestARunningServiceMatchesWhatCame(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))
+		c.Clock = now
+		a := newActive(t, dbtest.Open(t, c))
+		truth := a.add(t, func(n int) bool { return n < 300 })
+		now.Advance(time.Minute)
+		ctx, stop := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		work.Go(func() {
+			if err := a.Work(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		defer work.Wait()
+		defer stop()
+		for deadline := time.Now().Add(60 * time.Second); len(a.groups(t, truth)) == 0; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("nothing was linked")
+			}
+		}
 	})
 }
