@@ -38,7 +38,7 @@ const (
 	// pageSize is how many transactions are read at a time.
 	pageSize = 2000
 	// chunk is how many pairs are linked in one write, so that nobody waits long for it.
-	chunk = 200
+	chunk = 100
 )
 
 // Match links what belongs together and of which a side happened in a span of time that ends before its end, and notes what is unclear. What the
