@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
@@ -45,6 +46,7 @@ type App struct {
 	Transfers    *transfers.Service
 	Journal      *journal.Service
 	Exchange     *interchange.Service
+	Imports      *imports.Service
 	Reports      *report.Service
 	Periods      *period.Service
 
@@ -72,6 +74,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Transfers:    transfers.NewService(d),
 		Journal:      entries,
 		Exchange:     interchange.NewService(d, entries),
+		Imports:      imports.NewService(d),
 		Reports:      report.NewService(d),
 		Periods:      period.NewService(d),
 		log:          log,
@@ -87,9 +90,12 @@ const (
 
 // Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
-	workers := job.NewWorkers()
+	workers, runner := job.NewWorkers(), imports.NewRunner(a.Imports, a.log)
 	job.Handle(workers, func(ctx context.Context, e event.Happened) error {
 		for _, one := range e.Events {
+			if one.Type == imports.EventCreated {
+				runner.Wake()
+			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
 		return nil
@@ -103,6 +109,8 @@ func (a *App) Work(ctx context.Context) error {
 		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
 	})
 	job.Every(workers, matchEvery, transfers.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.Clear(ctx) })
+	job.Every(workers, sweepEvery, imports.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("make the job queue: %w", err)
@@ -111,10 +119,11 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	var relay sync.WaitGroup
-	relay.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
+	var beside sync.WaitGroup
+	beside.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
+	beside.Go(func() { runner.Run(ctx) })
 	<-ctx.Done()
-	relay.Wait()
+	beside.Wait()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := queue.Stop(stop); err != nil {

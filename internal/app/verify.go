@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
@@ -32,6 +33,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	fx.Check,
 	spam.Check,
 	transfers.Check,
+	imports.Check,
 }
 
 // Finding is one broken invariant.

@@ -40,6 +40,17 @@ func (a *API) ofTheBooks() []Route {
 		on("PATCH", "/v1/tags/{tag_id}", write, all, plain, a.updateTag, "Tags", "Change a tag"),
 		on("DELETE", "/v1/tags/{tag_id}", write, all, plain, a.deleteTag, "Tags", "Delete a tag that nothing is marked with"),
 
+		on("GET", "/v1/transactions", read, reads, plain, a.listTransactions, "Transactions", "Transactions, the latest first unless sorted otherwise"),
+		on("POST", "/v1/transactions", write, all, IDEM, a.createTransactions, "Transactions", "Bring in up to 1,000 transactions, all or none; what a source has told of before adds nothing").creates(),
+		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
+		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
+		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
+
+		on("GET", "/v1/imports", read, reads, plain, a.listImports, "Imports", "Files of transactions that were brought, the newest first"),
+		first(on("POST", "/v1/imports", write, all, IDEM, a.createImport, "Imports", "Bring a file of transactions; it is read in the background, and what the source has already is left out").creates(), a.receiveImport),
+		on("GET", "/v1/imports/{import_id}", read, reads, plain, a.getImport, "Imports", "How far an import is, and the first rows that could not be read"),
+		on("GET", "/v1/imports/{import_id}/errors", read, reads, plain, a.listImportErrors, "Imports", "What was wrong with rows of an import, in the order of the file"),
+
 		on("GET", "/v1/journal-entries", read, reads, plain, a.listJournalEntries, "Journal entries", "Journal entries, the latest accounting date first"),
 		on("POST", "/v1/journal-entries", write, all, IDEM, a.createJournalEntry, "Journal entries", "Make a journal entry, as a draft or posted at once").creates().together(),
 		on("POST", "/v1/journal-entries/batch", write, all, IDEM, a.createJournalEntries, "Journal entries", "Make up to 1,000 journal entries, all or none").creates().together(),
