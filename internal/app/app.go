@@ -22,7 +22,9 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -40,6 +42,8 @@ type App struct {
 	Tags         *tag.Service
 	FX           *fx.Service
 	Transactions *txn.Service
+	Spam         *spam.Service
+	Transfers    *transfers.Service
 	Journal      *journal.Service
 	Exchange     *interchange.Service
 	Imports      *imports.Service
@@ -62,10 +66,12 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:        audit.NewService(d),
 		Entities:     entity.NewService(d),
 		Accounts:     account.NewService(d),
-		Sources:      source.NewService(d, txn.Shelve, nil),
+		Sources:      source.NewService(d, transfers.Shelve, nil),
 		Tags:         tag.NewService(d),
 		FX:           fx.NewService(d),
 		Transactions: txn.NewService(d),
+		Spam:         spam.NewService(d),
+		Transfers:    transfers.NewService(d),
 		Journal:      entries,
 		Exchange:     interchange.NewService(d, entries),
 		Imports:      imports.NewService(d),
@@ -78,6 +84,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 const (
 	sweepEvery  = time.Hour
 	turnEvery   = time.Hour
+	matchEvery  = 10 * time.Second
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
@@ -97,6 +104,11 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
 	job.Every(workers, turnEvery, period.Turn{})
+	// A large import takes longer to match than a job may; what is done of it stays done.
+	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
+		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
+	})
+	job.Every(workers, matchEvery, transfers.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.Clear(ctx) })
 	job.Every(workers, sweepEvery, imports.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)

@@ -13,8 +13,10 @@ import (
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -31,6 +33,8 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	source.Check,
 	fx.Check,
 	txn.Check,
+	spam.Check,
+	transfers.Check,
 	imports.Check,
 }
 

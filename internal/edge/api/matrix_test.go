@@ -258,7 +258,11 @@ func isID(p place) bool {
 // strangers are as many ids that nobody has.
 func strangers(known any) any {
 	if list, ok := known.([]any); ok {
-		return []any{strange(list[0].(string))}
+		out := make([]any, len(list))
+		for i, one := range list {
+			out[i] = strange(one.(string))
+		}
+		return out
 	}
 	return strange(known.(string))
 }

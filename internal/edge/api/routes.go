@@ -45,6 +45,14 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
 		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
 		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
+		on("POST", "/v1/transactions/link", write, all, IDEM, a.linkTransactions, "Transactions", "Link two transactions that are one event: a transfer, a bridge or a swap"),
+		on("POST", "/v1/transactions/unlink", write, all, IDEM, a.unlinkTransactions, "Transactions", "Undo links; the two are not linked again but by hand"),
+		on("POST", "/v1/transactions/match", write, all, IDEM, a.matchTransactions, "Transactions", "Find and link the transactions of some days that belong together"),
+		on("GET", "/v1/transactions/ambiguous", read, reads, plain, a.listAmbiguousTransactions, "Transactions", "Transactions that have a partner which cannot be told, by sequence number"),
+
+		on("GET", "/v1/spam-listings", read, reads, plain, a.listSpamListings, "Spam listings", "What is always let into the wallets, or never"),
+		on("POST", "/v1/spam-listings", write, all, IDEM, a.createSpamListing, "Spam listings", "Always let a contract, address or symbol through, or never; what arrived before stays as it was judged").creates(),
+		on("DELETE", "/v1/spam-listings/{spam_listing_id}", write, all, plain, a.deleteSpamListing, "Spam listings", "Delete a listing; what arrived before stays as it was judged"),
 
 		on("GET", "/v1/imports", read, reads, plain, a.listImports, "Imports", "Files of transactions that were brought, the newest first"),
 		first(on("POST", "/v1/imports", write, all, IDEM, a.createImport, "Imports", "Bring a file of transactions; it is read in the background, and what the source has already is left out").creates(), a.receiveImport),
