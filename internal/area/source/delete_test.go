@@ -225,3 +225,22 @@ func TestEveryTableWithASourceIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What the provider has done is noted though nobody waits for it any more, so that it is not asked again.
+func TestARemovalIsNotedThoughTheCallerHungUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.addAccounts("item-1", "Checking")[0]
+		ctx, hangUp := context.WithCancel(w.ctx)
+		w.plaid.after = func() error {
+			hangUp()
+			return nil
+		}
+		_, err := w.sources.Delete(ctx, s.ID)
+		if n := w.count("SELECT count(*) FROM aggregator_items WHERE organization_id = @org AND removed_at IS NOT NULL"); err == nil || n != 1 {
+			t.Errorf("%v, noted %d", err, n)
+		}
+		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) || w.plaid.asked != 1 {
+			t.Errorf("again: %v, asked %d times", err, w.plaid.asked)
+		}
+	})
+}

@@ -49,7 +49,7 @@ func (s Source) guidance(now standing) Guidance {
 		g.Version = clock.Format(*s.UpdatedAt)
 	}
 	if now.Used {
-		g.Warnings = append(g.Warnings, "the source has transactions: only its name and its ledger account can change")
+		g.Warnings = append(g.Warnings, "the source is in use: with transactions, only its name and its ledger account can change")
 	}
 	switch {
 	case s.ItemID != "" && now.Booked:

@@ -91,15 +91,12 @@ func (w *world) count(statement string, args ...any) (n int64) {
 	return n
 }
 
-// shelveAll stands for what deletes transactions.
+// shelveAll deletes the transactions of a source, and fails when it is told to.
 func (w *world) shelveAll(ctx context.Context, tx *db.Tx, sourceID string) error {
-	if _, err := tx.Exec(ctx, "UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND source_id = ?", sourceID); err != nil {
+	if err := txn.Shelve(ctx, tx, sourceID); err != nil || w.shelve == nil {
 		return err
 	}
-	if w.shelve != nil {
-		return w.shelve()
-	}
-	return nil
+	return w.shelve()
 }
 
 func (w *world) create(p source.CreateParams) source.Source {

@@ -146,6 +146,9 @@ func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, er
 		return c, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := head.Lock(ctx, tx); err != nil { // no source goes while it is told of
+			return err
+		}
 		news, err := resolve(ctx, tx, all)
 		if err != nil {
 			return err

@@ -137,8 +137,6 @@ func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
 	}
 	order, _ := Sort{By: "created_at"}.check()
 	p := w.plan(tx.DB().Engine(), order, best) // no order is asked for: whatever finds the fewest rows
-	var s statement
-	s.add("SELECT count(*) FROM transactions t WHERE ")
-	p.found(&s)
+	s := p.counting()
 	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
 }

@@ -1,19 +1,24 @@
 package api
 
-import "github.com/bursarhq/bursar/internal/area/actor"
+import (
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+)
+
+// What a line asks for: a class and a scope.
+const (
+	read, write, privileged = actor.Read, actor.Write, actor.Privileged
+	reads, all              = actor.ScopeRead, actor.ScopeAll
+)
 
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
-func (a *API) routes() []Route {
-	const (
-		read, write, privileged = actor.Read, actor.Write, actor.Privileged
-		reads, all              = actor.ScopeRead, actor.ScopeAll
-	)
-	return []Route{
-		on("GET", "/v1/organization", read, reads, plain, a.getOrganization, "Organization", "The organization of the key"),
-		on("PATCH", "/v1/organization", privileged, all, plain, a.updateOrganization, "Organization", "Change the organization's profile"),
-		on("GET", "/v1/organization/members", read, reads, plain, a.listMembers, "Organization", "The people of the organization"),
+func (a *API) routes() []Route { return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMoney()) }
 
+// ofTheBooks are the operations on what is booked and reported.
+func (a *API) ofTheBooks() []Route {
+	return []Route{
 		on("GET", "/v1/legal-entities", read, reads, plain, a.listLegalEntities, "Legal entities", "The legal entities the key is for"),
 		on("GET", "/v1/legal-entities/{legal_entity_id}", read, reads, plain, a.getLegalEntity, "Legal entities", "A legal entity and all it elected about cost basis"),
 		on("POST", "/v1/legal-entities", write, all, IDEM, a.createLegalEntity, "Legal entities", "Make a legal entity").creates(),
@@ -28,12 +33,6 @@ func (a *API) routes() []Route {
 		on("POST", "/v1/ledger-accounts/{ledger_account_id}/archive", write, all, IDEM, a.archiveLedgerAccount, "Ledger accounts", "Put a ledger account away: it takes no new lines; a balance, a draft or an account below it prevents it"),
 		on("POST", "/v1/ledger-accounts/{ledger_account_id}/unarchive", write, all, IDEM, a.unarchiveLedgerAccount, "Ledger accounts", "Take an archived ledger account up again"),
 		on("GET", "/v1/ledger-accounts/{ledger_account_id}/lines", read, reads, plain, a.listLedgerAccountLines, "Ledger accounts", "The posted lines of an account, the latest first"),
-
-		on("GET", "/v1/sources", read, reads, plain, a.listSources, "Sources", "Wallets, exchange accounts, bank and card accounts, in the order they were made"),
-		on("POST", "/v1/sources", write, all, IDEM, a.createSource, "Sources", "Make a source by hand, with a ledger account of its own unless one is named").creates(),
-		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
-		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
-		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
 
 		on("GET", "/v1/tags", read, reads, plain, a.listTags, "Tags", "The organization's tags"),
 		on("GET", "/v1/tags/{tag_id}", read, reads, plain, a.getTag, "Tags", "A tag"),
@@ -77,6 +76,32 @@ func (a *API) routes() []Route {
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
+	}
+}
+
+// ofTheMoney are the operations on where money is and what happened to it.
+func (a *API) ofTheMoney() []Route {
+	return []Route{
+		on("GET", "/v1/sources", read, reads, plain, a.listSources, "Sources", "Wallets, exchange accounts, bank and card accounts, in the order they were made"),
+		on("POST", "/v1/sources", write, all, IDEM, a.createSource, "Sources", "Make a source by hand, with a ledger account of its own unless one is named").creates(),
+		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
+		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
+		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
+
+		on("GET", "/v1/transactions", read, reads, plain, a.listTransactions, "Transactions", "Transactions, the latest first unless sorted otherwise"),
+		on("POST", "/v1/transactions", write, all, IDEM, a.createTransactions, "Transactions", "Bring in up to 1,000 transactions, all or none; what a source has told of before adds nothing").creates(),
+		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
+		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
+		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
+	}
+}
+
+// ofTheHouse are the operations on the organization, its people and keys, and its log.
+func (a *API) ofTheHouse() []Route {
+	return []Route{
+		on("GET", "/v1/organization", read, reads, plain, a.getOrganization, "Organization", "The organization of the key"),
+		on("PATCH", "/v1/organization", privileged, all, plain, a.updateOrganization, "Organization", "Change the organization's profile"),
+		on("GET", "/v1/organization/members", read, reads, plain, a.listMembers, "Organization", "The people of the organization"),
 
 		on("GET", "/v1/api-keys", privileged, all, plain, a.listAPIKeys, "API keys", "The organization's API keys, newest first"),
 		on("POST", "/v1/api-keys", privileged, all, IDEM, a.createAPIKey, "API keys", "Make an API key; its text is shown only here").creates(),

@@ -147,6 +147,13 @@ func (p plan) gathered(after *condition, limit int) (s statement) {
 	return s
 }
 
+// counting counts all that pass.
+func (p plan) counting() (s statement) {
+	s.add("SELECT count(*) FROM transactions t WHERE ")
+	p.found(&s)
+	return s
+}
+
 // found lists everything a filter asks, for one index to serve the gathering condition.
 func (p plan) found(s *statement) {
 	by := p.gather
