@@ -88,11 +88,6 @@ func (a *API) ofTheMoney() []Route {
 		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
 		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
 
-		on("GET", "/v1/transactions", read, reads, plain, a.listTransactions, "Transactions", "Transactions, the latest first unless sorted otherwise"),
-		on("POST", "/v1/transactions", write, all, IDEM, a.createTransactions, "Transactions", "Bring in up to 1,000 transactions, all or none; what a source has told of before adds nothing").creates(),
-		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
-		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
-		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
 	}
 }
 
