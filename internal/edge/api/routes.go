@@ -87,7 +87,6 @@ func (a *API) ofTheMoney() []Route {
 		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
 		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
 		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
-
 	}
 }
 
