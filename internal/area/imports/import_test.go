@@ -253,6 +253,18 @@ func TestAPreviewSaysWhatWouldHappenAndWritesNothing(t *testing.T) {
 		if err != nil || len(draft.Undecided) != 1 {
 			t.Errorf("%+v %v", draft.Undecided, err)
 		}
+		// Of a known layout it is said too, though nothing of it need be decided.
+		binance, err := os.ReadFile("../../rules/intake/testdata/binance.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		renamed := strings.Replace(string(binance), "UTC_Time", "Time", 1)
+		for _, dry := range []bool{true, false} {
+			draft, err = c.Prepare(c.ctx, imports.Params{SourceID: c.source.ID, FileName: "binance.csv"}, strings.NewReader(renamed), dry)
+			if err != nil || draft.Mapping.Preset != "binance" || len(draft.Reasons) == 0 || len(draft.Undecided) != 1 {
+				t.Errorf("%+v %v", draft.Layout, err)
+			}
+		}
 		if n := c.count(t, "imports"); n != 1 {
 			t.Errorf("%d imports", n)
 		}

@@ -44,6 +44,8 @@ func settle(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, er
 			if l, err = guess(head, m, s); err != nil {
 				return l, err
 			}
+		} else if known, err := intake.Guess(head); err == nil { // which says why, and what even a known layout leaves open
+			l.Reasons, l.Undecided = known.Reasons, known.Undecided
 		}
 	}
 	if guessed && p.Mapping == nil && !dry && len(l.Undecided) > 0 {

@@ -41,15 +41,14 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 	if err != nil {
 		return Import{}, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID}))
 	var held sync.WaitGroup
-	held.Go(func() { w.hold(ctx, cancel) })
+	held.Go(func() { s.hold(ctx, organizationID, importID, w.claim, cancel) })
 	defer func() {
 		cancel(nil)
 		held.Wait()
 		w.release(ctx)
 	}()
-	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID})
 	err = w.read(ctx, progress)
 	if lost := context.Cause(ctx); errors.Is(lost, ErrTaken) {
 		err = lost
@@ -94,8 +93,8 @@ func (s *Service) take(ctx context.Context, organizationID, importID string) (*w
 	return w, err
 }
 
-// hold keeps the claim while the work goes on, and ends the work when it is lost.
-func (w *work) hold(ctx context.Context, lost context.CancelCauseFunc) {
+// hold keeps a claim while the work goes on, and ends the work when it is lost.
+func (s *Service) hold(ctx context.Context, organizationID, importID, claim string, lost context.CancelCauseFunc) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
@@ -104,8 +103,8 @@ func (w *work) hold(ctx context.Context, lost context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		err := w.s.db.Write(ctx, w.organizationID, func(ctx context.Context, tx *db.Tx) error {
-			ours, err := renew(ctx, tx, w.ID, w.claim, tx.Now().Add(lease))
+		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+			ours, err := renew(ctx, tx, importID, claim, tx.Now().Add(lease))
 			if err == nil && !ours {
 				err = ErrTaken
 			}

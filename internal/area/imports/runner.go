@@ -25,10 +25,16 @@ type Runner struct {
 	service *Service
 	log     *slog.Logger
 	wake    chan struct{}
+
+	mu      sync.Mutex
+	running int
+	before  int // how much the heap may grow when nothing is read
 }
 
 // NewRunner makes one.
-func NewRunner(s *Service, log *slog.Logger) *Runner { return &Runner{s, log, make(chan struct{}, 1)} }
+func NewRunner(s *Service, log *slog.Logger) *Runner {
+	return &Runner{service: s, log: log, wake: make(chan struct{}, 1)}
+}
 
 // Wake makes the runner look at once.
 func (r *Runner) Wake() {
@@ -91,8 +97,29 @@ func (r *Runner) one(ctx context.Context, w waiting) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	r.thrift(1)
+	defer r.thrift(-1)
 	_, err = r.service.Run(ctx, w.OrganizationID, w.ID, nil)
 	return err
+}
+
+// thriftPercent is how much the heap may grow between collections while a file is read: batches leave much behind, and to let it pile up would
+// take several times the memory for a few percent of the time.
+const thriftPercent = 50
+
+// thrift counts the imports that are being read, and keeps the heap small while there are any.
+func (r *Runner) thrift(more int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running += more
+	switch {
+	case r.running == 1 && more > 0:
+		if r.before = debug.SetGCPercent(thriftPercent); r.before >= 0 && r.before < thriftPercent {
+			debug.SetGCPercent(r.before)
+		}
+	case r.running == 0:
+		debug.SetGCPercent(r.before)
+	}
 }
 
 // Sweep is the job that clears away what is left of imports that are over and of uploads that broke off.

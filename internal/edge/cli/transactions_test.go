@@ -174,39 +174,60 @@ func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 
 func TestAnImportThatIsKilledGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
-	const rows = 30_000
-	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
-		b := withSource(t, c)
-		file := aStatement(t, rows)
-		p := start(t, nil, on(c, "import", "transactions", file, "--source", b.source)...)
-		b.unfinished(t, 1)
-		p.kill()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 8_000, 0) })
+}
+
+func TestSoakAnImportThatIsKilledAgainAndAgain(t *testing.T) {
+	if os.Getenv("BURSAR_SOAK") != "1" {
+		t.Skip("set BURSAR_SOAK=1 to run this")
+	}
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 200_000, 20) })
+}
+
+// killed kills the command that imports a file, and then so many services that take it up; the last one finishes it.
+func killed(t *testing.T, c db.Config, rows int64, services int) {
+	t.Helper()
+	b := withSource(t, c)
+	file := aStatement(t, int(rows))
+	p := start(t, nil, on(c, "import", "transactions", file, "--source", b.source)...)
+	b.unfinished(t, 1)
+	p.kill()
+	for ; ; services-- {
 		i := b.unfinished(t, 1)
-		if i.Status != imports.Running || i.Counts.Rows == rows {
-			t.Skipf("it was done before it could be killed: %+v", i)
-		}
 		b.verify(t)
 		if n := b.count(t); n != i.Counts.Created || n != i.Counts.Rows {
 			t.Errorf("%d transactions, but %+v", n, i.Counts)
 		}
-		// A service that is started takes it up, and is killed too.
+		if i.Status == imports.Completed {
+			break
+		}
 		service := serve(t, c)
-		b.unfinished(t, i.Counts.Rows+1)
+		if services > 0 {
+			b.unfinished(t, i.Counts.Rows+1)
+		} else {
+			b.unfinished(t, rows)
+			eventually(t, "the end of the import", func(context.Context) error {
+				if i := b.unfinished(t, rows); i.Status != imports.Completed {
+					return fmt.Errorf("it is %s", i.Status)
+				}
+				return nil
+			})
+		}
 		service.kill()
-		b.verify(t)
-		if out := inside(on(c, "import", "transactions", "--resume", i.ID)...).mustDo(t).out; !strings.Contains(out, fmt.Sprintf("imported %d transactions of %d rows.", rows, rows)) {
-			t.Errorf("%q", out)
-		}
-		if n := b.count(t); n != rows {
-			t.Errorf("%d transactions", n)
-		}
-		b.verify(t)
-	})
+	}
+	if out := inside(on(c, "import", "transactions", file, "--source", b.source)...).mustDo(t).out; !strings.Contains(out, fmt.Sprintf("imported 0 transactions of %d rows; %d transactions here already.", rows, rows)) {
+		t.Errorf("%q", out)
+	}
+	if n := b.count(t); n != rows {
+		t.Errorf("%d transactions", n)
+	}
+	b.verify(t)
 }
 
 func TestAnImportThatIsInterruptedSaysHowToGoOn(t *testing.T) {
 	t.Parallel()
-	const rows = 30_000
+	const rows = 12_000
 	c := dbtest.SQLite(t)
 	b := withSource(t, c)
 	p := start(t, nil, on(c, "import", "transactions", aStatement(t, rows), "--source", b.source)...)
