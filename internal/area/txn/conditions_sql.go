@@ -151,15 +151,17 @@ func (b bounds) conditions(column string) []condition {
 	return nil
 }
 
-// span is what a filter asks of the date.
-func (w wanted) span() (all []condition) {
-	if !w.first.IsZero() {
-		all = append(all, condition{text: "§transaction_date >= ?", args: []any{w.first}, finds: true})
+// span is what a filter asks of the date, as one condition, so that an index is read between both ends.
+func (w wanted) span() []condition {
+	switch {
+	case !w.first.IsZero() && !w.last.IsZero():
+		return []condition{{text: "§transaction_date BETWEEN ? AND ?", args: []any{w.first, w.last}, finds: true}}
+	case !w.first.IsZero():
+		return []condition{{text: "§transaction_date >= ?", args: []any{w.first}, finds: true}}
+	case !w.last.IsZero():
+		return []condition{{text: "§transaction_date <= ?", args: []any{w.last}, finds: true}}
 	}
-	if !w.last.IsZero() {
-		all = append(all, condition{text: "§transaction_date <= ?", args: []any{w.last}, finds: true})
-	}
-	return all
+	return nil
 }
 
 // nothing tells that no transaction can pass.
