@@ -181,7 +181,7 @@ var (
 	benchTypes = []string{"DEPOSIT", "WITHDRAWAL", "SWAP", "FEE", "INCOME", "EXPENSE", "INVOICE", "UNKNOWN"}
 )
 
-// writeTransactions writes a file of a wallet that deals with many. One in a thousand is of a rare asset, type and category.
+// writeTransactions writes a file of a wallet that deals with many. One in a hundred is of a rare asset, type and category.
 func writeTransactions(path string, rows int) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -198,7 +198,7 @@ func writeTransactions(path string, rows int) (err error) {
 			sign, from, to = "-", to, from
 		}
 		asset, kind, category := []string{"ETH", "USDC", "WBTC"}[r.IntN(3)], benchTypes[r.IntN(len(benchTypes))], fmt.Sprintf("Category %d;Group %d", r.IntN(60), r.IntN(3))
-		if i%1000 == 500 {
+		if i%100 == 50 {
 			asset, kind, category = "RARE", "NFT", "Collectibles"
 		}
 		value := fmt.Sprintf("%d.%02d", 1+r.IntN(50_000), r.IntN(100))
@@ -230,7 +230,7 @@ func (f *filled) questions() []question {
 		{name: "type", query: "transaction_types=NFT", where: "shelf = 0 AND transaction_type = $2", args: []any{"NFT"}},
 		{name: "asset", query: "asset_types=RARE", where: "shelf = 0 AND asset_type = $2", args: []any{"RARE"}},
 		{name: "chain", query: "chains=ethereum", where: "shelf = 0 AND chain = $2", args: []any{"ethereum"}},
-		{name: "address", query: "addresses=" + strings.ToUpper(address), where: "shelf = 0 AND (from_key = $2 OR to_key = $2)", args: []any{address}},
+		{name: "address", query: "addresses=" + strings.ToUpper(address), where: "transaction_id IN (SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND from_key = $2 UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND to_key = $2)", args: []any{address}},
 		{name: "category", query: "provider_category=collect", where: "shelf = 0 AND category_key = $2", args: []any{"collectibles"}},
 		{name: "search for one", query: "search=no.+0004242", where: "shelf = 0", text: "no. 0004242"},
 		{name: "search for many", query: "search=coffee", where: "shelf = 0", text: "coffee"},

@@ -4,7 +4,7 @@ import "sync"
 
 // Few rows would always fit into the window and never have too many branches: in tests both are small, and the ways pages are read are counted.
 func init() {
-	window, branchesMax, took = 12, 6, Ways.count
+	window, few, branchesMax, took = 12, 5, 6, Ways.count
 }
 
 // Ways counts how often pages were read which way.

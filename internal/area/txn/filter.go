@@ -72,9 +72,10 @@ type wanted struct {
 	types       []string
 	assets      []string
 	chains      []string
-	categories  []string // keys
-	addresses   []string // keys
-	owners      []string // sources that have one of the addresses
+	categories  []string                 // keys
+	addresses   []string                 // keys
+	owners      []string                 // sources that have one of the addresses
+	known       map[string]source.Source // all sources, where they were looked at
 	direction   string
 	search      string
 	rare        []string // the letters to look the search up by
@@ -237,6 +238,10 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 		all, err := source.All(ctx, tx)
 		if err != nil {
 			return err
+		}
+		w.known = make(map[string]source.Source, len(all))
+		for _, s := range all {
+			w.known[s.ID] = s
 		}
 		if err := f.known(ctx, tx, all); err != nil {
 			return err

@@ -1,11 +1,17 @@
 package api
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
+
+// recordBytes is about how long a record is in JSON, to ask for memory once.
+const recordBytes = 1500
 
 // appendJSON writes a page of records that write themselves, and any other the usual way.
 func (l List[T]) appendJSON(b []byte) []byte {
 	if _, ok := any(*new(T)).(writer); ok {
-		b = append(b, `{"data":[`...)
+		b = append(slices.Grow(b, recordBytes*len(l.Data)), `{"data":[`...)
 		for i, item := range l.Data {
 			if i > 0 {
 				b = append(b, ',')
@@ -45,7 +51,15 @@ func appendTexts(b []byte, name string, texts []string) []byte {
 	if len(texts) == 0 {
 		return append(append(b, name...), "[]"...)
 	}
-	return appendProperty(b, name, texts)
+	b = append(b, name...)
+	for i, text := range texts {
+		sep := ","
+		if i == 0 {
+			sep = "["
+		}
+		b = appendText(b, sep, text)
+	}
+	return append(b, ']')
 }
 
 // appendJSON writes a transaction, because lists of them would spend most of their time in encoding/json.
