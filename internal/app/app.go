@@ -58,7 +58,16 @@ func New(d *db.DB, log *slog.Logger) *App {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	entries := journal.NewService(d)
+	entries, files := journal.NewService(d), imports.NewService(d)
+	files.AfterImport = append(files.AfterImport, func(ctx context.Context, i imports.Import) error {
+		if i.Counts.Created < tidyFrom {
+			return nil
+		}
+		if err := d.Tidy(ctx, "transactions"); err != nil { // it will be tidied some time
+			log.Warn("the table of transactions was not tidied after an import", "error", err)
+		}
+		return nil
+	})
 	return &App{
 		DB:           d,
 		Org:          org.NewService(d),
@@ -74,7 +83,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Transfers:    transfers.NewService(d),
 		Journal:      entries,
 		Exchange:     interchange.NewService(d, entries),
-		Imports:      imports.NewService(d),
+		Imports:      files,
 		Reports:      report.NewService(d),
 		Periods:      period.NewService(d),
 		log:          log,
@@ -82,6 +91,9 @@ func New(d *db.DB, log *slog.Logger) *App {
 }
 
 const (
+	// tidyFrom is how many new transactions change the figures that a database plans by.
+	tidyFrom = 10_000
+
 	sweepEvery  = time.Hour
 	turnEvery   = time.Hour
 	matchEvery  = 10 * time.Second

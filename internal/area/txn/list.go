@@ -31,7 +31,11 @@ func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transac
 		Filter Filter
 		Sort   Sort
 	}{p.Filter, Sort{order.by, p.Order}}
-	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	read := s.db.ReadOne // pages need no snapshot, neither from one to the next nor within
+	if p.WithCount && !p.CountOnly {
+		read = s.db.Read // the count is that of the page's moment
+	}
+	err = read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if err := p.Filter.resolve(ctx, tx, &w); err != nil {
 			return err
 		}
