@@ -15,8 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/area/transfers"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 )
 

@@ -316,13 +316,15 @@ func (f Filter) known(ctx context.Context, tx *db.Tx, all []source.Source) error
 	named := func(id string) bool {
 		return slices.ContainsFunc(all, func(s source.Source) bool { return (s.ID == id || s.AccountID == id) && who.Sees(s.LegalEntityID) })
 	}
+	var missing []string
 	if f.SourceID != "" && !named(f.SourceID) {
-		return fault.MissingAt("source", "source_id")
+		missing = append(missing, "source_id")
 	}
-	for _, id := range f.AccountIDs {
-		if !named(id) {
-			return fault.MissingAt("source", "account_ids")
-		}
+	if slices.ContainsFunc(f.AccountIDs, func(id string) bool { return !named(id) }) {
+		missing = append(missing, "account_ids")
+	}
+	if len(missing) > 0 {
+		return fault.MissingAt("source", missing...)
 	}
 	if len(f.LegalEntityIDs) == 0 {
 		return nil
@@ -331,10 +333,8 @@ func (f Filter) known(ctx context.Context, tx *db.Tx, all []source.Source) error
 	if err != nil {
 		return err
 	}
-	for _, id := range f.LegalEntityIDs {
-		if !slices.Contains(there, id) || !who.Sees(id) {
-			return fault.MissingAt("legal entity", "legal_entity_ids")
-		}
+	if slices.ContainsFunc(f.LegalEntityIDs, func(id string) bool { return !slices.Contains(there, id) || !who.Sees(id) }) {
+		return fault.MissingAt("legal entity", "legal_entity_ids")
 	}
 	return nil
 }

@@ -308,11 +308,11 @@ func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) 
 // Matching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
 func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
 	w, err := f.check()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = f.resolve(ctx, tx, &w)
 	}
-	if err := f.resolve(ctx, tx, &w); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fault.Within("filter.", err)
 	}
 	n, err := w.count(ctx, tx)
 	switch {
