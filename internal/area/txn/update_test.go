@@ -185,7 +185,7 @@ func TestABulkChangeIsAllOrNone(t *testing.T) {
 			"none expected":      {txn.BulkParams{Filter: pending, Changes: txn.UpdateParams{Type: new(txn.Type("x"))}}, fault.Invalid, "expected_count changes.transaction_type"},
 			"too few expected":   {txn.BulkParams{Filter: pending, Expected: new(int64(2)), Changes: memo}, fault.Conflict, "expected_count"},
 			"too many expected":  {txn.BulkParams{Filter: pending, Expected: new(int64(4)), Changes: memo, Dry: true}, fault.Conflict, "expected_count"},
-			"a bad filter":       {txn.BulkParams{Filter: &txn.Filter{Status: "open", Direction: "in"}, Expected: new(int64(0)), Changes: memo}, fault.Invalid, "direction status"},
+			"a bad filter":       {txn.BulkParams{Filter: &txn.Filter{Status: "open", Direction: "in"}, Expected: new(int64(0)), Changes: memo}, fault.Invalid, "filter.direction filter.status"},
 			"ids that are not":   {txn.BulkParams{TransactionIDs: []string{made[0].ID, "txn_x", "txn_y"}, Changes: memo}, fault.NotFound, "transaction_ids[1] transaction_ids[2]"},
 			"tags that are not":  {txn.BulkParams{TransactionIDs: ids, Changes: txn.UpdateParams{TagIDs: &[]string{"tag_x"}}}, fault.NotFound, "changes.tag_ids[0]"},
 			"one that is posted": {txn.BulkParams{TransactionIDs: []string{made[0].ID, made[2].ID}, Changes: spam}, fault.Conflict, "OT-3"},

@@ -59,12 +59,12 @@ func TestTheCauseIsForTheLogAndNotInTheText(t *testing.T) {
 
 func TestWithinSaysWhereFieldsAre(t *testing.T) {
 	t.Parallel()
-	err := Invalidf("status", "is wrong")
-	if got := Within("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" || err.Error() != "the request is not valid: status is wrong" {
+	err := fault.Invalidf("status", "is wrong")
+	if got := fault.Within("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" || err.Error() != "the request is not valid: status is wrong" {
 		t.Errorf("%s, and %s before", got, err)
 	}
 	plain := errors.New("x")
-	if Within("filter.", plain) != plain || Within("filter.", nil) != nil {
+	if fault.Within("filter.", plain) != plain || fault.Within("filter.", nil) != nil {
 		t.Error("an error without fields is another one")
 	}
 }
