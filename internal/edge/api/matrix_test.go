@@ -211,7 +211,9 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 				if a.Status == http.StatusNotFound || strings.Contains(string(a.Body), foreign.Organization.ID) {
 					t.Errorf("%s: foreign %d %s", place, a.Status, a.Body)
 				}
-			} else if a.Status != http.StatusNotFound || b.Status != http.StatusNotFound {
+				return
+			}
+			if a.Status != http.StatusNotFound || b.Status != http.StatusNotFound {
 				t.Errorf("%s: foreign %d %s, unknown %d %s", place, a.Status, a.Body, b.Status, b.Body)
 			}
 			if x, y := strip(t, a), strip(t, b); a.Status != b.Status || x != y {
