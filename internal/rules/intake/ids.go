@@ -41,37 +41,84 @@ func (i *ids) content(cells ...string) string {
 
 // repeated tells whether an id was there before.
 func (i *ids) repeated(id string) bool {
-	return i.given.full() && i.given.exact[maphash.String(i.seed, id)] > 0 ||
-		!i.given.full() && i.given.add(maphash.String(i.seed, id)) > 0
+	key := maphash.String(i.seed, id)
+	if i.given.full() {
+		return i.given.count(key) > 0
+	}
+	return i.given.add(key) > 0
 }
 
-// counts counts how often something was there. Up to exactMax different things are counted one by one. What comes
-// behind them shares counters of a bounded table, where another thing may be counted along: a count may then be too
-// high, never too low, and it always grows; so ids made with it still differ.
+// counts counts how often something was there. Up to exactMax different things are counted one by one, in a table of plain numbers: a million of them
+// are remembered while a file is read, and a map would take three times the room. What comes behind them shares counters of a bounded table, where
+// another thing may be counted along: a count may then be too high, never too low, and it always grows; so ids made with it still differ.
 type counts struct {
-	exact map[uint64]uint32
+	keys  []uint64 // 0 is none
+	times []uint32
+	used  int
 	rest  []uint32
 }
 
-// restMax is the size of the shared table, a power of two.
-const restMax = 1 << 22
+const (
+	// firstMax and restMax are sizes of tables, powers of two.
+	firstMax = 1 << 10
+	restMax  = 1 << 22
+)
 
-func (c *counts) full() bool { return len(c.exact) >= exactMax }
+func (c *counts) full() bool { return c.used >= exactMax }
+
+// slot is where a key is or would be.
+func (c *counts) slot(key uint64) int {
+	at := int(key * 0x9e3779b97f4a7c15 >> 32 % uint64(len(c.keys)))
+	for c.keys[at] != 0 && c.keys[at] != key {
+		at = (at + 1) % len(c.keys)
+	}
+	return at
+}
+
+// count is how often a key was there; beyond the first exactMax it is not known.
+func (c *counts) count(key uint64) uint32 {
+	if c.used == 0 {
+		return 0
+	}
+	return c.times[c.slot(max(key, 1))]
+}
 
 // add counts one more and gives how many there were before.
 func (c *counts) add(key uint64) uint32 {
-	if c.exact == nil {
-		c.exact = map[uint64]uint32{}
+	key = max(key, 1)
+	if 4*c.used >= 3*len(c.keys) {
+		c.grow()
 	}
-	before, known := c.exact[key]
-	if known || !c.full() {
-		c.exact[key] = before + 1
-		return before
+	at := c.slot(key)
+	switch {
+	case c.keys[at] == key:
+	case !c.full():
+		c.keys[at] = key
+		c.used++
+	default:
+		return c.addRest(key)
 	}
+	c.times[at]++
+	return c.times[at] - 1
+}
+
+func (c *counts) addRest(key uint64) uint32 {
 	if c.rest == nil {
 		c.rest = make([]uint32, restMax)
 	}
 	slot := &c.rest[key%restMax]
 	*slot++
 	return *slot - 1
+}
+
+func (c *counts) grow() {
+	before := *c
+	size := max(firstMax, 2*len(before.keys))
+	c.keys, c.times = make([]uint64, size), make([]uint32, size)
+	for i, key := range before.keys {
+		if key != 0 {
+			at := c.slot(key)
+			c.keys[at], c.times[at] = key, before.times[i]
+		}
+	}
 }
