@@ -173,12 +173,17 @@ func (c contest) figures(name string, ratioMin float64, what string) []figure {
 	}
 }
 
-// measurePostPostgres posts entries to a service on PostgreSQL, with everything on: authentication, idempotency, audit chain, outbox.
-func measurePostPostgres(b *bench) (figures []figure, err error) {
+// cluster starts a PostgreSQL of the bench's own.
+func (b *bench) cluster() (*pgcluster.Cluster, error) {
 	if err := os.Chmod(b.dir, 0o755); err != nil { // PostgreSQL runs as a user of its own
 		return nil, err
 	}
-	cluster, err := pgcluster.Start(b.ctx, pgcluster.Options{Dir: b.dir})
+	return pgcluster.Start(b.ctx, pgcluster.Options{Dir: b.dir})
+}
+
+// measurePostPostgres posts entries to a service on PostgreSQL, with everything on: authentication, idempotency, audit chain, outbox.
+func measurePostPostgres(b *bench) (figures []figure, err error) {
+	cluster, err := b.cluster()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/db/dbtest/pgcluster"
 )
 
 const (
@@ -32,10 +31,7 @@ func measureTransactionsSQLite(b *bench) ([]figure, error) {
 }
 
 func measureTransactionsPostgres(b *bench) (figures []figure, err error) {
-	if err := os.Chmod(b.dir, 0o755); err != nil { // PostgreSQL runs as a user of its own
-		return nil, err
-	}
-	cluster, err := pgcluster.Start(b.ctx, pgcluster.Options{Dir: b.dir})
+	cluster, err := b.cluster()
 	if err != nil {
 		return nil, err
 	}
