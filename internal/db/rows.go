@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 )
 
 // All reads every row of a query into T: a struct whose fields name their columns (`db:"name"`), or a single value.
@@ -93,41 +94,100 @@ func scannerOf[T any](rows *sql.Rows) (func(*T) error, error) {
 	}
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]()) {
-		return func(v *T) error { return rows.Scan(destination(v)) }, nil
+		place := placeOf(t)
+		return func(v *T) error { return rows.Scan(place.aim(v)) }, nil
 	}
 	shape := shapeOf(t)
-	indexes := make([][]int, len(columns))
+	indexes, places := make([][]int, len(columns)), make([]place, len(columns))
 	for i, c := range columns {
 		f, ok := shape.byColumn[c]
 		if !ok {
 			return nil, fmt.Errorf("db: %s has no field for column %s", t, c)
 		}
 		indexes[i] = shape.fields[f].index
+		places[i] = placeOf(t.FieldByIndex(indexes[i]).Type)
 	}
 	into := make([]any, len(columns))
 	return func(v *T) error {
 		row := reflect.ValueOf(v).Elem()
 		for i, index := range indexes {
-			into[i] = destination(row.FieldByIndex(index).Addr().Interface())
+			into[i] = places[i].aim(row.FieldByIndex(index).Addr().Interface())
 		}
 		return rows.Scan(into...)
 	}, nil
 }
 
-// destination lets times be read from either engine's form.
-func destination(p any) any {
-	switch t := p.(type) {
-	case *time.Time:
-		return &timeScan{value: t}
-	case **time.Time:
-		return &timeScan{pointer: t}
+// place is where a column goes, row after row: what is scanned into is the field itself, or stands before it where a field takes more than one form,
+// or may be null, for which database/sql would go by reflection.
+type place interface{ aim(field any) any }
+
+func placeOf(t reflect.Type) place {
+	switch t {
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[*time.Time]():
+		return &timeScan{}
+	case reflect.TypeFor[*string]():
+		return &textOrNull{}
+	case reflect.TypeFor[*money.Decimal]():
+		return &decimalOrNull{}
 	}
-	return p
+	return itself{}
 }
 
+type itself struct{}
+
+func (itself) aim(field any) any { return field }
+
+type textOrNull struct{ field **string }
+
+func (s *textOrNull) aim(field any) any {
+	s.field = field.(**string)
+	return s
+}
+
+// Scan takes text or NULL.
+func (s *textOrNull) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*s.field = nil
+	case string:
+		*s.field = &v
+	default:
+		return fmt.Errorf("db: %T is no text", src)
+	}
+	return nil
+}
+
+type decimalOrNull struct{ field **money.Decimal }
+
+func (s *decimalOrNull) aim(field any) any {
+	s.field = field.(**money.Decimal)
+	return s
+}
+
+// Scan takes a decimal or NULL.
+func (s *decimalOrNull) Scan(src any) error {
+	*s.field = nil
+	if src == nil {
+		return nil
+	}
+	d := new(money.Decimal)
+	if err := d.Scan(src); err != nil {
+		return err
+	}
+	*s.field = d
+	return nil
+}
+
+// timeScan lets times be read from either engine's form.
 type timeScan struct {
 	value   *time.Time
 	pointer **time.Time
+}
+
+func (s *timeScan) aim(field any) any {
+	s.value, _ = field.(*time.Time)
+	s.pointer, _ = field.(**time.Time)
+	return s
 }
 
 // Scan takes PostgreSQL's time and SQLite's text.
