@@ -32,7 +32,7 @@ func (d *DB) openSQLite() error {
 		return err
 	}
 	d.write.SetMaxOpenConns(1)
-	if d.read, err = sql.Open("sqlite", sqliteDSN(path, "_pragma=query_only(1)&_pragma=cache_size(-8192)")); err != nil {
+	if d.read, err = sql.Open("sqlite", sqliteDSN(path, "_pragma=query_only(1)&_pragma=cache_size(-4096)")); err != nil {
 		return err
 	}
 	d.read.SetMaxOpenConns(readersMax)
