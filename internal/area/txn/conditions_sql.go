@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -48,14 +47,13 @@ func oneOf(column string, values []string) condition {
 	return c
 }
 
-// containing asks for a text in what is searched. PostgreSQL sees by itself that its index serves that; SQLite is asked for the rarest letters
-// that the text has, three in a row.
+// containing asks for a text in what is searched. An index is asked for the rarest letters that the text has, three in a row.
 func (w wanted) containing(e db.Engine) condition {
 	look, arg := db.Contains(e, "§search", w.search)
-	c := condition{text: look, args: []any{arg}, finds: utf8.RuneCountInString(w.search) >= db.TrigramMin}
-	if len(w.rare) > 0 {
-		find, arg := db.FindsTrigrams("transaction_texts", "§row_key", w.rare)
-		c.by = &condition{text: find, args: []any{arg}, everywhere: true}
+	c := condition{text: look, args: []any{arg}, finds: len(w.rare) > 0}
+	if c.finds {
+		find, args := db.FindsTrigrams(e, "§search", "transaction_texts", "§row_key", w.rare)
+		c.by = &condition{text: find, args: args, everywhere: e == db.SQLite}
 	}
 	return c
 }

@@ -72,10 +72,10 @@ type wanted struct {
 	types       []string
 	assets      []string
 	chains      []string
-	categories  []string                 // keys
-	addresses   []string                 // keys
-	owners      []string                 // sources that have one of the addresses
-	known       map[string]source.Source // all sources, where they were looked at
+	categories  []string // keys
+	addresses   []string // keys
+	owners      []string // sources that have one of the addresses
+	kept        *keptSources
 	direction   string
 	search      string
 	rare        []string // the letters to look the search up by
@@ -239,10 +239,6 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 		if err != nil {
 			return err
 		}
-		w.known = make(map[string]source.Source, len(all))
-		for _, s := range all {
-			w.known[s.ID] = s
-		}
 		if err := f.known(ctx, tx, all); err != nil {
 			return err
 		}
@@ -266,12 +262,12 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 			w.addresses = nil
 		}
 	}
-	if w.search != "" && tx.DB().Engine() == db.SQLite {
+	if trigrams := db.Trigrams(tx.DB().Engine(), w.search); len(trigrams) > 0 {
 		texts, err := selectTexts(ctx, tx, sampled)
 		if err != nil {
 			return err
 		}
-		w.rare = rarest(db.Trigrams(w.search), texts)
+		w.rare = rarest(trigrams, texts)
 	}
 	if len(f.ProviderCategory) > 0 {
 		keys, err := selectCategories(ctx, tx)

@@ -27,6 +27,7 @@ func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transac
 	if err != nil {
 		return out, err
 	}
+	w.kept = &s.kept
 	bound := struct {
 		Filter Filter
 		Sort   Sort
@@ -92,7 +93,7 @@ func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []stri
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, tx, rows, p.w.known)
+	return read(ctx, tx, rows, p.w.kept)
 }
 
 // isFew tells that what the index finds is so little that it need not be looked for otherwise. Some indexes cannot tell without finding all.
@@ -116,7 +117,7 @@ func (p plan) peeked(ctx context.Context, tx *db.Tx, after *condition, limit int
 		return nil, err
 	}
 	took("peek")
-	return read(ctx, tx, rows, p.w.known)
+	return read(ctx, tx, rows, p.w.kept)
 }
 
 // best is the column that leaves the least, of those that have an index by date.

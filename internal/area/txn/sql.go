@@ -181,25 +181,21 @@ func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) 
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM transactions WHERE organization_id = @org"
 
-// read makes transactions of rows, with their sources, which are looked up unless all are known.
-func read(ctx context.Context, tx *db.Tx, rows []row, known map[string]source.Source) ([]Transaction, error) {
+// read makes transactions of rows, with their sources.
+func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Transaction, error) {
 	var ids []string
-	unknown := false
 	for _, r := range rows {
 		if !slices.Contains(ids, r.SourceID) {
-			_, ok := known[r.SourceID]
-			ids, unknown = append(ids, r.SourceID), unknown || !ok
+			ids = append(ids, r.SourceID)
 		}
 	}
-	var err error
-	if unknown {
-		if known, err = source.Some(ctx, tx, ids); err != nil {
-			return nil, err
-		}
+	sources, err := kept.of(ctx, tx, ids)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]Transaction, len(rows))
 	for i, r := range rows {
-		if out[i], err = r.transaction(known[r.SourceID]); err != nil {
+		if out[i], err = r.transaction(sources[r.SourceID]); err != nil {
 			return nil, err
 		}
 	}

@@ -142,8 +142,10 @@ func formError(err error) error {
 		return errFormTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errTooSlow
-	case errors.As(err, &f) || errors.As(err, new(*os.PathError)):
-		return err // the caller's fault, or our disk's
+	case errors.As(err, &f):
+		return err
+	case errors.As(err, new(*os.PathError)): // our disk's fault, not the caller's
+		return fault.UnavailableBecause(err, "the file could not be kept on disk; nothing was imported")
 	}
 	return fault.Malformedf("the form could not be read: it is not well-formed, or ends too soon")
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
@@ -238,4 +241,16 @@ func TestAnImportOfAnotherLegalEntityIsNotThereForALimitedKey(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestADiskThatTakesNoFilesIsNotTheCallersFault(t *testing.T) {
+	s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{}) // not beside other tests: they keep files too
+	n := s.Found(t, "mine")
+	source := newSource(t, n, client.CreateSource{})
+	t.Setenv("TMPDIR", "/nowhere")
+	_, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "bank.csv", SourceID: source.ID})
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable || refused.RetryAfter == 0 {
+		t.Errorf("%v", err)
+	}
 }

@@ -43,19 +43,19 @@ func (i *ids) content(cells ...string) string {
 func (i *ids) repeated(id string) bool {
 	key := maphash.String(i.seed, id)
 	if i.given.full() {
-		return i.given.count(key) > 0
+		return i.given.known(key)
 	}
 	return i.given.add(key) > 0
 }
 
 // counts counts how often something was there. Up to exactMax different things are counted one by one, in a table of plain numbers: a million of them
-// are remembered while a file is read, and a map would take three times the room. What comes behind them shares counters of a bounded table, where
+// are remembered while a file is read, and a map would take four times the room. What comes behind them shares counters of a bounded table, where
 // another thing may be counted along: a count may then be too high, never too low, and it always grows; so ids made with it still differ.
 type counts struct {
-	keys  []uint64 // 0 is none
-	times []uint32
-	used  int
-	rest  []uint32
+	keys []uint64 // 0 is none
+	used int
+	more map[uint64]uint32 // how often the few were there again
+	rest []uint32
 }
 
 const (
@@ -75,12 +75,9 @@ func (c *counts) slot(key uint64) int {
 	return at
 }
 
-// count is how often a key was there; beyond the first exactMax it is not known.
-func (c *counts) count(key uint64) uint32 {
-	if c.used == 0 {
-		return 0
-	}
-	return c.times[c.slot(max(key, 1))]
+// known tells whether a key was there; beyond the first exactMax it is not known.
+func (c *counts) known(key uint64) bool {
+	return c.used > 0 && c.keys[c.slot(max(key, 1))] != 0
 }
 
 // add counts one more and gives how many there were before.
@@ -92,14 +89,17 @@ func (c *counts) add(key uint64) uint32 {
 	at := c.slot(key)
 	switch {
 	case c.keys[at] == key:
-	case !c.full():
-		c.keys[at] = key
-		c.used++
-	default:
+		if c.more == nil {
+			c.more = map[uint64]uint32{}
+		}
+		c.more[key]++
+		return c.more[key]
+	case c.full():
 		return c.addRest(key)
 	}
-	c.times[at]++
-	return c.times[at] - 1
+	c.keys[at] = key
+	c.used++
+	return 0
 }
 
 func (c *counts) addRest(key uint64) uint32 {
@@ -112,13 +112,11 @@ func (c *counts) addRest(key uint64) uint32 {
 }
 
 func (c *counts) grow() {
-	before := *c
-	size := max(firstMax, 2*len(before.keys))
-	c.keys, c.times = make([]uint64, size), make([]uint32, size)
-	for i, key := range before.keys {
+	before := c.keys
+	c.keys = make([]uint64, max(firstMax, 2*len(before)))
+	for _, key := range before {
 		if key != 0 {
-			at := c.slot(key)
-			c.keys[at], c.times[at] = key, before.times[i]
+			c.keys[c.slot(key)] = key
 		}
 	}
 }
