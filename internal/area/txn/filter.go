@@ -88,8 +88,6 @@ type wanted struct {
 // bounds are sort keys, both included.
 type bounds struct{ low, high string }
 
-func (b bounds) set() bool { return b.low != "" || b.high != "" }
-
 // check finds every fault of a filter in itself, and every combination that is not allowed.
 func (f Filter) check() (w wanted, err error) {
 	var faults fault.List
