@@ -2,7 +2,9 @@ package db
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"testing"
@@ -28,5 +30,15 @@ func TestABrokenConnectionIsTheCallersDoingWhenHeGaveUp(t *testing.T) {
 	defer cancel()
 	if err := translate(late, broken); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("time ran out: %v", err)
+	}
+}
+
+func TestADeadConnectionIsTriedAgainUnlessItMayHaveCommitted(t *testing.T) {
+	t.Parallel()
+	if !isRetryable(fmt.Errorf("begin: %w", driver.ErrBadConn)) {
+		t.Error("nothing has happened, and it is not tried again")
+	}
+	if isRetryable(commitError(driver.ErrBadConn)) {
+		t.Error("it may have committed, and is tried again")
 	}
 }
