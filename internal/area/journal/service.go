@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
@@ -198,7 +199,7 @@ func knownTags(ctx context.Context, tx *db.Tx, all *review, entries []Entry, at 
 	if len(asked) == 0 {
 		return nil
 	}
-	known, err := selectTags(ctx, tx, asked)
+	known, err := tag.Known(ctx, tx, asked)
 	if err != nil {
 		return err
 	}

@@ -111,10 +111,6 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	return db.Insert(ctx, tx, "journal_tags", tags...)
 }
 
-func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
-}
-
 func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	r, err := db.One[entryRow](ctx, tx, noun, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 	if err != nil {

@@ -51,6 +51,10 @@ func selectNamed(ctx context.Context, tx *db.Tx, kind Kind, name string) ([]Tag,
 	return tagsOf(rows), err
 }
 
+func selectKnown(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
+}
+
 func selectAll(ctx context.Context, tx *db.Tx) ([]Tag, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" ORDER BY tag_id")
 	return tagsOf(rows), err

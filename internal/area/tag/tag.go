@@ -57,6 +57,11 @@ func All(ctx context.Context, tx *db.Tx) ([]Tag, error) { return selectAll(ctx, 
 // Get finds a tag. It is a building block.
 func Get(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) { return find(ctx, tx, tagID) }
 
+// Known gives those of some ids that are tags. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return selectKnown(ctx, tx, ids)
+}
+
 // Ensure gives the tag of a kind and name, made now if there is none. It is a building block.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
 	t, err := Tag{Name: name, Kind: kind}.normal()

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -291,7 +292,7 @@ func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) 
 	if len(tags) == 0 {
 		return news, nil
 	}
-	found, err := selectTags(ctx, tx, tags)
+	found, err := tag.Known(ctx, tx, tags)
 	if err != nil {
 		return nil, err
 	}

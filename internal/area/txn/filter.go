@@ -10,9 +10,9 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -129,11 +129,11 @@ func (f Filter) check() (w wanted, err error) {
 	checkText(&faults, "search", f.Search, SearchMax)
 	w.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
 	w.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
-	w.first, w.last = moment(&faults, "start_date", f.StartDate, false), moment(&faults, "end_date", f.EndDate, true)
+	w.first, w.last = page.Bound(&faults, "start_date", f.StartDate, false), page.Bound(&faults, "end_date", f.EndDate, true)
 	if !w.first.IsZero() && !w.last.IsZero() && w.first.After(w.last) {
 		faults.Addf("start_date", "must not be after end_date")
 	}
-	w.since = moment(&faults, "updated_since", f.UpdatedSince, false)
+	w.since = page.Bound(&faults, "updated_since", f.UpdatedSince, false)
 	f.combinations(&faults)
 	w.ids, w.excluded, w.types, w.assets, w.direction = f.TransactionIDs, f.ExcludeIDs, f.Types, f.AssetTypes, f.Direction
 	w.chains, w.search = lower(f.Chains), strings.ToLower(f.Search)
@@ -196,28 +196,6 @@ func (f Filter) bounds(faults *fault.List, field, low, high string) (b bounds) {
 		faults.Addf(field+"_min", "must not be more than %s_max", field)
 	}
 	return b
-}
-
-// moment reads an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above. Times are kept to the
-// millisecond: a finer bound is the next one inside.
-func moment(faults *fault.List, field, text string, above bool) time.Time {
-	if text == "" {
-		return time.Time{}
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		if t, err = time.Parse(time.DateOnly, text); err == nil && above {
-			t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
-		}
-	}
-	if year := t.UTC().Year(); err != nil || year < 0 || year > 9999 {
-		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
-		return time.Time{}
-	}
-	if kept := clock.Stamp(t); !above && kept.Before(t) {
-		return kept.Add(time.Millisecond)
-	}
-	return clock.Stamp(t)
 }
 
 func lower(list []string) (out []string) {

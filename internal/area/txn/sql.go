@@ -175,10 +175,6 @@ func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs
 	return out, err
 }
 
-func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT tag_id FROM tags WHERE organization_id = @org AND tag_id {any}", ids)
-}
-
 var selectRows = "SELECT " + db.Columns[row]() + " FROM transactions WHERE organization_id = @org"
 
 // read makes transactions of rows, with their sources.

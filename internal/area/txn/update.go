@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -168,7 +169,7 @@ func (p UpdateParams) tagsThere(ctx context.Context, tx *db.Tx, at string) error
 	if p.TagIDs == nil || len(*p.TagIDs) == 0 {
 		return nil
 	}
-	found, err := selectTags(ctx, tx, *p.TagIDs)
+	found, err := tag.Known(ctx, tx, *p.TagIDs)
 	if err != nil {
 		return err
 	}

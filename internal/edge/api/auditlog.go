@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -21,7 +22,7 @@ type auditLogInput struct {
 func (a *API) listAuditLog(ctx context.Context, in *auditLogInput) (List[AuditEntry], error) {
 	var faults fault.List
 	f := audit.Filter{Action: in.Action, ResourceID: in.ResourceID, UserID: in.UserID}
-	f.From, f.To = moment(&faults, "start_date", in.StartDate, false), moment(&faults, "end_date", in.EndDate, true)
+	f.From, f.To = page.Bound(&faults, "start_date", in.StartDate, false), page.Bound(&faults, "end_date", in.EndDate, true)
 	if err := faults.Err(); err != nil {
 		return List[AuditEntry]{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 )
@@ -92,23 +91,4 @@ func stampOrNull(t *time.Time) *string {
 	}
 	text := clock.Format(*t)
 	return &text
-}
-
-// moment reads an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above.
-func moment(faults *fault.List, field, text string, endOfDay bool) time.Time {
-	if text == "" {
-		return time.Time{}
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t
-	}
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
-		return time.Time{}
-	}
-	if endOfDay {
-		t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
-	}
-	return t
 }
