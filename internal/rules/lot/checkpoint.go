@@ -1,0 +1,40 @@
+package lot
+
+import "fmt"
+
+// Checkpoint is the state of a pool after an event, as a plain value to be stored. It depends on the events before it alone.
+type Checkpoint struct {
+	After Place `json:"after"`
+	Seq   int64 `json:"seq"`
+	Lots  []Lot `json:"lots"` // oldest first
+}
+
+// Checkpoint gives the state of the pool.
+func (p *Pool) Checkpoint() Checkpoint {
+	return Checkpoint{After: p.after, Seq: p.seq, Lots: p.Lots()}
+}
+
+// Restore gives a pool that goes on where the checkpoint was taken.
+func Restore(config Config, c Checkpoint) *Pool {
+	p := New(config)
+	p.after, p.seq = c.After, c.Seq
+	p.lots = append(p.lots, c.Lots...)
+	for i := range p.lots {
+		p.quantity, p.basis = p.quantity.Add(p.lots[i].Left), p.basis.Add(p.lots[i].BasisLeft)
+	}
+	return p
+}
+
+// Replay applies events in a row and hands over the result of each. It stops at the first error, of the event or of each.
+func (p *Pool) Replay(events []Event, each func(*Event, Result) error) error {
+	for i := range events {
+		result, err := p.Apply(&events[i])
+		if err == nil {
+			err = each(&events[i], result)
+		}
+		if err != nil {
+			return fmt.Errorf("event %s of %s: %w", events[i].ID, events[i].At.Format("2006-01-02"), err)
+		}
+	}
+	return nil
+}
