@@ -1,7 +1,6 @@
 package lot_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,7 +45,7 @@ func run(t *testing.T, config lot.Config, text string) *script {
 
 func (s *script) play(text string) {
 	s.t.Helper()
-	for line := range strings.Lines(text) {
+	for _, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			s.line(line)
 		}
@@ -230,10 +229,4 @@ func marks(m lot.Marks) string {
 // method is a pool with one method for all time.
 func method(m lot.Method) lot.Config {
 	return lot.Config{Elections: []lot.Election{{Method: m}}}
-}
-
-func shortage(err error) *lot.Shortage {
-	var s *lot.Shortage
-	errors.As(err, &s)
-	return s
 }
