@@ -37,6 +37,9 @@ func (e *PickError) Error() string {
 	return fmt.Sprintf("the lots chosen for %s: %s", e.ID, e.Faults[0].Message)
 }
 
+// usesUsual is how many lots an event takes from, mostly.
+const usesUsual = 2
+
 // release takes lots out of the pool.
 func (p *Pool) release(e *Event, method Method) (Result, error) {
 	result := Result{}
@@ -60,7 +63,7 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 		return Result{}, &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
 	}
 	p.layOut(method)
-	t := taking{pool: p, event: e, method: method}
+	t := taking{pool: p, event: e, method: method, uses: make([]Use, 0, usesUsual)}
 	switch method {
 	case SpecificID:
 		t.picked()
@@ -75,7 +78,7 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 		})
 	}
 	if e.Kind == Dispose || e.Kind == Fee {
-		p.config.realize(e, t.uses)
+		p.config.realize(e, t.uses, wanted.Add(result.Deficit))
 	}
 	result.Uses = t.uses
 	return result, nil
@@ -126,11 +129,8 @@ func (t *taking) queued(quantity money.Decimal) {
 	p := t.pool
 	for quantity.Sign() > 0 {
 		first := p.queue.first()
-		l := &p.lots[first.slot]
-		part := least(quantity, l.Left)
-		basis := portion(l.BasisLeft, part, l.Left, p.config.Places)
-		p.basis, l.BasisLeft = p.basis.Sub(basis), l.BasisLeft.Sub(basis)
-		if t.take(first.slot, part, basis) {
+		part, empty := t.take(first.slot, quantity, true)
+		if empty {
 			p.queue.pop()
 		} else {
 			p.price(first)
@@ -149,54 +149,52 @@ func (t *taking) averaged(quantity money.Decimal) {
 	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
 	p.basis = p.basis.Sub(basis)
 	for rest := quantity; rest.Sign() > 0; {
-		first := p.queue.first()
-		part := least(rest, p.lots[first.slot].Left)
-		if t.take(first.slot, part, money.Decimal{}) {
+		part, empty := t.take(p.queue.first().slot, rest, false)
+		if empty {
 			p.queue.pop()
 		}
 		rest = rest.Sub(part)
 	}
-	share := p.config.share(basis, t.uses)
+	share := sharing{basis, quantity, p.config.Places}
 	for i := range t.uses {
-		t.uses[i].Basis = share(i)
+		t.uses[i].Basis = share.next(t.uses[i].Quantity)
 	}
 }
 
 // picked takes what was chosen.
 func (t *taking) picked() {
-	p := t.pool
 	for _, pick := range t.event.Picks {
-		slot := p.byID[pick.Lot]
-		l := &p.lots[slot]
-		basis := portion(l.BasisLeft, pick.Quantity, l.Left, p.config.Places)
-		p.basis, l.BasisLeft = p.basis.Sub(basis), l.BasisLeft.Sub(basis)
-		if t.take(slot, pick.Quantity, basis) {
-			delete(p.byID, pick.Lot)
+		if _, empty := t.take(t.pool.byID[pick.Lot], pick.Quantity, true); empty {
+			delete(t.pool.byID, pick.Lot)
 		}
 	}
 }
 
-// take notes a use and says whether the lot is empty now, in which case its slot is free and must not be used again.
-func (t *taking) take(slot int32, quantity, basis money.Decimal) (empty bool) {
+// take notes the use of a lot, of as much as is wanted and there, at the lot's own cost or none. An empty lot is gone, and its slot free.
+func (t *taking) take(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
 	l := &p.lots[slot]
-	l.Left = l.Left.Sub(quantity)
-	p.quantity = p.quantity.Sub(quantity)
+	part, empty = wanted, wanted.Cmp(l.Left) >= 0
+	if empty {
+		part = l.Left
+	}
+	var basis money.Decimal
+	if cost {
+		if basis = l.BasisLeft; !empty {
+			basis = portion(l.BasisLeft, part, l.Left, p.config.Places)
+		}
+		p.basis = p.basis.Sub(basis)
+	}
+	p.quantity = p.quantity.Sub(part)
 	t.uses = append(t.uses, Use{
-		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: quantity, Basis: basis,
+		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
 		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, spot: l.Spot, Marks: l.Marks,
 	})
-	if !l.Left.IsZero() {
-		return false
+	if empty {
+		*l = Lot{}
+		p.free = append(p.free, slot)
+		return part, true
 	}
-	*l = Lot{}
-	p.free = append(p.free, slot)
-	return true
-}
-
-func least(a, b money.Decimal) money.Decimal {
-	if a.Cmp(b) < 0 {
-		return a
-	}
-	return b
+	l.Left, l.BasisLeft = l.Left.Sub(part), l.BasisLeft.Sub(basis)
+	return part, false
 }

@@ -56,11 +56,12 @@ func (r *Result) total(of func(*Use) money.Decimal) money.Decimal {
 }
 
 // realize shares proceeds and fee among the uses by quantity and finds their gains and terms.
-func (c *Config) realize(e *Event, uses []Use) {
-	proceeds, fees := c.share(e.Proceeds, uses), c.share(e.Fee, uses)
+func (c *Config) realize(e *Event, uses []Use, quantity money.Decimal) {
+	proceeds := sharing{e.Proceeds.Round(c.Places), quantity, c.Places}
+	fee := sharing{e.Fee.Round(c.Places), quantity, c.Places}
 	for i := range uses {
 		u := &uses[i]
-		u.Proceeds, u.Fee = proceeds(i), fees(i)
+		u.Proceeds, u.Fee = proceeds.next(u.Quantity), fee.next(u.Quantity)
 		u.Gain = u.Proceeds.Sub(u.Basis)
 		if c.NetFees {
 			u.Gain = u.Gain.Sub(u.Fee)
@@ -69,24 +70,27 @@ func (c *Config) realize(e *Event, uses []Use) {
 	}
 }
 
-// share splits an amount by the quantities of the uses; nearly all events have but one.
-func (c *Config) share(amount money.Decimal, uses []Use) func(int) money.Decimal {
-	amount = amount.Round(c.Places)
-	if len(uses) < 2 || amount.IsZero() {
-		return func(int) money.Decimal { return amount }
-	}
-	weights := make([]money.Decimal, len(uses))
-	for i := range uses {
-		weights[i] = uses[i].Quantity
-	}
-	parts := money.Split(amount, weights, c.Places)
-	return func(i int) money.Decimal { return parts[i] }
+// sharing splits an amount by quantities, one after the other: each takes its share of what is left, and the last one all of it. It is money.Split
+// for those who know the sum of the quantities, and mostly have but one.
+type sharing struct {
+	amount   money.Decimal
+	quantity money.Decimal
+	places   int32
 }
 
-// portion is the basis of part of what is left: all of it goes with the last of the quantity.
-func portion(basis, part, whole money.Decimal, places int32) money.Decimal {
-	if part.Equal(whole) {
-		return basis
+func (s *sharing) next(quantity money.Decimal) money.Decimal {
+	if s.amount.IsZero() || quantity.Equal(s.quantity) {
+		return s.amount
 	}
-	return basis.Mul(part).Quo(whole, places)
+	part := s.amount.Mul(quantity).Quo(s.quantity, s.places)
+	s.amount, s.quantity = s.amount.Sub(part), s.quantity.Sub(quantity)
+	return part
+}
+
+// portion is the part of an amount that goes with part of a quantity: all of it goes with the last.
+func portion(amount, part, whole money.Decimal, places int32) money.Decimal {
+	if part.Equal(whole) {
+		return amount
+	}
+	return amount.Mul(part).Quo(whole, places)
 }
