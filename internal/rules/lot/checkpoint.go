@@ -4,9 +4,9 @@ import "fmt"
 
 // Checkpoint is the state of a pool after an event, as a plain value to be stored. It depends on the events before it alone.
 type Checkpoint struct {
-	After Place `json:"after"`
-	Seq   int64 `json:"seq"`
-	Lots  []Lot `json:"lots"` // oldest first
+	After Place
+	Seq   int64
+	Lots  []Lot // oldest first
 }
 
 // Checkpoint gives the state of the pool.

@@ -102,9 +102,9 @@ type Event struct {
 // Marks say of a lot that its basis is not final, and of a use that it took from such a lot.
 type Marks struct {
 	// BasisPending is of a lot whose basis is a stand-in until the other half of a transfer is found.
-	BasisPending bool `json:"basis_pending,omitempty"`
+	BasisPending bool
 	// Provisional is of a lot whose transaction is not classified yet.
-	Provisional bool `json:"provisional,omitempty"`
+	Provisional bool
 }
 
 // Pick is one choice of a specific identification.

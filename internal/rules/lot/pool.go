@@ -12,15 +12,15 @@ import (
 
 // Lot is what is left of something acquired at one time and cost.
 type Lot struct {
-	ID         string        `json:"id"`
-	Parent     string        `json:"parent,omitempty"`
-	AcquiredAt time.Time     `json:"acquired_at"`
-	Seq        int64         `json:"seq"` // the order of arrival in the pool, which decides between equal dates
-	Quantity   money.Decimal `json:"quantity"`
-	Basis      money.Decimal `json:"basis"`
-	Left       money.Decimal `json:"left"`
-	BasisLeft  money.Decimal `json:"basis_left"`
-	Spot       money.Decimal `json:"spot"`
+	ID         string
+	Parent     string
+	AcquiredAt time.Time
+	Seq        int64 // the order of arrival in the pool, which decides between equal dates
+	Quantity   money.Decimal
+	Basis      money.Decimal
+	Left       money.Decimal
+	BasisLeft  money.Decimal
+	Spot       money.Decimal
 	Marks
 }
 
