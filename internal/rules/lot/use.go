@@ -38,16 +38,16 @@ type Result struct {
 }
 
 // Basis is the cost of all that was taken.
-func (r *Result) Basis() money.Decimal {
+func (r Result) Basis() money.Decimal {
 	return r.total(func(u *Use) money.Decimal { return u.Basis })
 }
 
 // Gain is what was realized; a loss is negative.
-func (r *Result) Gain() money.Decimal {
+func (r Result) Gain() money.Decimal {
 	return r.total(func(u *Use) money.Decimal { return u.Gain })
 }
 
-func (r *Result) total(of func(*Use) money.Decimal) money.Decimal {
+func (r Result) total(of func(*Use) money.Decimal) money.Decimal {
 	var total money.Decimal
 	for i := range r.Uses {
 		total = total.Add(of(&r.Uses[i]))
