@@ -1,6 +1,7 @@
 package lot_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -93,6 +94,11 @@ func TestOnlyWhatChangesIsADifference(t *testing.T) {
 	if want := []string{"b move 1 0 L2,L3", "d dispose 22 3 L3", "c dispose -20 0 L2"}; !slices.Equal(got, want) {
 		t.Errorf("differences are %q, want %q", got, want)
 	}
+	elsewhere := slices.Clone(old)
+	elsewhere[0].Term = lot.Long
+	if d := lot.Diff(old, elsewhere); len(d) != 1 || d[0].ID != "a" || !d[0].Gain.IsZero() {
+		t.Errorf("another term is %v", d)
+	}
 	if lot.Diff(old, old) != nil {
 		t.Error("something differs from itself")
 	}
@@ -143,6 +149,18 @@ func TestACheckpointIsReadAsItWasWritten(t *testing.T) {
 		if err := new(lot.Checkpoint).UnmarshalBinary(append(bytes, 0)); err == nil {
 			t.Error("one byte more passes")
 		}
+	}
+}
+
+func TestACountThatCannotBeIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	bytes, err := lot.New(lot.Config{}).Checkpoint().MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes = binary.AppendVarint(bytes[:len(bytes)-1], 1<<60)
+	if err := new(lot.Checkpoint).UnmarshalBinary(bytes); err == nil {
+		t.Error("it passes")
 	}
 }
 

@@ -81,6 +81,18 @@ func TestHIFOComparesUnitsExactlyAndIncludesFees(t *testing.T) {
 	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)
 }
 
+// What is left of a lot can cost more by the unit than the lot did, because a slice was rounded down.
+func TestAUnitIsOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.LOFO), `
+		2025-01-01 buy L1 3 @ 10.00
+		2025-01-02 buy L2 3 @ 10.00
+		2025-01-03 sell 1 for 5.00 -> L1 1 3.33 +1.67
+		2025-01-04 sell 1 for 5.00 -> L2 1 3.33 +1.67
+		2025-01-05 sell 1 for 5.00 -> L1 1 3.34 +1.66
+		2025-01-06 sell 2 for 10.00 -> L1 1 3.33 +1.67; L2 1 3.34 +1.66`)
+}
+
 func TestAMovedLotGoesByItsOwnDate(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
@@ -91,6 +103,13 @@ func TestAMovedLotGoesByItsOwnDate(t *testing.T) {
 		A holds t4.1 1 10.00 2025-01-01; L2 1 20.00 2025-01-02; L3 1 30.00 2025-01-03
 		2025-01-05 sell 1.5 for 60.00 -> t4.1 1 10.00 +30.00; L2 0.5 10.00 +10.00
 		2025-01-06 sell 1.5 for 60.00 -> L2 0.5 10.00 +10.00; L3 1 30.00 +10.00`)
+	bySpot := method(lot.HIFO)
+	bySpot.BySpot = true
+	run(t, bySpot, `
+		B: 2025-01-01 buy L1 1 @ 10.00 spot 10
+		2025-01-02 buy L2 1 @ 20.00 spot 5
+		B: 2025-01-04 move 1 to A -> L1 1 10.00
+		2025-01-05 sell 1 for 60.00 -> t3.1 1 10.00 +50.00`)
 }
 
 func TestWhatIsBoughtAndSoldAtOneInstantIsEligible(t *testing.T) {

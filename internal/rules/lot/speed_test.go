@@ -5,6 +5,7 @@ package lot_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -92,5 +93,79 @@ func BenchmarkAMillionEvents(b *testing.B) {
 				b.ReportMetric(float64(left), "lots-left")
 			})
 		}
+	}
+}
+
+// kept are checkpoints of a pool, one every so many events.
+type kept struct {
+	events []lot.Event
+	every  int
+	points []lot.Checkpoint
+}
+
+func keep(tb testing.TB, config lot.Config, events []lot.Event, every int) *kept {
+	tb.Helper()
+	k := &kept{events: events, every: every}
+	p := lot.New(config)
+	for n := 0; n < len(events); n += every {
+		k.points = append(k.points, p.Checkpoint())
+		replay(tb, p, events[n:min(n+every, len(events))])
+	}
+	return k
+}
+
+// insert replays what a late event at a place changes, from the last checkpoint before it.
+func (k *kept) insert(tb testing.TB, config lot.Config, late lot.Event, place int) *lot.Pool {
+	tb.Helper()
+	point := place / k.every
+	p := lot.Restore(config, k.points[point])
+	replay(tb, p, k.events[point*k.every:place])
+	replay(tb, p, []lot.Event{late})
+	replay(tb, p, k.events[place:])
+	return p
+}
+
+func lateEvent(events []lot.Event, place int) lot.Event {
+	e := lot.Event{Place: events[place-1].Place, Quantity: money.MustParse("1.5"), Basis: money.MustParse("2000.00")}
+	e.At, e.Kind, e.ID = e.At.Add(time.Nanosecond), lot.Acquire, "late"
+	return e
+}
+
+func TestALateEventEndsAsIfItHadBeenInTime(t *testing.T) {
+	t.Parallel()
+	const count, place = 20_000, 19_000
+	events := trade(count, 3)
+	late := lateEvent(events, place)
+	for _, m := range fast {
+		config := configOf(m)
+		got := keep(t, config, events, 700).insert(t, config, late, place)
+		want := lot.New(config)
+		replay(t, want, slices.Insert(slices.Clone(events), place, late))
+		if !sameCheckpoint(got.Checkpoint(), want.Checkpoint()) {
+			t.Errorf("%s ends otherwise", m)
+		}
+	}
+}
+
+// The share of a full replay must be at most a twentieth.
+func BenchmarkALateEvent(b *testing.B) {
+	const count, place = 100_000, 99_000
+	events := trade(count, 3)
+	late := lateEvent(events, place)
+	for _, m := range fast {
+		b.Run(string(m), func(b *testing.B) {
+			config := configOf(m)
+			k := keep(b, config, events, 2_000)
+			before := processorTime()
+			p := lot.New(config)
+			replay(b, p, events)
+			full := processorTime() - before
+			before = processorTime()
+			for b.Loop() {
+				k.insert(b, config, late, place)
+			}
+			b.ReportMetric(float64(full)*float64(b.N)/float64(processorTime()-before), "times-faster")
+			b.ReportMetric(float64(len(p.Lots())), "lots-left")
+		})
 	}
 }
