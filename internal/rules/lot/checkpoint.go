@@ -1,27 +1,30 @@
 package lot
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
 
 // Checkpoint is the state of a pool after an event, as a plain value to be stored. It depends on the events before it alone.
 type Checkpoint struct {
 	After Place
 	Seq   int64
 	Lots  []Lot // oldest first
+	// Quantity and Basis are the sums of what is left, so that nobody has to add it up again.
+	Quantity, Basis money.Decimal
 }
 
 // Checkpoint gives the state of the pool.
 func (p *Pool) Checkpoint() Checkpoint {
-	return Checkpoint{After: p.after, Seq: p.seq, Lots: p.Lots()}
+	return Checkpoint{After: p.after, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
 }
 
 // Restore gives a pool that goes on where the checkpoint was taken.
 func Restore(config Config, c Checkpoint) *Pool {
 	p := New(config)
-	p.after, p.seq = c.After, c.Seq
+	p.after, p.seq, p.quantity, p.basis = c.After, c.Seq, c.Quantity, c.Basis
 	p.lots = append(p.lots, c.Lots...)
-	for i := range p.lots {
-		p.quantity, p.basis = p.quantity.Add(p.lots[i].Left), p.basis.Add(p.lots[i].BasisLeft)
-	}
 	return p
 }
 

@@ -26,6 +26,8 @@ func (c Checkpoint) MarshalBinary() ([]byte, error) {
 	w.buf = append(w.buf, codecVersion)
 	w.place(&c.After)
 	w.int(c.Seq)
+	w.decimal(c.Quantity)
+	w.decimal(c.Basis)
 	w.int(int64(len(c.Lots)))
 	for i := range c.Lots {
 		w.lot(&c.Lots[i])
@@ -39,7 +41,7 @@ func (c *Checkpoint) UnmarshalBinary(data []byte) error {
 		return errCodec
 	}
 	r := reader{buf: data[1:]}
-	read := Checkpoint{After: r.place(), Seq: r.int()}
+	read := Checkpoint{After: r.place(), Seq: r.int(), Quantity: r.decimal(), Basis: r.decimal()}
 	count := r.int()
 	// Every lot has more than one byte: a count beyond that is a lie and must not be allocated.
 	if count < 0 || count > int64(len(r.buf)) {

@@ -135,14 +135,18 @@ func (p *Pool) add(l Lot) {
 }
 
 func (p *Pool) enqueue(slot int32) {
-	l := &p.lots[slot]
 	if p.queue.method == SpecificID {
-		p.byID[l.ID] = slot
+		p.byID[p.lots[slot].ID] = slot
 		return
 	}
+	p.queue.push(p.ticket(slot))
+}
+
+func (p *Pool) ticket(slot int32) ticket {
+	l := &p.lots[slot]
 	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
 	p.price(&t)
-	p.queue.push(t)
+	return t
 }
 
 // unitDigits is how far units are rounded to be compared; what they share is compared exactly.
@@ -177,10 +181,16 @@ func (p *Pool) layOut(method Method) {
 	p.byID = nil
 	if method == SpecificID {
 		p.byID = make(map[string]int32, len(slots))
+		for _, slot := range slots {
+			p.byID[p.lots[slot].ID] = slot
+		}
+		return
 	}
-	for _, slot := range slots {
-		p.enqueue(slot)
+	tickets := make([]ticket, len(slots))
+	for i, slot := range slots {
+		tickets[i] = p.ticket(slot)
 	}
+	p.queue.fill(tickets)
 }
 
 // inOrder gives the slots of what is left, oldest first.

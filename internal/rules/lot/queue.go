@@ -1,6 +1,7 @@
 package lot
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -26,6 +27,19 @@ type queue struct {
 }
 
 func (q *queue) byDate() bool { return q.method == FIFO || q.method == WeightedAverage }
+
+// fill makes a queue of lots that are given oldest first, in one go.
+func (q *queue) fill(oldestFirst []ticket) {
+	if q.byDate() {
+		q.line = oldestFirst
+		return
+	}
+	q.heap = oldestFirst
+	slices.Reverse(q.heap) // which is what LIFO wants already
+	for i := len(q.heap)/2 - 1; i >= 0; i-- {
+		q.down(i)
+	}
+}
 
 func (q *queue) push(t ticket) {
 	if q.byDate() && (q.head == len(q.line) || !q.before(&t, &q.line[len(q.line)-1])) {
