@@ -17,7 +17,6 @@ var errCodec = errors.New("lot: these bytes are no checkpoint")
 const (
 	flagPending = 1 << iota
 	flagProvisional
-	flagWhole // nothing was taken yet
 )
 
 // MarshalBinary writes a checkpoint in few bytes: a lot takes some sixty, most of them its id.
@@ -99,22 +98,13 @@ func (w *writer) lot(l *Lot) {
 	if l.Provisional {
 		flags |= flagProvisional
 	}
-	whole := l.Left.Equal(l.Quantity) && l.BasisLeft.Equal(l.Basis)
-	if whole {
-		flags |= flagWhole
-	}
 	w.buf = append(w.buf, flags)
 	w.text(l.ID)
-	w.text(l.Parent)
 	w.time(l.AcquiredAt)
 	w.int(l.Seq)
 	w.decimal(l.Quantity)
 	w.decimal(l.Basis)
 	w.decimal(l.Spot)
-	if !whole {
-		w.decimal(l.Left)
-		w.decimal(l.BasisLeft)
-	}
 }
 
 // reader remembers that something was wrong and gives nothing from then on.
@@ -174,9 +164,6 @@ func (r *reader) place() Place {
 func (r *reader) lot(l *Lot) {
 	flags := r.byte()
 	l.BasisPending, l.Provisional = flags&flagPending != 0, flags&flagProvisional != 0
-	l.ID, l.Parent, l.AcquiredAt, l.Seq = r.text(), r.text(), r.time(), r.int()
+	l.ID, l.AcquiredAt, l.Seq = r.text(), r.time(), r.int()
 	l.Quantity, l.Basis, l.Spot = r.decimal(), r.decimal(), r.decimal()
-	if l.Left, l.BasisLeft = l.Quantity, l.Basis; flags&flagWhole == 0 {
-		l.Left, l.BasisLeft = r.decimal(), r.decimal()
-	}
 }

@@ -117,7 +117,7 @@ type Pick struct {
 type Slice struct {
 	// Lot is the id of the lot it becomes. Left out, it is the id of the arrival and the slice's number.
 	Lot string
-	// Parent is the lot it was cut from.
+	// Parent is the lot it was cut from, for whoever keeps the lots.
 	Parent     string
 	Quantity   money.Decimal
 	Basis      money.Decimal

@@ -10,16 +10,13 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Lot is what is left of something acquired at one time and cost.
+// Lot is what is left of something acquired at one time and cost. What it was at first is known to whoever made the event.
 type Lot struct {
 	ID         string
-	Parent     string
 	AcquiredAt time.Time
 	Seq        int64 // the order of arrival in the pool, which decides between equal dates
 	Quantity   money.Decimal
 	Basis      money.Decimal
-	Left       money.Decimal
-	BasisLeft  money.Decimal
 	Spot       money.Decimal
 	Marks
 }
@@ -76,7 +73,7 @@ func (p *Pool) Apply(e *Event) (Result, error) {
 				id = e.ID + "." + strconv.Itoa(i+1)
 			}
 			basis := s.Basis.Round(p.config.Places)
-			p.add(Lot{ID: id, Parent: s.Parent, AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: basis, Spot: s.Spot, Marks: s.Marks})
+			p.add(Lot{ID: id, AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: basis, Spot: s.Spot, Marks: s.Marks})
 		}
 	default:
 		var err error
@@ -122,8 +119,8 @@ func (p *Pool) check(e *Event) error {
 // add makes a lot. Its slot may be one that an empty lot left.
 func (p *Pool) add(l Lot) {
 	p.seq++
-	l.Seq, l.Left, l.BasisLeft = p.seq, l.Quantity, l.Basis
-	p.quantity, p.basis = p.quantity.Add(l.Left), p.basis.Add(l.BasisLeft)
+	l.Seq = p.seq
+	p.quantity, p.basis = p.quantity.Add(l.Quantity), p.basis.Add(l.Basis)
 	slot := int32(len(p.lots))
 	if last := len(p.free) - 1; last >= 0 {
 		slot, p.free = p.free[last], p.free[:last]
@@ -150,7 +147,7 @@ func (p *Pool) ticket(slot int32) ticket {
 }
 
 // unitDigits is how far units are rounded to be compared; what they share is compared exactly.
-const unitDigits = 12
+const unitDigits = 6
 
 // price finds what a unit of a lot cost, where the method asks for it.
 func (p *Pool) price(t *ticket) {
@@ -162,8 +159,8 @@ func (p *Pool) price(t *ticket) {
 		t.unit, t.exact = l.Spot, true
 		return
 	}
-	t.unit = l.BasisLeft.Quo(l.Left, unitDigits)
-	t.exact = t.unit.Mul(l.Left).Equal(l.BasisLeft)
+	t.unit = l.Basis.Quo(l.Quantity, unitDigits)
+	t.exact = t.unit.Mul(l.Quantity).Equal(l.Basis)
 }
 
 // layOut prepares the pool for a method. Elections are few, so it may look at every lot.
@@ -174,7 +171,7 @@ func (p *Pool) layOut(method Method) {
 	slots := p.inOrder()
 	if p.queue.method == WeightedAverage {
 		for i, basis := range p.averaged(slots) {
-			p.lots[slots[i]].BasisLeft = basis
+			p.lots[slots[i]].Basis = basis
 		}
 	}
 	p.queue = queue{method: method, lots: &p.lots}
@@ -197,7 +194,7 @@ func (p *Pool) layOut(method Method) {
 func (p *Pool) inOrder() []int32 {
 	slots := make([]int32, 0, len(p.lots)-len(p.free))
 	for i := range p.lots {
-		if !p.lots[i].Left.IsZero() {
+		if !p.lots[i].Quantity.IsZero() {
 			slots = append(slots, int32(i))
 		}
 	}
@@ -218,7 +215,7 @@ func (p *Pool) averaged(slots []int32) []money.Decimal {
 	}
 	weights := make([]money.Decimal, len(slots))
 	for i, slot := range slots {
-		weights[i] = p.lots[slot].Left
+		weights[i] = p.lots[slot].Quantity
 	}
 	return money.Split(p.basis, weights, p.config.Places)
 }
@@ -232,7 +229,7 @@ func (p *Pool) Lots() []Lot {
 	}
 	if p.queue.method == WeightedAverage {
 		for i, basis := range p.averaged(slots) {
-			lots[i].BasisLeft = basis
+			lots[i].Basis = basis
 		}
 	}
 	return lots

@@ -153,5 +153,5 @@ func (q *queue) compareUnits(a, b *ticket) int {
 		return c
 	}
 	x, y := &(*q.lots)[a.slot], &(*q.lots)[b.slot]
-	return x.BasisLeft.Mul(y.Left).Cmp(y.BasisLeft.Mul(x.Left))
+	return x.Basis.Mul(y.Quantity).Cmp(y.Basis.Mul(x.Quantity))
 }

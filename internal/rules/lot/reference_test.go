@@ -65,12 +65,11 @@ func (r *reference) enter(m lot.Method) {
 	}
 	r.method, r.pooled = m, money.Decimal{}
 	for _, l := range r.lots {
-		r.pooled = r.pooled.Add(l.BasisLeft)
+		r.pooled = r.pooled.Add(l.Basis)
 	}
 }
 
 func (r *reference) add(l lot.Lot) {
-	l.Left, l.BasisLeft = l.Quantity, l.Basis
 	r.lots = append(r.lots, l)
 	r.pooled = r.pooled.Add(l.Basis)
 }
@@ -79,7 +78,7 @@ func (r *reference) add(l lot.Lot) {
 func (r *reference) take(e *lot.Event) []lot.Use {
 	var held money.Decimal
 	for _, l := range r.lots {
-		held = held.Add(l.Left)
+		held = held.Add(l.Quantity)
 	}
 	rest := e.Quantity
 	if held.Cmp(rest) < 0 {
@@ -99,13 +98,13 @@ func (r *reference) take(e *lot.Event) []lot.Use {
 		}
 		l := &r.lots[best]
 		u := lot.Use{ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: rest, AcquiredAt: l.AcquiredAt, At: e.At}
-		if l.Left.Cmp(rest) <= 0 {
-			u.Quantity, u.Basis = l.Left, l.BasisLeft
+		if l.Quantity.Cmp(rest) <= 0 {
+			u.Quantity, u.Basis = l.Quantity, l.Basis
 		} else {
-			u.Basis = l.BasisLeft.Mul(rest).Quo(l.Left, r.config.Places)
+			u.Basis = l.Basis.Mul(rest).Quo(l.Quantity, r.config.Places)
 		}
-		rest, l.Left, l.BasisLeft = rest.Sub(u.Quantity), l.Left.Sub(u.Quantity), l.BasisLeft.Sub(u.Basis)
-		if l.Left.IsZero() {
+		rest, l.Quantity, l.Basis = rest.Sub(u.Quantity), l.Quantity.Sub(u.Quantity), l.Basis.Sub(u.Basis)
+		if l.Quantity.IsZero() {
 			r.lots = slices.Delete(r.lots, best, best+1)
 		}
 		uses = append(uses, u)
@@ -125,7 +124,7 @@ func (r *reference) take(e *lot.Event) []lot.Use {
 }
 
 func (r *reference) better(a, b *lot.Lot) bool {
-	unit := func(l *lot.Lot) *big.Rat { return new(big.Rat).Quo(fraction(l.BasisLeft), fraction(l.Left)) }
+	unit := func(l *lot.Lot) *big.Rat { return new(big.Rat).Quo(fraction(l.Basis), fraction(l.Quantity)) }
 	switch r.method {
 	case lot.LIFO:
 		return !a.AcquiredAt.Before(b.AcquiredAt) // the later of equal ones, as they arrived
@@ -148,10 +147,10 @@ func (r *reference) left() []lot.Lot {
 	if r.method == lot.WeightedAverage && len(lots) > 0 {
 		weights := make([]money.Decimal, len(lots))
 		for i := range lots {
-			weights[i] = lots[i].Left
+			weights[i] = lots[i].Quantity
 		}
 		for i, basis := range money.Split(r.pooled, weights, r.config.Places) {
-			lots[i].BasisLeft = basis
+			lots[i].Basis = basis
 		}
 	}
 	return lots

@@ -98,8 +98,8 @@ func (p *Pool) checkPicks(e *Event, wanted money.Decimal) error {
 			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s is chosen twice", pick.Lot)})
 		case pick.Quantity.Sign() <= 0:
 			faults = append(faults, PickFault{i, "must be positive"})
-		case pick.Quantity.Cmp(p.lots[slot].Left) > 0:
-			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s has %s left", pick.Lot, p.lots[slot].Left)})
+		case pick.Quantity.Cmp(p.lots[slot].Quantity) > 0:
+			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s has %s left", pick.Lot, p.lots[slot].Quantity)})
 		}
 		seen[pick.Lot] = true
 		sum = sum.Add(pick.Quantity)
@@ -174,14 +174,14 @@ func (t *taking) picked() {
 func (t *taking) take(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
 	l := &p.lots[slot]
-	part, empty = wanted, wanted.Cmp(l.Left) >= 0
+	part, empty = wanted, wanted.Cmp(l.Quantity) >= 0
 	if empty {
-		part = l.Left
+		part = l.Quantity
 	}
 	var basis money.Decimal
 	if cost {
-		if basis = l.BasisLeft; !empty {
-			basis = portion(l.BasisLeft, part, l.Left, p.config.Places)
+		if basis = l.Basis; !empty {
+			basis = portion(l.Basis, part, l.Quantity, p.config.Places)
 		}
 		p.basis = p.basis.Sub(basis)
 	}
@@ -195,6 +195,6 @@ func (t *taking) take(slot int32, wanted money.Decimal, cost bool) (part money.D
 		p.free = append(p.free, slot)
 		return part, true
 	}
-	l.Left, l.BasisLeft = l.Left.Sub(part), l.BasisLeft.Sub(basis)
+	l.Quantity, l.Basis = l.Quantity.Sub(part), l.Basis.Sub(basis)
 	return part, false
 }

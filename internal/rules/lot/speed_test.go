@@ -96,32 +96,21 @@ func BenchmarkAMillionEvents(b *testing.B) {
 	}
 }
 
-// kept are checkpoints of a pool, one every so many events.
-type kept struct {
-	events []lot.Event
-	every  int
-	points []lot.Checkpoint
-}
-
-func keep(tb testing.TB, config lot.Config, events []lot.Event, every int) *kept {
+// checkpointAt is the state of a pool after so many events.
+func checkpointAt(tb testing.TB, config lot.Config, events []lot.Event, count int) lot.Checkpoint {
 	tb.Helper()
-	k := &kept{events: events, every: every}
 	p := lot.New(config)
-	for n := 0; n < len(events); n += every {
-		k.points = append(k.points, p.Checkpoint())
-		replay(tb, p, events[n:min(n+every, len(events))])
-	}
-	return k
+	replay(tb, p, events[:count])
+	return p.Checkpoint()
 }
 
-// insert replays what a late event at a place changes, from the last checkpoint before it.
-func (k *kept) insert(tb testing.TB, config lot.Config, late lot.Event, place int) *lot.Pool {
+// insert replays what a late event at a place changes, from a checkpoint before it.
+func insert(tb testing.TB, config lot.Config, c lot.Checkpoint, events []lot.Event, from int, late *lot.Event, place int) *lot.Pool {
 	tb.Helper()
-	point := place / k.every
-	p := lot.Restore(config, k.points[point])
-	replay(tb, p, k.events[point*k.every:place])
-	replay(tb, p, []lot.Event{late})
-	replay(tb, p, k.events[place:])
+	p := lot.Restore(config, c)
+	replay(tb, p, events[from:place])
+	replay(tb, p, []lot.Event{*late})
+	replay(tb, p, events[place:])
 	return p
 }
 
@@ -133,12 +122,12 @@ func lateEvent(events []lot.Event, place int) lot.Event {
 
 func TestALateEventEndsAsIfItHadBeenInTime(t *testing.T) {
 	t.Parallel()
-	const count, place = 20_000, 19_000
+	const count, place, from = 20_000, 19_000, 18_700
 	events := trade(count, 3)
 	late := lateEvent(events, place)
 	for _, m := range fast {
 		config := configOf(m)
-		got := keep(t, config, events, 700).insert(t, config, late, place)
+		got := insert(t, config, checkpointAt(t, config, events, from), events, from, &late, place)
 		want := lot.New(config)
 		replay(t, want, slices.Insert(slices.Clone(events), place, late))
 		if !sameCheckpoint(got.Checkpoint(), want.Checkpoint()) {
@@ -150,19 +139,20 @@ func TestALateEventEndsAsIfItHadBeenInTime(t *testing.T) {
 // The share of a full replay must be at most a twentieth.
 func BenchmarkALateEvent(b *testing.B) {
 	const count, place = 100_000, 99_000
+	const from = place - 500 // with a checkpoint every thousand events, that is half way between two
 	events := trade(count, 3)
 	late := lateEvent(events, place)
 	for _, m := range fast {
 		b.Run(string(m), func(b *testing.B) {
 			config := configOf(m)
-			k := keep(b, config, events, 2_000)
+			c := checkpointAt(b, config, events, from)
 			before := processorTime()
 			p := lot.New(config)
 			replay(b, p, events)
 			full := processorTime() - before
 			before = processorTime()
 			for b.Loop() {
-				k.insert(b, config, late, place)
+				insert(b, config, c, events, from, &late, place)
 			}
 			b.ReportMetric(float64(full)*float64(b.N)/float64(processorTime()-before), "times-faster")
 			b.ReportMetric(float64(len(p.Lots())), "lots-left")
