@@ -20,14 +20,11 @@ func (p *Pool) Checkpoint() Checkpoint {
 	return Checkpoint{After: p.after, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
 }
 
-const lotsMin = 64
-
-// Restore gives a pool that goes on where the checkpoint was taken.
+// Restore gives a pool that goes on where the checkpoint was taken. They share the lots, which the pool does not change and nobody else may.
 func Restore(config Config, c Checkpoint) *Pool {
 	p := New(config)
 	p.after, p.seq, p.quantity, p.basis = c.After, c.Seq, c.Quantity, c.Basis
-	// Some room is left, so that the first new lot does not have everything copied again.
-	p.lots = append(make([]Lot, 0, len(c.Lots)+len(c.Lots)/4+lotsMin), c.Lots...)
+	p.lots.base = c.Lots
 	return p
 }
 

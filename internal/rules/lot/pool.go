@@ -3,6 +3,7 @@ package lot
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -30,19 +31,14 @@ type Pool struct {
 	// The sums are the truth of a weighted average, whose lots have no basis of their own.
 	quantity, basis money.Decimal
 
-	// lots are in no order, and those of free are empty and used again.
-	lots []Lot
-	free []int32
-
+	lots  table
 	queue queue            // laid out for a method, which is none at first
 	byID  map[string]int32 // for SpecificID instead of the queue
 }
 
 // New gives an empty pool.
 func New(config Config) *Pool {
-	p := &Pool{config: config}
-	p.queue.lots = &p.lots
-	return p
+	return &Pool{config: config}
 }
 
 // Quantity is what the pool holds.
@@ -116,51 +112,17 @@ func (p *Pool) check(e *Event) error {
 	return nil
 }
 
-// add makes a lot. Its slot may be one that an empty lot left.
+// add makes a lot.
 func (p *Pool) add(l Lot) {
 	p.seq++
 	l.Seq = p.seq
 	p.quantity, p.basis = p.quantity.Add(l.Quantity), p.basis.Add(l.Basis)
-	slot := int32(len(p.lots))
-	if last := len(p.free) - 1; last >= 0 {
-		slot, p.free = p.free[last], p.free[:last]
-		p.lots[slot] = l
-	} else {
-		p.lots = append(p.lots, l)
-	}
-	p.enqueue(slot)
-}
-
-func (p *Pool) enqueue(slot int32) {
+	slot := p.lots.add(l)
 	if p.queue.method == SpecificID {
-		p.byID[p.lots[slot].ID] = slot
-		return
+		p.byID[l.ID] = slot
+	} else {
+		p.queue.push(slot)
 	}
-	p.queue.push(p.ticket(slot))
-}
-
-func (p *Pool) ticket(slot int32) ticket {
-	l := &p.lots[slot]
-	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
-	p.price(&t)
-	return t
-}
-
-// unitDigits is how far units are rounded to be compared; what they share is compared exactly.
-const unitDigits = 6
-
-// price finds what a unit of a lot cost, where the method asks for it.
-func (p *Pool) price(t *ticket) {
-	if p.queue.method != HIFO && p.queue.method != LOFO {
-		return
-	}
-	l := &p.lots[t.slot]
-	if p.config.BySpot {
-		t.unit, t.exact = l.Spot, true
-		return
-	}
-	t.unit = l.Basis.Quo(l.Quantity, unitDigits)
-	t.exact = t.unit.Mul(l.Quantity).Equal(l.Basis)
 }
 
 // layOut prepares the pool for a method. Elections are few, so it may look at every lot.
@@ -171,35 +133,39 @@ func (p *Pool) layOut(method Method) {
 	slots := p.inOrder()
 	if p.queue.method == WeightedAverage {
 		for i, basis := range p.averaged(slots) {
-			p.lots[slots[i]].Basis = basis
+			slots[i] = p.lots.change(slots[i])
+			p.lots.at(slots[i]).Basis = basis
 		}
 	}
-	p.queue = queue{method: method, lots: &p.lots}
+	p.queue = queue{method: method, bySpot: p.config.BySpot, lots: &p.lots}
 	p.byID = nil
-	if method == SpecificID {
-		p.byID = make(map[string]int32, len(slots))
-		for _, slot := range slots {
-			p.byID[p.lots[slot].ID] = slot
-		}
+	if method != SpecificID {
+		p.queue.fill(slots)
 		return
 	}
-	tickets := make([]ticket, len(slots))
-	for i, slot := range slots {
-		tickets[i] = p.ticket(slot)
+	p.byID = make(map[string]int32, len(slots))
+	for _, slot := range slots {
+		p.byID[p.lots.at(slot).ID] = slot
 	}
-	p.queue.fill(tickets)
 }
 
 // inOrder gives the slots of what is left, oldest first.
 func (p *Pool) inOrder() []int32 {
-	slots := make([]int32, 0, len(p.lots)-len(p.free))
-	for i := range p.lots {
-		if !p.lots[i].Quantity.IsZero() {
-			slots = append(slots, int32(i))
+	var slots []int32
+	switch p.queue.method {
+	case "": // Nothing has happened since the checkpoint, which is in order.
+		slots = make([]int32, len(p.lots.base))
+		for i := range slots {
+			slots[i] = int32(i)
 		}
+		return slots
+	case SpecificID:
+		slots = slices.Collect(maps.Values(p.byID))
+	default:
+		slots = p.queue.slots()
 	}
 	slices.SortFunc(slots, func(a, b int32) int {
-		x, y := &p.lots[a], &p.lots[b]
+		x, y := p.lots.at(a), p.lots.at(b)
 		if c := x.AcquiredAt.Compare(y.AcquiredAt); c != 0 {
 			return c
 		}
@@ -215,7 +181,7 @@ func (p *Pool) averaged(slots []int32) []money.Decimal {
 	}
 	weights := make([]money.Decimal, len(slots))
 	for i, slot := range slots {
-		weights[i] = p.lots[slot].Quantity
+		weights[i] = p.lots.at(slot).Quantity
 	}
 	return money.Split(p.basis, weights, p.config.Places)
 }
@@ -225,7 +191,7 @@ func (p *Pool) Lots() []Lot {
 	slots := p.inOrder()
 	lots := make([]Lot, len(slots))
 	for i, slot := range slots {
-		lots[i] = p.lots[slot]
+		lots[i] = *p.lots.at(slot)
 	}
 	if p.queue.method == WeightedAverage {
 		for i, basis := range p.averaged(slots) {

@@ -231,6 +231,10 @@ func TestAReplayFromAnyCheckpointEndsTheSame(t *testing.T) {
 			if d := lot.Diff(w.uses[i], again); d != nil || len(again) != len(w.uses[i]) {
 				t.Fatalf("differs by %v", d)
 			}
+			var untouched lot.Checkpoint
+			if err := untouched.UnmarshalBinary(bytes); err != nil || !sameCheckpoint(c, untouched) {
+				t.Fatalf("the checkpoint became %v", c)
+			}
 			if !sameCheckpoint(p.Checkpoint(), w.pools[i].Checkpoint()) {
 				t.Fatalf("ends with\n%v, want\n%v", p.Checkpoint(), w.pools[i].Checkpoint())
 			}

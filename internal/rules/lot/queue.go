@@ -16,76 +16,118 @@ type ticket struct {
 	slot  int32
 }
 
-// queue gives lots in the order of a method. By date, they mostly come in the order in which they go, and wait in a line; lots that moved in with an
-// older date, and all lots of the other methods, are in a heap beside it.
+// queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line, which is left at its old end or at
+// its new one; lots that moved in with an older date, and all lots of the other methods, are in a heap beside it.
 type queue struct {
 	method Method
-	lots   *[]Lot
-	line   []ticket
-	head   int
+	bySpot bool
+	lots   *table
+	line   []int32 // oldest first
+	head   int     // of the line
 	heap   []ticket
 }
 
-func (q *queue) byDate() bool { return q.method == FIFO || q.method == WeightedAverage }
+func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
 
 // fill makes a queue of lots that are given oldest first, in one go.
-func (q *queue) fill(oldestFirst []ticket) {
-	if q.byDate() {
+func (q *queue) fill(oldestFirst []int32) {
+	if !q.byUnit() {
 		q.line = oldestFirst
 		return
 	}
-	q.heap = oldestFirst
-	slices.Reverse(q.heap) // which is what LIFO wants already
+	q.heap = make([]ticket, len(oldestFirst))
+	for i, slot := range oldestFirst {
+		q.heap[i] = q.ticket(slot)
+	}
 	for i := len(q.heap)/2 - 1; i >= 0; i-- {
 		q.down(i)
 	}
 }
 
-func (q *queue) push(t ticket) {
-	if q.byDate() && (q.head == len(q.line) || !q.before(&t, &q.line[len(q.line)-1])) {
-		q.line = append(q.line, t)
-		return
+func (q *queue) push(slot int32) {
+	t := q.ticket(slot)
+	if !q.byUnit() {
+		last := len(q.line) - 1
+		if last < q.head || !q.lots.at(q.line[last]).AcquiredAt.After(t.at) {
+			q.line = append(q.line, slot)
+			return
+		}
 	}
 	q.heap = append(q.heap, t)
 	q.up(len(q.heap) - 1)
 }
 
-// first is the lot whose turn it is. There must be one.
-func (q *queue) first() *ticket {
+// first is the slot of the lot whose turn it is. There must be one.
+func (q *queue) first() int32 {
 	if q.inLine() {
-		return &q.line[q.head]
+		return q.line[q.end()]
 	}
-	return &q.heap[0]
+	return q.heap[0].slot
+}
+
+// end is where the line is left.
+func (q *queue) end() int {
+	if q.method == LIFO {
+		return len(q.line) - 1
+	}
+	return q.head
 }
 
 func (q *queue) inLine() bool {
-	return q.head < len(q.line) && (len(q.heap) == 0 || q.before(&q.line[q.head], &q.heap[0]))
+	if q.head == len(q.line) || len(q.heap) == 0 {
+		return q.head < len(q.line)
+	}
+	t := q.ticket(q.line[q.end()])
+	return q.before(&t, &q.heap[0])
 }
 
-// pop drops the lot whose turn it was.
+// pop drops the lot whose turn it was. It must still be in the table.
 func (q *queue) pop() {
-	if q.inLine() {
+	switch {
+	case !q.inLine():
+		last := len(q.heap) - 1
+		q.heap[0] = q.heap[last]
+		q.heap = q.heap[:last]
+		q.down(0)
+	case q.method == LIFO:
+		q.line = q.line[:len(q.line)-1]
+	default:
 		q.head++
 		// The used half is given back in one go, so that it costs nothing per lot.
 		if q.head >= lineMin && 2*q.head >= len(q.line) {
 			q.line = q.line[:copy(q.line, q.line[q.head:])]
 			q.head = 0
 		}
-		return
 	}
-	last := len(q.heap) - 1
-	q.heap[0] = q.heap[last]
-	q.heap = q.heap[:last]
-	q.down(0)
 }
 
 const lineMin = 1024
 
-// settle puts the lot whose turn it is to where it belongs after its ticket changed.
-func (q *queue) settle() {
-	if !q.inLine() {
-		q.down(0)
+// settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now; the old one must still be there.
+func (q *queue) settle(slot int32) {
+	if q.inLine() {
+		q.line[q.end()] = slot
+		return
 	}
+	q.heap[0] = q.ticket(slot)
+	q.down(0)
+}
+
+// unitDigits is how far units are rounded to be compared; what they share is compared exactly.
+const unitDigits = 6
+
+func (q *queue) ticket(slot int32) ticket {
+	l := q.lots.at(slot)
+	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
+	switch {
+	case !q.byUnit():
+	case q.bySpot:
+		t.unit, t.exact = l.Spot, true
+	default:
+		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
+		t.exact = t.unit.Mul(l.Quantity).Equal(l.Basis)
+	}
+	return t
 }
 
 func (q *queue) up(i int) {
@@ -152,6 +194,15 @@ func (q *queue) compareUnits(a, b *ticket) int {
 	if c := a.unit.Cmp(b.unit); c != 0 || a.exact && b.exact {
 		return c
 	}
-	x, y := &(*q.lots)[a.slot], &(*q.lots)[b.slot]
+	x, y := q.lots.at(a.slot), q.lots.at(b.slot)
 	return x.Basis.Mul(y.Quantity).Cmp(y.Basis.Mul(x.Quantity))
+}
+
+// slots are those of all lots that wait, in no order, but nearly the one of their dates where dates decide.
+func (q *queue) slots() []int32 {
+	all := slices.Grow(slices.Clone(q.line[q.head:]), len(q.heap))
+	for i := range q.heap {
+		all = append(all, q.heap[i].slot)
+	}
+	return all
 }

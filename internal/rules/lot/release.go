@@ -70,7 +70,7 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	case WeightedAverage:
 		t.averaged(wanted)
 	default:
-		t.queued(wanted)
+		t.queued(wanted, true)
 	}
 	if !result.Deficit.IsZero() {
 		t.uses = append(t.uses, Use{
@@ -98,8 +98,8 @@ func (p *Pool) checkPicks(e *Event, wanted money.Decimal) error {
 			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s is chosen twice", pick.Lot)})
 		case pick.Quantity.Sign() <= 0:
 			faults = append(faults, PickFault{i, "must be positive"})
-		case pick.Quantity.Cmp(p.lots[slot].Quantity) > 0:
-			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s has %s left", pick.Lot, p.lots[slot].Quantity)})
+		case pick.Quantity.Cmp(p.lots.at(slot).Quantity) > 0:
+			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s has %s left", pick.Lot, p.lots.at(slot).Quantity)})
 		}
 		seen[pick.Lot] = true
 		sum = sum.Add(pick.Quantity)
@@ -125,16 +125,16 @@ type taking struct {
 }
 
 // queued takes from the lots whose turn it is.
-func (t *taking) queued(quantity money.Decimal) {
+func (t *taking) queued(quantity money.Decimal, cost bool) {
 	p := t.pool
 	for quantity.Sign() > 0 {
-		first := p.queue.first()
-		part, empty := t.take(first.slot, quantity, true)
+		slot := p.queue.first()
+		part, empty := t.use(slot, quantity, cost)
 		if empty {
 			p.queue.pop()
+			p.lots.drop(slot)
 		} else {
-			p.price(first)
-			p.queue.settle()
+			p.queue.settle(t.cut(slot))
 		}
 		quantity = quantity.Sub(part)
 	}
@@ -148,13 +148,7 @@ func (t *taking) averaged(quantity money.Decimal) {
 	}
 	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
 	p.basis = p.basis.Sub(basis)
-	for rest := quantity; rest.Sign() > 0; {
-		part, empty := t.take(p.queue.first().slot, rest, false)
-		if empty {
-			p.queue.pop()
-		}
-		rest = rest.Sub(part)
-	}
+	t.queued(quantity, false)
 	share := sharing{basis, quantity, p.config.Places}
 	for i := range t.uses {
 		t.uses[i].Basis = share.next(t.uses[i].Quantity)
@@ -163,17 +157,22 @@ func (t *taking) averaged(quantity money.Decimal) {
 
 // picked takes what was chosen.
 func (t *taking) picked() {
+	p := t.pool
 	for _, pick := range t.event.Picks {
-		if _, empty := t.take(t.pool.byID[pick.Lot], pick.Quantity, true); empty {
-			delete(t.pool.byID, pick.Lot)
+		slot := p.byID[pick.Lot]
+		if _, empty := t.use(slot, pick.Quantity, true); empty {
+			delete(p.byID, pick.Lot)
+			p.lots.drop(slot)
+		} else {
+			p.byID[pick.Lot] = t.cut(slot)
 		}
 	}
 }
 
-// take notes the use of a lot, of as much as is wanted and there, at the lot's own cost or none. An empty lot is gone, and its slot free.
-func (t *taking) take(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
+// use notes the use of a lot, of as much as is wanted and there, at the lot's own cost or none.
+func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
-	l := &p.lots[slot]
+	l := p.lots.at(slot)
 	part, empty = wanted, wanted.Cmp(l.Quantity) >= 0
 	if empty {
 		part = l.Quantity
@@ -190,11 +189,14 @@ func (t *taking) take(slot int32, wanted money.Decimal, cost bool) (part money.D
 		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
 		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, spot: l.Spot, Marks: l.Marks,
 	})
-	if empty {
-		*l = Lot{}
-		p.free = append(p.free, slot)
-		return part, true
-	}
-	l.Quantity, l.Basis = l.Quantity.Sub(part), l.Basis.Sub(basis)
-	return part, false
+	return part, empty
+}
+
+// cut takes the last use out of its lot, of which something stays, and gives the slot it has from then on.
+func (t *taking) cut(slot int32) int32 {
+	u := &t.uses[len(t.uses)-1]
+	slot = t.pool.lots.change(slot)
+	l := t.pool.lots.at(slot)
+	l.Quantity, l.Basis = l.Quantity.Sub(u.Quantity), l.Basis.Sub(u.Basis)
+	return slot
 }
