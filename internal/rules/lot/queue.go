@@ -9,12 +9,21 @@ import (
 
 // ticket is a lot's turn to be consumed. It repeats what decides the order, so that the table of lots is looked at in ties only.
 type ticket struct {
-	unit  money.Decimal // what one unit cost, rounded; HIFO and LOFO only
-	exact bool          // the unit was not rounded
-	at    time.Time
-	seq   int64
-	slot  int32
+	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
+	rounded rounding
+	at      time.Time
+	seq     int64
+	slot    int32
 }
+
+// rounding says whether the unit of a ticket is exact. It is found out when it matters, in a tie.
+type rounding byte
+
+const (
+	unknown rounding = iota
+	exact
+	inexact
+)
 
 // queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line, which is left at its old end or at
 // its new one; lots that moved in with an older date, and all lots of the other methods, are in a heap beside it.
@@ -122,10 +131,9 @@ func (q *queue) ticket(slot int32) ticket {
 	switch {
 	case !q.byUnit():
 	case q.bySpot:
-		t.unit, t.exact = l.Spot, true
+		t.unit, t.rounded = l.Spot, exact
 	default:
 		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
-		t.exact = t.unit.Mul(l.Quantity).Equal(l.Basis)
 	}
 	return t
 }
@@ -189,13 +197,23 @@ func older(a, b *ticket) bool {
 	return a.seq < b.seq
 }
 
-// compareUnits compares what a unit cost. Rounding keeps the order, so only equal rounded units must be looked at exactly.
+// compareUnits compares what a unit cost. Rounding keeps the order, so only equal rounded units must be looked at closely.
 func (q *queue) compareUnits(a, b *ticket) int {
-	if c := a.unit.Cmp(b.unit); c != 0 || a.exact && b.exact {
+	if c := a.unit.Cmp(b.unit); c != 0 || q.exact(a) && q.exact(b) {
 		return c
 	}
 	x, y := q.lots.at(a.slot), q.lots.at(b.slot)
 	return x.Basis.Mul(y.Quantity).Cmp(y.Basis.Mul(x.Quantity))
+}
+
+func (q *queue) exact(t *ticket) bool {
+	if t.rounded == unknown {
+		l := q.lots.at(t.slot)
+		if t.rounded = inexact; t.unit.Mul(l.Quantity).Equal(l.Basis) {
+			t.rounded = exact
+		}
+	}
+	return t.rounded == exact
 }
 
 // slots are those of all lots that wait, in no order, but nearly the one of their dates where dates decide.
