@@ -36,6 +36,9 @@ type queue struct {
 	heap   []ticket
 }
 
+// lineMin is a length of a queue at which copying it is not worth a thought.
+const lineMin = 1024
+
 func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
 
 // fill makes a queue of lots that are given oldest first, in one go.
@@ -44,7 +47,8 @@ func (q *queue) fill(oldestFirst []int32) {
 		q.line = oldestFirst
 		return
 	}
-	q.heap = make([]ticket, len(oldestFirst))
+	// Some room is left, so that the first lots to come do not have everything copied again.
+	q.heap = make([]ticket, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
 	for i, slot := range oldestFirst {
 		q.heap[i] = q.ticket(slot)
 	}
@@ -109,8 +113,6 @@ func (q *queue) pop() {
 		}
 	}
 }
-
-const lineMin = 1024
 
 // settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now; the old one must still be there.
 func (q *queue) settle(slot int32) {
