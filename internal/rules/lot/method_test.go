@@ -76,6 +76,10 @@ func TestHIFOComparesUnitsExactlyAndIncludesFees(t *testing.T) {
 	bySpot := method(lot.HIFO)
 	bySpot.BySpot = true
 	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L1 1 100.00 +10.00`)
+	run(t, bySpot, `
+		2025-01-01 buy L1 1 @ 101.00 spot 100
+		2025-01-02 buy L2 1 @ 105.00 spot 100
+		2025-01-03 sell 1 for 110.00 -> L1 1 101.00 +9.00`)
 	bySpot = method(lot.LOFO)
 	bySpot.BySpot = true
 	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)

@@ -133,6 +133,13 @@ func TestALateEventEndsAsIfItHadBeenInTime(t *testing.T) {
 		if !sameCheckpoint(got.Checkpoint(), want.Checkpoint()) {
 			t.Errorf("%s ends otherwise", m)
 		}
+		var quantity, basis money.Decimal
+		for _, l := range got.Lots() {
+			quantity, basis = quantity.Add(l.Quantity), basis.Add(l.Basis)
+		}
+		if !quantity.Equal(got.Quantity()) || !basis.Equal(got.Basis()) {
+			t.Errorf("%s has lots of %s for %s, and says %s for %s", m, quantity, basis, got.Quantity(), got.Basis())
+		}
 	}
 }
 
