@@ -2,6 +2,7 @@ package lot
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ const (
 type Place struct {
 	At   time.Time
 	Kind Kind
-	// Principal is the kind of the event whose fee this is; a fee on its own has none.
+	// Principal is the kind of the event whose fee this is. A fee on its own has none, nor has the fee of what comes in, which may be paid from it.
 	Principal Kind
 	// Block, Index and Log are the place on a chain, Sequence the number of the transaction here.
 	Block, Index, Log int64
@@ -90,13 +91,24 @@ type Event struct {
 	Fee money.Decimal
 	// Spot is the price of what is acquired without any fee, only for Config.BySpot.
 	Spot money.Decimal
-	// Lot is the id of the lot to be acquired, that of the event if there is none.
+	// Lot is the id of the lot to be acquired, that of the event if there is none. No two lots of a pool have the same.
 	Lot string
 	Marks
-	// Slices are what arrives.
+	// Slices are what arrives. It does so when it left, at the earliest, whatever the clock of the other side says.
 	Slices []Slice
 	// Picks are the lots that were chosen, where the method is SpecificID.
 	Picks []Pick
+}
+
+// lotID is the id of a lot that the event makes.
+func (e *Event) lotID(i int) string {
+	if e.Kind == Acquire {
+		return cmp.Or(e.Lot, e.ID)
+	}
+	if id := e.Slices[i].Lot; id != "" {
+		return id
+	}
+	return e.ID + "." + strconv.Itoa(i+1)
 }
 
 // Marks say of a lot that its basis is not final, and of a use that it took from such a lot.

@@ -160,6 +160,10 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 		2025-01-04 sell 2.5 for 50.00 pick L2 1.5, L1 1 -> L2 1.5 22.50 +7.50; L1 1 5.00 +15.00
 		2025-01-05 sell 1 for 50.00 pick L1 1 -> L1 1 5.01 +44.99
 		A holds L2 0.5 7.50 2025-01-02; L3 2 20.00 2025-01-03`)
+	run(t, method(lot.SpecificID), `
+		2025-01-01 buy L1 2 @ 10.00
+		2025-01-02 buy L1 2 @ 30.00 -> lot: event t2 makes the lot L1, which is there
+		A holds L1 2 10.00 2025-01-01`)
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 2 @ 10.00
 		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots are chosen under specific_id only, and the method is fifo`)
@@ -176,6 +180,18 @@ func TestThePoolOfHMRC(t *testing.T) {
 	if got := s.pool("A").Basis().String(); got != "84000" {
 		t.Errorf("the pool cost %s", got)
 	}
+}
+
+func TestAMoveIsAveragedAgainWhereItArrives(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.WeightedAverage), `
+		2020-01-01 buy L1 1 @ 10.00
+		2020-01-02 buy L2 1 @ 20.01
+		B: 2020-01-03 buy L3 3 @ 30.00
+		2020-01-04 move 1 to B -> L1 1 15.00
+		A holds L2 1 15.01 2020-01-02
+		B holds t4.1 1 11.25 2020-01-01; L3 3 33.75 2020-01-03
+		B: 2020-01-05 sell 2 for 40.00 -> t4.1 1 11.25 +8.75; L3 1 11.25 +8.75`)
 }
 
 func TestTheAverageWalkOfRotki(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -55,30 +54,43 @@ func (p *Pool) Apply(e *Event) (Result, error) {
 	}
 	method := p.config.method(e.At)
 	var result Result
-	switch e.Kind {
-	case Acquire:
+	var err error
+	if e.Kind == Acquire || e.Kind == Arrive {
 		p.layOut(method)
-		basis := e.Basis.Round(p.config.Places)
-		p.add(Lot{ID: cmp.Or(e.Lot, e.ID), AcquiredAt: e.At, Quantity: e.Quantity, Basis: basis, Spot: e.Spot, Marks: e.Marks})
-	case Arrive:
-		p.layOut(method)
-		for i := range e.Slices {
-			s := &e.Slices[i]
-			id := s.Lot
-			if id == "" {
-				id = e.ID + "." + strconv.Itoa(i+1)
-			}
-			basis := s.Basis.Round(p.config.Places)
-			p.add(Lot{ID: id, AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: basis, Spot: s.Spot, Marks: s.Marks})
-		}
-	default:
-		var err error
-		if result, err = p.release(e, method); err != nil {
-			return Result{}, err
-		}
+		err = p.accept(e)
+	} else {
+		result, err = p.release(e, method)
+	}
+	if err != nil {
+		return Result{}, err
 	}
 	p.after = e.Place
 	return result, nil
+}
+
+// accept makes the lots of an event.
+func (p *Pool) accept(e *Event) error {
+	count := len(e.Slices)
+	if e.Kind == Acquire {
+		count = 1
+	}
+	// Where lots are chosen, two of one name could not be told apart.
+	if p.queue.method == SpecificID {
+		for i := range count {
+			if _, held := p.byID[e.lotID(i)]; held {
+				return fmt.Errorf("lot: event %s makes the lot %s, which is there", e.ID, e.lotID(i))
+			}
+		}
+	}
+	if e.Kind == Acquire {
+		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Spot: e.Spot, Marks: e.Marks})
+		return nil
+	}
+	for i := range e.Slices {
+		s := &e.Slices[i]
+		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places), Spot: s.Spot, Marks: s.Marks})
+	}
+	return nil
 }
 
 // check finds what no event should be like: defects of the caller, not of the books.

@@ -15,7 +15,7 @@ func Slices(uses []Use) []Slice {
 // unitPlaces is the number of digits after the point of the smallest unit of most tokens.
 const unitPlaces = 18
 
-// Converted gives slices of one asset as slices of another, of which there is the given quantity. Each becomes its share, and the last takes what is
+// Converted gives slices of one asset as slices of another, of which there is the given quantity, more than none. Each becomes its share, and the last takes what is
 // left, because a ratio such as 1:3 has no end. A slice too small to become anything leaves its basis to its neighbour.
 func Converted(slices []Slice, quantity money.Decimal) []Slice {
 	places := int32(unitPlaces)
