@@ -185,7 +185,7 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 // readIsolation gives each engine's snapshot its name: every SQLite transaction is one already.
 var readIsolation = map[Engine]sql.IsolationLevel{SQLite: sql.LevelDefault, Postgres: sql.LevelRepeatableRead}
 
-// ReadOne runs fn without a transaction around it, for a use case that is one statement: it saves two round trips.
+// ReadOne runs fn without a transaction around it, for a use case that is one statement, or does not mind what happens between two: it saves two round trips.
 func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
 	if outer, ok := ctx.Value(txKey{}).(*Tx); ok {
 		return outer.join(ctx, org, fn)

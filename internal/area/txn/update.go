@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
@@ -26,15 +25,12 @@ type UpdateParams struct {
 
 // check finds every fault of a change in itself. A type and a state that contradict each other are one.
 func (p UpdateParams) check(faults *fault.List, at string) {
-	text := func(field string, value *string, most int) {
-		switch {
-		case value == nil:
-		case utf8.RuneCountInString(*value) > most:
-			faults.Addf(at+field, "must have at most %d characters", most)
-		}
+	if p.Memo != nil {
+		checkText(faults, at+"memo", *p.Memo, TextMax)
 	}
-	text("memo", p.Memo, TextMax)
-	text("vendor", p.Vendor, nameMax)
+	if p.Vendor != nil {
+		checkText(faults, at+"vendor", *p.Vendor, nameMax)
+	}
 	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
@@ -76,9 +72,7 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 		t.Vendor = strings.TrimSpace(*p.Vendor)
 	}
 	if p.TagIDs != nil {
-		t.TagIDs = slices.Clone(*p.TagIDs)
-		slices.Sort(t.TagIDs)
-		t.TagIDs = slices.Compact(t.TagIDs)
+		t.TagIDs = tagSet(*p.TagIDs)
 	}
 	return t, nil
 }
@@ -218,6 +212,9 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
 	}
+	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > BulkMax) {
+		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
+	}
 	if p.Filter != nil && p.Expected == nil && !p.Dry {
 		faults.Addf("expected_count", "is required with filter: a dry run tells how many it finds")
 	}
@@ -311,11 +308,11 @@ func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) 
 // Matching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
 func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
 	w, err := f.check()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = f.resolve(ctx, tx, &w)
 	}
-	if err := f.resolve(ctx, tx, &w); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fault.Within("filter.", err)
 	}
 	n, err := w.count(ctx, tx)
 	switch {

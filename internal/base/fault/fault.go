@@ -106,6 +106,20 @@ func ConflictAt(fields []Field, format string, args ...any) error {
 	return &Error{Kind: Conflict, Message: fmt.Sprintf(format, args...), Fields: fields}
 }
 
+// Within says of the fields that an error blames where they are, such as in filter.
+func Within(place string, err error) error {
+	var e *Error
+	if !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	inside := *e
+	inside.Fields = make([]Field, len(e.Fields))
+	for i, f := range e.Fields {
+		inside.Fields[i] = Field{place + f.Name, f.Message}
+	}
+	return &inside
+}
+
 // RateLimitedFor asks the caller to come back later.
 func RateLimitedFor(wait time.Duration) error {
 	return &Error{Kind: RateLimited, Message: "too many requests", RetryAfter: wait}

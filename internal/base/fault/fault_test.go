@@ -56,3 +56,15 @@ func TestTheCauseIsForTheLogAndNotInTheText(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestWithinSaysWhereFieldsAre(t *testing.T) {
+	t.Parallel()
+	err := Invalidf("status", "is wrong")
+	if got := Within("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" || err.Error() != "the request is not valid: status is wrong" {
+		t.Errorf("%s, and %s before", got, err)
+	}
+	plain := errors.New("x")
+	if Within("filter.", plain) != plain || Within("filter.", nil) != nil {
+		t.Error("an error without fields is another one")
+	}
+}
