@@ -1,0 +1,210 @@
+package lot_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+func TestAMethodDecidesWhichLotsGo(t *testing.T) {
+	t.Parallel()
+	const lots = `
+		2025-01-01 buy L1 1 @ 200.00
+		2025-01-02 buy L2 1 @ 300.00
+		2025-01-03 buy L3 1 @ 100.00
+		2025-01-04 buy L4 1 @ 300.00
+	`
+	for m, want := range map[lot.Method]string{
+		lot.FIFO:            "L1 1 200.00 +50.00; L2 1 300.00 -50.00; L3 0.5 50.00 +75.00",
+		lot.LIFO:            "L4 1 300.00 -50.00; L3 1 100.00 +150.00; L2 0.5 150.00 -25.00",
+		lot.HIFO:            "L2 1 300.00 -50.00; L4 1 300.00 -50.00; L1 0.5 100.00 +25.00",
+		lot.LOFO:            "L3 1 100.00 +150.00; L1 1 200.00 +50.00; L2 0.5 150.00 -25.00",
+		lot.WeightedAverage: "L1 1 225.00 +25.00; L2 1 225.00 +25.00; L3 0.5 112.50 +12.50",
+	} {
+		t.Run(string(m), func(t *testing.T) {
+			t.Parallel()
+			run(t, method(m), lots+`2025-02-01 sell 2.5 for 625.00 -> `+want)
+		})
+	}
+}
+
+func TestTheMethodIsThatOfTheDay(t *testing.T) {
+	t.Parallel()
+	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+	run(t, lot.Config{Elections: []lot.Election{
+		{lot.LIFO, year(2021)}, {lot.HIFO, year(2022)}, {lot.WeightedAverage, year(2023)}, {lot.FIFO, year(2024)}, {lot.SpecificID, year(2025)}, {lot.LOFO, year(2026)},
+	}}, `
+		2020-01-01 buy L1 2 @ 20.00
+		2020-01-02 buy L2 2 @ 60.00
+		2020-01-03 buy L3 2 @ 40.00
+		2020-12-31T23:59 sell 1 for 10.00 -> L1 1 10.00 +0.00
+		2021-01-01 sell 1 for 10.00 -> L3 1 20.00 -10.00
+		2022-01-01 sell 1 for 10.00 -> L2 1 30.00 -20.00 long
+		2023-01-01 sell 1 for 10.00 -> L1 1 20.00 -10.00 long
+		A holds L2 1 20.00 2020-01-02; L3 1 20.00 2020-01-03
+		2024-01-01 buy L4 1 @ 100.00
+		2024-01-02 sell 0.5 for 10.00 -> L2 0.5 10.00 +0.00 long
+		2025-01-01 sell 0.5 for 50.00 pick L4 0.5 -> L4 0.5 50.00 +0.00
+		2026-01-01 sell 1 for 20.00 -> L2 0.5 10.00 +0.00 long; L3 0.5 10.00 +0.00 long`)
+}
+
+// A lot that was bought after the average was given up does not enter it, even if nothing was sold in between.
+func TestAnAverageEndsWithItsElection(t *testing.T) {
+	t.Parallel()
+	run(t, lot.Config{Elections: []lot.Election{{Method: lot.WeightedAverage}, {lot.LIFO, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)}}}, `
+		2024-01-01 buy L1 1 @ 10.00
+		2024-01-02 buy L2 1 @ 20.01
+		2025-01-01 buy L3 1 @ 90.00
+		2025-01-02 sell 2 for 200.00 -> L3 1 90.00 +10.00; L2 1 15.01 +84.99
+		A holds L1 1 15.00 2024-01-01`)
+}
+
+func TestHIFOComparesUnitsExactlyAndIncludesFees(t *testing.T) {
+	t.Parallel()
+	// Both units begin with 3.333333333333; only the fraction tells them apart. L1 has the higher price, L2 the higher cost.
+	run(t, method(lot.HIFO), `
+		2025-01-01 buy L1 3 @ 10.00
+		2025-01-02 buy L2 2.9999999999999 @ 10.00
+		2025-01-03 sell 1 for 5.00 -> L2 1 3.33 +1.67`)
+	const fees = `
+		2025-01-01 buy L1 1 @ 100.00 spot 100
+		2025-01-02 buy L2 1 @ 109.00 spot 90
+		`
+	run(t, method(lot.HIFO), fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)
+	bySpot := method(lot.HIFO)
+	bySpot.BySpot = true
+	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L1 1 100.00 +10.00`)
+	run(t, bySpot, `
+		2025-01-01 buy L1 1 @ 101.00 spot 100
+		2025-01-02 buy L2 1 @ 105.00 spot 100
+		2025-01-03 sell 1 for 110.00 -> L1 1 101.00 +9.00`)
+	bySpot = method(lot.LOFO)
+	bySpot.BySpot = true
+	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)
+}
+
+// What is left of a lot can cost more by the unit than the lot did, because a slice was rounded down.
+func TestAUnitIsOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.LOFO), `
+		2025-01-01 buy L1 3 @ 10.00
+		2025-01-02 buy L2 3 @ 10.00
+		2025-01-03 sell 1 for 5.00 -> L1 1 3.33 +1.67
+		2025-01-04 sell 1 for 5.00 -> L2 1 3.33 +1.67
+		2025-01-05 sell 1 for 5.00 -> L1 1 3.34 +1.66
+		2025-01-06 sell 2 for 10.00 -> L1 1 3.33 +1.67; L2 1 3.34 +1.66`)
+}
+
+func TestAMovedLotGoesByItsOwnDate(t *testing.T) {
+	t.Parallel()
+	run(t, lot.Config{}, `
+		B: 2025-01-01 buy L1 1 @ 10.00
+		2025-01-02 buy L2 1 @ 20.00
+		2025-01-03 buy L3 1 @ 30.00
+		B: 2025-01-04 move 1 to A -> L1 1 10.00
+		A holds t4.1 1 10.00 2025-01-01; L2 1 20.00 2025-01-02; L3 1 30.00 2025-01-03
+		2025-01-05 sell 1.5 for 60.00 -> t4.1 1 10.00 +30.00; L2 0.5 10.00 +10.00
+		2025-01-06 sell 1.5 for 60.00 -> L2 0.5 10.00 +10.00; L3 1 30.00 +10.00`)
+	bySpot := method(lot.HIFO)
+	bySpot.BySpot = true
+	run(t, bySpot, `
+		B: 2025-01-01 buy L1 1 @ 10.00 spot 10
+		2025-01-02 buy L2 1 @ 20.00 spot 5
+		B: 2025-01-04 move 1 to A -> L1 1 10.00
+		2025-01-05 sell 1 for 60.00 -> t3.1 1 10.00 +50.00`)
+}
+
+func TestWhatIsBoughtAndSoldAtOneInstantIsEligible(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.LIFO), `
+		2025-01-01 buy L1 1 @ 10.00
+		2025-01-02 buy L2 1 @ 20.00
+		2025-01-02 sell 1 for 30.00 -> L2 1 20.00 +10.00`)
+}
+
+func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
+	t.Parallel()
+	p := lot.New(lot.Config{Identified: true, Places: 2})
+	day := func(n int) time.Time { return time.Date(2025, 1, n, 0, 0, 0, 0, time.UTC) }
+	for n, id := range []string{"L1", "L2", "L3"} {
+		if _, err := p.Apply(&lot.Event{Place: lot.Place{At: day(n + 1), Kind: lot.Acquire, ID: id}, Quantity: money.FromInt(1), Basis: money.FromInt(10)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := money.FromInt(1)
+	_, err := p.Apply(&lot.Event{Place: lot.Place{At: day(9), Kind: lot.Dispose, ID: "t"}, Quantity: money.FromInt(3), Picks: []lot.Pick{
+		{"L1", money.FromInt(2)}, {"L9", one}, {"L2", one}, {"L2", one}, {"L3", money.Decimal{}},
+	}})
+	wrong, ok := err.(*lot.PickError)
+	if !ok {
+		t.Fatalf("answers %v", err)
+	}
+	want := []lot.PickFault{
+		{0, "lot L1 has 1 left"}, {1, "lot L9 is not held at that time"}, {3, "lot L2 is chosen twice"}, {4, "must be positive"},
+		{-1, "lots of 5 are chosen and 3 leave"},
+	}
+	if len(wrong.Faults) != len(want) {
+		t.Fatalf("faults are %v", wrong.Faults)
+	}
+	for i, f := range wrong.Faults {
+		if f != want[i] {
+			t.Errorf("fault %d is %v, want %v", i, f, want[i])
+		}
+	}
+	run(t, method(lot.SpecificID), `
+		2025-01-01 buy L1 2 @ 10.01
+		2025-01-02 buy L2 2 @ 30.00
+		2025-01-03 buy L3 2 @ 20.00
+		2025-01-04 sell 2.5 for 50.00 pick L2 1.5, L1 1 -> L2 1.5 22.50 +7.50; L1 1 5.00 +15.00
+		2025-01-05 sell 1 for 50.00 pick L1 1 -> L1 1 5.01 +44.99
+		A holds L2 0.5 7.50 2025-01-02; L3 2 20.00 2025-01-03`)
+	run(t, method(lot.SpecificID), `
+		2025-01-01 buy L1 2 @ 10.00
+		2025-01-02 buy L1 2 @ 30.00 -> lot: event t2 makes the lot L1, which is there
+		A holds L1 2 10.00 2025-01-01`)
+	run(t, lot.Config{}, `
+		2025-01-01 buy L1 2 @ 10.00
+		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots are chosen under specific_id only, and the method is fifo`)
+}
+
+func TestThePoolOfHMRC(t *testing.T) {
+	t.Parallel()
+	// CRYPTO22251.
+	s := run(t, method(lot.WeightedAverage), `
+		2020-01-01 buy L1 100 @ 1000
+		2020-02-01 buy L2 50 @ 125000
+		2020-03-01 sell 50 for 300000 -> L1 50 42000.00 +258000.00
+		A holds L1 50 42000.00 2020-01-01; L2 50 42000.00 2020-02-01`)
+	if got := s.pool("A").Basis().String(); got != "84000" {
+		t.Errorf("the pool cost %s", got)
+	}
+}
+
+func TestAMoveIsAveragedAgainWhereItArrives(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.WeightedAverage), `
+		2020-01-01 buy L1 1 @ 10.00
+		2020-01-02 buy L2 1 @ 20.01
+		B: 2020-01-03 buy L3 3 @ 30.00
+		2020-01-04 move 1 to B -> L1 1 15.00
+		A holds L2 1 15.01 2020-01-02
+		B holds t4.1 1 11.25 2020-01-01; L3 3 33.75 2020-01-03
+		B: 2020-01-05 sell 2 for 40.00 -> t4.1 1 11.25 +8.75; L3 1 11.25 +8.75`)
+}
+
+func TestTheAverageWalkOfRotki(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.WeightedAverage), `
+		2020-01-01 buy L1 2 @ 20
+		2020-01-02 sell 1 for 15 -> L1 1 10.00 +5.00
+		2020-01-03 buy L2 1 @ 30
+		2020-01-04 sell 1.5 for 15 -> L1 1 20.00 -10.00; L2 0.5 10.00 -5.00
+		2020-01-05 buy L3 3 @ 60
+		2020-01-06 sell 2 for 60 -> L2 0.5 10.00 +5.00; L3 1.5 30.00 +15.00
+		2020-01-07 sell 1.5 for 15 -> L3 1.5 30.00 -15.00
+		2020-01-08 buy L4 1 @ 10
+		2020-01-09 sell 0.5 for 2.5 -> L4 0.5 5.00 -2.50
+		A holds L4 0.5 5.00 2020-01-08`)
+}

@@ -1,0 +1,228 @@
+package lot
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// ticket is a lot's turn to be consumed. It repeats what decides the order, so that the table of lots is looked at in ties only.
+type ticket struct {
+	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
+	rounded rounding
+	at      time.Time
+	seq     int64
+	slot    int32
+}
+
+// rounding says whether the unit of a ticket is exact. It is found out when it matters, in a tie.
+type rounding byte
+
+const (
+	unknown rounding = iota
+	exact
+	inexact
+)
+
+// queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line, which is left at its old end or at
+// its new one; lots that moved in with an older date, and all lots of the other methods, are in a heap beside it.
+type queue struct {
+	method Method
+	bySpot bool
+	lots   *table
+	line   []int32 // oldest first
+	head   int     // of the line
+	heap   []ticket
+}
+
+// lineMin is a length of a queue at which copying it is not worth a thought.
+const lineMin = 1024
+
+func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
+
+// fill makes a queue of lots that are given oldest first, in one go.
+func (q *queue) fill(oldestFirst []int32) {
+	if !q.byUnit() {
+		q.line = oldestFirst
+		return
+	}
+	// Some room is left, so that the first lots to come do not have everything copied again.
+	q.heap = make([]ticket, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
+	for i, slot := range oldestFirst {
+		q.heap[i] = q.ticket(slot)
+	}
+	for i := len(q.heap)/2 - 1; i >= 0; i-- {
+		q.down(i)
+	}
+}
+
+func (q *queue) push(slot int32) {
+	t := q.ticket(slot)
+	if !q.byUnit() {
+		last := len(q.line) - 1
+		if last < q.head || !q.lots.at(q.line[last]).AcquiredAt.After(t.at) {
+			q.line = append(q.line, slot)
+			return
+		}
+	}
+	q.heap = append(q.heap, t)
+	q.up(len(q.heap) - 1)
+}
+
+// first is the slot of the lot whose turn it is. There must be one.
+func (q *queue) first() int32 {
+	if q.inLine() {
+		return q.line[q.end()]
+	}
+	return q.heap[0].slot
+}
+
+// end is where the line is left.
+func (q *queue) end() int {
+	if q.method == LIFO {
+		return len(q.line) - 1
+	}
+	return q.head
+}
+
+func (q *queue) inLine() bool {
+	if q.head == len(q.line) || len(q.heap) == 0 {
+		return q.head < len(q.line)
+	}
+	t := q.ticket(q.line[q.end()])
+	return q.before(&t, &q.heap[0])
+}
+
+// pop drops the lot whose turn it was. It must still be in the table.
+func (q *queue) pop() {
+	switch {
+	case !q.inLine():
+		last := len(q.heap) - 1
+		q.heap[0] = q.heap[last]
+		q.heap = q.heap[:last]
+		q.down(0)
+	case q.method == LIFO:
+		q.line = q.line[:len(q.line)-1]
+	default:
+		q.head++
+		// The used half is given back in one go, so that it costs nothing per lot.
+		if q.head >= lineMin && 2*q.head >= len(q.line) {
+			q.line = q.line[:copy(q.line, q.line[q.head:])]
+			q.head = 0
+		}
+	}
+}
+
+// settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now; the old one must still be there.
+func (q *queue) settle(slot int32) {
+	if q.inLine() {
+		q.line[q.end()] = slot
+		return
+	}
+	q.heap[0] = q.ticket(slot)
+	q.down(0)
+}
+
+// unitDigits is how far units are rounded to be compared; what they share is compared exactly.
+const unitDigits = 6
+
+func (q *queue) ticket(slot int32) ticket {
+	l := q.lots.at(slot)
+	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
+	switch {
+	case !q.byUnit():
+	case q.bySpot:
+		t.unit, t.rounded = l.Spot, exact
+	default:
+		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
+	}
+	return t
+}
+
+func (q *queue) up(i int) {
+	t := q.heap[i]
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !q.before(&t, &q.heap[parent]) {
+			break
+		}
+		q.heap[i] = q.heap[parent]
+		i = parent
+	}
+	q.heap[i] = t
+}
+
+func (q *queue) down(i int) {
+	if i >= len(q.heap) {
+		return
+	}
+	t := q.heap[i]
+	for {
+		child := 2*i + 1
+		if child >= len(q.heap) {
+			break
+		}
+		if child+1 < len(q.heap) && q.before(&q.heap[child+1], &q.heap[child]) {
+			child++
+		}
+		if !q.before(&q.heap[child], &t) {
+			break
+		}
+		q.heap[i] = q.heap[child]
+		i = child
+	}
+	q.heap[i] = t
+}
+
+// before is the order of the method.
+func (q *queue) before(a, b *ticket) bool {
+	switch q.method {
+	case LIFO:
+		return older(b, a)
+	case HIFO:
+		if c := q.compareUnits(a, b); c != 0 {
+			return c > 0
+		}
+	case LOFO:
+		if c := q.compareUnits(a, b); c != 0 {
+			return c < 0
+		}
+	}
+	return older(a, b)
+}
+
+func older(a, b *ticket) bool {
+	if c := a.at.Compare(b.at); c != 0 {
+		return c < 0
+	}
+	return a.seq < b.seq
+}
+
+// compareUnits compares what a unit cost. Rounding keeps the order, so only equal rounded units must be looked at closely.
+func (q *queue) compareUnits(a, b *ticket) int {
+	if c := a.unit.Cmp(b.unit); c != 0 || q.exact(a) && q.exact(b) {
+		return c
+	}
+	x, y := q.lots.at(a.slot), q.lots.at(b.slot)
+	return x.Basis.Mul(y.Quantity).Cmp(y.Basis.Mul(x.Quantity))
+}
+
+func (q *queue) exact(t *ticket) bool {
+	if t.rounded == unknown {
+		l := q.lots.at(t.slot)
+		if t.rounded = inexact; t.unit.Mul(l.Quantity).Equal(l.Basis) {
+			t.rounded = exact
+		}
+	}
+	return t.rounded == exact
+}
+
+// slots are those of all lots that wait, in no order, but nearly the one of their dates where dates decide.
+func (q *queue) slots() []int32 {
+	all := slices.Grow(slices.Clone(q.line[q.head:]), len(q.heap))
+	for i := range q.heap {
+		all = append(all, q.heap[i].slot)
+	}
+	return all
+}

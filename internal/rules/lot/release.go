@@ -1,0 +1,202 @@
+package lot
+
+import (
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// dust is the share of a quantity that may be missing without anybody being at fault: feeds round.
+var dust = money.MustParse("0.00000001")
+
+// Shortage is the refusal of an event that takes more than there is.
+type Shortage struct {
+	ID       string
+	Quantity money.Decimal // asked for
+	Held     money.Decimal
+	Missing  money.Decimal
+}
+
+func (s *Shortage) Error() string {
+	return fmt.Sprintf("%s are held of the %s that leave: %s are missing", s.Held, s.Quantity, s.Missing)
+}
+
+// PickError is the refusal of a specific identification.
+type PickError struct {
+	ID     string
+	Faults []PickFault
+}
+
+// PickFault is what is wrong with one pick, or with all of them together if Index is -1.
+type PickFault struct {
+	Index   int
+	Message string
+}
+
+func (e *PickError) Error() string {
+	return fmt.Sprintf("the lots chosen for %s: %s", e.ID, e.Faults[0].Message)
+}
+
+// usesUsual is how many lots an event takes from, mostly.
+const usesUsual = 2
+
+// release takes lots out of the pool.
+func (p *Pool) release(e *Event, method Method) (Result, error) {
+	result := Result{}
+	wanted := e.Quantity
+	if missing := wanted.Sub(p.quantity); missing.Sign() > 0 {
+		switch {
+		case missing.Cmp(wanted.Mul(dust)) <= 0:
+			result.Dust = missing
+		case p.config.ZeroBasis:
+			result.Deficit = missing
+		default:
+			return Result{}, &Shortage{ID: e.ID, Quantity: wanted, Held: p.quantity, Missing: missing}
+		}
+		wanted = p.quantity
+	}
+	if method == SpecificID {
+		if err := p.checkPicks(e, wanted); err != nil {
+			return Result{}, err
+		}
+	} else if len(e.Picks) > 0 {
+		return Result{}, &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
+	}
+	p.layOut(method)
+	t := taking{pool: p, event: e, method: method, uses: make([]Use, 0, usesUsual)}
+	switch method {
+	case SpecificID:
+		t.picked()
+	case WeightedAverage:
+		t.averaged(wanted)
+	default:
+		t.queued(wanted, true)
+	}
+	if !result.Deficit.IsZero() {
+		t.uses = append(t.uses, Use{
+			ID: e.ID, Kind: e.Kind, Quantity: result.Deficit, AcquiredAt: e.At, At: e.At, Method: method, Marks: Marks{BasisPending: true},
+		})
+	}
+	if e.Kind == Dispose || e.Kind == Fee {
+		p.config.realize(e, t.uses, wanted.Add(result.Deficit))
+	}
+	result.Uses = t.uses
+	return result, nil
+}
+
+// checkPicks finds everything that is wrong with a specific identification.
+func (p *Pool) checkPicks(e *Event, wanted money.Decimal) error {
+	p.layOut(SpecificID)
+	var faults []PickFault
+	sum, seen := money.Decimal{}, make(map[string]bool, len(e.Picks))
+	for i, pick := range e.Picks {
+		slot, held := p.byID[pick.Lot]
+		switch {
+		case !held:
+			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s is not held at that time", pick.Lot)})
+		case seen[pick.Lot]:
+			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s is chosen twice", pick.Lot)})
+		case pick.Quantity.Sign() <= 0:
+			faults = append(faults, PickFault{i, "must be positive"})
+		case pick.Quantity.Cmp(p.lots.at(slot).Quantity) > 0:
+			faults = append(faults, PickFault{i, fmt.Sprintf("lot %s has %s left", pick.Lot, p.lots.at(slot).Quantity)})
+		}
+		seen[pick.Lot] = true
+		sum = sum.Add(pick.Quantity)
+	}
+	switch {
+	case len(e.Picks) == 0 && !wanted.IsZero():
+		faults = append(faults, PickFault{-1, "lots must be chosen"})
+	case !sum.Equal(wanted):
+		faults = append(faults, PickFault{-1, fmt.Sprintf("lots of %s are chosen and %s leave", sum, wanted)})
+	}
+	if len(faults) > 0 {
+		return &PickError{e.ID, faults}
+	}
+	return nil
+}
+
+// taking is one event on its way through the lots.
+type taking struct {
+	pool   *Pool
+	event  *Event
+	method Method
+	uses   []Use
+}
+
+// queued takes from the lots whose turn it is.
+func (t *taking) queued(quantity money.Decimal, cost bool) {
+	p := t.pool
+	for quantity.Sign() > 0 {
+		slot := p.queue.first()
+		part, empty := t.use(slot, quantity, cost)
+		if empty {
+			p.queue.pop()
+			p.lots.drop(slot)
+		} else {
+			p.queue.settle(t.cut(slot))
+		}
+		quantity = quantity.Sub(part)
+	}
+}
+
+// averaged takes the oldest lots, for their dates, at the cost of the average.
+func (t *taking) averaged(quantity money.Decimal) {
+	p := t.pool
+	if quantity.IsZero() {
+		return
+	}
+	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
+	p.basis = p.basis.Sub(basis)
+	t.queued(quantity, false)
+	share := sharing{basis, quantity, p.config.Places}
+	for i := range t.uses {
+		t.uses[i].Basis = share.next(t.uses[i].Quantity)
+	}
+}
+
+// picked takes what was chosen.
+func (t *taking) picked() {
+	p := t.pool
+	for _, pick := range t.event.Picks {
+		slot := p.byID[pick.Lot]
+		if _, empty := t.use(slot, pick.Quantity, true); empty {
+			delete(p.byID, pick.Lot)
+			p.lots.drop(slot)
+		} else {
+			p.byID[pick.Lot] = t.cut(slot)
+		}
+	}
+}
+
+// use notes the use of a lot, of as much as is wanted and there, at the lot's own cost or none.
+func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
+	p, e := t.pool, t.event
+	l := p.lots.at(slot)
+	part, empty = wanted, wanted.Cmp(l.Quantity) >= 0
+	if empty {
+		part = l.Quantity
+	}
+	var basis money.Decimal
+	if cost {
+		if basis = l.Basis; !empty {
+			basis = portion(l.Basis, part, l.Quantity, p.config.Places)
+		}
+		p.basis = p.basis.Sub(basis)
+	}
+	p.quantity = p.quantity.Sub(part)
+	t.uses = append(t.uses, Use{
+		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
+		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, spot: l.Spot, Marks: l.Marks,
+	})
+	return part, empty
+}
+
+// cut takes the last use out of its lot, of which something stays, and gives the slot it has from then on.
+func (t *taking) cut(slot int32) int32 {
+	u := &t.uses[len(t.uses)-1]
+	slot = t.pool.lots.change(slot)
+	l := t.pool.lots.at(slot)
+	l.Quantity, l.Basis = l.Quantity.Sub(u.Quantity), l.Basis.Sub(u.Basis)
+	return slot
+}

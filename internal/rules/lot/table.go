@@ -1,0 +1,42 @@
+package lot
+
+// table holds lots by slots. Those of a checkpoint stay where they are and are never written to: a pool of very many lots is restored at once, and
+// whoever restored it may do so again.
+type table struct {
+	base []Lot
+	own  []Lot
+	free []int32 // slots of own that are empty
+}
+
+func (t *table) at(slot int32) *Lot {
+	if int(slot) < len(t.base) {
+		return &t.base[slot]
+	}
+	return &t.own[int(slot)-len(t.base)]
+}
+
+func (t *table) add(l Lot) int32 {
+	if last := len(t.free) - 1; last >= 0 {
+		slot := t.free[last]
+		t.free = t.free[:last]
+		*t.at(slot) = l
+		return slot
+	}
+	t.own = append(t.own, l)
+	return int32(len(t.base) + len(t.own) - 1)
+}
+
+// change gives the slot of a lot that may be written to.
+func (t *table) change(slot int32) int32 {
+	if int(slot) < len(t.base) {
+		return t.add(t.base[slot])
+	}
+	return slot
+}
+
+func (t *table) drop(slot int32) {
+	if int(slot) >= len(t.base) {
+		*t.at(slot) = Lot{}
+		t.free = append(t.free, slot)
+	}
+}
