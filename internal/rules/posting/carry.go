@@ -83,16 +83,17 @@ func carryIn(p *Plan) error {
 	}
 	l := load{asset: leg.Asset, lands: leg.landed(), pending: p.in.Type != Repayment, inward: true,
 		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, Offset: true, To: leg.from(), At: leg.At}}
-	if kind == Unparked || leg.Value != nil || !leg.FeeQuantity.IsZero() {
+	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
+	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.worth(leg)
 		if err != nil {
 			return err
 		}
 		l.fee = value.fee
-		if kind == Unparked {
+		if valued {
 			l.worth = &value
 		}
-		if leg.FeeQuantity.IsZero() {
+		if valued && leg.FeeQuantity.IsZero() {
 			l.onTop = value.fee
 		}
 	}
@@ -159,6 +160,9 @@ func convertPair(p *Plan) error {
 	}
 	// What the fee took of the new asset is that share of the old one.
 	fee = fee.Add(out.Quantity.Sub(fee).Mul(in.FeeQuantity).Quo(in.Quantity, quantityPlaces))
+	if fee.Cmp(out.Quantity) >= 0 {
+		return refuse(NotAPair, fieldQuantity, "the fee takes all of the %s, so that nothing can be converted", out.Asset.Symbol)
+	}
 	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value.fee, pending: true,
 		take: Take{Kind: Converted, Asset: out.Asset, Quantity: out.Quantity, Fee: fee, From: out.from(), Offset: out.Offset != "", To: in.from(), At: out.At}}, p.feeRole(out))
 }

@@ -34,7 +34,7 @@ func receive(p *Plan) error {
 	if p.in.Type == Minting && leg.Asset.Own {
 		return p.issue(leg)
 	}
-	target, err := p.target()
+	target, err := p.payer()
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *Plan) issue(leg *Leg) error {
 // give plans an outflow to the target.
 func give(p *Plan) error {
 	leg := p.in.Out
-	target, err := p.target()
+	target, err := p.payer()
 	if err != nil {
 		return err
 	}
@@ -102,9 +102,6 @@ func give(p *Plan) error {
 	g := gift{leg: leg, target: target, worth: value, own: value.fee, spent: leg.feeQuantity(), paid: value.gross, purely: p.in.Type == TypeFee}
 	if g.purely {
 		g.worth.fee = money.Decimal{} // The target is the fee.
-	}
-	if p.in.Policy.NetFees && leg.Asset.Lots && g.worth.net().Sign() > 0 && !g.purely {
-		g.treatment = netted
 	}
 	return p.gives(g, p.feeRole(leg))
 }
@@ -124,11 +121,8 @@ func exchange(p *Plan) error {
 	if in.Asset.Lots {
 		g.got = in
 	}
-	switch policy := p.in.Policy; {
-	case in.Asset.Lots && (policy.Capitalize || policy.NetFees && !out.Asset.Lots):
+	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
 		g.treatment = capitalized
-	case policy.NetFees && out.Asset.Lots && g.worth.net().Sign() > 0:
-		g.treatment = netted
 	}
 	role := p.feeRole(in)
 	if received.fee.IsZero() {
@@ -173,6 +167,9 @@ func (p *Plan) gives(g gift, role string) error {
 		return err
 	}
 	g.costs = append([]cost{{role, g.worth.fee}}, others...)
+	if p.in.Policy.NetFees && g.treatment == expensed && g.sells() {
+		g.treatment = netted
+	}
 	if !g.leg.Asset.Lots {
 		p.add(func(w *writer, a Answer) { p.post(w, g, Take{}, a) })
 		return nil
@@ -183,6 +180,11 @@ func (p *Plan) gives(g gift, role string) error {
 	}
 	p.ask(t, func(w *writer, a Answer) { p.post(w, g, t, a) })
 	return nil
+}
+
+// sells tells that there are proceeds a fee can reduce.
+func (g gift) sells() bool {
+	return g.leg.Asset.Lots && !g.purely && g.worth.net().Sign() > 0 && g.spent.Cmp(g.leg.Quantity) < 0
 }
 
 // post writes a gift.

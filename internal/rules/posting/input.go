@@ -55,6 +55,7 @@ type Value struct {
 type Target struct {
 	Account  string
 	Clearing bool
+	Lots     bool // It carries lots, so that its balance is theirs.
 	// Source and Entity are set where it is the account of one other source.
 	Source, Entity string
 }

@@ -58,9 +58,6 @@ func betweenEntities(p *Plan) error {
 func (p *Plan) sell(g gift, between *passage) error {
 	in := p.in.In
 	g.target, g.paid = between.dueFrom, g.worth.gross
-	if p.in.Policy.NetFees && g.leg.Asset.Lots && g.worth.net().Sign() > 0 {
-		g.treatment = netted
-	}
 	if err := p.gives(g, p.feeRole(g.leg)); err != nil {
 		return err
 	}

@@ -101,6 +101,9 @@ func (p *Plan) checkLegs() error {
 		if l.Asset.Lots && l.Quantity.IsZero() {
 			return refuse(NoQuantity, fieldQuantity, "the quantity of %s is not known", l.Asset.Symbol)
 		}
+		if l == p.in.In && l.Asset.Lots && l.landed().IsZero() {
+			return refuse(NoQuantity, fieldQuantity, "nothing lands of what comes in: the fee takes all of it")
+		}
 		if l.account() == "" {
 			return refuse(NoTarget, "offset_ledger_account_id", "the source has no ledger account")
 		}
@@ -190,6 +193,14 @@ func (p *Plan) target() (string, error) {
 		return p.in.Books.role(p.feeRole(p.in.Out))
 	}
 	return "", refuse(NoTarget, fieldTarget, "%s needs the account it is booked to", p.in.Type)
+}
+
+// payer is the target of what is booked at its value. The balance of an account that carries lots is their basis, so it takes nothing else.
+func (p *Plan) payer() (string, error) {
+	if p.in.Target.Lots {
+		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them", p.in.Type)
+	}
+	return p.target()
 }
 
 // transfers tells that the target makes a transfer of what is called a deposit, a withdrawal or unknown.

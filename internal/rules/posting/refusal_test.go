@@ -56,6 +56,10 @@ func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00"}, reason: posting.NoTarget, field: "ledger_account_id", message: "DEPOSIT needs the account it is booked to"},
 		{example: example{kind: posting.Deposit, in: "B/BETH: 1 ETH = 2400.00", target: "@ETH"}, reason: posting.WrongTarget, field: "ledger_account_id",
 			message: "the account is that of a source of another legal entity, to which only an INTERCOMPANY TRANSFER goes"},
+		{example: example{kind: posting.Expense, out: "Bank: 1 USD = 1.00", target: "ETH"}, change: func(in *posting.Input) { in.Target.Lots = true }, reason: posting.WrongTarget, field: "ledger_account_id",
+			message: "the account carries lots of an asset, and EXPENSE would change its balance without them"},
+		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 1 = 2400.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "nothing lands of what comes in: the fee takes all of it"},
+		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH fee 1 = 2400.00", in: "WETH: 1 WETH"}, reason: posting.NotAPair, field: "quantity", message: "the fee takes all of the ETH, so that nothing can be converted"},
 		{example: example{kind: posting.Expense, out: "ETH: 1 ETH = 2400.00", target: "Other"}, change: without(posting.RealizedGain), reason: posting.MissingRole, message: "no ledger account has the role realized_gain"},
 		{example: example{kind: posting.Swap, out: "ETH: 1 ETH = 2400.00"}, change: without(posting.SwapClearing), reason: posting.MissingRole, message: "no ledger account has the role swap_clearing"},
 		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"}, change: without("due_to:A"), reason: posting.MissingRole, message: "no ledger account has the role due_to:A"},
@@ -106,20 +110,19 @@ func TestAnswersThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
+// ways are the directions each type has, and whether two transactions may be one of it. INTERCOMPANY TRANSFER is a pair of two legal entities.
+var ways = map[posting.Type]string{
+	posting.Deposit: "in pair", posting.Withdrawal: "out pair", posting.Swap: "in out pair", posting.Conversion: "in out pair", posting.Bridge: "in out pair",
+	posting.Intercompany: "", posting.Internal: "in out pair", posting.TypeFee: "out", posting.Minting: "in out pair", posting.StakingReward: "in", posting.ValidatorReward: "in",
+	posting.Invoice: "in", posting.Bill: "out", posting.ClaimReward: "in", posting.Borrow: "in out", posting.Repayment: "in out", posting.ReservesChange: "in out pair",
+	posting.RealizedPNL: "in out", posting.Income: "in", posting.Expense: "out", posting.Refund: "in out", posting.Chargeback: "in out", posting.NFT: "in out pair",
+	posting.TypeSpam: "", posting.Unknown: "in out pair",
+}
+
 func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 	t.Parallel()
-	const in, out, both = "in", "out", "in out"
-	want := map[posting.Type]string{
-		posting.Deposit: in, posting.Withdrawal: out, posting.Swap: both + " pair", posting.Conversion: both + " pair", posting.Bridge: both + " pair", posting.Intercompany: "",
-		posting.Internal: both + " pair", posting.TypeFee: out, posting.Minting: both + " pair", posting.StakingReward: in, posting.ValidatorReward: in, posting.Invoice: in,
-		posting.Bill: out, posting.ClaimReward: in, posting.Borrow: both, posting.Repayment: both, posting.ReservesChange: both + " pair", posting.RealizedPNL: both,
-		posting.Income: in, posting.Expense: out, posting.Refund: both, posting.Chargeback: both, posting.NFT: both + " pair", posting.TypeSpam: "", posting.Unknown: both + " pair",
-	}
-	for _, kind := range []posting.Type{posting.Deposit, posting.Withdrawal} {
-		want[kind] += " pair"
-	}
-	if len(posting.Types) != 25 || len(want) != 25 {
-		t.Fatalf("%d types, %d looked at", len(posting.Types), len(want))
+	if len(posting.Types) != 25 || len(ways) != 25 {
+		t.Fatalf("%d types, %d looked at", len(posting.Types), len(ways))
 	}
 	for _, kind := range posting.Types {
 		var got string
@@ -134,8 +137,8 @@ func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 		if got != "" {
 			got = got[1:]
 		}
-		if got != want[kind] {
-			t.Errorf("%s is booked %q, want %q", kind, got, want[kind])
+		if got != ways[kind] {
+			t.Errorf("%s is booked %q, want %q", kind, got, ways[kind])
 		}
 	}
 }
