@@ -44,7 +44,7 @@ type load struct {
 	costs   []cost
 	worth   *worth        // Unparked: what those are worth that were never parked
 	onTop   money.Decimal // a fee that took no part of the quantity: the other side bore it
-	pending bool          // The basis of what is missing will be known later.
+	pending bool          // The basis of what was missing will be known later. Of a loan it is the interest.
 	through *passage      // set between legal entities
 	inward  bool          // It comes from the target.
 }
@@ -65,8 +65,7 @@ func carryOut(p *Plan) error {
 			return err
 		}
 	}
-	l := load{asset: leg.Asset, fee: value.fee, pending: true,
-		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.feeQuantity(), From: leg.from(), Offset: leg.Offset != "", To: to, At: leg.At}}
+	l := load{asset: leg.Asset, fee: value.fee, take: leg.take(kind, leg.feeQuantity(), to)}
 	l.lands = l.take.Quantity.Sub(l.take.Fee)
 	return p.carries(l, p.feeRole(leg))
 }
@@ -81,7 +80,7 @@ func carryIn(p *Plan) error {
 	if !leg.Asset.Lots {
 		return receive(p)
 	}
-	l := load{asset: leg.Asset, lands: leg.landed(), pending: p.in.Type != Repayment, inward: true,
+	l := load{asset: leg.Asset, lands: leg.landed(), inward: true,
 		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, Offset: true, To: leg.from(), At: leg.At}}
 	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
 	if valued || !leg.FeeQuantity.IsZero() {
@@ -136,8 +135,7 @@ func carryPair(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value, pending: true,
-		take: Take{Kind: Moved, Asset: out.Asset, Quantity: out.Quantity, Fee: quantity, From: out.from(), Offset: out.Offset != "", To: in.from(), At: out.At}}, p.feeRole(out))
+	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value, take: out.take(Moved, quantity, in.from())}, p.feeRole(out))
 }
 
 // convertPair plans a change of one asset into another that is no disposal: each slice becomes a lot of the new asset.
@@ -163,8 +161,7 @@ func convertPair(p *Plan) error {
 	if fee.Cmp(out.Quantity) >= 0 {
 		return refuse(NotAPair, fieldQuantity, "the fee takes all of the %s, so that nothing can be converted", out.Asset.Symbol)
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value.fee, pending: true,
-		take: Take{Kind: Converted, Asset: out.Asset, Quantity: out.Quantity, Fee: fee, From: out.from(), Offset: out.Offset != "", To: in.from(), At: out.At}}, p.feeRole(out))
+	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value.fee, take: out.take(Converted, fee, in.from())}, p.feeRole(out))
 }
 
 // sent is what a transfer of money is worth, and what of that did not arrive.
@@ -200,6 +197,7 @@ func (p *Plan) carries(l load, role string) error {
 		return err
 	}
 	l.costs = append([]cost{{role, l.fee}}, others...)
+	l.pending = p.in.Type != Repayment
 	p.ask(l.take, func(w *writer, a Answer) { p.move(w, l, a) })
 	return nil
 }

@@ -1,6 +1,8 @@
 package posting_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -131,6 +133,16 @@ var further = []example{
 	{name: "change of money", kind: posting.Swap, out: "Bank EUR: 1000 EUR = 1085.00", in: "Bank: 1080 USD = 1080.00", lines: "Dr Bank 1080.00; Cr Bank EUR 1085.00; Dr FX loss 5.00"},
 	{name: "money to another legal entity", kind: posting.Intercompany, out: "Bank: 100 USD fee 1 = 100.00 fee 1.00", in: "B/Bank B: 99 USD = 99.00",
 		lines: "Dr DueFromB 99.00; Dr Bank fees 1.00; Cr Bank 100.00; Dr Bank B 99.00; Cr DueToA 99.00"},
+	{name: "intercompany with a shortfall, at fair value and fees net", kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 0.9 ETH = 2160.00",
+		policy: posting.Policy{FairValue: true, NetFees: true}, lines: "Dr DueFromB 2160.00; Cr ETH 1500.00; Cr Gain 660.00; Dr BETH 2160.00; Cr DueToA 2160.00",
+		lots: "BETH 0.9 ETH 2160.00 2025-09-15"},
+	{name: "intercompany with a shortfall, and more than is held", kind: posting.Intercompany, out: "ETH>Vault: 1 ETH = 2400.00", in: "B/BETH: 0.9 ETH = 2160.00",
+		holds: []string{"ETH/Vault: 0.6 ETH 600.00 2025-02-01"}, lines: "Dr DueFromB 500.00; Dr Network fees 240.00; Cr Vault 600.00; Cr Gain 140.00; Dr BETH 500.00; Cr DueToA 500.00",
+		lots: "BETH 0.5 ETH 500.00 2025-02-01; BETH 0.4 ETH 0.00 2025-09-15 ?"},
+	{name: "intercompany with gas", kind: posting.Intercompany, out: "ETH: 1 ETH", in: "B/BETH: 1 ETH", fees: []string{"Gas: 1 SOL = 2.00"}, holds: []string{"Gas: 1 SOL 3.00 2025-02-01"},
+		lines: "Dr DueFromB 1500.00; Dr Network fees 2.00; Cr ETH 1500.00; Cr Gas 3.00; Dr Loss 1.00; Dr BETH 1500.00; Cr DueToA 1500.00", lots: "BETH 1 ETH 1500.00 2025-01-10"},
+	{name: "two fees to one account", kind: posting.Withdrawal, out: "ETH: 1 ETH = 2400.00 fee 4.00", target: "Target", fees: []string{"Gas: 1 SOL = 2.00"}, holds: []string{"Gas: 1 SOL 1.00 2025-02-01"},
+		lines: "Dr Target 2396.00; Dr Network fees 6.00; Cr ETH 1500.00; Cr Gas 1.00; Cr Gain 901.00"},
 	{name: "lent", kind: posting.Borrow, out: "ETH: 1 ETH = 2400.00", target: "Loan", lines: "Dr Loan 2400.00; Cr ETH 1500.00; Cr Gain 900.00"},
 	{name: "lent and parked", kind: posting.Borrow, out: "ETH: 1 ETH = 2400.00", target: "Loan", policy: posting.Policy{ParkLoans: true},
 		lines: "Dr Loan 1500.00; Cr ETH 1500.00", lots: "Loan 1 ETH 1500.00 2025-01-10"},
@@ -143,6 +155,59 @@ var further = []example{
 	{name: "chargeback won", kind: posting.Chargeback, in: "Stripe: 250 USD = 250.00", target: "Chargebacks", lines: "Cr Chargebacks 250.00; Dr Stripe 250.00"},
 	{name: "another account than the source's", kind: posting.Deposit, in: "Bank>Petty cash: 10 USD = 10.00", target: "Capital", lines: "Cr Capital 10.00; Dr Petty cash 10.00"},
 	{name: "own token with gas", kind: posting.Minting, out: "ETH: 0.005 ETH = 12.00", in: "Own: 1000 OWN", lines: "Dr Network fees 12.00; Cr ETH 7.50; Cr Gain 4.50", lots: "Own 1000 OWN 0.00 2025-09-15"},
+	{name: "own token from elsewhere", kind: posting.Deposit, in: "Own: 1000 OWN = 500.00", target: "Capital", lines: "Cr Capital 500.00; Dr Own 500.00", lots: "Own 1000 OWN 500.00 2025-09-15"},
+	{name: "all value a fee, fees net", kind: posting.Withdrawal, out: "ETH: 0.005 ETH fee 0.001 = 12.00 fee 12.00", target: "Target", policy: posting.Policy{NetFees: true},
+		lines: "Dr Network fees 12.00; Cr ETH 7.50; Cr Gain 4.50"},
+	{name: "swap of two assets is worth what was received", kind: posting.Swap, out: "ETH: 1 ETH = 2401.17 fee 1.00", in: "USDC: 2400 USDC = 2400.00",
+		lines: "Dr USDC 2400.00; Dr Trading fees 1.00; Cr ETH 1500.00; Cr Gain 901.00", lots: "USDC 2400 USDC 2400.00 2025-09-15"},
+	{name: "swap for what has no price is worth what was given", kind: posting.Swap, out: "ETH: 1 ETH = 2401.00 fee 1.00", in: "New: 7 NEW",
+		lines: "Dr New 2400.00; Dr Trading fees 1.00; Cr ETH 1500.00; Cr Gain 901.00", lots: "New 7 NEW 2400.00 2025-09-15"},
+	{name: "purchase with money costs the money", kind: posting.Swap, out: "Exchange: 5000 USD = 5000.00", in: "New: 2 ETH fee 0.1 = 5100.00 fee 10.00",
+		lines: "Dr New 4990.00; Dr Trading fees 10.00; Cr Exchange 5000.00", lots: "New 1.9 ETH 4990.00 2025-09-15"},
+	{name: "purchase with money, fees net", kind: posting.Swap, out: "Exchange: 5000 USD fee 10 = 5000.00 fee 10.00", in: "New: 2 ETH", policy: posting.Policy{NetFees: true},
+		lines: "Dr New 5000.00; Cr Exchange 5000.00", lots: "New 2 ETH 5000.00 2025-09-15"},
+	{name: "what is minted costs what was given", kind: posting.Minting, out: "ETH: 0.1 ETH = 240.00", in: "LP: 3 LP = 300.00",
+		lines: "Dr LP 240.00; Cr ETH 150.00; Cr Gain 90.00", lots: "LP 3 LP 240.00 2025-09-15"},
+	{name: "free mint", kind: posting.Minting, out: "ETH: 0.005 ETH fee 0.005 = 12.00 fee 12.00", in: "NFT: 1 NFTA", lines: "Dr Network fees 12.00; Cr ETH 7.50; Cr Gain 4.50", lots: "NFT 1 NFTA 0.00 2025-09-15"},
+	{name: "conversion with fees in both assets", kind: posting.Conversion, out: "ETH: 1.2 ETH fee 0.2 = 2880.00 fee 480.00", in: "WETH: 2 WETH fee 0.5 = 2400.00 fee 600.00",
+		lines: "Dr WETH 1125.00; Dr Network fees 1080.00; Cr ETH 1800.00; Cr Gain 405.00", lots: "WETH 1.5 WETH 1125.00 2025-01-10"},
+	{name: "conversion whose second slice takes the rest", kind: posting.Conversion, out: "ETH: 3 ETH", in: "LST: 1 LST",
+		lines: "Dr LST 5000.00; Cr ETH 5000.00", lots: "LST 0.666666666666666666666666666667 LST 3000.00 2025-01-10; LST 0.333333333333333333333333333333 LST 2000.00 2025-06-01"},
+	{name: "transfer of more than is held", kind: posting.Internal, out: "ETH: 6 ETH = 14400.00", in: "Cold: 6 ETH",
+		lines: "Dr Cold 9000.00; Cr ETH 9000.00", lots: "Cold 2 ETH 3000.00 2025-01-10; Cold 3 ETH 6000.00 2025-06-01; Cold 1 ETH 0.00 2025-09-15 ?"},
+	{name: "parking of more than is held", kind: posting.Bridge, out: "ETH: 6 ETH",
+		lines: "Dr Transfer clearing 9000.00; Cr ETH 9000.00", lots: "Transfer clearing 2 ETH 3000.00 2025-01-10; Transfer clearing 3 ETH 6000.00 2025-06-01; Transfer clearing 1 ETH 0.00 2025-09-15 ?"},
+	{name: "transfer priced by the in-leg", kind: posting.Internal, out: "ETH: 1.000 ETH", in: "Cold: 0.999 ETH = 2397.60",
+		lines: "Dr Cold 1498.50; Dr Network fees 2.40; Cr ETH 1500.00; Cr Gain 0.90", lots: "Cold 0.999 ETH 1498.50 2025-01-10"},
+	{name: "transfer that lost more than its fee", kind: posting.Internal, out: "ETH: 1.000 ETH fee 0.001 = 2400.00 fee 2.45", in: "Cold: 0.99 ETH",
+		lines: "Dr Cold 1485.00; Dr Network fees 24.00; Cr ETH 1500.00; Cr Gain 9.00", lots: "Cold 0.99 ETH 1485.00 2025-01-10"},
+	{name: "transfer whose fee is stated", kind: posting.Internal, out: "ETH: 1.000 ETH fee 0.001 = 2400.00 fee 2.45", in: "Cold: 0.999 ETH",
+		lines: "Dr Cold 1498.50; Dr Network fees 2.45; Cr ETH 1500.00; Cr Gain 0.95", lots: "Cold 0.999 ETH 1498.50 2025-01-10"},
+	{name: "transfer of foreign money over a change of rates", kind: posting.Internal, out: "Bank EUR: 1000 EUR = 1080.00", in: "Savings EUR: 1000 EUR = 1090.00",
+		lines: "Dr Savings EUR 1080.00; Cr Bank EUR 1080.00"},
+	{name: "transfer of money without quantities", kind: posting.Internal, out: "Bank: 0 USD = 1000.00", in: "Savings: 0 USD = 990.00 fee 5.00",
+		lines: "Dr Savings 985.00; Dr Bank fees 15.00; Cr Bank 1000.00"},
+	{name: "transfer of money without quantities, all of it", kind: posting.Internal, out: "Bank: 0 USD = 1000.00", in: "Savings: 1000 USD = 1000.00", lines: "Dr Savings 1000.00; Cr Bank 1000.00"},
+	{name: "transfer of money of which the second value is not known", kind: posting.Internal, out: "Bank: 0 USD = 1000.00 fee 1.00", in: "Savings: 0 USD",
+		lines: "Dr Savings 999.00; Dr Bank fees 1.00; Cr Bank 1000.00"},
+	{name: "transfer of money between currencies", kind: posting.Internal, out: "Bank EUR: 1000 EUR = 1085.00 fee 2.00", in: "Bank: 1084 USD = 1084.00",
+		lines: "Dr Bank 1084.00; Dr Bank fees 2.00; Cr Bank EUR 1085.00; Cr FX gain 1.00"},
+	{name: "fee that took no quantity", kind: posting.Internal, in: "Cold: 0.5 ETH = 1200.00 fee 3.00", holds: []string{"Transfer clearing: 0.5 ETH 1000.00 2025-06-02"},
+		lines: "Cr Transfer clearing 1003.00; Dr Network fees 3.00; Dr Cold 1000.00", lots: "Cold 0.5 ETH 1000.00 2025-06-02"},
+	{name: "from another source with a fee", kind: posting.Deposit, in: "Cold: 1 ETH fee 0.001 = 2400.00 fee 2.40", target: "@ETH",
+		lines: "Cr ETH 1500.00; Dr Network fees 2.40; Dr Cold 1498.50; Cr Gain 0.90", lots: "Cold 0.999 ETH 1498.50 2025-01-10"},
+	{name: "from another source without a price", kind: posting.Deposit, in: "Cold: 1 ETH", target: "@ETH", lines: "Cr ETH 1500.00; Dr Cold 1500.00", lots: "Cold 1 ETH 1500.00 2025-01-10"},
+	{name: "slices leave the accounts that carry them", kind: posting.Expense, out: "ETH: 6 ETH = 14400.00", target: "Target", holds: []string{"ETH/Vault: 1 ETH 2000.00 2025-01-01"},
+		lines: "Dr Target 14400.00; Cr Vault 2000.00; Cr ETH 9000.00; Cr Gain 3400.00"},
+	{name: "lots of the named account", kind: posting.Expense, out: "ETH>Vault: 1 ETH = 2400.00", target: "Target", holds: []string{"ETH/Vault: 1 ETH 2000.00 2025-02-01"},
+		lines: "Dr Target 2400.00; Cr Vault 2000.00; Cr Gain 400.00", left: untouched},
+	{name: "transfer from the named account", kind: posting.Internal, out: "ETH>Vault: 1 ETH", in: "Cold>Safe: 1 ETH", holds: []string{"ETH/Vault: 1 ETH 2000.00 2025-02-01"},
+		lines: "Dr Safe 2000.00; Cr Vault 2000.00", lots: "Safe 1 ETH 2000.00 2025-02-01"},
+	{name: "purchase with a fee in money besides", kind: posting.Swap, out: "Exchange: 100 USD = 100.00", in: "New: 1 SOL", fees: []string{"Exchange: 1 USD = 0.50"},
+		lines: "Dr New 100.00; Dr Bank fees 0.50; Cr Exchange 100.00; Cr Exchange 0.50", lots: "New 1 SOL 100.00 2025-09-15"},
+	{name: "gas of a claim", kind: posting.ClaimReward, in: "UNI: 300 UNI = 1830.00", target: "Rewards", fees: []string{"ETH: 0.001 ETH = 2.40"},
+		lines: "Cr Rewards 1830.00; Dr Network fees 2.40; Dr UNI 1830.00; Cr ETH 1.50; Cr Gain 0.90", lots: "UNI 300 UNI 1830.00 2025-09-15"},
+	{name: "fee to the account of its role", kind: posting.TypeFee, out: "ETH: 0.01 ETH = 24.00", lines: "Dr Network fees 24.00; Cr ETH 15.00; Cr Gain 9.00"},
 	{name: "more out than held", kind: posting.Expense, out: "ETH: 6 ETH = 14400.00", target: "Target", lines: "Dr Target 14400.00; Cr ETH 9000.00; Cr Gain 5400.00"},
 }
 
@@ -185,6 +250,55 @@ func TestEveryWorkedExampleIsBookedAsWritten(t *testing.T) {
 	}
 }
 
+func TestTheLotEngineIsAskedForJustWhatMoves(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		example
+		want string
+	}{
+		{example{kind: posting.Withdrawal, out: "ETH: 2.5 ETH fee 0.005 = 6000.00 fee 12.00", target: "Target"}, "consume 2.5 ETH fee 0.005 from ETH"},
+		{example{kind: posting.Withdrawal, out: "ETH>Vault: 2.5 ETH = 6000.00", target: "Target"}, "consume 2.5 ETH fee 0 from Vault alone"},
+		{example{kind: posting.TypeFee, out: "ETH: 0.01 ETH = 24.00", target: "Fees"}, "consume 0.01 ETH fee 0.01 from ETH"},
+		{example{kind: posting.Minting, out: "ETH: 0.005 ETH = 12.00", in: "Own: 1000 OWN"}, "consume 0.005 ETH fee 0.005 from ETH"},
+		{example{kind: posting.Swap, out: "USDC: 9 USDC = 9.00", in: "ETH: 1 ETH = 9.00", fees: []string{"ETH: 0.01 ETH = 24.00"}}, "consume 0.01 ETH fee 0.01 from ETH; consume 9 USDC fee 0 from USDC"},
+		{example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "Cold: 0.9 ETH"}, "move 1 ETH fee 0.1 from ETH to Cold"},
+		{example{kind: posting.Internal, out: "ETH>Vault: 1 ETH", in: "Cold>Safe: 1 ETH"}, "move 1 ETH fee 0 from Vault alone to Safe"},
+		{example{kind: posting.Intercompany, out: "ETH: 1 ETH", in: "B/BETH: 1 ETH"}, "move 1 ETH fee 0 from ETH to BETH"},
+		{example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 0.9 ETH", policy: posting.Policy{FairValue: true}}, "consume 1 ETH fee 0.1 from ETH"},
+		{example{kind: posting.Conversion, out: "ETH: 1.2 ETH fee 0.2 = 2880.00 fee 480.00", in: "WETH: 2 WETH fee 0.5 = 2400.00 fee 600.00"}, "convert 1.2 ETH fee 0.45 from ETH to WETH"},
+		{example{kind: posting.Internal, out: "ETH: 1 ETH"}, "park 1 ETH fee 0 from ETH to Transfer clearing"},
+		{example{kind: posting.Internal, out: "ETH>Vault: 1 ETH"}, "park 1 ETH fee 0 from Vault alone to Transfer clearing"},
+		{example{kind: posting.Internal, in: "Cold: 1 ETH fee 0.2 = 2400.00 fee 480.00"}, "unpark 1 ETH fee 0.2 from Transfer clearing alone to Cold"},
+		{example{kind: posting.Deposit, in: "Cold: 1 ETH", target: "@ETH"}, "move 1 ETH fee 0 from ETH alone to Cold"},
+		{example{kind: posting.Withdrawal, out: "ETH: 1 ETH", target: "@Cold"}, "move 1 ETH fee 0 from ETH to Cold"},
+		{example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00", target: "Capital"}, ""},
+		{example{kind: posting.Bill, out: "Bank: 1 USD = 1.00", target: "AP"}, ""},
+	} {
+		plan, err := posting.Prepare(c.input())
+		if err != nil {
+			t.Errorf("%s: %v", c.want, err)
+			continue
+		}
+		var got []string
+		for _, a := range plan.Takes {
+			text := fmt.Sprintf("%s %s %s fee %s from %s", a.Kind, a.Quantity, a.Asset.Symbol, a.Fee, a.From.Account)
+			if a.Offset {
+				text += " alone"
+			}
+			if a.To.Account != "" {
+				text += " to " + a.To.Account
+			}
+			got = append(got, text)
+			if a.At != day("2025-09-15") || a.From.Entity != "A" || (a.From.Source == "") != (a.Kind == posting.Unparked) {
+				t.Errorf("%+v", a)
+			}
+		}
+		if got := strings.Join(got, "; "); got != c.want {
+			t.Errorf("asks to %s\nwant    %s", got, c.want)
+		}
+	}
+}
+
 func TestTheSourceLineOfADisposalNamesItsLots(t *testing.T) {
 	t.Parallel()
 	e, err := build(t, base(), worked[1].input())
@@ -209,6 +323,19 @@ func TestTheSourceLineOfADisposalNamesItsLots(t *testing.T) {
 	}
 	if got := e.Lines[1].Memo; len(got) > 500 || got[len(got)-12:] != ", and 3 more" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestAFeeGoesToTheRoleThatIsSaid(t *testing.T) {
+	t.Parallel()
+	in := example{kind: posting.Withdrawal, out: "ETH: 1 ETH = 2400.00 fee 4.00", target: "Target", fees: []string{"ETH: 0.1 ETH = 240.00"}}.input()
+	in.Out.FeeRole, in.Fees[0].FeeRole = posting.FeesBank, posting.FeesTrading
+	e, err := build(t, base(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := written(e), "Dr Target 2396.00; Dr Bank fees 4.00; Dr Trading fees 240.00; Cr ETH 1500.00; Cr ETH 150.00; Cr Gain 990.00"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -240,6 +367,18 @@ func TestAnotherCurrencyIsConvertedAtTheGivenRate(t *testing.T) {
 	}
 	if got, want := written(e), "Cr Capital 92.15 EUR; Dr Bank fees 0.92 EUR; Dr Bank 91.23 EUR"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	// At fair value the other owes what arrived, as its own books see it, or the same converted.
+	for arrived, want := range map[string]string{"EU/EETH: 1 ETH = 2230.00 fee 10.00 EUR": "2220.00", "EU/EETH: 1 ETH": "2211.60"} {
+		z := example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: arrived, policy: posting.Policy{FairValue: true}}.input()
+		z.Books.Accounts = map[string]string{"due_from:EU": "Due from EU", "due_to:A": "DueToA", posting.RealizedGain: "Gain"}
+		z.Books.Rates[posting.Rate{From: "USD", To: "EUR"}] = dec("0.9215")
+		if e, err = build(t, base(), z); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := written(e), "Dr Due from EU 2400.00; Cr ETH 1500.00; Cr Gain 900.00; Dr EETH "+want+" EUR; Cr DueToA "+want+" EUR"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 	// Basis that is carried into another currency is converted as a whole and spread over the slices.
 	y := example{kind: posting.Intercompany, out: "ETH: 2.5 ETH = 6000.00", in: "EU/EETH: 2.5 ETH"}.input()

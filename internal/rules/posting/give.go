@@ -174,10 +174,10 @@ func (p *Plan) gives(g gift, role string) error {
 		p.add(func(w *writer, a Answer) { p.post(w, g, Take{}, a) })
 		return nil
 	}
-	t := Take{Kind: Consumed, Asset: g.leg.Asset, Quantity: g.leg.Quantity, Fee: g.spent, From: g.leg.from(), Offset: g.leg.Offset != "", At: g.leg.At}
 	if g.purely {
-		t.Fee = t.Quantity
+		g.spent = g.leg.Quantity
 	}
+	t := g.leg.take(Consumed, g.spent, Place{})
 	p.ask(t, func(w *writer, a Answer) { p.post(w, g, t, a) })
 	return nil
 }
@@ -218,7 +218,7 @@ func (p *Plan) post(w *writer, g gift, t Take, a Answer) {
 func (g gift) disposal(t Take) disposal {
 	d := disposal{kind: Consumed, quantity: t.Quantity, fee: t.Fee, worth: g.worth.gross, costs: total(g.costs), netted: g.treatment == netted}
 	switch {
-	case g.purely || t.Fee.Equal(t.Quantity):
+	case t.Fee.Equal(t.Quantity):
 		d.feeWorth, d.worth, d.costs = g.worth.gross, money.Decimal{}, money.Decimal{}
 	case t.Fee.Sign() > 0:
 		d.feeWorth = g.own

@@ -49,8 +49,7 @@ func betweenEntities(p *Plan) error {
 	if _, err := p.in.Books.convert(money.Decimal{}, between.from, between.to); err != nil {
 		return err // What is to be converted is not known before the lots are.
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: fee, pending: true, through: between,
-		take: Take{Kind: Moved, Asset: out.Asset, Quantity: out.Quantity, Fee: quantity, From: out.from(), Offset: out.Offset != "", To: in.from(), At: out.At}}, p.feeRole(out))
+	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: fee, through: between, take: out.take(Moved, quantity, in.from())}, p.feeRole(out))
 }
 
 // sell plans a transfer at its value. Where both have the same currency the one owes what the other is owed, so that it can be eliminated; otherwise

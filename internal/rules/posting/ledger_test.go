@@ -112,12 +112,16 @@ func base() *shelf {
 	return s
 }
 
-// hold puts lots there, each as "account: quantity asset basis date". The source of an account has its name; what has none is parked.
+// hold puts lots there, each as "source/account: quantity asset basis date". A source is called as its account; what has none is parked.
 func (s *shelf) hold(lots ...string) {
 	for _, text := range lots {
 		account, rest, _ := strings.Cut(text, ": ")
 		w := strings.Fields(rest)
-		place := posting.Place{Source: "src " + account, Account: account, Entity: "A"}
+		source, account, apart := strings.Cut(account, "/")
+		if !apart {
+			account = source
+		}
+		place := posting.Place{Source: "src " + source, Account: account, Entity: "A"}
 		if strings.HasSuffix(account, "clearing") || account == "Loan" {
 			place.Source = ""
 		}

@@ -254,7 +254,7 @@ func (p *Plan) payFees() ([]cost, error) {
 			}})
 			continue
 		}
-		p.Takes = append(p.Takes, Take{Kind: Consumed, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.Quantity, From: leg.from(), Offset: leg.Offset != "", At: leg.At})
+		p.Takes = append(p.Takes, leg.take(Consumed, leg.Quantity, Place{}))
 		p.paid = append(p.paid, step{len(p.Takes) - 1, func(w *writer, a Answer) {
 			w.at(leg.Entity, currency)
 			basis := w.source(leg, a)
@@ -265,5 +265,10 @@ func (p *Plan) payFees() ([]cost, error) {
 	return costs, nil
 }
 
-// from is where lots of the leg are taken from.
+// from is where lots of the leg are taken from, or put.
 func (l *Leg) from() Place { return Place{l.Source, l.account(), l.Entity} }
+
+// take asks for all of an outflow.
+func (l *Leg) take(kind Kind, fee money.Decimal, to Place) Take {
+	return Take{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.from(), Offset: l.Offset != "", To: to, At: l.At}
+}

@@ -45,13 +45,10 @@ func (w *writer) at(entity, currency string) {
 	}
 }
 
-// line writes a line, unless it is zero. An amount below zero stands on the other side.
+// line writes a line, unless it is zero.
 func (w *writer) line(c class, side book.Side, account string, amount money.Decimal, memo string) {
 	if amount.IsZero() {
 		return
-	}
-	if amount.Sign() < 0 {
-		side, amount = side.Other(), amount.Neg()
 	}
 	next := written{Line{w.entity, account, side, amount, w.currency, memo}, c}
 	if c == feeLine || c == gainLine { // one line for each account is enough
