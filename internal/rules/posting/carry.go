@@ -81,7 +81,7 @@ func carryIn(p *Plan) error {
 		return receive(p)
 	}
 	l := load{asset: leg.Asset, lands: leg.landed(), inward: true,
-		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, Offset: true, To: leg.from(), At: leg.At}}
+		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: true, To: leg.from(), At: leg.At}}
 	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
 	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.worth(leg)
@@ -229,7 +229,7 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	if l.inward {
 		there, here = sourceLine, targetLine
 	}
-	left := w.takeFrom(here, t.From.Account, t.Offset, a, missing.Add(unspent))
+	left := w.takeFrom(here, t.From.Account, t.AccountOnly, a, missing.Add(unspent))
 	w.expense(l.costs)
 	w.gain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
 	w.used(a, disposal{kind: t.Kind, fee: disposed, feeWorth: l.fee.Sub(unspent), carried: true})

@@ -282,7 +282,7 @@ func TestTheLotEngineIsAskedForJustWhatMoves(t *testing.T) {
 		var got []string
 		for _, a := range plan.Takes {
 			text := fmt.Sprintf("%s %s %s fee %s from %s", a.Kind, a.Quantity, a.Asset.Symbol, a.Fee, a.From.Account)
-			if a.Offset {
+			if a.AccountOnly {
 				text += " alone"
 			}
 			if a.To.Account != "" {

@@ -65,7 +65,7 @@ func (s *shelf) answer(asks []posting.Take, currency func(entity string) string)
 }
 
 func from(at posting.Place, t posting.Take) bool {
-	return at.Entity == t.From.Entity && at.Source == t.From.Source && (at.Account == t.From.Account || t.From.Source != "" && !t.Offset)
+	return at.Entity == t.From.Entity && at.Source == t.From.Source && (at.Account == t.From.Account || t.From.Source != "" && !t.AccountOnly)
 }
 
 // apply does what the entry says of lots.

@@ -23,14 +23,14 @@ const (
 
 // Take is what the lot engine is asked for: a quantity of an asset, of which the part for the fee selects its lots first.
 type Take struct {
-	Kind     Kind
-	Asset    Asset
-	Quantity money.Decimal // all of it
-	Fee      money.Decimal // the part that pays the fee
-	From     Place         // Unparked: of the parked lots below its account
-	Offset   bool          // The account was named in the request, so only its lots will do.
-	To       Place         // where they go, of those that are not consumed
-	At       time.Time
+	Kind        Kind
+	Asset       Asset
+	Quantity    money.Decimal // all of it
+	Fee         money.Decimal // the part that pays the fee
+	From        Place         // Unparked: of the parked lots under its account
+	AccountOnly bool          // Only lots of that account will do: it was named, or they are parked there.
+	To          Place         // where they go, of those that are not consumed
+	At          time.Time
 }
 
 // Answer is what the lot engine gave for a take: slices of lots, those of the fee first. Their quantity may fall short. What is missing then

@@ -128,7 +128,7 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.Takes), len(answers))
 	}
 	for i, a := range answers {
-		if err := p.Takes[i].check(a); err != nil {
+		if err := p.Takes[i].check(a, p.in.Books.Currencies[p.Takes[i].From.Entity]); err != nil {
 			return Entry{}, err
 		}
 	}
@@ -145,11 +145,11 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 }
 
 // check compares an answer with what was asked.
-func (t Take) check(a Answer) error {
+func (t Take) check(a Answer, currency string) error {
 	var fee, rest money.Decimal
 	for _, s := range a.Slices {
-		if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 {
-			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity or a negative basis", s.Lot)
+		if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 || !s.Basis.RoundTo(currency).Equal(s.Basis) {
+			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity, or a basis that cannot be booked", s.Lot)
 		}
 		if s.Fee {
 			fee = fee.Add(s.Quantity)
@@ -270,5 +270,5 @@ func (l *Leg) from() Place { return Place{l.Source, l.account(), l.Entity} }
 
 // take asks for all of an outflow.
 func (l *Leg) take(kind Kind, fee money.Decimal, to Place) Take {
-	return Take{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.from(), Offset: l.Offset != "", To: to, At: l.At}
+	return Take{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.from(), AccountOnly: l.Offset != "", To: to, At: l.At}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/intake"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
@@ -113,6 +114,7 @@ func TestAnswersThatDoNotFitAreRefused(t *testing.T) {
 	for name, answers := range map[string][]posting.Answer{
 		"none": nil, "two": make([]posting.Answer, 2),
 		"too much": {slice("2.496", "1", false)}, "too much fee": {slice("0.006", "1", true)}, "nothing": {slice("0", "1", false)}, "owing": {slice("1", "-1", false)},
+		"not rounded": {slice("1", "1.001", false)},
 	} {
 		var r *posting.Refusal
 		if _, err := plan.Entry(answers); !errors.As(err, &r) || r.Reason != posting.WrongAnswer {
@@ -132,8 +134,13 @@ var ways = map[posting.Type]string{
 
 func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 	t.Parallel()
-	if len(posting.Types) != 25 || len(ways) != 25 {
-		t.Fatalf("%d types, %d looked at", len(posting.Types), len(ways))
+	if len(ways) != len(intake.Types) || len(posting.Types) != len(intake.Types) {
+		t.Fatalf("%d types are booked and %d looked at, of %d", len(posting.Types), len(ways), len(intake.Types))
+	}
+	for i, name := range intake.Types {
+		if name != string(posting.Types[i]) {
+			t.Errorf("%s is called %s", name, posting.Types[i])
+		}
 	}
 	for _, kind := range posting.Types {
 		var got string
