@@ -1,6 +1,8 @@
 package posting
 
 import (
+	"slices"
+
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -198,6 +200,7 @@ func (p *Plan) carries(l load, role string) error {
 	}
 	l.costs = append([]cost{{role, l.fee}}, others...)
 	l.pending = p.in.Type != Repayment
+	l.take.FeeProceeds = l.fee.Sub(l.onTop)
 	p.ask(l.take, func(w *writer, a Answer) { p.move(w, l, a) })
 	return nil
 }
@@ -216,13 +219,10 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	}
 	whole := t.Quantity.Sub(t.Fee)
 	var missing, unspent money.Decimal // what those are worth that were not there
-	disposed := t.Fee
 	if l.worth != nil {
-		disposed = spent
 		missing = share(l.worth.net(), whole.Sub(kept), whole, w.currency)
-		unspent = share(l.fee, t.Fee.Sub(spent), t.Fee, w.currency)
+		unspent = l.fee.Sub(share(t.FeeProceeds, spent, t.Fee, w.currency))
 	}
-	unspent = unspent.Add(l.onTop)
 	carried := keptBasis.Add(missing)
 
 	there, here := targetLine, sourceLine
@@ -232,7 +232,6 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	left := w.takeFrom(here, t.From.Account, t.AccountOnly, a, missing.Add(unspent))
 	w.expense(l.costs)
 	w.gain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
-	w.used(a, disposal{kind: t.Kind, fee: disposed, feeWorth: l.fee.Sub(unspent), carried: true})
 	if l.through == nil {
 		w.line(there, book.Debit, t.To.Account, carried, "")
 		w.arrive(l, a, missing)
@@ -253,7 +252,8 @@ func (w *writer) arrive(l load, a Answer, missing money.Decimal) {
 		}
 		rest = rest.Sub(s.Quantity)
 		weights = append(weights, s.Quantity)
-		made = append(made, Lot{Kind: l.take.Kind, Place: l.take.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency, AcquiredAt: s.AcquiredAt})
+		made = append(made, Lot{Kind: l.take.Kind, Place: l.take.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency, AcquiredAt: s.AcquiredAt,
+			BasisPending: s.BasisPending, Provisional: s.Provisional})
 	}
 	if rest.Sign() > 0 {
 		weights = append(weights, rest)
@@ -262,8 +262,19 @@ func (w *writer) arrive(l load, a Answer, missing money.Decimal) {
 	if len(made) == 0 {
 		return
 	}
-	for i, quantity := range money.Split(l.lands, weights, quantityPlaces) {
-		made[i].Quantity = quantity
+	places := int32(unitPlaces)
+	if !l.lands.Round(places).Equal(l.lands) {
+		places = quantityPlaces
 	}
+	var homeless money.Decimal // the basis of slices too small to become anything: it goes with the next, or the last
+	for i, quantity := range money.Split(l.lands, weights, places) {
+		made[i].Quantity, homeless = quantity, homeless.Add(made[i].Basis)
+		if quantity.Sign() > 0 {
+			made[i].Basis, homeless = homeless, money.Decimal{}
+		}
+	}
+	made = slices.DeleteFunc(made, func(m Lot) bool { return m.Quantity.IsZero() })
+	last := &made[len(made)-1]
+	last.Basis = last.Basis.Add(homeless)
 	w.lots = append(w.lots, made...)
 }

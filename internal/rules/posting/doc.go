@@ -2,7 +2,7 @@
 // becomes of lots. It is pure, and goes in two steps, because an asset leaves the books at a cost that only the lot engine knows:
 //
 //	plan, err := posting.Prepare(input)    // the refusals, and plan.Takes: which lots must be asked for
-//	entry, err := plan.Entry(answers)      // one answer for each take: lines, lots made, and a row for each slice that was used
+//	entry, err := plan.Entry(answers)      // one answer for each take: the lines, and the lots that are made
 //
 // All types come down to three movements:
 //

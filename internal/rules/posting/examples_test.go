@@ -172,7 +172,11 @@ var further = []example{
 	{name: "conversion with fees in both assets", kind: posting.Conversion, out: "ETH: 1.2 ETH fee 0.2 = 2880.00 fee 480.00", in: "WETH: 2 WETH fee 0.5 = 2400.00 fee 600.00",
 		lines: "Dr WETH 1125.00; Dr Network fees 1080.00; Cr ETH 1800.00; Cr Gain 405.00", lots: "WETH 1.5 WETH 1125.00 2025-01-10"},
 	{name: "conversion whose second slice takes the rest", kind: posting.Conversion, out: "ETH: 3 ETH", in: "LST: 1 LST",
-		lines: "Dr LST 5000.00; Cr ETH 5000.00", lots: "LST 0.666666666666666666666666666667 LST 3000.00 2025-01-10; LST 0.333333333333333333333333333333 LST 2000.00 2025-06-01"},
+		lines: "Dr LST 5000.00; Cr ETH 5000.00", lots: "LST 0.666666666666666667 LST 3000.00 2025-01-10; LST 0.333333333333333333 LST 2000.00 2025-06-01"},
+	{name: "conversion of slices too small to become anything", kind: posting.Conversion, out: "Gas: 3 SOL", in: "LST: 0.000000000000000001 LST",
+		holds: []string{"Gas: 1 SOL 1.00 2025-02-01", "Gas: 1 SOL 2.00 2025-02-02", "Gas: 1 SOL 4.00 2025-02-03"}, lines: "Dr LST 7.00; Cr Gas 7.00", lots: "LST 0.000000000000000001 LST 7.00 2025-02-03"},
+	{name: "conversion whose last slice is too small", kind: posting.Conversion, out: "Gas: 3 SOL", in: "LST: 0.000000000000000001 LST",
+		holds: []string{"Gas: 2 SOL 1.00 2025-02-01", "Gas: 1 SOL 2.00 2025-02-02"}, lines: "Dr LST 3.00; Cr Gas 3.00", lots: "LST 0.000000000000000001 LST 3.00 2025-02-01"},
 	{name: "transfer of more than is held", kind: posting.Internal, out: "ETH: 6 ETH = 14400.00", in: "Cold: 6 ETH",
 		lines: "Dr Cold 9000.00; Cr ETH 9000.00", lots: "Cold 2 ETH 3000.00 2025-01-10; Cold 3 ETH 6000.00 2025-06-01; Cold 1 ETH 0.00 2025-09-15 ?"},
 	{name: "parking of more than is held", kind: posting.Bridge, out: "ETH: 6 ETH",
@@ -339,21 +343,52 @@ func TestAFeeGoesToTheRoleThatIsSaid(t *testing.T) {
 	}
 }
 
-func TestUsesAddUpToWhatWasBooked(t *testing.T) {
+func TestTheLotEngineIsToldTheProceeds(t *testing.T) {
 	t.Parallel()
-	e, err := build(t, base(), worked[1].input())
+	for _, c := range []struct {
+		example
+		want string
+	}{
+		{example{kind: posting.Withdrawal, out: "ETH: 2.5 ETH fee 0.005 = 6000.00 fee 12.00", target: "Target"}, "5988.00 and 12.00 of the fee, costs 12.00"},
+		{example{kind: posting.Swap, out: "ETH: 1.0 ETH = 2400.00", in: "USDC: 2400 USDC fee 6 = 2400.00 fee 6.00"}, "2400.00 and 0.00 of the fee, costs 6.00"},
+		{example{kind: posting.Swap, out: "ETH: 1.0 ETH = 2400.00", in: "USDC: 2400 USDC fee 6 = 2400.00 fee 6.00", policy: posting.Policy{NetFees: true}}, "2400.00 and 0.00 of the fee, costs 6.00"},
+		{example{kind: posting.Swap, out: "ETH: 1.0 ETH = 2400.00", in: "USDC: 2400 USDC fee 6 = 2400.00 fee 6.00", policy: posting.Policy{NetFees: true, Capitalize: true}}, "2400.00 and 0.00 of the fee, costs 0.00"},
+		{example{kind: posting.TypeFee, out: "ETH: 0.01 ETH = 24.00", target: "Fees"}, "0.00 and 24.00 of the fee, costs 0.00"},
+		{example{kind: posting.Expense, out: "USDC: 9 USDC = 9.00", target: "Target", fees: []string{"ETH: 0.01 ETH = 24.00"}}, "0.00 and 24.00 of the fee, costs 0.00; 9.00 and 0.00 of the fee, costs 24.00"},
+		{example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "Cold: 0.9 ETH"}, "0.00 and 240.00 of the fee, costs 0.00"},
+		{example{kind: posting.Internal, in: "Cold: 1 ETH = 2400.00 fee 3.00"}, "0.00 and 0.00 of the fee, costs 0.00"},
+	} {
+		plan, err := posting.Prepare(c.input())
+		if err != nil {
+			t.Errorf("%s: %v", c.want, err)
+			continue
+		}
+		var got []string
+		for _, a := range plan.Takes {
+			got = append(got, fmt.Sprintf("%s and %s of the fee, costs %s", a.Proceeds.Fixed("USD"), a.FeeProceeds.Fixed("USD"), a.Costs.Fixed("USD")))
+		}
+		if got := strings.Join(got, "; "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.kind, got, c.want)
+		}
+	}
+}
+
+func TestWhatWasAGuessStaysOne(t *testing.T) {
+	t.Parallel()
+	plan, err := posting.Prepare(example{kind: posting.Internal, out: "ETH: 3 ETH", in: "Cold: 3 ETH"}.input())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got string
-	for _, u := range e.Uses {
-		got += string(u.Kind) + " " + u.Lot + " " + u.Quantity.String() + " proceeds " + u.Proceeds.Fixed("USD") + " basis " + u.Basis.Fixed("USD") + " fee " + u.Cost.Fixed("USD") + " gain " + u.Gain.Fixed("USD") + "\n"
+	e, err := plan.Entry([]posting.Answer{{Slices: []posting.Slice{
+		{Lot: "1", Quantity: dec("1"), Basis: dec("1"), BasisPending: true}, {Lot: "2", Quantity: dec("1"), Basis: dec("1"), Provisional: true}, {Quantity: dec("1")},
+	}}})
+	if err != nil || len(e.Lots) != 3 {
+		t.Fatal(e.Lots, err)
 	}
-	const want = "fee L1 0.005 proceeds 12.00 basis 7.50 fee 0.00 gain 4.50\n" +
-		"consume L1 1.995 proceeds 4788.00 basis 2992.50 fee 9.60 gain 1795.50\n" +
-		"consume L2 0.5 proceeds 1200.00 basis 1000.00 fee 2.40 gain 200.00\n"
-	if got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
+	for i, want := range []string{"true false 1", "false true 2", "true false "} {
+		if l := e.Lots[i]; fmt.Sprint(l.BasisPending, l.Provisional, " ", l.Parent) != want {
+			t.Errorf("%+v, want %s", l, want)
+		}
 	}
 }
 

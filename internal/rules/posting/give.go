@@ -171,14 +171,24 @@ func (p *Plan) gives(g gift, role string) error {
 		g.treatment = netted
 	}
 	if !g.leg.Asset.Lots {
-		p.add(func(w *writer, a Answer) { p.post(w, g, Take{}, a) })
+		p.add(func(w *writer, a Answer) { p.post(w, g, a) })
 		return nil
 	}
 	if g.purely {
 		g.spent = g.leg.Quantity
 	}
 	t := g.leg.take(Consumed, g.spent, Place{})
-	p.ask(t, func(w *writer, a Answer) { p.post(w, g, t, a) })
+	switch {
+	case t.Fee.Equal(t.Quantity):
+		t.FeeProceeds = g.worth.gross
+	case t.Fee.Sign() > 0:
+		t.FeeProceeds = g.own
+	}
+	t.Proceeds = g.worth.gross.Sub(t.FeeProceeds)
+	if g.sells() && (g.treatment == netted || !p.in.Policy.NetFees) {
+		t.Costs = total(g.costs)
+	}
+	p.ask(t, func(w *writer, a Answer) { p.post(w, g, a) })
 	return nil
 }
 
@@ -188,7 +198,7 @@ func (g gift) sells() bool {
 }
 
 // post writes a gift.
-func (p *Plan) post(w *writer, g gift, t Take, a Answer) {
+func (p *Plan) post(w *writer, g gift, a Answer) {
 	w.at(g.leg.Entity, p.currency(g.leg))
 	got := g.worth.net()
 	switch g.treatment {
@@ -211,20 +221,6 @@ func (p *Plan) post(w *writer, g gift, t Take, a Answer) {
 		gain = gain.Sub(total(g.costs))
 	}
 	w.gain(gain, RealizedGain, RealizedLoss)
-	w.used(a, g.disposal(t))
-}
-
-// disposal says what the slices were used for. The fee part brought the fee of the outflow itself, the rest everything else.
-func (g gift) disposal(t Take) disposal {
-	d := disposal{kind: Consumed, quantity: t.Quantity, fee: t.Fee, worth: g.worth.gross, costs: total(g.costs), netted: g.treatment == netted}
-	switch {
-	case t.Fee.Equal(t.Quantity):
-		d.feeWorth, d.worth, d.costs = g.worth.gross, money.Decimal{}, money.Decimal{}
-	case t.Fee.Sign() > 0:
-		d.feeWorth = g.own
-		d.worth = d.worth.Sub(d.feeWorth)
-	}
-	return d
 }
 
 func total(costs []cost) money.Decimal {

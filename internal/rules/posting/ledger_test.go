@@ -57,7 +57,7 @@ func (s *shelf) answer(asks []posting.Take, currency func(entity string) string)
 					basis = l.basis.Mul(take).Quo(l.quantity, places)
 				}
 				l.quantity, l.basis, part.want = l.quantity.Sub(take), l.basis.Sub(basis), part.want.Sub(take)
-				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: take, Basis: basis, AcquiredAt: l.at, Fee: part.fee})
+				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: take, Basis: basis, AcquiredAt: l.at, Fee: part.fee, BasisPending: l.pending})
 			}
 		}
 	}
@@ -68,12 +68,14 @@ func from(at posting.Place, t posting.Take) bool {
 	return at.Entity == t.From.Entity && at.Source == t.From.Source && (at.Account == t.From.Account || t.From.Source != "" && !t.AccountOnly)
 }
 
-// apply does what the entry says of lots.
-func (s *shelf) apply(e posting.Entry) {
-	for _, u := range e.Uses {
-		for n := range s.lots {
-			if s.lots[n].id == u.Lot {
-				s.lots[n].quantity, s.lots[n].basis = s.lots[n].quantity.Sub(u.Quantity), s.lots[n].basis.Sub(u.Basis)
+// apply does what the answers and the entry say of lots.
+func (s *shelf) apply(answers []posting.Answer, e posting.Entry) {
+	for _, a := range answers {
+		for _, u := range a.Slices {
+			for n := range s.lots {
+				if s.lots[n].id == u.Lot {
+					s.lots[n].quantity, s.lots[n].basis = s.lots[n].quantity.Sub(u.Quantity), s.lots[n].basis.Sub(u.Basis)
+				}
 			}
 		}
 	}
@@ -178,22 +180,30 @@ func target(text string) posting.Target {
 	return t
 }
 
+// deed is what was asked, answered and booked.
+type deed struct {
+	posting.Entry
+	takes   []posting.Take
+	answers []posting.Answer
+}
+
 // build goes both steps and lets the shelf follow.
-func build(t *testing.T, s *shelf, in posting.Input) (posting.Entry, error) {
+func build(t *testing.T, s *shelf, in posting.Input) (deed, error) {
 	t.Helper()
 	plan, err := posting.Prepare(in)
 	if err != nil {
-		return posting.Entry{}, err
+		return deed{}, err
 	}
-	e, err := plan.Entry(s.answer(plan.Takes, func(entity string) string { return in.Books.Currencies[entity] }))
+	d := deed{takes: plan.Takes, answers: s.answer(plan.Takes, func(entity string) string { return in.Books.Currencies[entity] })}
+	d.Entry, err = plan.Entry(d.answers)
 	if err == nil {
-		s.apply(e)
+		s.apply(d.answers, d.Entry)
 	}
-	return e, err
+	return d, err
 }
 
 // written shows lines as an accountant would.
-func written(e posting.Entry) string {
+func written(e deed) string {
 	var out []string
 	for _, l := range e.Lines {
 		side := "Dr"

@@ -10,7 +10,7 @@ import (
 // Kind is what becomes of lots.
 type Kind string
 
-// The kinds. Created is of lots only, Fee of uses only.
+// The kinds. Created is of lots only.
 const (
 	Created   Kind = "create"
 	Consumed  Kind = "consume"
@@ -18,7 +18,6 @@ const (
 	Converted Kind = "convert"
 	Parked    Kind = "park"
 	Unparked  Kind = "unpark"
-	Fee       Kind = "fee"
 )
 
 // Take is what the lot engine is asked for: a quantity of an asset, of which the part for the fee selects its lots first.
@@ -31,6 +30,11 @@ type Take struct {
 	AccountOnly bool          // Only lots of that account will do: it was named, or they are parked there.
 	To          Place         // where they go, of those that are not consumed
 	At          time.Time
+	// Proceeds are what was got for what is consumed, without the part for the fee and before costs; FeeProceeds what the fee part was worth. Of
+	// fee that is unparked only in part it is the rounded share.
+	Proceeds, FeeProceeds money.Decimal
+	// Costs are the fees of a disposal. Where the policy is to net them, they reduce its gain.
+	Costs money.Decimal
 }
 
 // Answer is what the lot engine gave for a take: slices of lots, those of the fee first. Their quantity may fall short. What is missing then
@@ -40,7 +44,7 @@ type Answer struct {
 	Slices []Slice
 }
 
-// Slice is a part of a lot.
+// Slice is a part of a lot. Without a lot it is what was missing.
 type Slice struct {
 	Lot        string
 	Account    string // that carries the lot; empty where it is that of the source
@@ -48,13 +52,14 @@ type Slice struct {
 	Basis      money.Decimal // in the currency of the legal entity
 	AcquiredAt time.Time
 	Fee        bool // It pays the fee.
+	// BasisPending and Provisional are those of its lot.
+	BasisPending, Provisional bool
 }
 
 // Entry is the outcome.
 type Entry struct {
 	Lines []Line
 	Lots  []Lot
-	Uses  []Use
 }
 
 // Line is one line of the entry. Its amount is positive.
@@ -78,13 +83,4 @@ type Lot struct {
 	AcquiredAt time.Time
 	// BasisPending says that the basis is a guess until the other leg of a transfer is known, Provisional until the type is.
 	BasisPending, Provisional bool
-}
-
-// Use is what a slice was used for. Proceeds are gross of the fee; gains are as booked, so that they add up to the lines. The last use of a take
-// has no lot where the lots fell short.
-type Use struct {
-	Take int
-	Kind Kind
-	Slice
-	Proceeds, Cost, Gain money.Decimal // Cost is the use's part of the fee.
 }

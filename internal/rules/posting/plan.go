@@ -127,7 +127,9 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	if len(answers) != len(p.Takes) {
 		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.Takes), len(answers))
 	}
+	given := make([]Answer, len(answers))
 	for i, a := range answers {
+		given[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
 		if err := p.Takes[i].check(a, p.in.Books.Currencies[p.Takes[i].From.Entity]); err != nil {
 			return Entry{}, err
 		}
@@ -136,9 +138,8 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	for _, s := range slices.Concat(p.steps, p.paid) {
 		var a Answer
 		if s.take != noTake {
-			a = answers[s.take]
+			a = given[s.take]
 		}
-		w.take = s.take
 		s.post(w, a)
 	}
 	return w.entry()
@@ -254,12 +255,13 @@ func (p *Plan) payFees() ([]cost, error) {
 			}})
 			continue
 		}
-		p.Takes = append(p.Takes, leg.take(Consumed, leg.Quantity, Place{}))
+		t := leg.take(Consumed, leg.Quantity, Place{})
+		t.FeeProceeds = worth.gross
+		p.Takes = append(p.Takes, t)
 		p.paid = append(p.paid, step{len(p.Takes) - 1, func(w *writer, a Answer) {
 			w.at(leg.Entity, currency)
 			basis := w.source(leg, a)
 			w.gain(worth.gross.Sub(basis), RealizedGain, RealizedLoss)
-			w.used(a, disposal{quantity: leg.Quantity, fee: leg.Quantity, feeWorth: worth.gross})
 		}})
 	}
 	return costs, nil

@@ -168,10 +168,10 @@ func (w *world) happen(t *testing.T, in posting.Input) error {
 	w.booked[string(in.Type)+" "+way]++
 	w.balance(e.Lines)
 	after, basisAfter := w.total(func(l lot) money.Decimal { return l.quantity }), w.total(func(l lot) money.Decimal { return l.basis })
-	return errors.Join(checkLines(w.books, e), checkUses(e), w.checkSubLedger(), checkCarried(e, basisBefore, basisAfter), checkQuantities(in, e, before, after))
+	return errors.Join(checkLines(w.books, e), checkGains(in, e), w.checkSubLedger(), checkCarried(e, basisBefore, basisAfter), checkQuantities(in, e, before, after))
 }
 
-func checkLines(books posting.Books, e posting.Entry) error {
+func checkLines(books posting.Books, e deed) error {
 	var lines []book.Line
 	for _, l := range e.Lines {
 		if l.Amount.Sign() <= 0 || !l.Amount.RoundTo(l.Currency).Equal(l.Amount) || l.Account == "" || l.Currency != books.Currencies[l.Entity] {
@@ -185,9 +185,9 @@ func checkLines(books posting.Books, e posting.Entry) error {
 	return nil
 }
 
-// checkUses: the rows of dispositions add up to the gains in the books.
-func checkUses(e posting.Entry) error {
-	var booked, rows money.Decimal
+// checkGains: what the lot engine makes of the proceeds it is told adds up to the gains in the books.
+func checkGains(in posting.Input, e deed) error {
+	var booked, gained money.Decimal
 	for _, l := range e.Lines {
 		switch l.Account {
 		case "Gain":
@@ -196,11 +196,27 @@ func checkUses(e posting.Entry) error {
 			booked = booked.Sub(l.Amount)
 		}
 	}
-	for _, u := range e.Uses {
-		rows = rows.Add(u.Gain)
+	for i, a := range e.takes {
+		proceeds, there := a.Proceeds.Add(a.FeeProceeds), money.Decimal{}
+		for _, s := range e.answers[i].Slices {
+			if s.Fee || a.Kind == posting.Consumed {
+				gained = gained.Sub(s.Basis)
+			}
+			if s.Fee {
+				there = there.Add(s.Quantity)
+			}
+		}
+		if a.Kind == posting.Unparked && !in.Target.Lots && !a.Fee.IsZero() {
+			places, _ := money.MinorUnits(in.Books.Currencies[a.From.Entity])
+			proceeds = proceeds.Mul(there).Quo(a.Fee, places)
+		}
+		if in.Policy.NetFees {
+			proceeds = proceeds.Sub(a.Costs)
+		}
+		gained = gained.Add(proceeds)
 	}
-	if !booked.Equal(rows) {
-		return fmt.Errorf("gains are %s in the lines and %s in the uses: %s", booked, rows, written(e))
+	if !booked.Equal(gained) {
+		return fmt.Errorf("gains are %s in the lines and %s of the lots: %s", booked, gained, written(e))
 	}
 	return nil
 }
@@ -225,21 +241,20 @@ func (w *world) checkSubLedger() error {
 }
 
 // checkCarried: what is carried keeps its basis, and only the fee part gains. Into another currency it is converted.
-func checkCarried(e posting.Entry, before, after money.Decimal) error {
+func checkCarried(e deed, before, after money.Decimal) error {
 	var used, fees, made money.Decimal
 	carried, currencies := false, map[string]bool{}
-	for _, u := range e.Uses {
-		if u.Kind == posting.Consumed && !u.Fee {
-			return nil
-		}
-		used = used.Add(u.Basis)
-		if u.Fee {
-			fees = fees.Add(u.Basis)
-			continue
-		}
-		carried = true
-		if !u.Gain.IsZero() {
-			return fmt.Errorf("what was carried gained %s", u.Gain)
+	for i, a := range e.answers {
+		for _, u := range a.Slices {
+			used = used.Add(u.Basis)
+			if u.Fee {
+				fees = fees.Add(u.Basis)
+				continue
+			}
+			if e.takes[i].Kind == posting.Consumed {
+				return nil
+			}
+			carried = true
 		}
 	}
 	for _, l := range e.Lots {
@@ -260,11 +275,11 @@ func checkCarried(e posting.Entry, before, after money.Decimal) error {
 }
 
 // checkQuantities: what lands is there, and nothing else came or went.
-func checkQuantities(in posting.Input, e posting.Entry, before, after money.Decimal) error {
+func checkQuantities(in posting.Input, e deed, before, after money.Decimal) error {
 	var used, made money.Decimal
-	for _, u := range e.Uses {
-		if u.Lot != "" {
-			used = used.Add(u.Quantity)
+	for _, a := range e.answers {
+		for _, s := range a.Slices {
+			used = used.Add(s.Quantity)
 		}
 	}
 	for _, l := range e.Lots {

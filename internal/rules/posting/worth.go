@@ -46,8 +46,12 @@ func (b Books) convert(amount money.Decimal, from, to string) (money.Decimal, er
 	return amount.Mul(rate).RoundTo(to), nil
 }
 
-// quantityPlaces is how exact a quantity is that has to be divided.
-const quantityPlaces = money.DigitsAfterMax
+const (
+	// quantityPlaces is how exact a quantity is that has to be divided.
+	quantityPlaces = money.DigitsAfterMax
+	// unitPlaces is the number of digits after the point of the smallest unit of most tokens.
+	unitPlaces = 18
+)
 
 // feeQuantity is the part of an outflow that its fee took. Where the platform does not say, it is the fee's share of the value.
 func (l *Leg) feeQuantity() money.Decimal {

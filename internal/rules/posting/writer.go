@@ -25,10 +25,8 @@ type writer struct {
 	entities []string
 	entity   string
 	currency string
-	take     int
 	lines    []written
 	lots     []Lot
-	uses     []Use
 	err      error
 }
 
@@ -169,7 +167,7 @@ func (w *writer) entry() (Entry, error) {
 	if w.err != nil {
 		return Entry{}, w.err
 	}
-	e := Entry{Lots: w.lots, Uses: w.uses}
+	e := Entry{Lots: w.lots}
 	slices.SortStableFunc(w.lines, func(a, b written) int {
 		if a.Entity != b.Entity {
 			return slices.Index(w.entities, a.Entity) - slices.Index(w.entities, b.Entity)
