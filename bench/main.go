@@ -65,6 +65,8 @@ var suite = []struct {
 	{"post-postgres", measurePostPostgres},
 	{"post-sqlite", measurePostSQLite},
 	{"balance-sheet", measureSheet},
+	{"transactions-sqlite", measureTransactionsSQLite},
+	{"transactions-postgres", measureTransactionsPostgres},
 }
 
 func main() { os.Exit(run()) }

@@ -72,12 +72,13 @@ func IsNotFound(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusNotFound
 }
 
-// Call is one request. Query and Body may be nil.
+// Call is one request. Query and Body may be nil; Form stands in for Body where there is a file to send.
 type Call struct {
 	Method         string
 	Path           string
 	Query          url.Values
 	Body           any
+	Form           *Form
 	IdempotencyKey string
 }
 
@@ -114,18 +115,38 @@ func (c *Client) once(ctx context.Context, call Call, body []byte, out any) erro
 	if len(call.Query) > 0 {
 		address += "?" + call.Query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
+	sender, content, contentType := c.HTTP, io.ReadCloser(io.NopCloser(bytes.NewReader(body))), ""
+	if call.Body != nil {
+		contentType = "application/json"
+	}
+	if call.Form != nil {
+		var err error
+		if content, contentType, err = call.Form.open(); err != nil {
+			return err
+		}
+		patient := *c.HTTP // a file takes as long as it takes, until the context ends
+		patient.Timeout = 0
+		sender = &patient
+	}
+	defer content.Close()
+	req, err := http.NewRequestWithContext(ctx, call.Method, address, content)
 	if err != nil {
 		return err
 	}
+	if call.Form == nil {
+		req.ContentLength = int64(len(body))
+		if len(body) == 0 {
+			req.Body = http.NoBody
+		}
+	}
 	req.Header.Set("X-API-Key", c.key)
-	if call.Body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
 	}
 	if call.IdempotencyKey != "" {
 		req.Header.Set("Idempotency-Key", call.IdempotencyKey)
 	}
-	res, err := c.HTTP.Do(req)
+	res, err := sender.Do(req)
 	if err != nil {
 		return err
 	}

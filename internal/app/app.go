@@ -15,13 +15,16 @@ import (
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -39,8 +42,11 @@ type App struct {
 	Tags         *tag.Service
 	FX           *fx.Service
 	Transactions *txn.Service
+	Spam         *spam.Service
+	Transfers    *transfers.Service
 	Journal      *journal.Service
 	Exchange     *interchange.Service
+	Imports      *imports.Service
 	Reports      *report.Service
 	Periods      *period.Service
 
@@ -60,12 +66,15 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:        audit.NewService(d),
 		Entities:     entity.NewService(d),
 		Accounts:     account.NewService(d),
-		Sources:      source.NewService(d, txn.Shelve, nil),
+		Sources:      source.NewService(d, transfers.Shelve, nil),
 		Tags:         tag.NewService(d),
 		FX:           fx.NewService(d),
 		Transactions: txn.NewService(d),
+		Spam:         spam.NewService(d),
+		Transfers:    transfers.NewService(d),
 		Journal:      entries,
 		Exchange:     interchange.NewService(d, entries),
+		Imports:      imports.NewService(d),
 		Reports:      report.NewService(d),
 		Periods:      period.NewService(d),
 		log:          log,
@@ -75,14 +84,18 @@ func New(d *db.DB, log *slog.Logger) *App {
 const (
 	sweepEvery  = time.Hour
 	turnEvery   = time.Hour
+	matchEvery  = 10 * time.Second
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
 // Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
-	workers := job.NewWorkers()
+	workers, runner := job.NewWorkers(), imports.NewRunner(a.Imports, a.log)
 	job.Handle(workers, func(ctx context.Context, e event.Happened) error {
 		for _, one := range e.Events {
+			if one.Type == imports.EventCreated {
+				runner.Wake()
+			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
 		return nil
@@ -91,6 +104,13 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
 	job.Every(workers, turnEvery, period.Turn{})
+	// A large import takes longer to match than a job may; what is done of it stays done.
+	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
+		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
+	})
+	job.Every(workers, matchEvery, transfers.Sweep{})
+	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.Clear(ctx) })
+	job.Every(workers, sweepEvery, imports.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
 		return fmt.Errorf("make the job queue: %w", err)
@@ -99,10 +119,11 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	var relay sync.WaitGroup
-	relay.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
+	var beside sync.WaitGroup
+	beside.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
+	beside.Go(func() { runner.Run(ctx) })
 	<-ctx.Done()
-	relay.Wait()
+	beside.Wait()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := queue.Stop(stop); err != nil {

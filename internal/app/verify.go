@@ -9,10 +9,14 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -28,6 +32,10 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	tag.Check,
 	source.Check,
 	fx.Check,
+	txn.Check,
+	spam.Check,
+	transfers.Check,
+	imports.Check,
 }
 
 // Finding is one broken invariant.

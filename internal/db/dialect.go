@@ -48,6 +48,8 @@ var words = map[string]map[Engine]string{
 	"any": {SQLite: "IN (SELECT value FROM json_each(?))", Postgres: "= ANY(?::text[])"},
 	// SQLite knows no figures about the data and might take the wrong index for the one condition that a sign before the column leaves it.
 	"unindexed": {SQLite: "+", Postgres: ""},
+	// And as rows, of which each has a value.
+	"texts": {SQLite: "json_each(?) AS w", Postgres: "unnest(?::text[]) AS w (value)"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
 	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},

@@ -28,7 +28,7 @@ func (d *DB) openSQLite() error {
 	path := filepath.Join(d.config.Dir, File)
 	var err error
 	// The writer is one connection, so that waiting writes share a commit instead of fighting for the lock.
-	if d.write, err = sql.Open("sqlite", sqliteDSN(path, "_txlock=immediate&_pragma=cache_size(-65536)")); err != nil {
+	if d.write, err = sql.Open("sqlite", sqliteDSN(path, "_txlock=immediate&_pragma=cache_size(-32768)")); err != nil {
 		return err
 	}
 	d.write.SetMaxOpenConns(1)

@@ -79,7 +79,12 @@ func compile(e Engine, text string) *statement {
 	}
 	st.writes = writeRe.MatchString(text)
 	st.changes = audited && st.writes
-	st.sql = st.number(e, expand(e, text))
+	text = expand(e, text)
+	if e == SQLite {
+		// It would plan for the very number that is bound, and compile the statement anew each time it is.
+		text = strings.ReplaceAll(text, "LIMIT ?", "LIMIT ? + 0")
+	}
+	st.sql = st.number(e, text)
 	return st
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
@@ -48,7 +49,7 @@ func Found(ctx context.Context, a *app.App) (org.Founded, error) {
 	if c.zone, err = time.LoadLocation(f.Organization.Timezone); err != nil {
 		return f, err
 	}
-	for _, step := range []func(context.Context) error{c.entities, c.readChart, c.openSources, c.labels, c.rates, c.entries, c.closeMonths} {
+	for _, step := range []func(context.Context) error{c.entities, c.readChart, c.openSources, c.arrive, c.labels, c.rates, c.entries, c.closeMonths} {
 		if err := step(ctx); err != nil {
 			return f, fmt.Errorf("make the demo's books: %w", err)
 		}
@@ -122,6 +123,57 @@ func (c *company) openSources(ctx context.Context) error {
 		c.sources = append(c.sources, made.ID)
 	}
 	return nil
+}
+
+// arrive brings in what the sources tell, in the order it happened, and links what belongs together.
+func (c *company) arrive(ctx context.Context) error {
+	for rest := c.activity.Transactions; len(rest) > 0; {
+		n := min(len(rest), txn.AddMax)
+		all := make([]txn.CreateParams, n)
+		for i, x := range rest[:n] {
+			all[i] = txn.CreateParams{SourceID: c.sources[x.Source], Params: paramsOf(x)}
+		}
+		if _, err := c.app.Transactions.Create(ctx, all); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	first, last := c.activity.Transactions[0].At, c.activity.Transactions[len(c.activity.Transactions)-1].At
+	_, err := c.app.Transfers.After(ctx, actor.From(ctx).OrganizationID, first, last)
+	return err
+}
+
+// typeOf is what a source says for sure of some categories.
+var typeOf = map[string]txn.Type{"network_fee": txn.Fee, "refund": txn.Refund, "chargeback": txn.Chargeback}
+
+// paramsOf is a transaction as its source tells it.
+func paramsOf(x activity.Transaction) txn.Params {
+	p := txn.Params{
+		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: txn.Direction(x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
+		Category: x.Category, Vendor: x.Vendor, EventKey: x.TradeID, Type: typeOf[x.Category],
+	}
+	if v := x.Value; v != nil {
+		p.Value = &txn.ValueParams{Gross: v.Gross, Fee: v.Fee, Net: v.Net, Currency: v.Currency}
+	}
+	if v := x.Crypto; v != nil {
+		if v.TokenName != "" { // as explorers write it
+			p.Description += ": " + v.TokenName
+		}
+		p.Crypto = &txn.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset, ContractAddress: v.Contract, TokenID: v.TokenID, FeeAssetType: v.FeeAsset}
+		if v.Block > 0 {
+			p.Crypto.BlockNumber = &v.Block
+		}
+		if v.FeeQuantity.Sign() > 0 {
+			p.Crypto.FeeQuantity = &v.FeeQuantity
+		}
+	}
+	if v := x.Bank; v != nil {
+		p.Bank = &txn.Bank{BankName: v.Name, AccountLast4: v.Last4, CounterpartyName: v.Counterparty}
+	}
+	if v := x.Card; v != nil {
+		p.Card = &txn.Card{MerchantName: v.Merchant, MerchantCategory: v.Category, CardholderName: v.Holder, Last4: v.Last4}
+	}
+	return p
 }
 
 func (c *company) labels(ctx context.Context) error {

@@ -132,7 +132,10 @@ const countMax = 1000
 var transactions = user{"transactions", "transactions", "OT", "SELECT count(*) AS count, min(number) AS first FROM (SELECT number FROM transactions " +
 	"WHERE organization_id = @org AND shelf IN (0, 1) AND source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS t"}
 
-var users = []user{transactions}
+// imports are those of files that were brought whole: an upload that never became an import goes by itself.
+var imports = user{"imports", "imports", "", "SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM imports WHERE organization_id = @org AND source_id = ? AND status <> 'uploading'"}
+
+var users = []user{transactions, imports}
 
 func selectUse(ctx context.Context, tx *db.Tx, by user, sourceID string) (use, error) {
 	return db.One[use](ctx, tx, "count", by.count, sourceID)
@@ -156,7 +159,8 @@ type standing struct {
 
 func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
 	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
-		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = s.source_id) AS used, "+
+		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = s.source_id) "+
+		"OR EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.source_id = s.source_id AND i.status <> 'uploading') AS used, "+
 		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND e.transaction_id = b.transaction_id "+
 		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+
 		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND o.source_id <> s.source_id) AS beside "+

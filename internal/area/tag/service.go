@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
@@ -122,11 +123,8 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 		if err != nil {
 			return err
 		}
-		if u.Entries > 0 {
-			return fault.Conflictf("the tag is in use; journal entries: %d (such as JE-%d)", u.Entries, *u.First)
-		}
-		if u.Balances > 0 {
-			return fault.Conflictf("the tag is in use; balances: %d", u.Balances)
+		if where := u.text(); where != "" {
+			return fault.Conflictf("the tag is in use; %s", where)
 		}
 		if err := remove(ctx, tx, tagID); err != nil {
 			return err
@@ -134,6 +132,21 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 		audit.Record(ctx, tx, audit.Change{Action: "tag.deleted", ResourceType: "tag", ResourceID: tagID, Before: t.facts()})
 		return nil
 	})
+}
+
+// text says what a tag is used by; balances are worth a word only where nothing explains them.
+func (u use) text() string {
+	var parts []string
+	if u.Entries > 0 {
+		parts = append(parts, fmt.Sprintf("journal entries: %d (such as JE-%d)", u.Entries, *u.FirstEntry))
+	}
+	if u.Transactions > 0 {
+		parts = append(parts, fmt.Sprintf("transactions: %d (such as OT-%d)", u.Transactions, *u.FirstTransaction))
+	}
+	if u.Balances > 0 && u.Entries == 0 {
+		parts = append(parts, fmt.Sprintf("balances: %d", u.Balances))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // normal gives the tag as it is kept, or every fault in it.

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,10 +10,12 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
+	rules "github.com/bursarhq/bursar/internal/rules/spam"
 )
 
 // Outcome is what became of a transaction that was to be added.
@@ -51,6 +54,9 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	}
 	if len(made) == 0 {
 		return out, nil, nil
+	}
+	if err := judge(ctx, tx, made); err != nil {
+		return nil, nil, err
 	}
 	if err := insertAll(ctx, tx, made); err != nil {
 		return nil, nil, err
@@ -92,7 +98,7 @@ func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	t := Transaction{
 		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
 		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank, Card: n.Card,
-		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: n.TagIDs, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: tagSet(n.TagIDs), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
 	if v := n.Value; v != nil {
 		t.Value = &Value{v.Gross, v.Fee, v.Currency}
@@ -104,6 +110,75 @@ func (n New) transaction(tx *db.Tx, number int64) Transaction {
 		t.TypeBeforeSpam, t.Status = Unknown, Spam
 	}
 	return t
+}
+
+// tagSet is tags as they are kept: each once, in order.
+func tagSet(ids []string) []string {
+	set := append([]string{}, ids...)
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// judge puts the spam among what has just arrived aside, and keeps why.
+func judge(ctx context.Context, tx *db.Tx, made []Transaction) error {
+	if !slices.ContainsFunc(made, func(t Transaction) bool { return t.Source.Type.Class() == source.Crypto }) {
+		return nil
+	}
+	sources, err := source.All(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var own []string
+	for _, s := range sources {
+		if s.Address != "" {
+			own = append(own, s.Address)
+		}
+	}
+	verdicts, err := spam.Judge(ctx, tx, own, arrivals(made))
+	if err != nil {
+		return err
+	}
+	for i, v := range verdicts {
+		if v.Score == 0 {
+			continue
+		}
+		verdict := Verdict{Score: v.Score, Reasons: make([]Reason, len(v.Reasons))}
+		for n, r := range v.Reasons {
+			verdict.Reasons[n] = Reason{string(r.Code), r.Weight, r.Text}
+		}
+		made[i].Spam = &verdict
+		made[i] = made[i].withStatus(v.Spam || made[i].Status == Spam, made[i].Type)
+	}
+	return nil
+}
+
+// arrivals are transactions as the spam filter sees them. Whoever paid the network for one asked for it: by a fee of its own, or by a fee that
+// is a transaction itself and has the same hash.
+func arrivals(made []Transaction) []rules.Arrival {
+	paid := map[string]bool{}
+	for _, t := range made {
+		if t.Crypto != nil && t.Type == Fee && !IsInflow(t.Direction) {
+			paid[t.Crypto.TransactionHash] = true
+		}
+	}
+	all := make([]rules.Arrival, len(made))
+	for i, t := range made {
+		a := rules.Arrival{Class: string(t.Source.Type.Class()), SourceID: t.Source.ID, At: t.At, Inflow: IsInflow(t.Direction), Symbol: t.Asset(), Description: t.Description}
+		if t.Quantity == nil {
+			continue // what is not known is not nothing, and cannot be judged
+		}
+		a.Quantity = *t.Quantity
+		if t.Value != nil {
+			a.Value, a.Currency = &t.Value.Gross, t.Value.Currency
+		}
+		a.Chain = t.Source.Chain
+		if c := t.Crypto; c != nil {
+			a.Chain, a.Hash, a.Contract, a.TokenID, a.From, a.To = cmp.Or(c.Chain, a.Chain), c.TransactionHash, c.ContractAddress, c.TokenID, c.From, c.To
+			a.PaidFee = c.TransactionHash != "" && paid[c.TransactionHash] || !a.Inflow && c.FeeQuantity != nil && c.FeeQuantity.Sign() > 0
+		}
+		all[i] = a
+	}
+	return all
 }
 
 // record audits an arrival as a whole: what came is in the rows themselves, which never change in what the source said, and one audit row a

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,7 @@ type condition struct {
 	column   string      // the one it asks of, where there is one
 	branches []condition // what it asks as alternatives, for each of which an index gives rows by date
 	finds    bool        // an index finds what it asks for, in no useful order
+	quickly  bool        // and one row after the other, so that a few cost little
 	by       *condition  // what is asked of that index, where that is not the condition itself
 	names    bool        // it names transactions one by one, by an index that does not know shelves
 
@@ -31,14 +33,15 @@ func (c condition) render(alias string, indexed bool) string {
 	return strings.ReplaceAll(c.text, "§", alias)
 }
 
-// oneOf asks a column for some values.
+// oneOf asks a column for some values, each once however often it is named: a branch for each would find the same rows again.
 func oneOf(column string, values []string) condition {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(values) == 1 {
-		c := condition{text: "§" + column + " = ?", args: []any{values[0]}, column: column, finds: true}
+		c := condition{text: "§" + column + " = ?", args: []any{values[0]}, column: column, finds: true, quickly: true}
 		c.branches = []condition{c}
 		return c
 	}
-	c := condition{text: "§" + column + " {any}", args: []any{values}, column: column, finds: true}
+	c := condition{text: "§" + column + " {any}", args: []any{values}, column: column, finds: true, quickly: true}
 	for _, v := range values {
 		c.branches = append(c.branches, oneOf(column, []string{v}))
 	}
@@ -70,7 +73,7 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		all = append(all, c)
 	}
 	if w.addresses != nil {
-		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{w.addresses, w.addresses, w.owners}, finds: true}
+		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{w.addresses, w.addresses, w.owners}, finds: true, quickly: true}
 		for _, a := range w.addresses {
 			c.branches = append(c.branches, oneOf("from_key", []string{a}), oneOf("to_key", []string{a}))
 		}
@@ -91,7 +94,7 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		all = append(all, w.containing(e))
 	}
 	if !w.since.IsZero() {
-		all = append(all, condition{text: "§updated_at >= ?", args: []any{w.since}, finds: true})
+		all = append(all, condition{text: "§updated_at >= ?", args: []any{w.since}, finds: true, quickly: true})
 	}
 	all = append(all, w.price.conditions("gross_price_key")...)
 	all = append(all, w.amount.conditions("gross_amount_key")...)
@@ -140,24 +143,26 @@ func (w wanted) tabled() (all []condition) {
 func (b bounds) conditions(column string) []condition {
 	switch {
 	case b.low != "" && b.high != "":
-		return []condition{{text: "§" + column + " BETWEEN ? AND ?", args: []any{b.low, b.high}, finds: true}}
+		return []condition{{text: "§" + column + " BETWEEN ? AND ?", args: []any{b.low, b.high}, finds: true, quickly: true}}
 	case b.low != "":
-		return []condition{{text: "§" + column + " >= ?", args: []any{b.low}, finds: true}}
+		return []condition{{text: "§" + column + " >= ?", args: []any{b.low}, finds: true, quickly: true}}
 	case b.high != "":
-		return []condition{{text: "§" + column + " > '' AND §" + column + " <= ?", args: []any{b.high}, finds: true}}
+		return []condition{{text: "§" + column + " > '' AND §" + column + " <= ?", args: []any{b.high}, finds: true, quickly: true}}
 	}
 	return nil
 }
 
-// span is what a filter asks of the date.
-func (w wanted) span() (all []condition) {
-	if !w.first.IsZero() {
-		all = append(all, condition{text: "§transaction_date >= ?", args: []any{w.first}, finds: true})
+// span is what a filter asks of the date, as one condition, so that an index is read between both ends.
+func (w wanted) span() []condition {
+	switch {
+	case !w.first.IsZero() && !w.last.IsZero():
+		return []condition{{text: "§transaction_date BETWEEN ? AND ?", args: []any{w.first, w.last}, finds: true, quickly: true}}
+	case !w.first.IsZero():
+		return []condition{{text: "§transaction_date >= ?", args: []any{w.first}, finds: true, quickly: true}}
+	case !w.last.IsZero():
+		return []condition{{text: "§transaction_date <= ?", args: []any{w.last}, finds: true, quickly: true}}
 	}
-	if !w.last.IsZero() {
-		all = append(all, condition{text: "§transaction_date <= ?", args: []any{w.last}, finds: true})
-	}
-	return all
+	return nil
 }
 
 // nothing tells that no transaction can pass.

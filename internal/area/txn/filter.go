@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -71,9 +72,10 @@ type wanted struct {
 	types       []string
 	assets      []string
 	chains      []string
-	categories  []string // keys
-	addresses   []string // keys
-	owners      []string // sources that have one of the addresses
+	categories  []string                 // keys
+	addresses   []string                 // keys
+	owners      []string                 // sources that have one of the addresses
+	known       map[string]source.Source // all sources, where they were looked at
 	direction   string
 	search      string
 	rare        []string // the letters to look the search up by
@@ -126,6 +128,7 @@ func (f Filter) check() (w wanted, err error) {
 			w.numbers = []int64{}
 		}
 	}
+	checkText(&faults, "search", f.Search, SearchMax)
 	w.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
 	w.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
 	w.first, w.last = moment(&faults, "start_date", f.StartDate, false), moment(&faults, "end_date", f.EndDate, true)
@@ -197,23 +200,26 @@ func (f Filter) bounds(faults *fault.List, field, low, high string) (b bounds) {
 	return b
 }
 
-// moment reads an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above.
-func moment(faults *fault.List, field, text string, endOfDay bool) time.Time {
+// moment reads an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above. Times are kept to the
+// millisecond: a finer bound is the next one inside.
+func moment(faults *fault.List, field, text string, above bool) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t
-	}
-	t, err := time.Parse(time.DateOnly, text)
+	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
+		if t, err = time.Parse(time.DateOnly, text); err == nil && above {
+			t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
+		}
+	}
+	if year := t.UTC().Year(); err != nil || year < 0 || year > 9999 {
 		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
 		return time.Time{}
 	}
-	if endOfDay {
-		t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
+	if kept := clock.Stamp(t); !above && kept.Before(t) {
+		return kept.Add(time.Millisecond)
 	}
-	return t
+	return clock.Stamp(t)
 }
 
 func lower(list []string) (out []string) {
@@ -232,6 +238,10 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 		all, err := source.All(ctx, tx)
 		if err != nil {
 			return err
+		}
+		w.known = make(map[string]source.Source, len(all))
+		for _, s := range all {
+			w.known[s.ID] = s
 		}
 		if err := f.known(ctx, tx, all); err != nil {
 			return err

@@ -69,28 +69,50 @@ func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []stri
 		return nil, err
 	}
 	p := w.plan(tx.DB().Engine(), order, best)
-	var s statement
-	switch {
-	case p.gather == nil:
-		s = p.walk(after, limit)
-	case p.gather.names:
-		s = p.gathered(after, limit)
-	default:
-		s = p.peek(after, limit)
-		rows, err := db.All[row](ctx, tx, s.String(), s.args...)
+	s, way := p.walk(after, limit), "walk"
+	if p.gather != nil {
+		s, way = p.gathered(after, limit), "gathered"
+		isFew, err := p.isFew(ctx, tx)
 		if err != nil {
 			return nil, err
 		}
-		if len(rows) == limit {
-			return read(ctx, tx, rows)
+		if !isFew {
+			rows, err := p.peeked(ctx, tx, after, limit)
+			if err != nil || rows != nil {
+				return rows, err
+			}
 		}
-		s = p.gathered(after, limit)
 	}
+	took(way)
 	rows, err := db.All[row](ctx, tx, s.String(), s.args...)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, tx, rows)
+	return read(ctx, tx, rows, p.w.known)
+}
+
+// isFew tells that what the index finds is so little that it need not be looked for otherwise. Some indexes cannot tell without finding all.
+func (p plan) isFew(ctx context.Context, tx *db.Tx) (bool, error) {
+	if p.gather.names || !p.gather.quickly {
+		return p.gather.names, nil
+	}
+	s := p.probe()
+	n, err := db.One[int64](ctx, tx, "count", s.String(), s.args...)
+	if n <= int64(few) {
+		took("few")
+	}
+	return n <= int64(few), err
+}
+
+// peeked gives a page if the window holds all of it.
+func (p plan) peeked(ctx context.Context, tx *db.Tx, after *condition, limit int) ([]Transaction, error) {
+	s := p.peek(after, limit)
+	rows, err := db.All[row](ctx, tx, s.String(), s.args...)
+	if err != nil || len(rows) < limit {
+		return nil, err
+	}
+	took("peek")
+	return read(ctx, tx, rows, p.w.known)
 }
 
 // best is the column that leaves the least, of those that have an index by date.

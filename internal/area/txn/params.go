@@ -22,7 +22,8 @@ const (
 	ExternalIDMax = 255
 	TextMax       = 2000
 	nameMax       = 500
-	symbolMax     = 100
+	// symbolMax is less, so that what lists are sorted by fits into a cursor.
+	symbolMax = 100
 	// tagsMax is how many tags a transaction may have.
 	tagsMax = 100
 )
@@ -68,14 +69,11 @@ var (
 // Check finds every fault of a transaction in itself. The prefix is what field names begin with.
 func (p Params) Check(faults *fault.List, at string) {
 	text := func(field, value string, most int, required bool) {
-		switch n := utf8.RuneCountInString(value); {
-		case required && strings.TrimSpace(value) == "":
+		if required && strings.TrimSpace(value) == "" {
 			faults.Addf(at+field, "must not be empty")
-		case n > most:
-			faults.Addf(at+field, "must have at most %d characters", most)
-		case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
-			faults.Addf(at+field, "must be UTF-8 without the character U+0000")
+			return
 		}
+		checkText(faults, at+field, value, most)
 	}
 	text("external_id", p.ExternalID, ExternalIDMax, true)
 	text("external.description", p.Description, TextMax, false)
@@ -100,8 +98,10 @@ func (p Params) Check(faults *fault.List, at string) {
 	}
 	p.checkValue(faults, at+"external.value_fiat")
 	if c := p.Crypto; c != nil {
-		for _, part := range [][2]string{{"chain", c.Chain}, {"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To},
-			{"asset_type", c.AssetType}, {"contract_address", c.ContractAddress}, {"token_id", c.TokenID}, {"fee_asset_type", c.FeeAssetType}} {
+		text("crypto.chain", c.Chain, symbolMax, false)
+		text("crypto.asset_type", c.AssetType, symbolMax, false)
+		text("crypto.fee_asset_type", c.FeeAssetType, symbolMax, false)
+		for _, part := range [][2]string{{"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To}, {"contract_address", c.ContractAddress}, {"token_id", c.TokenID}} {
 			text("crypto."+part[0], part[1], nameMax, false)
 		}
 		if c.FeeQuantity != nil && c.FeeQuantity.Sign() < 0 {
@@ -124,7 +124,17 @@ func (p Params) Check(faults *fault.List, at string) {
 	}
 }
 
-// checkValue holds the parts of a value against each other, to the minor unit of its currency.
+// checkText finds what no text may be: too long, or nothing that both databases keep.
+func checkText(faults *fault.List, field, value string, most int) {
+	switch {
+	case utf8.RuneCountInString(value) > most:
+		faults.Addf(field, "must have at most %d characters", most)
+	case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
+		faults.Addf(field, "must be UTF-8 without the character U+0000")
+	}
+}
+
+// checkValue holds the parts of a value against each other.
 func (p Params) checkValue(faults *fault.List, field string) {
 	v := p.Value
 	if v == nil {

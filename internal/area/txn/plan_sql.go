@@ -20,11 +20,16 @@ type plan struct {
 	gather   *condition // of the rest: what finds rows when the window does not fill the page
 }
 
-const (
+// These are variables so that tests can make them small and count the ways.
+var (
 	// branchesMax bounds how many ranges are merged.
 	branchesMax = 40
 	// window is how many rows in order are looked at before an index that gathers is asked.
 	window = 1000
+	// few is how many rows are gathered without a look at the window.
+	few = 300
+	// took is told by which way a page was read.
+	took = func(way string) {}
 )
 
 // plan chooses. Best is the column whose values leave the least, of those that have an index by date.
@@ -133,6 +138,19 @@ func (p plan) peek(after *condition, limit int) (s statement) {
 	s.add(") t WHERE 1 = 1")
 	s.and("t", false, p.rest...)
 	s.add(" "+p.text("t.")+" LIMIT ?", limit)
+	return s
+}
+
+// probe counts what the gathering index finds, up to one more than a few.
+func (p plan) probe() (s statement) {
+	by := *p.gather
+	if by.by != nil {
+		by = *by.by
+	}
+	s.add("SELECT count(*) FROM (SELECT 1 FROM transactions t WHERE t.organization_id = @org")
+	s.and("t", p.gather.by == nil, p.w.onShelves())
+	s.and("t", true, by)
+	s.add(" LIMIT ?) p", few+1)
 	return s
 }
 

@@ -164,7 +164,10 @@ func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs
 		ExternalID string `db:"external_id"`
 		ID         string `db:"transaction_id"`
 	}
-	rows, err := db.All[pair](ctx, tx, "SELECT external_id, transaction_id FROM transactions WHERE organization_id = @org AND source_id = ? AND external_id {any}", sourceID, externalIDs)
+	// One look at the index for each: a plan made before the table was analyzed would read all that the source has, once for every batch.
+	rows, err := db.All[pair](ctx, tx, `SELECT x.external_id, x.transaction_id FROM (SELECT w.value AS external_id,
+		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id = w.value) AS transaction_id FROM {texts}) x
+		WHERE x.transaction_id IS NOT NULL`, sourceID, externalIDs)
 	out := make(map[string]string, len(rows))
 	for _, r := range rows {
 		out[r.ExternalID] = r.ID
@@ -178,24 +181,25 @@ func selectTags(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) 
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM transactions WHERE organization_id = @org"
 
-// read makes transactions of rows, with their sources.
-func read(ctx context.Context, tx *db.Tx, rows []row) ([]Transaction, error) {
+// read makes transactions of rows, with their sources, which are looked up unless all are known.
+func read(ctx context.Context, tx *db.Tx, rows []row, known map[string]source.Source) ([]Transaction, error) {
 	var ids []string
+	unknown := false
 	for _, r := range rows {
 		if !slices.Contains(ids, r.SourceID) {
-			ids = append(ids, r.SourceID)
+			_, ok := known[r.SourceID]
+			ids, unknown = append(ids, r.SourceID), unknown || !ok
 		}
 	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	sources, err := source.Some(ctx, tx, ids)
-	if err != nil {
-		return nil, err
+	var err error
+	if unknown {
+		if known, err = source.Some(ctx, tx, ids); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]Transaction, len(rows))
 	for i, r := range rows {
-		if out[i], err = r.transaction(sources[r.SourceID]); err != nil {
+		if out[i], err = r.transaction(known[r.SourceID]); err != nil {
 			return nil, err
 		}
 	}
@@ -208,7 +212,7 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, er
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, tx, rows)
+	return read(ctx, tx, rows, nil)
 }
 
 func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
@@ -263,6 +267,10 @@ func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if _, err := tx.Exec(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
+		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ?)`, sourceID); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
 	return err
 }
@@ -270,4 +278,40 @@ func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 // selectTexts gives what is searched of some of the latest transactions.
 func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?", listed, limit)
+}
+
+// selectFrom reads transactions by number with all they are found by, deleted ones too.
+func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]keyedRow, error) {
+	return db.All[keyedRow](ctx, tx, "SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+}
+
+// selectMarks counts the transactions that are found by each tag.
+func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
+	rows, err := db.All[struct {
+		TagID string `db:"tag_id"`
+		Count int64  `db:"count"`
+	}](ctx, tx, "SELECT tag_id, count(*) AS count FROM transaction_tags WHERE organization_id = @org GROUP BY tag_id")
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.TagID] = r.Count
+	}
+	return out, err
+}
+
+// countStrayMarks counts marks of transactions that are not there, or do not have the tag.
+func countStrayMarks(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
+		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' ' LIKE '% ' || m.tag_id || ' %')`, deleted)
+}
+
+func selectCounts(ctx context.Context, tx *db.Tx) ([]countedRow, error) {
+	return db.All[countedRow](ctx, tx, "SELECT "+db.Columns[countedRow]()+" FROM transaction_counts WHERE organization_id = @org")
+}
+
+// countUnsearchable counts transactions without a row in SQLite's index of texts; PostgreSQL's index is the table's own.
+func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
+	if tx.DB().Engine() != db.SQLite {
+		return 0, nil
+	}
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d WHERE d.id = t.row_key)")
 }

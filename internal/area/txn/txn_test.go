@@ -2,26 +2,28 @@ package txn_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
 // company is an organization to try transactions on.
 type company struct {
-	db  *db.DB
-	ctx context.Context
-	org org.Founded
+	db    *db.DB
+	ctx   context.Context
+	org   org.Founded
+	clock *clock.Manual // nil unless the test holds the time
 	*txn.Service
 }
 
@@ -31,7 +33,46 @@ func found(t *testing.T, d *db.DB) company {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return company{d, actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID}), f, txn.NewService(d)}
+	return company{d, actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner}), f, nil, txn.NewService(d)}
+}
+
+// each gives a test a company on each engine.
+func each(t *testing.T, test func(t *testing.T, c company)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, found(t, d)) })
+}
+
+// eachTimed is each with a clock that the test moves.
+func eachTimed(t *testing.T, test func(t *testing.T, c company)) {
+	t.Helper()
+	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
+		hand := clock.NewManual(time.Date(2026, 1, 31, 23, 59, 59, 0, time.UTC))
+		config.Clock = hand
+		c := found(t, dbtest.Open(t, config))
+		c.clock = hand
+		test(t, c)
+	})
+}
+
+// limited is the company as a key for some legal entities sees it.
+func (c company) limited(entities ...string) context.Context {
+	a := actor.From(c.ctx)
+	a.LegalEntityIDs = entities
+	return actor.With(c.ctx, a)
+}
+
+func (c company) write(t *testing.T, body db.Func) {
+	t.Helper()
+	if err := c.db.Write(c.ctx, c.org.Organization.ID, body); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c company) read(t *testing.T, body db.Func) {
+	t.Helper()
+	if err := c.db.Read(c.ctx, c.org.Organization.ID, body); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // source makes a source without its area's rules, which have tests of their own.
@@ -53,61 +94,74 @@ func (c company) source(t *testing.T, s source.Source) source.Source {
 	if s.LegalEntityID == "" {
 		s.LegalEntityID = c.org.LegalEntity.ID
 	}
-	err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+	c.write(t, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: "source", ResourceID: s.ID, After: map[string]any{}})
 		return db.Insert(ctx, tx, "sources", row{s.ID, db.OrNull(s.AccountID), string(s.Type), "file", s.ID, s.LegalEntityID, "lac_1", db.OrNull(s.Address), db.OrNull(source.AddressKey(s.Address)), true, tx.Now()})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 
-func TestSmoke(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
-		c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet, Address: "0xABC"})
-		c.source(t, source.Source{ID: "src_b", Type: source.Card})
-		var all []txn.CreateParams
-		for i := range 300 {
-			q := money.FromInt(int64(i))
-			p := txn.CreateParams{SourceID: []string{"wal_a", "src_b"}[i%2], Params: txn.Params{ExternalID: fmt.Sprint(i), At: time.Unix(int64(1e9+i*3600), 0), Description: fmt.Sprintf("Payment no. %d", i),
-				Direction: txn.Credit, Quantity: &q, Currency: "USD", Category: []string{"", "Travel;Hotel", "Food"}[i%3]}}
-			if i%2 == 0 {
-				p.Crypto = &txn.Crypto{Chain: "Ethereum", From: fmt.Sprintf("0xF%d", i%10), To: "0xabc"}
-				p.Currency = "ETH"
-			}
-			all = append(all, p)
+func (c company) entity(t *testing.T, name string) string {
+	t.Helper()
+	made, err := entity.NewService(c.db).Create(c.ctx, entity.CreateParams{Name: name, BaseCurrency: "EUR", Country: "DE"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+func (c company) tag(t *testing.T, name string) string {
+	t.Helper()
+	made, err := tag.NewService(c.db).Create(c.ctx, tag.Project, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// create adds transactions that must be taken.
+func (c company) create(t *testing.T, all ...txn.CreateParams) []txn.Transaction {
+	t.Helper()
+	made, err := c.Create(c.ctx, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Transactions
+}
+
+// post sets transactions as their journal entries would.
+func (c company) post(t *testing.T, all ...txn.Transaction) {
+	t.Helper()
+	c.write(t, func(ctx context.Context, tx *db.Tx) error {
+		var edits []txn.Edit
+		for _, before := range all {
+			after := before
+			after.Status, after.JournalEntryID = txn.Posted, "je_"+before.ID
+			edits = append(edits, txn.Edit{Before: before, After: after})
 		}
-		made, err := c.Create(c.ctx, all)
-		if err != nil {
-			t.Fatal(err)
+		_, err := txn.Save(ctx, tx, edits)
+		return err
+	})
+}
+
+// plain is a transaction without anything special.
+func plain(sourceID, externalID string) txn.CreateParams {
+	return txn.CreateParams{SourceID: sourceID, Params: txn.Params{ExternalID: externalID, At: time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Description: "Payment", Direction: txn.Credit,
+		Quantity: dec("10"), Currency: "USD"}}
+}
+
+func dec(text string) *money.Decimal {
+	return new(money.MustParse(text))
+}
+
+// sound fails a test whose transactions the check finds fault with.
+func (c company) sound(t *testing.T) {
+	t.Helper()
+	c.read(t, func(ctx context.Context, tx *db.Tx) error {
+		broken, err := txn.Check(ctx, tx)
+		for _, text := range broken {
+			t.Error(text)
 		}
-		again, err := c.Create(c.ctx, all)
-		if err != nil || again.Created != 0 || again.Duplicates != 300 || again.Transactions[7].ID != made.Transactions[7].ID {
-			t.Fatal(err, again.Created)
-		}
-		for name, f := range map[string]txn.Filter{"plain": {}, "search": {Search: "NT NO. 29"}, "short": {Search: "29"}, "source": {SourceID: "wal_a"}, "class": {SourceClass: "card"}, "cat": {ProviderCategory: []string{"hotel;travel"}},
-			"addr": {Addresses: []string{"0xf4"}}, "own": {Addresses: []string{"0xabc"}}, "price": {GrossAmountMin: "290"}, "both": {SourceID: "src_b", Types: []string{"UNKNOWN"}, Search: "payment"}, "ids": {TransactionIDs: []string{made.Transactions[3].ID}}, "no": {SequenceNumbers: []string{"OT-5"}},
-			"unposted": {HasPostedEntry: new(bool), IncludeSpam: true}, "spam": {IncludeSpam: true}, "since": {UpdatedSince: "2020-01-01"}, "dates": {StartDate: "2001-09-10", EndDate: "2001-09-11"}} {
-			for _, by := range txn.Sorts {
-				p, err := c.List(c.ctx, txn.ListParams{Filter: f, Sort: txn.Sort{By: by}, Request: page.Request{Limit: 50}, WithCount: true})
-				if err != nil {
-					t.Fatal(name, by, err)
-				}
-				if by == "transaction_date" || by == "chain" {
-					t.Log(name, by, len(p.Items), *p.TotalCount)
-				}
-			}
-		}
-		var memo = "Grüße"
-		n := int64(30)
-		b, err := c.BulkUpdate(c.ctx, txn.BulkParams{Filter: &txn.Filter{Addresses: []string{"0xF4"}}, Expected: &n, Changes: txn.UpdateParams{Memo: &memo, Status: new(txn.Spam)}})
-		t.Log(b, err)
-		p, err := c.List(c.ctx, txn.ListParams{Filter: txn.Filter{Search: "GRÜSSE", IncludeSpam: true}, Request: page.Request{Limit: 50}, WithCount: true})
-		t.Log(len(p.Items), err)
-		p, err = c.List(c.ctx, txn.ListParams{Filter: txn.Filter{Search: "grüße", IncludeSpam: true}, Request: page.Request{Limit: 50}, WithCount: true})
-		t.Log(len(p.Items), err, *p.TotalCount)
+		return err
 	})
 }

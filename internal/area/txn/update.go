@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
@@ -26,15 +25,12 @@ type UpdateParams struct {
 
 // check finds every fault of a change in itself. A type and a state that contradict each other are one.
 func (p UpdateParams) check(faults *fault.List, at string) {
-	text := func(field string, value *string, most int) {
-		switch {
-		case value == nil:
-		case utf8.RuneCountInString(*value) > most:
-			faults.Addf(at+field, "must have at most %d characters", most)
-		}
+	if p.Memo != nil {
+		checkText(faults, at+"memo", *p.Memo, TextMax)
 	}
-	text("memo", p.Memo, TextMax)
-	text("vendor", p.Vendor, nameMax)
+	if p.Vendor != nil {
+		checkText(faults, at+"vendor", *p.Vendor, nameMax)
+	}
 	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
 	}
@@ -76,9 +72,7 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 		t.Vendor = strings.TrimSpace(*p.Vendor)
 	}
 	if p.TagIDs != nil {
-		t.TagIDs = slices.Clone(*p.TagIDs)
-		slices.Sort(t.TagIDs)
-		t.TagIDs = slices.Compact(t.TagIDs)
+		t.TagIDs = tagSet(*p.TagIDs)
 	}
 	return t, nil
 }
@@ -217,6 +211,9 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 	p.Changes.check(&faults, "changes.")
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
+	}
+	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > BulkMax) {
+		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
 	}
 	if p.Filter != nil && p.Expected == nil && !p.Dry {
 		faults.Addf("expected_count", "is required with filter: a dry run tells how many it finds")

@@ -3,6 +3,7 @@ package money
 import (
 	"encoding/json"
 	"math/big"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -184,4 +185,46 @@ func BenchmarkParseAddPrint(b *testing.B) {
 	if kept != "99965.93" {
 		b.Fatal("wrong sum", kept)
 	}
+}
+
+func TestSortKeysSortAsTheNumbersDo(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := decimal().Draw(t, "a").Abs(), decimal().Draw(t, "b").Abs()
+		if rapid.Bool().Draw(t, "near") { // by a little, where digits and lengths change
+			b = a.Add(MustParse(rapid.SampledFrom([]string{"0", "0.1", "0.000000000000000000000000000001", "1", "9", "90"}).Draw(t, "step")))
+		}
+		want := rat(a.String()).Cmp(rat(b.String()))
+		if got := strings.Compare(a.SortKey(), b.SortKey()); got != want {
+			t.Fatalf("%s and %s compare as %d, their keys %q and %q as %d", a, b, want, a.SortKey(), b.SortKey(), got)
+		}
+		if a.SortKey() == "" || len(a.SortKey()) < 3 {
+			t.Fatalf("the key of %s is %q, which would be that of nothing", a, a.SortKey())
+		}
+	})
+}
+
+func TestSortKeysAreTheSameHoweverANumberIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, group := range [][]string{{"0", "0.0", "00", "-0"}, {"1", "1.0", "01.000"}, {"0.5", "0.50", "00.5"}, {"10", "10.00"}} {
+		for _, text := range group {
+			if a, b := MustParse(group[0]).SortKey(), MustParse(text).SortKey(); a != b {
+				t.Errorf("%s has the key %q, %s %q", group[0], a, text, b)
+			}
+		}
+	}
+	sum := MustParse("0.5").Add(MustParse("0.5"))
+	if sum.SortKey() != MustParse("1").SortKey() {
+		t.Errorf("0.5 + 0.5 has the key %q", sum.SortKey())
+	}
+}
+
+func TestANegativeNumberHasNoSortKey(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("it has one")
+		}
+	}()
+	_ = MustParse("-0.01").SortKey()
 }

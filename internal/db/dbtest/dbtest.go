@@ -40,7 +40,7 @@ func EachConfig(t *testing.T, test func(t *testing.T, c db.Config)) {
 }
 
 // Open opens a database for as long as the test runs.
-func Open(t *testing.T, c db.Config) *db.DB {
+func Open(t testing.TB, c db.Config) *db.DB {
 	t.Helper()
 	d, err := db.Open(c)
 	if err != nil {

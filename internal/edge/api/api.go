@@ -80,9 +80,7 @@ func requestID(ctx context.Context) string {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := a.ids.New(id.Request)
 	w.Header().Set("X-Request-Id", request)
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), requestKey{}, request), handleTimeout)
-	defer cancel()
-	r = r.WithContext(ctx)
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
 	// Each request sets the connection's deadlines anew. Reading ends with the body, so that nobody drips one in after we stopped listening to it.
 	control, now := http.NewResponseController(w), time.Now()
 	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))

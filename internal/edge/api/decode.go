@@ -20,7 +20,7 @@ import (
 )
 
 // decoder fills an operation's input from a request and finds every fault in it at once. An input is a struct whose fields are tagged
-// path or query, and a field Body for JSON. The schema that checks a field is the one the OpenAPI description shows.
+// path or query, and a field Body for JSON, or Form for a form with files. The schema that checks a field is the one the OpenAPI description shows.
 type decoder struct {
 	registry huma.Registry
 	in       reflect.Type
@@ -40,6 +40,7 @@ type bodyPlan struct {
 	index    []int
 	schema   *huma.Schema
 	optional bool
+	files    map[string][]int // the files of a form, by the names of their parts; nil where the body is JSON
 }
 
 func newDecoder(registry huma.Registry, in reflect.Type) *decoder {
@@ -55,14 +56,23 @@ func newDecoder(registry huma.Registry, in reflect.Type) *decoder {
 				d.params = append(d.params, param{name, where, f.Index, schema, f.Tag.Get("default"), where == "path" || f.Tag.Get("required") == "true"})
 			}
 		}
-		if f.Name == "Body" {
-			d.body = &bodyPlan{f.Index, registry.Schema(f.Type, true, ""), f.Type.Kind() == reflect.Pointer}
+		switch f.Name {
+		case "Body":
+			d.body = &bodyPlan{f.Index, registry.Schema(f.Type, true, ""), f.Type.Kind() == reflect.Pointer, nil}
+		case "Form":
+			d.body = &bodyPlan{f.Index, registry.Schema(f.Type, true, ""), false, map[string][]int{}}
+			for _, part := range reflect.VisibleFields(f.Type) {
+				if part.Type == reflect.TypeFor[*File]() {
+					name, _, _ := strings.Cut(part.Tag.Get("json"), ",")
+					d.body.files[name] = part.Index
+				}
+			}
 		}
 	}
 	return d
 }
 
-func (d *decoder) decode(r *http.Request, body []byte) (any, error) {
+func (d *decoder) decode(r *http.Request, got received) (any, error) {
 	var faults fault.List
 	in := reflect.New(d.in)
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -86,7 +96,12 @@ func (d *decoder) decode(r *http.Request, body []byte) (any, error) {
 		}
 		p.set(d.registry, in.Elem().FieldByIndex(p.index), values, &faults)
 	}
-	if err := d.decodeBody(r, body, in.Elem(), &faults); err != nil {
+	if got.form != nil {
+		err = d.decodeForm(got.form, in.Elem(), &faults)
+	} else {
+		err = d.decodeBody(r, got.body, in.Elem(), &faults)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return in.Interface(), faults.Err()

@@ -122,8 +122,11 @@ func (d docs) operation(op *huma.Operation, status int) docsOperation {
 		n, _ := strconv.Atoi(code) // the description has no codes but numbers
 		response := op.Responses[code]
 		switch schema := schemaOf(response.Content); {
-		case n != status:
+		case n >= http.StatusBadRequest:
 			o.Errors = append(o.Errors, docsError{n, response.Description})
+		case n != status:
+			d.answer = true
+			o.Blocks = append(o.Blocks, docsBlock{op.OperationID + "-" + code, response.Description, code, d.properties(schema, nil)})
 		case schema != nil:
 			d.answer = true
 			o.Example = pretty([]byte(d.sampler(op).value("", "", schema)))
@@ -134,8 +137,10 @@ func (d docs) operation(op *huma.Operation, status int) docsOperation {
 }
 
 func schemaOf(content map[string]*huma.MediaType) *huma.Schema {
-	if media := content["application/json"]; media != nil {
-		return media.Schema
+	for _, kind := range []string{"application/json", formType} {
+		if media := content[kind]; media != nil {
+			return media.Schema
+		}
 	}
 	return nil
 }
@@ -155,13 +160,16 @@ func (d docs) inputs(op *huma.Operation) (blocks []docsBlock) {
 		}
 	}
 	if op.RequestBody != nil {
-		schema := schemaOf(op.RequestBody.Content)
+		schema, title := schemaOf(op.RequestBody.Content), "Request body"
+		if op.RequestBody.Content[formType] != nil {
+			title = "Form"
+		}
 		target, _ := d.resolve(schema)
 		notes := limitsOf(target)
 		if !op.RequestBody.Required {
 			notes = append([]string{"optional"}, notes...)
 		}
-		blocks = append(blocks, docsBlock{op.OperationID + "-body", "Request body", strings.Join(notes, ", "), d.properties(schema, nil)})
+		blocks = append(blocks, docsBlock{op.OperationID + "-body", title, strings.Join(notes, ", "), d.properties(schema, nil)})
 	}
 	return blocks
 }

@@ -154,6 +154,23 @@ func (s sampler) object(schema *huma.Schema) string {
 	return "{" + strings.Join(chosen, ",") + "}"
 }
 
+// parts are those of a form that must be there, as options of curl.
+func (s sampler) parts(schema *huma.Schema) (words []string) {
+	target, name := s.resolve(schema)
+	for _, n := range s.names(schema) {
+		if property, _ := s.resolve(target.Properties[n]); !slices.Contains(target.Required, n) {
+			continue
+		} else if property.Format == "binary" {
+			words = append(words, "-F "+n+"=@transactions.csv")
+			continue
+		}
+		var v any
+		_ = json.Unmarshal([]byte(s.value(name, n, target.Properties[n])), &v)
+		words = append(words, "-F "+n+"="+plainText(v))
+	}
+	return words
+}
+
 // curl is the operation as a command that runs as it stands.
 func (s sampler) curl(op *huma.Operation) string {
 	command, address, query := "curl -X "+op.Method, op.Path, url.Values{}
@@ -178,7 +195,11 @@ func (s sampler) curl(op *huma.Operation) string {
 	case op.Method == http.MethodGet:
 		command = "curl"
 	}
-	if op.RequestBody != nil {
+	switch {
+	case op.RequestBody == nil:
+	case op.RequestBody.Content[formType] != nil:
+		words = append(words, s.parts(op.RequestBody.Content[formType].Schema)...)
+	default:
 		body := pretty([]byte(s.value("", "", schemaOf(op.RequestBody.Content))))
 		words = append(words, "-H 'Content-Type: application/json'", "-d '"+strings.NewReplacer("'", `'\''`, "\n", "\n  ").Replace(body)+"'")
 	}

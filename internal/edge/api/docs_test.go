@@ -112,9 +112,13 @@ func TestTheDocsShowEveryParameterAndEveryProperty(t *testing.T) {
 			want = append(want, p.Name)
 		}
 		if body := r.Operation.RequestBody; body != nil {
-			want = append(want, propertiesOf(s.API.Registry(), body.Content["application/json"].Schema)...)
+			want = append(want, propertiesOf(s.API.Registry(), bodyOf(r))...)
 		}
-		if answer := r.Operation.Responses[strconv.Itoa(r.Status)].Content["application/json"]; answer != nil {
+		for status, response := range r.Operation.Responses {
+			answer := response.Content["application/json"]
+			if answer == nil || status >= "400" {
+				continue
+			}
 			want = append(want, propertiesOf(s.API.Registry(), answer.Schema)...)
 		}
 		slices.Sort(shown)
@@ -248,7 +252,8 @@ var command = regexp.MustCompile(`(?s)^curl(?: -X ([A-Z]+)| (-G))? 'http://127\.
   -H "X-API-Key: \$BURSAR_API_KEY"(?: \\
   -H "(Idempotency-Key): \$\(uuidgen\)")?(?: \\
   -H 'Content-Type: application/json')?(?: \\
-  -d '(.+)')?$`)
+  -d '(.+)')?((?: \\
+  -F \w+=\S+)*)$`)
 
 func TestTheCommandsOfTheDocsAreValidRequests(t *testing.T) {
 	t.Parallel()
@@ -267,6 +272,13 @@ func TestTheCommandsOfTheDocsAreValidRequests(t *testing.T) {
 			req.Path += "?" + m[5]
 		case m[1] != "":
 			req.Method, req.Body = m[1], strings.ReplaceAll(m[5], `'\''`, `'`)
+		}
+		if m[6] != "" {
+			parts := map[string]any{}
+			for _, part := range regexp.MustCompile(`-F (\w+)=(\S+)`).FindAllStringSubmatch(m[6], -1) {
+				parts[part[1]] = part[2]
+			}
+			req.Body, req.ContentType = formOf(parts)
 		}
 		if m[4] != "" {
 			req.Header = http.Header{m[4]: {"docs"}}

@@ -36,11 +36,12 @@ type transportError struct {
 func (e *transportError) Error() string { return e.message }
 
 var (
-	errNoPath    = fault.Missing("path")
-	errNoMethod  = &transportError{http.StatusMethodNotAllowed, "the path does not take this method"}
-	errTooLarge  = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", bodyMax>>20)}
-	errMediaType = &transportError{http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json"}
-	errTooSlow   = &transportError{http.StatusRequestTimeout, "the body did not arrive in time"}
+	errNoPath       = fault.Missing("path")
+	errNoMethod     = &transportError{http.StatusMethodNotAllowed, "the path does not take this method"}
+	errTooLarge     = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", bodyMax>>20)}
+	errFormTooLarge = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the form is larger than %d MiB", formMax>>20)}
+	errMediaType    = &transportError{http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json"}
+	errTooSlow      = &transportError{http.StatusRequestTimeout, "the body did not arrive in time"}
 )
 
 // ErrorBody is what every failure is answered with.

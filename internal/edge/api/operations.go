@@ -34,6 +34,9 @@ func (a *API) measured(r *Route) http.Handler {
 	seconds := a.metrics.seconds.WithLabelValues(r.Method, r.Path)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		start := time.Now()
+		ctx, cancel := context.WithTimeout(req.Context(), r.timeout())
+		defer cancel()
+		req = req.WithContext(ctx)
 		if err := a.serve(r, w, req); err != nil {
 			a.fail(w, req, err)
 		}

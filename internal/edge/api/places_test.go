@@ -62,8 +62,16 @@ func bodySchema(s *apitest.Service, r api.Route) *huma.Schema {
 	if r.Operation.RequestBody == nil {
 		return &huma.Schema{}
 	}
-	schema, _ := resolve(s, r.Operation.RequestBody.Content["application/json"].Schema)
+	schema, _ := resolve(s, bodyOf(r))
 	return schema
+}
+
+// bodyOf is the schema of a route's body, JSON or a form.
+func bodyOf(r api.Route) *huma.Schema {
+	for _, media := range r.Operation.RequestBody.Content {
+		return media.Schema
+	}
+	return nil
 }
 
 // places lists every place of a body there can be, the body itself first. What is inside a list or an object is there if the sample has one.
@@ -181,6 +189,10 @@ func (r refusal) send(what, field string, req apitest.Request) apitest.Answer {
 // body refuses what is faulty at one place of the body.
 func (r refusal) body(p place) {
 	r.Helper()
+	if isForm(r.route) && len(p.steps) == 1 {
+		r.part(p)
+		return
+	}
 	with := func(what string, value any) {
 		r.Helper()
 		r.send(p.String()+" "+what, p.String(), r.own.with(p.steps, value).request(r.route, r.tenant.Key))

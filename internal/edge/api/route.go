@@ -30,6 +30,8 @@ type Route struct {
 	name     string
 	conflict bool
 	in, out  reflect.Type
+	early    reflect.Type // the answer that what comes before may give, if there is one
+	before   func(ctx context.Context, in any) (early any, after func(), err error)
 	call     func(ctx context.Context, in any) (any, error)
 	decoder  *decoder
 }
@@ -113,20 +115,20 @@ func (a *API) serve(r *Route, w http.ResponseWriter, req *http.Request) error {
 	if err := who.Check(r.Need); err != nil {
 		return err
 	}
-	body, err := readBody(w, req)
+	got, err := a.receive(r, w, req)
 	if err != nil {
 		return err
 	}
-	in, err := r.decoder.decode(req, body)
+	defer got.close()
+	in, err := r.decoder.decode(req, got)
 	if err != nil {
 		return err
 	}
-	keyed, err := r.keyed(req, body)
+	keyed, err := r.keyed(req, got.body)
 	if err != nil {
 		return err
 	}
-	ctx := actor.With(req.Context(), who)
-	answer, replayed, err := a.perform(ctx, r, who, keyed, in)
+	answer, replayed, err := a.answer(actor.With(req.Context(), who), r, who, keyed, in)
 	if err != nil {
 		return err
 	}
@@ -145,6 +147,34 @@ func (r *Route) keyed(req *http.Request, body []byte) (*idempotency.Request, err
 	}
 	k, err := idempotency.NewRequest(strings.Join(values, ","), req.Method, req.URL.RequestURI(), body)
 	return &k, err
+}
+
+// answer does what comes before the transaction, where there is something, and performs the rest. What was answered before under the key is
+// not begun again.
+func (a *API) answer(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request, in any) (answer idempotency.Answer, replayed bool, err error) {
+	if r.before == nil {
+		return a.perform(ctx, r, who, keyed, in)
+	}
+	if keyed != nil {
+		earlier, err := keyed.Recall(ctx, a.app.DB, who.OrganizationID)
+		if err != nil {
+			return answer, false, err
+		}
+		if earlier != nil {
+			return *earlier, true, nil
+		}
+	}
+	early, after, err := r.before(ctx, in)
+	if after != nil {
+		defer after()
+	}
+	switch {
+	case err != nil:
+		return answer, false, err
+	case early != nil:
+		return idempotency.Answer{Status: http.StatusOK, Body: encode(early)}, false, nil
+	}
+	return a.perform(ctx, r, who, keyed, in)
 }
 
 // perform runs the handler. Everything but a read, and what opens its own, runs in one transaction that also holds the claim of the key and the

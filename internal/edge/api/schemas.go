@@ -63,13 +63,21 @@ func (s *schemas) describe(r *Route) *huma.Operation {
 		})
 	}
 	if b := r.decoder.body; b != nil {
-		op.RequestBody = &huma.RequestBody{Required: !b.optional, Content: map[string]*huma.MediaType{"application/json": {Schema: b.schema}}}
+		kind := "application/json"
+		if b.files != nil {
+			kind = formType
+		}
+		op.RequestBody = &huma.RequestBody{Required: !b.optional, Content: map[string]*huma.MediaType{kind: {Schema: b.schema}}}
 	}
 	answer := &huma.Response{Description: "Done", Headers: map[string]*huma.Header{"X-Request-Id": {Description: "The id of this request", Schema: &huma.Schema{Type: "string"}}}}
 	if r.Status != http.StatusNoContent {
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.out, true, "")}}
 	}
 	op.Responses[strconv.Itoa(r.Status)] = answer
+	if r.early != nil {
+		op.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{Description: "What would be done, on a dry run", Headers: answer.Headers,
+			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.early, true, "")}}}
+	}
 	for _, e := range errorsOf(r) {
 		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text, Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(reflect.TypeFor[ErrorBody](), true, "")}}}
 	}

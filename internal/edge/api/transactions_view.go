@@ -136,16 +136,16 @@ type CreateValuedFiat struct {
 
 // CreateTransactionCrypto is what is known of an asset that is not fiat money.
 type CreateTransactionCrypto struct {
-	Chain           Opt[string] `json:"chain,omitempty" maxLength:"500" doc:"The blockchain network"`
+	Chain           Opt[string] `json:"chain,omitempty" maxLength:"100" doc:"The blockchain network"`
 	TransactionHash Opt[string] `json:"transaction_hash,omitempty" maxLength:"500" doc:"The transaction on the chain"`
 	BlockNumber     Opt[int64]  `json:"block_number,omitempty" minimum:"0" maximum:"9007199254740991" doc:"The block it is in"`
 	FromAddress     Opt[string] `json:"from_address,omitempty" maxLength:"500" doc:"The sender"`
 	ToAddress       Opt[string] `json:"to_address,omitempty" maxLength:"500" doc:"The recipient"`
-	AssetType       Opt[string] `json:"asset_type,omitempty" maxLength:"500" doc:"The symbol of the asset; defaults to external.currency"`
+	AssetType       Opt[string] `json:"asset_type,omitempty" maxLength:"100" doc:"The symbol of the asset; defaults to external.currency"`
 	ContractAddress Opt[string] `json:"contract_address,omitempty" maxLength:"500" doc:"The token's contract"`
 	TokenID         Opt[string] `json:"token_id,omitempty" maxLength:"500" doc:"Which one of an NFT contract"`
 	FeeQuantity     Opt[string] `json:"fee_quantity,omitempty" format:"decimal" doc:"The network's or exchange's fee"`
-	FeeAssetType    Opt[string] `json:"fee_asset_type,omitempty" maxLength:"500" doc:"What the fee was paid in"`
+	FeeAssetType    Opt[string] `json:"fee_asset_type,omitempty" maxLength:"100" doc:"What the fee was paid in"`
 }
 
 // CreateTransactionBank is what is known of the bank account.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"reflect"
 	"time"
 
@@ -43,7 +42,7 @@ type Guidance struct {
 type OrNull[T any] struct{ Value *T }
 
 // MarshalJSON writes the record or null.
-func (o OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+func (o OrNull[T]) MarshalJSON() ([]byte, error) { return encode(o.Value), nil }
 
 // Schema is that of the record, or null.
 func (o OrNull[T]) Schema(r huma.Registry) *huma.Schema {

@@ -85,7 +85,8 @@ func (s *settings) importJournal() *cobra.Command {
 		Short: "Read a journal of hledger, beancount or CSV into the books",
 		Long: "Read a journal into the books, all of it or nothing. Accounts, tags, months and rates that it names and the books lack are made;\n" +
 			"legal entities must be there. Entries keep their ids, so that what is here already is not read twice, and get new numbers.\n" +
-			"Use - for standard input. A journal that uses more than plain entries is made plain by `hledger print -x`.",
+			"Use - for standard input. A journal that uses more than plain entries is made plain by `hledger print -x`.\n" +
+			"What banks and exchanges export is read by `bursar import transactions`.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  hledger -f all.journal print -x | bursar import --format hledger -",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -107,6 +108,7 @@ func (s *settings) importJournal() *cobra.Command {
 	}
 	x.flags(c, "id or name of the legal entity that takes entries which name none; may be left out when there is only one")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would be read, and change nothing")
+	c.AddCommand(s.importTransactions())
 	return c
 }
 

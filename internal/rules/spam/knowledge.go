@@ -1,8 +1,7 @@
 package spam
 
 import (
-	"cmp"
-	"slices"
+	"maps"
 	"strings"
 	"time"
 
@@ -59,38 +58,45 @@ type Knowledge struct {
 	allow, deny list
 	dust        money.Decimal
 	own         map[address]bool
-	tokens      map[contract]string // known ones, with what is said of them
-	used        map[contract]string // those that the organization paid to send, likewise
-	symbols     map[string]bool     // of known tokens and coins, as they look
-	contracts   map[symbolOn]string // where the real one is
-	dealt       map[address]bool    // real counterparties
-	alike       lookalikes
-	inOne       map[transferred]int
-	seen        map[contract]sightings
+	wellKnown
+	used  map[contract]string // tokens that the organization paid to send, with what is said of them
+	dealt map[address]bool    // real counterparties
+	alike lookalikes
+	inOne map[transferred]int
+	seen  map[tokenHour]map[string]span // by source
 }
 
-// sightings are when an unknown token arrived, in order, and how many sources it reached around each time.
-type sightings struct {
-	at      []int64
-	sources []int
+// wellKnown are tokens that are what they say they are.
+type wellKnown struct {
+	tokens    map[contract]string // with what is said of them
+	symbols   map[string]bool     // theirs and those of coins, as they look
+	contracts map[symbolOn]string // where the real one is
 }
 
-type sighting struct {
-	at     int64
-	source string
-}
+// everywhere are the built-in ones, which all knowledge shares.
+var everywhere = func() wellKnown {
+	w := wellKnown{map[contract]string{}, map[string]bool{}, map[symbolOn]string{}}
+	for chain, symbol := range natives {
+		w.symbols[symbol] = true
+		w.contracts[symbolOn{chain, symbol}] = "its coin, which has no contract"
+	}
+	for _, t := range builtin {
+		w.add(t)
+	}
+	return w
+}()
 
 // Learner gathers knowledge from an organization's history, in any order: what it learned so far does not change what it learns next.
 type Learner struct {
-	k    *Knowledge
-	used map[contract]string
-	seen map[contract][]sighting
+	k     *Knowledge
+	used  map[contract]string
+	fresh lessons
 }
 
 // NewLearner begins with what the organization says and the built-in tokens.
 func NewLearner(f Facts) *Learner {
-	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, tokens: map[contract]string{}, symbols: map[string]bool{},
-		contracts: map[symbolOn]string{}, dealt: map[address]bool{}, alike: lookalikes{}, inOne: map[transferred]int{}, seen: map[contract]sightings{}}
+	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, wellKnown: everywhere,
+		dealt: map[address]bool{}, alike: lookalikes{}, inOne: map[transferred]int{}, seen: map[tokenHour]map[string]span{}}
 	if f.Dust != nil {
 		k.dust = *f.Dust
 	}
@@ -99,14 +105,13 @@ func NewLearner(f Facts) *Learner {
 			k.own[a] = true
 		}
 	}
-	for chain, symbol := range natives {
-		k.symbols[symbol] = true
-		k.contracts[symbolOn{chain, symbol}] = "its coin, which has no contract"
+	if len(f.Tokens) > 0 {
+		k.wellKnown = wellKnown{maps.Clone(everywhere.tokens), maps.Clone(everywhere.symbols), maps.Clone(everywhere.contracts)}
 	}
-	for _, t := range slices.Concat(builtin, f.Tokens) {
-		k.addToken(t)
+	for _, t := range f.Tokens {
+		k.wellKnown.add(t)
 	}
-	return &Learner{k, map[contract]string{}, map[contract][]sighting{}}
+	return &Learner{k, map[contract]string{}, newLessons()}
 }
 
 func newList(l List) list {
@@ -123,7 +128,7 @@ func newList(l List) list {
 	return out
 }
 
-func (k *Knowledge) addToken(t Token) {
+func (k wellKnown) add(t Token) {
 	plain, _, _ := skeleton(t.Symbol)
 	c := contract{lower(t.Chain), parse(t.Contract)}
 	if c.missing() || plain == "" {
@@ -138,7 +143,7 @@ func (k *Knowledge) addToken(t Token) {
 }
 
 // genuine tells that an asset is a known token or the coin of its chain.
-func (k *Knowledge) genuine(c contract, symbol string) bool {
+func (k wellKnown) genuine(c contract, symbol string) bool {
 	if !c.missing() {
 		return k.tokens[c] != ""
 	}
@@ -155,21 +160,24 @@ func (l *Learner) Learn(a Arrival) {
 	}
 	j := judge{a: a, k: l.k, chain: lower(a.Chain)}
 	j.identify()
-	if a.Inflow && !j.known && !j.asset.missing() {
-		l.seen[j.asset] = append(l.seen[j.asset], sighting{a.At.UnixNano(), a.SourceID})
-		if a.Hash != "" {
-			l.k.inOne[transferred{j.asset, a.Hash}]++
-		}
+	if a.Inflow && !j.known && j.asset.kept() {
+		l.sight(j.asset, a)
 	}
 	if !l.real(&j) || j.listed(&l.k.deny) {
 		return
 	}
-	if !j.other.nobody() {
+	if !j.other.nobody() && j.other.kept() && !l.k.dealt[j.other] {
 		l.k.dealt[j.other] = true
+		l.fresh.dealt = append(l.fresh.dealt, j.other)
 	}
-	if !j.asset.missing() {
-		l.used[j.asset] = j.asset.place() + " is a token that the organization uses."
+	if !j.known && j.asset.kept() && l.used[j.asset] == "" {
+		l.use(j.asset)
+		l.fresh.used = append(l.fresh.used, j.asset)
 	}
+}
+
+func (l *Learner) use(c contract) {
+	l.used[c] = c.place() + " is a token that the organization uses."
 }
 
 // real tells a transaction that shows with whom the organization deals.
@@ -196,50 +204,7 @@ func (l *Learner) Knowledge() *Knowledge {
 			k.alike.add(a)
 		}
 	}
-	for c, all := range l.seen {
-		k.seen[c] = around(all)
-	}
 	return k
-}
-
-// around counts the sources that a token reached within a window around each time it arrived, by one pass over the times.
-func around(all []sighting) sightings {
-	slices.SortFunc(all, func(a, b sighting) int { return cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.source, b.source)) })
-	out := sightings{make([]int64, len(all)), make([]int, len(all))}
-	inside := map[string]int{}
-	first, end := 0, 0
-	for i, s := range all {
-		for ; end < len(all) && all[end].at <= s.at+int64(airdropWindow); end++ {
-			inside[all[end].source]++
-		}
-		for ; all[first].at < s.at-int64(airdropWindow); first++ {
-			if inside[all[first].source]--; inside[all[first].source] == 0 {
-				delete(inside, all[first].source)
-			}
-		}
-		out.at[i], out.sources[i] = s.at, len(inside)
-	}
-	return out
-}
-
-// spread is how many sources a token reached around a time.
-func (k *Knowledge) spread(c contract, at time.Time) int {
-	s, ok := k.seen[c]
-	if !ok {
-		return 0
-	}
-	t := at.UnixNano()
-	i, found := slices.BinarySearch(s.at, t)
-	if found {
-		return s.sources[i]
-	}
-	n := 0
-	for _, near := range []int{i - 1, i} {
-		if near >= 0 && near < len(s.at) && max(s.at[near]-t, t-s.at[near]) <= int64(airdropWindow) {
-			n = max(n, s.sources[near])
-		}
-	}
-	return n
 }
 
 // Know is a Learner for a history that is at hand as a whole.

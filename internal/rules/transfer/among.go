@@ -16,6 +16,7 @@ func (m *matcher) among(outs, ins []int32, by By, fits test) {
 	if len(outs) == 0 || len(ins) == 0 {
 		return
 	}
+	before := len(m.result.Pairs)
 	m.order(outs)
 	m.order(ins)
 	ofOuts, ofIns := make([]found, len(outs)), make([]found, len(ins))
@@ -40,6 +41,7 @@ func (m *matcher) among(outs, ins []int32, by By, fits test) {
 	}
 	m.report(outs, ofOuts, by)
 	m.report(ins, ofIns, by)
+	m.more = m.more || len(m.result.Pairs) > before && (more(ofOuts) || more(ofIns))
 }
 
 // report tells of the legs that have candidates but no partner.
@@ -77,6 +79,9 @@ type found struct {
 	legs []int32
 	more bool
 }
+
+// more tells that looking was given up somewhere.
+func more(all []found) bool { return slices.ContainsFunc(all, func(f found) bool { return f.more }) }
 
 // single tells that there is one candidate and certainly no other.
 func (f found) single() bool { return len(f.legs) == 1 && !f.more }

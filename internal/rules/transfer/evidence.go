@@ -12,6 +12,7 @@ func (m *matcher) byHashes() {
 	for _, group := range m.groups(func(t *item) string { return t.hash }) {
 		m.transfers(group, ByHash, name)
 		m.swaps(group, ByHash, name)
+		m.crowds = append(m.crowds, group)
 	}
 }
 
@@ -22,7 +23,19 @@ func (m *matcher) byGroups() {
 	for _, group := range m.groups(func(t *item) string { return t.leg.GroupKey }) {
 		m.swaps(group, ByGroup, name)
 		m.transfers(group, ByGroup, name)
+		m.crowds = append(m.crowds, group)
 	}
+}
+
+// thinned tells a group of which some were paired and others, at least two, were not: those may be clear now that they are fewer.
+func (m *matcher) thinned(group []int32) bool {
+	left := 0
+	for _, leg := range group {
+		if m.items[leg].state != paired {
+			left++
+		}
+	}
+	return left > 1 && left < len(group)
 }
 
 // groups lists the free legs that share a key with another, each group by id.
@@ -119,6 +132,7 @@ func (m *matcher) swaps(group []int32, by By, name string) {
 		}
 		switch {
 		case len(outs) == 0 || len(ins) == 0:
+		case len(outs) == 1 && len(ins) == 1 && denied(&m.items[outs[0]], &m.items[ins[0]]):
 		case len(outs) == 1 && len(ins) == 1:
 			m.pair(outs[0], ins[0], by)
 		default:
@@ -150,7 +164,7 @@ func (m *matcher) byAddresses() {
 		func(t *item) (route, bool) { return route{t.asset, "", t.to}, t.to != "" },
 		func(t *item) (route, bool) { return route{t.asset, t.from, ""}, t.from != "" },
 	} {
-		for _, s := range buckets(m, m.all(), of) {
+		for _, s := range buckets(m, m.each(), of) {
 			m.among(s.outs, s.ins, ByAddresses, func(o, i *item) bool { return !contradict(o, i) })
 		}
 	}
@@ -158,12 +172,12 @@ func (m *matcher) byAddresses() {
 
 // byAmounts links what fits in nothing but asset, amount and time.
 func (m *matcher) byAmounts() {
-	for _, s := range buckets(m, m.all(), func(t *item) (asset, bool) { return t.asset, true }) {
+	for _, s := range buckets(m, m.each(), func(t *item) (asset, bool) { return t.asset, true }) {
 		m.among(s.outs, s.ins, ByAmount, func(o, i *item) bool { return !contradict(o, i) })
 	}
 }
 
-func (m *matcher) all() []int32 {
+func (m *matcher) each() []int32 {
 	legs := make([]int32, len(m.items))
 	for n := range legs {
 		legs[n] = int32(n)

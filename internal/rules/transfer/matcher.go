@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -43,6 +44,27 @@ const (
 type matcher struct {
 	items  []item
 	result Result
+	crowds [][]int32 // what has one hash or id
+	more   bool      // looking was given up somewhere, where others were paired
+}
+
+// all takes the evidence in order, and tells whether what is left may be clearer than it was.
+func (m *matcher) all() (again bool) {
+	m.crowds, m.more = nil, false
+	m.byHashes()
+	m.byGroups()
+	m.byAddresses()
+	m.byAmounts()
+	return m.more || slices.ContainsFunc(m.crowds, m.thinned)
+}
+
+// rest begins again with the legs that have no partner.
+func (m *matcher) rest() {
+	m.items = slices.DeleteFunc(m.items, func(t item) bool { return t.state == paired })
+	for n := range m.items {
+		m.items[n].state = free
+	}
+	m.result.Ambiguous = nil
 }
 
 func newMatcher(legs []Leg) *matcher {
@@ -83,10 +105,13 @@ func canonical(s string) string {
 	return s
 }
 
-// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its source, or it is another token
-// of that name.
+// denied tells that somebody said that two legs do not belong together.
+func denied(o, i *item) bool { return len(o.leg.Not) > 0 && slices.Contains(o.leg.Not, i.leg.ID) }
+
+// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its source, it is another token
+// of that name, or somebody said so.
 func apart(o, i *item) bool {
-	return o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
+	return denied(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
 		o.chain == i.chain && o.leg.Contract != i.leg.Contract && o.leg.Contract != "" && i.leg.Contract != "" && canonical(o.leg.Contract) != canonical(i.leg.Contract)
 }
 

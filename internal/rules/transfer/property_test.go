@@ -25,6 +25,9 @@ func drawLegs(t *rapid.T) (legs []transfer.Leg) {
 			At:       start.Add(time.Duration(rapid.SampledFrom([]int{0, 5, 10, 11, 700, 1439, 1440, 1441, 1450, 1451, 2890}).Draw(t, "minutes")) * time.Minute),
 			Hash:     pick("hash", "", "", "", "0xa", "0xA", "b"), GroupKey: pick("group", "", "", "", "g"), Chain: pick("chain", "", "x", "Y"), Contract: pick("contract", "", "", "0xc", "0xd"),
 			From: pick("from", "", "", "0x1", "0x2"), To: pick("to", "", "", "0x1", "0X2"), OwnAddress: pick("own", "", "0x1", "0x2"), LegalEntityID: pick("entity", "us", "us", "de"), Fiat: rapid.IntRange(0, 9).Draw(t, "fiat") == 0}
+		if rapid.IntRange(0, 9).Draw(t, "denied") == 0 {
+			l.Not = []string{fmt.Sprintf("l%02d", rapid.IntRange(0, 24).Draw(t, "not"))}
+		}
 		legs = append(legs, l)
 	}
 	return legs
@@ -53,6 +56,9 @@ func or(a, b string) string {
 }
 
 func same(o, i transfer.Leg) bool {
+	if slices.Contains(o.Not, i.ID) {
+		return false
+	}
 	clash := strings.EqualFold(o.Chain, i.Chain) && o.Contract != "" && i.Contract != "" && fold(o.Contract) != fold(i.Contract)
 	return !o.Inflow && i.Inflow && strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat && o.SourceID != i.SourceID && o.Quantity.Sign() > 0 && i.Quantity.Sign() > 0 && !clash
 }
@@ -175,6 +181,9 @@ func (r *reference) swaps(by string, in func(transfer.Leg) bool) {
 	if len(outs) == 1 {
 		ins = slices.DeleteFunc(ins, other(outs[0]))
 	}
+	if len(outs) == 1 && len(ins) == 1 && slices.Contains(outs[0].Not, ins[0].ID) {
+		return
+	}
 	if len(outs) == 1 && len(ins) == 1 {
 		r.pairs[outs[0].ID+">"+ins[0].ID] = by
 		r.taken[outs[0].ID], r.taken[ins[0].ID] = true, true
@@ -191,7 +200,24 @@ func (r *reference) swaps(by string, in func(transfer.Leg) bool) {
 	}
 }
 
+// refer matches until matching the rest gives nothing more.
 func refer(legs []transfer.Leg) *reference {
+	r := referOnce(legs)
+	if len(r.pairs) == 0 {
+		return r
+	}
+	var rest []transfer.Leg
+	for _, l := range legs {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.pairs)), func(pair string) bool { return strings.HasPrefix(pair, l.ID+">") || strings.HasSuffix(pair, ">"+l.ID) }) {
+			rest = append(rest, l)
+		}
+	}
+	further := refer(rest)
+	maps.Copy(further.pairs, r.pairs)
+	return further
+}
+
+func referOnce(legs []transfer.Leg) *reference {
 	r := &reference{legs, map[string]bool{}, map[string]string{}, map[string][]string{}}
 	r.shared("hash", func(l transfer.Leg) string { return fold(l.Hash) })
 	r.shared("group", func(l transfer.Leg) string { return l.GroupKey })

@@ -36,6 +36,7 @@ type Leg struct {
 	From, To      string
 	OwnAddress    string // of the source
 	Fiat          bool
+	Not           []string // ids of inflows that somebody said an outflow does not belong to
 }
 
 // Kind is what two legs are together.
@@ -87,6 +88,12 @@ const Window = 24 * time.Hour
 // Skew is how much earlier than the outflow an inflow may be recorded, because two platforms have two clocks.
 const Skew = 10 * time.Minute
 
+// Reach is how far from a leg others can be that have a say in what becomes of it. A partner is within a Window, and what is free to be one depends on
+// stronger evidence for another, which is within a Window of that, and so on through six kinds of evidence; outflows and inflows take turns on the way,
+// so that every second step leads back. Whoever gives the legs of some days and of a Reach before and after gets for those days what all legs would give,
+// unless one hash or id stands on legs that are further apart than a Window.
+const Reach = 5 * Window
+
 // kept is the least share of what left that arrives: a larger loss is not a fee. Only a shared hash or id outweighs it.
 var kept = money.MustParse("0.98")
 
@@ -98,13 +105,13 @@ const (
 	examinedMax = 256
 )
 
-// Match links what belongs together. The result depends on the legs alone, not on their order, and uses none twice.
+// Match links what belongs together. The result depends on the legs alone, not on their order, and uses none twice. To match again without the legs
+// that were linked links nothing more.
 func Match(legs []Leg) Result {
 	m := newMatcher(legs)
-	m.byHashes()
-	m.byGroups()
-	m.byAddresses()
-	m.byAmounts()
+	for m.all() {
+		m.rest()
+	}
 	slices.SortFunc(m.result.Pairs, func(a, b Pair) int { return strings.Compare(a.Out, b.Out) })
 	slices.SortFunc(m.result.Ambiguous, func(a, b Ambiguity) int { return strings.Compare(a.Leg, b.Leg) })
 	return m.result

@@ -3,6 +3,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -189,6 +190,7 @@ func (a Answer) Blames(t *testing.T, field string) bool {
 // Request is what is sent, byte for byte.
 type Request struct {
 	Method, Path, Key, Body string
+	ContentType             string // of the body, if it is not JSON
 	Header                  http.Header
 }
 
@@ -200,7 +202,7 @@ func (s *Service) Send(t *testing.T, r Request) Answer {
 		t.Fatal(err)
 	}
 	if r.Body != "" {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", cmp.Or(r.ContentType, "application/json"))
 	}
 	if r.Key != "" {
 		req.Header.Set("X-API-Key", r.Key)

@@ -1,0 +1,200 @@
+package imports
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/intake"
+)
+
+type row struct {
+	ID         string     `db:"import_id"`
+	SourceID   string     `db:"source_id"`
+	FileName   string     `db:"file_name"`
+	Format     string     `db:"format"`
+	Preset     *string    `db:"preset"`
+	Mapping    string     `db:"mapping"`
+	Status     string     `db:"status"`
+	FileSize   int64      `db:"file_size"`
+	BytesRead  int64      `db:"bytes_read"`
+	Rows       int64      `db:"rows_read"`
+	Created    int64      `db:"created_count"`
+	Duplicates int64      `db:"duplicate_count"`
+	Skipped    int64      `db:"skipped_count"`
+	Faulty     int64      `db:"faulty_count"`
+	Faults     int64      `db:"fault_count"`
+	Error      *string    `db:"error_message"`
+	UserID     *string    `db:"user_id"`
+	APIKeyID   *string    `db:"api_key_id"`
+	RequestID  *string    `db:"request_id"`
+	Tries      int64      `db:"tries"`
+	CreatedAt  time.Time  `db:"created_at"`
+	StartedAt  *time.Time `db:"started_at"`
+	FinishedAt *time.Time `db:"finished_at"`
+}
+
+func toRow(i Import) (row, error) {
+	mapping, err := json.Marshal(i.Mapping)
+	return row{
+		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(i.Mapping.Preset), Mapping: string(mapping), Status: string(i.Status),
+		FileSize: i.FileSize, BytesRead: i.BytesRead, Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates, Skipped: i.Counts.Skipped,
+		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error), UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(i.APIKeyID), RequestID: db.OrNull(i.RequestID),
+		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
+	}, err
+}
+
+func (r row) imported() (Import, error) {
+	i := Import{
+		ID: r.ID, SourceID: r.SourceID, FileName: r.FileName, Status: Status(r.Status), FileSize: r.FileSize, BytesRead: r.BytesRead,
+		Counts: Counts{r.Rows, r.Created, r.Duplicates, r.Skipped, r.Faulty, r.Faults}, Error: db.OrEmpty(r.Error),
+		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+	}
+	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
+		return i, fmt.Errorf("imports: the mapping of %s: %w", r.ID, err)
+	}
+	return i, nil
+}
+
+func errMissing() error { return fault.Missing(noun) }
+
+var selectRows = "SELECT " + db.Columns[row]() + " FROM imports WHERE organization_id = @org"
+
+func insert(ctx context.Context, tx *db.Tx, i Import) error {
+	r, err := toRow(i)
+	if err != nil {
+		return err
+	}
+	return db.Insert(ctx, tx, "imports", r)
+}
+
+func find(ctx context.Context, tx *db.Tx, importID string) (Import, error) {
+	r, err := findRow(ctx, tx, importID)
+	if err != nil {
+		return Import{}, err
+	}
+	return r.imported()
+}
+
+func findRow(ctx context.Context, tx *db.Tx, importID string) (row, error) {
+	return db.One[row](ctx, tx, noun, selectRows+" AND import_id = ?", importID)
+}
+
+// selectPage reads the newest first, of sources of some legal entities or of all.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, below string, limit int) ([]Import, error) {
+	q := db.Select(selectRows + " AND status <> 'uploading'")
+	if below != "" {
+		q.And("import_id < ?", below)
+	}
+	if f.SourceID != "" {
+		q.And("source_id = ?", f.SourceID)
+	}
+	if f.Status != "" {
+		q.And("status = ?", string(f.Status))
+	}
+	if len(entities) > 0 {
+		q.And("source_id IN (SELECT s.source_id FROM sources s WHERE s.organization_id = @org AND s.legal_entity_id {any})", entities)
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY import_id DESC LIMIT ?", limit), q.Args...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Import, len(rows))
+	for n, r := range rows {
+		if out[n], err = r.imported(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+type chunkRow struct {
+	ImportID string `db:"import_id"`
+	Position int64  `db:"position"`
+	Content  []byte `db:"content"`
+}
+
+// insertChunks cuts a stretch of a file into pieces.
+func insertChunks(ctx context.Context, tx *db.Tx, importID string, position int64, content []byte) error {
+	var rows []chunkRow
+	for ; len(content) > 0; position++ {
+		n := min(len(content), chunkSize)
+		rows = append(rows, chunkRow{importID, position, content[:n]})
+		content = content[n:]
+	}
+	return db.Insert(ctx, tx, "import_chunks", rows...)
+}
+
+// selectChunk gives a piece of a file, or none behind its end.
+func selectChunk(ctx context.Context, tx *db.Tx, importID string, position int64) ([]byte, error) {
+	rows, err := db.All[chunkRow](ctx, tx, "SELECT import_id, position, content FROM import_chunks WHERE organization_id = @org AND import_id = ? AND position = ?", importID, position)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0].Content, nil
+}
+
+// needed is an import whose file will still be read, or which is about to be made of it. An upload that was given up has a claim.
+const needed = "(i.status IN ('pending', 'running') OR i.status = 'uploading' AND i.claim IS NULL)"
+
+// deleteChunks takes away some of the pieces of a file that is not needed.
+func deleteChunks(ctx context.Context, tx *db.Tx, importID string, limit int64) (int64, error) {
+	return tx.Exec(ctx, `DELETE FROM import_chunks WHERE organization_id = @org AND import_id = ?
+		AND NOT EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.import_id = ? AND `+needed+`)
+		AND position IN (SELECT c.position FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = ? ORDER BY c.position LIMIT ?)`,
+		importID, importID, importID, limit)
+}
+
+// begin makes an upload an import, and gives the size of its file.
+func begin(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
+	size, err = db.One[int64](ctx, tx, "count", "SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = ?", i.ID)
+	if err != nil {
+		return 0, err
+	}
+	n, err := tx.Exec(ctx, "UPDATE imports SET status = ?, created_at = ?, file_size = ? WHERE organization_id = @org AND import_id = ? AND status = 'uploading' AND claim IS NULL",
+		string(i.Status), i.CreatedAt, size, i.ID)
+	if err == nil && n == 0 {
+		err = errMissing()
+	}
+	return size, err
+}
+
+// giveUp keeps an upload from becoming an import.
+func giveUp(ctx context.Context, tx *db.Tx, importID string) error {
+	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE organization_id = @org AND import_id = ? AND status = 'uploading'", importID)
+	return err
+}
+
+func removeUpload(ctx context.Context, tx *db.Tx, importID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM imports WHERE organization_id = @org AND import_id = ? AND status = 'uploading' AND claim IS NOT NULL", importID)
+	return err
+}
+
+type faultRow struct {
+	ImportID string  `db:"import_id"`
+	Position int64   `db:"position"`
+	Line     int64   `db:"line"`
+	Column   *string `db:"column_name"`
+	Message  string  `db:"message"`
+}
+
+func insertFaults(ctx context.Context, tx *db.Tx, importID string, faults []Fault) error {
+	rows := make([]faultRow, len(faults))
+	for i, f := range faults {
+		rows[i] = faultRow{importID, f.Position, int64(f.Line), db.OrNull(f.Column), f.Message}
+	}
+	return db.Insert(ctx, tx, "import_faults", rows...)
+}
+
+func selectFaults(ctx context.Context, tx *db.Tx, importID string, above int64, limit int) ([]Fault, error) {
+	rows, err := db.All[faultRow](ctx, tx, "SELECT "+db.Columns[faultRow]()+
+		" FROM import_faults WHERE organization_id = @org AND import_id = ? AND position > ? ORDER BY position LIMIT ?", importID, above, limit)
+	out := make([]Fault, len(rows))
+	for i, r := range rows {
+		out[i] = Fault{r.Position, intake.Fault{Line: int(r.Line), Column: db.OrEmpty(r.Column), Message: r.Message}}
+	}
+	return out, err
+}

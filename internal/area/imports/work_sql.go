@@ -1,0 +1,84 @@
+package imports
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// take claims an import that nobody is at, and tells whether that came about.
+func take(ctx context.Context, tx *db.Tx, importID, claim string, until time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', claim = ?, claimed_until = ?, tries = tries + 1, started_at = coalesce(started_at, ?)
+		WHERE organization_id = @org AND import_id = ? AND status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)`,
+		claim, until, tx.Now(), importID, tx.Now())
+	return n == 1, err
+}
+
+// renew keeps a claim, and tells whether it was still there.
+func renew(ctx context.Context, tx *db.Tx, importID, claim string, until time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE imports SET claimed_until = ? WHERE organization_id = @org AND import_id = ? AND claim = ?", until, importID, claim)
+	return n == 1, err
+}
+
+// advance writes how far an import came or how it ended, if the claim is still there.
+func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, error) {
+	c := i.Counts
+	n, err := tx.Exec(ctx, `UPDATE imports SET status = ?, bytes_read = ?, rows_read = ?, created_count = ?, duplicate_count = ?, skipped_count = ?, faulty_count = ?, fault_count = ?,
+		error_message = ?, finished_at = ?, tries = 0 WHERE organization_id = @org AND import_id = ? AND claim = ? AND status = 'running'`,
+		string(i.Status), i.BytesRead, c.Rows, c.Created, c.Duplicates, c.Skipped, c.Faulty, c.Faults, db.OrNull(i.Error), i.FinishedAt, i.ID, claim)
+	return n == 1, err
+}
+
+// waiting is an import that somebody should take up.
+type waiting struct {
+	OrganizationID string `db:"organization_id"`
+	ID             string `db:"import_id"`
+}
+
+// selectWaiting lists imports that nobody is at, the oldest first.
+func selectWaiting(ctx context.Context, tx *db.Tx, limit int) ([]waiting, error) {
+	return db.All[waiting](ctx, tx, `SELECT organization_id, import_id FROM imports WHERE status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)
+		ORDER BY created_at LIMIT ?`, tx.Now(), limit)
+}
+
+// giveUpBefore keeps uploads from becoming imports that should long have.
+func giveUpBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
+	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE status = 'uploading' AND created_at < ? AND claim IS NULL", before)
+	return err
+}
+
+// selectLeftovers lists imports of which there is more than should be: pieces of a file that nobody reads any more, and uploads that were given up.
+func selectLeftovers(ctx context.Context, tx *db.Tx) ([]waiting, error) {
+	return db.All[waiting](ctx, tx, `SELECT DISTINCT c.organization_id, c.import_id FROM import_chunks c
+		WHERE NOT EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = c.organization_id AND i.import_id = c.import_id AND `+needed+`)
+		UNION SELECT u.organization_id, u.import_id FROM imports u WHERE u.status = 'uploading' AND u.claim IS NOT NULL`)
+}
+
+type checkRow struct {
+	row
+	Kept   int64  `db:"kept"`
+	Last   *int64 `db:"last"`
+	Stored int64  `db:"stored"`
+	Pieces int64  `db:"pieces"`
+	Top    *int64 `db:"top"`
+	Source int64  `db:"source"`
+}
+
+// selectChecks reads every import with what there is of it.
+func selectChecks(ctx context.Context, tx *db.Tx) ([]checkRow, error) {
+	return db.All[checkRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
+		(SELECT count(*) FROM import_faults f WHERE f.organization_id = @org AND f.import_id = imports.import_id) AS kept,
+		(SELECT max(l.position) FROM import_faults l WHERE l.organization_id = @org AND l.import_id = imports.import_id) AS last,
+		(SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = imports.import_id) AS stored,
+		(SELECT count(*) FROM import_chunks p WHERE p.organization_id = @org AND p.import_id = imports.import_id) AS pieces,
+		(SELECT max(t.position) FROM import_chunks t WHERE t.organization_id = @org AND t.import_id = imports.import_id) AS top,
+		(SELECT count(*) FROM sources s WHERE s.organization_id = @org AND s.source_id = imports.source_id) AS source
+		FROM imports WHERE organization_id = @org ORDER BY import_id`)
+}
+
+// selectStrays lists imports that there is something of but which are not there.
+func selectStrays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT r.import_id FROM "+table+" r WHERE r.organization_id = @org AND NOT EXISTS "+
+		"(SELECT 1 FROM imports i WHERE i.organization_id = r.organization_id AND i.import_id = r.import_id) ORDER BY r.import_id")
+}

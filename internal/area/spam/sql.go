@@ -1,0 +1,195 @@
+package spam
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	rules "github.com/bursarhq/bursar/internal/rules/spam"
+)
+
+type row struct {
+	ID        string    `db:"listing_id"`
+	Verdict   string    `db:"verdict"`
+	Kind      string    `db:"kind"`
+	Chain     string    `db:"chain"`
+	Value     string    `db:"value"`
+	Key       string    `db:"value_key"`
+	Note      *string   `db:"note"`
+	CreatedBy *string   `db:"created_by"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+func (r row) listing() Listing {
+	return Listing{r.ID, Verdict(r.Verdict), Kind(r.Kind), r.Chain, r.Value, db.OrEmpty(r.Note), db.OrEmpty(r.CreatedBy), r.CreatedAt}
+}
+
+func listingsOf(rows []row) []Listing {
+	out := make([]Listing, len(rows))
+	for i, r := range rows {
+		out[i] = r.listing()
+	}
+	return out
+}
+
+var selectRows = "SELECT " + db.Columns[row]() + " FROM spam_listings WHERE organization_id = @org"
+
+func insert(ctx context.Context, tx *db.Tx, l Listing) error {
+	return db.Insert(ctx, tx, "spam_listings", row{l.ID, string(l.Verdict), string(l.Kind), l.Chain, l.Value, l.key(), db.OrNull(l.Note), db.OrNull(l.CreatedBy), l.CreatedAt})
+}
+
+func find(ctx context.Context, tx *db.Tx, listingID string) (Listing, error) {
+	r, err := db.One[row](ctx, tx, noun, selectRows+" AND listing_id = ?", listingID)
+	return r.listing(), err
+}
+
+func remove(ctx context.Context, tx *db.Tx, listingID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM spam_listings WHERE organization_id = @org AND listing_id = ?", listingID)
+	return err
+}
+
+// selectPage reads in the order of ids.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Listing, error) {
+	q := db.Select(selectRows).And("listing_id > ?", above)
+	if f.Verdict != "" {
+		q.And("verdict = ?", string(f.Verdict))
+	}
+	if f.Kind != "" {
+		q.And("kind = ?", string(f.Kind))
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY listing_id LIMIT ?", limit), q.Args...)
+	return listingsOf(rows), err
+}
+
+// selectKeyed gives the listings that are about some values.
+func selectKeyed(ctx context.Context, tx *db.Tx, keys []string) ([]Listing, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND value_key {any}", keys)
+	return listingsOf(rows), err
+}
+
+type dealingRow struct {
+	Shown     string    `db:"shown"`
+	Name      string    `db:"name"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+type sightingRow struct {
+	TokenHour string    `db:"token_hour"`
+	SourceID  string    `db:"source_id"`
+	First     time.Time `db:"first_at"`
+	Last      time.Time `db:"last_at"`
+}
+
+type burstRow struct {
+	Hash      string `db:"hash"`
+	Token     string `db:"token"`
+	Transfers int64  `db:"transfers"`
+}
+
+var (
+	selectDealings  = "SELECT " + db.Columns[dealingRow]() + " FROM spam_dealings WHERE organization_id = @org"
+	selectSightings = "SELECT " + db.Columns[sightingRow]() + " FROM spam_sightings WHERE organization_id = @org"
+	selectBursts    = "SELECT " + db.Columns[burstRow]() + " FROM spam_bursts WHERE organization_id = @org"
+)
+
+// selectPast answers what is asked about the past. What nobody asks is not looked up.
+func selectPast(ctx context.Context, tx *db.Tx, q rules.Questions) (p rules.Past, err error) {
+	if len(q.Shown) > 0 {
+		rows, err := db.All[dealingRow](ctx, tx, selectDealings+" AND shown {any}", q.Shown)
+		if err != nil {
+			return p, err
+		}
+		for _, r := range rows {
+			p.Dealings = append(p.Dealings, rules.Dealing{Shown: r.Shown, Name: r.Name})
+		}
+	}
+	if len(q.TokenHours) > 0 {
+		rows, err := db.All[sightingRow](ctx, tx, selectSightings+" AND token_hour {any}", q.TokenHours)
+		if err != nil {
+			return p, err
+		}
+		for _, r := range rows {
+			p.Sightings = append(p.Sightings, rules.Sighting(r))
+		}
+	}
+	if len(q.Hashes) > 0 {
+		rows, err := db.All[burstRow](ctx, tx, selectBursts+" AND hash {any}", q.Hashes)
+		if err != nil {
+			return p, err
+		}
+		for _, r := range rows {
+			p.Bursts = append(p.Bursts, rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)})
+		}
+	}
+	return p, nil
+}
+
+// keep writes what was learned over what was kept of it.
+func keep(ctx context.Context, tx *db.Tx, p rules.Past) error {
+	dealings := make([]dealingRow, len(p.Dealings))
+	for i, d := range p.Dealings {
+		dealings[i] = dealingRow{d.Shown, d.Name, tx.Now()}
+	}
+	if err := db.Insert(ctx, tx, "spam_dealings", dealings...); err != nil {
+		return err
+	}
+	sightings := make([]sightingRow, len(p.Sightings))
+	for i, s := range p.Sightings {
+		sightings[i] = sightingRow(s)
+	}
+	if _, err := db.Upsert(ctx, tx, "spam_sightings", sightings,
+		"ON CONFLICT (organization_id, token_hour, source_id) DO UPDATE SET first_at = excluded.first_at, last_at = excluded.last_at"); err != nil {
+		return err
+	}
+	bursts := make([]burstRow, len(p.Bursts))
+	for i, b := range p.Bursts {
+		bursts[i] = burstRow{b.Hash, b.Token, int64(b.Transfers)}
+	}
+	_, err := db.Upsert(ctx, tx, "spam_bursts", bursts, "ON CONFLICT (organization_id, hash, token) DO UPDATE SET transfers = excluded.transfers")
+	return err
+}
+
+// eachListing and the others walk all there is in the order of their keys, some at a time.
+func eachListing(ctx context.Context, tx *db.Tx, do func(Listing, string)) error {
+	return walk(func(last row) ([]row, error) {
+		return db.All[row](ctx, tx, selectRows+" AND listing_id > ? ORDER BY listing_id LIMIT ?", last.ID, some)
+	}, func(r row) { do(r.listing(), r.Key) })
+}
+
+func eachDealing(ctx context.Context, tx *db.Tx, do func(rules.Dealing)) error {
+	return walk(func(last dealingRow) ([]dealingRow, error) {
+		return db.All[dealingRow](ctx, tx, selectDealings+" AND (shown, name) > (?, ?) ORDER BY shown, name LIMIT ?", last.Shown, last.Name, some)
+	}, func(r dealingRow) { do(rules.Dealing{Shown: r.Shown, Name: r.Name}) })
+}
+
+func eachSighting(ctx context.Context, tx *db.Tx, do func(rules.Sighting)) error {
+	return walk(func(last sightingRow) ([]sightingRow, error) {
+		return db.All[sightingRow](ctx, tx, selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, some)
+	}, func(r sightingRow) { do(rules.Sighting(r)) })
+}
+
+func eachBurst(ctx context.Context, tx *db.Tx, do func(rules.Burst)) error {
+	return walk(func(last burstRow) ([]burstRow, error) {
+		return db.All[burstRow](ctx, tx, selectBursts+" AND (hash, token) > (?, ?) ORDER BY hash, token LIMIT ?", last.Hash, last.Token, some)
+	}, func(r burstRow) { do(rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)}) })
+}
+
+// some is how many rows are read at a time.
+const some = 1000
+
+func walk[R any](next func(last R) ([]R, error), do func(R)) error {
+	var last R
+	for {
+		rows, err := next(last)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			last = r
+			do(r)
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,75 @@
+// Package transfers joins transactions that are two sides of one event: a transfer between sources of the organization, into another legal entity or
+// over a bridge, or a swap. What it finds by itself it finds by rules/transfer; where more than one way fits it asks a person.
+package transfers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+)
+
+// Side is which way a transaction of a group went.
+type Side string
+
+// The sides.
+const (
+	Out Side = "out"
+	In  Side = "in"
+)
+
+// Manual is the evidence for what a person linked.
+const Manual transfer.By = "manual"
+
+// Kinds lists every kind there is.
+var Kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.Bridge, transfer.Swap}
+
+// types are what transactions are called that are linked as a kind.
+var types = map[transfer.Kind]txn.Type{
+	transfer.Internal: txn.Internal, transfer.Intercompany: txn.Intercompany, transfer.Bridge: txn.Bridge, transfer.Swap: txn.Swap,
+}
+
+// vague are the types that say no more than which way something went: a link says more.
+var vague = []txn.Type{txn.Unknown, txn.Deposit, txn.Withdrawal}
+
+// Link is one side of a group.
+type Link struct {
+	TransactionID string
+	GroupID       string
+	Side          Side
+	Kind          transfer.Kind
+	By            transfer.By
+	Shortfall     *money.Decimal // what left and did not arrive; nil for a swap
+	TypeBefore    txn.Type       // where the link changed it
+	CreatedBy     string         // a user, where it was one
+	CreatedAt     time.Time
+}
+
+// Group is two transactions that are linked.
+type Group struct {
+	ID        string
+	Kind      transfer.Kind
+	By        transfer.By
+	Shortfall *money.Decimal
+	Out, In   txn.Transaction
+}
+
+// typed is the transaction as a member of a group.
+func typed(t txn.Transaction, groupID string, kind transfer.Kind) txn.Transaction {
+	t.GroupID = groupID
+	if slices.Contains(vague, t.Type) {
+		t.Type = types[kind]
+	}
+	return t
+}
+
+// untyped is the transaction as it is without its group. A type that somebody gave it since stays.
+func (l Link) untyped(t txn.Transaction) txn.Transaction {
+	t.GroupID = ""
+	if l.TypeBefore != "" && t.Type == types[l.Kind] && t.Status != txn.Posted {
+		t.Type = l.TypeBefore
+	}
+	return t
+}

@@ -1,0 +1,57 @@
+package api_test
+
+import (
+	"context"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/transfers"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func init() {
+	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
+		"POST /v1/transactions/link": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{body: map[string]any{"transaction_ids": newPair(t, n), "kind": "internal", "dry_run": false}}
+		},
+		"POST /v1/transactions/unlink": func(t *testing.T, n *apitest.Tenant) sample {
+			pair := newPair(t, n)
+			if _, err := n.Service().App.Transfers.Link(as(t, n), transfers.LinkParams{TransactionIDs: pair}); err != nil {
+				t.Fatal(err)
+			}
+			return sample{body: map[string]any{"transaction_ids": pair[:1]}}
+		},
+		"POST /v1/transactions/match": func(t *testing.T, n *apitest.Tenant) sample {
+			newPair(t, n)
+			return sample{body: map[string]any{"start_date": "2026-01-31", "end_date": "2026-01-31", "dry_run": false}, another: map[string]any{"end_date": "2026-02-01"}}
+		},
+		"GET /v1/transactions/ambiguous": func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1"} },
+	})
+}
+
+// as is how the organization itself asks its areas.
+func as(t *testing.T, n *apitest.Tenant) context.Context {
+	return actor.With(t.Context(), actor.Actor{OrganizationID: n.Organization.ID})
+}
+
+// newPair makes two transactions that are one transfer, the one that left first.
+func newPair(t *testing.T, n *apitest.Tenant) []string {
+	t.Helper()
+	at, quantity, hash := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.FromInt(5), client.NewIdempotencyKey()
+	var all []txn.CreateParams
+	for _, direction := range []txn.Direction{txn.Debit, txn.Credit} {
+		all = append(all, txn.CreateParams{SourceID: newSource(t, n, client.CreateSource{}).ID, Params: txn.Params{
+			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH", Crypto: &txn.Crypto{TransactionHash: hash},
+		}})
+	}
+	made, err := n.Service().App.Transactions.Create(as(t, n), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{made.Transactions[0].ID, made.Transactions[1].ID}
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/transfers"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+)
+
+func (a *API) linkTransactions(ctx context.Context, in *struct{ Body LinkTransactions }) (Data[TransactionGroup], error) {
+	g, err := a.app.Transfers.Link(ctx, transfers.LinkParams{TransactionIDs: in.Body.TransactionIDs, Kind: transfer.Kind(db.OrEmpty(in.Body.Kind)), Dry: in.Body.DryRun})
+	return Data[TransactionGroup]{viewTransactionGroup(g)}, err
+}
+
+func viewTransactionGroup(g transfers.Group) TransactionGroup {
+	out := TransactionGroup{
+		GroupID: db.OrNull(g.ID), Kind: string(g.Kind), MatchedBy: string(g.By),
+		Legs: []TransactionLeg{viewTransactionLeg(g.Out), viewTransactionLeg(g.In)},
+	}
+	if g.Shortfall != nil {
+		out.Shortfall = new(g.Shortfall.String())
+	}
+	return out
+}
+
+func viewTransactionLeg(t txn.Transaction) TransactionLeg {
+	side := transfers.Out
+	if txn.IsInflow(t.Direction) {
+		side = transfers.In
+	}
+	return TransactionLeg{TransactionID: t.ID, SequenceNumber: t.SequenceNumber(), Side: string(side), TransactionType: string(t.Type)}
+}
+
+func (a *API) unlinkTransactions(ctx context.Context, in *struct{ Body UnlinkTransactions }) (Data[UnlinkedTransactions], error) {
+	all, err := a.app.Transfers.Unlink(ctx, in.Body.TransactionIDs)
+	out := UnlinkedTransactions{Legs: make([]TransactionLeg, len(all))}
+	for i, t := range all {
+		out.Legs[i] = viewTransactionLeg(t)
+	}
+	return Data[UnlinkedTransactions]{out}, err
+}
+
+// matchDaysMax is how many days one request may match: it does so in one transaction. What comes in is matched without being asked.
+const matchDaysMax = 366
+
+func (a *API) matchTransactions(ctx context.Context, in *struct{ Body MatchTransactions }) (Data[MatchedTransactions], error) {
+	from, _ := time.Parse(time.DateOnly, in.Body.StartDate) // the decoder lets only dates through
+	to, _ := time.Parse(time.DateOnly, in.Body.EndDate)
+	end := to.AddDate(0, 0, 1)
+	switch {
+	case to.Before(from):
+		return Data[MatchedTransactions]{}, fault.Invalidf("end_date", "must not be before start_date")
+	case end.After(from.AddDate(0, 0, matchDaysMax)):
+		return Data[MatchedTransactions]{}, fault.Invalidf("end_date", "must be within %d days of start_date", matchDaysMax)
+	}
+	m, err := a.app.Transfers.Match(ctx, from, end, in.Body.DryRun)
+	out := MatchedTransactions{Linked: int64(m.Linked), Ambiguous: int64(m.Ambiguous), Pairs: make([]MatchedPair, len(m.Pairs))}
+	for i, p := range m.Pairs {
+		out.Pairs[i] = MatchedPair{OutTransactionID: p.Out, InTransactionID: p.In, Kind: string(p.Kind), MatchedBy: string(p.By)}
+		if p.Kind != transfer.Swap {
+			out.Pairs[i].Shortfall = new(p.Shortfall.String())
+		}
+	}
+	return Data[MatchedTransactions]{out}, err
+}
+
+func (a *API) listAmbiguousTransactions(ctx context.Context, in *struct{ paging }) (List[AmbiguousTransaction], error) {
+	found, err := a.app.Transfers.Ambiguous(ctx, in.request())
+	return listOf(found, viewAmbiguousTransaction), err
+}
+
+func viewAmbiguousTransaction(a transfers.Ambiguity) AmbiguousTransaction {
+	return AmbiguousTransaction{TransactionID: a.TransactionID, SequenceNumber: txn.SequenceNumber(a.Number), Candidates: a.Candidates, Why: a.Why, FoundAt: stamp(a.FoundAt)}
+}
