@@ -158,6 +158,8 @@ var further = []example{
 	{name: "own token from elsewhere", kind: posting.Deposit, in: "Own: 1000 OWN = 500.00", target: "Capital", lines: "Cr Capital 500.00; Dr Own 500.00", lots: "Own 1000 OWN 500.00 2025-09-15"},
 	{name: "all value a fee, fees net", kind: posting.Withdrawal, out: "ETH: 0.005 ETH fee 0.001 = 12.00 fee 12.00", target: "Target", policy: posting.Policy{NetFees: true},
 		lines: "Dr Network fees 12.00; Cr ETH 7.50; Cr Gain 4.50"},
+	{name: "all quantity a fee, fees net", kind: posting.Withdrawal, out: "ETH: 1 ETH fee 1 = 2400.00 fee 4.00", target: "Target", policy: posting.Policy{NetFees: true},
+		lines: "Dr Target 2396.00; Dr Network fees 4.00; Cr ETH 1500.00; Cr Gain 900.00"},
 	{name: "swap of two assets is worth what was received", kind: posting.Swap, out: "ETH: 1 ETH = 2401.17 fee 1.00", in: "USDC: 2400 USDC = 2400.00",
 		lines: "Dr USDC 2400.00; Dr Trading fees 1.00; Cr ETH 1500.00; Cr Gain 901.00", lots: "USDC 2400 USDC 2400.00 2025-09-15"},
 	{name: "swap for what has no price is worth what was given", kind: posting.Swap, out: "ETH: 1 ETH = 2401.00 fee 1.00", in: "New: 7 NEW",

@@ -178,11 +178,9 @@ func (p *Plan) gives(g gift, role string) error {
 		g.spent = g.leg.Quantity
 	}
 	t := g.leg.take(Consumed, g.spent, Place{})
-	switch {
-	case t.Fee.Equal(t.Quantity):
+	t.FeeProceeds = g.own
+	if t.Fee.Equal(t.Quantity) {
 		t.FeeProceeds = g.worth.gross
-	case t.Fee.Sign() > 0:
-		t.FeeProceeds = g.own
 	}
 	t.Proceeds = g.worth.gross.Sub(t.FeeProceeds)
 	if g.sells() && (g.treatment == netted || !p.in.Policy.NetFees) {
