@@ -187,6 +187,8 @@ var further = []example{
 		lines: "Dr Cold 1498.50; Dr Network fees 2.40; Cr ETH 1500.00; Cr Gain 0.90", lots: "Cold 0.999 ETH 1498.50 2025-01-10"},
 	{name: "transfer that lost more than its fee", kind: posting.Internal, out: "ETH: 1.000 ETH fee 0.001 = 2400.00 fee 2.45", in: "Cold: 0.99 ETH",
 		lines: "Dr Cold 1485.00; Dr Network fees 24.00; Cr ETH 1500.00; Cr Gain 9.00", lots: "Cold 0.99 ETH 1485.00 2025-01-10"},
+	{name: "transfer whose fee is stated without its value", kind: posting.Internal, out: "ETH: 1.000 ETH fee 0.001 = 2400.00", in: "Cold: 0.999 ETH",
+		lines: "Dr Cold 1498.50; Dr Network fees 2.40; Cr ETH 1500.00; Cr Gain 0.90", lots: "Cold 0.999 ETH 1498.50 2025-01-10"},
 	{name: "transfer whose fee is stated", kind: posting.Internal, out: "ETH: 1.000 ETH fee 0.001 = 2400.00 fee 2.45", in: "Cold: 0.999 ETH",
 		lines: "Dr Cold 1498.50; Dr Network fees 2.45; Cr ETH 1500.00; Cr Gain 0.95", lots: "Cold 0.999 ETH 1498.50 2025-01-10"},
 	{name: "transfer of foreign money over a change of rates", kind: posting.Internal, out: "Bank EUR: 1000 EUR = 1080.00", in: "Savings EUR: 1000 EUR = 1090.00",
@@ -371,6 +373,22 @@ func TestTheLotEngineIsToldTheProceeds(t *testing.T) {
 		}
 		if got := strings.Join(got, "; "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.kind, got, c.want)
+		}
+	}
+}
+
+func TestSlicesLeaveTheNamedAccountOrTheirOwnOrThatOfTheSource(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ out, carried, want string }{
+		{"ETH: 1 ETH = 2400.00", "", "ETH"}, {"ETH: 1 ETH = 2400.00", "Vault", "Vault"}, {"ETH>Safe: 1 ETH = 2400.00", "Vault", "Safe"}, {"ETH>Safe: 1 ETH = 2400.00", "", "Safe"},
+	} {
+		plan, err := posting.Prepare(example{kind: posting.Expense, out: c.out, target: "Target"}.input())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := plan.Entry([]posting.Answer{{Slices: []posting.Slice{{Lot: "1", Account: c.carried, Quantity: dec("1"), Basis: dec("2400")}}}})
+		if err != nil || len(e.Lines) != 2 || e.Lines[1].Account != c.want {
+			t.Errorf("%s carried by %q: %+v %v, want it from %s", c.out, c.carried, e.Lines, err, c.want)
 		}
 	}
 }

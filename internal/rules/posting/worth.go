@@ -63,7 +63,7 @@ func (l *Leg) feeQuantity() money.Decimal {
 
 // share is the part of an amount that falls on part of a whole; of nothing it is nothing.
 func share(amount, part, whole money.Decimal, currency string) money.Decimal {
-	if whole.IsZero() || part.IsZero() {
+	if whole.IsZero() {
 		return money.Decimal{}
 	}
 	places, _ := money.MinorUnits(currency)
