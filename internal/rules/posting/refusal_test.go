@@ -64,6 +64,8 @@ func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
 		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1.1 ETH = 2640.00"}, reason: posting.NotAPair, field: "quantity", message: "more ETH arrives than left"},
 		{example: example{kind: posting.Conversion, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair, field: "transaction_type", message: "money is not converted but swapped"},
 		{example: example{kind: posting.Deposit, in: "ETH: 0 ETH = 2400.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "the quantity of ETH is not known"},
+		{example: example{kind: posting.Deposit, in: "Bank: 1 USD fee -1 = 1.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "a quantity is positive and includes that of the fee"},
+		{example: example{kind: posting.Internal, fees: []string{"ETH: 1 ETH = 2400.00"}}, reason: posting.NoPartner, field: "transaction_id", message: "there is no transaction"},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 2 = 2400.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "a quantity is positive and includes that of the fee"},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00"}, reason: posting.NoTarget, field: "ledger_account_id", message: "DEPOSIT needs the account it is booked to"},
 		{example: example{kind: posting.Deposit, in: "B/BETH: 1 ETH = 2400.00", target: "@ETH"}, reason: posting.WrongTarget, field: "ledger_account_id",
