@@ -1,0 +1,233 @@
+package posting_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// shelf is the smallest lot engine there is: first in, first out, per source. Its lots are what the books must agree with.
+type shelf struct {
+	lots []lot
+	next int
+}
+
+type lot struct {
+	id string
+	posting.Place
+	asset           posting.Asset
+	quantity, basis money.Decimal
+	at              time.Time
+	pending         bool
+}
+
+func (s *shelf) put(l lot) {
+	s.next++
+	l.id = fmt.Sprintf("L%d", s.next)
+	s.lots = append(s.lots, l)
+	slices.SortStableFunc(s.lots, func(a, b lot) int { return a.at.Compare(b.at) })
+}
+
+// answer takes without removing: what was taken leaves when the entry is applied.
+func (s *shelf) answer(asks []posting.Take, currency func(entity string) string) []posting.Answer {
+	left := slices.Clone(s.lots)
+	answers := make([]posting.Answer, len(asks))
+	for i, t := range asks {
+		answers[i].Method = "FIFO"
+		places, _ := money.MinorUnits(currency(t.From.Entity))
+		for _, part := range []struct {
+			want money.Decimal
+			fee  bool
+		}{{t.Fee, true}, {t.Quantity.Sub(t.Fee), false}} {
+			for n := range left {
+				l := &left[n]
+				if part.want.Sign() <= 0 || l.quantity.IsZero() || l.asset != t.Asset || !from(l.Place, t) {
+					continue
+				}
+				take, basis := l.quantity, l.basis
+				if take.Cmp(part.want) > 0 {
+					take = part.want
+					basis = l.basis.Mul(take).Quo(l.quantity, places)
+				}
+				l.quantity, l.basis, part.want = l.quantity.Sub(take), l.basis.Sub(basis), part.want.Sub(take)
+				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: take, Basis: basis, AcquiredAt: l.at, Fee: part.fee, BasisPending: l.pending})
+			}
+		}
+	}
+	return answers
+}
+
+func from(at posting.Place, t posting.Take) bool {
+	return at.Entity == t.From.Entity && at.Source == t.From.Source && (at.Account == t.From.Account || t.From.Source != "" && !t.AccountOnly)
+}
+
+// apply does what the answers and the entry say of lots.
+func (s *shelf) apply(answers []posting.Answer, e posting.Entry) {
+	for _, a := range answers {
+		for _, u := range a.Slices {
+			for n := range s.lots {
+				if s.lots[n].id == u.Lot {
+					s.lots[n].quantity, s.lots[n].basis = s.lots[n].quantity.Sub(u.Quantity), s.lots[n].basis.Sub(u.Basis)
+				}
+			}
+		}
+	}
+	s.lots = slices.DeleteFunc(s.lots, func(l lot) bool { return l.quantity.IsZero() })
+	for _, l := range e.Lots {
+		s.put(lot{Place: l.Place, asset: l.Asset, quantity: l.Quantity, basis: l.Basis, at: l.AcquiredAt, pending: l.BasisPending})
+	}
+}
+
+// roles names the accounts of the service as people read them.
+var roles = map[string]string{
+	posting.FeesNetwork: "Network fees", posting.FeesBank: "Bank fees", posting.FeesTrading: "Trading fees",
+	posting.RealizedGain: "Gain", posting.RealizedLoss: "Loss", posting.FXGain: "FX gain", posting.FXLoss: "FX loss",
+	posting.Suspense: "Suspense", posting.SwapClearing: "Swap clearing", posting.TransferClearing: "Transfer clearing",
+	"due_from:B": "DueFromB", "due_to:A": "DueToA", "due_from:A": "DueFromA", "due_to:B": "DueToB",
+}
+
+func books() posting.Books {
+	return posting.Books{Accounts: roles, Currencies: map[string]string{"A": "USD", "B": "USD", "EU": "EUR"}, Rates: map[posting.Rate]money.Decimal{}}
+}
+
+func dec(text string) money.Decimal { return money.MustParse(text) }
+
+func day(text string) time.Time {
+	at, err := time.Parse("2006-01-02", text)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+// base is what every example starts from.
+func base() *shelf {
+	s := &shelf{}
+	s.hold("ETH: 2.0 ETH 3000.00 2025-01-10", "ETH: 3.0 ETH 6000.00 2025-06-01")
+	return s
+}
+
+// hold puts lots there, each as "source/account: quantity asset basis date". A source is called as its account; what has none is parked.
+func (s *shelf) hold(lots ...string) {
+	for _, text := range lots {
+		account, rest, _ := strings.Cut(text, ": ")
+		w := strings.Fields(rest)
+		source, account, apart := strings.Cut(account, "/")
+		if !apart {
+			account = source
+		}
+		place := posting.Place{Source: "src " + source, Account: account, Entity: "A"}
+		if strings.HasSuffix(account, "clearing") || account == "Loan" {
+			place.Source = ""
+		}
+		s.put(lot{Place: place, asset: asset(w[1]), quantity: dec(w[0]), basis: dec(w[2]), at: day(w[3])})
+	}
+}
+
+func asset(symbol string) posting.Asset {
+	a := posting.Asset{Symbol: symbol, Lots: !money.IsFiat(symbol), Own: symbol == "OWN"}
+	if strings.HasPrefix(symbol, "NFT") {
+		a.Token = "1"
+	}
+	return a
+}
+
+var legForm = regexp.MustCompile(`^(?:(\w+)/)?([^:>]+)(?:>([^:]+))?: (\S+) (\w+)(?: fee (\S+))?(?: = (\S+)(?: fee (\S+))?(?: (\w+))?)?$`)
+
+// leg reads "entity/account>offset: quantity asset fee quantity = gross fee fee currency", of which much may be missing.
+func leg(text string) *posting.Leg {
+	if text == "" {
+		return nil
+	}
+	m := legForm.FindStringSubmatch(text)
+	if m == nil {
+		panic("not a leg: " + text)
+	}
+	number := func(text string) money.Decimal {
+		if text == "" {
+			return money.Decimal{}
+		}
+		return dec(text)
+	}
+	l := &posting.Leg{Place: posting.Place{Source: "src " + m[2], Account: m[2], Entity: "A"}, Offset: m[3], Asset: asset(m[5]),
+		Quantity: number(m[4]), FeeQuantity: number(m[6]), At: day("2025-09-15")}
+	if m[1] != "" {
+		l.Entity = m[1]
+	}
+	if m[7] != "" {
+		l.Value = &posting.Value{Gross: number(m[7]), Fee: number(m[8]), Currency: "USD"}
+		if m[9] != "" {
+			l.Value.Currency = m[9]
+		}
+	}
+	return l
+}
+
+// target reads the name of an account; with "@" it is that of another source.
+func target(text string) posting.Target {
+	account, source := strings.CutPrefix(text, "@")
+	t := posting.Target{Account: account, Clearing: strings.HasSuffix(account, "clearing") || account == "Suspense"}
+	if source {
+		t.Source, t.Entity = "src "+account, "A"
+	}
+	return t
+}
+
+// deed is what was asked, answered and booked.
+type deed struct {
+	posting.Entry
+	takes   []posting.Take
+	answers []posting.Answer
+}
+
+// build goes both steps and lets the shelf follow.
+func build(t *testing.T, s *shelf, in posting.Input) (deed, error) {
+	t.Helper()
+	plan, err := posting.Prepare(in)
+	if err != nil {
+		return deed{}, err
+	}
+	d := deed{takes: plan.Takes, answers: s.answer(plan.Takes, func(entity string) string { return in.Books.Currencies[entity] })}
+	d.Entry, err = plan.Entry(d.answers)
+	if err == nil {
+		s.apply(d.answers, d.Entry)
+	}
+	return d, err
+}
+
+// written shows lines as an accountant would.
+func written(e deed) string {
+	var out []string
+	for _, l := range e.Lines {
+		side := "Dr"
+		if l.Side == book.Credit {
+			side = "Cr"
+		}
+		text := side + " " + l.Account + " " + l.Amount.Fixed(l.Currency)
+		if l.Currency != "USD" {
+			text += " " + l.Currency
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// held shows lots: account, quantity, basis, date, and a question mark where the basis is a guess.
+func held(lots []lot) string {
+	var out []string
+	for _, l := range lots {
+		text := fmt.Sprintf("%s %s %s %s %s", l.Account, l.quantity, l.asset.Symbol, l.basis.Fixed("USD"), l.at.Format("2006-01-02"))
+		if l.pending {
+			text += " ?"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}

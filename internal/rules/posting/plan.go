@@ -1,0 +1,276 @@
+package posting
+
+import (
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// Plan is an entry that waits for what the lot engine has to say.
+type Plan struct {
+	Takes []Take
+
+	in    Input
+	form  form
+	steps []step
+	paid  []step // the fees in other assets, whose takes come first and whose lines come last
+}
+
+// step is one movement. It has a take, by its index, or none.
+type step struct {
+	take int
+	post func(*writer, Answer)
+}
+
+const noTake = -1
+
+// Prepare decides how a transaction is booked and which lots must be asked for. Its errors are refusals.
+func Prepare(in Input) (*Plan, error) {
+	if in.Type == TypeSpam {
+		return nil, refuse(Spam, fieldType, "spam is not booked")
+	}
+	f, known := forms[in.Type]
+	if !known {
+		return nil, refuse(UnknownType, fieldType, "%q is not a transaction type", in.Type)
+	}
+	p := &Plan{in: in, form: f}
+	if err := p.checkLegs(); err != nil {
+		return nil, err
+	}
+	chosen, err := p.choose()
+	if err != nil {
+		return nil, err
+	}
+	if err := chosen(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// choose finds the movement that fits the legs.
+func (p *Plan) choose() (shape, error) {
+	var chosen shape
+	switch out, in := p.in.Out, p.in.In; {
+	case out != nil && in != nil:
+		if chosen = p.form.pair; chosen == nil {
+			return nil, refuse(NotAPair, fieldType, "%s is one transaction, and this one is linked to another", p.in.Type)
+		}
+		if out.Entity == in.Entity && p.in.Type == Intercompany {
+			return nil, refuse(WrongEntity, fieldType, "both transactions are of one legal entity, so this is no INTERCOMPANY TRANSFER")
+		}
+		if out.Entity != in.Entity && p.in.Type != Intercompany {
+			return nil, refuse(WrongEntity, fieldType, "the two transactions are of different legal entities, so this is an INTERCOMPANY TRANSFER")
+		}
+	case p.in.Type == Intercompany:
+		return nil, refuse(NoPartner, fieldPartner, "an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another")
+	case out != nil:
+		chosen = p.form.out
+	case in != nil:
+		chosen = p.form.in
+	default:
+		return nil, refuse(NoPartner, fieldPartner, "there is no transaction")
+	}
+	if chosen == nil {
+		way := "leaves"
+		if p.in.In != nil {
+			way = "comes into"
+		}
+		return nil, refuse(WrongWay, fieldType, "%s does not fit a transaction that %s its source", p.in.Type, way)
+	}
+	return chosen, nil
+}
+
+// checkLegs refuses what no movement could book.
+func (p *Plan) checkLegs() error {
+	legs := p.legs()
+	for i := range p.in.Fees {
+		fee := &p.in.Fees[i]
+		if len(legs) > 0 && fee.Entity != legs[0].Entity {
+			return refuse(WrongEntity, fieldPartner, "a fee is paid by the legal entity of the transaction")
+		}
+		legs = append(legs, fee)
+	}
+	for _, l := range legs {
+		if !money.IsFiat(p.currency(l)) {
+			return refuse(NoCurrency, "", "the legal entity %s has no currency to keep books in", l.Entity)
+		}
+		if l.Quantity.Sign() < 0 || l.FeeQuantity.Sign() < 0 || l.FeeQuantity.Cmp(l.Quantity) > 0 {
+			return refuse(NoQuantity, fieldQuantity, "a quantity is positive and includes that of the fee")
+		}
+		if l.Asset.Lots && l.Quantity.IsZero() {
+			return refuse(NoQuantity, fieldQuantity, "the quantity of %s is not known", l.Asset.Symbol)
+		}
+		if l == p.in.In && l.Asset.Lots && l.landed().IsZero() {
+			return refuse(NoQuantity, fieldQuantity, "nothing lands of what comes in: the fee takes all of it")
+		}
+		if l.account() == "" {
+			return refuse(NoTarget, "offset_ledger_account_id", "the source has no ledger account")
+		}
+	}
+	return nil
+}
+
+// legs are those of the event itself, the outgoing first.
+func (p *Plan) legs() []*Leg {
+	var legs []*Leg
+	for _, l := range []*Leg{p.in.Out, p.in.In} {
+		if l != nil {
+			legs = append(legs, l)
+		}
+	}
+	return legs
+}
+
+// Entry builds the entry from the answers, one for each take. Its errors are refusals: a role that is missing, or answers that do not fit.
+func (p *Plan) Entry(answers []Answer) (Entry, error) {
+	if len(answers) != len(p.Takes) {
+		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.Takes), len(answers))
+	}
+	given := make([]Answer, len(answers))
+	for i, a := range answers {
+		given[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
+		if err := p.Takes[i].check(a, p.in.Books.Currencies[p.Takes[i].From.Entity]); err != nil {
+			return Entry{}, err
+		}
+	}
+	w := &writer{books: p.in.Books}
+	for _, s := range slices.Concat(p.steps, p.paid) {
+		var a Answer
+		if s.take != noTake {
+			a = given[s.take]
+		}
+		s.post(w, a)
+	}
+	return w.entry()
+}
+
+// check compares an answer with what was asked.
+func (t Take) check(a Answer, currency string) error {
+	var fee, rest money.Decimal
+	for _, s := range a.Slices {
+		if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 || !s.Basis.RoundTo(currency).Equal(s.Basis) {
+			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity, or a basis that cannot be booked", s.Lot)
+		}
+		if s.Fee {
+			fee = fee.Add(s.Quantity)
+		} else {
+			rest = rest.Add(s.Quantity)
+		}
+	}
+	if fee.Cmp(t.Fee) > 0 || rest.Cmp(t.Quantity.Sub(t.Fee)) > 0 {
+		return refuse(WrongAnswer, "", "more %s was given than asked for", t.Asset.Symbol)
+	}
+	return nil
+}
+
+// add plans a movement that needs no lots.
+func (p *Plan) add(post func(*writer, Answer)) { p.steps = append(p.steps, step{noTake, post}) }
+
+// ask plans a movement of lots.
+func (p *Plan) ask(t Take, post func(*writer, Answer)) {
+	p.Takes = append(p.Takes, t)
+	p.steps = append(p.steps, step{len(p.Takes) - 1, post})
+}
+
+// role finds the account that has a role.
+func (b Books) role(role string) (string, error) {
+	if account := b.Accounts[role]; account != "" {
+		return account, nil
+	}
+	r := refuse(MissingRole, "", "no ledger account has the role %s", role)
+	r.Role = role
+	return "", r
+}
+
+// target is the account on the other side of a leg.
+func (p *Plan) target() (string, error) {
+	switch {
+	case p.in.Target.Account != "":
+		return p.in.Target.Account, nil
+	case p.form.through != "":
+		return p.in.Books.role(p.form.through)
+	case p.in.Type == TypeFee:
+		return p.in.Books.role(p.feeRole(p.in.Out))
+	}
+	return "", refuse(NoTarget, fieldTarget, "%s needs the account it is booked to", p.in.Type)
+}
+
+// payer is the target of what is booked at its value. The balance of an account that carries lots is their basis, so it takes nothing else.
+func (p *Plan) payer() (string, error) {
+	if p.in.Target.Lots {
+		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them", p.in.Type)
+	}
+	return p.target()
+}
+
+// transfers tells that the target makes a transfer of what is called a deposit, a withdrawal or unknown.
+func (p *Plan) transfers() bool {
+	t := p.in.Target
+	return t.Source != "" || t.Clearing && t.Account != p.in.Books.Accounts[Suspense]
+}
+
+// feeRole is the role of the account the fee of a leg goes to.
+func (p *Plan) feeRole(l *Leg) string {
+	switch {
+	case l.FeeRole != "":
+		return l.FeeRole
+	case p.form.trade:
+		return FeesTrading
+	case l.Asset.Lots:
+		return FeesNetwork
+	}
+	return FeesBank
+}
+
+// cost is a fee and the role of the account it goes to.
+type cost struct {
+	role   string
+	amount money.Decimal
+}
+
+// payFees plans what was paid in other assets, before anything else is asked for: fees select their lots first. Each leaves the books like anything
+// that is given; where its value goes is up to the movement it was paid for.
+func (p *Plan) payFees() ([]cost, error) {
+	var costs []cost
+	for i := range p.in.Fees {
+		leg := &p.in.Fees[i]
+		worth, err := p.worth(leg)
+		if err != nil {
+			return nil, err
+		}
+		role := FeesBank
+		if leg.Asset.Lots {
+			role = FeesNetwork
+		}
+		if leg.FeeRole != "" {
+			role = leg.FeeRole
+		}
+		costs = append(costs, cost{role, worth.gross})
+		currency := p.currency(leg)
+		if !leg.Asset.Lots {
+			p.paid = append(p.paid, step{noTake, func(w *writer, _ Answer) {
+				w.at(leg.Entity, currency)
+				w.line(sourceLine, book.Credit, leg.account(), worth.gross, "")
+			}})
+			continue
+		}
+		t := leg.take(Consumed, leg.Quantity, Place{})
+		t.FeeProceeds = worth.gross
+		p.Takes = append(p.Takes, t)
+		p.paid = append(p.paid, step{len(p.Takes) - 1, func(w *writer, a Answer) {
+			w.at(leg.Entity, currency)
+			basis := w.source(leg, a)
+			w.gain(worth.gross.Sub(basis), RealizedGain, RealizedLoss)
+		}})
+	}
+	return costs, nil
+}
+
+// from is where lots of the leg are taken from, or put.
+func (l *Leg) from() Place { return Place{l.Source, l.account(), l.Entity} }
+
+// take asks for all of an outflow.
+func (l *Leg) take(kind Kind, fee money.Decimal, to Place) Take {
+	return Take{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.from(), AccountOnly: l.Offset != "", To: to, At: l.At}
+}
