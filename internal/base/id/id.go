@@ -39,6 +39,11 @@ const (
 	TransactionGroup Prefix = "grp"
 	Import           Prefix = "imp"
 	SpamListing      Prefix = "spl"
+
+	Asset       Prefix = "ast"
+	LotUse      Prefix = "use"
+	Price       Prefix = "pri"
+	Revaluation Prefix = "rev"
 )
 
 const (
