@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
@@ -45,6 +46,7 @@ type App struct {
 	Spam         *spam.Service
 	Transfers    *transfers.Service
 	Journal      *journal.Service
+	Assets       *asset.Service
 	Exchange     *interchange.Service
 	Imports      *imports.Service
 	Reports      *report.Service
@@ -82,6 +84,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Spam:         spam.NewService(d),
 		Transfers:    transfers.NewService(d),
 		Journal:      entries,
+		Assets:       asset.NewService(d, &asset.Ledger{}, entries),
 		Exchange:     interchange.NewService(d, entries),
 		Imports:      files,
 		Reports:      report.NewService(d),

@@ -9,8 +9,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-
-
 // Origin is where a lot comes from.
 type Origin string
 

@@ -30,6 +30,7 @@ const (
 	ByImport     = "import"
 	ByReversal   = "reversal"
 	ByCorrection = "correction"
+	ByOpening    = "opening" // what an asset that was entered by hand cost
 )
 
 // Unclassified is the transaction type of an entry that no transaction stands behind.
