@@ -199,7 +199,7 @@ func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.De
 	p.quantity = p.quantity.Sub(part)
 	t.uses = append(t.uses, Use{
 		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
-		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, spot: l.Spot, Marks: l.Marks,
+		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, Empties: empty, spot: l.Spot, Marks: l.Marks,
 	})
 	return part, empty
 }
