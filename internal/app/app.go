@@ -87,7 +87,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Spam:         spam.NewService(d),
 		Transfers:    transfers.NewService(d),
 		Journal:      entries,
-		Assets:       asset.NewService(d, &asset.Ledger{}, entries),
+		Assets:       asset.NewService(d, asset.NewLedger(nil, nil), entries),
 		Exchange:     interchange.NewService(d, entries),
 		Imports:      files,
 		Reports:      report.NewService(d),

@@ -223,7 +223,7 @@ func (s *Service) Dispositions(ctx context.Context, assetID string, p page.Reque
 			if _, err := Find(ctx, tx, assetID); err != nil {
 				return err
 			}
-			uses, err := selectUsesOf(ctx, tx, assetID, before, limit)
+			uses, err := selectTakenFrom(ctx, tx, assetID, before, limit)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -62,10 +63,11 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h Held, err error
 		if l.AcquiredAt.IsZero() {
 			l.AcquiredAt = opening
 		}
-		if l.JournalEntryID, err = s.open(ctx, tx, l, opening); err != nil {
+		periodID, err := s.open(ctx, tx, &l, opening)
+		if err != nil {
 			return err
 		}
-		if err := s.ledger.Put(ctx, tx, []Lot{l}); err != nil {
+		if err := s.ledger.hand(ctx, tx, b, nil, &l, periodID); err != nil {
 			return err
 		}
 		record(ctx, tx, "asset.created", nil, &l)
@@ -119,28 +121,39 @@ func isOpen(b *books.Books, legalEntityID string, opening time.Time) error {
 	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first", b.Entities[legalEntityID].Name, month.Next().Key())
 }
 
-// open posts what a lot cost, and gives the entry; there is none of what cost nothing.
-func (s *Service) open(ctx context.Context, tx *db.Tx, l Lot, at time.Time) (string, error) {
+// open posts what a lot cost, and gives the accounting period. There is no entry of what cost nothing, but the period is there.
+func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
-		return "", nil
+		l.JournalEntryID = ""
+		return ensure(ctx, tx, at)
 	}
 	lines, err := l.lines(ctx, tx)
 	if err != nil {
 		return "", err
 	}
-	return s.enter(ctx, tx, journal.CreateParams{
-		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: l.memo(), OriginatedBy: journal.ByOpening, Lines: lines,
-	})
-}
-
-// enter posts an entry.
-func (s *Service) enter(ctx context.Context, tx *db.Tx, p journal.CreateParams) (string, error) {
-	p.Status = journal.Posted
-	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{p}, func(int) string { return "" })
+	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: l.memo(), OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+	}}, func(int) string { return "" })
 	if err != nil {
 		return "", err
 	}
-	return made[0].ID, nil
+	l.JournalEntryID = made[0].ID
+	return made[0].PeriodID, nil
+}
+
+// ensure gives the accounting period of an instant, made now if there is none.
+func ensure(ctx context.Context, tx *db.Tx, at time.Time) (string, error) {
+	zone, err := period.Zone(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	all, err := period.Ensure(ctx, tx, calendar.MonthOf(at, zone))
+	for _, p := range all {
+		if p.Holds(at) {
+			return p.ID, err
+		}
+	}
+	return "", err
 }
 
 func (l Lot) memo() string { return "Opening balance: " + l.Quantity.String() + " " + l.AssetType }
@@ -161,7 +174,8 @@ func (l Lot) line(side book.Side, accountID string, amount money.Decimal) journa
 // Delete takes an asset away that was entered by hand and of which nothing was taken, and reverses its entry.
 func (s *Service) Delete(ctx context.Context, assetID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := s.books.Of(ctx, tx); err != nil {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
 			return err
 		}
 		l, err := Find(ctx, tx, assetID)
@@ -181,10 +195,7 @@ func (s *Service) Delete(ctx context.Context, assetID string) error {
 		if len(choosing) > 0 {
 			return fault.Conflictf("the asset is chosen for %s: choose other lots for it first", numbered(choosing))
 		}
-		if err := s.reverse(ctx, l); err != nil {
-			return err
-		}
-		if err := s.ledger.Drop(ctx, tx, l); err != nil {
+		if err := s.drop(ctx, tx, b, l); err != nil {
 			return err
 		}
 		record(ctx, tx, "asset.deleted", &l, nil)
@@ -201,13 +212,26 @@ func numbered(numbers []int64) string {
 	return strings.Join(names, ", ")
 }
 
-// reverse undoes the entry of a lot, if it has one.
-func (s *Service) reverse(ctx context.Context, l Lot) error {
-	if l.JournalEntryID == "" {
-		return nil
+// drop takes a lot away, and reverses its entry if it has one.
+func (s *Service) drop(ctx context.Context, tx *db.Tx, b *books.Books, l Lot) error {
+	periodID, err := s.reverse(ctx, tx, b, l)
+	if err != nil {
+		return err
 	}
-	_, err := s.entries.Reverse(ctx, l.JournalEntryID, journal.ReverseParams{})
-	return err
+	return s.ledger.hand(ctx, tx, b, &l, nil, periodID)
+}
+
+// reverse undoes the entry of a lot, if it has one, and gives the accounting period in which that counts.
+func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot) (periodID string, err error) {
+	if l.JournalEntryID == "" {
+		opening, err := openingOf(ctx, tx, b, l.LegalEntityID)
+		if err != nil {
+			return "", err
+		}
+		return ensure(ctx, tx, opening)
+	}
+	reversal, err := s.entries.Reverse(ctx, l.JournalEntryID, journal.ReverseParams{})
+	return reversal.PeriodID, err
 }
 
 // byHand refuses to change what a transaction brought.

@@ -2,16 +2,13 @@ package asset
 
 import (
 	"context"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
 // UpdateParams are the changes asked for; nil leaves a field as it is.
@@ -49,11 +46,10 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 		if err != nil {
 			return err
 		}
-		shown, err := get(ctx, tx, assetID)
+		before, err := Find(ctx, tx, assetID)
 		if err != nil {
 			return err
 		}
-		before := shown.Lot
 		if err := before.byHand(); err != nil {
 			return err
 		}
@@ -61,8 +57,8 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 		if err != nil {
 			return err
 		}
-		if c := changesOf(before, after); c != (changes{}) {
-			if err := s.change(ctx, tx, b, before, after, c); err != nil {
+		if !same(before, after) {
+			if err := s.change(ctx, tx, b, before, after); err != nil {
 				return err
 			}
 		}
@@ -72,59 +68,49 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 	return h, err
 }
 
-// changes is what of a lot becomes another.
-type changes struct{ entity, amounts, account bool }
-
-func changesOf(before, after Lot) changes {
-	return changes{
-		before.LegalEntityID != after.LegalEntityID, !before.CostBasis.Equal(after.CostBasis) || !before.Quantity.Equal(after.Quantity),
-		before.LedgerAccountID != after.LedgerAccountID,
-	}
+// same tells that nothing of a lot that may be changed by hand is another.
+func same(a, b Lot) bool {
+	return a.LegalEntityID == b.LegalEntityID && a.LedgerAccountID == b.LedgerAccountID && a.CostBasis.Equal(b.CostBasis) && a.Quantity.Equal(b.Quantity)
 }
 
 // settle gives the lot with the changes in it, or says everything that stands against them.
 func (p UpdateParams) settle(ctx context.Context, tx *db.Tx, b *books.Books, before Lot) (Lot, error) {
-	after := p.over(before)
-	c, taken, o := changesOf(before, after), before.taken(), &objections{}
-	sources, err := source.Some(ctx, tx, []string{before.SourceID})
-	if err != nil {
-		return after, err
-	}
+	after, taken, o := p.over(before), before.taken(), &objections{}
 	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(taken) < 0 {
 		o.conflict("quantity", "%s of the asset were taken already: it cannot be less", taken)
 	}
-	if c.entity && !taken.IsZero() {
+	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
+	if moved && !taken.IsZero() {
 		o.conflict("legal_entity_id", "%s of the asset were taken already: it cannot become that of another legal entity", taken)
 	}
-	holder := sources[before.SourceID]
-	if !c.account && !c.entity {
-		holder = source.Source{} // what stands already is not questioned
+	// What was taken left the old account. Were the rest on another one, taking it back, as late transactions do, would leave both wrong.
+	if elsewhere && !taken.IsZero() {
+		o.conflict("ledger_account_id", "%s of the asset were taken already, from the account it is on: it stays there", taken)
+	}
+	var holder source.Source // what stands already is not questioned
+	if moved || elsewhere {
+		sources, err := source.Some(ctx, tx, []string{before.SourceID})
+		if err != nil {
+			return after, err
+		}
+		holder = sources[before.SourceID]
 	}
 	return after, after.check(ctx, tx, o, b, holder)
 }
 
-// change carries out changes that were checked. Where nothing was taken, or another cost is the matter, the opening entry is corrected; where only
-// the account is another one for what is left, that is moved there now.
-func (s *Service) change(ctx context.Context, tx *db.Tx, b *books.Books, before, after Lot, c changes) (err error) {
+// change carries out changes that were checked.
+func (s *Service) change(ctx context.Context, tx *db.Tx, b *books.Books, before, after Lot) error {
 	now := tx.Now()
 	after.UpdatedAt = &now
-	switch taken := !before.taken().IsZero(); {
-	case c.entity:
-		err = s.reopen(ctx, tx, b, before, &after)
-	case taken && c.account:
-		if c.amounts {
-			return fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: "part of the asset was taken already"}},
-				"part of the asset was taken already: change its account by itself, after its cost or quantity")
-		}
-		err = s.reclassify(ctx, tx, before, after)
-	default:
-		err = s.correct(ctx, tx, b, before, &after)
+	change := s.correct
+	if before.LegalEntityID != after.LegalEntityID {
+		change = s.reopen
 	}
-	if err != nil {
+	if err := change(ctx, tx, b, before, &after); err != nil {
 		return err
 	}
 	record(ctx, tx, "asset.updated", &before, &after)
-	return s.ledger.Alter(ctx, tx, before, after)
+	return nil
 }
 
 // reopen lets another legal entity begin with the lot.
@@ -136,60 +122,48 @@ func (s *Service) reopen(ctx context.Context, tx *db.Tx, b *books.Books, before 
 	if err := isOpen(b, after.LegalEntityID, opening); err != nil {
 		return err
 	}
-	if err := s.reverse(ctx, before); err != nil {
+	if err := s.drop(ctx, tx, b, before); err != nil {
 		return err
 	}
-	after.JournalEntryID, err = s.open(ctx, tx, *after, opening)
-	return err
+	periodID, err := s.open(ctx, tx, after, opening)
+	if err != nil {
+		return err
+	}
+	return s.ledger.hand(ctx, tx, b, nil, after, periodID)
 }
 
 // correct makes the opening entry what the lot says now: another one, or one at last, or none any more.
-func (s *Service) correct(ctx context.Context, tx *db.Tx, b *books.Books, before Lot, after *Lot) error {
+func (s *Service) correct(ctx context.Context, tx *db.Tx, b *books.Books, before Lot, after *Lot) (err error) {
+	var periodID string
 	switch {
 	case before.JournalEntryID == "":
-		opening, err := openingOf(ctx, tx, b, after.LegalEntityID)
-		if err != nil {
-			return err
-		}
-		if !after.CostBasis.IsZero() {
-			if err := isOpen(b, after.LegalEntityID, opening); err != nil {
-				return err
-			}
-		}
-		after.JournalEntryID, err = s.open(ctx, tx, *after, opening)
-		return err
+		periodID, err = s.begin(ctx, tx, b, after)
 	case after.CostBasis.IsZero():
 		after.JournalEntryID = ""
-		return s.reverse(ctx, before)
+		periodID, err = s.reverse(ctx, tx, b, before)
+	default:
+		var lines []journal.LineParams
+		if lines, err = after.lines(ctx, tx); err != nil {
+			return err
+		}
+		var made journal.Guided
+		made, err = s.entries.Correct(ctx, before.JournalEntryID, journal.UpdateParams{Lines: &lines, Memo: new(after.memo())})
+		after.JournalEntryID, periodID = made.ID, made.PeriodID
 	}
-	was, err := journal.Find(ctx, tx, before.JournalEntryID)
 	if err != nil {
 		return err
 	}
-	if was.Lines[0].LedgerAccountID != before.LedgerAccountID {
-		return fault.Conflictf("the asset was moved to another account when part of it was taken already: its cost and quantity stay as they are")
-	}
-	lines, err := after.lines(ctx, tx)
-	if err != nil {
-		return err
-	}
-	memo := after.memo()
-	made, err := s.entries.Correct(ctx, before.JournalEntryID, journal.UpdateParams{Lines: &lines, Memo: &memo})
-	after.JournalEntryID = made.ID
-	return err
+	return s.ledger.hand(ctx, tx, b, &before, after, periodID)
 }
 
-// reclassify moves the cost of what is left from one account to another, now.
-func (s *Service) reclassify(ctx context.Context, tx *db.Tx, before, after Lot) error {
-	if before.RemainingBasis.IsZero() {
-		return nil
+// begin posts what a lot without an entry cost after all.
+func (s *Service) begin(ctx context.Context, tx *db.Tx, b *books.Books, l *Lot) (periodID string, err error) {
+	opening, err := openingOf(ctx, tx, b, l.LegalEntityID)
+	if err != nil {
+		return "", err
 	}
-	_, err := s.enter(ctx, tx, journal.CreateParams{
-		LegalEntityID: before.LegalEntityID, AccountingDate: tx.Now().Format(time.RFC3339Nano), OriginatedBy: journal.ByOpening,
-		Memo: "Reclassification: " + before.RemainingQuantity.String() + " " + before.AssetType,
-		Lines: []journal.LineParams{
-			before.line(book.Debit, after.LedgerAccountID, before.RemainingBasis), before.line(book.Credit, before.LedgerAccountID, before.RemainingBasis),
-		},
-	})
-	return err
+	if err := isOpen(b, l.LegalEntityID, opening); err != nil {
+		return "", err
+	}
+	return s.open(ctx, tx, l, opening)
 }

@@ -154,9 +154,13 @@ func choosable(ctx context.Context, tx *db.Tx, transactionID string, picks []lot
 	for i, p := range picks {
 		ids[i] = p.Lot
 	}
-	lots, err := selectNamed(ctx, tx, ids)
+	found, err := selectLots(ctx, tx, ids)
 	if err != nil {
 		return err
+	}
+	lots := make(map[string]Lot, len(found))
+	for _, l := range found {
+		lots[l.ID] = l
 	}
 	var missing []string
 	for i, id := range ids {

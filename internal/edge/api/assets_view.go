@@ -42,7 +42,7 @@ type CreateAsset struct {
 
 // UpdateAsset are the changes asked for.
 type UpdateAsset struct {
-	LedgerAccountID *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"The account its cost stands on; of what part was taken from already, the rest is moved there by an entry of its own"`
+	LedgerAccountID *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"The account its cost stands on; only while nothing was taken"`
 	CostBasis       *string `json:"cost_basis,omitempty" format:"decimal" doc:"What all of it cost"`
 	Quantity        *string `json:"quantity,omitempty" format:"decimal" doc:"How much there was at first; not less than what was taken already"`
 	LegalEntityID   *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Whose it is: the legal entity of its source; only while nothing was taken"`
