@@ -132,7 +132,7 @@ func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (pe
 		return "", err
 	}
 	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: l.memo(), OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " + l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
 		return "", err
@@ -156,19 +156,18 @@ func ensure(ctx context.Context, tx *db.Tx, at time.Time) (string, error) {
 	return "", err
 }
 
-func (l Lot) memo() string { return "Opening balance: " + l.Quantity.String() + " " + l.AssetType }
-
 // lines are those of the opening entry.
 func (l Lot) lines(ctx context.Context, tx *db.Tx) ([]journal.LineParams, error) {
 	equity, err := account.ByRole(ctx, tx, account.RoleOpeningBalanceEquity)
 	if err != nil {
 		return nil, fmt.Errorf("asset: the account of opening balances: %w", err)
 	}
-	return []journal.LineParams{l.line(book.Debit, l.LedgerAccountID, l.CostBasis), l.line(book.Credit, equity.ID, l.CostBasis)}, nil
-}
-
-func (l Lot) line(side book.Side, accountID string, amount money.Decimal) journal.LineParams {
-	return journal.LineParams{LedgerAccountID: accountID, Side: side, Amount: amount.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID}
+	line := func(side book.Side, accountID string) journal.LineParams {
+		return journal.LineParams{LedgerAccountID: accountID, Side: side, Amount: l.CostBasis.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID}
+	}
+	lines := []journal.LineParams{line(book.Debit, l.LedgerAccountID), line(book.Credit, equity.ID)}
+	lines[0].Unit, lines[0].Quantity = l.AssetType, &l.Quantity
+	return lines, nil
 }
 
 // Delete takes an asset away that was entered by hand and of which nothing was taken, and reverses its entry.
@@ -230,7 +229,11 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot)
 		}
 		return ensure(ctx, tx, opening)
 	}
-	reversal, err := s.entries.Reverse(ctx, l.JournalEntryID, journal.ReverseParams{})
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	if err != nil {
+		return "", err
+	}
+	reversal, err := s.entries.Undo(ctx, tx, e)
 	return reversal.PeriodID, err
 }
 

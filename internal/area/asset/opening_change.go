@@ -142,13 +142,7 @@ func (s *Service) correct(ctx context.Context, tx *db.Tx, b *books.Books, before
 		after.JournalEntryID = ""
 		periodID, err = s.reverse(ctx, tx, b, before)
 	default:
-		var lines []journal.LineParams
-		if lines, err = after.lines(ctx, tx); err != nil {
-			return err
-		}
-		var made journal.Guided
-		made, err = s.entries.Correct(ctx, before.JournalEntryID, journal.UpdateParams{Lines: &lines, Memo: new(after.memo())})
-		after.JournalEntryID, periodID = made.ID, made.PeriodID
+		periodID, err = s.restate(ctx, tx, after)
 	}
 	if err != nil {
 		return err
@@ -166,4 +160,19 @@ func (s *Service) begin(ctx context.Context, tx *db.Tx, b *books.Books, l *Lot) 
 		return "", err
 	}
 	return s.open(ctx, tx, l, opening)
+}
+
+// restate corrects the entry of a lot.
+func (s *Service) restate(ctx context.Context, tx *db.Tx, l *Lot) (periodID string, err error) {
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	if err != nil {
+		return "", err
+	}
+	lines, err := l.lines(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	made, err := s.entries.Restate(ctx, tx, e, lines)
+	l.JournalEntryID = made.ID
+	return made.PeriodID, err
 }
