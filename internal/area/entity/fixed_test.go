@@ -133,7 +133,6 @@ func TestAnElectionHoldsForTheFuture(t *testing.T) {
 		h.take("a", "dispose", "2025-01-10T00:00:00Z")
 		h.take("b", "move", "2025-03-01T20:00:00Z") // on the 2nd of March where the organization is
 		h.take("b", "dispose", "2025-02-01T00:00:00Z")
-		h.take("c", "acquire", "2025-06-01T00:00:00Z")
 		for _, from := range []string{"", "2024-01-01", "2025-01-11", "2025-03-01", "2025-03-02"} {
 			h.refused(elect(entity.MethodHIFO, from), "2025-03-02", "cost_basis_from")
 		}
