@@ -128,9 +128,9 @@ func TestAFileThatIsNoneOfPricesIsRefused(t *testing.T) {
 		"asset_type,currency,date,price,price\n":                       "file, line 1 names the column price twice",
 		"date,price\n":                                                 "must name the column asset_type; file, line 1 must name the column currency",
 		"\"asset_type\n":                                               "file, line 1 cannot be cut into cells",
-		header + strings.Repeat("BTC,USD,x,1\n", price.LinesMax+1):     "must have at most 100000 prices",
-		header + strings.Repeat(" ", price.FileMax):                    "and 32 MiB",
-		header + "BTC,USD,x,1\n" + strings.Repeat("\n", price.FileMax): "and 32 MiB",
+		header + strings.Repeat("BTC,USD,x,1\n", price.LinesMax+1):     "must have at most 25000 prices",
+		header + strings.Repeat(" ", price.FileMax):                    "and 8 MiB",
+		header + "BTC,USD,x,1\n" + strings.Repeat("\n", price.FileMax): "and 8 MiB",
 	} {
 		if _, err := price.ReadFile(strings.NewReader(text)); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), says) {
 			t.Errorf("%.60q: %.300v does not say %s", text, err, says)

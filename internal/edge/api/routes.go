@@ -14,7 +14,9 @@ const (
 
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
-func (a *API) routes() []Route { return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMoney()) }
+func (a *API) routes() []Route {
+	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMarket(), a.ofTheMoney())
+}
 
 // ofTheBooks are the operations on what is booked and reported.
 func (a *API) ofTheBooks() []Route {
@@ -81,7 +83,12 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/reports/trial-balance", read, reads, plain, a.getTrialBalance, "Reports", "Every account's balance and movement by side, with totals that agree").conflicts(),
 		on("GET", "/v1/reports/income-statement", read, reads, plain, a.getIncomeStatement, "Reports", "What was earned in each period, section by section").conflicts(),
 		on("GET", "/v1/reports/general-ledger", read, reads, plain, a.listGeneralLedger, "Reports", "Posted lines account by account, with the balance before and after each"),
+	}
+}
 
+// ofTheMarket are the operations on what things are worth.
+func (a *API) ofTheMarket() []Route {
+	return []Route{
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
 
