@@ -18,12 +18,13 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db    *db.DB
-	books *books.Cache
+	db     *db.DB
+	books  *books.Cache
+	behind Behind
 }
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}} }
+func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}, nothing{}} }
 
 // Guided is an entry with what may be done to it.
 type Guided struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
@@ -209,7 +210,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	v := JournalEntry{
 		ID: e.ID, OrganizationID: organizationID, SequenceNumber: e.SequenceNumber(), Status: string(e.Status), OriginatedBy: e.OriginatedBy,
 		AccountingDate: stamp(e.AccountingDate), PostedAt: stampOrNull(e.PostedAt), Memo: db.OrNull(e.Memo), LegalEntityID: e.LegalEntityID,
-		TransactionID: db.OrNull(e.TransactionID), PeriodID: db.OrNull(e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
+		TransactionID: db.OrNull(e.TransactionID), TransactionNumber: transactionNumber(e), PeriodID: db.OrNull(e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
 		ReversalChain: ReversalChain{db.OrNull(e.PreviousID), db.OrNull(e.NextID)}, PeriodReassigned: e.Reassigned(), IntendedDate: stampOrNull(e.IntendedDate),
 		EntityAssigned: e.AutoEntity, Lines: make([]JournalLine, len(e.Lines)), Guidance: Guidance{g.Guidance.Allowed, g.Guidance.Warnings, g.Guidance.Version}, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt),
 	}
@@ -241,4 +242,12 @@ func listed(texts []string) []string {
 		return []string{}
 	}
 	return texts
+}
+
+func transactionNumber(e journal.Entry) *string {
+	if e.TransactionNo == 0 {
+		return nil
+	}
+	text := txn.SequenceNumber(e.TransactionNo)
+	return &text
 }
