@@ -105,6 +105,7 @@ func TestAPriceInAnotherCurrencyIsTranslatedByTheRateOfItsDay(t *testing.T) {
 			"BTC USD 2026-01-31T03:00:00Z 100", // is on the 30th in New York
 			"ETH USD 2026-01-31T03:00:00Z 10", "ETH EUR 2026-01-30T20:00:00Z 8", "ETH CHF 2026-01-31T04:00:00Z 9",
 			"SOL CHF 2026-01-31T03:00:00Z 7", "SOL GBP 2026-01-31T02:00:00Z 6",
+			"XRP GBP 2026-01-31T02:00:00Z 2", "XRP USD 2026-01-31T03:00:00Z 3", "DOT GBP 2026-01-31T03:00:00Z 2", "DOT USD 2026-01-31T02:00:00Z 3",
 			"ADA USD 2026-01-31T03:00:00Z 0.000000000000000000000000000001",
 		)
 		w.rate("USD", "EUR", "2026-01-30", "0.9")
@@ -119,6 +120,8 @@ func TestAPriceInAnotherCurrencyIsTranslatedByTheRateOfItsDay(t *testing.T) {
 			{AssetType: "ETH", Currency: "EUR", At: late.Add(time.Millisecond)}: "9 EUR = 10 USD x 0.9 of 2026-01-30", // CHF is later, but has no rate
 			{AssetType: "SOL", Currency: "EUR", At: late}:                       "7.2 EUR = 6 GBP x 1.2 of 2026-01-30",
 			{AssetType: "SOL", Currency: "USD", At: late}:                       "none",
+			{AssetType: "XRP", Currency: "EUR", At: late}:                       "2.7 EUR = 3 USD x 0.9 of 2026-01-30", // of two with a rate, the later
+			{AssetType: "DOT", Currency: "EUR", At: late}:                       "2.4 EUR = 2 GBP x 1.2 of 2026-01-30",
 			{AssetType: "ADA", Currency: "EUR", At: late}:                       "0.0000000000000000000000000000009 EUR = 0.000000000000000000000000000001 USD x 0.9 of 2026-01-30",
 			{AssetType: "BTC", Currency: "EUR", At: at("2026-02-01T03:00:01Z")}: "none",
 		})

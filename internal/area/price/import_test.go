@@ -56,6 +56,9 @@ func TestAnotherPriceOfAnInstantIsAFaultUnlessItReplaces(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		made := w.put("BTC USD 2026-01-31 3", "ETH USD 2026-01-31 4")
+		if _, err := w.Update(w.ctx, made[0].ID, price.UpdateParams{Note: new("Kraken")}); err != nil {
+			t.Fatal(err)
+		}
 		file := header + "BTC,USD,2026-01-31,5\nETH,USD,2026-01-31,4\nSOL,USD,2026-01-31,6\n"
 		before := w.records()
 		for _, dry := range []bool{true, false} {
@@ -72,8 +75,8 @@ func TestAnotherPriceOfAnInstantIsAFaultUnlessItReplaces(t *testing.T) {
 			"SOL USD 2026-02-01T04:59:59.999Z 6 import", "ETH USD 2026-02-01T04:59:59.999Z 4 manual", "BTC USD 2026-02-01T04:59:59.999Z 5 import again"}) {
 			t.Errorf("%s %v %q", counts, err, got)
 		}
-		if kept, err := w.Get(w.ctx, made[0].ID); err != nil || kept.Value.String() != "5" {
-			t.Errorf("%+v %v: it lost its id", kept, err)
+		if kept, err := w.Get(w.ctx, made[0].ID); err != nil || kept.Value.String() != "5" || kept.Note != "Kraken" {
+			t.Errorf("%+v %v: it lost its id or its note", kept, err)
 		}
 	})
 }

@@ -15,7 +15,6 @@ const (
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
 func (a *API) routes() []Route {
-	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMarket(), a.ofTheMoney())
 	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheAssets(), a.ofTheMoney())
 }
 
@@ -84,12 +83,7 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/reports/trial-balance", read, reads, plain, a.getTrialBalance, "Reports", "Every account's balance and movement by side, with totals that agree").conflicts(),
 		on("GET", "/v1/reports/income-statement", read, reads, plain, a.getIncomeStatement, "Reports", "What was earned in each period, section by section").conflicts(),
 		on("GET", "/v1/reports/general-ledger", read, reads, plain, a.listGeneralLedger, "Reports", "Posted lines account by account, with the balance before and after each"),
-	}
-}
 
-// ofTheMarket are the operations on what things are worth.
-func (a *API) ofTheMarket() []Route {
-	return []Route{
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
 	}
@@ -121,6 +115,15 @@ func (a *API) ofTheMoney() []Route {
 		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
 		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
 		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
+
+		on("GET", "/v1/assets", read, reads, plain, a.listAssets, "Assets", "Lots of assets: what was acquired at one time and cost, and what is left of it, the newest first"),
+		on("POST", "/v1/assets", write, all, IDEM, a.createAsset, "Assets", "Enter an asset that was there before the books began, and post what it cost as an opening balance").creates(),
+		on("GET", "/v1/assets/{asset_id}", read, reads, plain, a.getAsset, "Assets", "One asset"),
+		on("PATCH", "/v1/assets/{asset_id}", write, all, plain, a.updateAsset, "Assets", "Change an asset that was entered by hand; its entry is corrected, and what was taken from it is reckoned again"),
+		on("DELETE", "/v1/assets/{asset_id}", write, all, plain, a.deleteAsset, "Assets", "Delete an asset that was entered by hand and of which nothing was taken; its entry is reversed"),
+		on("GET", "/v1/assets/{asset_id}/dispositions", read, reads, plain, a.listAssetDispositions, "Assets", "What was taken from an asset, the latest first"),
+		on("GET", "/v1/assets/lot-selections", read, reads, plain, a.getLotSelection, "Assets", "The lots that were chosen for a transaction"),
+		on("POST", "/v1/assets/lot-selections", write, all, IDEM, a.storeLotSelection, "Assets", "Choose the lots a transaction will take, where the cost basis method is specific_id; an earlier choice is replaced, and an empty one takes it back"),
 	}
 }
 
