@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
@@ -53,6 +54,7 @@ type App struct {
 	Imports       *imports.Service
 	Reports       *report.Service
 	Periods       *period.Service
+	Assets        *asset.Service
 
 	log *slog.Logger
 }
@@ -93,6 +95,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Reports:       report.NewService(d),
 		Periods:       period.NewService(d),
 		log:           log,
+		Assets:        asset.NewService(d, asset.NewLedger(nil, nil), entries),
 	}
 }
 

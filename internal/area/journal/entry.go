@@ -32,6 +32,7 @@ const (
 	ByCorrection = "correction"
 
 	ByTransaction = "transaction" // it follows from what happened on a source
+	ByOpening     = "opening"     // what an asset that was entered by hand cost
 	ByTrueUp      = "true_up"     // it brings a disposal of a closed period to what it cost after all
 )
 
