@@ -14,7 +14,9 @@ const (
 
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
-func (a *API) routes() []Route { return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMoney()) }
+func (a *API) routes() []Route {
+	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheAssets(), a.ofTheMoney())
+}
 
 // ofTheBooks are the operations on what is booked and reported.
 func (a *API) ofTheBooks() []Route {
@@ -84,6 +86,16 @@ func (a *API) ofTheBooks() []Route {
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
+	}
+}
+
+// ofTheAssets are the operations on what assets are and what they are worth.
+func (a *API) ofTheAssets() []Route {
+	return []Route{
+		on("GET", "/v1/asset-policies", read, reads, plain, a.listAssetPolicies, "Asset policies", "What the organization says of assets, by symbol; of others the usual holds"),
+		on("GET", "/v1/asset-policies/{asset_type}", read, reads, plain, a.getAssetPolicy, "Asset policies", "What holds of an asset: what the organization says, or the usual"),
+		on("PUT", "/v1/asset-policies/{asset_type}", write, all, plain, a.putAssetPolicy, "Asset policies", "Say what holds of an asset, in place of what was said before"),
+		on("DELETE", "/v1/asset-policies/{asset_type}", write, all, plain, a.deleteAssetPolicy, "Asset policies", "Take back what was said of an asset: the usual holds again"),
 
 		on("GET", "/v1/prices", read, reads, plain, a.listPrices, "Prices", "What assets were worth, the latest instant first"),
 		on("POST", "/v1/prices", write, all, IDEM, a.createPrice, "Prices", "Store the price of an asset at an instant, or at the close of a day").creates(),
