@@ -103,10 +103,29 @@ func (h *holder) enter(t *testing.T, date, quantity, cost string) asset.Held {
 // spend lets ETH leave the wallet, as booking would.
 func (h *holder) spend(t *testing.T, name, date, quantity, worth string) {
 	t.Helper()
+	h.book(t, name, posting.Input{Type: posting.Expense, Out: h.leg(t, date, quantity, worth)})
+}
+
+// earn lets ETH come into it.
+func (h *holder) earn(t *testing.T, name, date, quantity, worth string) {
+	t.Helper()
+	h.book(t, name, posting.Input{Type: posting.Income, In: h.leg(t, date, quantity, worth)})
+}
+
+func (h *holder) leg(t *testing.T, date, quantity, worth string) *posting.Leg {
+	t.Helper()
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return &posting.Leg{
+		Place: posting.Place{Source: h.wallet.ID, Account: h.wallet.LedgerAccountID, Entity: h.entity}, Asset: posting.Asset{Symbol: "ETH", Chain: "ethereum", Lots: true},
+		Quantity: money.MustParse(quantity), Value: &posting.Value{Gross: money.MustParse(worth), Currency: "USD"}, At: at,
+	}
+}
+
+func (h *holder) book(t *testing.T, name string, in posting.Input) {
+	t.Helper()
 	h.write(t, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := head.Lock(ctx, tx); err != nil {
 			return err
@@ -121,18 +140,12 @@ func (h *holder) spend(t *testing.T, name, date, quantity, worth string) {
 				roles[a.Role] = a.ID
 			}
 		}
-		in := posting.Input{
-			Type: posting.Expense, Target: posting.Target{Account: h.expense}, Books: posting.Books{Accounts: roles, Currencies: map[string]string{h.entity: "USD"}},
-			Out: &posting.Leg{
-				Place: posting.Place{Source: h.wallet.ID, Account: h.wallet.LedgerAccountID, Entity: h.entity}, Asset: posting.Asset{Symbol: "ETH", Chain: "ethereum", Lots: true},
-				Quantity: money.MustParse(quantity), Value: &posting.Value{Gross: money.MustParse(worth), Currency: "USD"}, At: at,
-			},
-		}
+		in.Target, in.Books = posting.Target{Account: h.expense}, posting.Books{Accounts: roles, Currencies: map[string]string{h.entity: "USD"}}
 		plan, err := posting.Prepare(in)
 		if err != nil {
 			return err
 		}
-		w := asset.Work{EntryID: name, TransactionID: "txn_" + name, Type: string(posting.Expense), Label: name, Number: int64(len(h.works) + 1), Input: in, Plan: plan}
+		w := asset.Work{EntryID: name, TransactionID: "txn_" + name, Type: string(in.Type), Label: name, Number: int64(len(h.works) + 1), Input: in, Plan: plan}
 		r := asset.NewReplay(tx, b, nil, false)
 		r.Add(name, w)
 		if err := r.Run(ctx); err != nil {
@@ -304,5 +317,58 @@ func TestDispositionsAreReadBackFromTheLatest(t *testing.T) {
 		}
 		_, err := h.Dispositions(h.ctx, "ast_none", page.Request{Limit: 2})
 		refused(t, "of what is not there", err, fault.NotFound, "asset")
+	})
+}
+
+func TestWhatATransactionBroughtIsNotChangedByHand(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := hold(t, d)
+		h.enter(t, "2024-01-01", "1", "1000")
+		h.earn(t, "a", "2025-01-10", "2", "5000")
+		brought, err := h.List(h.ctx, asset.Filter{Manual: new(false)}, page.Request{Limit: 10})
+		if err != nil || len(brought.Items) != 1 || brought.Items[0].Quantity.String() != "2" || brought.Items[0].Origin != asset.Acquired {
+			t.Fatalf("%+v %v", brought, err)
+		}
+		_, err = h.Update(h.ctx, brought.Items[0].ID, asset.UpdateParams{Quantity: new(money.MustParse("3"))})
+		refused(t, "changed", err, fault.Conflict, "brought by a transaction")
+		refused(t, "deleted", h.Delete(h.ctx, brought.Items[0].ID), fault.Conflict, "brought by a transaction")
+		h.holds(t, "3", "6000")
+	})
+}
+
+func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := hold(t, d)
+		lot := h.enter(t, "2024-01-01", "2", "2000")
+		var other entity.LegalEntity
+		h.write(t, func(ctx context.Context, tx *db.Tx) (err error) {
+			other, err = entity.Create(ctx, tx, "Other", "USD")
+			return err
+		})
+		err := d.WriteAcross(t.Context(), "a test moves a source", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE sources SET legal_entity_id = ? WHERE source_id = ?", other.ID, h.wallet.ID)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved, err := h.Update(h.ctx, lot.ID, asset.UpdateParams{LegalEntityID: &other.ID})
+		if err != nil || moved.ID != lot.ID || moved.LegalEntityID != other.ID || moved.Pool == lot.Pool || moved.JournalEntryID == lot.JournalEntryID || !moved.CreatedAt.Equal(lot.CreatedAt) {
+			t.Fatalf("%+v %v", moved, err)
+		}
+		h.holds(t, "2", "2000")
+		h.write(t, func(ctx context.Context, tx *db.Tx) error {
+			was, err := journal.Load(ctx, tx, lot.JournalEntryID)
+			if err != nil {
+				return err
+			}
+			is, err := journal.Load(ctx, tx, moved.JournalEntryID)
+			if was.NextID == "" || is.LegalEntityID != other.ID || is.PreviousID != "" || is.OriginatedBy != journal.ByOpening {
+				t.Errorf("%+v and %+v", was, is)
+			}
+			return err
+		})
 	})
 }

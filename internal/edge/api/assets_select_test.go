@@ -56,6 +56,7 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 		elsewhere := newAsset(t, n, client.CreateAsset{})
 		bitcoin := newAsset(t, n, client.CreateAsset{AssetType: "BTC", SourceID: *fits.SourceID})
 		others := newAsset(t, n, client.CreateAsset{LegalEntityID: other.ID})
+		base := newAsset(t, n, client.CreateAsset{SourceID: *fits.SourceID, Chain: "base"})
 		late := newAsset(t, n, client.CreateAsset{SourceID: *fits.SourceID, DateReceived: "2025-06-02"})
 		out := newCrypto(t, n, *fits.SourceID, "debit", "ETH", "2", time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC))
 		limited := client.New(s.URL, n.Limited(t, n.LegalEntity.ID))
@@ -67,8 +68,8 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 		pick := func(a client.Asset, quantity string) client.LotPicked {
 			return client.LotPicked{AssetID: a.ID, Quantity: quantity}
 		}
-		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3")), 400,
-			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id", "selections[4].quantity"}, "")
+		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3"), pick(base, "1")), 400,
+			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id", "selections[4].quantity", "selections[5].asset_id"}, "")
 		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"}, "add up to 1.5, but "+out.SequenceNumber+" takes 2")
 		fails(t, "twice", choose(pick(fits, "1"), pick(fits, "1")), 400, []string{"selections[1].asset_id"}, "selections[0]")
 		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity", "selections[1].quantity"}, "positive")
