@@ -11,7 +11,6 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -162,7 +161,8 @@ func isOpen(b *books.Books, legalEntityID string, opening time.Time) error {
 func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
-		return ensure(ctx, tx, at)
+		_, periodID, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
+		return periodID, err
 	}
 	lines, err := l.lines(ctx, tx)
 	if err != nil {
@@ -176,21 +176,6 @@ func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (pe
 	}
 	l.JournalEntryID = made[0].ID
 	return made[0].PeriodID, nil
-}
-
-// ensure gives the accounting period of an instant, made now if there is none.
-func ensure(ctx context.Context, tx *db.Tx, at time.Time) (string, error) {
-	zone, err := period.Zone(ctx, tx)
-	if err != nil {
-		return "", err
-	}
-	all, err := period.Ensure(ctx, tx, calendar.MonthOf(at, zone))
-	for _, p := range all {
-		if p.Holds(at) {
-			return p.ID, err
-		}
-	}
-	return "", err
 }
 
 // lines are those of the opening entry.
@@ -264,7 +249,8 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot)
 		if err != nil {
 			return "", err
 		}
-		return ensure(ctx, tx, opening)
+		_, periodID, err = s.entries.Opens(ctx, tx, opening, l.LegalEntityID)
+		return periodID, err
 	}
 	e, err := journal.Load(ctx, tx, l.JournalEntryID)
 	if err != nil {
