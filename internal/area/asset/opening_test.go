@@ -341,7 +341,8 @@ func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := hold(t, d)
-		lot := h.enter(t, "2024-01-01", "2", "2000")
+		lot, early := h.enter(t, "2024-01-01", "2", "2000"), h.enter(t, "2023-01-01", "1", "100")
+		h.spend(t, "a", "2025-01-10", "0.5", "900")
 		var other entity.LegalEntity
 		h.write(t, func(ctx context.Context, tx *db.Tx) (err error) {
 			other, err = entity.Create(ctx, tx, "Other", "USD")
@@ -358,13 +359,18 @@ func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
 		if err != nil || moved.ID != lot.ID || moved.LegalEntityID != other.ID || moved.Pool == lot.Pool || moved.JournalEntryID == lot.JournalEntryID || !moved.CreatedAt.Equal(lot.CreatedAt) {
 			t.Fatalf("%+v %v", moved, err)
 		}
-		h.holds(t, "2", "2000")
+		_, err = h.Update(h.ctx, early.ID, asset.UpdateParams{LegalEntityID: &other.ID})
+		refused(t, "of which something was taken", err, fault.Conflict, "0.5 of the asset were taken already")
+		h.holds(t, "2.5", "2050")
 		h.write(t, func(ctx context.Context, tx *db.Tx) error {
 			was, err := journal.Load(ctx, tx, lot.JournalEntryID)
 			if err != nil {
 				return err
 			}
 			is, err := journal.Load(ctx, tx, moved.JournalEntryID)
+			if l := is.Lines[0]; l.Unit != "ETH" || l.Quantity.String() != "2" || is.Lines[1].Unit != "" {
+				t.Errorf("%+v", is.Lines)
+			}
 			if was.NextID == "" || is.LegalEntityID != other.ID || is.PreviousID != "" || is.OriginatedBy != journal.ByOpening {
 				t.Errorf("%+v and %+v", was, is)
 			}
