@@ -68,17 +68,42 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	if err != nil {
 		return e, err
 	}
-	description := e.params()
-	description.OriginatedBy, description.Lines = ByCorrection, lines
+	description := Corrected(e, UpdateParams{})
+	description.Lines = lines
+	again, err := s.Append(ctx, tx, reversal, description)
+	return again.Entry, err
+}
+
+// Undoable refuses what cannot be reversed. It is a building block.
+func (s *Service) Undoable(ctx context.Context, tx *db.Tx, e Entry) error {
 	c, err := s.composing(ctx, tx)
 	if err != nil {
-		return e, err
+		return err
 	}
-	replacement, err := c.redo(ctx, tx, Entry{}, description)
+	return c.undoable(e)
+}
+
+// Corrected describes what replaces an entry.
+func Corrected(e Entry, p UpdateParams) CreateParams {
+	out := p.over(e)
+	out.OriginatedBy, out.Status, out.AutoEntity = ByCorrection, Posted, e.AutoEntity
+	return out
+}
+
+// Append posts an entry behind a reversal. It is a building block.
+func (s *Service) Append(ctx context.Context, tx *db.Tx, reversal Entry, p CreateParams) (Guided, error) {
+	c, err := s.composing(ctx, tx)
 	if err != nil {
-		return e, err
+		return Guided{}, err
 	}
-	return s.append(ctx, tx, c, reversal, replacement)
+	e, err := c.redo(ctx, tx, Entry{AutoEntity: p.AutoEntity, LegalEntityID: p.LegalEntityID, Classification: p.Classification}, p)
+	if err != nil {
+		return Guided{}, err
+	}
+	if e, err = s.append(ctx, tx, c, reversal, e); err != nil {
+		return Guided{}, err
+	}
+	return guided(e, c.books), nil
 }
 
 // Redraft gives a draft other lines. It is a building block.

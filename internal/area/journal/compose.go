@@ -30,6 +30,7 @@ const (
 // CreateParams describe an entry. Amounts and dates are as they were written, so that what is wrong with them is told with everything else.
 type CreateParams struct {
 	LegalEntityID  string // may be empty where it follows
+	AutoEntity     bool   // it followed from something else
 	AccountingDate string // an instant, or a date in the organization's zone
 	Memo           string
 	TagIDs         []string
@@ -113,7 +114,7 @@ func (c *composer) date(field, text string) time.Time {
 // entity finds the legal entity of an entry: the one named, the one all lines name, or the only one there is.
 func (c *composer) entity(e *Entry, p CreateParams) {
 	if p.LegalEntityID != "" {
-		e.LegalEntityID = p.LegalEntityID
+		e.LegalEntityID, e.AutoEntity = p.LegalEntityID, p.AutoEntity
 		c.sees("legal_entity_id", p.LegalEntityID)
 		return
 	}

@@ -122,7 +122,7 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted and does not change: correct it instead", e.SequenceNumber())
 		}
-		if p.Lines != nil {
+		if p.Lines != nil || p.LegalEntityID != nil {
 			if err := s.behind.Edited(ctx, tx, e); err != nil {
 				return e, err
 			}

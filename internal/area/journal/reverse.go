@@ -48,7 +48,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		}
 		description := p.over(e)
 		description.OriginatedBy = ByCorrection
-		if p.Lines != nil {
+		if p.Lines != nil || p.LegalEntityID != nil {
 			if err := s.behind.Edited(ctx, tx, e); err != nil {
 				return e, err
 			}
@@ -65,7 +65,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		if err != nil {
 			return e, err
 		}
-		return made, s.behind.Replaced(ctx, tx, e, made, p.Lines != nil)
+		return made, s.behind.Replaced(ctx, tx, e, made, p.Lines != nil || p.LegalEntityID != nil)
 	})
 }
 

@@ -1,6 +1,8 @@
 package posting
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -78,6 +80,19 @@ type Books struct {
 
 // Rate names a rate: how much of To one of From is.
 type Rate struct{ From, To string }
+
+// MarshalText writes a rate's name, so that it can be a key.
+func (r Rate) MarshalText() ([]byte, error) { return []byte(r.From + ">" + r.To), nil }
+
+// UnmarshalText reads it.
+func (r *Rate) UnmarshalText(text []byte) error {
+	from, to, found := strings.Cut(string(text), ">")
+	if !found {
+		return fmt.Errorf("posting: %q names no rate", text)
+	}
+	*r = Rate{from, to}
+	return nil
+}
 
 // The roles of accounts that lines go to.
 const (
