@@ -2,6 +2,8 @@ package booking
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/books"
@@ -65,20 +67,18 @@ func checkMade(ctx context.Context, tx *db.Tx, b *books.Books, rows []bookingRow
 	if err != nil {
 		return err
 	}
-	for _, w := range works {
-		again, there := made[w.EntryID]
-		if !there {
-			continue
-		}
-		e, err := journal.Load(ctx, tx, w.EntryID)
-		if err != nil {
-			return err
-		}
+	ids := slices.Sorted(maps.Keys(made))
+	entries, err := journal.Load(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		e := entries[id]
 		booked, err := bookedFor(ctx, tx, e)
 		if err != nil {
 			return err
 		}
-		if rest := difference(linesOf(again), booked); len(rest) > 0 {
+		if rest := difference(linesOf(made[id]), booked); len(rest) > 0 {
 			found.Addf("entries whose lines are others", "the entry %s and its true-ups are not what they follow from: %s %s is missing on %s", e.SequenceNumber(), rest[0].Side, rest[0].Amount, rest[0].LedgerAccountID)
 		}
 	}
