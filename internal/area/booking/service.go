@@ -234,6 +234,9 @@ func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 	out := make([]Made, len(all))
 	for i, q := range all {
 		out[i] = Made{Guided: guided[i], Lots: q.lots}
+		if out[i].Status == journal.Draft {
+			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.lots)...)
+		}
 	}
 	out[0].Changes = changes
 	return out
