@@ -105,6 +105,11 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 		}
 	}
 	if err := replay.Run(ctx); err != nil {
+		for _, q := range all {
+			if q.key == replay.Culprit() {
+				return nil, fault.Within(q.at, err)
+			}
+		}
 		return nil, err
 	}
 	entries := make([]journal.CreateParams, len(all))

@@ -362,3 +362,47 @@ func (w *world) entry(id string) booking.Made {
 	}
 	return made
 }
+
+// everything is all that is stored about the organization, but for what counts requests.
+func (w *world) everything() map[string][]string {
+	w.Helper()
+	out := map[string][]string{}
+	w.read(func(ctx context.Context, tx *db.Tx) error {
+		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains", "account_units", "journal_entries", "journal_lines", "transactions"} {
+			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table)
+			if err != nil {
+				return err
+			}
+			columns, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			for rows.Next() {
+				values, aims := make([]any, len(columns)), make([]any, len(columns))
+				for i := range values {
+					aims[i] = &values[i]
+				}
+				if err := rows.Scan(aims...); err != nil {
+					return err
+				}
+				out[table] = append(out[table], fmt.Sprint(values...))
+			}
+			if err := rows.Err(); err != nil {
+				return err
+			}
+			slices.Sort(out[table])
+		}
+		return nil
+	})
+	return out
+}
+
+// unchanged checks that nothing was written since.
+func (w *world) unchanged(before map[string][]string) {
+	w.Helper()
+	for table, now := range w.everything() {
+		if !slices.Equal(now, before[table]) {
+			w.Errorf("%s is no longer what it was", table)
+		}
+	}
+}
