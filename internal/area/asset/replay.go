@@ -90,7 +90,11 @@ type Replay struct {
 	altered  map[string]Lot
 	dropped  map[string]bool
 	byHand   []handled
+	culprit  string
 }
+
+// Culprit is the key of the added entry that Run refused, nothing where another one was to blame.
+func (r *Replay) Culprit() string { return r.culprit }
 
 type dirt struct {
 	pool pool
@@ -467,6 +471,9 @@ func (r *Replay) makeLots(w *work) {
 
 // refusal says what a shortage is about.
 func (r *Replay) refusal(ctx context.Context, s *session, e *event, err error) error {
+	if e.work.isNew {
+		r.culprit = e.work.key
+	}
 	who := cmp.Or(e.work.Label, "the transaction "+e.take.transactionID)
 	if !e.work.isNew {
 		if failed := r.fill(ctx, s, e.work); failed == nil && e.work.Label != "" {

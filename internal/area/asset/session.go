@@ -421,7 +421,7 @@ func takeOf(w *Work, position int, t posting.Take, p pool) take {
 		pool: p.Key, entryID: w.EntryID, position: position, transactionID: w.TransactionID, sourceID: t.From.Source, accountID: t.From.Account, chain: t.Asset.Chain,
 		at: t.At, block: w.Block, number: w.Number, kind: t.Kind, quantity: t.Quantity, feeQuantity: t.Fee, proceeds: t.Proceeds, feeProceeds: t.FeeProceeds, costs: t.Costs,
 	}
-	if t.Kind == posting.Consumed && len(w.Picks) > 0 && k.rest().Sign() > 0 {
+	if t.Kind != posting.Unparked && len(w.Picks) > 0 && k.rest().Sign() > 0 {
 		k.picks = w.Picks
 	}
 	return k
