@@ -31,6 +31,7 @@ var Tables = []Table{
 	{Name: "period_closings", Kind: Tenant},
 	{Name: "period_closing_balances", Kind: Tenant},
 	{Name: "fx_rates", Kind: Tenant},
+	{Name: "prices", Kind: Tenant},
 	{Name: "journal_entries", Kind: Tenant},
 	{Name: "journal_lines", Kind: Tenant},
 	{Name: "journal_tags", Kind: Tenant, Unaudited: "it restates the tags of an entry, which is audited"},
