@@ -39,7 +39,8 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if err != nil || !some {
 		return nil, err
 	}
-	out, err := selectLots(ctx, tx, Filter{LegalEntityIDs: []string{legalEntityID}}, end)
+	w := walk{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
+	out, err := w.page(ctx, tx, nil, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type Filter struct {
 // Positions gives what is held at the end of an accounting period, by its key, or, without one, after everything that is booked. Where nothing is
 // left there is no position. It is a building block, and gives what is asked for whoever asks.
 func Positions(ctx context.Context, tx *db.Tx, periodKey string, f Filter) ([]Position, error) {
-	return selectPositions(ctx, tx, periodKey, f, nil, 0)
+	return selectPositions(ctx, tx, periodKey, f, nil, 0, false)
 }
 
 // key is the order of positions: that of the table.
