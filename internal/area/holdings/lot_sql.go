@@ -3,13 +3,11 @@ package holdings
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 type lotRow struct {
@@ -86,10 +84,6 @@ func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life int64, af
 	return out, err
 }
 
-func livesOf(end time.Time) []int64 { return calendar.Lives(end.Add(-time.Millisecond)) }
-
-func compare(a, b string) int { return strings.Compare(a, b) }
-
 // errNone says that no asset follows.
 var errNone = errors.New("holdings: no asset follows")
 
@@ -109,7 +103,7 @@ func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, 
 	if err != nil {
 		return owned{}, err
 	}
-	return owned(rows[0]), nil
+	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
 // anyUseSince tells whether anything was taken at a time or later.

@@ -2,6 +2,7 @@ package holdings
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -93,4 +94,51 @@ func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities [
 		}
 	}
 	return out, err
+}
+
+type moveRow struct {
+	LegalEntityID   string        `db:"legal_entity_id"`
+	SourceID        string        `db:"source_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	AssetType       string        `db:"asset_type"`
+	Chain           string        `db:"chain"`
+	TokenID         string        `db:"token_id"`
+	Quantity        money.Decimal `db:"quantity"`
+	Basis           money.Decimal `db:"basis"`
+}
+
+// move is what came to a place, less what went.
+type move struct{ quantity, basis money.Decimal }
+
+const (
+	movedPlace = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, '') AS chain, COALESCE(x.token_id, '') AS token_id, "
+	byPlace    = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), COALESCE(x.token_id, '')"
+)
+
+// selectMoves adds up what was booked in a stretch of time, by place: lots that came, and what was taken. What was taken from no lot was not there,
+// unless it only went elsewhere.
+func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
+	came := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
+		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
+	went := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
+		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = 'relocate')", from, to)
+	out := map[[6]string]move{}
+	for i, q := range []*db.Query{came, went} {
+		f.narrow(q, "x.")
+		rows, err := db.All[moveRow](ctx, tx, q.Then(byPlace), q.Args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			k := [6]string{r.LegalEntityID, r.SourceID, r.LedgerAccountID, r.AssetType, r.Chain, r.TokenID}
+			m := out[k]
+			if i == 0 {
+				m = move{m.quantity.Add(r.Quantity), m.basis.Add(r.Basis)}
+			} else {
+				m = move{m.quantity.Sub(r.Quantity), m.basis.Sub(r.Basis)}
+			}
+			out[k] = m
+		}
+	}
+	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -11,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
@@ -45,7 +47,8 @@ func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Req
 		if err != nil {
 			return nil, err
 		}
-		if err := s.averaged(ctx, tx, end, lots); err != nil {
+		err = average(ctx, tx, end, lots, func(f Filter) ([]Position, error) { return s.positionsAt(ctx, tx, end, f, nil, 0) })
+		if err != nil {
 			return nil, err
 		}
 		return s.taxed(ctx, tx, end, lots)
@@ -131,7 +134,7 @@ func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
 	}
 	later, err := anyUseSince(ctx, tx, w.end)
 	if err == nil && later {
-		w.lives = append(w.lives, livesOf(w.end)...)
+		w.lives = append(w.lives, calendar.Lives(w.end.Add(-time.Millisecond))...)
 	}
 	return err
 }
@@ -156,12 +159,9 @@ func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit 
 		if c := a.AcquiredAt.Compare(b.AcquiredAt); c != 0 {
 			return c
 		}
-		return compare(a.LotID, b.LotID)
+		return strings.Compare(a.LotID, b.LotID)
 	})
-	if limit > 0 && len(out) > limit {
-		out = out[:limit]
-	}
-	return out, nil
+	return atMost(out, limit), nil
 }
 
 // life reads lots of one life. Some turn out to have nothing left, so that it goes on until there are enough.
