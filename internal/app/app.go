@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
@@ -52,6 +53,7 @@ type App struct {
 	Exchange      *interchange.Service
 	Imports       *imports.Service
 	Reports       *report.Service
+	Holdings      *holdings.Service
 	Periods       *period.Service
 
 	log *slog.Logger
@@ -91,6 +93,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Exchange:      interchange.NewService(d, entries),
 		Imports:       files,
 		Reports:       report.NewService(d),
+		Holdings:      holdings.NewService(d),
 		Periods:       period.NewService(d),
 		log:           log,
 	}

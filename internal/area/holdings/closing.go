@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -18,6 +19,8 @@ type ClosingParams struct {
 	Filter
 	PeriodID string
 }
+
+func (p ClosingParams) check(*fault.List) {}
 
 // Closing is a position at the end of a period.
 type Closing struct {
@@ -31,7 +34,7 @@ type Closing struct {
 
 // ClosingPositions lists what was held at the end of a period, by legal entity, source and asset.
 func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page.Request) (page.Page[Closing], error) {
-	return report(ctx, s, "closing-positions", p, p.Filter, pr, func(c Closing) []string { return c.key() },
+	return report(ctx, s, "closing-positions", p, pr, func(c Closing) []string { return c.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Closing, error) {
 			month, some := s.at(tx.Now())
 			if p.PeriodID != "" {
@@ -52,12 +55,12 @@ func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page
 		})
 }
 
-// valuedAt is the instant whose prices a period ends with: its end, or now while it lasts.
+// valuedAt is the instant whose prices a period ends with: its last one, or now while it lasts.
 func valuedAt(p period.Period, now time.Time) time.Time {
 	if now.Before(p.End) {
 		return now
 	}
-	return p.End
+	return p.End.Add(-time.Millisecond)
 }
 
 // closed says what positions are worth and carried at.

@@ -17,6 +17,8 @@ type DispositionsParams struct {
 	Span
 }
 
+func (p DispositionsParams) check(faults *fault.List) { p.Span.check(faults) }
+
 // Disposition is what one disposal took from one lot.
 type Disposition struct {
 	ID              string
@@ -46,7 +48,7 @@ type Disposition struct {
 // ScheduleOfDispositions lists what was disposed of, lot by lot, by accounting date.
 func (s *Service) ScheduleOfDispositions(ctx context.Context, p DispositionsParams, pr page.Request) (page.Page[Disposition], error) {
 	key := func(d Disposition) []string { return []string{clock.Format(d.AccountingDate), d.ID} }
-	return report(ctx, s, "schedule-of-dispositions", p, p.Filter, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Disposition, error) {
+	return report(ctx, s, "schedule-of-dispositions", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Disposition, error) {
 		from, to, err := s.bounds(p.Span)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -14,6 +15,8 @@ type GainsParams struct {
 	Filter
 	Span
 }
+
+func (p GainsParams) check(faults *fault.List) { p.Span.check(faults) }
 
 // Gains is what a legal entity realized in a period with an asset.
 type Gains struct {
@@ -38,7 +41,7 @@ func (g Gains) key() []string { return []string{g.Period.Key, g.LegalEntityID, g
 
 // RealizedGainsLosses lists what was realized, by period, legal entity and asset.
 func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr page.Request) (page.Page[Gains], error) {
-	return report(ctx, s, "realized-gains-losses", p, p.Filter, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Gains, error) {
+	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Gains, error) {
 		periods, err := s.within(p.Span)
 		if err != nil {
 			return nil, err

@@ -4,10 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
+
+// OriginManual is that of lots that somebody entered.
+const OriginManual = string(asset.Manual)
 
 // LotState is a lot as it was at some time.
 type LotState struct {

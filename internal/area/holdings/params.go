@@ -24,6 +24,51 @@ type Span struct {
 	StartDate, EndDate string // a date where the organization is, or an instant
 }
 
+func (f Filter) filter() Filter { return f }
+
+func (f Filter) check(faults *fault.List) {
+	for _, names := range []struct {
+		field string
+		list  []string
+	}{{"legal_entity_ids", f.LegalEntityIDs}, {"asset_types", f.AssetTypes}, {"source_ids", f.SourceIDs}} {
+		if len(names.list) > NamesMax {
+			faults.Addf(names.field, "must have at most %d items", NamesMax)
+		}
+	}
+}
+
+func (p Span) check(faults *fault.List) {
+	checkTime(faults, "start_date", p.StartDate)
+	checkTime(faults, "end_date", p.EndDate)
+	if p.PeriodID == "" {
+		return
+	}
+	if p.StartDate != "" {
+		faults.Addf("start_date", "cannot be combined with accounting_period_id")
+	}
+	if p.EndDate != "" {
+		faults.Addf("end_date", "cannot be combined with accounting_period_id")
+	}
+}
+
+// checkTime blames what is neither a date nor an instant.
+func checkTime(faults *fault.List, field, text string) {
+	if _, _, ok := readTime(text); !ok && text != "" {
+		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+	}
+}
+
+// readTime reads an instant, or a date as its first instant in UTC.
+func readTime(text string) (at time.Time, isDate, ok bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		isDate = true
+		at, err = time.Parse(time.DateOnly, text)
+	}
+	year := at.UTC().Year()
+	return at, isDate, err == nil && year > 0 && year < 9999
+}
+
 // scope is what a report covers.
 type scope struct {
 	Filter   // with the legal entities that the actor's key is for, and the sources' own ids
@@ -35,15 +80,6 @@ type scope struct {
 // cover finds what a filter names. What is not there, or not for the actor's key, is missing.
 func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 	s := &scope{Filter: f}
-	var faults fault.List
-	for field, names := range map[string][]string{"legal_entity_ids": f.LegalEntityIDs, "asset_types": f.AssetTypes, "source_ids": f.SourceIDs} {
-		if len(names) > NamesMax {
-			faults.Addf(field, "must have at most %d items", NamesMax)
-		}
-	}
-	if err := faults.Err(); err != nil {
-		return nil, err
-	}
 	if err := s.cover(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -130,58 +166,42 @@ func (s *scope) within(p Span) ([]period.Period, error) {
 
 // bounds gives the instants of a span: its first, and the first after it. Zero means that it has no such end.
 func (s *scope) bounds(p Span) (from, to time.Time, err error) {
-	var faults fault.List
 	if p.PeriodID != "" {
-		for field, text := range map[string]string{"start_date": p.StartDate, "end_date": p.EndDate} {
-			if text != "" {
-				faults.Addf(field, "cannot be combined with accounting_period_id")
-			}
-		}
-		if err := faults.Err(); err != nil {
-			return from, to, err
-		}
 		q, err := s.period(p.PeriodID)
 		return q.Start, q.End, err
 	}
-	from, to = s.instant(&faults, "start_date", p.StartDate, false), s.instant(&faults, "end_date", p.EndDate, true)
+	from, to = s.instant(p.StartDate, false), s.instant(p.EndDate, true)
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		faults.Addf("start_date", "must not be after end_date")
+		err = fault.Invalidf("start_date", "must not be after end_date")
 	}
-	return from, to, faults.Err()
+	return from, to, err
 }
 
 // instant reads a date or an instant: itself, or the first instant after it where it ends something. A date is one where the organization is.
-func (s *scope) instant(faults *fault.List, field, text string, ends bool) time.Time {
+func (s *scope) instant(text string, ends bool) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil && at.Year() > 0 {
-		if ends {
-			return clock.Stamp(at).Add(time.Millisecond)
-		}
+	at, isDate, _ := readTime(text)
+	switch {
+	case !isDate && ends:
+		return clock.Stamp(at).Add(time.Millisecond)
+	case !isDate:
 		return at
+	case ends:
+		at = at.AddDate(0, 0, 1)
 	}
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil || day.Year() < 1 {
-		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
-		return time.Time{}
-	}
-	if ends {
-		day = day.AddDate(0, 0, 1)
-	}
-	at, err := calendar.StartOfDay(day.Format(time.DateOnly), s.zone)
+	at, err := calendar.StartOfDay(at.Format(time.DateOnly), s.zone)
 	if err != nil {
-		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+		panic("holdings: a date that is none: " + text) // it was checked
 	}
 	return at
 }
 
 // until is the first instant after the one a report is as of: that of its parameter, or now.
-func (s *scope) until(asOf string, now time.Time) (time.Time, error) {
+func (s *scope) until(asOf string, now time.Time) time.Time {
 	if asOf == "" {
-		return clock.Stamp(now).Add(time.Millisecond), nil
+		return clock.Stamp(now).Add(time.Millisecond)
 	}
-	var faults fault.List
-	end := s.instant(&faults, "as_of", asOf, true)
-	return end, faults.Err()
+	return s.instant(asOf, true)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -62,10 +63,7 @@ func (r RollForward) key() []string { return []string{r.LegalEntityID, r.AssetTy
 
 // RollForward lists how the fair value of assets came about, by legal entity and asset, as ASC 350-60 wants it disclosed.
 func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.Request) (page.Page[RollForward], error) {
-	if err := p.check(); err != nil {
-		return page.Page[RollForward]{}, err
-	}
-	return report(ctx, s, "roll-forward", p, p.Filter, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]RollForward, error) {
+	return report(ctx, s, "roll-forward", p, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]RollForward, error) {
 		var out []RollForward
 		for _, e := range s.entities {
 			from := ""
@@ -87,12 +85,11 @@ func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.
 	})
 }
 
-func (p RollForwardParams) check() error {
-	var faults fault.List
+func (p RollForwardParams) check(faults *fault.List) {
+	p.Span.check(faults)
 	if p.FiscalYear != 0 && p.Span != (Span{}) {
 		faults.Addf("fiscal_year", "cannot be combined with accounting_period_id, start_date or end_date")
 	}
-	return faults.Err()
 }
 
 // years gives the first and the last period that are rolled over. There may be none.
@@ -136,9 +133,7 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	if err != nil || !some {
 		return nil, err
 	}
-	f := s.Filter
-	f.LegalEntityIDs = []string{e.ID}
-	moves, err := selectRolled(ctx, tx, first.Key, last.Key, f, after, limit)
+	moves, err := s.inScope(ctx, tx, e, first, last, after, limit)
 	if err != nil || len(moves) == 0 {
 		return nil, err
 	}
@@ -150,7 +145,7 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	for _, m := range moves {
 		wanted = append(wanted, named{m.AssetType, e.BaseCurrency})
 	}
-	begins, ends := first.Start, valuedAt(last, tx.Now())
+	begins, ends := first.Start.Add(-time.Millisecond), valuedAt(last, tx.Now())
 	before, err := pricesAt(ctx, tx, begins, wanted)
 	if err != nil {
 		return nil, err
@@ -174,4 +169,34 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 		out[i] = r
 	}
 	return out, nil
+}
+
+// inScope reads up to limit assets that are in the scope of ASC 350-60, as the organization says.
+func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, first, last period.Period, after string, limit int) ([]rolledRow, error) {
+	f := s.Filter
+	f.LegalEntityIDs = []string{e.ID}
+	var out []rolledRow
+	for {
+		rows, err := selectRolled(ctx, tx, first.Key, last.Key, f, after, limit)
+		if err != nil || len(rows) == 0 {
+			return out, err
+		}
+		assets := make([]string, len(rows))
+		for i, r := range rows {
+			assets[i] = r.AssetType
+		}
+		policies, err := assetpolicy.Of(ctx, tx, assets)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if p := policies[r.AssetType]; p.InScope && !p.OwnToken {
+				out = append(out, r)
+			}
+		}
+		if len(rows) < limit || len(out) >= limit {
+			return atMost(out, limit), nil
+		}
+		after = assets[len(assets)-1]
+	}
 }

@@ -22,6 +22,8 @@ type TaxLotsParams struct {
 	AsOf string
 }
 
+func (p TaxLotsParams) check(faults *fault.List) { checkTime(faults, "as_of", p.AsOf) }
+
 // TaxLot is a lot of which something was left.
 type TaxLot struct {
 	LotState
@@ -37,11 +39,8 @@ const unitPlaces = 18
 // AssetTaxLots lists lots of which something was left, by legal entity, asset and the date they were acquired.
 func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Request) (page.Page[TaxLot], error) {
 	key := func(l TaxLot) []string { return l.LotState.key() }
-	return report(ctx, s, "asset-tax-lots", p, p.Filter, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]TaxLot, error) {
-		end, err := s.until(p.AsOf, tx.Now())
-		if err != nil {
-			return nil, err
-		}
+	return report(ctx, s, "asset-tax-lots", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]TaxLot, error) {
+		end := s.until(p.AsOf, tx.Now())
 		w := walk{filter: s.Filter, end: end}
 		lots, err := w.page(ctx, tx, after, limit)
 		if err != nil {

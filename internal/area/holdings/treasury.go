@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -19,6 +20,8 @@ type TreasuryParams struct {
 	AsOf string
 }
 
+func (p TreasuryParams) check(faults *fault.List) { checkTime(faults, "as_of", p.AsOf) }
+
 // Balance is how much of an asset or a currency is where. Of money, the books know what stands on the ledger account: where several sources share one,
 // the balance is that of all of them and has no source.
 type Balance struct {
@@ -30,12 +33,9 @@ type Balance struct {
 
 // TreasuryBalances lists what is held, money too, by legal entity, source and asset.
 func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr page.Request) (page.Page[Balance], error) {
-	return report(ctx, s, "treasury-balances", p, p.Filter, pr, func(b Balance) []string { return b.key() },
+	return report(ctx, s, "treasury-balances", p, pr, func(b Balance) []string { return b.key() },
 		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Balance, error) {
-			end, err := s.until(p.AsOf, tx.Now())
-			if err != nil {
-				return nil, err
-			}
+			end := s.until(p.AsOf, tx.Now())
 			held, err := s.positionsAt(ctx, tx, end, s.Filter, after, limit)
 			if err != nil {
 				return nil, err
