@@ -91,7 +91,8 @@ func (a *API) listRollForward(ctx context.Context, in *struct {
 
 // pricedList is listOf for rows that have values: it names each price that was missing once.
 func pricedList[T, V any](p page.Page[T], view func(T) V, lacks func(T) []MissingPrice) PricedList[V] {
-	out := PricedList[V]{List: listOf(p, view), MissingPrices: []MissingPrice{}}
+	list := listOf(p, view)
+	out := PricedList[V]{Data: list.Data, HasMore: list.HasMore, NextCursor: list.NextCursor, MissingPrices: []MissingPrice{}}
 	known := map[MissingPrice]bool{}
 	for _, item := range p.Items {
 		for _, m := range lacks(item) {

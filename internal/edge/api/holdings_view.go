@@ -2,7 +2,9 @@ package api
 
 // PricedList is a page of rows that have values.
 type PricedList[T any] struct {
-	List[T]
+	Data          []T            `json:"data" doc:"The records of this page"`
+	HasMore       bool           `json:"has_more" doc:"Whether another page follows"`
+	NextCursor    *string        `json:"next_cursor" doc:"Send it as cursor, with the same filters, for the next page; null on the last one"`
 	MissingPrices []MissingPrice `json:"missing_prices" doc:"What the rows of this page would need to have values: without a price or a rate nobody knows what something was worth, and it is not taken for nothing"`
 }
 

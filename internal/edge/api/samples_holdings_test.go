@@ -25,7 +25,7 @@ func init() {
 		"GET /v1/reports/treasury-balances":        held("&as_of=2026-01-31"),
 		"GET /v1/reports/realized-gains-losses":    held("period"),
 		"GET /v1/reports/asset-tax-lots":           held("&as_of=2026-01-31"),
-		"GET /v1/reports/schedule-of-dispositions": held("&start_date=2026-01-01&end_date=2026-01-31"),
-		"GET /v1/reports/roll-forward":             held("&fiscal_year=2026"),
+		"GET /v1/reports/schedule-of-dispositions": held("period"),
+		"GET /v1/reports/roll-forward":             held("period"),
 	})
 }
