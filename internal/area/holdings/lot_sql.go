@@ -56,18 +56,21 @@ func usedSince(what, name string) string {
 }
 
 // selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that had not come is not among them;
-// one that was empty may be.
-func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life int64, after *mark, limit int) ([]LotState, error) {
+// one that was empty may be. The entry is looked up lot by lot: of an EXISTS, PostgreSQL would make a join with all entries.
+func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, after *mark, limit int) ([]LotState, error) {
 	var q *db.Query
 	if w.end.IsZero() {
 		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
 	} else {
 		q = db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
-			" FROM lots AS l WHERE l.organization_id = @org AND l.acquired_at < ? AND (l.is_open OR EXISTS "+usedSince("1", "x")+")"+
-			" AND EXISTS (SELECT 1 FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id AND e.accounting_date < ?)",
-			w.end, w.end, w.end, w.end, w.end)
+			" FROM lots AS l WHERE l.organization_id = @org AND l.acquired_at < ?"+
+			" AND (SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?",
+			w.end, w.end, w.end, w.end)
+		if life != open {
+			q.And("l.emptied_at >= ?", w.end)
+		}
 	}
-	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = ?", o.legalEntityID, o.asset, life)
+	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = CAST(? AS BIGINT)", o.legalEntityID, o.asset, life)
 	Filter{SourceIDs: w.filter.SourceIDs}.narrow(q, "l.")
 	if after != nil {
 		q.And("(l.acquired_at, l.asset_id) > (?, ?)", after.acquiredAt, after.lotID)
@@ -106,9 +109,15 @@ func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, 
 	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
-// anyUseSince tells whether anything was taken at a time or later.
+// selectLives gives those of some lives of which a lot of an asset was emptied at a time or later. Each is looked for by itself: it has many lots, or none.
+func selectLives(ctx context.Context, tx *db.Tx, o owned, lives []string, end time.Time) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
+		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, lives, o.legalEntityID, o.asset, end)
+}
+
+// anyUseSince tells whether anything was taken at a time or later. Without an order PostgreSQL would look through all that was.
 func anyUseSince(ctx context.Context, tx *db.Tx, at time.Time) (bool, error) {
-	rows, err := db.All[string](ctx, tx, "SELECT use_id FROM lot_uses WHERE organization_id = @org AND accounting_date >= ? LIMIT 1", at)
+	rows, err := db.All[string](ctx, tx, "SELECT use_id FROM lot_uses WHERE organization_id = @org AND accounting_date >= ? ORDER BY accounting_date DESC, use_id DESC LIMIT 1", at)
 	return len(rows) > 0, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func (l LotState) key() []string {
 type walk struct {
 	filter Filter
 	end    time.Time // the first instant after; zero where nothing is
-	lives  []int64
+	lives  []string  // of lots that were emptied since
 }
 
 // page reads up to limit lots after a key, or all after it where there is no limit.
@@ -127,16 +128,21 @@ func (w *walk) page(ctx context.Context, tx *db.Tx, after []string, limit int) (
 
 // begin finds out which lives to look at. If nothing was taken since, what is left now is what was left then.
 func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
-	w.lives = []int64{0}
 	if w.end.IsZero() {
 		return nil
 	}
 	later, err := anyUseSince(ctx, tx, w.end)
-	if err == nil && later {
-		w.lives = append(w.lives, calendar.Lives(w.end.Add(-time.Millisecond))...)
+	if err != nil || !later {
+		return err
 	}
-	return err
+	for _, life := range calendar.Lives(w.end.Add(-time.Millisecond)) {
+		w.lives = append(w.lives, strconv.FormatInt(life, 10))
+	}
+	return nil
 }
+
+// open is the life of lots of which something is left.
+const open = "0"
 
 // mark is a place among the lots of an asset.
 type mark struct {
@@ -146,8 +152,16 @@ type mark struct {
 
 // asset reads lots of one asset of a legal entity. Each life is read in order, and the pages are merged.
 func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit int) ([]LotState, error) {
+	lives := []string{open}
+	if len(w.lives) > 0 {
+		some, err := selectLives(ctx, tx, o, w.lives, w.end)
+		if err != nil {
+			return nil, err
+		}
+		lives = append(lives, some...)
+	}
 	var out []LotState
-	for _, life := range w.lives {
+	for _, life := range lives {
 		lots, err := w.life(ctx, tx, o, life, from, limit)
 		if err != nil {
 			return nil, err
@@ -164,7 +178,7 @@ func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit 
 }
 
 // life reads lots of one life. Some turn out to have nothing left, so that it goes on until there are enough.
-func (w *walk) life(ctx context.Context, tx *db.Tx, o owned, life int64, from *mark, limit int) ([]LotState, error) {
+func (w *walk) life(ctx context.Context, tx *db.Tx, o owned, life string, from *mark, limit int) ([]LotState, error) {
 	var out []LotState
 	for {
 		rows, err := selectLots(ctx, tx, w, o, life, from, limit)

@@ -235,24 +235,26 @@ func (b *booking) writeLots() error {
 		if err != nil {
 			return err
 		}
+		emptied, life := b.life(l)
 		origin := "transaction"
 		if l.parent != "" {
 			origin = "move"
 		}
 		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, acquired_at, quantity,
-			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id, basis_pending, provisional, created_at, life)
-			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?, ?)`,
+			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id, basis_pending, provisional, created_at, emptied_at, life)
+			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?, ?, ?)`,
 			l.id, l.pool, fmt.Sprintf("%04d", i), int64(i), l.entity, db.OrNull(l.source), l.account, l.asset, db.OrNull(l.chain), db.OrNull(l.token), day(l.acquired), dec(l.quantity),
-			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now(), b.life(l)); err != nil {
+			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now(), emptied, life); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *booking) life(l *lotIn) int64 {
+// life is when a lot was emptied, and its life.
+func (b *booking) life(l *lotIn) (*time.Time, int64) {
 	if !l.remaining.IsZero() {
-		return 0
+		return nil, 0
 	}
 	last := l.entered
 	for _, u := range b.w.uses {
@@ -260,7 +262,8 @@ func (b *booking) life(l *lotIn) int64 {
 			last = max(last, u.date)
 		}
 	}
-	return calendar.Life(day(l.entered), day(last))
+	at := day(last)
+	return &at, calendar.Life(day(l.entered), at)
 }
 
 func (b *booking) writeTotals() error {
