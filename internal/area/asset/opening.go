@@ -229,7 +229,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot)
 		}
 		return ensure(ctx, tx, opening)
 	}
-	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	e, err := journal.LoadOne(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

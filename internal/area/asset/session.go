@@ -26,6 +26,7 @@ type session struct {
 	seq    int64
 	last   Place
 	busy   bool
+	ahead  int // how many plans were brought at once
 }
 
 // event is one thing that happens to a pool: a request, or lots that enter.

@@ -110,7 +110,11 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, was journal.Entry, q *
 	}
 	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID, Correct: reversal.PeriodID != was.PeriodID}
 	refs[q.key] = refOf(guided.Entry)
-	if err := s.remember(ctx, tx, guided.ID, q.Params, q.event); err != nil {
+	row, err := q.event.row(guided.ID, q.Params)
+	if err != nil {
+		return Made{}, err
+	}
+	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
 		return Made{}, err
 	}
 	if err := replay.Write(ctx, refs); err != nil {

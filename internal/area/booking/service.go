@@ -250,6 +250,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 		return nil, err
 	}
 	var edits []txn.Edit
+	var rows []bookingRow
 	for i, q := range all {
 		e := guided[i].Entry
 		if q.event == nil {
@@ -259,12 +260,17 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 		if q.ByHand != nil {
 			continue
 		}
-		if err := s.remember(ctx, tx, e.ID, q.Params, q.event); err != nil {
+		row, err := q.event.row(e.ID, q.Params)
+		if err != nil {
 			return nil, err
 		}
+		rows = append(rows, row)
 		if e.Status == journal.Posted {
 			refs[q.key] = refOf(e)
 		}
+	}
+	if err := insertBookings(ctx, tx, rows); err != nil {
+		return nil, err
 	}
 	if err := replay.Write(ctx, refs); err != nil {
 		return nil, err
