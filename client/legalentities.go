@@ -21,6 +21,11 @@ type LegalEntity struct {
 	CostBasisScope       string              `json:"cost_basis_scope"`
 	Measurement          string              `json:"measurement"`
 	FiscalYearStartMonth int64               `json:"fiscal_year_start_month"`
+	Framework            string              `json:"framework"`
+	FeeTreatment         string              `json:"fee_treatment"`
+	ShortDisposal        string              `json:"short_disposal"`
+	IntercompanyBasis    string              `json:"intercompany_basis"`
+	LoansOut             string              `json:"loans_out"`
 	CreatedAt            time.Time           `json:"created_at"`
 	UpdatedAt            *time.Time          `json:"updated_at"`
 	CostBasisHistory     []CostBasisElection `json:"cost_basis_history"`
@@ -46,6 +51,11 @@ type CreateLegalEntity struct {
 	CostBasisScope       string  `json:"cost_basis_scope,omitempty"`
 	Measurement          string  `json:"measurement,omitempty"`
 	FiscalYearStartMonth int64   `json:"fiscal_year_start_month,omitempty"`
+	Framework            string  `json:"framework,omitempty"`
+	FeeTreatment         string  `json:"fee_treatment,omitempty"`
+	ShortDisposal        string  `json:"short_disposal,omitempty"`
+	IntercompanyBasis    string  `json:"intercompany_basis,omitempty"`
+	LoansOut             string  `json:"loans_out,omitempty"`
 }
 
 // UpdateLegalEntity are changes; nil leaves a field as it is, and Null clears one that may be null.
@@ -60,6 +70,11 @@ type UpdateLegalEntity struct {
 	CostBasisScope       *string           `json:"cost_basis_scope,omitempty"`
 	Measurement          *string           `json:"measurement,omitempty"`
 	FiscalYearStartMonth *int64            `json:"fiscal_year_start_month,omitempty"`
+	Framework            *string           `json:"framework,omitempty"`
+	FeeTreatment         *string           `json:"fee_treatment,omitempty"`
+	ShortDisposal        *string           `json:"short_disposal,omitempty"`
+	IntercompanyBasis    *string           `json:"intercompany_basis,omitempty"`
+	LoansOut             *string           `json:"loans_out,omitempty"`
 }
 
 // LegalEntities walks the legal entities the key is for, in the order they were made.

@@ -45,6 +45,7 @@ var Tables = []Table{
 	{Name: "lot_positions", Kind: Tenant, Unaudited: "it restates lots and what was taken from them"},
 	{Name: "lot_gains", Kind: Tenant, Unaudited: "it restates what was taken from lots"},
 	{Name: "lot_selections", Kind: Tenant},
+	{Name: "asset_policies", Kind: Tenant},
 	{Name: "sources", Kind: Tenant},
 	{Name: "aggregator_items", Kind: Tenant},
 	{Name: "transactions", Kind: Tenant},

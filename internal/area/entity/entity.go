@@ -28,6 +28,11 @@ type LegalEntity struct {
 	CostBasisScope       string
 	Measurement          string
 	FiscalYearStartMonth int64
+	Framework            string
+	FeeTreatment         string
+	ShortDisposal        string
+	IntercompanyBasis    string
+	LoansOut             string
 	CreatedAt            time.Time
 	UpdatedAt            *time.Time
 }
@@ -75,6 +80,8 @@ func (e LegalEntity) facts() map[string]any {
 		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country), "parent_legal_entity_id": db.OrNull(e.ParentID),
 		"ownership_percent": decimalFact(e.OwnershipPercent), "cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(e.CostBasisFrom),
 		"cost_basis_scope": e.CostBasisScope, "measurement": e.Measurement, "fiscal_year_start_month": e.FiscalYearStartMonth,
+		"framework": e.Framework, "fee_treatment": e.FeeTreatment, "short_disposal": e.ShortDisposal, "intercompany_basis": e.IntercompanyBasis,
+		"loans_out": e.LoansOut,
 	}
 }
 
@@ -90,7 +97,8 @@ func decimalFact(d *money.Decimal) *string {
 func usual(name, currency string) LegalEntity {
 	return LegalEntity{
 		Name: name, BaseCurrency: currency, CostBasisMethod: MethodFIFO, CostBasisScope: ScopeSource, Measurement: MeasuredAtCost,
-		FiscalYearStartMonth: fiscalYearStartMonth,
+		FiscalYearStartMonth: fiscalYearStartMonth, Framework: usualFramework(currency), FeeTreatment: FeesExpensed, ShortDisposal: ShortBlocked,
+		IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
 	}
 }
 

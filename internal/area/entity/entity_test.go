@@ -44,7 +44,7 @@ func TestBuildingBlocksFindEntitiesByIDInOrder(t *testing.T) {
 				return err
 			}
 			all, err := entity.All(ctx, tx)
-			if err != nil || len(all) != 2 || all[0].ID != f.LegalEntity.ID || all[1].ID != made.ID || all[1].BaseCurrency != "EUR" || all[1].OwnershipPercent != nil {
+			if err != nil || len(all) != 2 || all[0].ID != f.LegalEntity.ID || all[1].ID != made.ID || all[1].BaseCurrency != "EUR" || all[1].Framework != entity.FrameworkIFRS || all[0].Framework != entity.FrameworkUSGAAP || all[1].OwnershipPercent != nil {
 				t.Errorf("%+v %v", all, err)
 			}
 			got, err := entity.Get(ctx, tx, made.ID)
@@ -101,6 +101,11 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"UPDATE legal_entities SET country = 'Switzerland' WHERE organization_id = @org AND legal_entity_id = ?":                  "country",
 			"UPDATE legal_entities SET ownership_percent = '101' WHERE organization_id = @org AND legal_entity_id = ?":                "ownership_percent",
 			"UPDATE legal_entities SET measurement = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":                     "measurement",
+			"UPDATE legal_entities SET framework = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":                       "framework",
+			"UPDATE legal_entities SET fee_treatment = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":                   "fee_treatment",
+			"UPDATE legal_entities SET short_disposal = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":                  "short_disposal",
+			"UPDATE legal_entities SET intercompany_basis = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":              "intercompany_basis",
+			"UPDATE legal_entities SET loans_out = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":                       "loans_out",
 			"UPDATE legal_entities SET fiscal_year_start_month = 13 WHERE organization_id = @org AND legal_entity_id = ?":             "fiscal_year_start_month",
 			"UPDATE legal_entities SET parent_legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":       "le_gone above it is not there",
 			"UPDATE legal_entities SET parent_legal_entity_id = legal_entity_id WHERE organization_id = @org AND legal_entity_id = ?": "circle",

@@ -33,6 +33,11 @@ type CreateParams struct {
 	CostBasisScope       string
 	Measurement          string
 	FiscalYearStartMonth int64
+	Framework            string
+	FeeTreatment         string
+	ShortDisposal        string
+	IntercompanyBasis    string
+	LoansOut             string
 }
 
 // entity is what the params describe, or every fault in them.
@@ -40,6 +45,8 @@ func (p CreateParams) entity() (LegalEntity, error) {
 	u := UpdateParams{Country: &p.Country, ParentID: &p.ParentID, OwnershipPercent: &p.OwnershipPercent, CostBasisFrom: &p.CostBasisFrom}
 	for given, field := range map[*string]**string{
 		&p.CostBasisMethod: &u.CostBasisMethod, &p.CostBasisScope: &u.CostBasisScope, &p.Measurement: &u.Measurement,
+		&p.Framework: &u.Framework, &p.FeeTreatment: &u.FeeTreatment, &p.ShortDisposal: &u.ShortDisposal,
+		&p.IntercompanyBasis: &u.IntercompanyBasis, &p.LoansOut: &u.LoansOut,
 	} {
 		if *given != "" {
 			*field = given
@@ -63,6 +70,11 @@ type UpdateParams struct {
 	CostBasisScope       *string
 	Measurement          *string
 	FiscalYearStartMonth *int64
+	Framework            *string
+	FeeTreatment         *string
+	ShortDisposal        *string
+	IntercompanyBasis    *string
+	LoansOut             *string
 }
 
 // apply gives the entity as it would be, or every fault of that. A parent that goes takes the percentage with it.
@@ -80,6 +92,11 @@ func (p UpdateParams) apply(e LegalEntity) (LegalEntity, error) {
 	set(&e.CostBasisScope, p.CostBasisScope)
 	set(&e.Measurement, p.Measurement)
 	set(&e.FiscalYearStartMonth, p.FiscalYearStartMonth)
+	set(&e.Framework, p.Framework)
+	set(&e.FeeTreatment, p.FeeTreatment)
+	set(&e.ShortDisposal, p.ShortDisposal)
+	set(&e.IntercompanyBasis, p.IntercompanyBasis)
+	set(&e.LoansOut, p.LoansOut)
 	if p.OwnershipPercent != nil {
 		e.OwnershipPercent = percent(&faults, *p.OwnershipPercent)
 	}
@@ -137,7 +154,11 @@ func (e LegalEntity) check(faults *fault.List) {
 	for _, choice := range []struct {
 		field, value string
 		among        []string
-	}{{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes}, {"measurement", e.Measurement, Measurements}} {
+	}{
+		{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes}, {"measurement", e.Measurement, Measurements},
+		{"framework", e.Framework, Frameworks}, {"fee_treatment", e.FeeTreatment, FeeTreatments}, {"short_disposal", e.ShortDisposal, ShortDisposals},
+		{"intercompany_basis", e.IntercompanyBasis, IntercompanyBases}, {"loans_out", e.LoansOut, LoansOuts},
+	} {
 		if !slices.Contains(choice.among, choice.value) {
 			faults.Addf(choice.field, "must be one of %s", strings.Join(choice.among, ", "))
 		}

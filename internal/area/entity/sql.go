@@ -22,6 +22,11 @@ type row struct {
 	CostBasisScope       string         `db:"cost_basis_scope"`
 	Measurement          string         `db:"measurement"`
 	FiscalYearStartMonth int64          `db:"fiscal_year_start_month"`
+	Framework            string         `db:"framework"`
+	FeeTreatment         string         `db:"fee_treatment"`
+	ShortDisposal        string         `db:"short_disposal"`
+	IntercompanyBasis    string         `db:"intercompany_basis"`
+	LoansOut             string         `db:"loans_out"`
 	CreatedAt            time.Time      `db:"created_at"`
 	UpdatedAt            *time.Time     `db:"updated_at"`
 }
@@ -29,14 +34,14 @@ type row struct {
 func toRow(e LegalEntity) row {
 	return row{
 		e.ID, e.Name, e.BaseCurrency, db.OrNull(e.Country), db.OrNull(e.ParentID), e.OwnershipPercent, e.CostBasisMethod, db.OrNull(e.CostBasisFrom),
-		e.CostBasisScope, e.Measurement, e.FiscalYearStartMonth, e.CreatedAt, e.UpdatedAt,
+		e.CostBasisScope, e.Measurement, e.FiscalYearStartMonth, e.Framework, e.FeeTreatment, e.ShortDisposal, e.IntercompanyBasis, e.LoansOut, e.CreatedAt, e.UpdatedAt,
 	}
 }
 
 func (r row) entity() LegalEntity {
 	return LegalEntity{
 		r.ID, r.Name, r.BaseCurrency, db.OrEmpty(r.Country), db.OrEmpty(r.ParentID), r.OwnershipPercent, r.CostBasisMethod, db.OrEmpty(r.CostBasisFrom),
-		r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.CreatedAt, r.UpdatedAt,
+		r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.Framework, r.FeeTreatment, r.ShortDisposal, r.IntercompanyBasis, r.LoansOut, r.CreatedAt, r.UpdatedAt,
 	}
 }
 
@@ -77,9 +82,11 @@ func selectPage(ctx context.Context, tx *db.Tx, only []string, above string, lim
 func update(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	r := toRow(e)
 	_, err := tx.Exec(ctx, "UPDATE legal_entities SET name = ?, base_currency = ?, country = ?, parent_legal_entity_id = ?, ownership_percent = ?, cost_basis_method = ?, "+
-		"cost_basis_from = ?, cost_basis_scope = ?, measurement = ?, fiscal_year_start_month = ?, updated_at = ? WHERE organization_id = @org AND legal_entity_id = ?",
+		"cost_basis_from = ?, cost_basis_scope = ?, measurement = ?, fiscal_year_start_month = ?, framework = ?, fee_treatment = ?, "+
+		"short_disposal = ?, intercompany_basis = ?, loans_out = ?, updated_at = ? WHERE organization_id = @org AND legal_entity_id = ?",
 		r.Name, r.BaseCurrency, r.Country, r.ParentID, r.OwnershipPercent, r.CostBasisMethod,
-		r.CostBasisFrom, r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.UpdatedAt, r.ID)
+		r.CostBasisFrom, r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.Framework, r.FeeTreatment,
+		r.ShortDisposal, r.IntercompanyBasis, r.LoansOut, r.UpdatedAt, r.ID)
 	return err
 }
 

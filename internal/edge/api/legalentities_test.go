@@ -50,18 +50,21 @@ func TestALegalEntityIsMadeWithTheUsualSettingsOrItsOwn(t *testing.T) {
 		}
 		if usual.Name != "Plain" || usual.BaseCurrency != "EUR" || usual.Country != nil || usual.ParentLegalEntityID != nil || usual.OwnershipPercent != nil ||
 			usual.CostBasisMethod != "fifo" || usual.CostBasisFrom != nil || usual.CostBasisScope != "source" || usual.Measurement != "cost" ||
-			usual.FiscalYearStartMonth != 1 || usual.UpdatedAt != nil || len(usual.CostBasisHistory) != 1 {
+			usual.Framework != "ifrs" || usual.FeeTreatment != "expense" || usual.ShortDisposal != "block" || usual.IntercompanyBasis != "carry_over" ||
+			usual.LoansOut != "derecognize" || usual.FiscalYearStartMonth != 1 || usual.UpdatedAt != nil || len(usual.CostBasisHistory) != 1 {
 			t.Errorf("%s", text(t, usual))
 		}
 		own, err := n.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{
 			Name: "Own", BaseCurrency: "JPY", Country: new("JP"), ParentLegalEntityID: &usual.ID, OwnershipPercent: new("51.500"), CostBasisMethod: "weighted_average",
 			CostBasisFrom: new("2025-04-01"), CostBasisScope: "legal_entity", Measurement: "fair_value", FiscalYearStartMonth: 4,
+			Framework: "us_gaap", FeeTreatment: "net", ShortDisposal: "zero_basis", IntercompanyBasis: "fair_value", LoansOut: "park",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if *own.Country != "JP" || *own.ParentLegalEntityID != usual.ID || *own.OwnershipPercent != "51.5" || own.CostBasisMethod != "weighted_average" ||
-			*own.CostBasisFrom != "2025-04-01" || own.CostBasisScope != "legal_entity" || own.Measurement != "fair_value" || own.FiscalYearStartMonth != 4 {
+			*own.CostBasisFrom != "2025-04-01" || own.CostBasisScope != "legal_entity" || own.Measurement != "fair_value" || own.FiscalYearStartMonth != 4 ||
+			own.Framework != "us_gaap" || own.FeeTreatment != "net" || own.ShortDisposal != "zero_basis" || own.IntercompanyBasis != "fair_value" || own.LoansOut != "park" {
 			t.Errorf("%s", text(t, own))
 		}
 		again, err := n.Client.LegalEntity(t.Context(), own.ID)
@@ -110,8 +113,8 @@ func TestALegalEntityTakesGoodValuesAndNamesEveryBadOne(t *testing.T) {
 			{`{"name":"A","base_currency":"USD","cost_basis_from":"2025-02-29"}`, "cost_basis_from"},
 			{`{"name":"A","base_currency":"USD","cost_basis_from":"2024-02-29"}`, ""},
 			{`{"name":"A","base_currency":"USD","fiscal_year_start_month":0}`, "fiscal_year_start_month"},
-			{`{"name":"","base_currency":"USD","country":"x","ownership_percent":"1e3","cost_basis_method":"x","cost_basis_from":"x","cost_basis_scope":"x","measurement":"x","fiscal_year_start_month":13}`,
-				"name country ownership_percent cost_basis_method cost_basis_from cost_basis_scope measurement fiscal_year_start_month"},
+			{`{"name":"","base_currency":"USD","country":"x","ownership_percent":"1e3","cost_basis_method":"x","cost_basis_from":"x","cost_basis_scope":"x","measurement":"x","fiscal_year_start_month":13,"framework":"x","fee_treatment":"x","short_disposal":"x","intercompany_basis":"x","loans_out":"x"}`,
+				"name country ownership_percent cost_basis_method cost_basis_from cost_basis_scope measurement fiscal_year_start_month framework fee_treatment short_disposal intercompany_basis loans_out"},
 		} {
 			a, _ := send(t, s, n.Key, "POST", "/v1/legal-entities", c.body)
 			if c.blame == "" {
@@ -147,6 +150,12 @@ func TestALegalEntityIsChangedFieldByField(t *testing.T) {
 			{`{"ownership_percent":"75.5"}`, "ownership_percent", `"75.5"`},
 			{`{"measurement":"impairment"}`, "measurement", `"impairment"`},
 			{`{"fiscal_year_start_month":12}`, "fiscal_year_start_month", `12`},
+			{`{"fee_treatment":"capitalize"}`, "fee_treatment", `"capitalize"`},
+			{`{"short_disposal":"zero_basis"}`, "short_disposal", `"zero_basis"`},
+			{`{"intercompany_basis":"fair_value"}`, "intercompany_basis", `"fair_value"`},
+			{`{"loans_out":"park"}`, "loans_out", `"park"`},
+			{`{"base_currency":"CHF"}`, "framework", `"us_gaap"`}, // what it follows does not change by itself
+			{`{"framework":"ifrs"}`, "framework", `"ifrs"`},
 			{`{"ownership_percent":null}`, "ownership_percent", `null`},
 			{`{"ownership_percent":"10"}`, "parent_legal_entity_id", `"` + n.LegalEntity.ID + `"`},
 			{`{"parent_legal_entity_id":null}`, "ownership_percent", `null`}, // goes with the parent

@@ -15,6 +15,11 @@ type LegalEntity struct {
 	CostBasisScope       string  `json:"cost_basis_scope" enum:"source,legal_entity" doc:"Whether holdings of an asset are one pool per source (wallet, exchange, bank) or per legal entity"`
 	Measurement          string  `json:"measurement" enum:"cost,impairment,fair_value" doc:"How digital assets are measured at the end of a period"`
 	FiscalYearStartMonth int64   `json:"fiscal_year_start_month" minimum:"1" maximum:"12" doc:"The month its fiscal year begins with" example:"1"`
+	Framework            string  `json:"framework" enum:"us_gaap,ifrs" doc:"The rules its financial statements follow"`
+	FeeTreatment         string  `json:"fee_treatment" enum:"expense,net,capitalize" doc:"What becomes of fees: a cost of their own, less proceeds, or part of the cost of what is acquired"`
+	ShortDisposal        string  `json:"short_disposal" enum:"block,zero_basis" doc:"What happens when more is disposed of than is held: it is not posted, or what is missing goes at no cost"`
+	IntercompanyBasis    string  `json:"intercompany_basis" enum:"carry_over,fair_value" doc:"At what another legal entity of the organization gets an asset: at its cost and date, or at fair value, which realizes a gain"`
+	LoansOut             string  `json:"loans_out" enum:"derecognize,park" doc:"What becomes of the lots of an asset that is lent out: they are disposed of, or kept with their cost and dates until they return"`
 	CreatedAt            string  `json:"created_at" format:"date-time" doc:"When it was made"`
 	UpdatedAt            *string `json:"updated_at" format:"date-time" doc:"When it was last changed"`
 }
@@ -45,6 +50,11 @@ type CreateLegalEntity struct {
 	CostBasisScope       string      `json:"cost_basis_scope,omitempty" enum:"source,legal_entity" default:"source" doc:"Whether holdings of an asset are one pool per source or per legal entity"`
 	Measurement          string      `json:"measurement,omitempty" enum:"cost,impairment,fair_value" default:"cost" doc:"How digital assets are measured at the end of a period"`
 	FiscalYearStartMonth int64       `json:"fiscal_year_start_month,omitempty" minimum:"1" maximum:"12" default:"1" doc:"The month its fiscal year begins with"`
+	Framework            string      `json:"framework,omitempty" enum:"us_gaap,ifrs" doc:"The rules its financial statements follow; us_gaap where the books are in USD and ifrs elsewhere unless it is given"`
+	FeeTreatment         string      `json:"fee_treatment,omitempty" enum:"expense,net,capitalize" default:"expense" doc:"What becomes of fees: a cost of their own, less proceeds, or part of the cost of what is acquired"`
+	ShortDisposal        string      `json:"short_disposal,omitempty" enum:"block,zero_basis" default:"block" doc:"What happens when more is disposed of than is held: it is not posted, or what is missing goes at no cost"`
+	IntercompanyBasis    string      `json:"intercompany_basis,omitempty" enum:"carry_over,fair_value" default:"carry_over" doc:"At what another legal entity of the organization gets an asset: at its cost and date, or at fair value, which realizes a gain"`
+	LoansOut             string      `json:"loans_out,omitempty" enum:"derecognize,park" default:"derecognize" doc:"What becomes of the lots of an asset that is lent out: they are disposed of, or kept with their cost and dates until they return"`
 }
 
 // UpdateLegalEntity are the changes asked for.
@@ -59,6 +69,11 @@ type UpdateLegalEntity struct {
 	CostBasisScope       *string     `json:"cost_basis_scope,omitempty" enum:"source,legal_entity" doc:"Whether holdings of an asset are one pool per source or per legal entity"`
 	Measurement          *string     `json:"measurement,omitempty" enum:"cost,impairment,fair_value" doc:"How digital assets are measured at the end of a period"`
 	FiscalYearStartMonth *int64      `json:"fiscal_year_start_month,omitempty" minimum:"1" maximum:"12" doc:"The month its fiscal year begins with"`
+	Framework            *string     `json:"framework,omitempty" enum:"us_gaap,ifrs" doc:"The rules its financial statements follow"`
+	FeeTreatment         *string     `json:"fee_treatment,omitempty" enum:"expense,net,capitalize" doc:"What becomes of fees: a cost of their own, less proceeds, or part of the cost of what is acquired"`
+	ShortDisposal        *string     `json:"short_disposal,omitempty" enum:"block,zero_basis" doc:"What happens when more is disposed of than is held: it is not posted, or what is missing goes at no cost"`
+	IntercompanyBasis    *string     `json:"intercompany_basis,omitempty" enum:"carry_over,fair_value" doc:"At what another legal entity of the organization gets an asset: at its cost and date, or at fair value, which realizes a gain"`
+	LoansOut             *string     `json:"loans_out,omitempty" enum:"derecognize,park" doc:"What becomes of the lots of an asset that is lent out: they are disposed of, or kept with their cost and dates until they return"`
 }
 
 // TransformSchema asks for at least one change.
