@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
@@ -41,6 +42,7 @@ type App struct {
 	Sources      *source.Service
 	Tags         *tag.Service
 	FX           *fx.Service
+	Prices       *price.Service
 	Transactions *txn.Service
 	Spam         *spam.Service
 	Transfers    *transfers.Service
@@ -78,6 +80,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Sources:      source.NewService(d, transfers.Shelve, nil),
 		Tags:         tag.NewService(d),
 		FX:           fx.NewService(d),
+		Prices:       price.NewService(d),
 		Transactions: txn.NewService(d),
 		Spam:         spam.NewService(d),
 		Transfers:    transfers.NewService(d),

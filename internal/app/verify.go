@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
@@ -32,6 +33,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	tag.Check,
 	source.Check,
 	fx.Check,
+	price.Check,
 	txn.Check,
 	spam.Check,
 	transfers.Check,

@@ -45,3 +45,100 @@ func selectLatest(ctx context.Context, tx *db.Tx, assets []string, condition, cu
 			AND x.priced_at > prices.priced_at AND x.priced_at <= ?) ORDER BY priced_at DESC, currency`, assets, currency, from, to, to)
 	return pricesOf(rows), err
 }
+
+func find(ctx context.Context, tx *db.Tx, priceID string) (Price, error) {
+	r, err := db.One[row](ctx, tx, noun, selectRows+" AND price_id = ?", priceID)
+	return r.price(), err
+}
+
+// selectBetween reads the prices of an asset in a currency from the instant of one to another.
+func selectBetween(ctx context.Context, tx *db.Tx, from Price, to time.Time) ([]Price, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type = ? AND currency = ? AND priced_at >= ? AND priced_at <= ?", from.AssetType, from.Currency, from.At, to)
+	return pricesOf(rows), err
+}
+
+// selectPage reads the latest first.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, below time.Time, limit int) ([]Price, error) {
+	q := db.Select(selectRows)
+	if after != nil {
+		q.And("(priced_at, price_id) < (?, ?)", below, after[1])
+	}
+	switch len(f.AssetTypes) {
+	case 0:
+	case 1:
+		q.And("asset_type = ?", f.AssetTypes[0])
+	default:
+		q.And("asset_type {any}", f.AssetTypes)
+	}
+	for _, c := range []struct{ condition, value string }{{"currency = ?", f.Currency}, {"origin = ?", string(f.Origin)}} {
+		if c.value != "" {
+			q.And(c.condition, c.value)
+		}
+	}
+	if !f.first.IsZero() {
+		q.And("priced_at >= ?", f.first)
+	}
+	if !f.last.IsZero() {
+		q.And("priced_at <= ?", f.last)
+	}
+	rows, err := db.All[row](ctx, tx, q.Then("ORDER BY priced_at DESC, price_id DESC LIMIT ?", limit), q.Args...)
+	return pricesOf(rows), err
+}
+
+// each walks every price in the order of ids, some at a time.
+func each(ctx context.Context, tx *db.Tx, do func(Price) error) error {
+	const some = 1000
+	for last := ""; ; {
+		rows, err := db.All[row](ctx, tx, selectRows+" AND price_id > ? ORDER BY price_id LIMIT ?", last, some)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := do(r.price()); err != nil {
+				return err
+			}
+		}
+		if len(rows) < some {
+			return nil
+		}
+		last = rows[some-1].ID
+	}
+}
+
+func insert(ctx context.Context, tx *db.Tx, prices []Price) error {
+	rows := make([]row, len(prices))
+	for i, p := range prices {
+		rows[i] = toRow(p)
+	}
+	return db.Insert(ctx, tx, "prices", rows...)
+}
+
+func update(ctx context.Context, tx *db.Tx, p Price) error {
+	_, err := tx.Exec(ctx, "UPDATE prices SET price = ?, origin = ?, note = ?, updated_at = ? WHERE organization_id = @org AND price_id = ?",
+		p.Value, string(p.Origin), db.OrNull(p.Note), p.UpdatedAt, p.ID)
+	return err
+}
+
+func remove(ctx context.Context, tx *db.Tx, priceID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM prices WHERE organization_id = @org AND price_id = ?", priceID)
+	return err
+}
+
+// referrer is a table whose rows rest on prices.
+type referrer struct {
+	table, column string
+	many          string // what its rows are called
+}
+
+// referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test sees to, and have an index by it.
+var referrers = []referrer{}
+
+func (r referrer) references(ctx context.Context, tx *db.Tx, priceID string) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+r.table+" WHERE organization_id = @org AND "+r.column+" = ?", priceID)
+}
+
+// strays are the ids of prices that are referred to and not there.
+func (r referrer) strays(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT r."+r.column+" FROM "+r.table+" r WHERE r.organization_id = @org AND r."+r.column+" IS NOT NULL AND NOT EXISTS "+
+		"(SELECT 1 FROM prices p WHERE p.organization_id = r.organization_id AND p.price_id = r."+r.column+") ORDER BY r."+r.column)
+}

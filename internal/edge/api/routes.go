@@ -84,6 +84,14 @@ func (a *API) ofTheBooks() []Route {
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
+
+		on("GET", "/v1/prices", read, reads, plain, a.listPrices, "Prices", "What assets were worth, the latest instant first"),
+		on("POST", "/v1/prices", write, all, IDEM, a.createPrice, "Prices", "Store the price of an asset at an instant, or at the close of a day").creates(),
+		on("POST", "/v1/prices/batch", write, all, IDEM, a.createPrices, "Prices", "Store up to 1,000 prices, all or none").creates(),
+		first(on("POST", "/v1/prices/import", write, all, IDEM, a.importPrices, "Prices", "Bring a CSV file of prices, all or none; what is there already adds nothing").creates(), a.receivePrices),
+		on("GET", "/v1/prices/{price_id}", read, reads, plain, a.getPrice, "Prices", "One price"),
+		on("PATCH", "/v1/prices/{price_id}", write, all, plain, a.updatePrice, "Prices", "Change what a price says"),
+		on("DELETE", "/v1/prices/{price_id}", write, all, plain, a.deletePrice, "Prices", "Delete a price that nothing rests on"),
 	}
 }
 

@@ -1,0 +1,140 @@
+package price
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+const (
+	// FileMax is how many bytes a file of prices may have.
+	FileMax = 32 << 20
+	// LinesMax is how many prices.
+	LinesMax = 100_000
+)
+
+// File is what a file of prices says, as it was written.
+type File struct {
+	lines  []line
+	faults []lineFault // of lines that cannot be cut into cells
+}
+
+// line is one price of a file.
+type line struct {
+	number int
+	Params
+}
+
+// columns are those that a file may have. Of timestamp and date it has one, and both may hold times or dates.
+var columns = map[string]func(*Params) *string{
+	"asset_type": func(p *Params) *string { return &p.AssetType },
+	"currency":   func(p *Params) *string { return &p.Currency },
+	"timestamp":  func(p *Params) *string { return &p.Timestamp },
+	"date":       func(p *Params) *string { return &p.Timestamp },
+	"price":      func(p *Params) *string { return &p.Price },
+	"note":       func(p *Params) *string { return &p.Note },
+}
+
+const columnsText = "asset_type, currency, timestamp or date, price, and note if there is one"
+
+// ReadFile reads CSV whose first line names the columns, in any order.
+func ReadFile(in io.Reader) (*File, error) {
+	rest := &io.LimitedReader{R: in, N: FileMax + 1}
+	text := bufio.NewReader(rest)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // spreadsheets put it before what is UTF-8
+		_, _ = text.Discard(3)
+	}
+	cells := csv.NewReader(text)
+	cells.FieldsPerRecord, cells.TrimLeadingSpace = -1, true
+	names, err := cells.Read()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	for i, name := range names {
+		names[i] = strings.ToLower(strings.TrimSpace(name))
+	}
+	if err := checkHeader(names); err != nil {
+		return nil, err
+	}
+	f := &File{}
+	for {
+		row, err := cells.Read()
+		var broken *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF) && rest.N == 0, len(f.lines) == LinesMax && err == nil:
+			return nil, fault.Invalidf("file", "must have at most %d prices and %d MiB; cut it into several", LinesMax, FileMax>>20)
+		case errors.Is(err, io.EOF) && len(f.lines)+len(f.faults) == 0:
+			return nil, fault.Invalidf("file", "has no prices, only a header")
+		case errors.Is(err, io.EOF):
+			return f, nil
+		case errors.As(err, &broken):
+			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: place(broken.StartLine), Message: "cannot be cut into cells: " + broken.Err.Error()}})
+		case err != nil:
+			return nil, unreadable(err)
+		default:
+			number, _ := cells.FieldPos(0)
+			f.take(number, names, row)
+		}
+	}
+}
+
+// unreadable says what is wrong with a file as a whole.
+func unreadable(err error) error {
+	var broken *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF):
+		return fault.Invalidf("file", "is empty; its first line must name the columns: "+columnsText)
+	case errors.As(err, &broken):
+		return fault.Invalidf(place(broken.StartLine), "cannot be cut into cells: %s", broken.Err)
+	}
+	return err // the disk's fault
+}
+
+// place names a line.
+func place(number int) string { return fmt.Sprintf("file, line %d", number) }
+
+// checkHeader finds every fault of the names of columns.
+func checkHeader(names []string) error {
+	var faults fault.List
+	for i, name := range names {
+		if columns[name] == nil {
+			faults.Addf("file, line 1", "names the column %q, which is none of %s", name, columnsText)
+		} else if slices.Contains(names[:i], name) {
+			faults.Addf("file, line 1", "names the column %s twice", name)
+		}
+	}
+	for _, name := range []string{"asset_type", "currency", "price"} {
+		if !slices.Contains(names, name) {
+			faults.Addf("file, line 1", "must name the column %s", name)
+		}
+	}
+	if slices.Contains(names, "timestamp") == slices.Contains(names, "date") {
+		faults.Addf("file, line 1", "must name one of the columns timestamp and date")
+	}
+	return faults.Err()
+}
+
+// take reads a row; one of empty cells, which spreadsheets leave at the end, says nothing.
+func (f *File) take(number int, names, row []string) {
+	l := line{number: number}
+	for i, cell := range row {
+		row[i] = strings.TrimSpace(cell)
+	}
+	switch {
+	case strings.Join(row, "") == "":
+		return
+	case len(row) != len(names):
+		f.faults = append(f.faults, lineFault{number, fault.Field{Name: place(number), Message: fmt.Sprintf("has %d cells, but the header %d", len(row), len(names))}})
+		return
+	}
+	for i, name := range names {
+		*columns[name](&l.Params) = row[i]
+	}
+	f.lines = append(f.lines, l)
+}

@@ -1,0 +1,107 @@
+package price
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+const (
+	// BatchMax is how many prices are made at once.
+	BatchMax = 1000
+	// NoteMax is how many characters a note may have.
+	NoteMax = 500
+	// symbolMax is how many the symbol of an asset may have, as in transactions.
+	symbolMax = 100
+	// yearMin and yearMax bound what can be a year of a price.
+	yearMin, yearMax = 1970, 2199
+)
+
+// Params are a price as it was written. Timestamp is an instant, or a date: then the price is that at the close of the day where the organization is.
+type Params struct{ AssetType, Currency, Timestamp, Price, Note string }
+
+// reader reads what was written, and names every fault where it is.
+type reader struct {
+	zone   *time.Location
+	faults fault.List
+}
+
+// read gives a price; the prefix is what field names begin with.
+func (r *reader) read(p Params, prefix string) Price {
+	out := Price{AssetType: strings.TrimSpace(p.AssetType), Currency: p.Currency, Note: strings.TrimSpace(p.Note)}
+	out.At = r.instant(prefix+"timestamp", p.Timestamp)
+	out.Value = r.value(prefix+"price", p.Price)
+	out.check(&r.faults, prefix)
+	return out
+}
+
+// instant reads an instant, or a date as its last instant.
+func (r *reader) instant(field, text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = closeOf(text, r.zone)
+	}
+	if err != nil {
+		r.faults.Addf(field, "must be an RFC 3339 time such as 2026-01-31T23:59:59Z or a date such as 2026-01-31")
+		return time.Date(yearMin, 1, 1, 0, 0, 0, 0, time.UTC) // is not blamed twice
+	}
+	return clock.Stamp(at)
+}
+
+// closeOf is the last instant of a date.
+func closeOf(date string, zone *time.Location) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return day, err
+	}
+	next, err := calendar.StartOfDay(day.AddDate(0, 0, 1).Format(time.DateOnly), zone)
+	return next.Add(-time.Millisecond), err
+}
+
+func (r *reader) value(field, text string) money.Decimal {
+	value, err := money.Parse(text)
+	if err != nil {
+		r.faults.Addf(field, "%s", err)
+		return money.FromInt(1) // is not blamed twice
+	}
+	return value
+}
+
+// check finds every fault of a price in itself.
+func (p Price) check(faults *fault.List, prefix string) {
+	if p.AssetType == "" {
+		faults.Addf(prefix+"asset_type", "must be the symbol of an asset, such as BTC")
+	}
+	if checkCurrency(faults, prefix+"currency", p.Currency); p.AssetType != "" && p.AssetType == p.Currency {
+		faults.Addf(prefix+"currency", "must be another one than asset_type; rates between currencies are FX rates")
+	}
+	if year := p.At.Year(); year < yearMin || year > yearMax {
+		faults.Addf(prefix+"timestamp", "must lie between %d and %d", yearMin, yearMax)
+	}
+	if p.Value.Sign() <= 0 {
+		faults.Addf(prefix+"price", "must be more than 0")
+	}
+	checkText(faults, prefix+"asset_type", p.AssetType, symbolMax)
+	checkText(faults, prefix+"note", p.Note, NoteMax)
+}
+
+func checkCurrency(faults *fault.List, field, code string) {
+	if !money.IsFiat(code) {
+		faults.Addf(field, "must be an ISO 4217 currency such as USD")
+	}
+}
+
+// checkText finds what no text may be: too long, or nothing that both databases keep.
+func checkText(faults *fault.List, field, value string, most int) {
+	switch {
+	case utf8.RuneCountInString(value) > most:
+		faults.Addf(field, "must have at most %d characters", most)
+	case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
+		faults.Addf(field, "must be UTF-8 without the character U+0000")
+	}
+}
