@@ -151,7 +151,7 @@ CREATE INDEX lot_uses_by_date ON lot_uses (organization_id, accounting_date, use
 CREATE INDEX lot_uses_by_entry ON lot_uses (organization_id, journal_entry_id);
 
 -- What moved in an accounting period, by where it is held: so what is held at the end of one is a sum over periods. added_ is what was acquired,
--- not what came from another place; lots is how many more there are.
+-- not what came from another place; lot_count is how many more there are.
 CREATE TABLE lot_positions (
     organization_id      {text} NOT NULL,
     legal_entity_id      {text} NOT NULL,
@@ -165,7 +165,7 @@ CREATE TABLE lot_positions (
     basis                {decimal} NOT NULL,
     added_quantity       {decimal} NOT NULL,
     added_basis          {decimal} NOT NULL,
-    lots                 {integer} NOT NULL,
+    lot_count            {integer} NOT NULL,
     PRIMARY KEY (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 ) {updated};
 

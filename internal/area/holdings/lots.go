@@ -1,0 +1,61 @@
+package holdings
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// LotState is a lot as it was at some time.
+type LotState struct {
+	LotID             string
+	Pool              string
+	LegalEntityID     string
+	SourceID          string // empty where it is parked
+	LedgerAccountID   string
+	AssetType         string
+	Chain             string
+	TokenID           string
+	AcquiredAt        time.Time
+	Quantity          money.Decimal
+	CostBasis         money.Decimal // of Quantity
+	RemainingQuantity money.Decimal // then
+	RemainingBasis    money.Decimal // then
+	Currency          string
+	Origin            string
+	ParentID          string
+	TransactionID     string
+	BasisPending      bool
+}
+
+// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its key, or, without one, of which
+// something is left. Under a weighted average the basis of a lot is its share of that of its pool. It is a building block, and gives what is asked
+// for whoever asks.
+func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
+	end, some, err := endOf(ctx, tx, periodKey)
+	if err != nil || !some {
+		return nil, err
+	}
+	out, err := selectLots(ctx, tx, Filter{LegalEntityIDs: []string{legalEntityID}}, end)
+	if err != nil {
+		return nil, err
+	}
+	return out, average(ctx, tx, periodKey, end, out)
+}
+
+// endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.
+func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, some bool, err error) {
+	if periodKey == "" {
+		return end, true, nil
+	}
+	periods, err := period.All(ctx, tx)
+	for _, p := range periods {
+		if p.Key <= periodKey {
+			end, some = p.End, true
+		}
+	}
+	return end, some, err
+}
