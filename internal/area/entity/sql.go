@@ -114,6 +114,9 @@ var referrers = []referrer{
 	{"account_balances", "balances", "SELECT count(*) AS count FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND (debits <> 0 OR credits <> 0)"},
 	{"period_closings", "period closings", "SELECT count(*) AS count FROM period_closings WHERE organization_id = @org AND legal_entity_id = ?"},
 	{"sources", "sources", "SELECT count(*) AS count FROM sources WHERE organization_id = @org AND legal_entity_id = ?"},
+	{"revaluation_parts", "revaluations", "SELECT count(*) AS count FROM revaluation_parts WHERE organization_id = @org AND legal_entity_id = ?"},
+	{"revaluation_items", "", ""}, // they are of a part
+	{"revaluation_rows", "", ""},
 	{"cost_basis_elections", "", ""},
 	// A key that was revoked is no use of it.
 	{"api_keys", "API keys limited to it", "SELECT count(*) AS count FROM api_keys WHERE organization_id = @org AND revoked_at IS NULL AND ' ' || legal_entity_ids || ' ' LIKE '% ' || ? || ' %'"},

@@ -26,10 +26,11 @@ const (
 
 // Who or what makes entries.
 const (
-	ByHand       = "manual"
-	ByImport     = "import"
-	ByReversal   = "reversal"
-	ByCorrection = "correction"
+	ByHand        = "manual"
+	ByImport      = "import"
+	ByReversal    = "reversal"
+	ByCorrection  = "correction"
+	ByRevaluation = "revaluation"
 )
 
 // Unclassified is the transaction type of an entry that no transaction stands behind.

@@ -31,6 +31,10 @@ type Lot struct {
 	// quantity in units of that one.
 	Of    string
 	Units money.Decimal
+	// Elsewhere tells that it became another asset, which is measured by itself: it only takes its share of the adjustment away. There, Floor is that
+	// share, which a lot that is never written up again keeps.
+	Elsewhere bool
+	Floor     money.Decimal
 }
 
 // Measured is what became of a lot.
@@ -53,7 +57,10 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 	own := known.Sub(balance)
 	for i, l := range lots {
 		before := out[i].Carried
-		after := m.adjust(before, out[i].Value.Sub(l.Cost))
+		after := m.adjust(before.Add(l.Floor), out[i].Value.Sub(l.Cost))
+		if l.Elsewhere {
+			after = money.Decimal{}
+		}
 		out[i].Adjustment = after
 		effect.Surplus = effect.Surplus.Add(above(after)).Sub(above(before))
 		own = own.Add(below(after)).Sub(below(before))

@@ -173,3 +173,30 @@ func TestACostWithMoreDigitsThanItsCurrencyIsMeasuredToo(t *testing.T) {
 		t.Error(w.balance)
 	}
 }
+
+func TestWhatBecameAnotherAssetTakesItsShareAlong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		model         measure.Model
+		adjustment    string
+		price         string
+		old, replaced string
+	}{
+		{measure.Revalued, "20", "60", "Cr adjustment 10.00, Dr revaluation_surplus 10.00", "Dr adjustment 10.00, Cr revaluation_surplus 10.00"},
+		{measure.Revalued, "-20", "40", "Dr adjustment 10.00, Cr unrealized_gain 10.00", "Cr adjustment 10.00, Dr unrealized_loss 10.00"},
+		{measure.WrittenOff, "-20", "70", "Dr adjustment 10.00, Cr impairment_loss 10.00", "Cr adjustment 10.00, Dr impairment_loss 10.00"},
+		{measure.Impaired, "-20", "70", "Dr adjustment 20.00, Cr impairment_loss 20.00", ""}, // worth more than cost again, both halves
+	} {
+		states := []measure.State{{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}}
+		half := measure.Lot{ID: "eth", Of: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
+		wrapped := measure.Lot{ID: "weth", Of: "eth", Units: d("1"), Elsewhere: true}
+		measured, effect := c.model.Lots(states, []measure.Lot{half, wrapped}, d(c.adjustment), 2)
+		if told(effect) != c.old {
+			t.Errorf("%v: %s, want %s", c, told(effect), c.old)
+		}
+		there := measure.Lot{ID: "weth", Quantity: d("1"), Cost: d("50"), Price: d(c.price), Floor: measured[1].Carried}
+		if _, effect := c.model.Lots(nil, []measure.Lot{there}, d("0"), 2); told(effect) != c.replaced {
+			t.Errorf("%v: %s, want %s", c, told(effect), c.replaced)
+		}
+	}
+}

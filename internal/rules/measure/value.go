@@ -20,14 +20,6 @@ func Exchange(quantity, rate, book money.Decimal, places int32) (value money.Dec
 	return value, e
 }
 
-// Obligation carries an asset that is owed at its price.
-func Obligation(quantity, price, book money.Decimal, places int32) (value money.Decimal, e Effect) {
-	value = quantity.Mul(price).Round(places)
-	e.Adjustment = value.Sub(book)
-	e.Unrealized = e.Adjustment
-	return value, e
-}
-
 // Add sums effects up.
 func (e Effect) Add(other Effect) Effect {
 	return Effect{
