@@ -9,8 +9,6 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-
-
 // Origin is where a lot comes from.
 type Origin string
 
@@ -62,8 +60,11 @@ type Use struct {
 	TransactionID   string
 	TransactionType string
 	LegalEntityID   string
-	SourceID        string
+	SourceID        string // where it was held
+	LedgerAccountID string // that it left
 	AssetType       string
+	Chain           string
+	TokenID         string
 	AccountingDate  time.Time
 	PeriodID        string
 	Quantity        money.Decimal
@@ -77,6 +78,9 @@ type Use struct {
 	Days            int64
 	Term            string
 	Method          string
+	Lots            int64 // -1 where the lot was emptied
+
+	pending, provisional bool // those of the lot, while they are at hand
 }
 
 // Realizes tells that a gain or a loss was realized: a move or a conversion realizes none.

@@ -20,6 +20,8 @@ type Books struct {
 	Zone     *time.Location
 	Entities map[string]entity.LegalEntity
 	Accounts map[string]account.Account
+	// Elections are what each legal entity elected about cost basis, in the order in which it did.
+	Elections map[string][]entity.Election
 
 	periods       map[string]period.Period // by key
 	byID          map[string]period.Period
@@ -63,6 +65,9 @@ func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
 	}
 	for _, e := range entities {
 		b.Entities[e.ID] = e
+	}
+	if b.Elections, err = entity.AllElections(ctx, tx); err != nil {
+		return nil, err
 	}
 	accounts, err := account.All(ctx, tx)
 	if err != nil {

@@ -146,3 +146,8 @@ func All(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) { return selectA
 func Elections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]Election, error) {
 	return selectElections(ctx, tx, legalEntityID)
 }
+
+// AllElections gives what every legal entity elected, the first one first. It is a building block.
+func AllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, error) {
+	return selectAllElections(ctx, tx)
+}

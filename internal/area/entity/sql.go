@@ -161,6 +161,15 @@ func selectElections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]El
 	return out, err
 }
 
+func selectAllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, error) {
+	rows, err := db.All[electionRow](ctx, tx, "SELECT "+db.Columns[electionRow]()+" FROM cost_basis_elections WHERE organization_id = @org ORDER BY legal_entity_id, sequence")
+	out := map[string][]Election{}
+	for _, r := range rows {
+		out[r.LegalEntityID] = append(out[r.LegalEntityID], Election{r.Method, r.Scope, db.OrEmpty(r.From), r.CreatedAt})
+	}
+	return out, err
+}
+
 // strays are the ids of entities that the rows of a table name and that are not there. A deleted entry names one only in its tombstone.
 func (r referrer) strays(ctx context.Context, tx *db.Tx) ([]string, error) {
 	living := map[string]string{"journal_entries": "AND r.status <> 'deleted' "}[r.table]

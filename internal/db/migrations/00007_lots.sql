@@ -99,6 +99,9 @@ CREATE TABLE lot_takes (
     journal_entry_id {text} NOT NULL,
     position         {integer} NOT NULL,
     transaction_id   {text},
+    source_id        {text},
+    ledger_account_id {text} NOT NULL,
+    chain            {text},
     taken_at         {timestamp} NOT NULL,
     block_number     {integer} NOT NULL,
     number           {integer} NOT NULL,
@@ -114,7 +117,9 @@ CREATE TABLE lot_takes (
 CREATE INDEX lot_takes_by_entry ON lot_takes (organization_id, journal_entry_id);
 
 -- What was taken from which lot: one row a slice. asset_id is empty for what was not there. pool and place name the request. A correction says what
--- changed about a disposal whose period was closed; its quantities and amounts are differences, and may be negative.
+-- changed about a disposal whose period was closed; its quantities and amounts are differences, and may be negative. A relocation is of what stays in
+-- its pool and is held elsewhere: it names no lot, and a second row with a negative quantity says where it is now. lots is -1 where the lot was
+-- emptied.
 CREATE TABLE lot_uses (
     organization_id      {text} NOT NULL,
     use_id               {text} NOT NULL,
@@ -129,7 +134,10 @@ CREATE TABLE lot_uses (
     transaction_type     {text} NOT NULL,
     legal_entity_id      {text} NOT NULL,
     source_id            {text},
+    ledger_account_id    {text} NOT NULL,
     asset_type           {text} NOT NULL,
+    chain                {text},
+    token_id             {text},
     accounting_date      {timestamp} NOT NULL,
     accounting_period_id {text} NOT NULL,
     quantity             {decimal} NOT NULL,
@@ -143,6 +151,7 @@ CREATE TABLE lot_uses (
     days_held            {integer} NOT NULL,
     term                 {text} NOT NULL,
     method               {text} NOT NULL,
+    lots                 {integer} NOT NULL,
     PRIMARY KEY (organization_id, use_id)
 ) {clustered};
 CREATE INDEX lot_uses_by_place ON lot_uses (organization_id, pool, place);

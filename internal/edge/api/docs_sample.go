@@ -158,15 +158,17 @@ func (s sampler) object(schema *huma.Schema) string {
 func (s sampler) parts(schema *huma.Schema) (words []string) {
 	target, name := s.resolve(schema)
 	for _, n := range s.names(schema) {
-		if property, _ := s.resolve(target.Properties[n]); !slices.Contains(target.Required, n) {
-			continue
-		} else if property.Format == "binary" {
-			words = append(words, "-F "+n+"=@transactions.csv")
+		property, _ := s.resolve(target.Properties[n])
+		if !slices.Contains(target.Required, n) {
 			continue
 		}
 		var v any
 		_ = json.Unmarshal([]byte(s.value(name, n, target.Properties[n])), &v)
-		words = append(words, "-F "+n+"="+plainText(v))
+		text := plainText(v)
+		if property.Format == "binary" {
+			text = "@" + text
+		}
+		words = append(words, "-F "+n+"="+text)
 	}
 	return words
 }

@@ -255,6 +255,9 @@ var command = regexp.MustCompile(`(?s)^curl(?: -X ([A-Z]+)| (-G))? 'http://127\.
   -d '(.+)')?((?: \\
   -F \w+=\S+)*)$`)
 
+// files are what the page's commands send.
+var files = map[string]string{"transactions.csv": aFile, "prices.csv": thePrices}
+
 func TestTheCommandsOfTheDocsAreValidRequests(t *testing.T) {
 	t.Parallel()
 	s, _, tree := docsPage(t)
@@ -277,6 +280,9 @@ func TestTheCommandsOfTheDocsAreValidRequests(t *testing.T) {
 			parts := map[string]any{}
 			for _, part := range regexp.MustCompile(`-F (\w+)=(\S+)`).FindAllStringSubmatch(m[6], -1) {
 				parts[part[1]] = part[2]
+				if file, is := strings.CutPrefix(part[2], "@"); is {
+					parts[part[1]] = files[file]
+				}
 			}
 			req.Body, req.ContentType = formOf(parts)
 		}

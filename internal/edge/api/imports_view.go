@@ -59,7 +59,7 @@ type ImportError struct {
 
 // CreateImport is a form with a file of transactions.
 type CreateImport struct {
-	File     *File          `json:"file" doc:"The file, of up to 1 GiB"`
+	File     *File          `json:"file" doc:"The file, of up to 1 GiB" example:"transactions.csv"`
 	SourceID string         `json:"source_id" minLength:"1" maxLength:"64" doc:"The source that the transactions are of, or its account"`
 	Format   string         `json:"format,omitempty" enum:"csv,json,ofx" doc:"What kind of file it is; found out when left out"`
 	Preset   string         `json:"preset,omitempty" doc:"A known layout; found out when left out"`

@@ -39,7 +39,7 @@ func TestALateEventChangesWhatWasTakenAfterIt(t *testing.T) {
 		{Place: at("2025-03-10", lot.Dispose, "sale"), Quantity: money.FromInt(1), Proceeds: money.MustParse("2600.00")},
 	}
 	booked := used(t, lot.Restore(config, january), events)
-	if got := uses(lot.Result{Uses: booked}); got != "feb 1 2000.00 +600.00" {
+	if got := uses(lot.Result{Uses: booked}, false); got != "feb 1 2000.00 +600.00" {
 		t.Fatalf("booked %s", got)
 	}
 	late := lot.Event{Place: at("2025-01-05", lot.Acquire, "jan"), Quantity: money.FromInt(1), Basis: money.MustParse("1200.00")}

@@ -25,13 +25,14 @@ type Election struct {
 type Config struct {
 	// Elections are ordered by From. The method of an event is that of its time; before the first it is FIFO.
 	Elections []Election
-	// Identified pools have SpecificID always: NFTs and parked lots.
+	// Identified pools have SpecificID always, and their uses say so even where nothing was picked: NFTs and parked lots.
 	Identified bool
 	// Places is the number of digits of the book currency's minor unit.
 	Places int32
 	// Zone is where the days of a holding period are counted, UTC if nil.
 	Zone *time.Location
-	// ZeroBasis lets more go than is held, the missing part at no cost. Otherwise such an event is refused with a Shortage.
+	// ZeroBasis lets more go than is held, the missing part at no cost. Otherwise such an event is refused with a Shortage,
+	// unless it is Partial.
 	ZeroBasis bool
 	// NetFees takes fees off the gains; otherwise they are expenses of their own.
 	NetFees bool

@@ -9,6 +9,9 @@
 //   - Move and Convert take lots out without a gain. Slices makes of the uses what arrives in another pool with Arrive, with its basis and its dates;
 //     Converted changes the quantities on the way.
 //
+// Where lots are chosen, by SpecificID, Picks name them; what names none takes the oldest, which is what the IRS does where nobody identified
+// anything.
+//
 // A place where half of a transfer waits for the other is a pool too, with Identified set: lots are parked there by Move and Arrive, and taken from it
 // by Picks. So are NFTs, which are never exchangeable for each other.
 //

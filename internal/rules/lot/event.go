@@ -96,8 +96,10 @@ type Event struct {
 	Marks
 	// Slices are what arrives. It does so when it left, at the earliest, whatever the clock of the other side says.
 	Slices []Slice
-	// Picks are the lots that were chosen, where the method is SpecificID.
+	// Picks are the lots that were chosen, where the method is SpecificID. Without any, the oldest go.
 	Picks []Pick
+	// Partial takes what there is; what is missing goes at no cost, as Config.ZeroBasis has it for every event.
+	Partial bool
 }
 
 // lotID is the id of a lot that the event makes.

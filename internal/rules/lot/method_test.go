@@ -1,6 +1,7 @@
 package lot_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -167,6 +168,89 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 2 @ 10.00
 		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots are chosen under specific_id only, and the method is fifo`)
+}
+
+// That is what the IRS applies.
+func TestWhereNothingWasIdentifiedTheOldestGo(t *testing.T) {
+	t.Parallel()
+	run(t, method(lot.SpecificID), `
+		B: 2024-12-01 buy L0 1 @ 5.00
+		2025-01-01 buy L1 2 @ 20.00
+		2025-01-02 buy L2 2 @ 40.00
+		2025-01-03 buy L3 2 @ 60.00
+		2025-01-04 sell 1 for 50.00 -> L1 1 10.00 +40.00 by fifo
+		2025-01-05 sell 3 for 90.00 pick L2 2, L1 1 -> L2 2 40.00 +20.00 by specific_id; L1 1 10.00 +20.00 by specific_id
+		B: 2025-01-06 move 1 to A -> L0 1 5.00 by fifo
+		2025-01-07 buy L1 1 @ 7.00
+		2025-01-08 sell 2 for 80.00 -> t7.1 1 5.00 +35.00 by fifo; L3 1 30.00 +10.00 by fifo
+		2025-01-09 sell 1 for 20.00 pick t7.1 1 -> the lots chosen for t10: lot t7.1 is not held at that time
+		2025-01-09 sell 0.5 for 20.00 pick L3 0.5 -> L3 0.5 15.00 +5.00 by specific_id
+		2025-01-10 sell 1 for 20.00 -> L3 0.5 15.00 -5.00 by fifo; L1 0.5 3.50 +6.50 by fifo
+		2025-01-11 sell 1 for 20.00 -> 0.5 are held of the 1 that leave: 0.5 are missing
+		A holds L1 0.5 3.50 2025-01-07`)
+}
+
+// Many lots that were chosen and are used up are put away in one go, and nothing else goes with them.
+func TestLotsThatWereChosenMakeRoom(t *testing.T) {
+	t.Parallel()
+	const count, keep = 5000, 5
+	p := lot.New(method(lot.SpecificID))
+	one := money.FromInt(1)
+	n := 0
+	apply := func(e lot.Event) lot.Result {
+		t.Helper()
+		n++
+		e.At, e.Sequence, e.ID, e.Quantity = begin.Add(time.Duration(n)*time.Minute), int64(n), fmt.Sprintf("t%d", n), one
+		r, err := p.Apply(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	// Every other lot comes from elsewhere, with any date.
+	for i := range count {
+		if i%2 == 0 {
+			apply(lot.Event{Place: lot.Place{Kind: lot.Acquire}, Lot: fmt.Sprint(i), Basis: one})
+		} else {
+			apply(lot.Event{Place: lot.Place{Kind: lot.Arrive}, Slices: []lot.Slice{{Lot: fmt.Sprint(i), Quantity: one, AcquiredAt: begin.AddDate(0, 0, -(i*7919)%count)}}})
+		}
+	}
+	for i := count - 1; i >= 0; i-- {
+		if i%keep != 0 {
+			apply(lot.Event{Place: lot.Place{Kind: lot.Dispose}, Picks: []lot.Pick{{Lot: fmt.Sprint(i), Quantity: one}}})
+		}
+	}
+	left := p.Lots()
+	if len(left) != count/keep {
+		t.Errorf("%d lots are left", len(left))
+	}
+	for _, l := range left {
+		if r := apply(lot.Event{Place: lot.Place{Kind: lot.Dispose}}); len(r.Uses) != 1 || r.Uses[0].Lot != l.ID {
+			t.Fatalf("instead of %s goes %v", l.ID, r.Uses)
+		}
+	}
+	if !p.Quantity().IsZero() || !p.Basis().IsZero() {
+		t.Errorf("%s for %s are left", p.Quantity(), p.Basis())
+	}
+}
+
+func TestAnEventMayTakeLessThanItAsksFor(t *testing.T) {
+	t.Parallel()
+	run(t, lot.Config{}, `
+		2025-01-01 buy L1 1 @ 10.00
+		2025-01-02 sell 3 for 60.00 fee 3.00 -> 1 are held of the 3 that leave: 2 are missing
+		2025-01-03 sell 3 for 60.00 fee 3.00 partial -> L1 1 10.00 +10.00; nothing 2 0.00 +40.00 pending
+		2025-01-04 move 1 to B partial -> nothing 1 0.00 pending
+		2025-01-05 sell 1 for 10.00 -> 0 are held of the 1 that leave: 1 are missing
+		B holds t4.1 1 0.00 2025-01-04 pending`)
+	s := newScript(t, lot.Config{})
+	s.special = map[string]lot.Config{"clearing": {Places: 2, Identified: true}}
+	s.play(base + `
+		2025-09-15 move 2.5 to clearing -> L1 2 3000.00; L2 0.5 1000.00
+		clearing: 2025-09-16 move 2 to B partial -> t3.1 2 3000.00
+		clearing: 2025-09-17 move 1 to B partial -> t3.2 0.5 1000.00; nothing 0.5 0.00 pending
+		clearing holds nothing
+		B holds t4.1 2 3000.00 2025-01-10; t5.1 0.5 1000.00 2025-06-01; t5.2 0.5 0.00 2025-09-17 pending`)
 }
 
 func TestThePoolOfHMRC(t *testing.T) {

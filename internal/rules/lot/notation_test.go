@@ -19,7 +19,9 @@ import (
 //	2025-09-15 move 0.999 to B -> …                                to another pool
 //	2025-09-15 convert 2.5 to WETH 5 -> …                          the same, and there are 5 of it then
 //	… pick L1 1, L2 0.5                                            specific identification
+//	… partial                                                      what is missing is no obstacle
 //	… mark pending, … mark provisional                             of a lot
+//	-> … by fifo                                                   the method of a use, where one is named
 //	A holds L2 2.5 5000.00 2025-06-01; …                           what is left, oldest first
 //
 // A line begins with the name of a pool and a colon, unless that is A.
@@ -78,7 +80,7 @@ func (s *script) line(line string) {
 	}
 	e, to := s.event(strings.Fields(text))
 	result, err := s.pool(name).Apply(e)
-	got := uses(result)
+	got := uses(result, strings.Contains(want, " by "))
 	if err != nil {
 		got = err.Error()
 	}
@@ -153,6 +155,8 @@ func (s *script) event(words []string) (*lot.Event, destination) {
 			for len(rest) > 0 {
 				e.Picks = append(e.Picks, lot.Pick{Lot: next(), Quantity: money.MustParse(next())})
 			}
+		case "partial":
+			e.Partial = true
 		case "mark":
 			mark := next()
 			e.BasisPending, e.Provisional = mark == "pending", mark == "provisional"
@@ -178,7 +182,7 @@ func instant(t *testing.T, text string) time.Time {
 	return time.Time{}
 }
 
-func uses(r lot.Result) string {
+func uses(r lot.Result, methods bool) string {
 	var parts []string
 	for _, u := range r.Uses {
 		name := u.Lot
@@ -195,6 +199,9 @@ func uses(r lot.Result) string {
 		}
 		if u.Term == lot.Long {
 			text += " long"
+		}
+		if methods {
+			text += " by " + string(u.Method)
 		}
 		parts = append(parts, text+marks(u.Marks))
 	}

@@ -3,7 +3,6 @@ package lot
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -32,7 +31,8 @@ type Pool struct {
 
 	lots  table
 	queue queue            // laid out for a method, which is none at first
-	byID  map[string]int32 // for SpecificID instead of the queue
+	byID  map[string]int32 // for SpecificID beside the queue
+	gone  int              // how many lots in the queue were picked and are empty
 }
 
 // New gives an empty pool.
@@ -130,17 +130,41 @@ func (p *Pool) add(l Lot) {
 	l.Seq = p.seq
 	p.quantity, p.basis = p.quantity.Add(l.Quantity), p.basis.Add(l.Basis)
 	slot := p.lots.add(l)
-	if p.queue.method == SpecificID {
+	p.queue.push(slot)
+	if p.byID != nil {
 		p.byID[l.ID] = slot
-	} else {
-		p.queue.push(slot)
 	}
 }
+
+// forget makes that a lot cannot be chosen any more.
+func (p *Pool) forget(slot int32) {
+	if p.byID != nil {
+		delete(p.byID, p.lots.at(slot).ID)
+	}
+}
+
+// sweep takes the empty lots out of the queue. It looks at all of them, so it is done when most are empty.
+func (p *Pool) sweep() {
+	p.queue.remove(func(slot int32) bool {
+		if !p.empty(slot) {
+			return false
+		}
+		p.lots.drop(slot)
+		return true
+	})
+	p.gone = 0
+}
+
+// empty tells a lot of which nothing is left.
+func (p *Pool) empty(slot int32) bool { return p.lots.at(slot).Quantity.IsZero() }
 
 // layOut prepares the pool for a method. Elections are few, so it may look at every lot.
 func (p *Pool) layOut(method Method) {
 	if p.queue.method == method {
 		return
+	}
+	if p.gone > 0 {
+		p.sweep()
 	}
 	slots := p.inOrder()
 	if p.queue.method == WeightedAverage {
@@ -151,30 +175,30 @@ func (p *Pool) layOut(method Method) {
 	}
 	p.queue = queue{method: method, bySpot: p.config.BySpot, lots: &p.lots}
 	p.byID = nil
-	if method != SpecificID {
-		p.queue.fill(slots)
-		return
+	if method == SpecificID {
+		// What is picked waits anywhere in the queue, where its slot must stay the same.
+		p.byID = make(map[string]int32, len(slots))
+		p.lots.own = slices.Grow(p.lots.own, len(slots))
+		for i := range slots {
+			slots[i] = p.lots.change(slots[i])
+			p.byID[p.lots.at(slots[i]).ID] = slots[i]
+		}
 	}
-	p.byID = make(map[string]int32, len(slots))
-	for _, slot := range slots {
-		p.byID[p.lots.at(slot).ID] = slot
-	}
+	p.queue.fill(slots)
 }
 
 // inOrder gives the slots of what is left, oldest first.
 func (p *Pool) inOrder() []int32 {
-	var slots []int32
-	switch p.queue.method {
-	case "": // Nothing has happened since the checkpoint, which is in order.
-		slots = make([]int32, len(p.lots.base))
+	if p.queue.method == "" { // Nothing has happened since the checkpoint, which is in order.
+		slots := make([]int32, len(p.lots.base))
 		for i := range slots {
 			slots[i] = int32(i)
 		}
 		return slots
-	case SpecificID:
-		slots = slices.Collect(maps.Values(p.byID))
-	default:
-		slots = p.queue.slots()
+	}
+	slots := p.queue.slots()
+	if p.gone > 0 {
+		slots = slices.DeleteFunc(slots, p.empty)
 	}
 	slices.SortFunc(slots, func(a, b int32) int {
 		x, y := p.lots.at(a), p.lots.at(b)

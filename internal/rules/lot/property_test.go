@@ -28,14 +28,15 @@ type world struct {
 
 const wrapped = 2
 
-var queued = []lot.Method{lot.FIFO, lot.LIFO, lot.HIFO, lot.LOFO, lot.WeightedAverage}
+var methods = []lot.Method{lot.FIFO, lot.LIFO, lot.HIFO, lot.LOFO, lot.WeightedAverage, lot.SpecificID}
 
 var begin = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func drawConfig(t *rapid.T) lot.Config {
-	c := lot.Config{Places: rapid.SampledFrom([]int32{0, 2, 3}).Draw(t, "places"), ZeroBasis: rapid.Bool().Draw(t, "zero basis")}
+	c := lot.Config{Places: rapid.SampledFrom([]int32{0, 2, 3}).Draw(t, "places"), ZeroBasis: rapid.Bool().Draw(t, "zero basis"),
+		Identified: rapid.IntRange(0, 9).Draw(t, "identified") == 0}
 	for n := range rapid.IntRange(1, 4).Draw(t, "elections") {
-		c.Elections = append(c.Elections, lot.Election{Method: rapid.SampledFrom(queued).Draw(t, "method"), From: begin.AddDate(0, 0, 12*n)})
+		c.Elections = append(c.Elections, lot.Election{Method: rapid.SampledFrom(methods).Draw(t, "method"), From: begin.AddDate(0, 0, 12*n)})
 	}
 	return c
 }
@@ -110,10 +111,33 @@ func (w *world) transfer(t *rapid.T, from int, e lot.Event) {
 	}
 }
 
+// pick chooses lots where one may, for as much as is there, some of the time.
+func (w *world) pick(t *rapid.T, pool int, e *lot.Event) {
+	if (&reference{config: w.config}).at(e.At) != lot.SpecificID || rapid.Bool().Draw(t, "unidentified") {
+		return
+	}
+	rest := e.Quantity
+	for _, l := range rapid.Permutation(w.pools[pool].Lots()).Draw(t, "lots") {
+		if rest.IsZero() {
+			break
+		}
+		part := l.Quantity
+		if part.Cmp(rest) > 0 {
+			part = rest
+		}
+		e.Picks = append(e.Picks, lot.Pick{Lot: l.ID, Quantity: part})
+		rest = rest.Sub(part)
+	}
+}
+
 func (w *world) apply(t *rapid.T, pool int, e lot.Event) lot.Result {
+	if e.Kind != lot.Acquire && e.Kind != lot.Arrive {
+		e.Partial = rapid.IntRange(0, 3).Draw(t, "partial") == 0
+		w.pick(t, pool, &e)
+	}
 	r, err := w.pools[pool].Apply(&e)
 	if err != nil {
-		if w.config.ZeroBasis || !strings.Contains(err.Error(), "are missing") {
+		if w.config.ZeroBasis || e.Partial || !strings.Contains(err.Error(), "are missing") {
 			t.Fatal(err)
 		}
 		return lot.Result{}
@@ -199,7 +223,7 @@ func TestTheEngineAgreesWithOneThatLooksAtEveryLot(t *testing.T) {
 func describe(uses []lot.Use) string {
 	var b strings.Builder
 	for _, u := range uses {
-		fmt.Fprintln(&b, u.ID, u.Kind, u.Lot, u.Quantity, u.Basis, u.Proceeds, u.Fee, u.Gain, u.AcquiredAt, u.At)
+		fmt.Fprintln(&b, u.ID, u.Kind, u.Lot, u.Quantity, u.Basis, u.Proceeds, u.Fee, u.Gain, u.AcquiredAt, u.At, u.Method)
 	}
 	return b.String()
 }

@@ -52,9 +52,21 @@ func (q *queue) fill(oldestFirst []int32) {
 	for i, slot := range oldestFirst {
 		q.heap[i] = q.ticket(slot)
 	}
+	q.order()
+}
+
+// order makes a heap of what is in it.
+func (q *queue) order() {
 	for i := len(q.heap)/2 - 1; i >= 0; i-- {
 		q.down(i)
 	}
+}
+
+// remove drops some lots, wherever they wait.
+func (q *queue) remove(some func(slot int32) bool) {
+	q.line, q.head = slices.DeleteFunc(q.line[q.head:], some), 0
+	q.heap = slices.DeleteFunc(q.heap, func(t ticket) bool { return some(t.slot) })
+	q.order()
 }
 
 func (q *queue) push(slot int32) {

@@ -26,6 +26,9 @@ func fraction(d money.Decimal) *big.Rat {
 }
 
 func (r *reference) at(t time.Time) lot.Method {
+	if r.config.Identified {
+		return lot.SpecificID
+	}
 	m := lot.FIFO
 	for _, e := range r.config.Elections {
 		if !t.Before(e.From) {
@@ -50,6 +53,11 @@ func (r *reference) apply(e *lot.Event) []lot.Use {
 		return nil
 	}
 	uses := r.take(e)
+	for i := range uses {
+		if uses[i].Method = r.method; r.method == lot.SpecificID && e.Picks == nil && !r.config.Identified {
+			uses[i].Method = lot.FIFO
+		}
+	}
 	if e.Kind == lot.Dispose || e.Kind == lot.Fee {
 		proceeds, fees := money.Split(e.Proceeds, quantities(uses), r.config.Places), money.Split(e.Fee, quantities(uses), r.config.Places)
 		for i := range uses {
@@ -74,7 +82,7 @@ func (r *reference) add(l lot.Lot) {
 	r.pooled = r.pooled.Add(l.Basis)
 }
 
-// take consumes lots one by one, each time the best of all.
+// take consumes lots one by one, each time the best of all, or those that were chosen.
 func (r *reference) take(e *lot.Event) []lot.Use {
 	var held money.Decimal
 	for _, l := range r.lots {
@@ -89,10 +97,10 @@ func (r *reference) take(e *lot.Event) []lot.Use {
 		pooled = r.pooled.Mul(rest).Quo(held, r.config.Places)
 	}
 	var uses []lot.Use
-	for !rest.IsZero() {
+	for n := 0; !rest.IsZero(); n++ {
 		best := 0
 		for i := range r.lots {
-			if r.better(&r.lots[i], &r.lots[best]) {
+			if e.Picks == nil && r.better(&r.lots[i], &r.lots[best]) || e.Picks != nil && r.lots[i].ID == e.Picks[n].Lot {
 				best = i
 			}
 		}

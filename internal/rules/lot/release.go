@@ -48,26 +48,28 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 		switch {
 		case missing.Cmp(wanted.Mul(dust)) <= 0:
 			result.Dust = missing
-		case p.config.ZeroBasis:
+		case p.config.ZeroBasis || e.Partial:
 			result.Deficit = missing
 		default:
 			return Result{}, &Shortage{ID: e.ID, Quantity: wanted, Held: p.quantity, Missing: missing}
 		}
 		wanted = p.quantity
 	}
-	if method == SpecificID {
-		if err := p.checkPicks(e, wanted); err != nil {
+	picked := len(e.Picks) > 0
+	if picked {
+		if err := p.checkPicks(e, method, wanted); err != nil {
 			return Result{}, err
 		}
-	} else if len(e.Picks) > 0 {
-		return Result{}, &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
 	}
 	p.layOut(method)
+	if method == SpecificID && !picked && !p.config.Identified {
+		method = FIFO
+	}
 	t := taking{pool: p, event: e, method: method, uses: make([]Use, 0, usesUsual)}
-	switch method {
-	case SpecificID:
+	switch {
+	case picked:
 		t.picked()
-	case WeightedAverage:
+	case method == WeightedAverage:
 		t.averaged(wanted)
 	default:
 		t.queued(wanted, true)
@@ -85,7 +87,10 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 }
 
 // checkPicks finds everything that is wrong with a specific identification.
-func (p *Pool) checkPicks(e *Event, wanted money.Decimal) error {
+func (p *Pool) checkPicks(e *Event, method Method, wanted money.Decimal) error {
+	if method != SpecificID {
+		return &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
+	}
 	p.layOut(SpecificID)
 	var faults []PickFault
 	sum, seen := money.Decimal{}, make(map[string]bool, len(e.Picks))
@@ -104,10 +109,7 @@ func (p *Pool) checkPicks(e *Event, wanted money.Decimal) error {
 		seen[pick.Lot] = true
 		sum = sum.Add(pick.Quantity)
 	}
-	switch {
-	case len(e.Picks) == 0 && !wanted.IsZero():
-		faults = append(faults, PickFault{-1, "lots must be chosen"})
-	case !sum.Equal(wanted):
+	if !sum.Equal(wanted) {
 		faults = append(faults, PickFault{-1, fmt.Sprintf("lots of %s are chosen and %s leave", sum, wanted)})
 	}
 	if len(faults) > 0 {
@@ -129,9 +131,16 @@ func (t *taking) queued(quantity money.Decimal, cost bool) {
 	p := t.pool
 	for quantity.Sign() > 0 {
 		slot := p.queue.first()
+		if p.gone > 0 && p.empty(slot) {
+			p.queue.pop()
+			p.lots.drop(slot)
+			p.gone--
+			continue
+		}
 		part, empty := t.use(slot, quantity, cost)
 		if empty {
 			p.queue.pop()
+			p.forget(slot)
 			p.lots.drop(slot)
 		} else {
 			p.queue.settle(t.cut(slot))
@@ -155,17 +164,20 @@ func (t *taking) averaged(quantity money.Decimal) {
 	}
 }
 
-// picked takes what was chosen.
+// picked takes what was chosen. A lot that is used up stays in the queue until its turn, because nobody knows where it waits there.
 func (t *taking) picked() {
 	p := t.pool
 	for _, pick := range t.event.Picks {
 		slot := p.byID[pick.Lot]
-		if _, empty := t.use(slot, pick.Quantity, true); empty {
-			delete(p.byID, pick.Lot)
-			p.lots.drop(slot)
-		} else {
-			p.byID[pick.Lot] = t.cut(slot)
+		_, empty := t.use(slot, pick.Quantity, true)
+		t.cut(slot)
+		if empty {
+			p.forget(slot)
+			p.gone++
 		}
+	}
+	if p.gone >= lineMin && p.gone > len(p.byID) {
+		p.sweep()
 	}
 }
 
@@ -187,12 +199,12 @@ func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.De
 	p.quantity = p.quantity.Sub(part)
 	t.uses = append(t.uses, Use{
 		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
-		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, spot: l.Spot, Marks: l.Marks,
+		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, Empties: empty, spot: l.Spot, Marks: l.Marks,
 	})
 	return part, empty
 }
 
-// cut takes the last use out of its lot, of which something stays, and gives the slot it has from then on.
+// cut takes the last use out of its lot and gives the slot it has from then on.
 func (t *taking) cut(slot int32) int32 {
 	u := &t.uses[len(t.uses)-1]
 	slot = t.pool.lots.change(slot)

@@ -57,7 +57,7 @@ func replay(tb testing.TB, p *lot.Pool, events []lot.Event) int {
 	return uses
 }
 
-var fast = []lot.Method{lot.FIFO, lot.LIFO, lot.HIFO, lot.LOFO, lot.WeightedAverage}
+var fast = methods
 
 func configOf(m lot.Method) lot.Config {
 	c := method(m)

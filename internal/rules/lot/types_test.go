@@ -103,14 +103,15 @@ func TestAParkedLotKeepsItsBasisAndItsDate(t *testing.T) {
 		B holds t4.1 1.99 2985.00 2025-01-10; t4.2 0.5 1000.00 2025-06-01`)
 }
 
-func TestAnNFTIsAlwaysChosen(t *testing.T) {
+func TestAnNFTIsChosenWhateverWasElected(t *testing.T) {
 	t.Parallel()
-	run(t, lot.Config{Identified: true, Elections: []lot.Election{{Method: lot.FIFO}}}, `
+	run(t, lot.Config{Identified: true, Elections: []lot.Election{{Method: lot.LIFO}}}, `
 		2025-08-01 buy N1 1 @ 100.00
 		2025-08-02 buy N2 1 @ 240.00
-		2025-09-15 sell 1 for 720.00 fee 36.00 -> the lots chosen for t3: lots must be chosen
-		2025-09-15 sell 1 for 720.00 fee 36.00 pick N2 1 -> N2 1 240.00 +480.00
-		A holds N1 1 100.00 2025-08-01`)
+		2025-08-03 buy N3 1 @ 300.00
+		2025-09-15 sell 1 for 720.00 fee 36.00 pick N2 1 -> N2 1 240.00 +480.00 by specific_id
+		2025-09-16 sell 1 for 720.00 fee 36.00 -> N1 1 100.00 +620.00 by specific_id
+		A holds N3 1 300.00 2025-08-03`)
 }
 
 func TestALotWhoseBasisIsPendingMarksWhatIsTakenFromIt(t *testing.T) {

@@ -23,6 +23,7 @@ type Use struct {
 	Days       int
 	Term       Term
 	Method     Method
+	Empties    bool // Nothing is left of the lot.
 	spot       money.Decimal
 	Marks
 }

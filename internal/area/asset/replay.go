@@ -1,0 +1,497 @@
+package asset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Work is what an entry does to lots.
+type Work struct {
+	EntryID       string // may be empty until it has one
+	TransactionID string
+	Type          string
+	Label         string // how people call what stands behind it
+	Block, Number int64
+	Input         posting.Input
+	Plan          *posting.Plan
+	LotsOf        string // the transaction that brings the lots, where it is another
+	Apart         string // the account that was named instead of the source's own
+	Picks         []lot.Pick
+}
+
+// arrivesAt is when what is moved arrives: at the later of the two legs.
+func (w *Work) arrivesAt() time.Time {
+	var at time.Time
+	for _, l := range []*posting.Leg{w.Input.Out, w.Input.In} {
+		if l != nil && l.At.After(at) {
+			at = l.At
+		}
+	}
+	return at
+}
+
+// arrival is where an entry's lots enter, and when. An entry has one at most.
+func (w *Work) arrival(b *books.Books) (pool, Place, bool) {
+	in := w.Input.In
+	asset := func(t posting.Take) posting.Asset {
+		if in != nil {
+			return in.Asset
+		}
+		return t.Asset
+	}
+	for _, t := range w.Plan.Takes {
+		if t.To.Account == "" {
+			continue
+		}
+		to := poolOf(b, t.To, asset(t), w.Apart)
+		if t.Kind == posting.Moved && to.Key == poolOf(b, t.From, t.Asset, w.Apart).Key {
+			return pool{}, "", false // It stays in its pool.
+		}
+		return to, placeOf(w.arrivesAt(), lot.Arrive, w.Block, w.Number, 0), true
+	}
+	if in == nil || !in.Asset.Lots {
+		return pool{}, "", false
+	}
+	place := in.Place
+	if in.Offset != "" {
+		place.Account = in.Offset
+	}
+	return poolOf(b, place, in.Asset, w.Apart), placeOf(in.At, lot.Acquire, w.Block, w.Number, 0), true
+}
+
+// Loader gives the work of an entry that is there.
+type Loader func(ctx context.Context, tx *db.Tx, entryID string) (Work, error)
+
+// Replay lets things happen to pools, also late, and finds out what that changes about everything after them. It writes nothing before Write.
+type Replay struct {
+	tx      *db.Tx
+	books   *books.Books
+	load    Loader
+	lenient bool
+
+	sessions map[string]*session
+	works    map[string]*work
+	touched  []*work // new, removed or changed, in the order in which that was found out
+	dirty    map[string]dirt
+	fresh    map[string][]*event // what is new, by pool
+	altered  map[string]Lot
+	dropped  map[string]bool
+	byHand   []handled
+}
+
+type dirt struct {
+	pool pool
+	from Place
+}
+
+// work is an entry on its way through a replay.
+type work struct {
+	Work
+	key     string
+	loaded  bool // its plan is at hand
+	isNew   bool
+	removed bool
+	changed bool
+	built   bool
+	taken   map[int]*taken
+	result  posting.Entry
+	was     []Lot // the lots it had made
+	lots    []*Lot
+}
+
+// handled is a lot that somebody entered, changed or took away by hand.
+type handled struct{ before, after *Lot }
+
+// NewReplay begins one. A lenient one is a look at what would be: nothing is refused for want of lots.
+func NewReplay(tx *db.Tx, b *books.Books, load Loader, lenient bool) *Replay {
+	return &Replay{
+		tx: tx, books: b, load: load, lenient: lenient, sessions: map[string]*session{}, works: map[string]*work{}, dirty: map[string]dirt{},
+		fresh: map[string][]*event{}, altered: map[string]Lot{}, dropped: map[string]bool{},
+	}
+}
+
+// workOf gives the work of an entry, at first without its plan.
+func (r *Replay) workOf(entryID string) *work {
+	w := r.works[entryID]
+	if w == nil {
+		w = &work{key: entryID, taken: map[int]*taken{}}
+		w.EntryID = entryID
+		r.works[entryID] = w
+	}
+	return w
+}
+
+func (r *Replay) soil(p pool, from Place) {
+	if d, there := r.dirty[p.Key]; !there || from < d.from {
+		r.dirty[p.Key] = dirt{p, from}
+	}
+}
+
+// Add lets a new entry happen. Its key names it until it has an id.
+func (r *Replay) Add(key string, w Work) {
+	n := &work{Work: w, key: key, loaded: true, isNew: true, taken: map[int]*taken{}}
+	r.works[key] = n
+	r.touched = append(r.touched, n)
+	for i, t := range w.Plan.Takes {
+		p := poolOf(r.books, t.From, t.Asset, w.Apart)
+		k := &taken{take: takeOf(&n.Work, i, t, p)}
+		if t.Kind == posting.Moved && poolOf(r.books, t.To, t.Asset, w.Apart).Key == p.Key {
+			k.kind, k.to = relocate, t.To
+			if w.Input.In != nil {
+				k.toChain = w.Input.In.Asset.Chain
+			}
+		}
+		k.settle()
+		n.taken[i] = k
+		r.fresh[p.Key] = append(r.fresh[p.Key], &event{place: k.place, work: n, take: k})
+		r.soil(p, k.place)
+	}
+	if p, place, enters := w.arrival(r.books); enters {
+		r.fresh[p.Key] = append(r.fresh[p.Key], &event{place: place, work: n})
+		r.soil(p, place)
+	}
+}
+
+// Remove lets an entry never have happened.
+func (r *Replay) Remove(ctx context.Context, entryID string) error {
+	w := r.workOf(entryID)
+	w.removed = true
+	takes, err := selectTakesOf(ctx, r.tx, entryID)
+	if err != nil {
+		return err
+	}
+	if w.was, err = selectLotsOf(ctx, r.tx, entryID); err != nil {
+		return err
+	}
+	if len(takes)+len(w.was) == 0 {
+		delete(r.works, entryID)
+		return nil
+	}
+	r.touched = append(r.touched, w)
+	for _, t := range takes {
+		r.soil(pool{Key: t.pool}, t.place)
+	}
+	for _, l := range w.was {
+		r.soil(pool{Key: l.Pool}, l.Place)
+	}
+	return nil
+}
+
+// Put lets a lot that somebody entered be there; before is what it was until now, nil for a new one, and after nil takes it away.
+func (r *Replay) Put(before, after *Lot) {
+	r.byHand = append(r.byHand, handled{before, after})
+	if before != nil {
+		r.soil(pool{Key: before.Pool}, before.Place)
+		if after == nil || after.Pool != before.Pool || after.Place != before.Place {
+			r.dropped[before.ID] = true
+		} else {
+			r.altered[before.ID] = *after
+		}
+	}
+	if after == nil || before != nil && !r.dropped[before.ID] {
+		return
+	}
+	entered := *after
+	w := r.workOf(after.JournalEntryID)
+	r.fresh[after.Pool] = append(r.fresh[after.Pool], &event{place: after.Place, work: w, enter: []*Lot{&entered}})
+	r.soil(poolOf(r.books, after.place(), after.asset(), ""), after.Place)
+}
+
+// Run lets everything happen.
+func (r *Replay) Run(ctx context.Context) error {
+	for _, key := range slices.Sorted(maps.Keys(r.dirty)) {
+		if _, err := r.activate(ctx, r.dirty[key].pool, r.dirty[key].from); err != nil {
+			return err
+		}
+	}
+	for {
+		var first *session
+		for _, s := range r.sessions {
+			if s.next < len(s.events) && (first == nil || s.events[s.next].place < first.events[first.next].place ||
+				s.events[s.next].place == first.events[first.next].place && s.Key < first.Key) {
+				first = s
+			}
+		}
+		if first == nil {
+			break
+		}
+		if err := r.step(ctx, first); err != nil {
+			return err
+		}
+	}
+	for _, w := range r.touched {
+		if err := r.build(ctx, w); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.sessions {
+		s.left()
+	}
+	return nil
+}
+
+// step lets the next thing happen to a pool.
+func (r *Replay) step(ctx context.Context, s *session) error {
+	if s.busy {
+		return fault.Conflictf("transfers of %s at the same instant go in a circle, and none of them can be first", s.AssetType)
+	}
+	s.busy = true
+	defer func() { s.busy = false }()
+	e := s.events[s.next]
+	if e.take != nil {
+		if err := r.request(ctx, s, e); err != nil {
+			return err
+		}
+	} else if err := r.enter(ctx, s, e); err != nil {
+		return err
+	}
+	s.next++
+	s.last = max(s.last, e.place)
+	return nil
+}
+
+func (r *Replay) request(ctx context.Context, s *session, e *event) error {
+	if err := s.apply(e.take); err != nil {
+		return r.refusal(ctx, s, e, err)
+	}
+	e.take.done = true
+	if e.work.isNew || sameUses(e.take.old, e.take.new) {
+		return nil
+	}
+	return r.change(ctx, e.work)
+}
+
+// change notes that an entry took other lots than it had. Where that changes what it makes, the pool of that is opened.
+func (r *Replay) change(ctx context.Context, w *work) error {
+	if w.changed {
+		return nil
+	}
+	w.changed = true
+	r.touched = append(r.touched, w)
+	if err := r.fill(ctx, w); err != nil {
+		return err
+	}
+	if p, place, enters := w.arrival(r.books); enters {
+		if _, err := r.activate(ctx, p, place); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill brings the plan of an entry that is there.
+func (r *Replay) fill(ctx context.Context, w *work) error {
+	if w.loaded {
+		return nil
+	}
+	loaded, err := r.load(ctx, r.tx, w.EntryID)
+	if err != nil {
+		return err
+	}
+	w.Work, w.loaded = loaded, true
+	w.was, err = selectLotsOf(ctx, r.tx, w.EntryID)
+	return err
+}
+
+// enter lets the lots of an entry enter a pool, once what they are made of has left the others.
+func (r *Replay) enter(ctx context.Context, s *session, e *event) error {
+	w := e.work
+	if len(e.enter) > 0 && e.enter[0].Origin == Manual {
+		return s.accept(e, e.enter)
+	}
+	if err := r.ensure(ctx, w); err != nil {
+		return err
+	}
+	if !w.isNew && !w.changed {
+		return s.accept(e, e.enter)
+	}
+	if err := r.build(ctx, w); err != nil {
+		return err
+	}
+	return s.accept(e, w.lots)
+}
+
+// ensure lets the requests of an entry happen that did not yet.
+func (r *Replay) ensure(ctx context.Context, w *work) error {
+	for _, position := range slices.Sorted(maps.Keys(w.taken)) {
+		k := w.taken[position]
+		s := r.sessions[k.pool]
+		if k.done || s == nil || k.place < s.from {
+			continue
+		}
+		for !k.done && s.next < len(s.events) {
+			if err := r.step(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// build makes the lines and the lots of an entry from what it took.
+func (r *Replay) build(ctx context.Context, w *work) error {
+	if w.built || w.removed {
+		return nil
+	}
+	if err := r.ensure(ctx, w); err != nil {
+		return err
+	}
+	answers := make([]posting.Answer, len(w.Plan.Takes))
+	for i := range w.Plan.Takes {
+		uses, err := r.usesOf(ctx, w, i)
+		if err != nil {
+			return err
+		}
+		answers[i] = answer(uses)
+	}
+	var err error
+	if w.result, err = w.Plan.Entry(answers); err != nil {
+		return err
+	}
+	w.built = true
+	r.makeLots(w)
+	return nil
+}
+
+// usesOf is what a request took, now or, where nothing has changed, before.
+func (r *Replay) usesOf(ctx context.Context, w *work, position int) ([]Use, error) {
+	k := w.taken[position]
+	if k != nil && k.done {
+		return k.new, nil
+	}
+	if k == nil {
+		takes, err := selectTakesOf(ctx, r.tx, w.EntryID)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range takes {
+			if t.position != position {
+				continue
+			}
+			rows, err := selectUsesAt(ctx, r.tx, t.pool, t.place)
+			if err != nil {
+				return nil, err
+			}
+			k = &taken{take: t, rows: rows, old: effective(rows)}
+			w.taken[position] = k
+		}
+	}
+	if k == nil {
+		return nil, fmt.Errorf("asset: entry %s has no request %d", w.EntryID, position)
+	}
+	k.new, k.done = k.old, true
+	return k.old, nil
+}
+
+// makeLots gives the lots of an entry their names; one that is a slice of the same lot as before keeps it.
+func (r *Replay) makeLots(w *work) {
+	names := map[string][]string{}
+	for _, l := range w.was {
+		names[l.ParentID] = append(names[l.ParentID], l.ID)
+	}
+	for _, m := range w.result.Lots {
+		if m.Parent == everything {
+			continue
+		}
+		p := poolOf(r.books, m.Place, m.Asset, w.Apart)
+		l := &Lot{
+			Pool: p.Key, LegalEntityID: m.Entity, SourceID: m.Source, LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token,
+			AcquiredAt: m.AcquiredAt, Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: Acquired, ParentID: m.Parent, TransactionID: w.TransactionID,
+			JournalEntryID: w.EntryID, BasisPending: m.BasisPending, Provisional: m.Provisional, CreatedAt: r.tx.Now(),
+		}
+		if w.LotsOf != "" {
+			l.TransactionID = w.LotsOf
+		}
+		if m.Parent != "" {
+			l.Origin = Transferred
+		}
+		if before := names[m.Parent]; len(before) > 0 {
+			l.ID, names[m.Parent] = before[0], before[1:]
+		} else {
+			l.ID = r.tx.NewID(id.Asset)
+		}
+		w.lots = append(w.lots, l)
+	}
+}
+
+// refusal says what a shortage is about.
+func (r *Replay) refusal(ctx context.Context, s *session, e *event, err error) error {
+	who := cmp.Or(e.work.Label, "the transaction "+e.take.transactionID)
+	if !e.work.isNew {
+		if failed := r.fill(ctx, e.work); failed == nil && e.work.Label != "" {
+			who = e.work.Label
+		}
+	}
+	var short *lot.Shortage
+	var picks *lot.PickError
+	switch {
+	case errors.As(err, &short):
+		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
+			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal entity's short_disposal be zero_basis",
+			who, short.Quantity, s.AssetType, r.scope(ctx, s.pool), short.Held, short.Missing, s.AssetType)
+	case errors.As(err, &picks):
+		var fields []fault.Field
+		for _, f := range picks.Faults {
+			name := "selections"
+			if f.Index >= 0 {
+				name = fmt.Sprintf("selections[%d]", f.Index)
+			}
+			fields = append(fields, fault.Field{Name: name, Message: f.Message})
+		}
+		return fault.ConflictAt(fields, "the lots chosen for %s do not fit: %s", who, picks.Faults[0].Message)
+	}
+	return fmt.Errorf("pool %s: %w", s.Key, err)
+}
+
+// Entry is what became of a new entry.
+func (r *Replay) Entry(key string) posting.Entry { return r.works[key].result }
+
+// Slices is what a new entry took, and Missing what was not there.
+func (r *Replay) Slices(key string) (uses []Use) {
+	w := r.works[key]
+	for _, position := range slices.Sorted(maps.Keys(w.taken)) {
+		uses = append(uses, w.taken[position].new...)
+	}
+	return uses
+}
+
+// Changed is an entry that takes other lots than it did.
+type Changed struct {
+	EntryID string
+	Entry   posting.Entry // as it would be booked now
+	Basis   money.Decimal // new less old, of what it takes
+	Gain    money.Decimal
+	Uses    []Use // differences
+}
+
+// Changes lists the entries, besides those added and removed, that are no longer what they were.
+func (r *Replay) Changes() (out []Changed) {
+	for _, w := range r.touched {
+		if w.isNew || w.removed {
+			continue
+		}
+		c := Changed{EntryID: w.EntryID, Entry: w.result}
+		for _, position := range slices.Sorted(maps.Keys(w.taken)) {
+			k := w.taken[position]
+			for _, d := range differences(k.old, k.new) {
+				c.Basis, c.Gain = c.Basis.Add(d.Basis), c.Gain.Add(d.Gain)
+				c.Uses = append(c.Uses, d)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}

@@ -1,0 +1,211 @@
+package asset
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// Ref is the entry under which something is written down.
+type Ref struct {
+	EntryID        string
+	AccountingDate time.Time
+	PeriodID       string
+	// Correct says that what was written stays, because its period is over, and that the difference is written under this entry.
+	Correct bool
+}
+
+// HandRef is the key of a lot that was entered by hand.
+func HandRef(lotID string) string { return "lot " + lotID }
+
+// Write writes down what a replay found. The refs are by the key of an added entry, the id of one that was there, and HandRef.
+func (r *Replay) Write(ctx context.Context, refs map[string]Ref) error {
+	c := &changes{positions: map[positionKey]position{}, gains: map[gainKey]gain{}}
+	for _, w := range r.touched {
+		r.note(c, w, refs[w.key])
+	}
+	for _, h := range r.byHand {
+		for _, side := range []struct {
+			lot  *Lot
+			sign int64
+		}{{h.before, -1}, {h.after, 1}} {
+			if side.lot != nil {
+				c.enter(*side.lot, refs[HandRef(side.lot.ID)].PeriodID, side.sign)
+			}
+		}
+		if h.before != nil && h.after == nil {
+			c.deleted = append(c.deleted, h.before.ID)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.sessions)) {
+		c.session(r.sessions[key], r.tx.Now())
+	}
+	return c.write(ctx, r.tx)
+}
+
+// note collects what became of one entry.
+func (r *Replay) note(c *changes, w *work, ref Ref) {
+	renamed := !w.isNew && !w.removed && !ref.Correct && ref.EntryID != w.EntryID
+	if renamed {
+		c.renamed = append(c.renamed, rename{w.EntryID, ref.EntryID})
+	}
+	for _, position := range slices.Sorted(maps.Keys(w.taken)) {
+		k := w.taken[position]
+		switch {
+		case w.removed:
+			c.gone = append(c.gone, k.take)
+			k.new = nil
+		case w.isNew:
+			k.entryID = ref.EntryID
+			c.takes = append(c.takes, k.take)
+		case sameUses(k.old, k.new):
+			continue
+		}
+		corrected := slices.ContainsFunc(k.rows, func(u Use) bool { return u.Correction })
+		rows := k.new
+		if ref.Correct || corrected {
+			rows = differences(k.old, k.new)
+		} else if len(k.rows) > 0 {
+			c.emptied = append(c.emptied, k.take)
+			for _, u := range k.rows {
+				c.use(u, -1)
+			}
+		}
+		for _, u := range rows {
+			u.ID, u.Correction = r.tx.NewID(id.LotUse), ref.Correct || corrected
+			u.JournalEntryID, u.AccountingDate, u.PeriodID, u.TransactionType = ref.EntryID, ref.AccountingDate, ref.PeriodID, w.Type
+			c.uses = append(c.uses, u)
+			c.use(u, 1)
+		}
+	}
+	c.makes(w, ref)
+}
+
+// makes collects what became of the lots of an entry.
+func (c *changes) makes(w *work, ref Ref) {
+	stay := map[string]bool{}
+	for _, l := range w.lots {
+		stay[l.ID] = true
+		if !ref.Correct {
+			l.JournalEntryID = ref.EntryID
+		}
+		c.enter(*l, ref.PeriodID, 1)
+	}
+	for _, l := range w.was {
+		c.enter(l, ref.PeriodID, -1)
+		if !stay[l.ID] {
+			c.deleted = append(c.deleted, l.ID)
+		}
+	}
+}
+
+// changes are the rows to be written.
+type changes struct {
+	renamed   []rename
+	gone      []take // requests that are no more
+	emptied   []take // requests whose uses are written anew
+	takes     []take
+	uses      []Use
+	deleted   []string
+	lots      []Lot
+	pools     []pool
+	positions map[positionKey]position
+	gains     map[gainKey]gain
+}
+
+type rename struct{ from, to string }
+
+type positionKey struct{ entity, source, account, asset, chain, token, period string }
+
+type position struct {
+	quantity, basis, addedQuantity, addedBasis money.Decimal
+	lots                                       int64
+}
+
+type gainKey struct{ entity, asset, source, period string }
+
+type gain struct{ quantity, proceeds, fee, basis, gain, loss, short, long money.Decimal }
+
+func comparePositions(a, b positionKey) int {
+	return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.source, b.source), cmp.Compare(a.account, b.account), cmp.Compare(a.asset, b.asset),
+		cmp.Compare(a.chain, b.chain), cmp.Compare(a.token, b.token), cmp.Compare(a.period, b.period))
+}
+
+func compareGains(a, b gainKey) int {
+	return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.asset, b.asset), cmp.Compare(a.source, b.source), cmp.Compare(a.period, b.period))
+}
+
+// session collects the lots of a pool that are no longer what they were.
+func (c *changes) session(s *session, now time.Time) {
+	gone := map[string]bool{}
+	for _, id := range c.deleted {
+		gone[id] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.lots)) {
+		l := s.lots[key]
+		was, there := s.stored[l.ID]
+		if gone[l.ID] || there && l.same(was) {
+			continue
+		}
+		if there {
+			l.CreatedAt = was.CreatedAt
+			l.UpdatedAt = &now
+		}
+		c.lots = append(c.lots, *l)
+	}
+	c.pools = append(c.pools, *s.pool)
+}
+
+func (l *Lot) same(o Lot) bool {
+	return l.Pool == o.Pool && l.Place == o.Place && l.Seq == o.Seq && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&
+		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) && l.CostBasis.Equal(o.CostBasis) && l.RemainingBasis.Equal(o.RemainingBasis) &&
+		l.JournalEntryID == o.JournalEntryID && l.ParentID == o.ParentID && l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
+		l.LegalEntityID == o.LegalEntityID
+}
+
+// enter counts a lot that was made, or is no more.
+func (c *changes) enter(l Lot, periodID string, sign int64) {
+	n := money.FromInt(sign)
+	k := positionKey{l.LegalEntityID, l.SourceID, l.LedgerAccountID, l.AssetType, l.Chain, l.TokenID, periodID}
+	p := c.positions[k]
+	p.quantity, p.basis, p.lots = p.quantity.Add(l.Quantity.Mul(n)), p.basis.Add(l.CostBasis.Mul(n)), p.lots+sign
+	if l.Origin != Transferred {
+		p.addedQuantity, p.addedBasis = p.addedQuantity.Add(l.Quantity.Mul(n)), p.addedBasis.Add(l.CostBasis.Mul(n))
+	}
+	c.positions[k] = p
+}
+
+// use counts what was taken, or was not.
+func (c *changes) use(u Use, sign int64) {
+	n := money.FromInt(sign)
+	if u.LotID != "" || u.Kind == string(relocate) {
+		k := positionKey{u.LegalEntityID, u.SourceID, u.LedgerAccountID, u.AssetType, u.Chain, u.TokenID, u.PeriodID}
+		p := c.positions[k]
+		p.quantity, p.basis, p.lots = p.quantity.Sub(u.Quantity.Mul(n)), p.basis.Sub(u.Basis.Mul(n)), p.lots+sign*u.Lots
+		c.positions[k] = p
+	}
+	if !u.Realizes() {
+		return
+	}
+	k := gainKey{u.LegalEntityID, u.AssetType, u.SourceID, u.PeriodID}
+	g := c.gains[k]
+	amount := u.Gain.Mul(n)
+	g.quantity, g.proceeds = g.quantity.Add(u.Quantity.Mul(n)), g.proceeds.Add(u.Proceeds.Mul(n))
+	g.fee, g.basis = g.fee.Add(u.Fee.Mul(n)), g.basis.Add(u.Basis.Mul(n))
+	if u.Gain.Sign() >= 0 {
+		g.gain = g.gain.Add(amount)
+	} else {
+		g.loss = g.loss.Sub(amount)
+	}
+	if u.Term == "long" {
+		g.long = g.long.Add(amount)
+	} else {
+		g.short = g.short.Add(amount)
+	}
+	c.gains[k] = g
+}
