@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
@@ -33,24 +34,25 @@ import (
 
 // App is every use case there is, on one database.
 type App struct {
-	DB           *db.DB
-	Org          *org.Service
-	Access       *access.Service
-	Audit        *audit.Service
-	Entities     *entity.Service
-	Accounts     *account.Service
-	Sources      *source.Service
-	Tags         *tag.Service
-	FX           *fx.Service
-	Prices       *price.Service
-	Transactions *txn.Service
-	Spam         *spam.Service
-	Transfers    *transfers.Service
-	Journal      *journal.Service
-	Exchange     *interchange.Service
-	Imports      *imports.Service
-	Reports      *report.Service
-	Periods      *period.Service
+	DB            *db.DB
+	Org           *org.Service
+	Access        *access.Service
+	Audit         *audit.Service
+	Entities      *entity.Service
+	Accounts      *account.Service
+	Sources       *source.Service
+	Tags          *tag.Service
+	FX            *fx.Service
+	Prices        *price.Service
+	Transactions  *txn.Service
+	Spam          *spam.Service
+	AssetPolicies *assetpolicy.Service
+	Transfers     *transfers.Service
+	Journal       *journal.Service
+	Exchange      *interchange.Service
+	Imports       *imports.Service
+	Reports       *report.Service
+	Periods       *period.Service
 
 	log *slog.Logger
 }
@@ -71,25 +73,26 @@ func New(d *db.DB, log *slog.Logger) *App {
 		return nil
 	})
 	return &App{
-		DB:           d,
-		Org:          org.NewService(d),
-		Access:       access.NewService(d),
-		Audit:        audit.NewService(d),
-		Entities:     entity.NewService(d),
-		Accounts:     account.NewService(d),
-		Sources:      source.NewService(d, transfers.Shelve, nil),
-		Tags:         tag.NewService(d),
-		FX:           fx.NewService(d),
-		Prices:       price.NewService(d),
-		Transactions: txn.NewService(d),
-		Spam:         spam.NewService(d),
-		Transfers:    transfers.NewService(d),
-		Journal:      entries,
-		Exchange:     interchange.NewService(d, entries),
-		Imports:      files,
-		Reports:      report.NewService(d),
-		Periods:      period.NewService(d),
-		log:          log,
+		DB:            d,
+		Org:           org.NewService(d),
+		Access:        access.NewService(d),
+		Audit:         audit.NewService(d),
+		Entities:      entity.NewService(d),
+		Accounts:      account.NewService(d),
+		Sources:       source.NewService(d, transfers.Shelve, nil),
+		Tags:          tag.NewService(d),
+		FX:            fx.NewService(d),
+		Prices:        price.NewService(d),
+		Transactions:  txn.NewService(d),
+		Spam:          spam.NewService(d),
+		AssetPolicies: assetpolicy.NewService(d),
+		Transfers:     transfers.NewService(d),
+		Journal:       entries,
+		Exchange:      interchange.NewService(d, entries),
+		Imports:       files,
+		Reports:       report.NewService(d),
+		Periods:       period.NewService(d),
+		log:           log,
 	}
 }
 

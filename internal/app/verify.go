@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
@@ -31,6 +32,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	account.Check,
 	entity.Check,
 	tag.Check,
+	assetpolicy.Check,
 	source.Check,
 	fx.Check,
 	price.Check,

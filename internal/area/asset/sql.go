@@ -288,7 +288,7 @@ type useRow struct {
 	Days            int64         `db:"days_held"`
 	Term            string        `db:"term"`
 	Method          string        `db:"method"`
-	Lots            int64         `db:"lots"`
+	Lots            int64         `db:"lot_count"`
 }
 
 func usesOf(rows []useRow) []Use {
@@ -346,7 +346,7 @@ type positionRow struct {
 	Basis           money.Decimal `db:"basis"`
 	AddedQuantity   money.Decimal `db:"added_quantity"`
 	AddedBasis      money.Decimal `db:"added_basis"`
-	Lots            int64         `db:"lots"`
+	Lots            int64         `db:"lot_count"`
 }
 
 type gainRow struct {
@@ -410,7 +410,7 @@ func (c *changes) addPositions(ctx context.Context, tx *db.Tx) error {
 	_, err := db.Upsert(ctx, tx, "lot_positions", rows, `ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_positions.quantity, excluded.quantity), basis = {dec_add}(lot_positions.basis, excluded.basis),
 		added_quantity = {dec_add}(lot_positions.added_quantity, excluded.added_quantity), added_basis = {dec_add}(lot_positions.added_basis, excluded.added_basis),
-		lots = lot_positions.lots + excluded.lots`)
+		lot_count = lot_positions.lot_count + excluded.lot_count`)
 	return err
 }
 

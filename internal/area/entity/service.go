@@ -117,21 +117,15 @@ func change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEnt
 			return after, err
 		}
 	}
-	if before.BaseCurrency != after.BaseCurrency {
-		used, err := selectUse(ctx, tx, linesOfEntity, after.ID)
-		if err != nil {
-			return after, err
-		}
-		if used.Count > 0 {
-			return after, fault.Conflictf("base_currency cannot change any more, because of what is booked in it; %s", used.text("journal lines"))
-		}
+	if err := checkFixed(ctx, tx, before, after); err != nil {
+		return after, err
 	}
 	now := tx.Now()
 	after.UpdatedAt = &now
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
 	}
-	if before.election(now) != after.election(now) {
+	if before.elects(after) {
 		history, err := Elections(ctx, tx, after.ID)
 		if err != nil {
 			return after, err

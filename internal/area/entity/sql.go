@@ -90,9 +90,9 @@ func update(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	return err
 }
 
-// remove takes an entity away, with what it elected and the balances that are left of what was booked and undone, all of them zero.
+// remove takes an entity away, with what it elected and the totals that are left of what was booked and undone.
 func remove(ctx context.Context, tx *db.Tx, legalEntityID string) error {
-	for _, table := range []string{"cost_basis_elections", "account_balances", "legal_entities"} {
+	for _, table := range []string{"cost_basis_elections", "account_balances", "account_units", "lot_pools", "lot_positions", "lot_gains", "legal_entities"} {
 		if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE organization_id = @org AND legal_entity_id = ?", legalEntityID); err != nil {
 			return err
 		}
@@ -117,6 +117,14 @@ var referrers = []referrer{
 	{"revaluation_parts", "revaluations", "SELECT count(*) AS count FROM revaluation_parts WHERE organization_id = @org AND legal_entity_id = ?"},
 	{"revaluation_items", "", ""}, // they are of a part
 	{"revaluation_rows", "", ""},
+	{"lots", "lots", "SELECT count(*) AS count FROM (SELECT 1 AS n FROM lots WHERE organization_id = @org AND legal_entity_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"},
+	{"lot_uses", "uses of lots", "SELECT count(*) AS count FROM (SELECT 1 AS n FROM lot_pools p JOIN lot_uses u ON u.organization_id = p.organization_id AND u.pool = p.pool " +
+		"WHERE p.organization_id = @org AND p.legal_entity_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS u"},
+	// A pool that nothing is in, nor was, is what is left of what was undone, and so are the totals.
+	{"lot_pools", "", ""},
+	{"lot_positions", "", ""},
+	{"lot_gains", "", ""},
+	{"account_units", "", ""},
 	{"cost_basis_elections", "", ""},
 	// A key that was revoked is no use of it.
 	{"api_keys", "API keys limited to it", "SELECT count(*) AS count FROM api_keys WHERE organization_id = @org AND revoked_at IS NULL AND ' ' || legal_entity_ids || ' ' LIKE '% ' || ? || ' %'"},
@@ -137,6 +145,19 @@ func selectUse(ctx context.Context, tx *db.Tx, count, legalEntityID string) (use
 		args[i] = legalEntityID
 	}
 	return db.One[use](ctx, tx, "count", count, args...)
+}
+
+// disposal is when an entity last took something from its lots, and the time zone in which that is a day.
+type disposal struct {
+	At   *time.Time `db:"at"`
+	Zone string     `db:"zone"`
+}
+
+// selectLastDisposal looks at the end of every pool of an entity, because places sort by time. A move counts too: other lots would have moved.
+func selectLastDisposal(ctx context.Context, tx *db.Tx, legalEntityID string) (disposal, error) {
+	return db.One[disposal](ctx, tx, "organization", "SELECT o.timezone AS zone, (SELECT max(l.taken_at) FROM (SELECT (SELECT t.taken_at FROM lot_takes t WHERE t.organization_id = @org AND "+
+		"t.pool = p.pool AND t.kind IN ('dispose', 'fee', 'move', 'convert') ORDER BY t.place DESC LIMIT 1) AS taken_at "+
+		"FROM lot_pools p WHERE p.organization_id = @org AND p.legal_entity_id = ?) AS l) AS at FROM organizations o WHERE o.organization_id = @org", legalEntityID)
 }
 
 type electionRow struct {

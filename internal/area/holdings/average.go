@@ -16,8 +16,8 @@ type pool struct {
 	quantity, basis                               money.Decimal
 }
 
-// average gives lots under a weighted average their share of what their pool cost at the end of a period.
-func average(ctx context.Context, tx *db.Tx, periodKey string, end time.Time, lots []LotState) error {
+// average gives lots under a weighted average their share of what their pool cost. Without positions of an earlier time it is what the pool costs now.
+func average(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
 	f, err := averaged(ctx, tx, end, lots)
 	if err != nil || len(f.LegalEntityIDs) == 0 {
 		return err
@@ -26,12 +26,12 @@ func average(ctx context.Context, tx *db.Tx, periodKey string, end time.Time, lo
 	if err != nil {
 		return err
 	}
-	if periodKey != "" {
-		positions, err := Positions(ctx, tx, periodKey, f)
+	if positions != nil {
+		held, err := positions(f)
 		if err != nil {
 			return err
 		}
-		refill(pools, positions)
+		refill(pools, held)
 	}
 	share(lots, pools)
 	return nil
@@ -43,11 +43,11 @@ func averaged(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f
 	for _, l := range lots {
 		is, known := verdicts[l.LegalEntityID]
 		if !known {
-			elections, err := entity.Elections(ctx, tx, l.LegalEntityID)
+			method, err := methodAt(ctx, tx, l.LegalEntityID, end)
 			if err != nil {
 				return f, err
 			}
-			is = electedAt(elections, end).Method == entity.MethodWeightedAverage
+			is = method == entity.MethodWeightedAverage
 			verdicts[l.LegalEntityID] = is
 			if is {
 				f.LegalEntityIDs = append(f.LegalEntityIDs, l.LegalEntityID)
@@ -58,6 +58,12 @@ func averaged(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState) (f
 		}
 	}
 	return f, nil
+}
+
+// methodAt tells by which method the costs of an entity were found just before a time.
+func methodAt(ctx context.Context, tx *db.Tx, legalEntityID string, end time.Time) (string, error) {
+	elections, err := entity.Elections(ctx, tx, legalEntityID)
+	return electedAt(elections, end).Method, err
 }
 
 // electedAt is what was elected last of what holds just before a time; a zero time is after all.

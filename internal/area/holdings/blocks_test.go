@@ -33,7 +33,7 @@ func TestPositionsAreSumsOfWhatMoved(t *testing.T) {
 			"2025-06": {"A ETH 5 9000 in 2 USD"},
 			"2025-09": {"A BTC 1 60000 in 1 USD", "A ETH 2.5 5000 in 1 USD"},
 			"2025-10": {"A BTC 1 60000 in 1 USD", "A ETH 1.5 3000 in 1 USD", "B ETH 1 2000 in 1 USD"},
-			"":        {"A BTC 1 60000 in 1 USD", "A ETH 2.5 4500 in 1 USD", "B ETH 1 2000 in 1 USD"},
+			"":        {"A BTC 1 60000 in 1 USD", "A ETH 2.5 4500 in 2 USD", "B ETH 1 2000 in 1 USD"},
 		} {
 			w.read(func(ctx context.Context, tx *db.Tx) error {
 				got, err := holdings.Positions(ctx, tx, key, holdings.Filter{LegalEntityIDs: []string{w.entity}})
@@ -59,11 +59,11 @@ func TestLotsOfAnEarlierTimeAreWhatIsLeftAndWhatWasTakenSince(t *testing.T) {
 		for key, want := range map[string][]string{
 			"2024-12": nil,
 			"2025-01": {"L1 2 of 2, 3000 of 3000"},
-			"2025-08": {"L1 2 of 2, 3000 of 3000", "L2 3 of 3, 6000 of 6000", "L3 1 of 1, 60000 of 60000"},
-			"2025-09": {"L2 2.5 of 3, 5000 of 6000", "L3 1 of 1, 60000 of 60000"},
-			"2025-10": {"L2 1.5 of 3, 3000 of 6000", "L3 1 of 1, 60000 of 60000", "L4 1 of 1, 2000 of 2000"},
-			"2025-11": {"L1 1 of 2, 1500 of 3000", "L2 1.5 of 3, 3000 of 6000", "L3 1 of 1, 60000 of 60000", "L4 1 of 1, 2000 of 2000"},
-			"":        {"L1 1 of 2, 1500 of 3000", "L2 1.5 of 3, 3000 of 6000", "L3 1 of 1, 60000 of 60000", "L4 1 of 1, 2000 of 2000"},
+			"2025-08": {"L3 1 of 1, 60000 of 60000", "L1 2 of 2, 3000 of 3000", "L2 3 of 3, 6000 of 6000"},
+			"2025-09": {"L3 1 of 1, 60000 of 60000", "L2 2.5 of 3, 5000 of 6000"},
+			"2025-10": {"L3 1 of 1, 60000 of 60000", "L2 1.5 of 3, 3000 of 6000", "L4 1 of 1, 2000 of 2000"},
+			"2025-11": {"L3 1 of 1, 60000 of 60000", "L1 1 of 2, 1500 of 3000", "L2 1.5 of 3, 3000 of 6000", "L4 1 of 1, 2000 of 2000"},
+			"":        {"L3 1 of 1, 60000 of 60000", "L1 1 of 2, 1500 of 3000", "L2 1.5 of 3, 3000 of 6000", "L4 1 of 1, 2000 of 2000"},
 		} {
 			w.read(func(ctx context.Context, tx *db.Tx) error {
 				got, err := holdings.LotsAt(ctx, tx, w.entity, key)

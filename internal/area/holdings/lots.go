@@ -39,11 +39,16 @@ func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]
 	if err != nil || !some {
 		return nil, err
 	}
-	out, err := selectLots(ctx, tx, Filter{LegalEntityIDs: []string{legalEntityID}}, end)
+	w := walk{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
+	out, err := w.page(ctx, tx, nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	return out, average(ctx, tx, periodKey, end, out)
+	var positions func(Filter) ([]Position, error)
+	if periodKey != "" {
+		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
+	}
+	return out, average(ctx, tx, end, out, positions)
 }
 
 // endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.

@@ -23,8 +23,8 @@ type positionRow struct {
 
 const place = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
 
-// selectPositions adds up movements in the order of their key, all of them or a page.
-func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int) ([]Position, error) {
+// selectPositions adds up movements in the order of their key, all of them or a page, with or without places where nothing is left.
+func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int, empty bool) ([]Position, error) {
 	from := " FROM lot_positions AS p"
 	if periodKey != "" {
 		from += " JOIN accounting_periods AS a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id"
@@ -38,8 +38,11 @@ func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter,
 	if after != nil {
 		q.And("("+place+") > (?, ?, ?, ?, ?, ?)", after[0], after[1], after[2], after[3], after[4], after[5])
 	}
-	const held = "GROUP BY " + place + " HAVING NOT ({dec_sum}(p.quantity) = '0' AND {dec_sum}(p.basis) = '0') ORDER BY " + place
-	text := q.Then(held)
+	held := "GROUP BY " + place
+	if !empty {
+		held += " HAVING NOT ({dec_sum}(p.quantity) = '0' AND {dec_sum}(p.basis) = '0')"
+	}
+	text := q.Then(held + " ORDER BY " + place)
 	if limit > 0 {
 		text = q.Then("LIMIT ?", int64(limit))
 	}
@@ -67,90 +70,75 @@ func (f Filter) narrow(q *db.Query, table string) {
 	}
 }
 
-type lotRow struct {
-	ID                string         `db:"asset_id"`
-	Pool              string         `db:"pool"`
-	LegalEntityID     string         `db:"legal_entity_id"`
-	SourceID          *string        `db:"source_id"`
-	LedgerAccountID   string         `db:"ledger_account_id"`
-	AssetType         string         `db:"asset_type"`
-	Chain             *string        `db:"chain"`
-	TokenID           *string        `db:"token_id"`
-	AcquiredAt        time.Time      `db:"acquired_at"`
-	Quantity          money.Decimal  `db:"quantity"`
-	CostBasis         money.Decimal  `db:"cost_basis"`
-	RemainingQuantity money.Decimal  `db:"remaining_quantity"`
-	RemainingBasis    money.Decimal  `db:"remaining_basis"`
-	Currency          string         `db:"currency"`
-	Origin            string         `db:"origin"`
-	ParentID          *string        `db:"parent_asset_id"`
-	TransactionID     *string        `db:"transaction_id"`
-	BasisPending      bool           `db:"basis_pending"`
-	UsedQuantity      *money.Decimal `db:"used_quantity"` // since
-	UsedBasis         *money.Decimal `db:"used_basis"`
+type balanceRow struct {
+	Role          string        `db:"role"`
+	LegalEntityID string        `db:"legal_entity_id"`
+	Debits        money.Decimal `db:"debits"`
+	Credits       money.Decimal `db:"credits"`
 }
 
-func (r lotRow) state() LotState {
-	l := LotState{
-		r.ID, r.Pool, r.LegalEntityID, db.OrEmpty(r.SourceID), r.LedgerAccountID, r.AssetType, db.OrEmpty(r.Chain), db.OrEmpty(r.TokenID), r.AcquiredAt, r.Quantity,
-		r.CostBasis, r.RemainingQuantity, r.RemainingBasis, r.Currency, r.Origin, db.OrEmpty(r.ParentID), db.OrEmpty(r.TransactionID), r.BasisPending,
+// selectBalances gives what stands on accounts at the end of a period, debits less credits. The accounts are named by their roles, each of an asset.
+func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities []string, roles map[string]string) (map[owned]money.Decimal, error) {
+	names := make([]string, 0, len(roles))
+	for role := range roles {
+		names = append(names, role)
 	}
-	if r.UsedQuantity != nil {
-		l.RemainingQuantity = l.RemainingQuantity.Add(*r.UsedQuantity)
-	}
-	if r.UsedBasis != nil {
-		l.RemainingBasis = l.RemainingBasis.Add(*r.UsedBasis)
-	}
-	return l
-}
-
-const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger_account_id, l.asset_type, l.chain, l.token_id, l.acquired_at, l.quantity, l.cost_basis,
-	l.remaining_quantity, l.remaining_basis, l.currency, l.origin, l.parent_asset_id, l.transaction_id, l.basis_pending`
-
-// usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
-func usedSince(what, name string) string {
-	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND " + name + ".asset_id = l.asset_id AND " + name + ".accounting_date >= ?)"
-}
-
-// selectLots reads the lots of which something was left before an end, or is left where that is zero.
-func selectLots(ctx context.Context, tx *db.Tx, f Filter, end time.Time) ([]LotState, error) {
-	var q *db.Query
-	if end.IsZero() {
-		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
-	} else {
-		q = db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
-			" FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id AND e.accounting_date < ?"+
-			" WHERE l.organization_id = @org AND (l.is_open OR EXISTS "+usedSince("1", "w")+")", end, end, end, end)
-	}
-	f.narrow(q, "l.")
-	rows, err := db.All[lotRow](ctx, tx, q.Then("ORDER BY l.asset_id"), q.Args...)
-	out := make([]LotState, 0, len(rows))
+	rows, err := db.All[balanceRow](ctx, tx, `SELECT a.role, b.legal_entity_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM ledger_accounts AS a
+		JOIN account_balances AS b ON b.organization_id = @org AND b.tag_id = '' AND b.ledger_account_id = a.ledger_account_id
+		JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
+		WHERE a.organization_id = @org AND a.role {any} AND b.legal_entity_id {any} AND p.key <= ? GROUP BY a.role, b.legal_entity_id`, names, entities, periodKey)
+	out := map[owned]money.Decimal{}
 	for _, r := range rows {
-		if l := r.state(); l.RemainingQuantity.Sign() != 0 {
-			out = append(out, l)
+		if balance := r.Debits.Sub(r.Credits); !balance.IsZero() {
+			out[owned{r.LegalEntityID, roles[r.Role]}] = balance
 		}
 	}
 	return out, err
 }
 
-type poolRow struct {
-	Pool          string        `db:"pool"`
-	LegalEntityID string        `db:"legal_entity_id"`
-	SourceID      *string       `db:"source_id"`
-	AssetType     string        `db:"asset_type"`
-	Chain         *string       `db:"chain"`
-	Quantity      money.Decimal `db:"quantity"`
-	Basis         money.Decimal `db:"basis"`
+type moveRow struct {
+	LegalEntityID   string        `db:"legal_entity_id"`
+	SourceID        string        `db:"source_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	AssetType       string        `db:"asset_type"`
+	Chain           string        `db:"chain"`
+	TokenID         string        `db:"token_id"`
+	Quantity        money.Decimal `db:"quantity"`
+	Basis           money.Decimal `db:"basis"`
 }
 
-// selectPools reads pools that may be averaged: not what is parked, nor what is one of a kind.
-func selectPools(ctx context.Context, tx *db.Tx, f Filter) ([]pool, error) {
-	q := db.Select("SELECT " + db.Columns[poolRow]() + " FROM lot_pools WHERE organization_id = @org AND ledger_account_id IS NULL AND (token_id IS NULL OR token_id = '')")
-	f.narrow(q, "")
-	rows, err := db.All[poolRow](ctx, tx, q.Then("ORDER BY pool"), q.Args...)
-	out := make([]pool, len(rows))
-	for i, r := range rows {
-		out[i] = pool{r.Pool, r.LegalEntityID, db.OrEmpty(r.SourceID), r.AssetType, db.OrEmpty(r.Chain), r.Quantity, r.Basis}
+// move is what came to a place, less what went.
+type move struct{ quantity, basis money.Decimal }
+
+const (
+	movedPlace = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, '') AS chain, COALESCE(x.token_id, '') AS token_id, "
+	byPlace    = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), COALESCE(x.token_id, '')"
+)
+
+// selectMoves adds up what was booked in a stretch of time, by place: lots that came, and what was taken. What was taken from no lot was not there,
+// unless it only went elsewhere.
+func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
+	came := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
+		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
+	went := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
+		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = 'relocate')", from, to)
+	out := map[[6]string]move{}
+	for i, q := range []*db.Query{came, went} {
+		f.narrow(q, "x.")
+		rows, err := db.All[moveRow](ctx, tx, q.Then(byPlace), q.Args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			k := [6]string{r.LegalEntityID, r.SourceID, r.LedgerAccountID, r.AssetType, r.Chain, r.TokenID}
+			m := out[k]
+			if i == 0 {
+				m = move{m.quantity.Add(r.Quantity), m.basis.Add(r.Basis)}
+			} else {
+				m = move{m.quantity.Sub(r.Quantity), m.basis.Sub(r.Basis)}
+			}
+			out[k] = m
+		}
 	}
-	return out, err
+	return out, nil
 }

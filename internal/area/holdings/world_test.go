@@ -187,11 +187,9 @@ func (b *booking) writeUses() error {
 	for i, u := range b.w.uses {
 		l := b.w.find(u.lot)
 		quantity, basis, proceeds, fee := dec(u.quantity), dec(u.basis), dec(u.proceeds), dec(u.fee)
+		was := l.remaining.Sign()
 		l.remaining, l.left = l.remaining.Sub(quantity), l.left.Sub(basis)
-		gone := int64(0)
-		if l.remaining.IsZero() {
-			gone = -1
-		}
+		gone := int64(l.remaining.Sign() - was)
 		b.move(l, u.date, quantity.Neg(), basis.Neg(), false, gone)
 		entryID, err := b.entry(u.date, l.entity)
 		if err != nil {
@@ -205,9 +203,9 @@ func (b *booking) writeUses() error {
 		}
 		held := day(u.date).Sub(day(l.acquired))
 		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id,
-			asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method)
-			VALUES (@org, ?, ?, ?, 0, ?, ?, ?, ?, 'SALE', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', ?, ?, ?, ?, 'fifo')`,
-			fmt.Sprintf("use_%04d", i), l.pool, fmt.Sprintf("%04d", i), l.id, u.kind, u.correction, entryID, l.entity, db.OrNull(l.source),
+			ledger_account_id, chain, token_id, lot_count, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method)
+			VALUES (@org, ?, ?, ?, 0, ?, ?, ?, ?, 'SALE', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', ?, ?, ?, ?, 'fifo')`,
+			fmt.Sprintf("use_%04d", i), l.pool, fmt.Sprintf("%04d", i), l.id, u.kind, u.correction, entryID, l.entity, db.OrNull(l.source), l.account, db.OrNull(l.chain), db.OrNull(l.token), gone,
 			l.asset, day(u.date), b.periods[u.date[:7]], quantity, basis, proceeds, fee, gain, day(l.acquired), day(u.date), int64(held/(24*time.Hour)), u.term); err != nil {
 			return err
 		}
@@ -242,14 +240,27 @@ func (b *booking) writeLots() error {
 			origin = "move"
 		}
 		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, acquired_at, quantity,
-			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id, basis_pending, provisional, created_at)
-			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?)`,
+			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id, basis_pending, provisional, created_at, life)
+			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?, ?)`,
 			l.id, l.pool, fmt.Sprintf("%04d", i), int64(i), l.entity, db.OrNull(l.source), l.account, l.asset, db.OrNull(l.chain), db.OrNull(l.token), day(l.acquired), dec(l.quantity),
-			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now()); err != nil {
+			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now(), b.life(l)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (b *booking) life(l *lotIn) int64 {
+	if !l.remaining.IsZero() {
+		return 0
+	}
+	last := l.entered
+	for _, u := range b.w.uses {
+		if u.lot == l.name {
+			last = max(last, u.date)
+		}
+	}
+	return calendar.Life(day(l.entered), day(last))
 }
 
 func (b *booking) writeTotals() error {

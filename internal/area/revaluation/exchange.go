@@ -102,7 +102,7 @@ func (s *subject) rate(ctx context.Context, currency string, accounts []unitRow)
 		return nil, err
 	}
 	if len(found) == 0 {
-		s.miss(currency, s.BaseCurrency, fmt.Sprintf("no rate from %s to %s of %s", currency, s.BaseCurrency, day))
+		s.miss(currency, s.BaseCurrency, fmt.Sprintf("has no rate of %s", day))
 		return nil, nil
 	}
 	at, err := calendar.StartOfDay(found[0].Date, time.UTC)

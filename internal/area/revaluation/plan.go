@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/holdings"
@@ -54,11 +56,7 @@ func (p *planner) err() error {
 	if len(p.missing) == 0 {
 		return nil
 	}
-	var texts []string
-	for _, f := range p.missing {
-		texts = append(texts, f.Message)
-	}
-	return fault.ConflictAt(p.missing, "prices or rates at the end of %s are missing: %s", p.period.Key, strings.Join(texts, "; "))
+	return fault.ConflictAt(p.missing, "prices or rates at the end of %s are missing", p.period.Key)
 }
 
 func (p *planner) miss(from, to, message string) {
@@ -75,6 +73,7 @@ type subject struct {
 	places int32
 
 	held     map[string]holding
+	policies map[string]assetpolicy.Policy
 	balances map[string]money.Decimal // of the accounts of adjustments
 	own      map[[2]string]standing   // by kind and unit, what the last run of the period says
 	earlier  map[[2]string]standing   // what the last one of an earlier period says
@@ -90,7 +89,7 @@ type holding struct{ quantity, cost money.Decimal }
 func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
 	places, _ := money.MinorUnits(e.BaseCurrency)
 	s := &subject{planner: p, LegalEntity: e, places: places}
-	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readStanding} {
+	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readStanding, s.readPolicies} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -184,16 +183,18 @@ func (s *subject) families() []family {
 	return []family{fair, impaired}
 }
 
-// measured tells whether an asset is of a family.
+// measured tells whether an asset is of a family. A token of the organization's own is no asset of it, and stays at cost.
 func (s *subject) measured(f family, asset string) bool {
-	if f.kind == Impairment {
-		return s.Measurement == entity.MeasuredImpaired || s.Measurement == entity.MeasuredAtFairValue && !s.atFairValue(asset)
-	}
-	return f.applies && s.atFairValue(asset)
+	policy := s.policies[asset]
+	// What ASC 350-60 leaves out is left out of nothing but US GAAP.
+	fair := s.Measurement == entity.MeasuredAtFairValue && (policy.InScope || s.Framework == entity.FrameworkIFRS)
+	return f.applies && !policy.OwnToken && fair == (f.kind != Impairment)
 }
 
-// atFairValue tells whether an asset is among those that may be carried at fair value.
-func (s *subject) atFairValue(string) bool { return true }
+func (s *subject) readPolicies(ctx context.Context) (err error) {
+	s.policies, err = assetpolicy.Of(ctx, s.tx, slices.Sorted(maps.Keys(s.held)))
+	return err
+}
 
 // accountFor is the account of a role, or none if nothing was booked on it yet.
 func (s *subject) accountFor(role string) Line { return Line{AccountID: s.roles[role], Role: role} }
@@ -274,5 +275,5 @@ func (p *planner) sorted() {
 }
 
 func (p *planner) noPrice(asset, currency string) {
-	p.miss(asset, currency, fmt.Sprintf("no price of %s in %s at %s", asset, currency, clock.Format(p.asOf)))
+	p.miss(asset, currency, fmt.Sprintf("has no price at %s", clock.Format(p.asOf)))
 }

@@ -118,7 +118,7 @@ CREATE INDEX lot_takes_by_entry ON lot_takes (organization_id, journal_entry_id)
 
 -- What was taken from which lot: one row a slice. asset_id is empty for what was not there. pool and place name the request. A correction says what
 -- changed about a disposal whose period was closed; its quantities and amounts are differences, and may be negative. A relocation is of what stays in
--- its pool and is held elsewhere: it names no lot, and a second row with a negative quantity says where it is now. lots is -1 where the lot was
+-- its pool and is held elsewhere: it names no lot, and a second row with a negative quantity says where it is now. lot_count is -1 where the lot was
 -- emptied.
 CREATE TABLE lot_uses (
     organization_id      {text} NOT NULL,
@@ -151,7 +151,7 @@ CREATE TABLE lot_uses (
     days_held            {integer} NOT NULL,
     term                 {text} NOT NULL,
     method               {text} NOT NULL,
-    lots                 {integer} NOT NULL,
+    lot_count            {integer} NOT NULL,
     PRIMARY KEY (organization_id, use_id)
 ) {clustered};
 CREATE INDEX lot_uses_by_place ON lot_uses (organization_id, pool, place);

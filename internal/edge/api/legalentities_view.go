@@ -41,7 +41,7 @@ type CostBasisElection struct {
 // CreateLegalEntity describes a new company.
 type CreateLegalEntity struct {
 	Name                 string      `json:"name" minLength:"1" maxLength:"200" doc:"The name of the company" example:"Acme Labs AG"`
-	BaseCurrency         string      `json:"base_currency" minLength:"3" maxLength:"3" doc:"The ISO 4217 currency its books are kept and reported in; it cannot change once there are journal lines" example:"CHF"`
+	BaseCurrency         string      `json:"base_currency" minLength:"3" maxLength:"3" doc:"The ISO 4217 currency its books are kept and reported in; it cannot change once there are journal lines or lots" example:"CHF"`
 	Country              Opt[string] `json:"country,omitempty" minLength:"2" maxLength:"2" pattern:"^[A-Z]{2}$" doc:"Where it is incorporated, ISO 3166-1 alpha-2"`
 	ParentLegalEntityID  Opt[string] `json:"parent_legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"The legal entity that holds it"`
 	OwnershipPercent     Opt[string] `json:"ownership_percent,omitempty" format:"decimal" doc:"How much of it the parent holds, in percent: more than 0, at most 100, and only with a parent"`
@@ -60,13 +60,13 @@ type CreateLegalEntity struct {
 // UpdateLegalEntity are the changes asked for.
 type UpdateLegalEntity struct {
 	Name                 *string     `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"The name of the company" example:"Acme Labs AG"`
-	BaseCurrency         *string     `json:"base_currency,omitempty" minLength:"3" maxLength:"3" doc:"The ISO 4217 currency its books are kept and reported in; it cannot change once there are journal lines" example:"CHF"`
+	BaseCurrency         *string     `json:"base_currency,omitempty" minLength:"3" maxLength:"3" doc:"The ISO 4217 currency its books are kept and reported in; it cannot change once there are journal lines or lots" example:"CHF"`
 	Country              Opt[string] `json:"country,omitempty" minLength:"2" maxLength:"2" pattern:"^[A-Z]{2}$" doc:"Where it is incorporated, ISO 3166-1 alpha-2; null clears it"`
 	ParentLegalEntityID  Opt[string] `json:"parent_legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"The legal entity that holds it, not one below it; null clears it, and ownership_percent with it"`
 	OwnershipPercent     Opt[string] `json:"ownership_percent,omitempty" format:"decimal" doc:"How much of it the parent holds, in percent: more than 0, at most 100, and only with a parent; null clears it"`
 	CostBasisMethod      *string     `json:"cost_basis_method,omitempty" enum:"fifo,lifo,hifo,lofo,weighted_average,specific_id" doc:"How the cost of what is disposed of is found; a change of method, scope or first day is kept as a new election"`
-	CostBasisFrom        Opt[string] `json:"cost_basis_from,omitempty" format:"date" doc:"The first day on which method and scope hold; null for the beginning"`
-	CostBasisScope       *string     `json:"cost_basis_scope,omitempty" enum:"source,legal_entity" doc:"Whether holdings of an asset are one pool per source or per legal entity"`
+	CostBasisFrom        Opt[string] `json:"cost_basis_from,omitempty" format:"date" doc:"The first day on which method and scope hold; null for the beginning. A new election holds for the future: from a day after the last disposal"`
+	CostBasisScope       *string     `json:"cost_basis_scope,omitempty" enum:"source,legal_entity" doc:"Whether holdings of an asset are one pool per source or per legal entity; it cannot change once there are lots"`
 	Measurement          *string     `json:"measurement,omitempty" enum:"cost,impairment,fair_value" doc:"How digital assets are measured at the end of a period"`
 	FiscalYearStartMonth *int64      `json:"fiscal_year_start_month,omitempty" minimum:"1" maximum:"12" doc:"The month its fiscal year begins with"`
 	Framework            *string     `json:"framework,omitempty" enum:"us_gaap,ifrs" doc:"The rules its financial statements follow"`

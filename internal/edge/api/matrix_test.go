@@ -221,6 +221,9 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 			}
 		}
 		for name := range own.path {
+			if !idName.MatchString(name) {
+				continue // a symbol is everybody's
+			}
 			compare("path "+name, own.withPath(name, theirs.path[name]), own.withPath(name, strange(theirs.path[name])))
 		}
 		for pair := range strings.SplitSeq(theirs.query, "&") {

@@ -54,6 +54,11 @@ func (a *API) ofTheBooks() []Route {
 		on("POST", "/v1/spam-listings", write, all, IDEM, a.createSpamListing, "Spam listings", "Always let a contract, address or symbol through, or never; what arrived before stays as it was judged").creates(),
 		on("DELETE", "/v1/spam-listings/{spam_listing_id}", write, all, plain, a.deleteSpamListing, "Spam listings", "Delete a listing; what arrived before stays as it was judged"),
 
+		on("GET", "/v1/asset-policies", read, reads, plain, a.listAssetPolicies, "Asset policies", "What the organization says of assets, by symbol; of others the usual holds"),
+		on("GET", "/v1/asset-policies/{asset_type}", read, reads, plain, a.getAssetPolicy, "Asset policies", "What holds of an asset: what the organization says, or the usual"),
+		on("PUT", "/v1/asset-policies/{asset_type}", write, all, plain, a.putAssetPolicy, "Asset policies", "Say what holds of an asset, in place of what was said before"),
+		on("DELETE", "/v1/asset-policies/{asset_type}", write, all, plain, a.deleteAssetPolicy, "Asset policies", "Take back what was said of an asset: the usual holds again"),
+
 		on("GET", "/v1/imports", read, reads, plain, a.listImports, "Imports", "Files of transactions that were brought, the newest first"),
 		first(on("POST", "/v1/imports", write, all, IDEM, a.createImport, "Imports", "Bring a file of transactions; it is read in the background, and what the source has already is left out").creates(), a.receiveImport),
 		on("GET", "/v1/imports/{import_id}", read, reads, plain, a.getImport, "Imports", "How far an import is, and the first rows that could not be read"),
