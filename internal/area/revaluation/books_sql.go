@@ -151,3 +151,39 @@ func selectPrices(ctx context.Context, tx *db.Tx, assets []string, currency stri
 	return db.All[lowRow](ctx, tx, "SELECT "+db.Columns[lowRow]()+` FROM prices WHERE organization_id = @org AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ?
 		ORDER BY asset_type, priced_at DESC`, assets, currency, from, to)
 }
+
+// selectTwice reads the parts that stand beside a later one.
+func selectTwice(ctx context.Context, tx *db.Tx) ([]partRow, error) {
+	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
+		(SELECT 1 FROM revaluation_parts x WHERE x.organization_id = @org AND x.legal_entity_id = revaluation_parts.legal_entity_id
+			AND x.accounting_period_id = revaluation_parts.accounting_period_id AND x.kind = revaluation_parts.kind AND x.status = 'posted'
+			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
+}
+
+type lostRow struct {
+	RunID   string `db:"revaluation_id"`
+	Unit    string `db:"unit"`
+	EntryID string `db:"journal_entry_id"`
+}
+
+// selectLost reads the items whose entry is not there.
+func selectLost(ctx context.Context, tx *db.Tx) ([]lostRow, error) {
+	return db.All[lostRow](ctx, tx, `SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT NULL AND NOT EXISTS
+		(SELECT 1 FROM journal_entries e WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)
+}
+
+type sumRow struct {
+	RunID         string         `db:"revaluation_id"`
+	LegalEntityID string         `db:"legal_entity_id"`
+	Kind          string         `db:"kind"`
+	Unit          string         `db:"unit"`
+	After         money.Decimal  `db:"after"`
+	Rows          *money.Decimal `db:"rows_after"`
+}
+
+// selectSums reads what items stand at, and what their rows do.
+func selectSums(ctx context.Context, tx *db.Tx) ([]sumRow, error) {
+	return db.All[sumRow](ctx, tx, `SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r WHERE r.organization_id = @org
+		AND r.revaluation_id = revaluation_items.revaluation_id AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind = revaluation_items.kind
+		AND r.unit = revaluation_items.unit) AS rows_after FROM revaluation_items WHERE organization_id = @org`)
+}
