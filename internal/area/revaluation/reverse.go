@@ -19,8 +19,11 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		if err != nil {
 			return err
 		}
-		before, err := find(ctx, tx, runID)
+		before, err := find(ctx, tx, b, runID)
 		if err != nil {
+			return err
+		}
+		if err := before.fill(ctx, tx); err != nil {
 			return err
 		}
 		if err := seenWhole(ctx, tx, runID); err != nil {

@@ -36,9 +36,6 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	who := actor.From(ctx)
 	entities := who.LegalEntityIDs
 	if f.LegalEntityID != "" {
-		if !who.Sees(f.LegalEntityID) {
-			return page.Page[Run]{}, fault.MissingAt("legal entity", "legal_entity_id")
-		}
 		entities = []string{f.LegalEntityID}
 	}
 	return page.List("revaluations", f, p, func(r Run) []string { return []string{r.ID} }, func(after []string, limit int) (runs []Run, err error) {
@@ -47,23 +44,37 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			below = after[0]
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			b, err := books.Read(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := f.known(ctx, b); err != nil {
+				return err
+			}
 			rows, err := selectRuns(ctx, tx, f.PeriodID, entities, f.Status, below, limit)
 			if err != nil {
 				return err
 			}
-			runs, err = runsOf(ctx, tx, rows)
+			runs, err = runsOf(ctx, tx, b, rows)
 			return err
 		})
 		return runs, err
 	})
 }
 
-// runsOf gives runs with their parts, as far as the actor sees them.
-func runsOf(ctx context.Context, tx *db.Tx, rows []runRow) ([]Run, error) {
-	b, err := books.Read(ctx, tx)
-	if err != nil {
-		return nil, err
+// known refuses a period or a legal entity that is not there, or not for the actor to see.
+func (f Filter) known(ctx context.Context, b *books.Books) error {
+	if _, there := b.PeriodByID(f.PeriodID); f.PeriodID != "" && !there {
+		return fault.MissingAt("accounting period", "accounting_period_id")
 	}
+	if _, there := b.Entities[f.LegalEntityID]; f.LegalEntityID != "" && (!there || !actor.From(ctx).Sees(f.LegalEntityID)) {
+		return fault.MissingAt("legal entity", "legal_entity_id")
+	}
+	return nil
+}
+
+// runsOf gives runs with their parts, as far as the actor sees them.
+func runsOf(ctx context.Context, tx *db.Tx, b *books.Books, rows []runRow) ([]Run, error) {
 	ids, at := make([]string, len(rows)), map[string]int{}
 	out := make([]Run, len(rows))
 	for i, r := range rows {
@@ -84,19 +95,25 @@ func runsOf(ctx context.Context, tx *db.Tx, rows []runRow) ([]Run, error) {
 // Get gives one run with its items and the first of its rows.
 func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		r, err = find(ctx, tx, runID)
-		return err
+		b, err := books.Read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if r, err = find(ctx, tx, b, runID); err != nil {
+			return err
+		}
+		return r.fill(ctx, tx)
 	})
 	return r, err
 }
 
-// find gives a run as far as the actor sees it; one of legal entities that are none of theirs is as missing as one that does not exist.
-func find(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
+// find gives a run without its rows, as far as the actor sees it; one of legal entities that are none of theirs is as missing as one that does not exist.
+func find(ctx context.Context, tx *db.Tx, b *books.Books, runID string) (Run, error) {
 	row, err := selectRun(ctx, tx, runID)
 	if err != nil {
 		return Run{}, err
 	}
-	runs, err := runsOf(ctx, tx, []runRow{row})
+	runs, err := runsOf(ctx, tx, b, []runRow{row})
 	if err != nil {
 		return Run{}, err
 	}
@@ -108,12 +125,18 @@ func find(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 		return Run{}, err
 	}
 	r.Items = slices.DeleteFunc(r.Items, func(i Item) bool { return !who.Sees(i.LegalEntityID) })
-	if r.RowCount, err = countRows(ctx, tx, runID, who.LegalEntityIDs); err != nil {
-		return Run{}, err
+	return r, nil
+}
+
+// fill reads the first rows of a run.
+func (r *Run) fill(ctx context.Context, tx *db.Tx) (err error) {
+	seen := actor.From(ctx).LegalEntityIDs
+	if r.RowCount, err = countRows(ctx, tx, r.ID, seen); err != nil {
+		return err
 	}
-	rows, err := selectRows(ctx, tx, runID, who.LegalEntityIDs, RowFilter{}, nil, RowsMax)
+	rows, err := selectRows(ctx, tx, r.ID, seen, RowFilter{}, nil, RowsMax)
 	r.Rows = rowsOf(rows, r.Items)
-	return r, err
+	return err
 }
 
 // RowFilter narrows the rows of a run; what is empty does not.
@@ -132,7 +155,11 @@ func (s *Service) Rows(ctx context.Context, runID string, f RowFilter, p page.Re
 	}{runID, f}
 	return page.List("revaluation-rows", filters, p, key, func(after []string, limit int) (out []Row, err error) {
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			r, err := find(ctx, tx, runID)
+			b, err := books.Read(ctx, tx)
+			if err != nil {
+				return err
+			}
+			r, err := find(ctx, tx, b, runID)
 			if err != nil {
 				return err
 			}

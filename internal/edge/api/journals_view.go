@@ -8,7 +8,7 @@ type JournalEntry struct {
 	OrganizationID    string                `json:"organization_id" doc:"The organization whose books these are"`
 	SequenceNumber    string                `json:"sequence_number" doc:"JE- and a number; numbers have no gaps"`
 	Status            string                `json:"status" enum:"draft,posted" doc:"Only posted entries count"`
-	OriginatedBy      string                `json:"originated_by" doc:"What made it: manual, import, reversal, correction"`
+	OriginatedBy      string                `json:"originated_by" doc:"What made it: manual, import, reversal, correction, revaluation"`
 	AccountingDate    string                `json:"accounting_date" format:"date-time" doc:"When it counts"`
 	PostedAt          *string               `json:"posted_at" format:"date-time" doc:"When it was posted"`
 	Memo              *string               `json:"memo" doc:"What it is about"`

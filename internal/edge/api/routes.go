@@ -14,7 +14,7 @@ const (
 
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
-func (a *API) routes() []Route { return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMoney()) }
+func (a *API) routes() []Route { return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMoney(), a.ofTheValues()) }
 
 // ofTheBooks are the operations on what is booked and reported.
 func (a *API) ofTheBooks() []Route {
@@ -108,6 +108,17 @@ func (a *API) ofTheMoney() []Route {
 		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
 		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
 		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
+	}
+}
+
+// ofTheValues are the operations that measure what is held.
+func (a *API) ofTheValues() []Route {
+	return []Route{
+		on("GET", "/v1/revaluations", read, reads, plain, a.listRevaluations, "Revaluations", "Revaluations, the newest first"),
+		on("POST", "/v1/revaluations", write, all, IDEM, a.createRevaluation, "Revaluations", "Measure what is held at the end of a period by the rules of each legal entity, and book what is lacking; again, it replaces what changed").creates(),
+		on("GET", "/v1/revaluations/{revaluation_id}", read, reads, plain, a.getRevaluation, "Revaluations", "A revaluation and what it measured"),
+		on("GET", "/v1/revaluations/{revaluation_id}/rows", read, reads, plain, a.listRevaluationRows, "Revaluations", "The lots and accounts that a revaluation measured"),
+		on("POST", "/v1/revaluations/{revaluation_id}/reverse", write, all, IDEM, a.reverseRevaluation, "Revaluations", "Undo the last revaluation of an open period: its entries are reversed"),
 	}
 }
 
