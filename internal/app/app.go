@@ -10,8 +10,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
@@ -51,10 +53,12 @@ type App struct {
 	AssetPolicies *assetpolicy.Service
 	Transfers     *transfers.Service
 	Journal       *journal.Service
+	Bookings      *booking.Service
 	Exchange      *interchange.Service
 	Imports       *imports.Service
 	Reports       *report.Service
 	Periods       *period.Service
+	Assets        *asset.Service
 
 	log *slog.Logger
 }
@@ -65,6 +69,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		log = slog.New(slog.DiscardHandler)
 	}
 	entries, files := journal.NewService(d), imports.NewService(d)
+	bookings := booking.NewService(d, entries)
 	files.AfterImport = append(files.AfterImport, func(ctx context.Context, i imports.Import) error {
 		if i.Counts.Created < tidyFrom {
 			return nil
@@ -91,11 +96,13 @@ func New(d *db.DB, log *slog.Logger) *App {
 		AssetPolicies: assetpolicy.NewService(d),
 		Transfers:     transfers.NewService(d),
 		Journal:       entries,
+		Bookings:      bookings,
 		Exchange:      interchange.NewService(d, entries),
 		Imports:       files,
 		Reports:       report.NewService(d),
 		Periods:       period.NewService(d),
 		log:           log,
+		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
 	}
 }
 

@@ -108,7 +108,8 @@ type work struct {
 	built   bool
 	taken   map[int]*taken
 	result  posting.Entry
-	was     []Lot // the lots it had made
+	was     []Lot  // the lots it had made
+	wasOf   string // the entry that had made them, where that is another
 	lots    []*Lot
 }
 
@@ -186,6 +187,19 @@ func (r *Replay) Remove(ctx context.Context, entryID string) error {
 	}
 	for _, l := range w.was {
 		r.soil(pool{Key: l.Pool}, l.Place)
+	}
+	return nil
+}
+
+// Replace lets an entry have been another one. The lots it made keep their names where they are still made.
+func (r *Replay) Replace(ctx context.Context, entryID, key string, w Work) error {
+	if err := r.Remove(ctx, entryID); err != nil {
+		return err
+	}
+	r.Add(key, w)
+	if old := r.works[entryID]; old != nil {
+		n := r.works[key]
+		n.was, n.wasOf, old.was = old.was, entryID, nil
 	}
 	return nil
 }

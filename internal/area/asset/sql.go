@@ -367,7 +367,7 @@ type gainRow struct {
 // write brings all changes to the tables.
 func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 	for _, r := range c.renamed {
-		for _, table := range []string{"lot_takes", "lot_uses"} {
+		for _, table := range []string{"lot_takes", "lot_uses", "lots"} {
 			if _, err := tx.Exec(ctx, "UPDATE "+table+" SET journal_entry_id = ? WHERE organization_id = @org AND journal_entry_id = ?", r.to, r.from); err != nil {
 				return err
 			}
@@ -425,4 +425,20 @@ func (c *changes) addGains(ctx context.Context, tx *db.Tx) error {
 		fee = {dec_add}(lot_gains.fee, excluded.fee), basis = {dec_add}(lot_gains.basis, excluded.basis), gain = {dec_add}(lot_gains.gain, excluded.gain),
 		loss = {dec_add}(lot_gains.loss, excluded.loss), short_term = {dec_add}(lot_gains.short_term, excluded.short_term), long_term = {dec_add}(lot_gains.long_term, excluded.long_term)`)
 	return err
+}
+
+func selectCarries(ctx context.Context, tx *db.Tx, ledgerAccountID string) (bool, error) {
+	found, err := db.All[string](ctx, tx, "SELECT asset_id"+fromLots+"ledger_account_id = ? AND is_open = ? LIMIT 1", ledgerAccountID, true)
+	return len(found) > 0, err
+}
+
+// moveUses lets the uses of an entry be of another date.
+func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
+	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND journal_entry_id = ? AND is_correction = ?",
+		to.AccountingDate, to.PeriodID, entryID, false)
+	return err
+}
+
+func selectPeriodOf(ctx context.Context, tx *db.Tx, entryID string) (string, error) {
+	return db.One[string](ctx, tx, "journal entry", "SELECT accounting_period_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }

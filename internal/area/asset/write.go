@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 // Ref is the entry under which something is written down.
@@ -25,9 +26,9 @@ func HandRef(lotID string) string { return "lot " + lotID }
 
 // Write writes down what a replay found. The refs are by the key of an added entry, the id of one that was there, and HandRef.
 func (r *Replay) Write(ctx context.Context, refs map[string]Ref) error {
-	c := &changes{positions: map[positionKey]position{}, gains: map[gainKey]gain{}}
+	c := newChanges()
 	for _, w := range r.touched {
-		r.note(c, w, refs[w.key])
+		r.note(c, w, refs)
 	}
 	for _, h := range r.byHand {
 		for _, side := range []struct {
@@ -49,7 +50,8 @@ func (r *Replay) Write(ctx context.Context, refs map[string]Ref) error {
 }
 
 // note collects what became of one entry.
-func (r *Replay) note(c *changes, w *work, ref Ref) {
+func (r *Replay) note(c *changes, w *work, refs map[string]Ref) {
+	ref := refs[w.key]
 	renamed := !w.isNew && !w.removed && !ref.Correct && ref.EntryID != w.EntryID
 	if renamed {
 		c.renamed = append(c.renamed, rename{w.EntryID, ref.EntryID})
@@ -83,11 +85,15 @@ func (r *Replay) note(c *changes, w *work, ref Ref) {
 			c.use(u, 1)
 		}
 	}
-	c.makes(w, ref)
+	c.makes(w, ref, refs)
 }
 
 // makes collects what became of the lots of an entry.
-func (c *changes) makes(w *work, ref Ref) {
+func (c *changes) makes(w *work, ref Ref, refs map[string]Ref) {
+	left := ref.PeriodID
+	if w.wasOf != "" {
+		left = refs[w.wasOf].PeriodID
+	}
 	stay := map[string]bool{}
 	for _, l := range w.lots {
 		stay[l.ID] = true
@@ -97,7 +103,7 @@ func (c *changes) makes(w *work, ref Ref) {
 		c.enter(*l, ref.PeriodID, 1)
 	}
 	for _, l := range w.was {
-		c.enter(l, ref.PeriodID, -1)
+		c.enter(l, left, -1)
 		if !stay[l.ID] {
 			c.deleted = append(c.deleted, l.ID)
 		}
@@ -116,6 +122,10 @@ type changes struct {
 	pools     []pool
 	positions map[positionKey]position
 	gains     map[gainKey]gain
+}
+
+func newChanges() *changes {
+	return &changes{positions: map[positionKey]position{}, gains: map[gainKey]gain{}}
 }
 
 type rename struct{ from, to string }
@@ -208,4 +218,55 @@ func (c *changes) use(u Use, sign int64) {
 		g.short = g.short.Add(amount)
 	}
 	c.gains[k] = g
+}
+
+// OfEntry gives the lots that an entry made. It is a building block.
+func OfEntry(ctx context.Context, tx *db.Tx, entryID string) ([]Lot, error) {
+	return selectLotsOf(ctx, tx, entryID)
+}
+
+// UsesOf gives what an entry took. It is a building block.
+func UsesOf(ctx context.Context, tx *db.Tx, entryID string) ([]Use, error) {
+	return selectUsesOf(ctx, tx, entryID)
+}
+
+// Carries tells that an account has lots. It is a building block.
+func Carries(ctx context.Context, tx *db.Tx, ledgerAccountID string) (bool, error) {
+	return selectCarries(ctx, tx, ledgerAccountID)
+}
+
+// Renamed lets what an entry took and made be that of another one, which says the same. It is a building block.
+func Renamed(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
+	uses, err := selectUsesOf(ctx, tx, entryID)
+	if err != nil {
+		return err
+	}
+	lots, err := selectLotsOf(ctx, tx, entryID)
+	if err != nil || len(uses)+len(lots) == 0 {
+		return err
+	}
+	c := newChanges()
+	for _, u := range uses {
+		if u.Correction { // it stays where it is booked
+			continue
+		}
+		c.use(u, -1)
+		u.PeriodID = to.PeriodID
+		c.use(u, 1)
+	}
+	if len(uses) > 0 {
+		if err := moveUses(ctx, tx, entryID, to); err != nil {
+			return err
+		}
+	}
+	was, err := selectPeriodOf(ctx, tx, entryID)
+	if err != nil {
+		return err
+	}
+	for _, l := range lots {
+		c.enter(l, was, -1)
+		c.enter(l, to.PeriodID, 1)
+	}
+	c.renamed = []rename{{entryID, to.EntryID}}
+	return c.write(ctx, tx)
 }

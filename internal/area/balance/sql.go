@@ -3,6 +3,8 @@ package balance
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -47,6 +49,36 @@ func All(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
 	out := make(map[book.Key]book.Total, len(rows))
 	for _, r := range rows {
 		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
+	}
+	return out, err
+}
+
+type unitRow struct {
+	LegalEntityID   string        `db:"legal_entity_id"`
+	LedgerAccountID string        `db:"ledger_account_id"`
+	Unit            string        `db:"unit"`
+	PeriodID        string        `db:"accounting_period_id"`
+	Quantity        money.Decimal `db:"quantity"`
+	Amount          money.Decimal `db:"amount"`
+}
+
+// AddUnits brings movements of assets and foreign money into their totals.
+func AddUnits(ctx context.Context, tx *db.Tx, units Units) error {
+	var rows []unitRow
+	for _, k := range slices.SortedFunc(maps.Keys(units), compareUnits) {
+		rows = append(rows, unitRow{k.Entity, k.Account, k.Unit, k.Period, units[k].Quantity, units[k].Amount})
+	}
+	_, err := db.Upsert(ctx, tx, "account_units", rows, `ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
+		DO UPDATE SET quantity = {dec_add}(account_units.quantity, excluded.quantity), amount = {dec_add}(account_units.amount, excluded.amount)`)
+	return err
+}
+
+// AllUnits gives every total of assets and foreign money.
+func AllUnits(ctx context.Context, tx *db.Tx) (Units, error) {
+	rows, err := db.All[unitRow](ctx, tx, "SELECT "+db.Columns[unitRow]()+" FROM account_units WHERE organization_id = @org")
+	out := Units{}
+	for _, r := range rows {
+		out[UnitKey{r.LegalEntityID, r.LedgerAccountID, r.Unit, r.PeriodID}] = Unit{r.Quantity, r.Amount}
 	}
 	return out, err
 }

@@ -23,6 +23,7 @@ type Books struct {
 	// Elections are what each legal entity elected about cost basis, in the order in which it did.
 	Elections map[string][]entity.Election
 
+	roles         map[string]string        // accounts by role
 	periods       map[string]period.Period // by key
 	byID          map[string]period.Period
 	closedThrough map[string]string // by legal entity, the key of its last closed month
@@ -49,10 +50,13 @@ func (b *Books) ClosedThrough(entities ...string) (key string) {
 	return key
 }
 
+// Roles gives the account of every role there is. Nobody may change it.
+func (b *Books) Roles() map[string]string { return b.roles }
+
 // Read loads the books as they are in a transaction.
 func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
 	b := &Books{
-		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{},
+		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{}, roles: map[string]string{},
 		periods: map[string]period.Period{}, byID: map[string]period.Period{}, closedThrough: map[string]string{},
 	}
 	var err error
@@ -75,6 +79,9 @@ func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
 	}
 	for _, a := range accounts {
 		b.Accounts[a.ID] = a
+		if a.Role != "" {
+			b.roles[a.Role] = a.ID
+		}
 	}
 	periods, err := period.All(ctx, tx)
 	if err != nil {

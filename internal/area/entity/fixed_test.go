@@ -64,8 +64,23 @@ func (h holding) take(pool, kind, at string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, taken_at, block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs) "+
-		"VALUES (@org, ?, ?, '', 0, ?, 0, 0, ?, '1', '0', '1', '0', '0')", pool, at, instant, kind)
+	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, ledger_account_id, taken_at, block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs) "+
+		"VALUES (@org, ?, ?, '', 0, '', ?, 0, 0, ?, '1', '0', '1', '0', '0')", pool, at, instant, kind)
+}
+
+// use is of what was not there, so that there is no lot of it.
+func (h holding) use(pool string) {
+	h.Helper()
+	err := h.db.WriteAcross(h.ctx, "a test takes what is not there", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, "+
+			"ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, lots) "+
+			"VALUES (?, 'u', ?, '', 0, '', 'dispose', ?, '', '', ?, '', 'ETH', ?, '', '1', '0', '1', '0', '1', 'USD', ?, ?, 0, 'short', 'fifo', 0)",
+			actor.From(h.ctx).OrganizationID, pool, false, h.id, time.Now(), time.Now(), time.Now())
+		return err
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
 }
 
 // refused expects a conflict about some fields, whose message says something.
@@ -147,9 +162,7 @@ func TestAnEntityWithLotsStays(t *testing.T) {
 		h.lot("a")
 		h.refused(h.entities.Delete(h.ctx, h.id), "lots: 1")
 		h.exec("DELETE FROM lots WHERE organization_id = @org")
-		h.exec("INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, asset_type, accounting_date, "+
-			"accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method) "+
-			"VALUES (@org, 'u', 'a', '', 0, '', 'dispose', ?, '', '', ?, 'ETH', ?, '', '1', '0', '1', '0', '1', 'USD', ?, ?, 0, 'short', 'fifo')", false, h.id, time.Now(), time.Now(), time.Now())
+		h.use("a")
 		h.refused(h.entities.Delete(h.ctx, h.id), "uses of lots: 1")
 		_, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity)})
 		h.refused(err, "uses of lots: 1", "cost_basis_scope")

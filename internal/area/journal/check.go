@@ -54,7 +54,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	f := &findings{}
-	totals, marks, next := book.Totals{}, map[string]int64{}, int64(1)
+	totals, units, marks, next := book.Totals{}, balance.Units{}, map[string]int64{}, int64(1)
 	for {
 		rows, err := selectFrom(ctx, tx, next, checkChunk)
 		if err != nil {
@@ -73,6 +73,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 			}
 			if r.Entry.Status == Posted {
 				totals.Add(r.Entry.PeriodID, r.Entry.book())
+				r.Entry.units(units, false)
 			}
 		}
 		if len(rows) < checkChunk {
@@ -88,7 +89,10 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err := f.strays(ctx, tx, marks); err != nil {
 		return nil, err
 	}
-	err = f.totals(ctx, tx, totals)
+	if err := f.totals(ctx, tx, totals); err != nil {
+		return nil, err
+	}
+	err = f.units(ctx, tx, units)
 	return f.all(), err
 }
 
@@ -101,7 +105,8 @@ func (f *findings) entry(b *books.Books, r checked) {
 		}
 		return
 	}
-	if len(e.Lines) < LinesMin || len(book.Differences(e.book())) > 0 {
+	bare := len(e.Lines) == 0 && e.TransactionID != "" // of what is worth nothing
+	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.book())) > 0 {
 		f.addf("unbalanced entries", "journal: the entry %s does not balance", e.SequenceNumber())
 	}
 	if !r.repeats {
@@ -191,6 +196,23 @@ func (f *findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) erro
 	for k, w := range want {
 		if !w.Debits.IsZero() || !w.Credits.IsZero() {
 			f.addf("balances that are missing", "journal: account %s of %s in %s (tag %q) has lines but no balance", k.Account, k.Entity, k.Period, k.Tag)
+		}
+	}
+	return nil
+}
+
+// units compares how much of foreign money and assets is kept with what the lines come to.
+func (f *findings) units(ctx context.Context, tx *db.Tx, want balance.Units) error {
+	kept, err := balance.AllUnits(ctx, tx)
+	if err != nil {
+		return err
+	}
+	all := maps.Clone(kept)
+	maps.Copy(all, want)
+	for k := range all {
+		if h, w := kept[k], want[k]; !h.Quantity.Equal(w.Quantity) || !h.Amount.Equal(w.Amount) {
+			f.addf("quantities that differ from their lines", "journal: account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
+				k.Account, k.Entity, k.Period, h.Quantity, k.Unit, h.Amount, w.Quantity, w.Amount)
 		}
 	}
 	return nil

@@ -30,11 +30,13 @@ const (
 // CreateParams describe an entry. Amounts and dates are as they were written, so that what is wrong with them is told with everything else.
 type CreateParams struct {
 	LegalEntityID  string // may be empty where it follows
+	AutoEntity     bool   // it followed from something else
 	AccountingDate string // an instant, or a date in the organization's zone
 	Memo           string
 	TagIDs         []string
 	Status         Status
-	TransactionID  string
+	TransactionID  string // one that was looked at already
+	TransactionNo  int64
 	OriginatedBy   string
 	Classification string // empty is Unclassified
 	Lines          []LineParams
@@ -55,6 +57,8 @@ type LineParams struct {
 	Memo            string
 	TagIDs          []string
 	Base            *money.Decimal // in the legal entity's currency, where it is booked already; nil is translated
+	Unit            string
+	Quantity        *money.Decimal
 }
 
 // composer makes entries of requests, in the light of the books.
@@ -67,14 +71,9 @@ type composer struct {
 
 // compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
 func (c *composer) compose(p CreateParams) Entry {
-	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID}
+	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID,
+		TransactionID: p.TransactionID, TransactionNo: p.TransactionNo}
 	c.unique("tag_ids", p.TagIDs)
-	if p.TransactionID != "" {
-		c.miss("transaction", "transaction_id")
-		if p.Lines == nil { // they would follow from it
-			return e
-		}
-	}
 	e.AccountingDate = c.date("accounting_date", p.AccountingDate)
 	if p.IntendedDate != "" {
 		intended := c.date("intended_accounting_date", p.IntendedDate)
@@ -115,7 +114,7 @@ func (c *composer) date(field, text string) time.Time {
 // entity finds the legal entity of an entry: the one named, the one all lines name, or the only one there is.
 func (c *composer) entity(e *Entry, p CreateParams) {
 	if p.LegalEntityID != "" {
-		e.LegalEntityID = p.LegalEntityID
+		e.LegalEntityID, e.AutoEntity = p.LegalEntityID, p.AutoEntity
 		c.sees("legal_entity_id", p.LegalEntityID)
 		return
 	}
@@ -163,7 +162,8 @@ func (c *composer) unique(field string, ids []string) {
 }
 
 func (c *composer) lines(e *Entry, lines []LineParams) {
-	if n := len(lines); n < LinesMin || n > LinesMax {
+	// What is worth nothing moves lots and no money.
+	if n := len(lines); (n < LinesMin || n > LinesMax) && (n > 0 || e.TransactionID == "" || e.OriginatedBy == ByHand) {
 		c.fault("lines", fmt.Sprintf("must have %d to %d lines", LinesMin, LinesMax))
 		return
 	}
@@ -184,7 +184,7 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 func (c *composer) line(e Entry, at string, p LineParams) Line {
-	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo, TagIDs: p.TagIDs, Base: p.Base}
+	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo, TagIDs: p.TagIDs, Base: p.Base, Unit: p.Unit, Quantity: p.Quantity}
 	if p.LegalEntityID != "" {
 		l.LegalEntityID = p.LegalEntityID
 		c.sees(at+"legal_entity_id", p.LegalEntityID)
@@ -204,6 +204,10 @@ func (c *composer) line(e Entry, at string, p LineParams) Line {
 		c.fault(at+"currency", "must be a currency such as USD, or the symbol of an asset")
 	} else if code := strings.ToUpper(l.Currency); code != l.Currency && money.IsFiat(code) {
 		c.fault(at+"currency", "must be written "+code)
+	}
+	if own := c.books.Entities[l.LegalEntityID].BaseCurrency; l.Unit == "" && own != "" && l.Currency != own {
+		foreign := l.Amount
+		l.Unit, l.Quantity = l.Currency, &foreign
 	}
 	c.unique(at+"tag_ids", p.TagIDs)
 	c.postable(at+"ledger_account_id", p.LedgerAccountID)

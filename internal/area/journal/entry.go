@@ -26,11 +26,15 @@ const (
 
 // Who or what makes entries.
 const (
-	ByHand        = "manual"
-	ByImport      = "import"
-	ByReversal    = "reversal"
-	ByCorrection  = "correction"
-	ByRevaluation = "revaluation"
+	ByHand       = "manual"
+	ByImport     = "import"
+	ByReversal   = "reversal"
+	ByCorrection = "correction"
+
+	ByTransaction = "transaction" // it follows from what happened on a source
+	ByOpening     = "opening"     // what an asset that was entered by hand cost
+	ByRevaluation = "revaluation" // it carries what is held to what it is worth
+	ByTrueUp      = "true_up"     // it brings a disposal of a closed period to what it cost after all
 )
 
 // Unclassified is the transaction type of an entry that no transaction stands behind.
@@ -51,6 +55,7 @@ type Entry struct {
 	Memo           string
 	Classification string
 	TransactionID  string
+	TransactionNo  int64 // the number of the transaction; zero where there is none
 	TagIDs         []string
 	PreviousID     string
 	NextID         string
@@ -71,6 +76,9 @@ type Line struct {
 	BaseCurrency    string         // that currency, filled in for who reads the line
 	Memo            string
 	TagIDs          []string
+	// Unit and Quantity are what the line is about where that is not the currency of the books: so much of an asset, or so much foreign money.
+	Unit     string
+	Quantity *money.Decimal
 }
 
 // SequenceNumber is how people call the entry.

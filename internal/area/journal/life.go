@@ -79,13 +79,17 @@ func (p UpdateParams) over(e Entry) CreateParams {
 func (e Entry) params() CreateParams {
 	out := CreateParams{
 		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(instant), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
+		TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, Classification: e.Classification,
 		Lines: make([]LineParams, len(e.Lines)),
 	}
 	if e.IntendedDate != nil {
 		out.AccountingDate = e.IntendedDate.Format(instant)
 	}
 	for i, l := range e.Lines {
-		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs, nil}
+		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs, nil, l.Unit, l.Quantity}
+		if l.Unit == l.Currency { // it follows from the currency, which may be changed
+			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
+		}
 	}
 	return out
 }
@@ -118,6 +122,11 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted and does not change: correct it instead", e.SequenceNumber())
 		}
+		if p.Lines != nil || p.LegalEntityID != nil {
+			if err := s.behind.Edited(ctx, tx, e); err != nil {
+				return e, err
+			}
+		}
 		after, err := c.redo(ctx, tx, e, p.over(e))
 		if err != nil || reflect.DeepEqual(e.facts(), after.facts()) {
 			return after, err
@@ -133,6 +142,9 @@ func (s *Service) Delete(ctx context.Context, entryID string) error {
 	_, err := s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, _ *composer, e Entry) (Entry, error) {
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted and stays: reverse it instead", e.SequenceNumber())
+		}
+		if err := s.behind.Discarded(ctx, tx, e); err != nil {
+			return e, err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID, Before: e.facts()})
 		e.Status, e.UpdatedAt = deleted, tx.Now()
@@ -153,9 +165,22 @@ func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 
 func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 	c.stored = true
-	after, err := c.redo(ctx, tx, e, e.params())
+	description := e.params()
+	lines, posted, err := s.behind.Draw(ctx, tx, e)
 	if err != nil {
 		return e, err
+	}
+	if lines != nil {
+		description.Lines = lines
+	}
+	after, err := c.redo(ctx, tx, e, description)
+	if err != nil {
+		return e, err
+	}
+	if lines != nil { // they may be others than when it was drafted
+		if err := replace(ctx, tx, e, after); err != nil {
+			return e, err
+		}
 	}
 	if err := c.settle(ctx, tx, s, &after); err != nil {
 		return e, err
@@ -163,7 +188,10 @@ func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry
 	after.UpdatedAt = tx.Now()
 	pagesOf(tx).move(after, false)
 	record(ctx, tx, "journal_entry.posted", e, after)
-	return after, move(ctx, tx, after)
+	if err := move(ctx, tx, after); err != nil || posted == nil {
+		return after, err
+	}
+	return after, posted(ctx, tx, after)
 }
 
 // settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
@@ -213,6 +241,9 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 			after.Lines[i].Base = nil
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
+		if err := s.behind.Undone(ctx, tx, e, after, false); err != nil {
+			return e, err
+		}
 		return after, move(ctx, tx, after)
 	})
 }

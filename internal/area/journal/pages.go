@@ -20,6 +20,7 @@ type pages struct {
 type movement struct {
 	period string
 	lines  []book.Line
+	units  balance.Units
 	leaves bool
 }
 
@@ -60,7 +61,9 @@ func (p *pages) add(e Entry, previous *Entry) {
 func (p *pages) move(e Entry, leaves bool) {
 	lines := e.book()
 	book.MustBalance(lines)
-	p.movements = append(p.movements, movement{e.PeriodID, lines, leaves})
+	units := balance.Units{}
+	e.units(units, leaves)
+	p.movements = append(p.movements, movement{e.PeriodID, lines, units, leaves})
 }
 
 func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
@@ -74,8 +77,9 @@ func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 	}
-	totals, left := book.Totals{}, book.Totals{}
+	totals, left, units := book.Totals{}, book.Totals{}, balance.Units{}
 	for _, m := range all.movements {
+		units.Add(m.units)
 		if m.leaves {
 			totals.Remove(m.period, m.lines)
 			left.Remove(m.period, m.lines)
@@ -86,5 +90,22 @@ func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
 	if err := balance.Add(ctx, tx, totals); err != nil {
 		return err
 	}
+	if err := balance.AddUnits(ctx, tx, units); err != nil {
+		return err
+	}
 	return balance.DropEmpty(ctx, tx, left.Keys())
+}
+
+// units adds what an entry brings to accounts of foreign money and of assets, or takes from them.
+func (e Entry) units(to balance.Units, leaves bool) {
+	for _, l := range e.Lines {
+		if l.Unit == "" || l.Quantity == nil || l.Base == nil {
+			continue
+		}
+		quantity, amount := *l.Quantity, *l.Base
+		if (l.Side == book.Credit) != leaves {
+			quantity, amount = quantity.Neg(), amount.Neg()
+		}
+		to.Put(balance.UnitKey{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Unit: l.Unit, Period: e.PeriodID}, quantity, amount)
+	}
 }

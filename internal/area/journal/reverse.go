@@ -14,6 +14,7 @@ import (
 type ReverseParams struct {
 	AccountingDate string
 	Memo           string
+	Cascade        bool // entries that rest on the lots it made may change
 }
 
 // Reverse undoes a posted entry by another one with its lines turned around, and gives that one.
@@ -31,7 +32,11 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 		} else if month, _ := c.open(e.AccountingDate, e.entities()); month != c.month(e.AccountingDate) {
 			reversal.AccountingDate = c.now // its own month is closed, so the reversal belongs to the present
 		}
-		return s.append(ctx, tx, c, e, reversal)
+		made, err := s.append(ctx, tx, c, e, reversal)
+		if err != nil {
+			return e, err
+		}
+		return made, s.behind.Undone(ctx, tx, e, made, p.Cascade)
 	})
 }
 
@@ -43,6 +48,11 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		}
 		description := p.over(e)
 		description.OriginatedBy = ByCorrection
+		if p.Lines != nil || p.LegalEntityID != nil {
+			if err := s.behind.Edited(ctx, tx, e); err != nil {
+				return e, err
+			}
+		}
 		replacement, err := c.redo(ctx, tx, Entry{Classification: e.Classification}, description)
 		if err != nil {
 			return e, err
@@ -51,7 +61,11 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		if err != nil {
 			return e, err
 		}
-		return s.append(ctx, tx, c, reversal, replacement)
+		made, err := s.append(ctx, tx, c, reversal, replacement)
+		if err != nil {
+			return e, err
+		}
+		return made, s.behind.Replaced(ctx, tx, e, made, p.Lines != nil || p.LegalEntityID != nil)
 	})
 }
 

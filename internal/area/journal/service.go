@@ -18,12 +18,13 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db    *db.DB
-	books *books.Cache
+	db     *db.DB
+	books  *books.Cache
+	behind Behind
 }
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}} }
+func NewService(d *db.DB) *Service { return &Service{d, &books.Cache{}, nothing{}} }
 
 // Guided is an entry with what may be done to it.
 type Guided struct {
@@ -106,6 +107,38 @@ func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at fu
 		made[entries[i].ID] = entries[i]
 	}
 	return entries, nil
+}
+
+// EnterGuided is Enter, and says what may be done to each entry.
+func (s *Service) EnterGuided(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
+	entries, err := s.Enter(ctx, tx, ps, at)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.books.Of(ctx, tx)
+	out := make([]Guided, len(entries))
+	for i, e := range entries {
+		out[i] = guided(e, b)
+	}
+	return out, err
+}
+
+// Look gives entries as they would be made, and makes nothing. It is a building block.
+func (s *Service) Look(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
+	entries, b, err := s.compose(ctx, tx, ps, at, true)
+	if err != nil {
+		return nil, err
+	}
+	h, err := head.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Guided, len(entries))
+	for i := range entries {
+		entries[i].christen(tx, h.EntryNumber+int64(i)+1)
+		out[i] = guided(entries[i], b)
+	}
+	return out, nil
 }
 
 // follow gives the entry before one in its chain, with the one behind it, and tells the audit that it was reversed.
@@ -225,18 +258,23 @@ func missTags(r *review, at string, ids, known []string) {
 // Get gives one entry.
 func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		e, err := Find(ctx, tx, entryID)
-		if err != nil {
-			return err
-		}
-		b, err := books.Read(ctx, tx)
-		if err != nil {
-			return err
-		}
-		g = guided(e, b)
-		return nil
+		g, _, err = Show(ctx, tx, entryID)
+		return err
 	})
 	return g, err
+}
+
+// Show gives one entry with what may be done to it, and the books that was seen in. It is a building block.
+func Show(ctx context.Context, tx *db.Tx, entryID string) (Guided, *books.Books, error) {
+	e, err := Find(ctx, tx, entryID)
+	if err != nil {
+		return Guided{}, nil, err
+	}
+	b, err := books.Read(ctx, tx)
+	if err != nil {
+		return Guided{}, nil, err
+	}
+	return guided(e, b), b, nil
 }
 
 // Find gives an entry with its lines, if the actor may see it. It is a building block.

@@ -26,6 +26,7 @@ type entryRow struct {
 	Memo           *string    `db:"memo"`
 	Classification string     `db:"classification"`
 	TransactionID  *string    `db:"transaction_id"`
+	TransactionNo  *int64     `db:"transaction_number"`
 	TagIDs         string     `db:"tag_ids"`
 	PreviousID     *string    `db:"previous_entry_id"`
 	NextID         *string    `db:"next_entry_id"`
@@ -37,18 +38,29 @@ type entryRow struct {
 func toRow(e Entry) entryRow {
 	return entryRow{
 		e.ID, e.Number, string(e.Status), e.OriginatedBy, e.LegalEntityID, e.AutoEntity, e.AccountingDate, e.IntendedDate, e.Reassigned(), db.OrNull(e.PeriodID),
-		e.PostedAt, db.OrNull(e.Memo), e.Classification, db.OrNull(e.TransactionID), strings.Join(e.TagIDs, " "), db.OrNull(e.PreviousID), db.OrNull(e.NextID),
+		e.PostedAt, db.OrNull(e.Memo), e.Classification, db.OrNull(e.TransactionID), numberOrNull(e.TransactionNo), strings.Join(e.TagIDs, " "), db.OrNull(e.PreviousID), db.OrNull(e.NextID),
 		e.search(), e.CreatedAt, e.UpdatedAt,
 	}
 }
 
+func numberOrNull(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
 func (r entryRow) entry() Entry {
-	return Entry{
+	e := Entry{
 		ID: r.ID, Number: r.Number, Status: Status(r.Status), OriginatedBy: r.OriginatedBy, LegalEntityID: r.LegalEntityID, AutoEntity: r.AutoEntity,
 		AccountingDate: r.AccountingDate, IntendedDate: r.IntendedDate, PeriodID: db.OrEmpty(r.PeriodID), PostedAt: r.PostedAt, Memo: db.OrEmpty(r.Memo),
 		Classification: r.Classification, TransactionID: db.OrEmpty(r.TransactionID), TagIDs: strings.Fields(r.TagIDs), PreviousID: db.OrEmpty(r.PreviousID),
 		NextID: db.OrEmpty(r.NextID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
+	if r.TransactionNo != nil {
+		e.TransactionNo = *r.TransactionNo
+	}
+	return e
 }
 
 type lineRow struct {
@@ -66,10 +78,12 @@ type lineRow struct {
 	AccountingDate  time.Time      `db:"accounting_date"`
 	Number          int64          `db:"number"`
 	Posted          bool           `db:"is_posted"`
+	Unit            *string        `db:"unit"`
+	Quantity        *money.Decimal `db:"quantity"`
 }
 
 func (r lineRow) line() Line {
-	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, "", db.OrEmpty(r.Memo), strings.Fields(r.TagIDs)}
+	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, "", db.OrEmpty(r.Memo), strings.Fields(r.TagIDs), db.OrEmpty(r.Unit), r.Quantity}
 }
 
 type tagRow struct {
@@ -98,7 +112,7 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 		for i, l := range e.Lines {
 			lines = append(lines, lineRow{
 				e.ID, int64(i), l.ID, l.LedgerAccountID, l.LegalEntityID, string(l.Side), l.Amount, l.Currency, l.Base, db.OrNull(l.Memo), strings.Join(l.TagIDs, " "),
-				e.AccountingDate, e.Number, e.Status == Posted,
+				e.AccountingDate, e.Number, e.Status == Posted, db.OrNull(l.Unit), l.Quantity,
 			})
 		}
 		for _, tag := range e.tags() {
@@ -122,6 +136,19 @@ func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) 
 	entries := []Entry{r.entry()}
 	err = fillLines(ctx, tx, entries)
 	return entries[0], err
+}
+
+func selectTrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+` FROM journal_entries WHERE organization_id = @org AND transaction_id = ? AND originated_by = 'true_up'
+		AND status = 'posted' AND next_entry_id IS NULL ORDER BY number`, transactionID)
+	out := make([]Entry, len(rows))
+	for i, r := range rows {
+		out[i] = r.entry()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, fillLines(ctx, tx, out)
 }
 
 // fillLines reads the lines of entries in one query.

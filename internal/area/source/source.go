@@ -109,3 +109,8 @@ func All(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ct
 func Some(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
 	return selectSome(ctx, tx, ids)
 }
+
+// OfLedgerAccount gives the sources that are booked to a ledger account, whoever asks. It is a building block.
+func OfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
+	return selectOfLedgerAccount(ctx, tx, ledgerAccountID)
+}

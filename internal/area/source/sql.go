@@ -90,6 +90,10 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit in
 	return query(ctx, tx, q.Then("ORDER BY source_id LIMIT ?", limit), q.Args...)
 }
 
+func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
+	return query(ctx, tx, living+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
+}
+
 func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, error) {
 	return query(ctx, tx, living+" AND address_key = ? ORDER BY source_id", key)
 }

@@ -3,11 +3,13 @@
 package transfers
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
 )
 
@@ -72,4 +74,23 @@ func (l Link) untyped(t txn.Transaction) txn.Transaction {
 		t.Type = l.TypeBefore
 	}
 	return t
+}
+
+// Partner gives the transaction that one is linked to, nil where there is none. It is a building block.
+func Partner(ctx context.Context, tx *db.Tx, t txn.Transaction) (*txn.Transaction, error) {
+	if t.GroupID == "" {
+		return nil, nil
+	}
+	links, err := selectGroups(ctx, tx, []string{t.GroupID})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range links {
+		if l.TransactionID == t.ID {
+			continue
+		}
+		other, err := txn.Find(ctx, tx, l.TransactionID)
+		return &other, err
+	}
+	return nil, nil
 }

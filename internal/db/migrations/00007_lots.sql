@@ -3,6 +3,11 @@
 -- What a line is about, where that is not the currency of the books: so much of an asset, or so much foreign money.
 ALTER TABLE journal_lines ADD COLUMN unit {text};
 ALTER TABLE journal_lines ADD COLUMN quantity {decimal};
+UPDATE journal_lines SET unit = currency, quantity = amount WHERE currency <> (SELECT e.base_currency FROM legal_entities e
+    WHERE e.organization_id = journal_lines.organization_id AND e.legal_entity_id = journal_lines.legal_entity_id);
+
+-- How people call the transaction of an entry.
+ALTER TABLE journal_entries ADD COLUMN transaction_number {integer};
 
 -- Totals of posted lines that have a unit, debits less credits: how much of it stands on an account, and what that is in the books.
 CREATE TABLE account_units (
@@ -15,6 +20,12 @@ CREATE TABLE account_units (
     amount               {decimal} NOT NULL,
     PRIMARY KEY (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
 ) {updated};
+INSERT INTO account_units (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id, quantity, amount)
+    SELECT l.organization_id, l.legal_entity_id, l.ledger_account_id, l.unit, e.accounting_period_id,
+    {sqlite} dec_sum(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.quantity ELSE '-' || l.quantity END), dec_sum(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount ELSE '-' || l.base_amount END)
+    {postgres} sum(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.quantity ELSE -l.quantity END), sum(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount ELSE -l.base_amount END)
+    FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+    WHERE l.unit IS NOT NULL AND l.is_posted GROUP BY l.organization_id, l.legal_entity_id, l.ledger_account_id, l.unit, e.accounting_period_id;
 
 -- How the entry of a transaction was asked for, and everything it follows from, so that it can be made again when its lots change.
 CREATE TABLE bookings (

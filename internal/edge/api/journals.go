@@ -1,36 +1,70 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-func (a *API) createJournalEntry(ctx context.Context, in *struct{ Body CreateJournalEntry }) (Data[JournalEntry], error) {
+// entryRequest is a request for an entry. One that names a transaction reads and writes more than what can be put off, so that it is not taken
+// together with others.
+type entryRequest struct{ Body CreateJournalEntry }
+
+func (r *entryRequest) alone() bool { return r.Body.TransactionID != "" }
+
+type entriesRequest struct{ Body CreateJournalEntries }
+
+func (r *entriesRequest) alone() bool {
+	return slices.ContainsFunc(r.Body.JournalEntries, func(b CreateJournalEntry) bool { return b.TransactionID != "" })
+}
+
+func (a *API) createJournalEntry(ctx context.Context, in *entryRequest) (Data[JournalEntry], error) {
 	var faults fault.List
 	p := in.Body.params("", &faults)
 	if err := faults.Err(); err != nil {
 		return Data[JournalEntry]{}, err
 	}
-	g, err := a.app.Journal.Create(ctx, p)
+	if in.alone() {
+		made, err := a.app.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, in.Body.DryRun)
+		if err != nil {
+			return Data[JournalEntry]{}, err
+		}
+		return Data[JournalEntry]{viewMade(actor.From(ctx).OrganizationID, made[0])}, nil
+	}
+	g, err := a.app.Journal.Create(ctx, *p.ByHand)
 	return a.viewGuided(ctx, g, err)
 }
 
-func (a *API) createJournalEntries(ctx context.Context, in *struct{ Body CreateJournalEntries }) (JournalEntries, error) {
+func (a *API) createJournalEntries(ctx context.Context, in *entriesRequest) (JournalEntries, error) {
 	var faults fault.List
-	ps := make([]journal.CreateParams, len(in.Body.JournalEntries))
+	at := func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }
+	ps, byHand := make([]booking.Params, len(in.Body.JournalEntries)), make([]journal.CreateParams, len(in.Body.JournalEntries))
 	for i, b := range in.Body.JournalEntries {
-		ps[i] = b.params(fmt.Sprintf("journal_entries[%d].", i), &faults)
+		if ps[i] = b.params(at(i), &faults); ps[i].ByHand != nil {
+			byHand[i] = *ps[i].ByHand
+		}
 	}
 	if err := faults.Err(); err != nil {
 		return JournalEntries{}, err
 	}
-	made, err := a.app.Journal.CreateBatch(ctx, ps, in.Body.DryRun)
+	if in.alone() {
+		made, err := a.app.Bookings.Create(ctx, ps, at, in.Body.DryRun)
+		out := JournalEntries{make([]JournalEntry, len(made))}
+		for i, m := range made {
+			out.Data[i] = viewMade(actor.From(ctx).OrganizationID, m)
+		}
+		return out, err
+	}
+	made, err := a.app.Journal.CreateBatch(ctx, byHand, in.Body.DryRun)
 	if err != nil {
 		return JournalEntries{}, err
 	}
@@ -41,9 +75,8 @@ func (a *API) createJournalEntries(ctx context.Context, in *struct{ Body CreateJ
 	return out, nil
 }
 
-// params reads the form by hand. Parts of both forms in one request, or of neither, are refused; so is, for now, the form from a transaction,
-// as the transaction it names is not there.
-func (b CreateJournalEntry) params(at string, faults *fault.List) journal.CreateParams {
+// params reads either form. Parts of both in one request, or of neither, are refused.
+func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params {
 	fromTransaction := map[string]bool{
 		"transaction_type": b.TransactionType != "", "classification": b.Classification != "", "ledger_account_id": b.LedgerAccountID != "",
 		"offset_ledger_account_id": b.OffsetLedgerAccountID != "", "vendor_name": b.VendorName.Set, "auto_post": b.AutoPost != nil,
@@ -57,32 +90,42 @@ func (b CreateJournalEntry) params(at string, faults *fault.List) journal.Create
 		}
 	}
 	if !byHand && (other || b.TransactionID != "") {
-		b.checkTransactionForm(at, faults)
-	} else {
-		if b.Lines == nil {
-			faults.Addf(at+"lines", "is required")
-		}
-		if b.AccountingDate == "" {
-			faults.Addf(at+"accounting_date", "is required")
-		}
+		return b.transactionForm(at, faults)
+	}
+	if b.DryRun {
+		faults.Addf(at+"dry_run", "belongs to an entry from a transaction, or to the batch")
+	}
+	if b.Lines == nil {
+		faults.Addf(at+"lines", "is required")
+	}
+	if b.AccountingDate == "" {
+		faults.Addf(at+"accounting_date", "is required")
 	}
 	p := journal.CreateParams{
 		LegalEntityID: b.LegalEntityID, AccountingDate: b.AccountingDate, Memo: b.Memo.Value, TagIDs: b.TagIDs, Status: journal.Status(b.Status),
 		TransactionID: b.TransactionID, OriginatedBy: journal.ByHand, Lines: lineParams(b.Lines),
 	}
-	return p
+	return booking.Params{ByHand: &p}
 }
 
-func (b CreateJournalEntry) checkTransactionForm(at string, faults *fault.List) {
+func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booking.Params {
 	if b.TransactionID == "" {
 		faults.Addf(at+"transaction_id", "is required with transaction_type")
 	}
 	if (b.TransactionType == "") == (b.Classification == "") {
 		faults.Addf(at+"transaction_type", "exactly one of transaction_type and classification is required")
 	}
-	if b.LedgerAccountID == "" {
-		faults.Addf(at+"ledger_account_id", "is required")
+	p := booking.Params{
+		TransactionID: b.TransactionID, Type: cmp.Or(b.TransactionType, b.Classification), LedgerAccountID: b.LedgerAccountID, OffsetAccountID: b.OffsetLedgerAccountID,
+		AccountingDate: b.AccountingDate, VendorName: b.VendorName.Value, AutoPost: b.AutoPost != nil && *b.AutoPost,
 	}
+	if b.Memo.Set {
+		p.Memo = &b.Memo.Value
+	}
+	if b.TagIDs != nil {
+		p.TagIDs = &b.TagIDs
+	}
+	return p
 }
 
 func lineParams(lines []CreateJournalLine) []journal.LineParams {
@@ -126,8 +169,11 @@ func (a *API) listJournalEntries(ctx context.Context, in *struct {
 }
 
 func (a *API) getJournalEntry(ctx context.Context, in *struct{ entryPath }) (Data[JournalEntry], error) {
-	g, err := a.app.Journal.Get(ctx, in.ID)
-	return a.viewGuided(ctx, g, err)
+	m, err := a.app.Bookings.Get(ctx, in.ID)
+	if err != nil {
+		return Data[JournalEntry]{}, err
+	}
+	return Data[JournalEntry]{viewMade(actor.From(ctx).OrganizationID, m)}, nil
 }
 
 func (b UpdateJournalEntry) params() journal.UpdateParams {
@@ -171,7 +217,7 @@ func (a *API) reverseJournalEntry(ctx context.Context, in *struct {
 }) (Data[JournalEntry], error) {
 	var p journal.ReverseParams
 	if b := in.Body; b != nil {
-		p = journal.ReverseParams{AccountingDate: b.AccountingDate, Memo: b.Memo.Value}
+		p = journal.ReverseParams{AccountingDate: b.AccountingDate, Memo: b.Memo.Value, Cascade: b.Cascade != ""}
 	}
 	g, err := a.app.Journal.Reverse(ctx, in.ID, p)
 	return a.viewGuided(ctx, g, err)
@@ -179,10 +225,28 @@ func (a *API) reverseJournalEntry(ctx context.Context, in *struct {
 
 func (a *API) correctJournalEntry(ctx context.Context, in *struct {
 	entryPath
-	Body UpdateJournalEntry
+	Body CorrectJournalEntry
 }) (Data[JournalEntry], error) {
-	g, err := a.app.Journal.Correct(ctx, in.ID, in.Body.params())
-	return a.viewGuided(ctx, g, err)
+	b := in.Body
+	anew := b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != nil || b.OffsetLedgerAccountID != nil
+	switch {
+	case b.TransactionType != "" && b.Classification != "":
+		return Data[JournalEntry]{}, fault.Invalidf("transaction_type", "only one of transaction_type and classification may be given")
+	case anew && (b.Lines != nil || b.LegalEntityID != nil):
+		return Data[JournalEntry]{}, fault.Invalidf("lines", "follow from the transaction where its type or account is given")
+	case !anew && b.DryRun:
+		return Data[JournalEntry]{}, fault.Invalidf("dry_run", "goes with transaction_type, ledger_account_id or offset_ledger_account_id")
+	case !anew:
+		g, err := a.app.Journal.Correct(ctx, in.ID, b.UpdateJournalEntry.params())
+		return a.viewGuided(ctx, g, err)
+	}
+	m, err := a.app.Bookings.Correct(ctx, in.ID, booking.CorrectParams{
+		Type: cmp.Or(b.TransactionType, b.Classification), LedgerAccountID: b.LedgerAccountID, OffsetAccountID: b.OffsetLedgerAccountID, Update: b.UpdateJournalEntry.params(), Dry: b.DryRun,
+	})
+	if err != nil {
+		return Data[JournalEntry]{}, err
+	}
+	return Data[JournalEntry]{viewMade(actor.From(ctx).OrganizationID, m)}, nil
 }
 
 func (a *API) listLedgerAccountLines(ctx context.Context, in *struct {
@@ -209,7 +273,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	v := JournalEntry{
 		ID: e.ID, OrganizationID: organizationID, SequenceNumber: e.SequenceNumber(), Status: string(e.Status), OriginatedBy: e.OriginatedBy,
 		AccountingDate: stamp(e.AccountingDate), PostedAt: stampOrNull(e.PostedAt), Memo: db.OrNull(e.Memo), LegalEntityID: e.LegalEntityID,
-		TransactionID: db.OrNull(e.TransactionID), PeriodID: db.OrNull(e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
+		TransactionID: db.OrNull(e.TransactionID), TransactionNumber: transactionNumber(e), PeriodID: db.OrNull(e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
 		ReversalChain: ReversalChain{db.OrNull(e.PreviousID), db.OrNull(e.NextID)}, PeriodReassigned: e.Reassigned(), IntendedDate: stampOrNull(e.IntendedDate),
 		EntityAssigned: e.AutoEntity, Lines: make([]JournalLine, len(e.Lines)), Guidance: Guidance{g.Guidance.Allowed, g.Guidance.Warnings, g.Guidance.Version}, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt),
 	}
@@ -219,14 +283,34 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	return v
 }
 
+// viewMade shows an entry with its lots.
+func viewMade(organizationID string, m booking.Made) JournalEntry {
+	v := viewEntry(organizationID, m.Guided)
+	for _, u := range m.Lots {
+		v.Lots = append(v.Lots, EntryLot{
+			AssetID: db.OrNull(u.LotID), AssetType: u.AssetType, Kind: u.Kind, Quantity: u.Quantity.String(), CostBasis: u.Basis.Fixed(u.Currency), Proceeds: u.Proceeds.Fixed(u.Currency),
+			Fee: u.Fee.Fixed(u.Currency), GainLoss: u.Gain.Fixed(u.Currency), DateAcquired: stamp(u.AcquiredAt), Term: db.OrNull(u.Term), Method: db.OrNull(u.Method), IsCorrection: u.Correction,
+		})
+	}
+	for _, c := range m.Changes {
+		v.Changes = append(v.Changes, LotChange{c.EntryID, c.SequenceNumber, db.OrNull(c.TransactionID), string(c.Action), c.Basis, c.Gain, db.OrNull(c.ResultID)})
+	}
+	return v
+}
+
 func viewLine(l journal.Line) JournalLine {
 	v := JournalLine{
-		ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, CreditOrDebit: string(l.Side), Amount: l.Amount.Fixed(l.Currency),
+		Unit: db.OrNull(l.Unit),
+		ID:   l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, CreditOrDebit: string(l.Side), Amount: l.Amount.Fixed(l.Currency),
 		Currency: l.Currency, Memo: db.OrNull(l.Memo), TagIDs: listed(l.TagIDs),
 	}
 	if l.Base != nil {
 		base := l.Base.Fixed(l.BaseCurrency)
 		v.BaseAmount = &base
+	}
+	if l.Quantity != nil {
+		quantity := l.Quantity.String()
+		v.Quantity = &quantity
 	}
 	return v
 }
@@ -241,4 +325,12 @@ func listed(texts []string) []string {
 		return []string{}
 	}
 	return texts
+}
+
+func transactionNumber(e journal.Entry) *string {
+	if e.TransactionNo == 0 {
+		return nil
+	}
+	text := txn.SequenceNumber(e.TransactionNo)
+	return &text
 }

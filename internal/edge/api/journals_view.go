@@ -8,7 +8,7 @@ type JournalEntry struct {
 	OrganizationID    string                `json:"organization_id" doc:"The organization whose books these are"`
 	SequenceNumber    string                `json:"sequence_number" doc:"JE- and a number; numbers have no gaps"`
 	Status            string                `json:"status" enum:"draft,posted" doc:"Only posted entries count"`
-	OriginatedBy      string                `json:"originated_by" doc:"What made it: manual, import, reversal, correction, revaluation"`
+	OriginatedBy      string                `json:"originated_by" doc:"What made it: manual, import, reversal, correction, opening, transaction, true_up, revaluation"`
 	AccountingDate    string                `json:"accounting_date" format:"date-time" doc:"When it counts"`
 	PostedAt          *string               `json:"posted_at" format:"date-time" doc:"When it was posted"`
 	Memo              *string               `json:"memo" doc:"What it is about"`
@@ -26,6 +26,8 @@ type JournalEntry struct {
 	IntendedDate      *string               `json:"intended_accounting_date" format:"date-time" doc:"The date that was asked for, when it was reassigned"`
 	EntityAssigned    bool                  `json:"legal_entity_auto_assigned" doc:"Whether the legal entity was not named but followed"`
 	Lines             []JournalLine         `json:"lines" doc:"Its lines, in order"`
+	Lots              []EntryLot            `json:"lots,omitempty" doc:"What it took from which lots; of a draft, what it would take now. Not in lists"`
+	Changes           []LotChange           `json:"changes,omitempty" doc:"Entries after it that take other lots because of it, and what was done, or on a dry run would be done, about that. Only in the answer to the request that made it"`
 	IsSync            bool                  `json:"is_sync" doc:"Whether it is in the connected general ledger"`
 	LatestSync        OrNull[GLSyncAttempt] `json:"latest_gl_sync_attempt" doc:"The last attempt to bring it there"`
 	Guidance          Guidance              `json:"guidance" doc:"What may be done to it now"`
@@ -50,6 +52,35 @@ type JournalLine struct {
 	BaseAmount      *string  `json:"base_amount" format:"decimal" doc:"The amount in the legal entity's currency, once it is posted"`
 	Memo            *string  `json:"memo" doc:"What the line is about"`
 	TagIDs          []string `json:"tag_ids" doc:"The line's own tags"`
+	Unit            *string  `json:"unit" doc:"What the account holds, where that is not the currency of the books: an asset, or foreign money"`
+	Quantity        *string  `json:"quantity" format:"decimal" doc:"How much of it"`
+}
+
+// EntryLot is what an entry takes from one lot.
+type EntryLot struct {
+	AssetID      *string `json:"asset_id" doc:"The lot; null for what was not there"`
+	AssetType    string  `json:"asset_type" doc:"The asset"`
+	Kind         string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"What became of it: a disposal and a fee realize gains, the others carry cost and date on"`
+	Quantity     string  `json:"quantity" format:"decimal" doc:"How much of it"`
+	CostBasis    string  `json:"cost_basis" format:"decimal" doc:"What that cost"`
+	Proceeds     string  `json:"proceeds" format:"decimal" doc:"What was got for it, before the fee"`
+	Fee          string  `json:"fee" format:"decimal" doc:"Its share of the fee"`
+	GainLoss     string  `json:"gain_loss" format:"decimal" doc:"What was realized"`
+	DateAcquired string  `json:"date_acquired" format:"date-time" doc:"When the lot was acquired"`
+	Term         *string `json:"term" enum:"short,long" doc:"How long it was held"`
+	Method       *string `json:"method" doc:"The rule by which it was chosen"`
+	IsCorrection bool    `json:"is_correction" doc:"Whether the amounts are differences to what was booked in a closed period"`
+}
+
+// LotChange is what an entry changes about another one.
+type LotChange struct {
+	JournalEntryID  string  `json:"journal_entry_id" doc:"The entry that takes other lots"`
+	SequenceNumber  string  `json:"sequence_number" doc:"How people call it"`
+	TransactionID   *string `json:"transaction_id" doc:"The transaction it records"`
+	Action          string  `json:"action" enum:"noted,corrected,trued_up" doc:"noted: its lines are the same; corrected: it is reversed and posted anew; trued_up: its period is closed, so the difference is booked in the first open one"`
+	CostBasisChange string  `json:"cost_basis_change" format:"decimal" doc:"What it takes costs so much more"`
+	GainLossChange  string  `json:"gain_loss_change" format:"decimal" doc:"So much more is realized"`
+	ResultID        *string `json:"result_journal_entry_id" doc:"The entry that corrects it or trues it up"`
 }
 
 // CreateJournalEntry describes an entry in one of two forms: by hand, with lines, or from a transaction, with its type and account.
@@ -68,6 +99,22 @@ type CreateJournalEntry struct {
 	OffsetLedgerAccountID string      `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: instead of the source's account"`
 	VendorName            Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"From a transaction: a supplier, found or made as a tag"`
 	AutoPost              *bool       `json:"auto_post,omitempty" doc:"From a transaction: post it at once"`
+	DryRun                bool        `json:"dry_run,omitempty" doc:"From a transaction: answer with what would be made, and which entries after it would take other lots, and make nothing"`
+}
+
+// CorrectJournalEntry says what an entry should have been: by hand, or, of an entry from a transaction, by another type or account.
+type CorrectJournalEntry struct {
+	UpdateJournalEntry
+	TransactionType       string  `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Of an entry from a transaction: its type; its lines are made anew, its lots taken anew"`
+	Classification        string  `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"Older name of transaction_type"`
+	LedgerAccountID       *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Of an entry from a transaction: the account that stands against the source's"`
+	OffsetLedgerAccountID *string `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Of an entry from a transaction: instead of the source's account"`
+	DryRun                bool    `json:"dry_run,omitempty" doc:"With a type or an account: answer with what would be made, and make nothing"`
+}
+
+// TransformSchema asks for at least one change.
+func (CorrectJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return changing(s)
 }
 
 // TransformSchema shows one of the two forms as it may be sent.
@@ -108,6 +155,7 @@ func (UpdateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma
 type ReverseJournalEntry struct {
 	AccountingDate string      `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Defaults to the entry's own date, or today when that month is closed"`
 	Memo           Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Defaults to the number and memo of the entry"`
+	Cascade        string      `json:"cascade,omitempty" enum:"replay" doc:"replay: entries that used the lots this one brought in take others, and are corrected"`
 }
 
 // CreateJournalEntries makes many entries at once, all or none.

@@ -193,7 +193,7 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 		return answer, false, err
 	}
 	open := a.app.DB.Write
-	if r.Together {
+	if one, ok := in.(interface{ alone() bool }); r.Together && !(ok && one.alone()) {
 		open = a.app.DB.WriteTogether
 	}
 	err = open(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {

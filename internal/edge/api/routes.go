@@ -14,7 +14,9 @@ const (
 
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
-func (a *API) routes() []Route { return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheMoney(), a.ofTheValues()) }
+func (a *API) routes() []Route {
+	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheAssets(), a.ofTheMoney())
+}
 
 // ofTheBooks are the operations on what is booked and reported.
 func (a *API) ofTheBooks() []Route {
@@ -54,11 +56,6 @@ func (a *API) ofTheBooks() []Route {
 		on("POST", "/v1/spam-listings", write, all, IDEM, a.createSpamListing, "Spam listings", "Always let a contract, address or symbol through, or never; what arrived before stays as it was judged").creates(),
 		on("DELETE", "/v1/spam-listings/{spam_listing_id}", write, all, plain, a.deleteSpamListing, "Spam listings", "Delete a listing; what arrived before stays as it was judged"),
 
-		on("GET", "/v1/asset-policies", read, reads, plain, a.listAssetPolicies, "Asset policies", "What the organization says of assets, by symbol; of others the usual holds"),
-		on("GET", "/v1/asset-policies/{asset_type}", read, reads, plain, a.getAssetPolicy, "Asset policies", "What holds of an asset: what the organization says, or the usual"),
-		on("PUT", "/v1/asset-policies/{asset_type}", write, all, plain, a.putAssetPolicy, "Asset policies", "Say what holds of an asset, in place of what was said before"),
-		on("DELETE", "/v1/asset-policies/{asset_type}", write, all, plain, a.deleteAssetPolicy, "Asset policies", "Take back what was said of an asset: the usual holds again"),
-
 		on("GET", "/v1/imports", read, reads, plain, a.listImports, "Imports", "Files of transactions that were brought, the newest first"),
 		first(on("POST", "/v1/imports", write, all, IDEM, a.createImport, "Imports", "Bring a file of transactions; it is read in the background, and what the source has already is left out").creates(), a.receiveImport),
 		on("GET", "/v1/imports/{import_id}", read, reads, plain, a.getImport, "Imports", "How far an import is, and the first rows that could not be read"),
@@ -89,6 +86,16 @@ func (a *API) ofTheBooks() []Route {
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
+	}
+}
+
+// ofTheAssets are the operations on what assets are and what they are worth.
+func (a *API) ofTheAssets() []Route {
+	return []Route{
+		on("GET", "/v1/asset-policies", read, reads, plain, a.listAssetPolicies, "Asset policies", "What the organization says of assets, by symbol; of others the usual holds"),
+		on("GET", "/v1/asset-policies/{asset_type}", read, reads, plain, a.getAssetPolicy, "Asset policies", "What holds of an asset: what the organization says, or the usual"),
+		on("PUT", "/v1/asset-policies/{asset_type}", write, all, plain, a.putAssetPolicy, "Asset policies", "Say what holds of an asset, in place of what was said before"),
+		on("DELETE", "/v1/asset-policies/{asset_type}", write, all, plain, a.deleteAssetPolicy, "Asset policies", "Take back what was said of an asset: the usual holds again"),
 
 		on("GET", "/v1/prices", read, reads, plain, a.listPrices, "Prices", "What assets were worth, the latest instant first"),
 		on("POST", "/v1/prices", write, all, IDEM, a.createPrice, "Prices", "Store the price of an asset at an instant, or at the close of a day").creates(),
@@ -97,6 +104,12 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/prices/{price_id}", read, reads, plain, a.getPrice, "Prices", "One price"),
 		on("PATCH", "/v1/prices/{price_id}", write, all, plain, a.updatePrice, "Prices", "Change what a price says"),
 		on("DELETE", "/v1/prices/{price_id}", write, all, plain, a.deletePrice, "Prices", "Delete a price that nothing rests on"),
+
+		on("GET", "/v1/revaluations", read, reads, plain, a.listRevaluations, "Revaluations", "Revaluations, the newest first"),
+		on("POST", "/v1/revaluations", write, all, IDEM, a.createRevaluation, "Revaluations", "Measure what is held at the end of a period by the rules of each legal entity, and book what is lacking; again, it replaces what changed").creates(),
+		on("GET", "/v1/revaluations/{revaluation_id}", read, reads, plain, a.getRevaluation, "Revaluations", "A revaluation and what it measured"),
+		on("GET", "/v1/revaluations/{revaluation_id}/rows", read, reads, plain, a.listRevaluationRows, "Revaluations", "The lots and accounts that a revaluation measured"),
+		on("POST", "/v1/revaluations/{revaluation_id}/reverse", write, all, IDEM, a.reverseRevaluation, "Revaluations", "Undo the last revaluation of an open period: its entries are reversed"),
 	}
 }
 
@@ -108,17 +121,15 @@ func (a *API) ofTheMoney() []Route {
 		on("GET", "/v1/sources/{source_id}", read, reads, plain, a.getSource, "Sources", "A source, by its id or that of its account"),
 		on("PATCH", "/v1/sources/{source_id}", write, all, plain, a.updateSource, "Sources", "Change a source; once it has transactions, only its name and its ledger account"),
 		on("DELETE", "/v1/sources/{source_id}", write, all, plain, a.deleteSource, "Sources", "Delete a source made by hand that nothing uses, or a bank aggregator's account with its transactions; if it fails half-way, send it again").apart(),
-	}
-}
 
-// ofTheValues are the operations that measure what is held.
-func (a *API) ofTheValues() []Route {
-	return []Route{
-		on("GET", "/v1/revaluations", read, reads, plain, a.listRevaluations, "Revaluations", "Revaluations, the newest first"),
-		on("POST", "/v1/revaluations", write, all, IDEM, a.createRevaluation, "Revaluations", "Measure what is held at the end of a period by the rules of each legal entity, and book what is lacking; again, it replaces what changed").creates(),
-		on("GET", "/v1/revaluations/{revaluation_id}", read, reads, plain, a.getRevaluation, "Revaluations", "A revaluation and what it measured"),
-		on("GET", "/v1/revaluations/{revaluation_id}/rows", read, reads, plain, a.listRevaluationRows, "Revaluations", "The lots and accounts that a revaluation measured"),
-		on("POST", "/v1/revaluations/{revaluation_id}/reverse", write, all, IDEM, a.reverseRevaluation, "Revaluations", "Undo the last revaluation of an open period: its entries are reversed"),
+		on("GET", "/v1/assets", read, reads, plain, a.listAssets, "Assets", "Lots of assets: what was acquired at one time and cost, and what is left of it, the newest first"),
+		on("POST", "/v1/assets", write, all, IDEM, a.createAsset, "Assets", "Enter an asset that was there before the books began, and post what it cost as an opening balance").creates(),
+		on("GET", "/v1/assets/{asset_id}", read, reads, plain, a.getAsset, "Assets", "One asset"),
+		on("PATCH", "/v1/assets/{asset_id}", write, all, plain, a.updateAsset, "Assets", "Change an asset that was entered by hand; its entry is corrected, and what was taken from it is reckoned again"),
+		on("DELETE", "/v1/assets/{asset_id}", write, all, plain, a.deleteAsset, "Assets", "Delete an asset that was entered by hand and of which nothing was taken; its entry is reversed"),
+		on("GET", "/v1/assets/{asset_id}/dispositions", read, reads, plain, a.listAssetDispositions, "Assets", "What was taken from an asset, the latest first"),
+		on("GET", "/v1/assets/lot-selections", read, reads, plain, a.getLotSelection, "Assets", "The lots that were chosen for a transaction"),
+		on("POST", "/v1/assets/lot-selections", write, all, IDEM, a.storeLotSelection, "Assets", "Choose the lots a transaction will take, where the cost basis method is specific_id; an earlier choice is replaced, and an empty one takes it back"),
 	}
 }
 

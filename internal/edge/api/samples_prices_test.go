@@ -20,7 +20,9 @@ func init() {
 			newPrice(t, n)
 			return sample{query: "limit=1&asset_types=BTC&currency=USD&start_date=2026-01-01&end_date=2026-12-31&origin=manual"}
 		},
-		"POST /v1/prices": func(*testing.T, *apitest.Tenant) sample { return sample{body: aPrice(), another: map[string]any{"price": "2"}} },
+		"POST /v1/prices": func(*testing.T, *apitest.Tenant) sample {
+			return sample{body: aPrice(), another: map[string]any{"price": "2"}}
+		},
 		"POST /v1/prices/batch": func(*testing.T, *apitest.Tenant) sample {
 			return sample{body: map[string]any{"prices": []any{aPrice()}, "dry_run": false}, another: map[string]any{"prices": []any{aPrice(), aPrice()}}}
 		},

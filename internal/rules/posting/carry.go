@@ -131,7 +131,7 @@ func carryPair(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		return p.gives(gift{leg: out, target: in.account(), worth: value, own: value.fee, paid: value.gross}, p.feeRole(out))
+		return p.gives(gift{leg: out, target: in.account(), worth: value, own: value.fee, paid: value.gross, got: in}, p.feeRole(out))
 	}
 	quantity, value, err := p.shortfall(out, in)
 	if err != nil {
@@ -229,11 +229,11 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	if l.inward {
 		there, here = sourceLine, targetLine
 	}
-	left := w.takeFrom(here, t.From.Account, t.AccountOnly, a, missing.Add(unspent))
+	left := w.takeFrom(here, t.From.Account, t.AccountOnly, t.Asset, a, missing.Add(unspent))
 	w.expense(l.costs)
 	w.gain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
 	if l.through == nil {
-		w.line(there, book.Debit, t.To.Account, carried, "")
+		w.holding(there, book.Debit, t.To.Account, carried, "", l.asset, l.lands)
 		w.arrive(l, a, missing)
 		return
 	}

@@ -24,7 +24,7 @@ type gift struct {
 	paid      money.Decimal // what leaves, of money
 	costs     []cost        // the fee, and those paid in other assets
 	treatment treatment
-	got       *Leg // what is got in lots, nil where it is anything else
+	got       *Leg // what is got for it, nil where that is no leg
 	purely    bool // All of it is a fee.
 }
 
@@ -57,7 +57,7 @@ func receive(p *Plan) error {
 			w.expense(costs)
 		}
 		w.line(targetLine, book.Credit, target, value.gross, "")
-		w.line(sourceLine, book.Debit, leg.account(), landed, "")
+		w.holding(sourceLine, book.Debit, leg.account(), landed, "", leg.Asset, leg.arrived())
 		if leg.Asset.Lots {
 			w.create(leg, leg.account(), landed, p.in.Type == Unknown)
 		}
@@ -117,10 +117,7 @@ func exchange(p *Plan) error {
 		return err
 	}
 	// What is got is worth what was received; what was given brought that, and paid for its own fee.
-	g := gift{leg: out, target: in.account(), own: given.fee, spent: out.feeQuantity(), paid: given.gross, worth: worth{received.gross.Add(given.fee), given.fee.Add(received.fee)}}
-	if in.Asset.Lots {
-		g.got = in
-	}
+	g := gift{leg: out, target: in.account(), own: given.fee, spent: out.feeQuantity(), paid: given.gross, worth: worth{received.gross.Add(given.fee), given.fee.Add(received.fee)}, got: in}
 	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
 		g.treatment = capitalized
 	}
@@ -205,12 +202,16 @@ func (p *Plan) post(w *writer, g gift, a Answer) {
 	case capitalized:
 		got = got.Add(total(g.costs))
 	}
-	w.line(targetLine, book.Debit, g.target, got, "")
-	if g.got != nil {
-		w.create(g.got, g.target, got, false)
+	if g.got == nil {
+		w.line(targetLine, book.Debit, g.target, got, "")
+	} else {
+		w.holding(targetLine, book.Debit, g.target, got, "", g.got.Asset, g.got.arrived())
+		if g.got.Asset.Lots {
+			w.create(g.got, g.target, got, false)
+		}
 	}
 	if !g.leg.Asset.Lots {
-		w.line(sourceLine, book.Credit, g.leg.account(), g.paid, "")
+		w.holding(sourceLine, book.Credit, g.leg.account(), g.paid, "", g.leg.Asset, g.leg.Quantity)
 		w.gain(g.worth.gross.Sub(g.paid), FXGain, FXLoss)
 		return
 	}

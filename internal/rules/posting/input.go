@@ -1,6 +1,8 @@
 package posting
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -79,6 +81,19 @@ type Books struct {
 // Rate names a rate: how much of To one of From is.
 type Rate struct{ From, To string }
 
+// MarshalText writes a rate's name, so that it can be a key.
+func (r Rate) MarshalText() ([]byte, error) { return []byte(r.From + ">" + r.To), nil }
+
+// UnmarshalText reads it.
+func (r *Rate) UnmarshalText(text []byte) error {
+	from, to, found := strings.Cut(string(text), ">")
+	if !found {
+		return fmt.Errorf("posting: %q names no rate", text)
+	}
+	*r = Rate{from, to}
+	return nil
+}
+
 // The roles of accounts that lines go to.
 const (
 	FeesNetwork      = "fees_network"
@@ -105,3 +120,11 @@ func (l *Leg) account() string {
 
 // landed is what arrives of an inflow.
 func (l *Leg) landed() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
+
+// arrived is what arrives of an inflow in the books: of money whose platform does not say what the fee took, its share of the value.
+func (l *Leg) arrived() money.Decimal {
+	if l.Asset.Lots {
+		return l.landed()
+	}
+	return l.Quantity.Sub(l.feeQuantity())
+}

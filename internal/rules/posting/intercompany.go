@@ -76,7 +76,7 @@ func (p *Plan) sell(g gift, between *passage) error {
 		}
 	}
 	p.add(func(w *writer, _ Answer) {
-		w.owe(in.from(), between, owed)
+		w.owe(in.from(), between, owed, in.Asset, in.arrived())
 		if in.Asset.Lots {
 			w.create(in, in.account(), owed, false)
 		}
@@ -85,9 +85,9 @@ func (p *Plan) sell(g gift, between *passage) error {
 }
 
 // owe writes the lines of the legal entity that receives.
-func (w *writer) owe(to Place, between *passage, amount money.Decimal) {
+func (w *writer) owe(to Place, between *passage, amount money.Decimal, asset Asset, quantity money.Decimal) {
 	w.at(to.Entity, between.to)
-	w.line(targetLine, book.Debit, to.Account, amount, "")
+	w.holding(targetLine, book.Debit, to.Account, amount, "", asset, quantity)
 	w.line(sourceLine, book.Credit, between.dueTo, amount, "")
 }
 
@@ -98,7 +98,7 @@ func (p *Plan) pass(w *writer, l load, a Answer, carried money.Decimal) {
 		w.err = err
 		return
 	}
-	w.owe(l.take.To, l.through, amount)
+	w.owe(l.take.To, l.through, amount, l.asset, l.lands)
 	a.Slices = slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Fee })
 	weights := make([]money.Decimal, len(a.Slices))
 	for i, s := range a.Slices {

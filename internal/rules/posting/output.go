@@ -69,6 +69,9 @@ type Line struct {
 	Amount          money.Decimal
 	Currency        string
 	Memo            string
+	// Unit and Quantity are what the line holds where that is not the currency of the books: so much of an asset, or so much foreign money.
+	Unit     string
+	Quantity money.Decimal
 }
 
 // Lot is one the entry makes: a new one, or what became of a slice of another.

@@ -251,7 +251,7 @@ func (p *Plan) payFees() ([]cost, error) {
 		if !leg.Asset.Lots {
 			p.paid = append(p.paid, step{noTake, func(w *writer, _ Answer) {
 				w.at(leg.Entity, currency)
-				w.line(sourceLine, book.Credit, leg.account(), worth.gross, "")
+				w.holding(sourceLine, book.Credit, leg.account(), worth.gross, "", leg.Asset, leg.Quantity)
 			}})
 			continue
 		}

@@ -50,7 +50,7 @@ func (r *Refusal) Unwrap() error {
 	if r.Field == "" {
 		return fault.Conflictf("%s", r.Message)
 	}
-	return fault.ConflictAt([]fault.Field{{Name: r.Field, Message: r.Message}}, "the transaction cannot be booked")
+	return fault.ConflictAt([]fault.Field{{Name: r.Field, Message: r.Message}}, "%s", r.Message)
 }
 
 func refuse(reason Reason, field, format string, args ...any) *Refusal {

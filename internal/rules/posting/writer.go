@@ -48,7 +48,7 @@ func (w *writer) line(c class, side book.Side, account string, amount money.Deci
 	if amount.IsZero() {
 		return
 	}
-	next := written{Line{w.entity, account, side, amount, w.currency, memo}, c}
+	next := written{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
 	if c == feeLine || c == gainLine { // one line for each account is enough
 		for i, l := range w.lines {
 			if l.class == c && l.Entity == next.Entity && l.Account == account && l.Side == side {
@@ -58,6 +58,18 @@ func (w *writer) line(c class, side book.Side, account string, amount money.Deci
 		}
 	}
 	w.lines = append(w.lines, next)
+}
+
+// holding writes a line of an account that holds something, and how much of it.
+func (w *writer) holding(c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal) {
+	if amount.IsZero() {
+		return
+	}
+	w.line(c, side, account, amount, memo)
+	if asset.Lots || asset.Symbol != w.currency {
+		last := &w.lines[len(w.lines)-1]
+		last.Unit, last.Quantity = asset.Symbol, quantity
+	}
 }
 
 // byRole writes a line to the account that has a role.
@@ -90,11 +102,11 @@ func (w *writer) gain(amount money.Decimal, gain, loss string) {
 
 // source writes what lots leave their accounts at, and gives the whole.
 func (w *writer) source(leg *Leg, a Answer) money.Decimal {
-	return w.takeFrom(sourceLine, leg.account(), leg.Offset != "", a, money.Decimal{})
+	return w.takeFrom(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
 }
 
 // takeFrom credits the accounts that carry the slices, or the one that was named, and that of the source with an extra amount that no lot carries.
-func (w *writer) takeFrom(c class, account string, named bool, a Answer, extra money.Decimal) money.Decimal {
+func (w *writer) takeFrom(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
 	var accounts []string
 	amounts, parts := map[string]money.Decimal{}, map[string][]Slice{}
 	put := func(account string, amount money.Decimal) {
@@ -115,9 +127,16 @@ func (w *writer) takeFrom(c class, account string, named bool, a Answer, extra m
 	var total money.Decimal
 	for _, at := range accounts {
 		total = total.Add(amounts[at])
-		w.line(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]))
+		w.holding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, quantityOf(parts[at]))
 	}
 	return total
+}
+
+func quantityOf(parts []Slice) (sum money.Decimal) {
+	for _, s := range parts {
+		sum = sum.Add(s.Quantity)
+	}
+	return sum
 }
 
 // memoSlices bounds the slices a memo names; the rest are in the rows of the lots.

@@ -1,0 +1,249 @@
+package asset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// facts is what the audit and events say of a lot that was entered by hand.
+func (l Lot) facts() map[string]any {
+	return map[string]any{
+		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis, "currency": l.Currency, "date_received": l.AcquiredAt,
+		"legal_entity_id": l.LegalEntityID, "ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID, "journal_entry_id": db.OrNull(l.JournalEntryID),
+	}
+}
+
+func record(ctx context.Context, tx *db.Tx, action string, before, after *Lot) {
+	c := audit.Change{Action: action, ResourceType: noun}
+	if before != nil {
+		c.ResourceID, c.Before = before.ID, before.facts()
+	}
+	if after != nil {
+		c.ResourceID, c.After = after.ID, after.facts()
+	}
+	audit.Record(ctx, tx, c)
+}
+
+// Create enters an asset that was there before the books began: a lot, and its cost against the equity that opening balances stand in. What cost
+// nothing is a lot without an entry.
+func (s *Service) Create(ctx context.Context, p CreateParams) (h Held, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
+			return err
+		}
+		l, err := p.settle(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		opening, err := openingOf(ctx, tx, b, l.LegalEntityID)
+		if err != nil {
+			return err
+		}
+		if err := isOpen(b, l.LegalEntityID, opening); err != nil {
+			return err
+		}
+		l.ID, l.CreatedAt = tx.NewID(id.Asset), tx.Now()
+		if l.AcquiredAt.IsZero() {
+			l.AcquiredAt = opening
+		}
+		periodID, err := s.open(ctx, tx, &l, opening)
+		if err != nil {
+			return err
+		}
+		if err := s.ledger.hand(ctx, tx, b, nil, &l, periodID); err != nil {
+			return err
+		}
+		record(ctx, tx, "asset.created", nil, &l)
+		h, err = get(ctx, tx, l.ID)
+		return err
+	})
+	return h, err
+}
+
+// openingOf is the last instant before the first accounting period of a legal entity. That is the month of the first thing that happened to it,
+// booked or not; when that is an opening balance, the next ones join it, so that it does not move away from itself.
+func openingOf(ctx context.Context, tx *db.Tx, b *books.Books, legalEntityID string) (time.Time, error) {
+	first := time.Time{}
+	earlier := func(at time.Time) {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	entries, err := selectFirstEntry(ctx, tx, legalEntityID)
+	if err != nil {
+		return first, err
+	}
+	for _, e := range entries {
+		if e.OriginatedBy == journal.ByOpening {
+			earlier(e.At.Add(instant))
+		} else {
+			earlier(calendar.MonthOf(e.At, b.Zone).Start(b.Zone))
+		}
+	}
+	told, err := selectFirstTransactions(ctx, tx, legalEntityID)
+	for _, at := range told {
+		if at != nil {
+			earlier(calendar.MonthOf(*at, b.Zone).Start(b.Zone))
+		}
+	}
+	if first.IsZero() {
+		first = calendar.MonthOf(tx.Now(), b.Zone).Start(b.Zone)
+	}
+	return first.Add(-instant), err
+}
+
+// instant is how fine times are kept.
+const instant = time.Millisecond
+
+// isOpen refuses to change what a closed first period began with.
+func isOpen(b *books.Books, legalEntityID string, opening time.Time) error {
+	month := calendar.MonthOf(opening, b.Zone)
+	if month.Key() > b.ClosedThrough(legalEntityID) {
+		return nil
+	}
+	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first", b.Entities[legalEntityID].Name, month.Next().Key())
+}
+
+// open posts what a lot cost, and gives the accounting period. There is no entry of what cost nothing, but the period is there.
+func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (periodID string, err error) {
+	if l.CostBasis.IsZero() {
+		l.JournalEntryID = ""
+		return ensure(ctx, tx, at)
+	}
+	lines, err := l.lines(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " + l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+	}}, func(int) string { return "" })
+	if err != nil {
+		return "", err
+	}
+	l.JournalEntryID = made[0].ID
+	return made[0].PeriodID, nil
+}
+
+// ensure gives the accounting period of an instant, made now if there is none.
+func ensure(ctx context.Context, tx *db.Tx, at time.Time) (string, error) {
+	zone, err := period.Zone(ctx, tx)
+	if err != nil {
+		return "", err
+	}
+	all, err := period.Ensure(ctx, tx, calendar.MonthOf(at, zone))
+	for _, p := range all {
+		if p.Holds(at) {
+			return p.ID, err
+		}
+	}
+	return "", err
+}
+
+// lines are those of the opening entry.
+func (l Lot) lines(ctx context.Context, tx *db.Tx) ([]journal.LineParams, error) {
+	equity, err := account.ByRole(ctx, tx, account.RoleOpeningBalanceEquity)
+	if err != nil {
+		return nil, fmt.Errorf("asset: the account of opening balances: %w", err)
+	}
+	line := func(side book.Side, accountID string) journal.LineParams {
+		return journal.LineParams{LedgerAccountID: accountID, Side: side, Amount: l.CostBasis.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID}
+	}
+	lines := []journal.LineParams{line(book.Debit, l.LedgerAccountID), line(book.Credit, equity.ID)}
+	lines[0].Unit, lines[0].Quantity = l.AssetType, &l.Quantity
+	return lines, nil
+}
+
+// Delete takes an asset away that was entered by hand and of which nothing was taken, and reverses its entry.
+func (s *Service) Delete(ctx context.Context, assetID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
+			return err
+		}
+		l, err := Find(ctx, tx, assetID)
+		if err != nil {
+			return err
+		}
+		if err := l.byHand(); err != nil {
+			return err
+		}
+		if taken := l.taken(); !taken.IsZero() {
+			return fault.Conflictf("%s %s of the asset were taken already: it stays", taken, l.AssetType)
+		}
+		choosing, err := selectChoosing(ctx, tx, l.ID)
+		if err != nil {
+			return err
+		}
+		if len(choosing) > 0 {
+			return fault.Conflictf("the asset is chosen for %s: choose other lots for it first", numbered(choosing))
+		}
+		if err := s.drop(ctx, tx, b, l); err != nil {
+			return err
+		}
+		record(ctx, tx, "asset.deleted", &l, nil)
+		return nil
+	})
+}
+
+// numbered names transactions.
+func numbered(numbers []int64) string {
+	names := make([]string, len(numbers))
+	for i, n := range numbers {
+		names[i] = txn.SequenceNumber(n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// drop takes a lot away, and reverses its entry if it has one.
+func (s *Service) drop(ctx context.Context, tx *db.Tx, b *books.Books, l Lot) error {
+	periodID, err := s.reverse(ctx, tx, b, l)
+	if err != nil {
+		return err
+	}
+	return s.ledger.hand(ctx, tx, b, &l, nil, periodID)
+}
+
+// reverse undoes the entry of a lot, if it has one, and gives the accounting period in which that counts.
+func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot) (periodID string, err error) {
+	if l.JournalEntryID == "" {
+		opening, err := openingOf(ctx, tx, b, l.LegalEntityID)
+		if err != nil {
+			return "", err
+		}
+		return ensure(ctx, tx, opening)
+	}
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	if err != nil {
+		return "", err
+	}
+	reversal, err := s.entries.Undo(ctx, tx, e)
+	return reversal.PeriodID, err
+}
+
+// byHand refuses to change what a transaction brought.
+func (l Lot) byHand() error {
+	if l.Origin == Manual {
+		return nil
+	}
+	return fault.Conflictf("the asset was brought by a transaction and follows from its journal entry: correct that instead")
+}
+
+// taken is how much of a lot is gone.
+func (l Lot) taken() money.Decimal { return l.Quantity.Sub(l.RemainingQuantity) }

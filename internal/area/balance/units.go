@@ -1,0 +1,33 @@
+package balance
+
+import (
+	"cmp"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// UnitKey is where something stands that is not the currency of the books: an asset, or foreign money.
+type UnitKey struct{ Entity, Account, Unit, Period string }
+
+// Unit is how much of it, and what that is in the books: debits less credits.
+type Unit struct{ Quantity, Amount money.Decimal }
+
+// Units are movements of such things.
+type Units map[UnitKey]Unit
+
+// Put adds one movement.
+func (u Units) Put(k UnitKey, quantity, amount money.Decimal) {
+	was := u[k]
+	u[k] = Unit{was.Quantity.Add(quantity), was.Amount.Add(amount)}
+}
+
+// Add adds all of others.
+func (u Units) Add(others Units) {
+	for k, o := range others {
+		u.Put(k, o.Quantity, o.Amount)
+	}
+}
+
+func compareUnits(a, b UnitKey) int {
+	return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Period, b.Period))
+}

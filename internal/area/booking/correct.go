@@ -1,0 +1,123 @@
+package booking
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// CorrectParams say what the entry of a transaction should have been; what is not given stays.
+type CorrectParams struct {
+	Type            string
+	LedgerAccountID *string
+	OffsetAccountID *string
+	Update          journal.UpdateParams // date, memo and tags
+	Dry             bool
+}
+
+// Correct undoes the posted entry of a transaction and books the transaction anew, as another type or to another account.
+func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) (m Made, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		m, err = s.again(ctx, tx, entryID, p)
+		return err
+	})
+	return m, err
+}
+
+func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Made, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return Made{}, err
+	}
+	was, err := journal.Find(ctx, tx, entryID)
+	if err != nil {
+		return Made{}, err
+	}
+	stored, err := selectBooking(ctx, tx, entryID)
+	if err != nil {
+		return Made{}, err
+	}
+	if stored == nil {
+		return Made{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
+	}
+	if p.Type == string(posting.Unknown) {
+		return Made{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted")
+	}
+	if err := s.journal.Undoable(ctx, tx, was); err != nil {
+		return Made{}, err
+	}
+	q := &request{key: "new", Params: p.over(stored)}
+	if q.event, err = (builder{tx: tx, books: b, draft: entryID}).build(ctx, q.Params, ""); err != nil {
+		return Made{}, err
+	}
+	replay := asset.NewReplay(tx, b, loader(b), false)
+	if err := replay.Replace(ctx, entryID, q.key, q.event.work); err != nil {
+		return Made{}, err
+	}
+	if err := replay.Run(ctx); err != nil {
+		return Made{}, err
+	}
+	q.entry = journal.Corrected(was, p.Update)
+	q.entry.Classification = q.Type
+	q.entry.Lines, q.lots = linesOf(replay.Entry(q.key)), replay.Slices(q.key)
+	if p.Dry {
+		out, err := s.look(ctx, tx, []*request{q}, []journal.CreateParams{q.entry}, func(int) string { return "" }, replay)
+		if err != nil {
+			return Made{}, err
+		}
+		return out[0], nil
+	}
+	return s.replace(ctx, tx, was, q, replay)
+}
+
+// over is how the entry is asked for now.
+func (p CorrectParams) over(r *bookingRow) Params {
+	out := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID), AutoPost: true}
+	if p.Type != "" {
+		out.Type = p.Type
+	}
+	if p.LedgerAccountID != nil {
+		out.LedgerAccountID = *p.LedgerAccountID
+	}
+	if p.OffsetAccountID != nil {
+		out.OffsetAccountID = *p.OffsetAccountID
+	}
+	return out
+}
+
+// replace writes the reversal and the new entry.
+func (s *Service) replace(ctx context.Context, tx *db.Tx, was journal.Entry, q *request, replay *asset.Replay) (Made, error) {
+	reversal, err := s.journal.Undo(ctx, tx, was)
+	if err != nil {
+		return Made{}, err
+	}
+	if err := s.undoTrueUps(ctx, tx, was); err != nil {
+		return Made{}, err
+	}
+	guided, err := s.journal.Append(ctx, tx, reversal, q.entry)
+	if err != nil {
+		return Made{}, err
+	}
+	refs, changes, err := s.rebook(ctx, tx, replay.Changes())
+	if err != nil {
+		return Made{}, err
+	}
+	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID, Correct: reversal.PeriodID != was.PeriodID}
+	refs[q.key] = refOf(guided.Entry)
+	if err := s.remember(ctx, tx, guided.ID, q.Params, q.event); err != nil {
+		return Made{}, err
+	}
+	if err := replay.Write(ctx, refs); err != nil {
+		return Made{}, err
+	}
+	if _, err := txn.Save(ctx, tx, q.event.edits(guided.Entry, q.Type)); err != nil {
+		return Made{}, err
+	}
+	return Made{Guided: guided, Lots: q.lots, Changes: changes}, nil
+}

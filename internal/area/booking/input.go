@@ -1,0 +1,318 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/assetpolicy"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/transfers"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// event is what an entry is made of: a transaction, or the two of a pair.
+type event struct {
+	first   txn.Transaction // the one the entry is of: that which goes out, of a pair
+	partner *txn.Transaction
+	work    asset.Work
+}
+
+// transactions are those of the event.
+func (e *event) transactions() []txn.Transaction {
+	if e.partner == nil {
+		return []txn.Transaction{e.first}
+	}
+	return []txn.Transaction{e.first, *e.partner}
+}
+
+// builder makes the input of entries.
+type builder struct {
+	tx    *db.Tx
+	books *books.Books
+	draft string // the entry that is made again
+}
+
+// build finds everything an entry follows from.
+func (m builder) build(ctx context.Context, p Params, at string) (*event, error) {
+	if err := p.check(m.books, at); err != nil {
+		return nil, err
+	}
+	asked, err := txn.Find(ctx, m.tx, p.TransactionID)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, fault.MissingAt("transaction", at+"transaction_id")
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &event{first: asked}
+	if e.partner, err = transfers.Partner(ctx, m.tx, asked); err != nil {
+		return nil, err
+	}
+	if e.partner != nil && txn.IsInflow(asked.Direction) {
+		e.first, e.partner = *e.partner, &asked
+	}
+	for _, t := range e.transactions() {
+		if err := m.bookable(t, at); err != nil {
+			return nil, err
+		}
+	}
+	in, err := m.input(ctx, p, e, asked.ID, at)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := m.prepare(ctx, &in, e)
+	if err != nil {
+		return nil, refused(err, at)
+	}
+	e.work = asset.Work{
+		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " + e.first.SequenceNumber(), Number: e.first.Number, Block: blockOf(e.first), Input: in, Plan: plan,
+		Apart: p.apart(e, asked),
+	}
+	if e.partner != nil {
+		e.work.LotsOf = e.partner.ID
+	}
+	if len(plan.Takes) > 0 {
+		e.work.Picks, err = asset.Selection(ctx, m.tx, e.first.ID)
+	}
+	return e, err
+}
+
+// apart is the account that was named instead of the source's own.
+func (p Params) apart(_ *event, asked txn.Transaction) string {
+	if p.OffsetAccountID == asked.Source.LedgerAccountID {
+		return ""
+	}
+	return p.OffsetAccountID
+}
+
+func blockOf(t txn.Transaction) int64 {
+	if t.Crypto == nil || t.Crypto.BlockNumber == nil {
+		return 0
+	}
+	return *t.Crypto.BlockNumber
+}
+
+// bookable refuses what is spam and what is booked already.
+func (m builder) bookable(t txn.Transaction, at string) error {
+	field := at + "transaction_id"
+	switch {
+	case t.Status == txn.Spam:
+		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}}, "%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
+	case t.JournalEntryID != "" && t.JournalEntryID != m.draft:
+		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}}, "%s has the journal entry %s already: edit, delete or reverse that first",
+			t.SequenceNumber(), t.JournalEntryID)
+	}
+	return nil
+}
+
+// input gathers what the entry follows from.
+func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
+	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{}, Rates: map[posting.Rate]money.Decimal{}}}
+	own, err := m.owned(ctx, e)
+	if err != nil {
+		return in, err
+	}
+	for _, t := range e.transactions() {
+		leg, fee, err := m.leg(ctx, t, own)
+		if err != nil {
+			return in, err
+		}
+		if t.ID == asked && p.OffsetAccountID != t.Source.LedgerAccountID {
+			leg.Offset = p.OffsetAccountID
+		}
+		if err := m.fits(leg, t, at); err != nil {
+			return in, err
+		}
+		in.Books.Currencies[leg.Entity] = m.books.Entities[leg.Entity].BaseCurrency
+		if txn.IsInflow(t.Direction) {
+			in.In = leg
+		} else {
+			in.Out = leg
+		}
+		if fee != nil {
+			in.Fees = append(in.Fees, *fee)
+		}
+	}
+	if in.Target, err = m.target(ctx, p, e, at); err != nil {
+		return in, err
+	}
+	first := m.books.Entities[e.first.Source.LegalEntityID]
+	in.Policy = posting.Policy{
+		NetFees: first.FeeTreatment == entity.FeesNetted, Capitalize: first.FeeTreatment == entity.FeesCapitalized,
+		FairValue: first.IntercompanyBasis == entity.BasisAtFairValue, ParkLoans: first.LoansOut == entity.LoansParked,
+	}
+	return in, nil
+}
+
+// owned tells which assets of the event the organization issued itself.
+func (m builder) owned(ctx context.Context, e *event) (map[string]assetpolicy.Policy, error) {
+	var symbols []string
+	for _, t := range e.transactions() {
+		if !money.IsFiat(t.Asset()) && txn.IsInflow(t.Direction) {
+			symbols = append(symbols, t.Asset())
+		}
+	}
+	if len(symbols) == 0 {
+		return nil, nil
+	}
+	return assetpolicy.Of(ctx, m.tx, symbols)
+}
+
+// fits refuses a leg whose account is for another asset.
+func (m builder) fits(leg *posting.Leg, t txn.Transaction, at string) error {
+	if !leg.Asset.Lots {
+		return nil
+	}
+	if leg.Offset != "" {
+		return holds(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
+	}
+	if a := m.books.Accounts[t.Source.LedgerAccountID]; a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
+		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id", a, t.Source.Name, a.AssetType, leg.Asset.Symbol)
+	}
+	return nil
+}
+
+// shareDigits is how exact a quantity is that a fee took and nobody counted.
+const shareDigits = 18
+
+// leg is a transaction in the words of rules/posting, and what was paid for it in another asset.
+func (m builder) leg(ctx context.Context, t txn.Transaction, own map[string]assetpolicy.Policy) (*posting.Leg, *posting.Leg, error) {
+	symbol := t.Asset()
+	l := &posting.Leg{
+		Place: posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID},
+		Asset: posting.Asset{Symbol: symbol, Chain: chainOf(t), Lots: !money.IsFiat(symbol), Own: own[symbol].OwnToken}, At: t.At,
+	}
+	if t.Quantity != nil {
+		l.Quantity = *t.Quantity
+	}
+	if t.Crypto != nil && t.Crypto.TokenID != "" {
+		l.Asset.Token = strings.ToLower(t.Crypto.ContractAddress) + ":" + t.Crypto.TokenID
+	}
+	if t.Value != nil {
+		l.Value = &posting.Value{Gross: t.Value.Gross, Fee: t.Value.Fee, Currency: t.Value.Currency}
+	} else if err := m.value(ctx, l); err != nil {
+		return nil, nil, err
+	}
+	fee, err := m.fee(ctx, t, l)
+	return l, fee, err
+}
+
+func chainOf(t txn.Transaction) string {
+	if t.Crypto != nil && t.Crypto.Chain != "" {
+		return strings.ToLower(t.Crypto.Chain)
+	}
+	return strings.ToLower(t.Source.Chain)
+}
+
+// value is what a leg is worth that nobody said it of: money is worth itself, an asset what its price says.
+func (m builder) value(ctx context.Context, l *posting.Leg) error {
+	if l.Quantity.IsZero() {
+		return nil
+	}
+	if !l.Asset.Lots {
+		l.Value = &posting.Value{Gross: l.Quantity, Currency: l.Asset.Symbol}
+		return nil
+	}
+	currency := m.books.Entities[l.Entity].BaseCurrency
+	found, there, err := price.At(ctx, m.tx, l.Asset.Symbol, currency, l.At)
+	if err != nil || !there {
+		return err
+	}
+	l.Value = &posting.Value{Gross: l.Quantity.Mul(found.Value).RoundTo(currency), Currency: currency}
+	return nil
+}
+
+// fee finds what the fee took of the leg, or the leg of its own where it was paid in another asset.
+func (m builder) fee(ctx context.Context, t txn.Transaction, l *posting.Leg) (*posting.Leg, error) {
+	var quantity money.Decimal
+	symbol := ""
+	if t.Crypto != nil && t.Crypto.FeeQuantity != nil {
+		quantity, symbol = *t.Crypto.FeeQuantity, t.Crypto.FeeAssetType
+	}
+	if symbol == "" || symbol == l.Asset.Symbol {
+		valued := l.Value != nil && l.Value.Fee.Sign() > 0
+		switch {
+		case !txn.IsInflow(t.Direction):
+			l.FeeQuantity = quantity
+		case valued && quantity.Sign() > 0:
+			l.FeeQuantity = quantity
+		case valued && l.Asset.Lots: // what lands is what the fee left
+			l.FeeQuantity = l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, shareDigits)
+		}
+		return nil, nil
+	}
+	if quantity.Sign() <= 0 || txn.IsInflow(t.Direction) && (l.Value == nil || l.Value.Fee.IsZero()) { // the other side paid it
+		return nil, nil
+	}
+	paid := &posting.Leg{Place: l.Place, Asset: posting.Asset{Symbol: symbol, Chain: l.Asset.Chain, Lots: !money.IsFiat(symbol)}, Quantity: quantity, At: l.At}
+	if l.Value != nil && l.Value.Fee.Sign() > 0 {
+		paid.Value = &posting.Value{Gross: l.Value.Fee, Currency: l.Value.Currency}
+		l.Value = &posting.Value{Gross: l.Value.Gross.Sub(l.Value.Fee), Currency: l.Value.Currency}
+		return paid, nil
+	}
+	return paid, m.value(ctx, paid)
+}
+
+// target is the account that was named, and what is known of it.
+func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
+	t := posting.Target{Account: p.LedgerAccountID}
+	a := m.books.Accounts[p.LedgerAccountID]
+	if t.Account == "" || e.partner != nil {
+		return t, nil
+	}
+	field := at + "ledger_account_id"
+	if t.Account == p.OffsetAccountID || p.OffsetAccountID == "" && t.Account == e.first.Source.LedgerAccountID {
+		return t, fault.Invalidf(field, "is the account of the source itself")
+	}
+	t.Clearing = a.Clearing
+	if a.Type != account.Asset && a.Type != account.Liability {
+		return t, nil
+	}
+	if symbol := e.first.Asset(); !money.IsFiat(symbol) {
+		if err := holds(a, symbol, field); err != nil {
+			return t, err
+		}
+	}
+	sources, err := source.OfLedgerAccount(ctx, m.tx, a.ID)
+	if err != nil {
+		return t, err
+	}
+	if len(sources) == 1 && sources[0].ID != e.first.Source.ID {
+		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
+	}
+	t.Lots, err = asset.Carries(ctx, m.tx, a.ID)
+	return t, err
+}
+
+// rateTries bounds how many rates an entry may need.
+const rateTries = 6
+
+// prepare plans the entry, and looks up the rates it turns out to need.
+func (m builder) prepare(ctx context.Context, in *posting.Input, e *event) (*posting.Plan, error) {
+	for try := 0; ; try++ {
+		plan, err := posting.Prepare(*in)
+		var r *posting.Refusal
+		if err == nil || !asRefusal(err, &r) || r.Reason != posting.MissingRate || try == rateTries {
+			return plan, err
+		}
+		rate, there, failed := fx.Rate(ctx, m.tx, r.Rate.From, r.Rate.To, calendar.DateOf(e.first.At, m.books.Zone))
+		if failed != nil || !there {
+			return nil, errors.Join(failed, err)
+		}
+		in.Books.Rates[r.Rate] = rate
+	}
+}
+
+func asRefusal(err error, to **posting.Refusal) bool { return errors.As(err, to) }

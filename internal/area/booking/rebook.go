@@ -1,0 +1,224 @@
+package booking
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// Rebook brings entries that take other lots than they did to what they are now, and says under which entry each is written down from now on.
+func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *books.Books, changes []asset.Changed) (map[string]asset.Ref, error) {
+	refs, _, err := s.rebook(ctx, tx, changes)
+	return refs, err
+}
+
+func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed) (map[string]asset.Ref, []Change, error) {
+	refs, out := map[string]asset.Ref{}, make([]Change, 0, len(changes))
+	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
+	for _, c := range changes {
+		e, err := journal.Load(ctx, tx, c.EntryID)
+		if err != nil {
+			return nil, nil, err
+		}
+		closed, err := s.journal.IsClosed(ctx, tx, e)
+		if err != nil {
+			return nil, nil, err
+		}
+		now := changeOf(c, e, closed)
+		if closed {
+			refs[e.ID], now.ResultID, err = s.trueUp(ctx, tx, e, c)
+		} else {
+			refs[e.ID], now.ResultID, err = s.correct(ctx, tx, e, c)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if now.ResultID == "" {
+			now.Action = Noted
+		}
+		out = append(out, now)
+	}
+	return refs, out, nil
+}
+
+// unlimited is the actor without the bounds of a key: what follows from a change is for the books to do, whoever made it.
+func unlimited(who actor.Actor) actor.Actor {
+	who.LegalEntityIDs = nil
+	return who
+}
+
+func changeOf(c asset.Changed, e journal.Entry, closed bool) Change {
+	out := Change{EntryID: e.ID, SequenceNumber: e.SequenceNumber(), TransactionID: e.TransactionID, Action: Corrected, Basis: c.Basis.String(), Gain: c.Gain.String()}
+	if closed {
+		out.Action = TruedUp
+	}
+	return out
+}
+
+// outlook says what would be done to entries.
+func (s *Service) outlook(ctx context.Context, tx *db.Tx, changes []asset.Changed) ([]Change, error) {
+	out := make([]Change, 0, len(changes))
+	for _, c := range changes {
+		e, err := journal.Load(ctx, tx, c.EntryID)
+		if err != nil {
+			return nil, err
+		}
+		closed, err := s.journal.IsClosed(ctx, tx, e)
+		if err != nil {
+			return nil, err
+		}
+		now := changeOf(c, e, closed)
+		if len(difference(linesOf(c.Entry), paramsOf(e.Lines))) == 0 {
+			now.Action = Noted
+		}
+		out = append(out, now)
+	}
+	return out, nil
+}
+
+// correct reverses an entry and posts it anew, unless its lines are the same.
+func (s *Service) correct(ctx context.Context, tx *db.Tx, e journal.Entry, c asset.Changed) (asset.Ref, string, error) {
+	lines := linesOf(c.Entry)
+	if len(difference(lines, paramsOf(e.Lines))) == 0 {
+		return refOf(e), "", nil
+	}
+	again, err := s.journal.Restate(ctx, tx, e, lines)
+	if err != nil {
+		return asset.Ref{}, "", err
+	}
+	if err := copyBooking(ctx, tx, e.ID, again.ID); err != nil {
+		return asset.Ref{}, "", err
+	}
+	return refOf(again), again.ID, s.point(ctx, tx, e, func(t *txn.Transaction) { t.JournalEntryID = again.ID })
+}
+
+// point changes the transactions of an entry.
+func (s *Service) point(ctx context.Context, tx *db.Tx, e journal.Entry, change func(*txn.Transaction)) error {
+	found, err := selectBooking(ctx, tx, e.ID)
+	if err != nil {
+		return err
+	}
+	ids := []string{e.TransactionID}
+	if found != nil && found.PartnerID != nil {
+		ids = append(ids, *found.PartnerID)
+	}
+	transactions, err := txn.Some(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	var edits []txn.Edit
+	for _, t := range transactions {
+		after := t
+		change(&after)
+		edits = append(edits, txn.Edit{Before: t, After: after})
+	}
+	_, err = txn.Save(ctx, tx, edits)
+	return err
+}
+
+// trueUp books in the first open period what an entry of a closed one should have been, less what it and earlier true-ups were.
+func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, c asset.Changed) (asset.Ref, string, error) {
+	before, err := journal.TrueUps(ctx, tx, e.TransactionID)
+	if err != nil {
+		return asset.Ref{}, "", err
+	}
+	booked := paramsOf(e.Lines)
+	for _, t := range before {
+		booked = append(booked, paramsOf(t.Lines)...)
+	}
+	at := e.AccountingDate
+	if e.IntendedDate != nil {
+		at = *e.IntendedDate
+	}
+	lines := difference(linesOf(c.Entry), booked)
+	if len(lines) == 0 {
+		date, periodID, err := s.journal.Opens(ctx, tx, at, entitiesOf(e)...)
+		return asset.Ref{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true}, "", err
+	}
+	made, err := s.journal.Enter(ctx, tx, []journal.CreateParams{{
+		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " + e.SequenceNumber(), TagIDs: e.TagIDs, Status: journal.Posted, TransactionID: e.TransactionID,
+		TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp, Classification: e.Classification, Lines: lines,
+	}}, func(int) string { return "" })
+	if err != nil {
+		return asset.Ref{}, "", err
+	}
+	ref := refOf(made[0])
+	ref.Correct = true
+	return ref, made[0].ID, nil
+}
+
+func entitiesOf(e journal.Entry) []string {
+	out := []string{e.LegalEntityID}
+	for _, l := range e.Lines {
+		out = append(out, l.LegalEntityID)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func paramsOf(lines []journal.Line) []journal.LineParams {
+	out := make([]journal.LineParams, len(lines))
+	for i, l := range lines {
+		out[i] = journal.LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID, Unit: l.Unit, Quantity: l.Quantity}
+	}
+	return out
+}
+
+// spot is an account of a legal entity, and what stands on it.
+type spot struct{ entity, account, currency, unit string }
+
+type sum struct{ amount, quantity money.Decimal }
+
+// difference is the lines that make of some lines what others are, by account.
+func difference(want, have []journal.LineParams) []journal.LineParams {
+	net := map[spot]sum{}
+	var order []spot
+	add := func(lines []journal.LineParams, sign int64) {
+		for _, l := range lines {
+			k := spot{l.LegalEntityID, l.LedgerAccountID, l.Currency, l.Unit}
+			if _, known := net[k]; !known {
+				order = append(order, k)
+			}
+			n := money.FromInt(sign)
+			if l.Side == book.Credit {
+				n = n.Neg()
+			}
+			was := net[k]
+			was.amount = was.amount.Add(money.MustParse(l.Amount).Mul(n))
+			if l.Quantity != nil {
+				was.quantity = was.quantity.Add(l.Quantity.Mul(n))
+			}
+			net[k] = was
+		}
+	}
+	add(want, 1)
+	add(have, -1)
+	var out []journal.LineParams
+	for _, k := range order {
+		d := net[k]
+		if d.amount.IsZero() {
+			continue
+		}
+		l := journal.LineParams{LedgerAccountID: k.account, Side: book.Debit, Amount: d.amount.Abs().String(), Currency: k.currency, LegalEntityID: k.entity, Unit: k.unit}
+		if d.amount.Sign() < 0 {
+			l.Side, d.quantity = book.Credit, d.quantity.Neg()
+		}
+		if k.unit != "" {
+			quantity := d.quantity
+			l.Quantity = &quantity
+		}
+		out = append(out, l)
+	}
+	slices.SortStableFunc(out, func(a, b journal.LineParams) int { return cmp.Compare(b.Side, a.Side) })
+	return out
+}

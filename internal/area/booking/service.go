@@ -1,0 +1,297 @@
+package booking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db      *db.DB
+	journal *journal.Service
+	books   *books.Cache
+}
+
+// NewService makes one, which from then on stands behind the entries of a journal.
+func NewService(d *db.DB, entries *journal.Service) *Service {
+	s := &Service{d, entries, &books.Cache{}}
+	entries.Backed(s)
+	return s
+}
+
+// Made is an entry with the lots it takes, and what it changes about the entries that come after it.
+type Made struct {
+	journal.Guided
+	Lots    []asset.Use
+	Changes []Change
+}
+
+// Change is what an entry changes about another one, because that takes other lots then.
+type Change struct {
+	EntryID        string
+	SequenceNumber string
+	TransactionID  string
+	Action         Action
+	Basis, Gain    string // new less old
+	ResultID       string // the entry that says so
+}
+
+// Action is how an entry that takes other lots is brought to that.
+type Action string
+
+// The actions.
+const (
+	Noted     Action = "noted"     // its lines are the same
+	Corrected Action = "corrected" // it is reversed and posted anew
+	TruedUp   Action = "trued_up"  // its period is closed: the difference is booked in the first open one
+)
+
+// Create makes entries, all or none. The lots of all of them are taken in the order in which things happened, and what that changes is corrected
+// once. Dry gives what would be made and makes nothing.
+func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Made, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		out, err = s.create(ctx, tx, ps, at, dry)
+		return err
+	})
+	return out, err
+}
+
+// request is an entry on its way.
+type request struct {
+	Params
+	at    string
+	key   string
+	event *event // nil where it has no transaction
+	entry journal.CreateParams
+	lots  []asset.Use
+}
+
+func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Made, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	replay := asset.NewReplay(tx, b, loader(b), false)
+	all := make([]*request, len(ps))
+	taken := map[string]int{} // transactions of this batch
+	for i, p := range ps {
+		q := &request{Params: p, at: at(i), key: fmt.Sprintf("new %d", i)}
+		if err := s.prepare(ctx, builder{tx: tx, books: b}, q, dry); err != nil {
+			return nil, err
+		}
+		all[i] = q
+		if q.event == nil {
+			continue
+		}
+		for _, t := range q.event.transactions() {
+			if earlier, twice := taken[t.ID]; twice {
+				return nil, fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", t.SequenceNumber(), at(earlier))
+			}
+			taken[t.ID] = i
+		}
+		if q.AutoPost && q.ByHand == nil {
+			replay.Add(q.key, q.event.work)
+		}
+	}
+	if err := replay.Run(ctx); err != nil {
+		return nil, err
+	}
+	entries := make([]journal.CreateParams, len(all))
+	for i, q := range all {
+		if err := s.draw(ctx, tx, b, q, replay); err != nil {
+			return nil, fault.Within(q.at, err)
+		}
+		entries[i] = q.entry
+	}
+	if dry {
+		return s.look(ctx, tx, all, entries, at, replay)
+	}
+	return s.enter(ctx, tx, b, all, entries, at, replay)
+}
+
+// prepare finds what an entry follows from.
+func (s *Service) prepare(ctx context.Context, m builder, q *request, dry bool) error {
+	if q.ByHand != nil {
+		q.entry = *q.ByHand
+		if q.ByHand.TransactionID == "" {
+			return nil
+		}
+		t, err := txn.Find(ctx, m.tx, q.ByHand.TransactionID)
+		if fault.KindOf(err) == fault.NotFound {
+			return fault.MissingAt("transaction", q.at+"transaction_id")
+		}
+		if err != nil {
+			return err
+		}
+		q.event = &event{first: t}
+		q.entry.TransactionNo = t.Number
+		if q.entry.Classification == "" {
+			q.entry.Classification = string(t.Type)
+		}
+		return m.bookable(t, q.at)
+	}
+	if q.AutoPost && posting.Type(q.Type) == posting.Unknown {
+		return fault.ConflictAt([]fault.Field{{Name: q.at + "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted: make a draft, or say what it is")
+	}
+	var err error
+	if q.event, err = m.build(ctx, q.Params, q.at); err != nil {
+		return err
+	}
+	t := q.event.first
+	q.entry = journal.CreateParams{
+		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(t.At), Memo: t.Memo, TagIDs: t.TagIDs, Status: journal.Draft, TransactionID: t.ID,
+		TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
+	}
+	if q.AccountingDate != "" {
+		q.entry.AccountingDate = q.AccountingDate
+	}
+	if q.Memo != nil {
+		q.entry.Memo = *q.Memo
+	}
+	if q.TagIDs != nil {
+		q.entry.TagIDs = *q.TagIDs
+	}
+	if q.AutoPost {
+		q.entry.Status = journal.Posted
+	}
+	return s.vendor(ctx, m.tx, q, dry)
+}
+
+// vendor attaches the tag of a supplier.
+func (s *Service) vendor(ctx context.Context, tx *db.Tx, q *request, dry bool) error {
+	if q.VendorName == "" || dry {
+		return nil
+	}
+	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
+	if err != nil {
+		return fault.Within(q.at+"vendor_", err)
+	}
+	for _, id := range q.entry.TagIDs {
+		if id == supplier.ID {
+			return nil
+		}
+	}
+	q.entry.TagIDs = append(append([]string{}, q.entry.TagIDs...), supplier.ID)
+	return nil
+}
+
+// draw gives an entry its lines: those of a draft from a look at the lots, those of a posted one from what it takes.
+func (s *Service) draw(ctx context.Context, tx *db.Tx, b *books.Books, q *request, replay *asset.Replay) error {
+	if q.ByHand != nil {
+		return nil
+	}
+	if !q.AutoPost {
+		look := asset.NewReplay(tx, b, loader(b), true)
+		look.Add(q.key, q.event.work)
+		if err := look.Run(ctx); err != nil {
+			return err
+		}
+		replay = look
+	}
+	q.entry.Lines, q.lots = linesOf(replay.Entry(q.key)), replay.Slices(q.key)
+	return nil
+}
+
+// linesOf describes what rules/posting made.
+func linesOf(e posting.Entry) []journal.LineParams {
+	out := make([]journal.LineParams, len(e.Lines))
+	for i, l := range e.Lines {
+		out[i] = journal.LineParams{LedgerAccountID: l.Account, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency, LegalEntityID: l.Entity, Memo: l.Memo}
+		if l.Unit != "" {
+			quantity := l.Quantity
+			out[i].Unit, out[i].Quantity = l.Unit, &quantity
+		}
+	}
+	return out
+}
+
+// look gives what would be made.
+func (s *Service) look(ctx context.Context, tx *db.Tx, all []*request, entries []journal.CreateParams, at func(int) string, replay *asset.Replay) ([]Made, error) {
+	guided, err := s.journal.Look(ctx, tx, entries, at)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.outlook(ctx, tx, replay.Changes())
+	if err != nil {
+		return nil, err
+	}
+	return made(all, guided, changes), nil
+}
+
+// made joins the entries with their lots. What they change together stands with the first.
+func made(all []*request, guided []journal.Guided, changes []Change) []Made {
+	out := make([]Made, len(all))
+	for i, q := range all {
+		out[i] = Made{Guided: guided[i], Lots: q.lots}
+	}
+	out[0].Changes = changes
+	return out
+}
+
+// enter makes the entries, and lets the lots and the transactions know.
+func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*request, entries []journal.CreateParams, at func(int) string, replay *asset.Replay) ([]Made, error) {
+	guided, err := s.journal.EnterGuided(ctx, tx, entries, at)
+	if err != nil {
+		return nil, err
+	}
+	refs, changes, err := s.rebook(ctx, tx, replay.Changes())
+	if err != nil {
+		return nil, err
+	}
+	var edits []txn.Edit
+	for i, q := range all {
+		e := guided[i].Entry
+		if q.event == nil {
+			continue
+		}
+		edits = append(edits, q.event.edits(e, q.Type)...)
+		if q.ByHand != nil {
+			continue
+		}
+		if err := s.remember(ctx, tx, e.ID, q.Params, q.event); err != nil {
+			return nil, err
+		}
+		if e.Status == journal.Posted {
+			refs[q.key] = refOf(e)
+		}
+	}
+	if err := replay.Write(ctx, refs); err != nil {
+		return nil, err
+	}
+	if _, err := txn.Save(ctx, tx, edits); err != nil {
+		return nil, err
+	}
+	return made(all, guided, changes), nil
+}
+
+// refOf is an entry as lots know it.
+func refOf(e journal.Entry) asset.Ref {
+	return asset.Ref{EntryID: e.ID, AccountingDate: e.AccountingDate, PeriodID: e.PeriodID}
+}
+
+// edits are what an entry makes of its transactions.
+func (e *event) edits(entry journal.Entry, kind string) (out []txn.Edit) {
+	for _, t := range e.transactions() {
+		after := t
+		after.JournalEntryID = entry.ID
+		if kind != "" {
+			after.Type = txn.Type(kind)
+		}
+		if entry.Status == journal.Posted {
+			after.Status = txn.Posted
+		}
+		out = append(out, txn.Edit{Before: t, After: after})
+	}
+	return out
+}

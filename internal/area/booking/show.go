@@ -1,0 +1,68 @@
+package booking
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Get gives an entry with its lots: those it took, or, of a draft, those it would take now.
+func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		var b *books.Books
+		if m.Guided, b, err = journal.Show(ctx, tx, entryID); err != nil {
+			return err
+		}
+		if m.Status == journal.Posted {
+			m.Lots, err = asset.UsesOf(ctx, tx, entryID)
+			return err
+		}
+		return s.preview(ctx, tx, b, &m)
+	})
+	return m, err
+}
+
+// preview looks at the lots a draft would take, and warns of what would prevent its posting.
+func (s *Service) preview(ctx context.Context, tx *db.Tx, b *books.Books, m *Made) error {
+	if m.TransactionID == "" {
+		return nil
+	}
+	stored, err := selectBooking(ctx, tx, m.ID)
+	if err != nil || stored == nil {
+		return err
+	}
+	e, err := builder{tx: tx, books: b}.again(ctx, stored)
+	look := asset.NewReplay(tx, b, loader(b), true)
+	if err == nil {
+		look.Add(m.ID, e.work)
+		err = look.Run(ctx)
+	}
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+	case kind == fault.Conflict || kind == fault.Invalid || kind == fault.NotFound:
+		m.Guidance.Warnings = append(m.Guidance.Warnings, err.Error())
+		return nil
+	default:
+		return err
+	}
+	m.Lots = look.Slices(m.ID)
+	var missing money.Decimal
+	for _, u := range m.Lots {
+		if u.LotID == "" && u.Realizes() {
+			missing = missing.Add(u.Quantity)
+		}
+	}
+	if missing.Sign() > 0 {
+		m.Guidance.Warnings = append(m.Guidance.Warnings, missing.String()+" "+m.Lots[0].AssetType+" are missing at that time: bring in and post what is missing before posting this")
+	}
+	if lines := difference(linesOf(look.Entry(m.ID)), paramsOf(m.Lines)); len(lines) > 0 {
+		m.Guidance.Warnings = append(m.Guidance.Warnings, "other lots would be taken now than when it was drafted: posting makes its lines anew")
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+type bookingRow struct {
+	EntryID       string  `db:"journal_entry_id"`
+	TransactionID string  `db:"transaction_id"`
+	PartnerID     *string `db:"partner_id"`
+	Type          string  `db:"transaction_type"`
+	AccountID     *string `db:"ledger_account_id"`
+	OffsetID      *string `db:"offset_ledger_account_id"`
+	Input         string  `db:"input"`
+}
+
+// followed is what an entry follows from, as it is kept.
+type followed struct {
+	Number int64         `json:"number"`
+	Label  string        `json:"label"`
+	Block  int64         `json:"block,omitempty"`
+	Apart  string        `json:"apart,omitempty"`
+	LotsOf string        `json:"lots_of,omitempty"`
+	Picks  []lot.Pick    `json:"picks,omitempty"`
+	Input  posting.Input `json:"input"`
+}
+
+func (e *event) text() (string, error) {
+	w := e.work
+	in := w.Input
+	in.Books.Accounts = nil // the roles are those of the chart at the time it is made again
+	text, err := json.Marshal(followed{w.Number, w.Label, w.Block, w.Apart, w.LotsOf, w.Picks, in})
+	return string(text), err
+}
+
+// remember keeps what an entry follows from.
+func (s *Service) remember(ctx context.Context, tx *db.Tx, entryID string, p Params, e *event) error {
+	text, err := e.text()
+	if err != nil {
+		return err
+	}
+	r := bookingRow{entryID, e.first.ID, nil, p.Type, db.OrNull(p.LedgerAccountID), db.OrNull(p.OffsetAccountID), text}
+	if e.partner != nil {
+		r.PartnerID = &e.partner.ID
+	}
+	return db.Insert(ctx, tx, "bookings", r)
+}
+
+func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error {
+	text, err := e.text()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE bookings SET input = ? WHERE organization_id = @org AND journal_entry_id = ?", text, entryID)
+	return err
+}
+
+func selectBooking(ctx context.Context, tx *db.Tx, entryID string) (*bookingRow, error) {
+	rows, err := db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+" FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
+	return err
+}
+
+// copyBooking lets an entry follow from what another one did.
+func copyBooking(ctx context.Context, tx *db.Tx, from, to string) error {
+	r, err := selectBooking(ctx, tx, from)
+	if err != nil || r == nil {
+		return err
+	}
+	r.EntryID = to
+	return db.Insert(ctx, tx, "bookings", *r)
+}
+
+// work reads what an entry follows from; its plan has no roles, and is only for what it asks of lots.
+func (r *bookingRow) work() (asset.Work, error) {
+	var f followed
+	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
+		return asset.Work{}, fmt.Errorf("booking: read what %s follows from: %w", r.EntryID, err)
+	}
+	return asset.Work{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number, Block: f.Block, Apart: f.Apart, LotsOf: f.LotsOf, Picks: f.Picks,
+		Input: f.Input}, nil
+}

@@ -1,0 +1,159 @@
+package journal
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Behind is what may stand behind an entry: the transaction it records, and the lots it moves. The journal asks and tells it in the database
+// transaction in which an entry changes.
+type Behind interface {
+	// Draw gives the lines that a draft has now, nil where they are its own, and what is to be done once it is posted with them.
+	Draw(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
+	// Edited is told that the lines of a draft are to be others.
+	Edited(ctx context.Context, tx *db.Tx, draft Entry) error
+	// Discarded is told that a draft is no more.
+	Discarded(ctx context.Context, tx *db.Tx, draft Entry) error
+	// Undone is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that change entries that rest on it.
+	Undone(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
+	// Replaced is told that a posted entry was corrected by another, with other lines or with its own.
+	Replaced(ctx context.Context, tx *db.Tx, was, by Entry, lines bool) error
+}
+
+// nothing stands behind an entry that somebody wrote.
+type nothing struct{}
+
+func (nothing) Draw(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {
+	return nil, nil, nil
+}
+func (nothing) Edited(context.Context, *db.Tx, Entry) error                { return nil }
+func (nothing) Discarded(context.Context, *db.Tx, Entry) error             { return nil }
+func (nothing) Undone(context.Context, *db.Tx, Entry, Entry, bool) error   { return nil }
+func (nothing) Replaced(context.Context, *db.Tx, Entry, Entry, bool) error { return nil }
+
+// Backed says what stands behind entries. It is called once, before anything else.
+func (s *Service) Backed(by Behind) { s.behind = by }
+
+// composing gives what entries are made with in a transaction that is under way.
+func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
+	b, err := s.books.Of(ctx, tx)
+	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
+}
+
+// Load gives an entry with its lines, whoever asks. It is a building block.
+func Load(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+	return selectEntry(ctx, tx, entryID)
+}
+
+// Undo reverses a posted entry without asking what stands behind it, and gives the reversal. It is a building block for who does.
+func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	c, err := s.composing(ctx, tx)
+	if err != nil {
+		return e, err
+	}
+	if err := c.undoable(e); err != nil {
+		return e, err
+	}
+	return s.append(ctx, tx, c, e, e.mirrored(""))
+}
+
+// Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands behind it: it is a building
+// block for who knows.
+func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
+	reversal, err := s.Undo(ctx, tx, e)
+	if err != nil {
+		return e, err
+	}
+	description := Corrected(e, UpdateParams{})
+	description.Lines = lines
+	again, err := s.Append(ctx, tx, reversal, description)
+	return again.Entry, err
+}
+
+// Undoable refuses what cannot be reversed. It is a building block.
+func (s *Service) Undoable(ctx context.Context, tx *db.Tx, e Entry) error {
+	c, err := s.composing(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return c.undoable(e)
+}
+
+// Corrected describes what replaces an entry.
+func Corrected(e Entry, p UpdateParams) CreateParams {
+	out := p.over(e)
+	out.OriginatedBy, out.Status, out.AutoEntity = ByCorrection, Posted, e.AutoEntity
+	return out
+}
+
+// Append posts an entry behind a reversal. It is a building block.
+func (s *Service) Append(ctx context.Context, tx *db.Tx, reversal Entry, p CreateParams) (Guided, error) {
+	c, err := s.composing(ctx, tx)
+	if err != nil {
+		return Guided{}, err
+	}
+	e, err := c.redo(ctx, tx, Entry{AutoEntity: p.AutoEntity, LegalEntityID: p.LegalEntityID, Classification: p.Classification}, p)
+	if err != nil {
+		return Guided{}, err
+	}
+	if e, err = s.append(ctx, tx, c, reversal, e); err != nil {
+		return Guided{}, err
+	}
+	return guided(e, c.books), nil
+}
+
+// Redraft gives a draft other lines. It is a building block.
+func (s *Service) Redraft(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
+	c, err := s.composing(ctx, tx)
+	if err != nil {
+		return e, err
+	}
+	description := e.params()
+	description.Lines = lines
+	after, err := c.redo(ctx, tx, e, description)
+	if err != nil {
+		return e, err
+	}
+	after.UpdatedAt = tx.Now()
+	record(ctx, tx, "journal_entry.updated", e, after)
+	return after, replace(ctx, tx, e, after)
+}
+
+// Opens finds where a posting on a date would fall, and makes its month if need be. It is a building block.
+func (s *Service) Opens(ctx context.Context, tx *db.Tx, at time.Time, entities ...string) (date time.Time, periodID string, err error) {
+	c, err := s.composing(ctx, tx)
+	if err != nil {
+		return at, "", err
+	}
+	month, date := c.open(at, entities)
+	if err := c.err(); err != nil {
+		return at, "", err
+	}
+	if p, there := c.books.Period(month.Key()); there {
+		return date, p.ID, nil
+	}
+	periods, err := period.Ensure(ctx, tx, month)
+	if err != nil {
+		return at, "", err
+	}
+	return date, periods[0].ID, nil
+}
+
+// IsClosed tells that an entry stands in a month that is closed for one of its legal entities. It is a building block.
+func (s *Service) IsClosed(ctx context.Context, tx *db.Tx, e Entry) (bool, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	p, _ := b.PeriodByID(e.PeriodID)
+	return p.Key <= b.ClosedThrough(e.entities()...), nil
+}
+
+// TrueUps gives the entries that brought those of a transaction to what it cost after all. It is a building block.
+func TrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
+	return selectTrueUps(ctx, tx, transactionID)
+}

@@ -1,0 +1,144 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func TestLotsAreChosenReplacedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		chooseLots(t, n)
+		first := newAsset(t, n, client.CreateAsset{})
+		second := newAsset(t, n, client.CreateAsset{SourceID: *first.SourceID})
+		out := newOutflow(t, n, *first.SourceID, "3")
+		none, err := n.Client.LotSelection(t.Context(), out.ID)
+		if err != nil || none.TransactionID != out.ID || len(none.Selections) != 0 || none.CreatedBy != nil || none.CreatedAt != nil {
+			t.Errorf("%+v %v", none, err)
+		}
+		picks := []client.LotPicked{{AssetID: second.ID, Quantity: "2.5"}, {AssetID: first.ID, Quantity: "0.50"}}
+		made, err := n.Client.SelectLots(t.Context(), out.ID, picks...)
+		if err != nil || len(made.Selections) != 2 || made.Selections[0] != picks[0] || made.Selections[1].Quantity != "0.5" || *made.CreatedBy != n.Owner.UserID || made.CreatedAt == nil {
+			t.Errorf("%+v %v", made, err)
+		}
+		if got, err := n.Client.LotSelection(t.Context(), out.ID); err != nil || text(t, got) != text(t, made) {
+			t.Errorf("%+v %v", got, err)
+		}
+		before := entries(t, n)
+		if again, err := n.Client.SelectLots(t.Context(), out.ID, picks...); err != nil || text(t, again) != text(t, made) || entries(t, n) != before {
+			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
+		}
+		conflict(t, n.Client.DeleteAsset(t.Context(), first.ID), "chosen for "+out.SequenceNumber)
+		other, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: first.ID, Quantity: "1.5"}, client.LotPicked{AssetID: second.ID, Quantity: "1.5"})
+		if err != nil || len(other.Selections) != 2 || other.Selections[0].AssetID != first.ID || entries(t, n) != before+1 {
+			t.Errorf("%+v %v", other, err)
+		}
+		if gone, err := n.Client.SelectLots(t.Context(), out.ID); err != nil || len(gone.Selections) != 0 || gone.CreatedBy != nil || entries(t, n) != before+2 {
+			t.Errorf("%+v %v", gone, err)
+		}
+		if err := n.Client.DeleteAsset(t.Context(), first.ID); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		chooseLots(t, n)
+		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"})
+		fits := newAsset(t, n, client.CreateAsset{DateReceived: "2024-01-01"})
+		elsewhere := newAsset(t, n, client.CreateAsset{})
+		bitcoin := newAsset(t, n, client.CreateAsset{AssetType: "BTC", SourceID: *fits.SourceID})
+		others := newAsset(t, n, client.CreateAsset{LegalEntityID: other.ID})
+		late := newAsset(t, n, client.CreateAsset{SourceID: *fits.SourceID, DateReceived: "2025-06-02"})
+		out := newCrypto(t, n, *fits.SourceID, "debit", "ETH", "2", time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC))
+		limited := client.New(s.URL, n.Limited(t, n.LegalEntity.ID))
+		before := entries(t, n)
+		choose := func(picks ...client.LotPicked) error {
+			_, err := n.Client.SelectLots(t.Context(), out.ID, picks...)
+			return err
+		}
+		pick := func(a client.Asset, quantity string) client.LotPicked {
+			return client.LotPicked{AssetID: a.ID, Quantity: quantity}
+		}
+		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3")), 400,
+			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id", "selections[4].quantity"}, "")
+		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"}, "add up to 1.5, but "+out.SequenceNumber+" takes 2")
+		fails(t, "twice", choose(pick(fits, "1"), pick(fits, "1")), 400, []string{"selections[1].asset_id"}, "selections[0]")
+		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity", "selections[1].quantity"}, "positive")
+		fails(t, "not there", choose(client.LotPicked{AssetID: strange("ast_"), Quantity: "1"}, pick(fits, "1")), 404, []string{"selections[0].asset_id"}, "asset not found")
+		_, err := limited.SelectLots(t.Context(), out.ID, pick(others, "1"), pick(fits, "1"))
+		fails(t, "not seen", err, 404, []string{"selections[0].asset_id"}, "asset not found")
+		if after := entries(t, n); after != before {
+			t.Errorf("%d changes were made by refused requests", after-before)
+		}
+		if err := choose(pick(fits, "2")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLotsOfTheWholeEntityCanBeChosenWhereItsPoolIsThat(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{CostBasisMethod: new("specific_id"), CostBasisScope: new("legal_entity")}); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := newAsset(t, n, client.CreateAsset{})
+		out := newOutflow(t, n, newSource(t, n, client.CreateSource{SourceType: "exchange"}).ID, "1")
+		if _, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: elsewhere.ID, Quantity: "1"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		a := newAsset(t, n, client.CreateAsset{DateReceived: "2024-01-01"})
+		choose := func(x client.Transaction) error {
+			_, err := n.Client.SelectLots(t.Context(), x.ID, client.LotPicked{AssetID: a.ID, Quantity: "1"})
+			return err
+		}
+		at := time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
+		out := newCrypto(t, n, *a.SourceID, "debit", "ETH", "1", at)
+		fails(t, "by another method", choose(out), 409, []string{"transaction_id"}, "is fifo")
+		if _, err := n.Client.SelectLots(t.Context(), out.ID); err != nil {
+			t.Errorf("what is not there can be taken back: %v", err)
+		}
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{CostBasisMethod: new("specific_id"), CostBasisFrom: client.Set("2026-01-16")}); err != nil {
+			t.Fatal(err)
+		}
+		fails(t, "the day before", choose(out), 409, []string{"transaction_id"}, "on 2026-01-15")
+		if err := choose(newCrypto(t, n, *a.SourceID, "debit", "ETH", "1", at.AddDate(0, 0, 1))); err != nil {
+			t.Errorf("the day itself: %v", err)
+		}
+		later := at.AddDate(0, 0, 2)
+		fails(t, "an inflow", choose(newCrypto(t, n, *a.SourceID, "credit", "ETH", "1", later)), 400, []string{"transaction_id"}, "came into")
+		fails(t, "money", choose(newCrypto(t, n, *a.SourceID, "debit", "USD", "1", later)), 400, []string{"transaction_id"}, "no lots")
+		spam := newCrypto(t, n, *a.SourceID, "debit", "ETH", "1", later)
+		if _, err := n.Client.UpdateTransaction(t.Context(), spam.ID, client.UpdateTransaction{Status: new("spam")}); err != nil {
+			t.Fatal(err)
+		}
+		fails(t, "spam", choose(spam), 409, []string{"transaction_id"}, "spam")
+		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{
+			SourceID: *a.SourceID, ExternalID: "nft", External: client.CreateTransactionExternal{Timestamp: later, Description: "Ape", Direction: "debit", Quantity: new("1"), Currency: "APE"},
+			Crypto: &client.TransactionCrypto{TokenID: new("7"), ContractAddress: new("0x1")},
+		}, client.CreateTransaction{
+			SourceID: *a.SourceID, ExternalID: "unknown", External: client.CreateTransactionExternal{Timestamp: later, Description: "?", Direction: "debit", Currency: "ETH"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails(t, "an NFT", choose(made.Data[0]), 409, []string{"transaction_id"}, "need not be chosen")
+		fails(t, "no quantity", choose(made.Data[1]), 409, []string{"transaction_id"}, "no quantity")
+	})
+}
