@@ -48,21 +48,6 @@ func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, k
 		AND unit {any} ORDER BY unit, subject_id`, runID, legalEntityID, string(kind), units)
 }
 
-type movedRow struct {
-	Unit      string        `db:"unit"`
-	AccountID string        `db:"subject_id"`
-	Before    money.Decimal `db:"before"`
-	After     money.Decimal `db:"after"`
-}
-
-// selectExchanged reads what the runs of earlier periods booked on accounts of foreign money, as far as nobody has undone it.
-func selectExchanged(ctx context.Context, tx *db.Tx, legalEntityID, beforeKey string) ([]movedRow, error) {
-	return db.All[movedRow](ctx, tx, "SELECT r.unit, r.subject_id, {dec_sum}(r.before) AS before, {dec_sum}(r.after) AS after"+standingFrom+`
-		JOIN revaluation_rows r ON r.organization_id = @org AND r.revaluation_id = i.revaluation_id AND r.legal_entity_id = i.legal_entity_id AND r.kind = i.kind AND r.unit = i.unit
-		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.kind = 'fx' AND p.status = 'posted' AND a.key < ? AND e.status = 'posted' AND e.next_entry_id IS NULL
-		GROUP BY r.unit, r.subject_id`, legalEntityID, beforeKey)
-}
-
 type unitRow struct {
 	AccountID string        `db:"ledger_account_id"`
 	Unit      string        `db:"unit"`

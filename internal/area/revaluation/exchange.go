@@ -19,14 +19,6 @@ func (s *subject) exchange(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	moved, err := selectExchanged(ctx, s.tx, s.ID, s.period.Key)
-	if err != nil {
-		return err
-	}
-	before := map[[2]string]money.Decimal{}
-	for _, m := range moved {
-		before[[2]string{m.Unit, m.AccountID}] = m.After.Sub(m.Before)
-	}
 	byCurrency := map[string][]unitRow{}
 	var order []string
 	for _, u := range units {
@@ -34,7 +26,7 @@ func (s *subject) exchange(ctx context.Context) error {
 		if !money.IsFiat(u.Unit) || u.Unit == s.BaseCurrency || a.Type != account.Asset && a.Type != account.Liability {
 			continue
 		}
-		u.Amount = u.Amount.Add(before[[2]string{u.Unit, u.AccountID}])
+		u.Amount = u.Amount.Sub(s.ownOn(Exchange, u.Unit, u.AccountID))
 		if _, known := byCurrency[u.Unit]; !known {
 			order = append(order, u.Unit)
 		}
@@ -70,11 +62,12 @@ func (s *subject) currency(ctx context.Context, currency string, accounts []unit
 		rows = append(rows, Row{SubjectID: a.AccountID, Quantity: a.Quantity, Before: a.Amount, Value: value, After: value})
 		i.Quantity, i.Before, i.Value = i.Quantity.Add(a.Quantity), i.Before.Add(a.Amount), i.Value.Add(value)
 		total = total.Add(effect)
-		switch effect.Adjustment.Sign() {
-		case 1:
-			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: book.Debit, Amount: effect.Adjustment})
-		case -1:
-			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: book.Credit, Amount: effect.Adjustment.Neg()})
+		side := book.Debit
+		if effect.Adjustment.Sign() < 0 {
+			side = book.Credit
+		}
+		if !effect.Adjustment.IsZero() {
+			i.Lines = append(i.Lines, Line{AccountID: a.AccountID, Side: side, Amount: effect.Adjustment.Abs()})
 		}
 	}
 	i.After = i.Value

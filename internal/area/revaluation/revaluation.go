@@ -119,7 +119,7 @@ func (i Item) Delta() money.Decimal { return i.After.Sub(i.Before) }
 // Line is one line of an item's entry.
 type Line struct {
 	AccountID string        `json:"account_id,omitempty"` // empty for one that is made when it is first booked on
-	Role      string        `json:"role,omitempty"`
+	Role      string        `json:"role,omitempty"`       // empty for an account of foreign money
 	Side      book.Side     `json:"side"`
 	Amount    money.Decimal `json:"amount"`
 }

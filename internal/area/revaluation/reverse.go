@@ -70,12 +70,11 @@ func seenWhole(ctx context.Context, tx *db.Tx, runID string) error {
 
 // undo reverses the entries of a run that nobody else has undone.
 func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
-	var entries []journal.CreateParams
 	for _, i := range r.Items {
 		if i.EntryID == "" {
 			continue
 		}
-		e, err := journal.Find(ctx, tx, i.EntryID)
+		e, err := journal.Load(ctx, tx, i.EntryID)
 		switch {
 		case fault.KindOf(err) == fault.NotFound: // it was unposted and deleted
 			continue
@@ -84,15 +83,9 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
 		case e.Status != journal.Posted || e.NextID != "":
 			continue
 		}
-		undo, err := reversal(ctx, tx, i.EntryID)
-		if err != nil {
+		if _, err := s.journal.Undo(ctx, tx, e); err != nil {
 			return err
 		}
-		entries = append(entries, undo)
 	}
-	if len(entries) == 0 {
-		return nil
-	}
-	_, err := s.journal.Enter(ctx, tx, entries, func(int) string { return "" })
-	return err
+	return nil
 }

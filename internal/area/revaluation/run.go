@@ -146,7 +146,7 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, plan *planner, r *Run) er
 	if err := plan.open(ctx); err != nil {
 		return err
 	}
-	if err := s.book(ctx, tx, plan, r); err != nil {
+	if err := s.book(ctx, tx, r); err != nil {
 		return err
 	}
 	for _, p := range r.Parts {

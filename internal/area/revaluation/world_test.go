@@ -289,7 +289,7 @@ func (w *world) rate(unit, date, value string) {
 	})
 }
 
-// foreign books foreign money at a rate, against capital, and what stands on the account of it: "1010 2025-09-05 EUR 10000 1.08".
+// foreign books foreign money at a rate, against capital: "1010 2025-09-05 EUR 10000 1.08".
 func (w *world) foreign(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
@@ -299,18 +299,6 @@ func (w *world) foreign(notation string) {
 		sign, other = "-", "+"
 	}
 	w.post(f[1], f[0]+" "+sign+amount+" "+f[2], "3010 "+other+amount+" "+f[2])
-	w.units(f[0], f[1][:7], f[2], dec(f[3]), dec(f[3]).Mul(dec(f[4])))
-}
-
-func (w *world) units(code, key, unit string, quantity, amount money.Decimal) {
-	w.t.Helper()
-	id, month := w.account(code).ID, w.period(key).ID
-	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO account_units (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id, quantity, amount) VALUES (@org, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
-			DO UPDATE SET quantity = {dec_add}(account_units.quantity, excluded.quantity), amount = {dec_add}(account_units.amount, excluded.amount)`, w.entity, id, unit, month, quantity, amount)
-		return err
-	})
 }
 
 // try runs a month.
