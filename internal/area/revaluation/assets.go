@@ -135,7 +135,7 @@ func (s *subject) readLots(ctx context.Context) error {
 	rest := map[string]money.Decimal{}
 	last := map[string]int{}
 	for _, l := range lots {
-		if l.TokenID != "" {
+		if l.TokenID != "" || l.RemainingQuantity.Sign() <= 0 {
 			continue
 		}
 		if _, known := last[l.AssetType]; !known {

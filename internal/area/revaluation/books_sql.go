@@ -18,6 +18,7 @@ type standing struct {
 	EntryID *string `db:"journal_entry_id"`
 	Status  *string `db:"status"` // of the entry
 	NextID  *string `db:"next_entry_id"`
+	Within  *string `db:"accounting_period_id"` // where the entry counts
 }
 
 func (s standing) live() bool {
@@ -31,7 +32,7 @@ const standingFrom = ` FROM revaluation_parts p
 
 // selectStanding reads what stands for a legal entity at the end of a period, the latest first.
 func selectStanding(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]standing, error) {
-	return db.All[standing](ctx, tx, "SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id"+standingFrom+`
+	return db.All[standing](ctx, tx, "SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+standingFrom+`
 		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind, i.unit`, legalEntityID, throughKey)
 }
 

@@ -152,7 +152,10 @@ func (s *subject) readStanding(ctx context.Context) error {
 		switch _, known := s.earlier[key]; {
 		case !at.live():
 		case at.Key == s.period.Key:
-			s.own[key] = at
+			// A change of time zone may have taken the entry to another month, which it now counts in.
+			if at.EntryID == nil || db.OrEmpty(at.Within) == s.period.ID {
+				s.own[key] = at
+			}
 			if at.EntryID != nil {
 				entries = append(entries, *at.EntryID)
 			}
@@ -264,8 +267,11 @@ func (l Line) signed() money.Decimal {
 	return l.Amount
 }
 
-// sorted puts items and rows into the order in which they are kept.
+// sorted puts everything into the order in which it is kept.
 func (p *planner) sorted() {
+	slices.SortFunc(p.parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind))
+	})
 	slices.SortFunc(p.items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unit, b.Unit))
 	})

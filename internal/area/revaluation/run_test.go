@@ -2,6 +2,7 @@ package revaluation_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,12 +11,14 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
 // refused fails unless an error is of a kind and says everything it should.
@@ -214,6 +217,49 @@ func TestWhatOthersBookOrUndoIsPutRightByTheNextRun(t *testing.T) {
 		w.closing("ETH", "2025-11", "120")
 		w.say("November", w.run("2025-11"), "ETH revaluation 30 to 20: posted")
 		w.say("November", w.moved("2025-11"), "fair_value_adjustment:ETH -10, revaluation_surplus -10")
+	})
+}
+
+func TestAnEntryThatAChangeOfTimeZoneMovedCountsWhereItIs(t *testing.T) {
+	each(t, "us_gaap fair_value", func(t *testing.T, w *world) {
+		w.buy("L1 ETH 2025-09-10 2 3000")
+		w.price("ETH 2025-09-30T10:00:00Z 2000")
+		w.say("September", w.run("2025-09"), "ETH fair_value 0 to 1000: posted")
+		zone := "Asia/Tokyo"
+		if _, err := org.NewService(w.d).Update(w.ctx, org.UpdateParams{Timezone: &zone}); err != nil {
+			t.Fatal(err)
+		}
+		w.say("September has none now", w.run("2025-09"), "ETH fair_value 0 to 1000: posted")
+		w.closing("ETH", "2025-10", "2000")
+		w.say("October has both", w.run("2025-10"), "ETH fair_value 2000 to 1000: posted")
+		w.say("October again", w.run("2025-10"), "ETH fair_value 2000 to 1000: kept")
+	})
+}
+
+func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+	each(t, "ifrs fair_value", func(t *testing.T, w *world) {
+		w.buy("L1 ETH 2025-09-10 2 3000")
+		w.closing("ETH", "2025-09", "2000")
+		w.run("2025-09")
+		w.price("ETH 2025-09-30T23:59:00Z 2100")
+		w.run("2025-09")
+		for statement, says := range map[string]string{
+			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "another one stands",
+			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH is not there",
+			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org":                                            "stands at 1200 and its rows at 1",
+			"DELETE FROM revaluation_rows WHERE organization_id = @org":                                                       "its rows at 0",
+		} {
+			err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
+				found := dbtest.Damage(ctx, t, tx, revaluation.Check, statement)
+				if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
+					t.Errorf("%s: %q does not say %q", statement, found, says)
+				}
+				return dbtest.ErrUndo
+			})
+			if !errors.Is(err, dbtest.ErrUndo) {
+				t.Error("the damage was kept")
+			}
+		}
 	})
 }
 

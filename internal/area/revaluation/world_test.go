@@ -97,6 +97,13 @@ func (w *world) verify() {
 				w.t.Errorf("%q %v", found, err)
 			}
 		}
+		// What things cost is never touched.
+		lines, err := db.All[string](ctx, tx, `SELECT e.journal_entry_id FROM journal_entries e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+			JOIN ledger_accounts a ON a.organization_id = @org AND a.ledger_account_id = l.ledger_account_id AND a.code = '1210'
+			WHERE e.organization_id = @org AND e.originated_by = 'revaluation'`)
+		if err != nil || len(lines) > 0 {
+			w.t.Errorf("on the cost account: %q %v", lines, err)
+		}
 		return nil
 	})
 }
