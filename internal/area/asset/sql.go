@@ -444,9 +444,9 @@ func selectCarries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountI
 }
 
 // moveUses lets the uses of an entry be of another date.
-func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
-	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND journal_entry_id = ? AND is_correction = ?",
-		to.AccountingDate, to.PeriodID, entryID, false)
+func moveUses(ctx context.Context, tx *db.Tx, entryID, periodID string, to Ref) error {
+	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND journal_entry_id = ? AND {unindexed}accounting_period_id = ?",
+		to.AccountingDate, to.PeriodID, entryID, periodID)
 	return err
 }
 

@@ -251,8 +251,9 @@ func Carries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID stri
 	return selectCarries(ctx, tx, legalEntityID, ledgerAccountID)
 }
 
-// Renamed lets what an entry took and made be that of another one, which says the same. It is a building block.
-func Renamed(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
+// Renamed lets what an entry took and made be that of another one, which says the same. Where its reversal counts in another period, what it took
+// counts where it was booked, is taken back there, and counts again. It is a building block.
+func Renamed(ctx context.Context, tx *db.Tx, entryID string, reversal, to Ref) error {
 	uses, err := selectUsesOf(ctx, tx, entryID)
 	if err != nil {
 		return err
@@ -261,30 +262,46 @@ func Renamed(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 	if err != nil || len(uses)+len(lots) == 0 {
 		return err
 	}
-	c := newChanges()
-	for _, u := range uses {
-		if u.Correction { // it stays where it is booked
-			continue
-		}
-		c.use(u, -1)
-		u.PeriodID = to.PeriodID
-		c.use(u, 1)
-	}
-	if len(uses) > 0 {
-		if err := moveUses(ctx, tx, entryID, to); err != nil {
-			return err
-		}
-	}
 	was, err := selectPeriodOf(ctx, tx, entryID)
 	if err != nil {
 		return err
 	}
+	c, tables := newChanges(), []string{"lot_takes", "lots"}
+	stays := was != reversal.PeriodID
+	if !stays {
+		tables = append(tables, "lot_uses")
+	}
+	for _, u := range uses {
+		switch {
+		case u.PeriodID != was: // a correction that stays where it is booked
+		case stays:
+			c.again(tx, u.plus(u, -2), reversal)
+			c.again(tx, u, to)
+		default:
+			c.use(u, -1)
+			u.PeriodID = to.PeriodID
+			c.use(u, 1)
+		}
+	}
+	if len(uses) > 0 && !stays {
+		if err := moveUses(ctx, tx, entryID, was, to); err != nil {
+			return err
+		}
+	}
 	for _, l := range lots {
-		c.enter(l, was, -1)
+		c.enter(l, reversal.PeriodID, -1)
 		c.enter(l, to.PeriodID, 1)
 	}
-	c.renamed = []rename{{entryID, to.EntryID, []string{"lot_takes", "lot_uses", "lots"}}}
+	c.renamed = []rename{{entryID, to.EntryID, tables}}
 	return c.write(ctx, tx)
+}
+
+// again writes a use down once more, as a correction.
+func (c *changes) again(tx *db.Tx, u Use, to Ref) {
+	u.ID, u.Correction = tx.NewID(id.LotUse), true
+	u.JournalEntryID, u.AccountingDate, u.PeriodID = to.EntryID, to.AccountingDate, to.PeriodID
+	c.uses = append(c.uses, u)
+	c.use(u, 1)
 }
 
 // Open gives every lot of which something is left. It is a building block.

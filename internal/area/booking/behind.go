@@ -171,12 +171,29 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was journal.Entry)
 }
 
 // Replaced lets lots and transactions know the entry that corrected theirs.
-func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, by journal.Entry, lines bool) error {
-	if err := asset.Renamed(ctx, tx, was.ID, refOf(by)); err != nil || was.TransactionID == "" {
+func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
+	if reversal.PeriodID != by.PeriodID {
+		if err := s.movable(ctx, tx, was); err != nil {
+			return err
+		}
+	}
+	if err := asset.Renamed(ctx, tx, was.ID, refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {
 		return err
 	}
 	if err := s.point(ctx, tx, was, func(t *txn.Transaction) { t.JournalEntryID = by.ID }); err != nil || lines {
 		return err
 	}
 	return copyBooking(ctx, tx, was.ID, by.ID)
+}
+
+// movable refuses to date an entry elsewhere that was trued up: the true-ups would stay, and its lots would count in both periods.
+func (s *Service) movable(ctx context.Context, tx *db.Tx, e journal.Entry) error {
+	if e.TransactionID == "" {
+		return nil
+	}
+	all, err := journal.TrueUps(ctx, tx, e.TransactionID)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return fault.Conflictf("the entry %s was trued up by %s: correct its transaction_type too, or reverse it and book the transaction anew", e.SequenceNumber(), all[0].SequenceNumber())
 }
