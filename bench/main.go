@@ -69,6 +69,7 @@ var suite = []struct {
 	{"lots-postgres", measureLotsPostgres},
 	{"transactions-sqlite", measureTransactionsSQLite},
 	{"transactions-postgres", measureTransactionsPostgres},
+	{"lot-reports", measureLotReports},
 }
 
 func main() { os.Exit(run()) }

@@ -5,8 +5,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
@@ -40,6 +42,8 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	spam.Check,
 	transfers.Check,
 	imports.Check,
+	asset.Check,
+	booking.Check,
 }
 
 // Finding is one broken invariant.

@@ -513,6 +513,26 @@ func (r *Replay) Slices(key string) (uses []Use) {
 	return uses
 }
 
+// Late gives the pools in which something happened again, and from what time on.
+func (r *Replay) Late() map[string]time.Time {
+	out := map[string]time.Time{}
+	for key, s := range r.sessions {
+		if s.from <= s.before {
+			at, _, _, _, _ := s.from.parts()
+			out[key] = at
+		}
+	}
+	return out
+}
+
+// PoolsOf gives the pools that a work asks for lots.
+func PoolsOf(b *books.Books, w Work) (out []string) {
+	for _, t := range w.Plan.Takes {
+		out = append(out, poolOf(b, t.From, t.Asset, w.Apart).Key)
+	}
+	return out
+}
+
 // Changed is an entry that takes other lots than it did.
 type Changed struct {
 	EntryID string

@@ -17,6 +17,7 @@ import (
 type session struct {
 	*pool
 	from   Place
+	before Place // the last thing that had happened
 	config lot.Config
 	engine *lot.Pool
 	lots   map[string]*Lot // at hand, those that enter on the way too
@@ -64,7 +65,7 @@ func (r *Replay) activate(ctx context.Context, p pool, from Place) (*session, er
 		fresh := p
 		stored = &fresh
 	}
-	s := &session{pool: stored, config: stored.config(r.books, r.lenient), lots: map[string]*Lot{}, stored: map[string]Lot{}, last: stored.LastPlace}
+	s := &session{pool: stored, config: stored.config(r.books, r.lenient), lots: map[string]*Lot{}, stored: map[string]Lot{}, last: stored.LastPlace, before: stored.LastPlace}
 	s.from = s.start(from)
 	r.sessions[p.Key] = s
 	if err := r.rewind(ctx, s); err != nil {

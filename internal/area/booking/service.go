@@ -280,7 +280,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 	if err := insertBookings(ctx, tx, rows); err != nil {
 		return nil, err
 	}
-	if err := replay.Write(ctx, refs); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return nil, err
 	}
 	if _, err := txn.Save(ctx, tx, edits); err != nil {

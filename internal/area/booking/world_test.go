@@ -61,7 +61,9 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		test(t, newWorld(t, dbtest.Open(t, c), now))
+		w := newWorld(t, dbtest.Open(t, c), now)
+		test(t, w)
+		w.well()
 	})
 }
 

@@ -69,6 +69,8 @@ func linkable(pair []txn.Transaction) error {
 			why = "is spam"
 		case t.Status == txn.Posted:
 			why = "is posted: unpost its journal entry first"
+		case t.JournalEntryID != "":
+			why = "has the draft " + t.JournalEntryID + ": delete it first"
 		}
 		if why != "" {
 			fields = append(fields, fault.Field{Name: fmt.Sprintf("transaction_ids[%d]", i), Message: t.SequenceNumber() + " " + why})
