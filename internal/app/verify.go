@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
@@ -37,6 +38,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	assetpolicy.Check,
 	source.Check,
 	fx.Check,
+	revaluation.Check,
 	price.Check,
 	txn.Check,
 	spam.Check,
