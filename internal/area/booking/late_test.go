@@ -119,7 +119,7 @@ func TestTrueUp(t *testing.T) {
 			w.dated("true-up", ups[0], "2025-05-01", "2025-03-10")
 			w.booked(sold.Entry, sale)
 			w.left("as if in order", "A 1 ETH 2000.00 2025-02-01")
-			w.sound()
+			w.well()
 
 			// Another one comes later still, and trues up what the first left.
 			w.book(w.tell("2025-01-02", "A in 1 ETH = 1500.00"), "DEPOSIT", "Paid-in capital")
@@ -129,13 +129,13 @@ func TestTrueUp(t *testing.T) {
 			}
 			w.expect("true-up of the true-up", ups[1], "Dr Realized gains 300.00; Cr A 300.00")
 			w.left("as if in order", "A 1 ETH 1200.00 2025-01-05; A 1 ETH 2000.00 2025-02-01")
-			w.sound()
+			w.well()
 
 			// Opened again, it is corrected where it stands, and no longer trued up.
 			w.reopen(w.us, "2025-02")
 			w.book(w.tell("2025-01-01", "A in 0.5 ETH = 100.00"), "DEPOSIT", "Paid-in capital")
 			w.left("as if in order", "A 0.5 ETH 750.00 2025-01-02; A 1 ETH 1200.00 2025-01-05; A 1 ETH 2000.00 2025-02-01")
-			w.sound()
+			w.well()
 			// What it comes to in the end is what it is worth.
 			if got := w.net("Realized gains"); got != "-1750" {
 				t.Errorf("the gain is %s", got)
@@ -175,7 +175,7 @@ func TestLateThroughTransfers(t *testing.T) {
 		w.book(toSub, "INTERCOMPANY TRANSFER", "")
 		sale := w.tell("2025-07-03", "SubA out 0.5 ETH = 1000.00")
 		w.expect("sold", w.book(sale, "EXPENSE", "Contractors"), "Dr Contractors 1000.00; Cr SubA 750.00; Cr Realized gains 250.00")
-		w.sound()
+		w.well()
 		late := w.tell("2025-01-01", "A in 1 ETH = 1000.00")
 		before := w.everything()
 		dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT", LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string { return "" }, true)
@@ -201,7 +201,7 @@ func TestLateThroughTransfers(t *testing.T) {
 		w.booked(w.entry(w.again(inB).JournalEntryID).Entry, toB, inB)
 		w.booked(w.entry(w.again(inSub).JournalEntryID).Entry, toSub, inSub)
 		w.left("late", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.999 ETH 1498.50 2025-01-10; SubA 0.001 ETH 1.50 2025-01-10; SubA 0.499 ETH 499.00 2025-01-01")
-		w.sound()
+		w.well()
 		w.replayed(made.ID, late)
 	})
 }
@@ -213,7 +213,7 @@ func (w *world) replayed(entryID string, t txn.Transaction) {
 		w.Fatal(err)
 	}
 	w.free(t)
-	w.sound()
+	w.well()
 }
 
 // A transfer of a closed month whose lots are others: only the books of what was sold since change, and the transfer's accounts.
@@ -227,7 +227,7 @@ func TestLateThroughClosedTransfer(t *testing.T) {
 		w.closeThrough(w.us, "2025-07")
 		sale := w.tell("2025-08-01", "B out 1 ETH = 2000.00")
 		w.book(sale, "EXPENSE", "Contractors")
-		w.sound()
+		w.well()
 		w.book(w.tell("2025-01-01", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
 		w.booked(moved.Entry, out, in)
 		ups := w.trueUps(out)
@@ -238,7 +238,7 @@ func TestLateThroughClosedTransfer(t *testing.T) {
 		w.dated("moved", ups[0], "2025-08-01", "2025-07-01")
 		w.expect("sold", w.entry(w.again(sale).JournalEntryID), "Dr Contractors 2000.00; Cr B 1000.00; Cr Realized gains 1000.00")
 		w.left("late", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 1 ETH 1500.00 2025-01-10")
-		w.sound()
+		w.well()
 		// What is reversed takes its true-ups with it.
 		if _, err := w.journal.Reverse(w.ctx, w.again(sale).JournalEntryID, journal.ReverseParams{}); err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestLateThroughClosedTransfer(t *testing.T) {
 		}
 		w.free(out, in, sale)
 		w.left("never moved", "A 1 ETH 1000.00 2025-01-01; "+untouched)
-		w.sound()
+		w.well()
 	})
 }
 
@@ -261,7 +261,7 @@ func TestDraftOfClosedMonth(t *testing.T) {
 		m := w.draft(w.tell("2025-06-10", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors")
 		w.dated("draft", m, "2025-06-10", "")
 		w.dated("posted", w.post(m.ID), "2025-07-01", "2025-06-10")
-		w.sound()
+		w.well()
 		if strings.Contains(w.lots(), "A 2 ETH") {
 			t.Error(w.lots())
 		}
