@@ -90,7 +90,11 @@ type Replay struct {
 	altered  map[string]Lot
 	dropped  map[string]bool
 	byHand   []handled
+	culprit  string
 }
+
+// Culprit is the key of the added entry that Run refused, nothing where another one was to blame.
+func (r *Replay) Culprit() string { return r.culprit }
 
 type dirt struct {
 	pool pool
@@ -467,6 +471,9 @@ func (r *Replay) makeLots(w *work) {
 
 // refusal says what a shortage is about.
 func (r *Replay) refusal(ctx context.Context, s *session, e *event, err error) error {
+	if e.work.isNew {
+		r.culprit = e.work.key
+	}
 	who := cmp.Or(e.work.Label, "the transaction "+e.take.transactionID)
 	if !e.work.isNew {
 		if failed := r.fill(ctx, s, e.work); failed == nil && e.work.Label != "" {
@@ -504,6 +511,26 @@ func (r *Replay) Slices(key string) (uses []Use) {
 		uses = append(uses, w.taken[position].new...)
 	}
 	return uses
+}
+
+// Late gives the pools in which something happened again, and from what time on.
+func (r *Replay) Late() map[string]time.Time {
+	out := map[string]time.Time{}
+	for key, s := range r.sessions {
+		if s.from <= s.before {
+			at, _, _, _, _ := s.from.parts()
+			out[key] = at
+		}
+	}
+	return out
+}
+
+// PoolsOf gives the pools that a work asks for lots.
+func PoolsOf(b *books.Books, w Work) (out []string) {
+	for _, t := range w.Plan.Takes {
+		out = append(out, poolOf(b, t.From, t.Asset, w.Apart).Key)
+	}
+	return out
 }
 
 // Changed is an entry that takes other lots than it did.

@@ -438,8 +438,8 @@ func (c *changes) addGains(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-func selectCarries(ctx context.Context, tx *db.Tx, ledgerAccountID string) (bool, error) {
-	found, err := db.All[string](ctx, tx, "SELECT asset_id"+fromLots+"ledger_account_id = ? AND is_open = ? LIMIT 1", ledgerAccountID, true)
+func selectCarries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID string) (bool, error) {
+	found, err := db.All[string](ctx, tx, "SELECT asset_id"+fromLots+"ledger_account_id = ? AND is_open = ? AND legal_entity_id = ? LIMIT 1", ledgerAccountID, true, legalEntityID)
 	return len(found) > 0, err
 }
 

@@ -250,9 +250,9 @@ func UsesOf(ctx context.Context, tx *db.Tx, entryID string) ([]Use, error) {
 	return selectUsesOf(ctx, tx, entryID)
 }
 
-// Carries tells that an account has lots. It is a building block.
-func Carries(ctx context.Context, tx *db.Tx, ledgerAccountID string) (bool, error) {
-	return selectCarries(ctx, tx, ledgerAccountID)
+// Carries tells that an account has lots of a legal entity. It is a building block.
+func Carries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID string) (bool, error) {
+	return selectCarries(ctx, tx, legalEntityID, ledgerAccountID)
 }
 
 // Renamed lets what an entry took and made be that of another one, which says the same. It is a building block.

@@ -163,13 +163,9 @@ func (s *Service) point(ctx context.Context, tx *db.Tx, e journal.Entry, change 
 
 // trueUp books in the first open period what an entry of a closed one should have been, less what it and earlier true-ups were.
 func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, c asset.Changed) (asset.Ref, string, error) {
-	before, err := journal.TrueUps(ctx, tx, e.TransactionID)
+	booked, err := bookedFor(ctx, tx, e)
 	if err != nil {
 		return asset.Ref{}, "", err
-	}
-	booked := paramsOf(e.Lines)
-	for _, t := range before {
-		booked = append(booked, paramsOf(t.Lines)...)
 	}
 	at := e.AccountingDate
 	if e.IntendedDate != nil {

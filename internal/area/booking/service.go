@@ -105,6 +105,11 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 		}
 	}
 	if err := replay.Run(ctx); err != nil {
+		for _, q := range all {
+			if q.key == replay.Culprit() {
+				return nil, fault.Within(q.at, err)
+			}
+		}
 		return nil, err
 	}
 	entries := make([]journal.CreateParams, len(all))
@@ -234,6 +239,9 @@ func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 	out := make([]Made, len(all))
 	for i, q := range all {
 		out[i] = Made{Guided: guided[i], Lots: q.lots}
+		if out[i].Status == journal.Draft {
+			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.lots)...)
+		}
 	}
 	out[0].Changes = changes
 	return out
@@ -272,7 +280,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 	if err := insertBookings(ctx, tx, rows); err != nil {
 		return nil, err
 	}
-	if err := replay.Write(ctx, refs); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return nil, err
 	}
 	if _, err := txn.Save(ctx, tx, edits); err != nil {

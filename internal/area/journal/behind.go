@@ -147,10 +147,12 @@ func (s *Service) Opens(ctx context.Context, tx *db.Tx, at time.Time, entities .
 		return date, p.ID, nil
 	}
 	periods, err := period.Ensure(ctx, tx, month)
-	if err != nil {
-		return at, "", err
+	for _, p := range periods { // all there are
+		if p.Holds(date) {
+			return date, p.ID, err
+		}
 	}
-	return date, periods[0].ID, nil
+	return at, "", err
 }
 
 // IsClosed tells that an entry stands in a month that is closed for one of its legal entities. It is a building block.
