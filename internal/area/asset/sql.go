@@ -442,3 +442,8 @@ func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 func selectPeriodOf(ctx context.Context, tx *db.Tx, entryID string) (string, error) {
 	return db.One[string](ctx, tx, "journal entry", "SELECT accounting_period_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
+
+func selectAllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"is_open = ? ORDER BY pool, acquired_at, seq", true)
+	return lotsOf(rows), err
+}

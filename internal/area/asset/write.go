@@ -270,3 +270,6 @@ func Renamed(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 	c.renamed = []rename{{entryID, to.EntryID}}
 	return c.write(ctx, tx)
 }
+
+// Open gives every lot of which something is left. It is a building block.
+func Open(ctx context.Context, tx *db.Tx) ([]Lot, error) { return selectAllOpen(ctx, tx) }

@@ -156,7 +156,7 @@ type disposal struct {
 // selectLastDisposal looks at the end of every pool of an entity, because places sort by time. A move counts too: other lots would have moved.
 func selectLastDisposal(ctx context.Context, tx *db.Tx, legalEntityID string) (disposal, error) {
 	return db.One[disposal](ctx, tx, "organization", "SELECT o.timezone AS zone, (SELECT max(l.taken_at) FROM (SELECT (SELECT t.taken_at FROM lot_takes t WHERE t.organization_id = @org AND "+
-		"t.pool = p.pool AND t.kind IN ('dispose', 'fee', 'move', 'convert') ORDER BY t.place DESC LIMIT 1) AS taken_at "+
+		"t.pool = p.pool ORDER BY t.place DESC LIMIT 1) AS taken_at "+
 		"FROM lot_pools p WHERE p.organization_id = @org AND p.legal_entity_id = ?) AS l) AS at FROM organizations o WHERE o.organization_id = @org", legalEntityID)
 }
 

@@ -171,7 +171,7 @@ CREATE INDEX lot_uses_by_date ON lot_uses (organization_id, accounting_date, use
 CREATE INDEX lot_uses_by_entry ON lot_uses (organization_id, journal_entry_id);
 
 -- What moved in an accounting period, by where it is held: so what is held at the end of one is a sum over periods. added_ is what was acquired,
--- not what came from another place; lot_count is how many more there are.
+-- not what came from another place; lot_count is how many more lots there are.
 CREATE TABLE lot_positions (
     organization_id      {text} NOT NULL,
     legal_entity_id      {text} NOT NULL,
