@@ -12,10 +12,12 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
@@ -37,7 +39,9 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	assetpolicy.Check,
 	source.Check,
 	fx.Check,
+	revaluation.Check,
 	price.Check,
+	holdings.Check,
 	txn.Check,
 	spam.Check,
 	transfers.Check,

@@ -144,7 +144,10 @@ type referrer struct {
 }
 
 // referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test sees to, and have an index by it.
-var referrers = []referrer{}
+var referrers = []referrer{
+	{"revaluation_items", "price_id", "revaluations"},
+	{"revaluation_rows", "price_id", "lots of revaluations"},
+}
 
 func (r referrer) references(ctx context.Context, tx *db.Tx, priceID string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+r.table+" WHERE organization_id = @org AND "+r.column+" = ?", priceID)

@@ -199,6 +199,10 @@ func membersOf(ctx context.Context, tx *db.Tx, named []txn.Transaction) ([]Link,
 			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " is posted"}},
 				"%s is posted: unpost its journal entry first", t.SequenceNumber())
 		}
+		if t.JournalEntryID != "" {
+			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " has a draft"}},
+				"%s has the draft %s: delete it first", t.SequenceNumber(), t.JournalEntryID)
+		}
 	}
 	return links, members, nil
 }
