@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/readiness"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
@@ -160,6 +161,11 @@ func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
+		w.judged(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
+		if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month("2025-10"), LegalEntityIDs: []string{w.us}}); err != nil {
+			t.Fatal(err)
+		}
+		w.judged(s, "2025-10", readiness.CodeRevaluation, period.Pass, 0, "")
 		w.book(w.tell("2025-11-01", "A out 1 ETH = 2200.00"), "SWAP", "Bank")
 		w.judged(s, "2025-11", readiness.CodeMissingPrice, period.Pass, 0, "") // nothing is held
 	})

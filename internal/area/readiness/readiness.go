@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -24,6 +25,7 @@ const (
 	CodeBasisPending = "basis_pending"
 	CodeMissingPrice = "missing_price"
 	CodeLotsDiffer   = "lots_differ"
+	CodeRevaluation  = "revaluation"
 )
 
 // samplesMax is how many of what was counted are named.
@@ -31,7 +33,7 @@ const samplesMax = 5
 
 // Inspectors are the checks of this package.
 func Inspectors() []period.Inspector {
-	return []period.Inspector{Unposted, each(deficits), each(pending), each(unpriced), each(differing)}
+	return []period.Inspector{Unposted, each(deficits), each(pending), each(unpriced), each(differing), each(stale)}
 }
 
 // each makes an inspector of what looks at one legal entity.
@@ -171,4 +173,14 @@ func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 	}
 	return period.Judge(e, CodeLotsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "what stands on the accounts of assets is what their lots cost",
 		"what stands on accounts is not what their lots cost: "+few(texts)), nil
+}
+
+// stale checks that what is held was measured, and that nothing changed since.
+func stale(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+	missing, why, err := revaluation.Stale(ctx, tx, p, e.ID)
+	count := int64(0)
+	if missing {
+		count = 1
+	}
+	return period.Judge(e, CodeRevaluation, count, nil, "what is held is measured as it is now", why), err
 }

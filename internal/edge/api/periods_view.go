@@ -42,7 +42,7 @@ type PeriodReadiness struct {
 
 // ReadinessCheck is one check.
 type ReadinessCheck struct {
-	Code          string   `json:"code" doc:"period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, already_closed"`
+	Code          string   `json:"code" doc:"period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, revaluation, already_closed"`
 	Status        string   `json:"status" enum:"pass,warn,fail" doc:"What fails prevents the close"`
 	LegalEntityID *string  `json:"legal_entity_id" doc:"The legal entity it is about; null when it is about the period itself"`
 	Count         int64    `json:"count" minimum:"0" doc:"How many things were found"`
