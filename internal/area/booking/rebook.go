@@ -26,7 +26,7 @@ func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *books.Books, changes
 func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed) (map[string]asset.Ref, []Change, error) {
 	refs, out, renamed := map[string]asset.Ref{}, make([]Change, 0, len(changes)), map[string]string{}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
-	entries, err := journal.Load(ctx, tx, idsOf(changes))
+	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c asset.Changed, e jo
 // outlook says what would be done to entries.
 func (s *Service) outlook(ctx context.Context, tx *db.Tx, changes []asset.Changed) ([]Change, error) {
 	out := make([]Change, 0, len(changes))
-	entries, err := journal.Load(ctx, tx, idsOf(changes))
+	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, err
 	}

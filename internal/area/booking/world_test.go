@@ -61,7 +61,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		w := newWorld(t, dbtest.Open(t, c), now)
+		w := newWorld(t, dbtest.Open(t, c), now).stage(t)
 		test(t, w)
 		w.well()
 	})
@@ -249,6 +249,9 @@ func (w *world) accountID(name string) string {
 	w.Helper()
 	if name == "" {
 		return ""
+	}
+	if slices.Contains([]string{"A", "B", "Bank", "Kraken", "Arb"}, name) {
+		w.source(name) // its account comes with it
 	}
 	a, there := w.accounts[name]
 	if !there {

@@ -44,13 +44,13 @@ func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
 	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
 }
 
-// LoadOne gives an entry with its lines, whoever asks. It is a building block.
-func LoadOne(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+// Load gives an entry with its lines, whoever asks. It is a building block.
+func Load(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	return selectEntry(ctx, tx, entryID)
 }
 
-// Load gives entries with their lines by their ids, whoever asks. It is a building block.
-func Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
+// LoadSome gives entries with their lines by their ids, whoever asks. It is a building block.
+func LoadSome(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
 	found, err := selectSome(ctx, tx, entryIDs)
 	out := make(map[string]Entry, len(found))
 	for _, e := range found {
