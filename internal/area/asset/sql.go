@@ -400,7 +400,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 		func(ctx context.Context, tx *db.Tx) error { return upsertLots(ctx, tx, c.lots) },
 		func(ctx context.Context, tx *db.Tx) error { return insertTakes(ctx, tx, c.takes) },
 		func(ctx context.Context, tx *db.Tx) error { return insertUses(ctx, tx, c.uses) },
-		c.addPositions, c.addGains,
+		c.addPositions, c.addGains, c.settleLives,
 	} {
 		if err := do(ctx, tx); err != nil {
 			return err

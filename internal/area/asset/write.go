@@ -117,6 +117,7 @@ type changes struct {
 	uses      []Use
 	deleted   []string
 	lots      []Lot
+	settled   []string // lots that are empty, or were
 	pools     []pool
 	positions map[positionKey]position
 	gains     map[gainKey]gain
@@ -181,6 +182,9 @@ func (c *changes) session(s *session, now time.Time) {
 			l.UpdatedAt = &now
 		}
 		c.lots = append(c.lots, *l)
+		if l.RemainingQuantity.IsZero() || there && was.RemainingQuantity.IsZero() {
+			c.settled = append(c.settled, l.ID)
+		}
 	}
 	c.pools = append(c.pools, *s.pool)
 }
