@@ -34,6 +34,23 @@ func (w *world) closeThrough(legalEntityID, key string) {
 	}
 }
 
+// closeSome closes the next month of a legal entity that is over, if it can be.
+func (w *world) closeSome(legalEntityID string) {
+	w.Helper()
+	all, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i := len(all.Items) - 1; i >= 0; i-- {
+		if !closedFor(all.Items[i], legalEntityID) {
+			if _, err := w.periods.Close(w.ctx, all.Items[i].ID, legalEntityID); err != nil && fault.KindOf(err) != fault.Conflict {
+				w.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
 func closedFor(p period.State, legalEntityID string) bool {
 	for _, e := range p.Entities {
 		if e.LegalEntityID == legalEntityID {
@@ -145,19 +162,24 @@ func TestTrueUp(t *testing.T) {
 	})
 }
 
-// net is what stands on an account of the first legal entity, debits less credits.
-func (w *world) net(name string) string {
+// net is what stands on accounts of the first legal entity, debits less credits.
+func (w *world) net(names ...string) string {
 	w.Helper()
-	all, err := w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100})
-	if err != nil {
-		w.Fatal(err)
-	}
 	sum := zero
-	for _, l := range all.Items {
-		if l.Side == "DEBIT" {
-			sum = sum.Add(l.Amount)
-		} else {
-			sum = sum.Sub(l.Amount)
+	for _, name := range names {
+		all, err := w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100})
+		if err != nil {
+			w.Fatal(err)
+		}
+		if all.HasMore {
+			w.Fatalf("%s has many lines", name)
+		}
+		for _, l := range all.Items {
+			if l.Side == "DEBIT" {
+				sum = sum.Add(l.Amount)
+			} else {
+				sum = sum.Sub(l.Amount)
+			}
 		}
 	}
 	return sum.String()
