@@ -67,6 +67,7 @@ var suite = []struct {
 	{"balance-sheet", measureSheet},
 	{"transactions-sqlite", measureTransactionsSQLite},
 	{"transactions-postgres", measureTransactionsPostgres},
+	{"lot-reports", measureLotReports},
 }
 
 func main() { os.Exit(run()) }

@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
@@ -55,6 +56,7 @@ type App struct {
 	Exchange      *interchange.Service
 	Imports       *imports.Service
 	Reports       *report.Service
+	Holdings      *holdings.Service
 	Periods       *period.Service
 	Assets        *asset.Service
 
@@ -97,6 +99,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Exchange:      interchange.NewService(d, entries),
 		Imports:       files,
 		Reports:       report.NewService(d),
+		Holdings:      holdings.NewService(d),
 		Periods:       period.NewService(d),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),

@@ -83,6 +83,12 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/reports/trial-balance", read, reads, plain, a.getTrialBalance, "Reports", "Every account's balance and movement by side, with totals that agree").conflicts(),
 		on("GET", "/v1/reports/income-statement", read, reads, plain, a.getIncomeStatement, "Reports", "What was earned in each period, section by section").conflicts(),
 		on("GET", "/v1/reports/general-ledger", read, reads, plain, a.listGeneralLedger, "Reports", "Posted lines account by account, with the balance before and after each"),
+		on("GET", "/v1/reports/closing-positions", read, reads, plain, a.listClosingPositions, "Reports", "What is held at the end of a period, at cost and at fair value"),
+		on("GET", "/v1/reports/treasury-balances", read, reads, plain, a.listTreasuryBalances, "Reports", "How much of what is where, money too"),
+		on("GET", "/v1/reports/realized-gains-losses", read, reads, plain, a.listRealizedGains, "Reports", "Gains and losses by period and asset"),
+		on("GET", "/v1/reports/asset-tax-lots", read, reads, plain, a.listAssetTaxLots, "Reports", "Lots of which something is left, with what they cost and are worth"),
+		on("GET", "/v1/reports/schedule-of-dispositions", read, reads, plain, a.listDispositions, "Reports", "What was disposed of, lot by lot, by accounting date"),
+		on("GET", "/v1/reports/roll-forward", read, reads, plain, a.listRollForward, "Reports", "How the fair value of each asset came from the beginning of a year to its end, as ASC 350-60 asks"),
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
