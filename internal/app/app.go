@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/explain"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
@@ -57,6 +58,7 @@ type App struct {
 	Imports       *imports.Service
 	Reports       *report.Service
 	Holdings      *holdings.Service
+	Explain       *explain.Service
 	Periods       *period.Service
 	Assets        *asset.Service
 
@@ -79,6 +81,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		}
 		return nil
 	})
+	reports, held := report.NewService(d), holdings.NewService(d)
 	return &App{
 		DB:            d,
 		Org:           org.NewService(d),
@@ -98,8 +101,9 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Bookings:      bookings,
 		Exchange:      interchange.NewService(d, entries),
 		Imports:       files,
-		Reports:       report.NewService(d),
-		Holdings:      holdings.NewService(d),
+		Reports:       reports,
+		Holdings:      held,
+		Explain:       explain.NewService(d, reports, held),
 		Periods:       period.NewService(d),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),

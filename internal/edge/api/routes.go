@@ -89,6 +89,7 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/reports/asset-tax-lots", read, reads, plain, a.listAssetTaxLots, "Reports", "Lots of which something is left, with what they cost and are worth"),
 		on("GET", "/v1/reports/schedule-of-dispositions", read, reads, plain, a.listDispositions, "Reports", "What was disposed of, lot by lot, by accounting date"),
 		on("GET", "/v1/reports/roll-forward", read, reads, plain, a.listRollForward, "Reports", "How the fair value of each asset came from the beginning of a year to its end, as ASC 350-60 asks"),
+		on("GET", "/v1/reports/explain", read, reads, plain, a.explainFigure, "Reports", "What a figure of a report is made up of, down to lines, lots, prices and transactions").conflicts(),
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
