@@ -27,6 +27,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
@@ -48,6 +49,7 @@ type App struct {
 	Tags          *tag.Service
 	FX            *fx.Service
 	Prices        *price.Service
+	Revaluations  *revaluation.Service
 	Transactions  *txn.Service
 	Spam          *spam.Service
 	AssetPolicies *assetpolicy.Service
@@ -93,6 +95,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Tags:          tag.NewService(d),
 		FX:            fx.NewService(d),
 		Prices:        price.NewService(d),
+		Revaluations:  revaluation.NewService(d, entries),
 		Transactions:  txn.NewService(d),
 		Spam:          spam.NewService(d),
 		AssetPolicies: assetpolicy.NewService(d),
