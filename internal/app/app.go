@@ -83,7 +83,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		}
 		return nil
 	})
-	reports, held := report.NewService(d), holdings.NewService(d)
+	reports, held, measures := report.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	return &App{
 		DB:            d,
 		Org:           org.NewService(d),
@@ -95,7 +95,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Tags:          tag.NewService(d),
 		FX:            fx.NewService(d),
 		Prices:        price.NewService(d),
-		Revaluations:  revaluation.NewService(d, entries),
+		Revaluations:  measures,
 		Transactions:  txn.NewService(d),
 		Spam:          spam.NewService(d),
 		AssetPolicies: assetpolicy.NewService(d),
@@ -106,7 +106,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Imports:       files,
 		Reports:       reports,
 		Holdings:      held,
-		Explain:       explain.NewService(d, reports, held),
+		Explain:       explain.NewService(d, reports, held, measures),
 		Periods:       period.NewService(d),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),

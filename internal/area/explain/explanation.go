@@ -14,8 +14,7 @@ import (
 type Explanation struct {
 	Query   Query
 	Value   *money.Decimal // nil where the report has none, because a price or a rate is missing
-	Unit    string         // what the value is in: a currency or an asset
-	Rate    bool           // the value is of one unit, and shown with the digits it has
+	Unit    string         // what the value is in: a currency or an asset, or USD/ETH for that of one unit
 	Formula string
 	Parts   []Part
 
@@ -143,7 +142,7 @@ func (x *Explanation) sum() (total money.Decimal) {
 
 // Text is an amount as the figure shows it.
 func (x *Explanation) Text(d money.Decimal) string {
-	if money.IsFiat(x.Unit) && !x.Rate {
+	if money.IsFiat(x.Unit) {
 		return d.Fixed(x.Unit)
 	}
 	return d.String()

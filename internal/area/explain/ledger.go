@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -26,6 +25,9 @@ func (i *inquiry) ledger(ctx context.Context) error {
 	}
 	if e.Status != journal.Posted {
 		return fault.Missing("journal entry")
+	}
+	if _, err := i.whose(ctx); err != nil {
+		return err
 	}
 	lines, err := selectEntry(ctx, i.tx, e.ID, len(e.Lines))
 	if err != nil {
@@ -67,11 +69,6 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 	c, err := i.cell(ctx)
 	if err != nil {
 		return err
-	}
-	if i.q.TagID != "" {
-		if _, err := tag.Get(ctx, i.tx, i.q.TagID); err != nil {
-			return err
-		}
 	}
 	f := i.lines(c, "")
 	if !slices.Contains(f.entities, l.LegalEntityID) {

@@ -61,7 +61,7 @@ func (f useFilter) narrow(q *db.Query) *db.Query {
 	by("{unindexed}source_id", f.sourceID)
 	by("{unindexed}asset_type", f.assetType)
 	by("{unindexed}accounting_period_id", f.periodID)
-	if f.entities != nil {
+	if len(f.entities) > 0 {
 		q.And("{unindexed}legal_entity_id {any}", f.entities)
 	}
 	if !f.from.IsZero() {

@@ -46,11 +46,10 @@ func (i *inquiry) lot(ctx context.Context) error {
 		i.out.rest("difference to its share of the pool, whose cost is averaged")
 		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Basis.Neg() })
 	case "unit_cost":
-		i.out.value(l.UnitCost, l.Currency)
-		i.out.Rate = true
+		i.out.value(l.UnitCost, perUnit(l.Currency, l.AssetType))
 		i.out.add(fmt.Sprintf("%s / %s %s", l.CostBasis.Fixed(l.Currency), l.Quantity, l.AssetType), l.UnitCost, column("cost_basis"), NoList)
 	case "price":
-		i.priced(l.Worth, l.Currency)
+		i.priced(l.Worth, l.AssetType, l.Currency)
 	case "market_value":
 		i.valued(l.Worth, l.RemainingQuantity, l.AssetType, l.Currency, column("remaining_quantity"))
 	case "unrealized_gain_loss":
@@ -71,16 +70,19 @@ func (i *inquiry) lotItself(value money.Decimal, unit string) {
 	i.out.add(label, value, nil, Lots)
 }
 
+// perUnit is what a price is in.
+func perUnit(currency, asset string) string { return currency + "/" + asset }
+
 const noPrice = "no price is stored, so that nobody knows"
 
 // priced explains a price.
-func (i *inquiry) priced(w holdings.Worth, currency string) {
-	i.out.Unit, i.out.Rate, i.out.Price = currency, true, w.Price
+func (i *inquiry) priced(w holdings.Worth, asset, currency string) {
+	i.out.Unit, i.out.Price = perUnit(currency, asset), w.Price
 	if w.Price == nil {
 		i.out.Formula = noPrice
 		return
 	}
-	i.out.value(w.Price.Value, currency)
+	i.out.Value = &w.Price.Value
 	i.out.add("the price that is stored", w.Price.Value, nil, NoList)
 }
 

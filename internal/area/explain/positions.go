@@ -111,7 +111,7 @@ func (i *inquiry) position(ctx context.Context) error {
 	case "quantity", "cost_basis":
 		return i.held(ctx, f, c.Position, *at, before)
 	case "price":
-		i.priced(c.Worth, c.Currency)
+		i.priced(c.Worth, c.AssetType, c.Currency)
 	case "fair_value":
 		i.valued(c.Worth, c.Quantity, c.AssetType, c.Currency, column("quantity"))
 	case "adjustment":

@@ -32,6 +32,8 @@ type Query struct {
 	TokenID              string
 	AssetID              string
 	DispositionID        string
+	RevaluationID        string
+	Kind                 string // of measurement
 }
 
 // names are the parameters of a query and where it has them.
@@ -41,6 +43,7 @@ func (q *Query) names() map[string]*string {
 		"fiscal_year": &q.FiscalYear, "as_of": &q.AsOf, "presentation_currency": &q.PresentationCurrency, "ledger_account_id": &q.LedgerAccountID,
 		"journal_entry_id": &q.JournalEntryID, "journal_line_id": &q.JournalLineID, "legal_entity_id": &q.LegalEntityID, "source_id": &q.SourceID, "asset_type": &q.AssetType,
 		"chain": &q.Chain, "token_id": &q.TokenID, "asset_id": &q.AssetID, "disposition_id": &q.DispositionID,
+		"revaluation_id": &q.RevaluationID, "kind": &q.Kind,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -16,14 +17,15 @@ import (
 
 // Service explains.
 type Service struct {
-	db       *db.DB
-	reports  *report.Service
-	holdings *holdings.Service
+	db           *db.DB
+	reports      *report.Service
+	holdings     *holdings.Service
+	revaluations *revaluation.Service
 }
 
 // NewService makes one that takes the figures of these reports apart.
-func NewService(d *db.DB, reports *report.Service, held *holdings.Service) *Service {
-	return &Service{d, reports, held}
+func NewService(d *db.DB, reports *report.Service, held *holdings.Service, revaluations *revaluation.Service) *Service {
+	return &Service{d, reports, held, revaluations}
 }
 
 // inquiry is one figure being taken apart.
@@ -58,6 +60,7 @@ func init() {
 		"asset-tax-lots":           {lotColumns, []string{"asset_id"}, []string{"as_of"}, (*inquiry).lot},
 		"schedule-of-dispositions": {dispositionColumns, []string{"disposition_id|journal_entry_id|accounting_period_id"}, []string{"legal_entity_id", "asset_type", "source_id"}, (*inquiry).disposition},
 		"roll-forward":             {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
+		"revaluation":              {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id", "ledger_account_id"}, (*inquiry).revalued},
 	} {
 		specs[name] = s
 	}

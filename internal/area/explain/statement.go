@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/statement"
@@ -29,21 +30,42 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	if c.at, c.before, err = i.month(i.q.PeriodID); err != nil {
 		return c, err
 	}
-	all, err := entity.All(ctx, i.tx)
-	if err != nil {
+	if c.entities, err = i.whose(ctx); err != nil {
 		return c, err
 	}
-	who, ids := actor.From(ctx), i.q.LegalEntityIDs
-	for _, e := range all {
-		if who.Sees(e.ID) && (len(ids) == 0 || slices.Contains(ids, e.ID)) {
-			c.entities = append(c.entities, e)
-			c.translated = c.translated || i.q.PresentationCurrency != "" && e.BaseCurrency != i.q.PresentationCurrency
-		}
+	for _, e := range c.entities {
+		c.translated = c.translated || i.q.PresentationCurrency != "" && e.BaseCurrency != i.q.PresentationCurrency
 	}
 	if i.q.LedgerAccountID != "" {
 		c.account, err = account.Get(ctx, i.tx, i.q.LedgerAccountID)
 	}
 	return c, err
+}
+
+// whose gives the legal entities that are added together: those asked for, or all that the key is for. One that it is not for is missing like one
+// that is not there, and so is a tag.
+func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, err error) {
+	all, err := entity.All(ctx, i.tx)
+	if err != nil {
+		return nil, err
+	}
+	who, ids := actor.From(ctx), i.q.LegalEntityIDs
+	found := map[string]bool{}
+	for _, e := range all {
+		if who.Sees(e.ID) && (len(ids) == 0 || slices.Contains(ids, e.ID)) {
+			out = append(out, e)
+			found[e.ID] = true
+		}
+	}
+	for _, id := range ids {
+		if !found[id] {
+			return nil, fault.Missing("legal entity")
+		}
+	}
+	if i.q.TagID != "" {
+		_, err = tag.Get(ctx, i.tx, i.q.TagID)
+	}
+	return out, err
 }
 
 // computed tells that an account takes no lines and shows what others come to.

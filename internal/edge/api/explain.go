@@ -15,7 +15,7 @@ import (
 // explainInput names one figure. Which of the names a report takes is checked by whoever explains.
 type explainInput struct {
 	paging
-	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward" doc:"The report the figure stands in"`
+	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation" doc:"The report the figure stands in"`
 	Column               string   `query:"column" minLength:"1" maxLength:"40" doc:"Which figure of the row, by the name it has in the report; omit for the one it is mostly about. balance-sheet: closing_balance, opening_balance, current_balance, debits, credits. trial-balance: closing_debit, closing_credit, opening_debit, opening_credit, debits, credits. income-statement: amount. general-ledger: amount, opening_balance, running_balance. Of the reports on holdings every column with a number"`
 	Row                  string   `query:"row" minLength:"1" maxLength:"40" doc:"A row of a statement that is no account's: of the balance sheet assets or liabilities_plus_equity, of the trial balance total, of the income statement a section, gross_profit, operating_income or net_income"`
 	TagID                string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Statements and general ledger: only lines with this tag"`
@@ -35,6 +35,8 @@ type explainInput struct {
 	Chain                string   `query:"chain" minLength:"1" maxLength:"64" doc:"Holdings: the blockchain, where several rows are otherwise alike"`
 	TokenID              string   `query:"token_id" minLength:"1" maxLength:"200" doc:"Holdings: which one, of what is one of a kind"`
 	AssetID              string   `query:"asset_id" minLength:"1" maxLength:"64" doc:"asset-tax-lots: the lot"`
+	RevaluationID        string   `query:"revaluation_id" minLength:"1" maxLength:"64" doc:"revaluation: the run. Its figures are named by legal_entity_id and asset_type, which may be a foreign currency; with asset_id or ledger_account_id, one of the rows they are made of"`
+	Kind                 string   `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"revaluation: how it was measured, where that leaves a choice"`
 	DispositionID        string   `query:"disposition_id" minLength:"1" maxLength:"64" doc:"schedule-of-dispositions: the row"`
 }
 
@@ -42,7 +44,7 @@ func (in explainInput) query() explain.Query {
 	q := explain.Query{
 		Report: in.Report, Column: in.Column, Row: in.Row, TagID: in.TagID, PeriodID: in.PeriodID, StartDate: in.StartDate, EndDate: in.EndDate, AsOf: in.AsOf, LegalEntityIDs: in.LegalEntityIDs,
 		PresentationCurrency: in.PresentationCurrency, LedgerAccountID: in.LedgerAccountID, JournalEntryID: in.JournalEntryID, JournalLineID: in.JournalLineID, LegalEntityID: in.LegalEntityID,
-		SourceID: in.SourceID, AssetType: in.AssetType, Chain: in.Chain, TokenID: in.TokenID, AssetID: in.AssetID, DispositionID: in.DispositionID,
+		SourceID: in.SourceID, AssetType: in.AssetType, Chain: in.Chain, TokenID: in.TokenID, AssetID: in.AssetID, DispositionID: in.DispositionID, RevaluationID: in.RevaluationID, Kind: in.Kind,
 	}
 	if in.FiscalYear != 0 {
 		q.FiscalYear = strconv.FormatInt(in.FiscalYear, 10)

@@ -10,7 +10,7 @@ type Explanation struct {
 	Report         string                    `json:"report" doc:"The report the figure stands in"`
 	Column         string                    `json:"column" doc:"Which figure of its row"`
 	Value          *string                   `json:"value" format:"decimal" doc:"The figure, exactly as the report shows it; null where the report has none, because a price or a rate is missing"`
-	Unit           string                    `json:"unit" example:"USD" doc:"What the figure is in: a currency or an asset"`
+	Unit           string                    `json:"unit" example:"USD" doc:"What the figure is in: a currency or an asset, or, of a price, one per the other: USD/ETH"`
 	Formula        string                    `json:"formula" example:"opening balance 100.00 + debits 50.00 - credits 20.00 = 130.00" doc:"How it is made up, in words"`
 	Parts          []ExplanationPart         `json:"parts" doc:"What it is made up of: their values add up to the figure exactly"`
 	Lines          []ExplainedLine           `json:"lines" doc:"Journal lines: a page of those that parts are made of, or those of the entry it is about"`
@@ -28,7 +28,7 @@ type Explanation struct {
 type ExplanationPart struct {
 	Label   string  `json:"label" example:"opening balance" doc:"What it is"`
 	Value   string  `json:"value" format:"decimal" doc:"How it counts, with its sign"`
-	Explain *string `json:"explain" example:"accounting_period_id=ap_1&column=closing_balance&ledger_account_id=lac_1&report=balance-sheet" doc:"The query string of GET /v1/reports/explain that takes this part apart; it names a figure with this value, whose sign may be the other. Null where there is nothing beyond"`
+	Explain *string `json:"explain" example:"accounting_period_id=ap_1&column=closing_balance&ledger_account_id=lac_1&report=balance-sheet" doc:"The query string of GET /v1/reports/explain that takes this part apart; it names a figure with this value, whose sign may be the other; one in another unit is what the value was found from. Null where there is nothing beyond"`
 	Listed  *string `json:"listed" enum:"lines,lots,dispositions" doc:"The list here whose amounts add up to all parts that name it, over all pages; null where none does"`
 }
 
