@@ -17,16 +17,16 @@ import (
 func TestTheDemoCompanyHasItsSourcesWithTheirAccounts(t *testing.T) {
 	t.Parallel()
 	const want = `bank plaid Operating account: 1010 Bank accounts, Demo Company, Inc., USD
-card ramp Company cards: 2030 Credit cards, Demo Company, Inc., USD
+card ramp Company cards: 1030 Prepaid company cards, Demo Company, Inc., USD
 other stripe Card payments: 1020 Payment processor balances, Demo Company, Inc., USD
 exchange coinbase Coinbase: Coinbase below 1100 Exchange balances, Demo Company, Inc., 
-exchange kraken Kraken: Kraken below 1100 Exchange balances, Demo Company, Inc., 
+exchange kraken Kraken: Kraken below 1100 Exchange balances, Demo Company GmbH, 
 wallet ethereum Treasury: 1210 Digital assets at cost, Demo Company, Inc., 
 wallet arbitrum Grants on Arbitrum: Grants on Arbitrum below 1200 Digital assets, Demo Company, Inc., 
 bank plaid Geschäftskonto: 1010 Bank accounts, Demo Company GmbH, EUR
 `
 	d := dbtest.Open(t, dbtest.SQLite(t))
-	f, err := demo.Found(t.Context(), app.New(d, nil))
+	f, err := demo.Found(t.Context(), app.New(d, nil), t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestTheDemoHasTransactionsOfWhichJustTheSpamIsSpamAndMostTransfersAreLinked
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		a := app.New(d, nil)
-		f, err := demo.Found(t.Context(), a)
+		f, err := demo.Found(t.Context(), a, t.Logf)
 		if err != nil {
 			t.Fatal(err)
 		}
