@@ -200,7 +200,7 @@ func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Tran
 
 // selectSome gives transactions by their ids, in no order.
 func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any} AND shelf < ?", ids, deleted)
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any} AND {unindexed}shelf < ?", ids, deleted)
 	if err != nil {
 		return nil, err
 	}
