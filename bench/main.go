@@ -65,8 +65,11 @@ var suite = []struct {
 	{"post-postgres", measurePostPostgres},
 	{"post-sqlite", measurePostSQLite},
 	{"balance-sheet", measureSheet},
+	{"lots-sqlite", measureLotsSQLite},
+	{"lots-postgres", measureLotsPostgres},
 	{"transactions-sqlite", measureTransactionsSQLite},
 	{"transactions-postgres", measureTransactionsPostgres},
+	{"lot-reports", measureLotReports},
 }
 
 func main() { os.Exit(run()) }

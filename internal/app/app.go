@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
@@ -25,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
@@ -46,6 +48,7 @@ type App struct {
 	Tags          *tag.Service
 	FX            *fx.Service
 	Prices        *price.Service
+	Revaluations  *revaluation.Service
 	Transactions  *txn.Service
 	Spam          *spam.Service
 	AssetPolicies *assetpolicy.Service
@@ -55,6 +58,7 @@ type App struct {
 	Exchange      *interchange.Service
 	Imports       *imports.Service
 	Reports       *report.Service
+	Holdings      *holdings.Service
 	Periods       *period.Service
 	Assets        *asset.Service
 
@@ -88,6 +92,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Tags:          tag.NewService(d),
 		FX:            fx.NewService(d),
 		Prices:        price.NewService(d),
+		Revaluations:  revaluation.NewService(d, entries),
 		Transactions:  txn.NewService(d),
 		Spam:          spam.NewService(d),
 		AssetPolicies: assetpolicy.NewService(d),
@@ -97,6 +102,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Exchange:      interchange.NewService(d, entries),
 		Imports:       files,
 		Reports:       report.NewService(d),
+		Holdings:      holdings.NewService(d),
 		Periods:       period.NewService(d),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),

@@ -5,8 +5,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
@@ -14,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/area/tag"
@@ -35,11 +38,14 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	assetpolicy.Check,
 	source.Check,
 	fx.Check,
+	revaluation.Check,
 	price.Check,
 	txn.Check,
 	spam.Check,
 	transfers.Check,
 	imports.Check,
+	asset.Check,
+	booking.Check,
 }
 
 // Finding is one broken invariant.

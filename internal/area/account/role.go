@@ -52,6 +52,9 @@ func RoleDueTo(legalEntityID string) string { return dueTo + legalEntityID }
 // RoleFairValueAdjustment is the role of the account that carries an asset from cost to fair value.
 func RoleFairValueAdjustment(assetType string) string { return "fair_value_adjustment:" + assetType }
 
+// RoleAccumulatedImpairment is the role of the account that carries an asset from cost to the less that it is worth.
+func RoleAccumulatedImpairment(assetType string) string { return "accumulated_impairment:" + assetType }
+
 // entityOf gives the legal entity an intercompany account is about.
 func (a Account) entityOf() (legalEntityID string, ok bool) {
 	if id, ok := strings.CutPrefix(a.Role, dueFrom); ok {

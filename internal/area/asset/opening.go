@@ -11,7 +11,6 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -20,6 +19,43 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
+
+// Rebook brings entries that take other lots than they did to what they are now, and says under which entry each is written down from now on.
+type Rebook func(ctx context.Context, tx *db.Tx, b *books.Books, changes []Changed) (map[string]Ref, error)
+
+// Ledger lets people enter lots. What stands behind entries, and how they are corrected, is for whoever books transactions to say.
+type Ledger struct {
+	load   Loader
+	rebook Rebook
+}
+
+// NewLedger makes one.
+func NewLedger(load Loader, rebook Rebook) *Ledger { return &Ledger{load, rebook} }
+
+// hand lets a lot be there, be another one, or be no more, as of a period. Everything that came after it happens again.
+func (l *Ledger) hand(ctx context.Context, tx *db.Tx, b *books.Books, before, after *Lot, periodID string) error {
+	r := NewReplay(tx, b, l.load, false)
+	refs, lotID := map[string]Ref{}, ""
+	if before != nil {
+		lotID = before.ID
+	}
+	if after != nil {
+		after.Settle(b)
+		lotID = after.ID
+	}
+	r.Put(before, after)
+	if err := r.Run(ctx); err != nil {
+		return err
+	}
+	if changed := r.Changes(); len(changed) > 0 {
+		var err error
+		if refs, err = l.rebook(ctx, tx, b, changed); err != nil {
+			return err
+		}
+	}
+	refs[HandRef(lotID)] = Ref{PeriodID: periodID}
+	return r.Write(ctx, refs)
+}
 
 // facts is what the audit and events say of a lot that was entered by hand.
 func (l Lot) facts() map[string]any {
@@ -125,7 +161,8 @@ func isOpen(b *books.Books, legalEntityID string, opening time.Time) error {
 func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
-		return ensure(ctx, tx, at)
+		_, periodID, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
+		return periodID, err
 	}
 	lines, err := l.lines(ctx, tx)
 	if err != nil {
@@ -139,21 +176,6 @@ func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (pe
 	}
 	l.JournalEntryID = made[0].ID
 	return made[0].PeriodID, nil
-}
-
-// ensure gives the accounting period of an instant, made now if there is none.
-func ensure(ctx context.Context, tx *db.Tx, at time.Time) (string, error) {
-	zone, err := period.Zone(ctx, tx)
-	if err != nil {
-		return "", err
-	}
-	all, err := period.Ensure(ctx, tx, calendar.MonthOf(at, zone))
-	for _, p := range all {
-		if p.Holds(at) {
-			return p.ID, err
-		}
-	}
-	return "", err
 }
 
 // lines are those of the opening entry.
@@ -227,9 +249,10 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot)
 		if err != nil {
 			return "", err
 		}
-		return ensure(ctx, tx, opening)
+		_, periodID, err = s.entries.Opens(ctx, tx, opening, l.LegalEntityID)
+		return periodID, err
 	}
-	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	e, err := journal.LoadOne(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

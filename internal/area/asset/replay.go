@@ -72,8 +72,8 @@ func (w *Work) arrival(b *books.Books) (pool, Place, bool) {
 	return poolOf(b, place, in.Asset, w.Apart), placeOf(in.At, lot.Acquire, w.Block, w.Number, 0), true
 }
 
-// Loader gives the work of an entry that is there.
-type Loader func(ctx context.Context, tx *db.Tx, entryID string) (Work, error)
+// Loader gives the works of entries that are there, by their ids.
+type Loader func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Work, error)
 
 // Replay lets things happen to pools, also late, and finds out what that changes about everything after them. It writes nothing before Write.
 type Replay struct {
@@ -90,7 +90,11 @@ type Replay struct {
 	altered  map[string]Lot
 	dropped  map[string]bool
 	byHand   []handled
+	culprit  string
 }
+
+// Culprit is the key of the added entry that Run refused, nothing where another one was to blame.
+func (r *Replay) Culprit() string { return r.culprit }
 
 type dirt struct {
 	pool pool
@@ -285,17 +289,17 @@ func (r *Replay) request(ctx context.Context, s *session, e *event) error {
 	if e.work.isNew || sameUses(e.take.old, e.take.new) {
 		return nil
 	}
-	return r.change(ctx, e.work)
+	return r.change(ctx, s, e.work)
 }
 
 // change notes that an entry took other lots than it had. Where that changes what it makes, the pool of that is opened.
-func (r *Replay) change(ctx context.Context, w *work) error {
+func (r *Replay) change(ctx context.Context, s *session, w *work) error {
 	if w.changed {
 		return nil
 	}
 	w.changed = true
 	r.touched = append(r.touched, w)
-	if err := r.fill(ctx, w); err != nil {
+	if err := r.fill(ctx, s, w); err != nil {
 		return err
 	}
 	if p, place, enters := w.arrival(r.books); enters {
@@ -306,19 +310,43 @@ func (r *Replay) change(ctx context.Context, w *work) error {
 	return nil
 }
 
-// fill brings the plan of an entry that is there.
-func (r *Replay) fill(ctx context.Context, w *work) error {
+// fill brings the plan of an entry that is there, and those of some that come after it in the pool: where one takes other lots, the next ones mostly
+// do too. The more often that is so, the more are brought.
+func (r *Replay) fill(ctx context.Context, s *session, w *work) error {
 	if w.loaded {
 		return nil
 	}
-	loaded, err := r.load(ctx, r.tx, w.EntryID)
+	s.ahead = min(max(1, 2*s.ahead), aheadMax)
+	batch := map[string]*work{w.EntryID: w}
+	for i := s.next; i < len(s.events) && len(batch) < s.ahead; i++ {
+		if e := s.events[i]; e.take != nil && !e.work.loaded && !e.work.isNew {
+			batch[e.work.EntryID] = e.work
+		}
+	}
+	ids := slices.Sorted(maps.Keys(batch))
+	loaded, err := r.load(ctx, r.tx, ids)
 	if err != nil {
 		return err
 	}
-	w.Work, w.loaded = loaded, true
-	w.was, err = selectLotsOf(ctx, r.tx, w.EntryID)
-	return err
+	lots, err := selectLotsOf(ctx, r.tx, ids...)
+	if err != nil {
+		return err
+	}
+	for id, one := range batch {
+		found, there := loaded[id]
+		if !there {
+			return fmt.Errorf("asset: nothing is known of what entry %s follows from", id)
+		}
+		one.Work, one.loaded = found, true
+	}
+	for _, l := range lots {
+		batch[l.JournalEntryID].was = append(batch[l.JournalEntryID].was, l)
+	}
+	return nil
 }
+
+// aheadMax bounds how many plans are brought at once.
+const aheadMax = 500
 
 // enter lets the lots of an entry enter a pool, once what they are made of has left the others.
 func (r *Replay) enter(ctx context.Context, s *session, e *event) error {
@@ -443,9 +471,12 @@ func (r *Replay) makeLots(w *work) {
 
 // refusal says what a shortage is about.
 func (r *Replay) refusal(ctx context.Context, s *session, e *event, err error) error {
+	if e.work.isNew {
+		r.culprit = e.work.key
+	}
 	who := cmp.Or(e.work.Label, "the transaction "+e.take.transactionID)
 	if !e.work.isNew {
-		if failed := r.fill(ctx, e.work); failed == nil && e.work.Label != "" {
+		if failed := r.fill(ctx, s, e.work); failed == nil && e.work.Label != "" {
 			who = e.work.Label
 		}
 	}
@@ -480,6 +511,26 @@ func (r *Replay) Slices(key string) (uses []Use) {
 		uses = append(uses, w.taken[position].new...)
 	}
 	return uses
+}
+
+// Late gives the pools in which something happened again, and from what time on.
+func (r *Replay) Late() map[string]time.Time {
+	out := map[string]time.Time{}
+	for key, s := range r.sessions {
+		if s.from <= s.before {
+			at, _, _, _, _ := s.from.parts()
+			out[key] = at
+		}
+	}
+	return out
+}
+
+// PoolsOf gives the pools that a work asks for lots.
+func PoolsOf(b *books.Books, w Work) (out []string) {
+	for _, t := range w.Plan.Takes {
+		out = append(out, poolOf(b, t.From, t.Asset, w.Apart).Key)
+	}
+	return out
 }
 
 // Changed is an entry that takes other lots than it did.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
+	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/head"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
 // PicksMax is how many lots may be chosen for one disposal.
@@ -81,10 +82,11 @@ func (s *Service) Choose(ctx context.Context, transactionID string, picks []lot.
 	}
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := head.Lock(ctx, tx); err != nil {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
 			return err
 		}
-		if err := choosable(ctx, tx, transactionID, picks); err != nil {
+		if err := choosable(ctx, tx, b, transactionID, picks); err != nil {
 			return err
 		}
 		before, err := selectChosen(ctx, tx, transactionID)
@@ -139,7 +141,7 @@ func checkPicks(picks []lot.Pick) error {
 }
 
 // choosable refuses what cannot be chosen for a transaction, and names everything about it.
-func choosable(ctx context.Context, tx *db.Tx, transactionID string, picks []lot.Pick) error {
+func choosable(ctx context.Context, tx *db.Tx, b *books.Books, transactionID string, picks []lot.Pick) error {
 	t, err := txn.Find(ctx, tx, transactionID)
 	if fault.KindOf(err) == fault.NotFound {
 		return fault.MissingAt("transaction", "transaction_id")
@@ -171,14 +173,10 @@ func choosable(ctx context.Context, tx *db.Tx, transactionID string, picks []lot
 	if len(missing) > 0 {
 		return fault.MissingAt(noun, missing...)
 	}
-	e, err := entity.Get(ctx, tx, t.Source.LegalEntityID)
-	if err != nil {
+	if err := identifies(b, t.Source.LegalEntityID, t.At); err != nil {
 		return err
 	}
-	if err := identifies(ctx, tx, e, t.At); err != nil {
-		return err
-	}
-	return fitting(t, e.CostBasisScope, picks, lots)
+	return fitting(b, t, picks, lots)
 }
 
 // takesLots refuses a transaction that takes no lots of anybody's choice, or has taken them.
@@ -190,8 +188,8 @@ func takesLots(t txn.Transaction) error {
 	switch {
 	case txn.IsInflow(t.Direction):
 		return fault.Invalidf("transaction_id", "came into its source: lots are chosen for what leaves one")
-	case money.IsFiat(t.Currency):
-		return fault.Invalidf("transaction_id", "is of %s, and money has no lots", t.Currency)
+	case money.IsFiat(t.Asset()):
+		return fault.Invalidf("transaction_id", "is of %s, and money has no lots", t.Asset())
 	case t.Status == txn.Posted:
 		return because("is posted: unpost or correct its journal entry first")
 	case t.Status == txn.Spam:
@@ -205,17 +203,9 @@ func takesLots(t txn.Transaction) error {
 }
 
 // identifies refuses to choose where the legal entity's method chooses.
-func identifies(ctx context.Context, tx *db.Tx, e entity.LegalEntity, at time.Time) error {
-	zone, err := period.Zone(ctx, tx)
-	if err != nil {
-		return err
-	}
-	elections, err := entity.Elections(ctx, tx, e.ID)
-	if err != nil {
-		return err
-	}
-	day, method := calendar.DateOf(at, zone), entity.MethodFIFO
-	for _, elected := range elections {
+func identifies(b *books.Books, legalEntityID string, at time.Time) error {
+	day, method := calendar.DateOf(at, b.Zone), entity.MethodFIFO
+	for _, elected := range b.Elections[legalEntityID] {
 		if elected.From <= day {
 			method = elected.Method
 		}
@@ -223,15 +213,16 @@ func identifies(ctx context.Context, tx *db.Tx, e entity.LegalEntity, at time.Ti
 	if method == entity.MethodSpecificID {
 		return nil
 	}
-	text := fmt.Sprintf("on %s the cost basis method of %s is %s, which chooses the lots itself: they are chosen by hand where it is %s", day, e.Name, method, entity.MethodSpecificID)
+	text := fmt.Sprintf("on %s the cost basis method of %s is %s, which chooses the lots itself: they are chosen by hand where it is %s", day, b.Entities[legalEntityID].Name, method, entity.MethodSpecificID)
 	return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s", text)
 }
 
 // fitting finds every pick that does not fit the transaction.
-func fitting(t txn.Transaction, scope string, picks []lot.Pick, lots map[string]Lot) error {
+func fitting(b *books.Books, t txn.Transaction, picks []lot.Pick, lots map[string]Lot) error {
 	var faults fault.List
 	var sum money.Decimal
-	symbol := assetOf(t)
+	symbol, scope := t.Asset(), b.Entities[t.Source.LegalEntityID].CostBasisScope
+	from := poolOf(b, posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID}, posting.Asset{Symbol: symbol, Chain: chainOf(t)}, "")
 	for i, p := range picks {
 		sum = sum.Add(p.Quantity)
 		l, at := lots[p.Lot], fmt.Sprintf("selections[%d].", i)
@@ -244,6 +235,8 @@ func fitting(t txn.Transaction, scope string, picks []lot.Pick, lots map[string]
 			faults.Addf(at+"asset_id", "is on its way between two sources")
 		case scope == entity.ScopeSource && l.SourceID != t.Source.ID:
 			faults.Addf(at+"asset_id", "is held by another source than that of %s", t.SequenceNumber())
+		case l.Pool != from.Key:
+			faults.Addf(at+"asset_id", "is on another chain than %s, or kept apart on an account of its own", t.SequenceNumber())
 		case l.AcquiredAt.After(t.At):
 			faults.Addf(at+"asset_id", "was acquired on %s, after %s of %s", clock.Format(l.AcquiredAt), t.SequenceNumber(), clock.Format(t.At))
 		case p.Quantity.Cmp(l.RemainingQuantity) > 0:
@@ -256,10 +249,10 @@ func fitting(t txn.Transaction, scope string, picks []lot.Pick, lots map[string]
 	return faults.Err()
 }
 
-// assetOf is the symbol a transaction's lots are kept under.
-func assetOf(t txn.Transaction) string {
-	if t.Crypto != nil && t.Crypto.AssetType != "" {
-		return t.Crypto.AssetType
+// chainOf is the chain a transaction's lots are on: its own, or that of its source.
+func chainOf(t txn.Transaction) string {
+	if t.Crypto != nil && t.Crypto.Chain != "" {
+		return strings.ToLower(t.Crypto.Chain)
 	}
-	return t.Currency
+	return strings.ToLower(t.Source.Chain)
 }

@@ -17,6 +17,7 @@ import (
 type session struct {
 	*pool
 	from   Place
+	before Place // the last thing that had happened
 	config lot.Config
 	engine *lot.Pool
 	lots   map[string]*Lot // at hand, those that enter on the way too
@@ -26,6 +27,7 @@ type session struct {
 	seq    int64
 	last   Place
 	busy   bool
+	ahead  int // how many plans were brought at once
 }
 
 // event is one thing that happens to a pool: a request, or lots that enter.
@@ -63,7 +65,7 @@ func (r *Replay) activate(ctx context.Context, p pool, from Place) (*session, er
 		fresh := p
 		stored = &fresh
 	}
-	s := &session{pool: stored, config: stored.config(r.books, r.lenient), lots: map[string]*Lot{}, stored: map[string]Lot{}, last: stored.LastPlace}
+	s := &session{pool: stored, config: stored.config(r.books, r.lenient), lots: map[string]*Lot{}, stored: map[string]Lot{}, last: stored.LastPlace, before: stored.LastPlace}
 	s.from = s.start(from)
 	r.sessions[p.Key] = s
 	if err := r.rewind(ctx, s); err != nil {
@@ -419,7 +421,7 @@ func takeOf(w *Work, position int, t posting.Take, p pool) take {
 		pool: p.Key, entryID: w.EntryID, position: position, transactionID: w.TransactionID, sourceID: t.From.Source, accountID: t.From.Account, chain: t.Asset.Chain,
 		at: t.At, block: w.Block, number: w.Number, kind: t.Kind, quantity: t.Quantity, feeQuantity: t.Fee, proceeds: t.Proceeds, feeProceeds: t.FeeProceeds, costs: t.Costs,
 	}
-	if t.Kind == posting.Consumed && len(w.Picks) > 0 && k.rest().Sign() > 0 {
+	if t.Kind != posting.Unparked && len(w.Picks) > 0 && k.rest().Sign() > 0 {
 		k.picks = w.Picks
 	}
 	return k

@@ -1,6 +1,7 @@
 package asset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -153,8 +154,12 @@ func selectEntered(ctx context.Context, tx *db.Tx, pool string, from Place) ([]L
 	return lotsOf(rows), err
 }
 
-func selectLotsOf(ctx context.Context, tx *db.Tx, entryID string) ([]Lot, error) {
-	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"journal_entry_id = ? ORDER BY pool, seq", entryID)
+// selectLotsOf gives the lots that entries made. An order would lead SQLite to the index that has it.
+func selectLotsOf(ctx context.Context, tx *db.Tx, entryIDs ...string) ([]Lot, error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"journal_entry_id {any}", entryIDs)
+	slices.SortFunc(rows, func(a, b lotRow) int {
+		return cmp.Or(cmp.Compare(a.JournalEntryID, b.JournalEntryID), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Seq, b.Seq))
+	})
 	return lotsOf(rows), err
 }
 
@@ -251,10 +256,11 @@ func selectTakesSince(ctx context.Context, tx *db.Tx, pool string, from Place) (
 }
 
 func selectTakesOf(ctx context.Context, tx *db.Tx, entryID string) ([]take, error) {
-	rows, err := db.All[takeRow](ctx, tx, "SELECT "+db.Columns[takeRow]()+fromTakes+"journal_entry_id = ? ORDER BY position", entryID)
+	rows, err := db.All[takeRow](ctx, tx, "SELECT "+db.Columns[takeRow]()+fromTakes+"journal_entry_id = ?", entryID)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(rows, func(a, b takeRow) int { return cmp.Compare(a.Position, b.Position) })
 	return takesOf(rows)
 }
 
@@ -330,7 +336,8 @@ func selectUsesAt(ctx context.Context, tx *db.Tx, pool string, at Place) ([]Use,
 }
 
 func selectUsesOf(ctx context.Context, tx *db.Tx, entryID string) ([]Use, error) {
-	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+"journal_entry_id = ? ORDER BY position, use_id", entryID)
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+"journal_entry_id = ?", entryID)
+	slices.SortFunc(rows, func(a, b useRow) int { return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID)) })
 	return usesOf(rows), err
 }
 
@@ -367,20 +374,24 @@ type gainRow struct {
 // write brings all changes to the tables.
 func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 	for _, r := range c.renamed {
-		for _, table := range []string{"lot_takes", "lot_uses", "lots"} {
+		for _, table := range r.tables {
 			if _, err := tx.Exec(ctx, "UPDATE "+table+" SET journal_entry_id = ? WHERE organization_id = @org AND journal_entry_id = ?", r.to, r.from); err != nil {
 				return err
 			}
 		}
 	}
-	for _, t := range c.emptied {
-		if _, err := tx.Exec(ctx, "DELETE"+fromUses+"pool = ? AND place = ?", t.pool, string(t.place)); err != nil {
-			return err
+	for _, these := range []struct {
+		takes []take
+		from  string
+	}{{c.emptied, fromUses}, {c.gone, fromTakes}} {
+		byPool := map[string][]string{}
+		for _, t := range these.takes {
+			byPool[t.pool] = append(byPool[t.pool], string(t.place))
 		}
-	}
-	for _, t := range c.gone {
-		if _, err := tx.Exec(ctx, "DELETE"+fromTakes+"pool = ? AND place = ?", t.pool, string(t.place)); err != nil {
-			return err
+		for _, pool := range slices.Sorted(maps.Keys(byPool)) {
+			if _, err := tx.Exec(ctx, "DELETE"+these.from+"pool = ? AND place {any}", pool, byPool[pool]); err != nil {
+				return err
+			}
 		}
 	}
 	for _, do := range []func(context.Context, *db.Tx) error{
@@ -427,8 +438,8 @@ func (c *changes) addGains(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-func selectCarries(ctx context.Context, tx *db.Tx, ledgerAccountID string) (bool, error) {
-	found, err := db.All[string](ctx, tx, "SELECT asset_id"+fromLots+"ledger_account_id = ? AND is_open = ? LIMIT 1", ledgerAccountID, true)
+func selectCarries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID string) (bool, error) {
+	found, err := db.All[string](ctx, tx, "SELECT asset_id"+fromLots+"ledger_account_id = ? AND is_open = ? AND legal_entity_id = ? LIMIT 1", ledgerAccountID, true, legalEntityID)
 	return len(found) > 0, err
 }
 

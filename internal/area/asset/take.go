@@ -10,8 +10,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// relocate is the kind of a request that only moves what is held from one source to another of the same pool.
-const relocate posting.Kind = "relocate"
+// Relocated is the kind of a use that only moves what is held from one source to another of the same pool.
+const Relocated = "relocate"
+
+const relocate posting.Kind = Relocated
 
 // take is what an entry asks of a pool.
 type take struct {

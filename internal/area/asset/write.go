@@ -54,7 +54,7 @@ func (r *Replay) note(c *changes, w *work, refs map[string]Ref) {
 	ref := refs[w.key]
 	renamed := !w.isNew && !w.removed && !ref.Correct && ref.EntryID != w.EntryID
 	if renamed {
-		c.renamed = append(c.renamed, rename{w.EntryID, ref.EntryID})
+		c.renamed = append(c.renamed, rename{w.EntryID, ref.EntryID, w.tables()})
 	}
 	for _, position := range slices.Sorted(maps.Keys(w.taken)) {
 		k := w.taken[position]
@@ -128,7 +128,23 @@ func newChanges() *changes {
 	return &changes{positions: map[positionKey]position{}, gains: map[gainKey]gain{}}
 }
 
-type rename struct{ from, to string }
+// rename lets what an entry did be that of another one.
+type rename struct {
+	from, to string
+	tables   []string
+}
+
+// tables are those in which a changed entry is named by rows that are not written anew.
+func (w *work) tables() []string {
+	out := []string{"lot_takes"}
+	if len(w.Plan.Takes) > 1 {
+		out = append(out, "lot_uses")
+	}
+	if len(w.was) > 0 {
+		out = append(out, "lots")
+	}
+	return out
+}
 
 type positionKey struct{ entity, source, account, asset, chain, token, period string }
 
@@ -230,9 +246,9 @@ func UsesOf(ctx context.Context, tx *db.Tx, entryID string) ([]Use, error) {
 	return selectUsesOf(ctx, tx, entryID)
 }
 
-// Carries tells that an account has lots. It is a building block.
-func Carries(ctx context.Context, tx *db.Tx, ledgerAccountID string) (bool, error) {
-	return selectCarries(ctx, tx, ledgerAccountID)
+// Carries tells that an account has lots of a legal entity. It is a building block.
+func Carries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID string) (bool, error) {
+	return selectCarries(ctx, tx, legalEntityID, ledgerAccountID)
 }
 
 // Renamed lets what an entry took and made be that of another one, which says the same. It is a building block.
@@ -267,7 +283,7 @@ func Renamed(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 		c.enter(l, was, -1)
 		c.enter(l, to.PeriodID, 1)
 	}
-	c.renamed = []rename{{entryID, to.EntryID}}
+	c.renamed = []rename{{entryID, to.EntryID, []string{"lot_takes", "lot_uses", "lots"}}}
 	return c.write(ctx, tx)
 }
 

@@ -52,7 +52,7 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 		if err := updateInput(ctx, tx, draft.ID, e); err != nil {
 			return err
 		}
-		if err := replay.Write(ctx, refs); err != nil {
+		if err := s.write(ctx, tx, b, replay, refs); err != nil {
 			return err
 		}
 		return s.point(ctx, tx, posted, post)
@@ -136,7 +136,7 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 	if unposted {
 		refs[was.ID] = refOf(was)
 	}
-	if err := replay.Write(ctx, refs); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return err
 	}
 	if was.TransactionID == "" || was.OriginatedBy == journal.ByTrueUp {

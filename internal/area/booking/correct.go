@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -73,7 +74,7 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p Correc
 		}
 		return out[0], nil
 	}
-	return s.replace(ctx, tx, was, q, replay)
+	return s.replace(ctx, tx, b, was, q, replay)
 }
 
 // over is how the entry is asked for now.
@@ -92,7 +93,7 @@ func (p CorrectParams) over(r *bookingRow) Params {
 }
 
 // replace writes the reversal and the new entry.
-func (s *Service) replace(ctx context.Context, tx *db.Tx, was journal.Entry, q *request, replay *asset.Replay) (Made, error) {
+func (s *Service) replace(ctx context.Context, tx *db.Tx, b *books.Books, was journal.Entry, q *request, replay *asset.Replay) (Made, error) {
 	reversal, err := s.journal.Undo(ctx, tx, was)
 	if err != nil {
 		return Made{}, err
@@ -110,10 +111,14 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, was journal.Entry, q *
 	}
 	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID, Correct: reversal.PeriodID != was.PeriodID}
 	refs[q.key] = refOf(guided.Entry)
-	if err := s.remember(ctx, tx, guided.ID, q.Params, q.event); err != nil {
+	row, err := q.event.row(guided.ID, q.Params)
+	if err != nil {
 		return Made{}, err
 	}
-	if err := replay.Write(ctx, refs); err != nil {
+	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
+		return Made{}, err
+	}
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return Made{}, err
 	}
 	if _, err := txn.Save(ctx, tx, q.event.edits(guided.Entry, q.Type)); err != nil {

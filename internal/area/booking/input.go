@@ -296,7 +296,7 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 	if len(sources) == 1 && sources[0].ID != e.first.Source.ID {
 		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
 	}
-	t.Lots, err = asset.Carries(ctx, m.tx, a.ID)
+	t.Lots, err = asset.Carries(ctx, m.tx, e.first.Source.LegalEntityID, a.ID)
 	return t, err
 }
 

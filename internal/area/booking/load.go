@@ -2,7 +2,6 @@ package booking
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/books"
@@ -10,32 +9,35 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Load gives what an entry does to lots.
-func (s *Service) Load(ctx context.Context, tx *db.Tx, entryID string) (asset.Work, error) {
+// Load gives what entries do to lots.
+func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]asset.Work, error) {
 	b, err := s.books.Of(ctx, tx)
 	if err != nil {
-		return asset.Work{}, err
+		return nil, err
 	}
-	return loader(b)(ctx, tx, entryID)
+	return loader(b)(ctx, tx, entryIDs)
 }
 
 // loader gives what entries do to lots, in the light of the books.
 func loader(b *books.Books) asset.Loader {
-	return func(ctx context.Context, tx *db.Tx, entryID string) (asset.Work, error) {
-		r, err := selectBooking(ctx, tx, entryID)
+	return func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]asset.Work, error) {
+		rows, err := selectBookings(ctx, tx, entryIDs)
 		if err != nil {
-			return asset.Work{}, err
+			return nil, err
 		}
-		if r == nil {
-			return asset.Work{}, fmt.Errorf("booking: nothing is known of what entry %s follows from", entryID)
+		out := make(map[string]asset.Work, len(rows))
+		for _, r := range rows {
+			w, err := r.work()
+			if err != nil {
+				return nil, err
+			}
+			w.Input.Books.Accounts = b.Roles()
+			if w.Plan, err = posting.Prepare(w.Input); err != nil {
+				return nil, err
+			}
+			out[r.EntryID] = w
 		}
-		w, err := r.work()
-		if err != nil {
-			return w, err
-		}
-		w.Input.Books.Accounts = b.Roles()
-		w.Plan, err = posting.Prepare(w.Input)
-		return w, err
+		return out, nil
 	}
 }
 

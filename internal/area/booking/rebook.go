@@ -3,6 +3,7 @@ package booking
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -23,13 +24,14 @@ func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *books.Books, changes
 }
 
 func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed) (map[string]asset.Ref, []Change, error) {
-	refs, out := map[string]asset.Ref{}, make([]Change, 0, len(changes))
+	refs, out, renamed := map[string]asset.Ref{}, make([]Change, 0, len(changes)), map[string]string{}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
+	entries, err := journal.Load(ctx, tx, idsOf(changes))
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, c := range changes {
-		e, err := journal.Load(ctx, tx, c.EntryID)
-		if err != nil {
-			return nil, nil, err
-		}
+		e := entries[c.EntryID]
 		closed, err := s.journal.IsClosed(ctx, tx, e)
 		if err != nil {
 			return nil, nil, err
@@ -37,8 +39,8 @@ func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed
 		now := changeOf(c, e, closed)
 		if closed {
 			refs[e.ID], now.ResultID, err = s.trueUp(ctx, tx, e, c)
-		} else {
-			refs[e.ID], now.ResultID, err = s.correct(ctx, tx, e, c)
+		} else if refs[e.ID], now.ResultID, err = s.correct(ctx, tx, e, c); now.ResultID != "" {
+			renamed[e.ID] = now.ResultID
 		}
 		if err != nil {
 			return nil, nil, err
@@ -48,7 +50,53 @@ func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed
 		}
 		out = append(out, now)
 	}
-	return refs, out, nil
+	return refs, out, s.renamed(ctx, tx, renamed)
+}
+
+func idsOf(changes []asset.Changed) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = c.EntryID
+	}
+	return out
+}
+
+// renamed lets bookings and transactions know the entries that corrected theirs.
+func (s *Service) renamed(ctx context.Context, tx *db.Tx, to map[string]string) error {
+	if len(to) == 0 {
+		return nil
+	}
+	if err := copyBookings(ctx, tx, to); err != nil {
+		return err
+	}
+	rows, err := selectBookings(ctx, tx, slices.Sorted(maps.Keys(to)))
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, r := range rows {
+		ids = append(ids, r.TransactionID)
+		if r.PartnerID != nil {
+			ids = append(ids, *r.PartnerID)
+		}
+	}
+	return edit(ctx, tx, ids, func(t *txn.Transaction) { t.JournalEntryID = cmp.Or(to[t.JournalEntryID], t.JournalEntryID) })
+}
+
+// edit changes transactions.
+func edit(ctx context.Context, tx *db.Tx, ids []string, change func(*txn.Transaction)) error {
+	transactions, err := txn.Some(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	edits := make([]txn.Edit, len(transactions))
+	for i, t := range transactions {
+		after := t
+		change(&after)
+		edits[i] = txn.Edit{Before: t, After: after}
+	}
+	_, err = txn.Save(ctx, tx, edits)
+	return err
 }
 
 // unlimited is the actor without the bounds of a key: what follows from a change is for the books to do, whoever made it.
@@ -68,11 +116,12 @@ func changeOf(c asset.Changed, e journal.Entry, closed bool) Change {
 // outlook says what would be done to entries.
 func (s *Service) outlook(ctx context.Context, tx *db.Tx, changes []asset.Changed) ([]Change, error) {
 	out := make([]Change, 0, len(changes))
+	entries, err := journal.Load(ctx, tx, idsOf(changes))
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range changes {
-		e, err := journal.Load(ctx, tx, c.EntryID)
-		if err != nil {
-			return nil, err
-		}
+		e := entries[c.EntryID]
 		closed, err := s.journal.IsClosed(ctx, tx, e)
 		if err != nil {
 			return nil, err
@@ -96,10 +145,7 @@ func (s *Service) correct(ctx context.Context, tx *db.Tx, e journal.Entry, c ass
 	if err != nil {
 		return asset.Ref{}, "", err
 	}
-	if err := copyBooking(ctx, tx, e.ID, again.ID); err != nil {
-		return asset.Ref{}, "", err
-	}
-	return refOf(again), again.ID, s.point(ctx, tx, e, func(t *txn.Transaction) { t.JournalEntryID = again.ID })
+	return refOf(again), again.ID, nil
 }
 
 // point changes the transactions of an entry.
@@ -112,29 +158,14 @@ func (s *Service) point(ctx context.Context, tx *db.Tx, e journal.Entry, change 
 	if found != nil && found.PartnerID != nil {
 		ids = append(ids, *found.PartnerID)
 	}
-	transactions, err := txn.Some(ctx, tx, ids)
-	if err != nil {
-		return err
-	}
-	var edits []txn.Edit
-	for _, t := range transactions {
-		after := t
-		change(&after)
-		edits = append(edits, txn.Edit{Before: t, After: after})
-	}
-	_, err = txn.Save(ctx, tx, edits)
-	return err
+	return edit(ctx, tx, ids, change)
 }
 
 // trueUp books in the first open period what an entry of a closed one should have been, less what it and earlier true-ups were.
 func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, c asset.Changed) (asset.Ref, string, error) {
-	before, err := journal.TrueUps(ctx, tx, e.TransactionID)
+	booked, err := bookedFor(ctx, tx, e)
 	if err != nil {
 		return asset.Ref{}, "", err
-	}
-	booked := paramsOf(e.Lines)
-	for _, t := range before {
-		booked = append(booked, paramsOf(t.Lines)...)
 	}
 	at := e.AccountingDate
 	if e.IntendedDate != nil {

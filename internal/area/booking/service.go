@@ -105,6 +105,11 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 		}
 	}
 	if err := replay.Run(ctx); err != nil {
+		for _, q := range all {
+			if q.key == replay.Culprit() {
+				return nil, fault.Within(q.at, err)
+			}
+		}
 		return nil, err
 	}
 	entries := make([]journal.CreateParams, len(all))
@@ -234,6 +239,9 @@ func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 	out := make([]Made, len(all))
 	for i, q := range all {
 		out[i] = Made{Guided: guided[i], Lots: q.lots}
+		if out[i].Status == journal.Draft {
+			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.lots)...)
+		}
 	}
 	out[0].Changes = changes
 	return out
@@ -250,6 +258,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 		return nil, err
 	}
 	var edits []txn.Edit
+	var rows []bookingRow
 	for i, q := range all {
 		e := guided[i].Entry
 		if q.event == nil {
@@ -259,14 +268,19 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 		if q.ByHand != nil {
 			continue
 		}
-		if err := s.remember(ctx, tx, e.ID, q.Params, q.event); err != nil {
+		row, err := q.event.row(e.ID, q.Params)
+		if err != nil {
 			return nil, err
 		}
+		rows = append(rows, row)
 		if e.Status == journal.Posted {
 			refs[q.key] = refOf(e)
 		}
 	}
-	if err := replay.Write(ctx, refs); err != nil {
+	if err := insertBookings(ctx, tx, rows); err != nil {
+		return nil, err
+	}
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return nil, err
 	}
 	if _, err := txn.Save(ctx, tx, edits); err != nil {

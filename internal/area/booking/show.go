@@ -2,6 +2,8 @@ package booking
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/asset"
@@ -28,6 +30,20 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 	return m, err
 }
 
+// missing warns of what a draft would take and is not there.
+func missing(lots []asset.Use) (warnings []string) {
+	of := map[string]money.Decimal{}
+	for _, u := range lots {
+		if u.LotID == "" && u.Kind != asset.Relocated {
+			of[u.AssetType] = of[u.AssetType].Add(u.Quantity)
+		}
+	}
+	for _, symbol := range slices.Sorted(maps.Keys(of)) {
+		warnings = append(warnings, of[symbol].String()+" "+symbol+" are missing at that time: bring in and post what is missing before posting this")
+	}
+	return warnings
+}
+
 // preview looks at the lots a draft would take, and warns of what would prevent its posting.
 func (s *Service) preview(ctx context.Context, tx *db.Tx, b *books.Books, m *Made) error {
 	if m.TransactionID == "" {
@@ -52,15 +68,7 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, b *books.Books, m *Mad
 		return err
 	}
 	m.Lots = look.Slices(m.ID)
-	var missing money.Decimal
-	for _, u := range m.Lots {
-		if u.LotID == "" && u.Realizes() {
-			missing = missing.Add(u.Quantity)
-		}
-	}
-	if missing.Sign() > 0 {
-		m.Guidance.Warnings = append(m.Guidance.Warnings, missing.String()+" "+m.Lots[0].AssetType+" are missing at that time: bring in and post what is missing before posting this")
-	}
+	m.Guidance.Warnings = append(m.Guidance.Warnings, missing(m.Lots)...)
 	if lines := difference(linesOf(look.Entry(m.ID)), paramsOf(m.Lines)); len(lines) > 0 {
 		m.Guidance.Warnings = append(m.Guidance.Warnings, "other lots would be taken now than when it was drafted: posting makes its lines anew")
 	}

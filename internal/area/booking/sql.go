@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/db"
@@ -40,17 +43,18 @@ func (e *event) text() (string, error) {
 	return string(text), err
 }
 
-// remember keeps what an entry follows from.
-func (s *Service) remember(ctx context.Context, tx *db.Tx, entryID string, p Params, e *event) error {
+// row is what an entry follows from, as it is kept.
+func (e *event) row(entryID string, p Params) (bookingRow, error) {
 	text, err := e.text()
-	if err != nil {
-		return err
-	}
 	r := bookingRow{entryID, e.first.ID, nil, p.Type, db.OrNull(p.LedgerAccountID), db.OrNull(p.OffsetAccountID), text}
 	if e.partner != nil {
 		r.PartnerID = &e.partner.ID
 	}
-	return db.Insert(ctx, tx, "bookings", r)
+	return r, err
+}
+
+func insertBookings(ctx context.Context, tx *db.Tx, rows []bookingRow) error {
+	return db.Insert(ctx, tx, "bookings", rows...)
 }
 
 func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error {
@@ -62,12 +66,22 @@ func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error
 	return err
 }
 
+func selectBookings(ctx context.Context, tx *db.Tx, entryIDs []string) ([]bookingRow, error) {
+	return db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+" FROM bookings WHERE organization_id = @org AND journal_entry_id {any}", entryIDs)
+}
+
 func selectBooking(ctx context.Context, tx *db.Tx, entryID string) (*bookingRow, error) {
-	rows, err := db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+" FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
+	rows, err := selectBookings(ctx, tx, []string{entryID})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	return &rows[0], nil
+}
+
+// selectDrafts gives the drafts from transactions that are dated from a time on.
+func selectDrafts(ctx context.Context, tx *db.Tx, from time.Time) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND status = 'draft' AND accounting_date >= ?
+		AND {unindexed}transaction_id IS NOT NULL ORDER BY accounting_date, number`, from)
 }
 
 func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
@@ -77,12 +91,19 @@ func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
 
 // copyBooking lets an entry follow from what another one did.
 func copyBooking(ctx context.Context, tx *db.Tx, from, to string) error {
-	r, err := selectBooking(ctx, tx, from)
-	if err != nil || r == nil {
+	return copyBookings(ctx, tx, map[string]string{from: to})
+}
+
+// copyBookings lets entries follow from what others did, by the ids of those.
+func copyBookings(ctx context.Context, tx *db.Tx, renamed map[string]string) error {
+	rows, err := selectBookings(ctx, tx, slices.Sorted(maps.Keys(renamed)))
+	if err != nil || len(rows) == 0 {
 		return err
 	}
-	r.EntryID = to
-	return db.Insert(ctx, tx, "bookings", *r)
+	for i := range rows {
+		rows[i].EntryID = renamed[rows[i].EntryID]
+	}
+	return db.Insert(ctx, tx, "bookings", rows...)
 }
 
 // work reads what an entry follows from; its plan has no roles, and is only for what it asks of lots.

@@ -1,6 +1,7 @@
 package booking_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,14 +14,17 @@ import (
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
@@ -37,11 +41,15 @@ type world struct {
 	links    *transfers.Service
 	txns     *txn.Service
 	entities *entity.Service
+	all      *source.Service
+	prices   *price.Service
+	rates    *fx.Service
+	picks    *asset.Service
 	us, sub  string
 	sources  map[string]source.Source
 	names    map[string]string // of ledger accounts, by id
 	accounts map[string]account.Account
-	told     int
+	count    *int // of everything that needs a name of its own
 }
 
 var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
@@ -53,7 +61,9 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		test(t, newWorld(t, dbtest.Open(t, c), now))
+		w := newWorld(t, dbtest.Open(t, c), now)
+		test(t, w)
+		w.well()
 	})
 }
 
@@ -64,35 +74,75 @@ func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 		t.Fatal(err)
 	}
 	w := &world{T: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d), links: transfers.NewService(d), txns: txn.NewService(d),
-		entities: entity.NewService(d), us: f.LegalEntity.ID, sources: map[string]source.Source{}, names: map[string]string{}, accounts: map[string]account.Account{}}
+		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d), count: new(int)}
 	w.bookings = booking.NewService(d, w.journal)
+	w.picks = asset.NewService(d, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
 	w.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
-	sub, err := w.entities.Create(w.ctx, entity.CreateParams{Name: "Sub", BaseCurrency: "USD"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.sub = sub.ID
-	all := source.NewService(d, nil, nil)
-	for name, p := range map[string]source.CreateParams{
-		"A": {Type: source.Wallet, Chain: "ethereum", Address: "0xaaaa000000000000000000000000000000000001"}, "B": {Type: source.Wallet, Chain: "ethereum", Address: "0xaaaa000000000000000000000000000000000002"},
-		"Arb": {Type: source.Wallet, Chain: "arbitrum", Address: "0xaaaa000000000000000000000000000000000003"}, "Kraken": {Type: source.Exchange, Provider: "kraken"},
-		"Bank": {Type: source.Bank, Currency: "USD"}, "Euro": {Type: source.Bank, Currency: "EUR"}, "Stripe": {Type: source.Other}, "SubWallet": {Type: source.Wallet, Chain: "ethereum", Address: "0xaaaa000000000000000000000000000000000004", LegalEntityID: w.sub},
-	} {
-		if p.Name = name; p.LegalEntityID == "" {
-			p.LegalEntityID = w.us
+	return w
+}
+
+// stage gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
+func (w *world) stage(t *testing.T, policies ...entity.CreateParams) *world {
+	t.Helper()
+	out := *w
+	out.T, out.sources, out.names, out.accounts = t, map[string]source.Source{}, map[string]string{}, map[string]account.Account{}
+	for i, at := range []*string{&out.us, &out.sub} {
+		p := entity.CreateParams{}
+		if i < len(policies) {
+			p = policies[i]
 		}
-		made, err := all.Create(w.ctx, p)
+		p.Name, p.BaseCurrency = w.name([]string{"US", "Sub"}[i]), cmp.Or(p.BaseCurrency, "USD")
+		made, err := w.entities.Create(w.ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.sources[name] = made.Source
+		*at = made.ID
 	}
+	out.chart()
+	return &out
+}
+
+// name makes a name that nothing else has.
+func (w *world) name(of string) string {
+	*w.count++
+	return fmt.Sprint(of, " ", *w.count)
+}
+
+// source gives a source by its name, and makes it when it is first asked for: wallets A, B, Arb and SubA, of which the last is the other legal
+// entity's, an exchange, banks and a payment processor.
+func (w *world) source(name string) source.Source {
+	w.Helper()
+	if s, there := w.sources[name]; there {
+		return s
+	}
+	p := source.CreateParams{Name: w.name(name), Type: source.Wallet, Chain: "ethereum", LegalEntityID: w.us}
+	switch name {
+	case "Kraken":
+		p.Type, p.Chain, p.Provider = source.Exchange, "", "kraken"
+	case "Bank", "SubBank":
+		p.Type, p.Chain, p.Currency = source.Bank, "", "USD"
+	case "Euro":
+		p.Type, p.Chain, p.Currency = source.Bank, "", "EUR"
+	case "Stripe":
+		p.Type, p.Chain = source.Other, ""
+	case "Arb":
+		p.Chain = "arbitrum"
+	}
+	if p.Type == source.Wallet {
+		p.Address = fmt.Sprintf("0xaaaa%036d", *w.count)
+	}
+	if strings.HasPrefix(name, "Sub") {
+		p.LegalEntityID = w.sub
+	}
+	made, err := w.all.Create(w.ctx, p)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.sources[name] = made.Source
+	w.names[made.LedgerAccountID] = name
 	w.chart()
-	for name, s := range w.sources {
-		w.names[s.LedgerAccountID] = name
-		w.accounts[name] = w.accounts[s.LedgerAccountID]
-	}
-	return w
+	w.accounts[name] = w.accounts[made.LedgerAccountID]
+	return made.Source
 }
 
 // chart reads the ledger accounts, which go by their names.
@@ -101,6 +151,10 @@ func (w *world) chart() {
 	w.read(func(ctx context.Context, tx *db.Tx) error {
 		all, err := account.All(ctx, tx)
 		for _, a := range all {
+			switch a.Role {
+			case account.RoleDueFrom(w.us), account.RoleDueFrom(w.sub), account.RoleDueTo(w.us), account.RoleDueTo(w.sub):
+				a.Name = strings.TrimRight(a.Name, " 0123456789")
+			}
 			if w.names[a.ID] == "" {
 				w.names[a.ID] = a.Name
 			}
@@ -120,10 +174,9 @@ func (w *world) read(fn db.Func) {
 // tell brings a transaction in: "A out 2.5 ETH = 6000.00 fee 12.00 (0.005)" on a day, the last being the quantity the fee took.
 func (w *world) tell(day, text string) txn.Transaction {
 	w.Helper()
-	w.told++
 	f := strings.Fields(text)
 	q := money.MustParse(f[2])
-	p := txn.CreateParams{SourceID: w.sources[f[0]].ID, Params: txn.Params{ExternalID: fmt.Sprint("x", w.told), Description: text, Quantity: &q, Currency: f[3]}}
+	p := txn.CreateParams{SourceID: w.source(f[0]).ID, Params: txn.Params{ExternalID: w.name("x"), Description: text, Quantity: &q, Currency: f[3]}}
 	p.Direction = txn.Debit
 	if f[1] == "in" {
 		p.Direction = txn.Credit
@@ -142,6 +195,9 @@ func (w *world) tell(day, text string) txn.Transaction {
 		case f[i] == "=":
 			value.Gross = money.MustParse(f[i+1])
 			p.Value = value
+			if i+2 < len(f) && money.IsFiat(f[i+2]) {
+				value.Currency = f[i+2]
+			}
 		case f[i] == "fee":
 			value.Fee = money.MustParse(f[i+1])
 		case strings.HasPrefix(f[i], "("):
@@ -151,7 +207,7 @@ func (w *world) tell(day, text string) txn.Transaction {
 			fee := money.MustParse(f[i+1])
 			p.Crypto = &txn.Crypto{FeeQuantity: &fee, FeeAssetType: f[i+2]}
 		case f[i] == "token":
-			p.Crypto = &txn.Crypto{TokenID: f[i+1], ContractAddress: "0xbbbb000000000000000000000000000000000001"}
+			p.Crypto = &txn.Crypto{TokenID: f[i+1], ContractAddress: "0xbbbb" + w.us}
 		}
 	}
 	value.Net = value.Gross.Sub(value.Fee)
@@ -214,19 +270,141 @@ func (w *world) lines(e journal.Entry) string {
 	return strings.Join(out, "; ")
 }
 
-// lots are what is left, by asset: "A 2.5 ETH 5000.00 2025-06-01".
-func (w *world) lots(assetType string) string {
+// lots are what is left: "A 2.5 ETH 5000.00 2025-06-01", with a question mark where the basis waits for the other leg and an exclamation mark where
+// the type is not known.
+func (w *world) lots() string {
 	w.Helper()
 	var out []string
-	w.read(func(ctx context.Context, tx *db.Tx) error {
-		all, err := asset.Open(ctx, tx)
-		for _, l := range all {
-			if l.AssetType == assetType {
-				out = append(out, fmt.Sprintf("%s %s %s %s %s", w.names[l.LedgerAccountID], l.RemainingQuantity, l.AssetType, l.RemainingBasis.Fixed(l.Currency), l.AcquiredAt.Format("2006-01-02")))
-			}
+	open := true
+	all, err := w.picks.List(w.ctx, asset.Filter{LegalEntityIDs: []string{w.us, w.sub}, Open: &open}, page.Request{Limit: 100})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, l := range all.Items {
+		text := fmt.Sprintf("%s %s %s %s %s", w.names[l.LedgerAccountID], l.RemainingQuantity, l.AssetType, l.RemainingBasis.Fixed(l.Currency), l.AcquiredAt.Format("2006-01-02"))
+		if l.BasisPending {
+			text += " ?"
 		}
-		return err
-	})
+		if l.Provisional {
+			text += " !"
+		}
+		out = append(out, text)
+	}
 	slices.Sort(out)
 	return strings.Join(out, "; ")
+}
+
+// sorted puts lots in the order in which they are compared.
+func sorted(lots string) string {
+	all := strings.Split(lots, "; ")
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+// price and rate store what something is worth on a day.
+func (w *world) price(assetType, day, value string) {
+	w.Helper()
+	if _, err := w.prices.Create(w.ctx, price.Params{AssetType: assetType, Currency: "USD", Timestamp: day + "T00:00:00Z", Price: value}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) rate(from, to, day, value string) {
+	w.Helper()
+	if _, err := w.rates.Put(w.ctx, []fx.PutParams{{Base: from, Quote: to, Date: day, Rate: value, Source: "test"}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// booked checks that transactions are those of an entry.
+func (w *world) booked(e journal.Entry, of ...txn.Transaction) {
+	w.Helper()
+	for _, t := range of {
+		status := txn.Pending
+		if e.Status == journal.Posted {
+			status = txn.Posted
+		}
+		if now := w.again(t); now.JournalEntryID != e.ID || now.Status != status {
+			w.Errorf("%s is %s and has the entry %q, and should be %s and have %q", t.Description, now.Status, now.JournalEntryID, status, e.ID)
+		}
+	}
+}
+
+// free checks that transactions have no entry.
+func (w *world) free(of ...txn.Transaction) {
+	w.Helper()
+	for _, t := range of {
+		if now := w.again(t); now.JournalEntryID != "" || now.Status != txn.Pending {
+			w.Errorf("%s is %s and has the entry %q", t.Description, now.Status, now.JournalEntryID)
+		}
+	}
+}
+
+// again gives a transaction as it is now.
+func (w *world) again(t txn.Transaction) (now txn.Transaction) {
+	w.Helper()
+	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		now, err = txn.Find(ctx, tx, t.ID)
+		return err
+	})
+	return now
+}
+
+// sound checks that all is well with the books.
+func (w *world) sound() {
+	w.Helper()
+}
+
+// entry gives an entry as it is shown.
+func (w *world) entry(id string) booking.Made {
+	w.Helper()
+	made, err := w.bookings.Get(w.ctx, id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return made
+}
+
+// everything is all that is stored about the organization, but for what counts requests.
+func (w *world) everything() map[string][]string {
+	w.Helper()
+	out := map[string][]string{}
+	w.read(func(ctx context.Context, tx *db.Tx) error {
+		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains", "account_units", "journal_entries", "journal_lines", "transactions"} {
+			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table)
+			if err != nil {
+				return err
+			}
+			columns, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			for rows.Next() {
+				values, aims := make([]any, len(columns)), make([]any, len(columns))
+				for i := range values {
+					aims[i] = &values[i]
+				}
+				if err := rows.Scan(aims...); err != nil {
+					return err
+				}
+				out[table] = append(out[table], fmt.Sprint(values...))
+			}
+			if err := rows.Err(); err != nil {
+				return err
+			}
+			slices.Sort(out[table])
+		}
+		return nil
+	})
+	return out
+}
+
+// unchanged checks that nothing was written since.
+func (w *world) unchanged(before map[string][]string) {
+	w.Helper()
+	for table, now := range w.everything() {
+		if !slices.Equal(now, before[table]) {
+			w.Errorf("%s is no longer what it was", table)
+		}
+	}
 }

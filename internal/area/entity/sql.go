@@ -114,6 +114,9 @@ var referrers = []referrer{
 	{"account_balances", "balances", "SELECT count(*) AS count FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND (debits <> 0 OR credits <> 0)"},
 	{"period_closings", "period closings", "SELECT count(*) AS count FROM period_closings WHERE organization_id = @org AND legal_entity_id = ?"},
 	{"sources", "sources", "SELECT count(*) AS count FROM sources WHERE organization_id = @org AND legal_entity_id = ?"},
+	{"revaluation_parts", "revaluations", "SELECT count(*) AS count FROM revaluation_parts WHERE organization_id = @org AND legal_entity_id = ?"},
+	{"revaluation_items", "", ""}, // they are of a part
+	{"revaluation_rows", "", ""},
 	{"lots", "lots", "SELECT count(*) AS count FROM (SELECT 1 AS n FROM lots WHERE organization_id = @org AND legal_entity_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"},
 	{"lot_uses", "uses of lots", "SELECT count(*) AS count FROM (SELECT 1 AS n FROM lot_pools p JOIN lot_uses u ON u.organization_id = p.organization_id AND u.pool = p.pool " +
 		"WHERE p.organization_id = @org AND p.legal_entity_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS u"},

@@ -44,9 +44,19 @@ func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
 	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
 }
 
-// Load gives an entry with its lines, whoever asks. It is a building block.
-func Load(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+// LoadOne gives an entry with its lines, whoever asks. It is a building block.
+func LoadOne(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	return selectEntry(ctx, tx, entryID)
+}
+
+// Load gives entries with their lines by their ids, whoever asks. It is a building block.
+func Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
+	found, err := selectSome(ctx, tx, entryIDs)
+	out := make(map[string]Entry, len(found))
+	for _, e := range found {
+		out[e.ID] = e
+	}
+	return out, err
 }
 
 // Undo reverses a posted entry without asking what stands behind it, and gives the reversal. It is a building block for who does.
@@ -137,10 +147,12 @@ func (s *Service) Opens(ctx context.Context, tx *db.Tx, at time.Time, entities .
 		return date, p.ID, nil
 	}
 	periods, err := period.Ensure(ctx, tx, month)
-	if err != nil {
-		return at, "", err
+	for _, p := range periods { // all there are
+		if p.Holds(date) {
+			return date, p.ID, err
+		}
 	}
-	return date, periods[0].ID, nil
+	return at, "", err
 }
 
 // IsClosed tells that an entry stands in a month that is closed for one of its legal entities. It is a building block.

@@ -33,6 +33,7 @@ const (
 
 	ByTransaction = "transaction" // it follows from what happened on a source
 	ByOpening     = "opening"     // what an asset that was entered by hand cost
+	ByRevaluation = "revaluation" // it carries what is held to what it is worth
 	ByTrueUp      = "true_up"     // it brings a disposal of a closed period to what it cost after all
 )
 

@@ -138,6 +138,18 @@ func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) 
 	return entries[0], err
 }
 
+func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Entry, error) {
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Entry, len(rows))
+	for i, r := range rows {
+		out[i] = r.entry()
+	}
+	return out, fillLines(ctx, tx, out)
+}
+
 func selectTrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
 	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+` FROM journal_entries WHERE organization_id = @org AND transaction_id = ? AND originated_by = 'true_up'
 		AND status = 'posted' AND next_entry_id IS NULL ORDER BY number`, transactionID)

@@ -2,6 +2,7 @@ package price
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/fx"
@@ -29,7 +30,8 @@ func At(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time
 	return *found[0], true, nil
 }
 
-// Many is At for many at once, in the order asked for, with nil for what has no price. It asks the database by currency and instant, not by asset.
+// Many is At for many at once, in the order asked for, with nil for what has no price. It asks the database by currency and instant,
+// not by asset.
 // It is a building block.
 func Many(ctx context.Context, tx *db.Tx, wanted []Wanted) ([]*Price, error) {
 	out := make([]*Price, len(wanted))
@@ -74,23 +76,18 @@ func groupsOf(wanted []Wanted) []*group {
 // find gives the prices of a group by asset.
 func (g *group) find(ctx context.Context, t *translator) (map[string]*Price, error) {
 	found := make(map[string]*Price, len(g.assets))
-	own, err := selectLatest(ctx, t.tx, g.assets, "currency = ?", g.currency, g.at.Add(-Age), g.at)
+	own, err := selectLatest(ctx, t.tx, g.assets, g.currency, g.at.Add(-Age), g.at)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range own {
 		found[p.AssetType] = &p
 	}
-	var rest []string
-	for _, asset := range g.assets {
-		if found[asset] == nil {
-			rest = append(rest, asset)
-		}
-	}
+	rest := slices.DeleteFunc(slices.Clone(g.assets), func(asset string) bool { return found[asset] != nil })
 	if len(rest) == 0 {
 		return found, nil
 	}
-	foreign, err := selectLatest(ctx, t.tx, rest, "currency <> ?", g.currency, g.at.Add(-Age), g.at)
+	foreign, err := t.foreign(ctx, rest, g)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +102,33 @@ func (g *group) find(ctx context.Context, t *translator) (map[string]*Price, err
 	return found, nil
 }
 
-// translator remembers rates, because the prices of a group share them.
+// translator remembers what the groups share: the zone, the currencies that prices are in, and rates.
 type translator struct {
-	tx    *db.Tx
-	zone  *time.Location
-	rates map[[3]string]*money.Decimal // nil for one that is not there
+	tx         *db.Tx
+	zone       *time.Location
+	currencies []string
+	rates      map[[3]string]*money.Decimal // nil for one that is not there
+}
+
+// foreign gives the prices of assets in every currency but that of their group, the latest first.
+func (t *translator) foreign(ctx context.Context, assets []string, g *group) (out []Price, err error) {
+	if t.currencies == nil {
+		if t.currencies, err = selectCurrencies(ctx, t.tx); err != nil {
+			return nil, err
+		}
+	}
+	for _, currency := range t.currencies {
+		if currency == g.currency {
+			continue
+		}
+		found, err := selectLatest(ctx, t.tx, assets, currency, g.at.Add(-Age), g.at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	slices.SortStableFunc(out, func(a, b Price) int { return b.At.Compare(a.At) })
+	return out, nil
 }
 
 // translate gives a price in a currency by the rate of its own day, or nil where there is no such rate.

@@ -14,9 +14,9 @@ import (
 
 const (
 	// FileMax is how many bytes a file of prices may have.
-	FileMax = 32 << 20
-	// LinesMax is how many prices.
-	LinesMax = 100_000
+	FileMax = 8 << 20
+	// LinesMax is how many prices: all come in at once, and nobody else writes for the second or two that takes.
+	LinesMax = 25_000
 )
 
 // File is what a file of prices says, as it was written.

@@ -38,12 +38,25 @@ func (r row) price() Price {
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM prices WHERE organization_id = @org"
 
-// selectLatest reads of each asset, in each currency of which the condition holds, the latest price of a stretch of time; the latest of all comes first.
-func selectLatest(ctx context.Context, tx *db.Tx, assets []string, condition, currency string, from, to time.Time) ([]Price, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any} AND "+condition+` AND priced_at >= ? AND priced_at <= ? AND NOT EXISTS
-		(SELECT 1 FROM prices x WHERE x.organization_id = @org AND x.asset_type = prices.asset_type AND x.currency = prices.currency
-			AND x.priced_at > prices.priced_at AND x.priced_at <= ?) ORDER BY priced_at DESC, currency`, assets, currency, from, to, to)
+// selectLatest reads of each asset the latest price in a currency up to an instant, if it is not from before another. Each costs one look into an index,
+// however many prices there are.
+func selectLatest(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+` AND price_id IN (SELECT (SELECT x.price_id FROM prices x
+		WHERE x.organization_id = @org AND x.asset_type = w.value AND x.currency = ? AND x.priced_at >= ? AND x.priced_at <= ?
+		ORDER BY x.priced_at DESC LIMIT 1) FROM {texts})`, currency, from, to, assets)
 	return pricesOf(rows), err
+}
+
+// selectCurrencies reads the currencies that prices are in, one look into an index each.
+func selectCurrencies(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	for last := ""; ; {
+		next, err := db.One[*string](ctx, tx, "currency", "SELECT min(currency) FROM prices WHERE organization_id = @org AND currency > ?", last)
+		if err != nil || next == nil {
+			return out, err
+		}
+		last = *next
+		out = append(out, last)
+	}
 }
 
 func find(ctx context.Context, tx *db.Tx, priceID string) (Price, error) {
@@ -131,7 +144,10 @@ type referrer struct {
 }
 
 // referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test sees to, and have an index by it.
-var referrers = []referrer{}
+var referrers = []referrer{
+	{"revaluation_items", "price_id", "revaluations"},
+	{"revaluation_rows", "price_id", "lots of revaluations"},
+}
 
 func (r referrer) references(ctx context.Context, tx *db.Tx, priceID string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+r.table+" WHERE organization_id = @org AND "+r.column+" = ?", priceID)

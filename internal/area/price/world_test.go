@@ -2,14 +2,19 @@ package price_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -53,4 +58,62 @@ func at(text string) time.Time {
 		panic(err)
 	}
 	return t
+}
+
+// put reads the notation "BTC USD 2026-01-31 64250.12" and stores such prices.
+func (w *world) put(lines ...string) []price.Price {
+	w.t.Helper()
+	made, err := w.CreateBatch(w.ctx, params(lines...), false)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return made
+}
+
+func params(lines ...string) (out []price.Params) {
+	for _, line := range lines {
+		f := strings.Fields(line)
+		out = append(out, price.Params{AssetType: f[0], Currency: f[1], Timestamp: f[2], Price: f[3]})
+	}
+	return out
+}
+
+// all writes the prices there are, the latest first, in that notation with their origin.
+func (w *world) all(f price.Filter) []string {
+	w.t.Helper()
+	out := []string{}
+	for p := (page.Request{Limit: 2}); ; {
+		found, err := w.List(w.ctx, f, p)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, one := range found.Items {
+			out = append(out, shown(one))
+		}
+		if p.Cursor = found.NextCursor; !found.HasMore {
+			return out
+		}
+	}
+}
+
+func shown(p price.Price) string {
+	text := fmt.Sprint(p.AssetType, " ", p.Currency, " ", clock.Format(p.At), " ", p.Value, " ", p.Origin)
+	if p.UpdatedAt != nil {
+		text += " again"
+	}
+	return text
+}
+
+// records counts what the audit log holds.
+func (w *world) records() (n int64) {
+	w.t.Helper()
+	err := w.db.Read(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) (err error) {
+		h, err := head.Read(ctx, tx)
+		n = h.AuditSequence
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
 }

@@ -69,6 +69,8 @@ func linkable(pair []txn.Transaction) error {
 			why = "is spam"
 		case t.Status == txn.Posted:
 			why = "is posted: unpost its journal entry first"
+		case t.JournalEntryID != "":
+			why = "has the draft " + t.JournalEntryID + ": delete it first"
 		}
 		if why != "" {
 			fields = append(fields, fault.Field{Name: fmt.Sprintf("transaction_ids[%d]", i), Message: t.SequenceNumber() + " " + why})
@@ -196,6 +198,10 @@ func membersOf(ctx context.Context, tx *db.Tx, named []txn.Transaction) ([]Link,
 		if t.Status == txn.Posted {
 			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " is posted"}},
 				"%s is posted: unpost its journal entry first", t.SequenceNumber())
+		}
+		if t.JournalEntryID != "" {
+			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " has a draft"}},
+				"%s has the draft %s: delete it first", t.SequenceNumber(), t.JournalEntryID)
 		}
 	}
 	return links, members, nil

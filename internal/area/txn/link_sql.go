@@ -76,7 +76,7 @@ func (r looseRow) loose() (Loose, error) {
 	return l, nil
 }
 
-var selectLooseRows = "SELECT " + db.Columns[looseRow]() + " FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND quantity IS NOT NULL"
+var selectLooseRows = "SELECT " + db.Columns[looseRow]() + " FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL AND quantity IS NOT NULL"
 
 func selectLoose(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
 	q := db.Select(selectLooseRows, listed, string(Pending))

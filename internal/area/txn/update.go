@@ -62,6 +62,8 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 		return t, &fault.Field{Name: "status", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
 	case t.Status == Posted && kind != t.Type:
 		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+	case t.JournalEntryID != "" && (kind != t.Type || spam != (t.Status == Spam)):
+		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID + ": delete that first"}
 	case spam && t.GroupID != "":
 		return t, &fault.Field{Name: "status", Message: "a transaction that is linked to another cannot be spam: unlink it first"}
 	}

@@ -16,4 +16,5 @@ CREATE TABLE prices (
 ) {clustered};
 CREATE UNIQUE INDEX prices_by_asset ON prices (organization_id, asset_type, currency, priced_at);
 CREATE INDEX prices_by_time ON prices (organization_id, priced_at, price_id);
+CREATE INDEX prices_by_currency ON prices (organization_id, currency, priced_at, price_id);
 CREATE INDEX prices_by_asset_and_time ON prices (organization_id, asset_type, priced_at, price_id);

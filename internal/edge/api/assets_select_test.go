@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,7 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 		elsewhere := newAsset(t, n, client.CreateAsset{})
 		bitcoin := newAsset(t, n, client.CreateAsset{AssetType: "BTC", SourceID: *fits.SourceID})
 		others := newAsset(t, n, client.CreateAsset{LegalEntityID: other.ID})
+		base := newAsset(t, n, client.CreateAsset{SourceID: *fits.SourceID, Chain: "base"})
 		late := newAsset(t, n, client.CreateAsset{SourceID: *fits.SourceID, DateReceived: "2025-06-02"})
 		out := newCrypto(t, n, *fits.SourceID, "debit", "ETH", "2", time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC))
 		limited := client.New(s.URL, n.Limited(t, n.LegalEntity.ID))
@@ -67,8 +69,8 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 		pick := func(a client.Asset, quantity string) client.LotPicked {
 			return client.LotPicked{AssetID: a.ID, Quantity: quantity}
 		}
-		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3")), 400,
-			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id", "selections[4].quantity"}, "")
+		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3"), pick(base, "1")), 400,
+			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id", "selections[4].quantity", "selections[5].asset_id"}, "")
 		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"}, "add up to 1.5, but "+out.SequenceNumber+" takes 2")
 		fails(t, "twice", choose(pick(fits, "1"), pick(fits, "1")), 400, []string{"selections[1].asset_id"}, "selections[0]")
 		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity", "selections[1].quantity"}, "positive")
@@ -140,5 +142,56 @@ func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
 		}
 		fails(t, "an NFT", choose(made.Data[0]), 409, []string{"transaction_id"}, "need not be chosen")
 		fails(t, "no quantity", choose(made.Data[1]), 409, []string{"transaction_id"}, "no quantity")
+	})
+}
+
+func TestTheLotsThatWereChosenAreTakenAndFollowTheirCost(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		chooseLots(t, n)
+		first := newAsset(t, n, client.CreateAsset{DateReceived: "2024-01-01", CostBasis: "1000.00"})
+		second := newAsset(t, n, client.CreateAsset{SourceID: *first.SourceID, DateReceived: "2024-06-01", CostBasis: "5000.00"})
+		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: *first.SourceID, ExternalID: "out", External: client.CreateTransactionExternal{
+			Timestamp: time.Now().Add(-time.Hour), Description: "Rent", Direction: "debit", Quantity: new("1"), Currency: "ETH",
+			ValueFiat: &client.ValuedFiat{Gross: "3000.00", Fee: "0", Net: "3000.00", Currency: "USD"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := made.Data[0]
+		if _, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: second.ID, Quantity: "1"}); err != nil {
+			t.Fatal(err)
+		}
+		a, booked := send(t, s, n.Key, "POST", "/v1/journal-entries", `{"transaction_id":"`+out.ID+`","transaction_type":"EXPENSE","ledger_account_id":"`+byCode(t, n, "6030").ID+`","auto_post":true}`)
+		if a.Status != 201 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		entryID := strings.Trim(string(booked["id"]), `"`)
+		taken := func() (out []client.AssetDisposition) {
+			for d, err := range n.Client.AssetDispositions(t.Context(), second.ID) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, d)
+			}
+			return out
+		}
+		if got := taken(); len(got) != 1 || got[0].Kind != "dispose" || got[0].Quantity != "1" || got[0].CostBasis != "2000.00" || got[0].Proceeds != "3000.00" || got[0].GainLoss != "1000.00" ||
+			*got[0].Term != "long" || got[0].Method != "specific_id" || *got[0].TransactionID != out.ID || got[0].JournalEntryID != entryID || *got[0].SourceID != *first.SourceID {
+			t.Errorf("%+v", got)
+		}
+		_, err = n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: first.ID, Quantity: "1"})
+		fails(t, "posted", err, 409, []string{"transaction_id"}, "is posted")
+		left, err := n.Client.UpdateAsset(t.Context(), second.ID, client.UpdateAsset{CostBasis: new("2500.00")})
+		if err != nil || left.RemainingQuantity != "1.5" || left.RemainingCostBasis != "1500.00" {
+			t.Errorf("%+v %v", left, err)
+		}
+		if got := taken(); len(got) != 1 || got[0].CostBasis != "1000.00" || got[0].GainLoss != "2000.00" || got[0].JournalEntryID == entryID {
+			t.Errorf("%+v", got)
+		}
+		conflict(t, n.Client.DeleteAsset(t.Context(), second.ID), "1 ETH of the asset were taken already")
+		_, err = n.Client.ReverseJournalEntry(t.Context(), *first.JournalEntryID, client.ReverseJournalEntry{})
+		conflict(t, err, "opening asset "+first.ID)
 	})
 }

@@ -332,3 +332,26 @@ func TestAssetsAreFiltered(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAssetOfAClosedPeriodIsCorrectedInTheNextOpenOne(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		l := openLedger(t, n)
+		l.post(t, "2026-01-05", "Dr 1010 1; Cr 4010 1")
+		made := newAsset(t, n, client.CreateAsset{})
+		l.close(t, "US", "2025-12")
+		_, err := n.Client.CreateAsset(t.Context(), someAsset(t, n, client.CreateAsset{}))
+		conflict(t, err, "closed period")
+		changed, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{CostBasis: new("5000.00")})
+		if err != nil || changed.CostBasis != "5000.00" {
+			t.Fatalf("%+v %v", changed, err)
+		}
+		if e := openingEntry(t, n, changed); !e.AccountingDate.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) || !e.PeriodAutoReassigned {
+			t.Errorf("%+v", e)
+		}
+		if err := n.Client.DeleteAsset(t.Context(), made.ID); err != nil {
+			t.Error(err)
+		}
+	})
+}

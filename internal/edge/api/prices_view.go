@@ -46,7 +46,7 @@ func (UpdatePrice) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 
 // ImportPrices is a form with a file of prices.
 type ImportPrices struct {
-	File    *File `json:"file" doc:"CSV of up to 100,000 prices and 32 MiB. Its first line names the columns, in any order: asset_type, currency, timestamp or date (an RFC 3339 time, or a date for the close of that day in the organization's time zone), price, and note if there is one" example:"prices.csv"`
+	File    *File `json:"file" doc:"CSV of up to 25,000 prices and 8 MiB. Its first line names the columns, in any order: asset_type, currency, timestamp or date (an RFC 3339 time, or a date for the close of that day in the organization's time zone), price, and note if there is one" example:"prices.csv"`
 	DryRun  bool  `json:"dry_run,omitempty" doc:"Answer with what would come in, and write nothing"`
 	Replace bool  `json:"replace,omitempty" doc:"Whether a price that is there already takes the value of the file; otherwise another value is a fault"`
 }

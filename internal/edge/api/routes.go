@@ -104,6 +104,18 @@ func (a *API) ofTheAssets() []Route {
 		on("GET", "/v1/prices/{price_id}", read, reads, plain, a.getPrice, "Prices", "One price"),
 		on("PATCH", "/v1/prices/{price_id}", write, all, plain, a.updatePrice, "Prices", "Change what a price says"),
 		on("DELETE", "/v1/prices/{price_id}", write, all, plain, a.deletePrice, "Prices", "Delete a price that nothing rests on"),
+
+		on("GET", "/v1/reports/closing-positions", read, reads, plain, a.listClosingPositions, "Reports", "What is held at the end of a period, at cost and at fair value"),
+		on("GET", "/v1/reports/treasury-balances", read, reads, plain, a.listTreasuryBalances, "Reports", "How much of what is where, money too"),
+		on("GET", "/v1/reports/realized-gains-losses", read, reads, plain, a.listRealizedGains, "Reports", "Gains and losses by period and asset"),
+		on("GET", "/v1/reports/asset-tax-lots", read, reads, plain, a.listAssetTaxLots, "Reports", "Lots of which something is left, with what they cost and are worth"),
+		on("GET", "/v1/reports/schedule-of-dispositions", read, reads, plain, a.listDispositions, "Reports", "What was disposed of, lot by lot, by accounting date"),
+		on("GET", "/v1/reports/roll-forward", read, reads, plain, a.listRollForward, "Reports", "How the fair value of each asset came from the beginning of a year to its end, as ASC 350-60 asks"),
+		on("GET", "/v1/revaluations", read, reads, plain, a.listRevaluations, "Revaluations", "Revaluations, the newest first"),
+		on("POST", "/v1/revaluations", write, all, IDEM, a.createRevaluation, "Revaluations", "Measure what is held at the end of a period by the rules of each legal entity, and book what is lacking; again, it replaces what changed").creates(),
+		on("GET", "/v1/revaluations/{revaluation_id}", read, reads, plain, a.getRevaluation, "Revaluations", "A revaluation and what it measured"),
+		on("GET", "/v1/revaluations/{revaluation_id}/rows", read, reads, plain, a.listRevaluationRows, "Revaluations", "The lots and accounts that a revaluation measured"),
+		on("POST", "/v1/revaluations/{revaluation_id}/reverse", write, all, IDEM, a.reverseRevaluation, "Revaluations", "Undo the last revaluation of an open period: its entries are reversed"),
 	}
 }
 

@@ -86,7 +86,7 @@ func (s *settings) importJournal() *cobra.Command {
 		Long: "Read a journal into the books, all of it or nothing. Accounts, tags, months and rates that it names and the books lack are made;\n" +
 			"legal entities must be there. Entries keep their ids, so that what is here already is not read twice, and get new numbers.\n" +
 			"Use - for standard input. A journal that uses more than plain entries is made plain by `hledger print -x`.\n" +
-			"What banks and exchanges export is read by `bursar import transactions`.",
+			"What banks and exchanges export is read by `bursar import transactions`, prices of assets by `bursar import prices`.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  hledger -f all.journal print -x | bursar import --format hledger -",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -108,7 +108,7 @@ func (s *settings) importJournal() *cobra.Command {
 	}
 	x.flags(c, "id or name of the legal entity that takes entries which name none; may be left out when there is only one")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would be read, and change nothing")
-	c.AddCommand(s.importTransactions())
+	c.AddCommand(s.importTransactions(), s.importPrices())
 	return c
 }
 

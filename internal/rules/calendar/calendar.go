@@ -51,6 +51,14 @@ func (m Month) Add(months int) Month {
 	return Month{t.Year(), t.Month()}
 }
 
+// FiscalYear is the year in which the fiscal year of the month ends, where those begin with a given month.
+func (m Month) FiscalYear(first time.Month) int {
+	if first > time.January && m.Month >= first {
+		return m.Year + 1
+	}
+	return m.Year
+}
+
 // Compare orders months by time.
 func (m Month) Compare(other Month) int {
 	return cmp.Or(cmp.Compare(m.Year, other.Year), cmp.Compare(m.Month, other.Month))

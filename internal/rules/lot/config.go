@@ -80,6 +80,11 @@ func (c *Config) holding(acquired, disposed time.Time) (days int, term Term) {
 	return days, Short
 }
 
+// Held is how many days something was held, and which term that is.
+func Held(acquired, until time.Time, zone *time.Location) (days int, term Term) {
+	return (&Config{Zone: zone}).holding(acquired, until)
+}
+
 // day is the calendar date where the days are counted.
 func (c *Config) day(at time.Time) time.Time {
 	if c.Zone != nil {

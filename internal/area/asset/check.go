@@ -1,0 +1,184 @@
+package asset
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/base/finding"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+// checking is an organization's lots looked at from the beginning.
+type checking struct {
+	tx      *db.Tx
+	books   *books.Books
+	found   *finding.List
+	periods map[string]string // of the entries that made lots
+	sums    *changes          // what lots and uses add up to
+	loose   map[string]bool   // legal entities whose lots do not tell any more in which period they came
+	carried map[string]*carried
+	beyond  map[spot]bool // accounts from which more was taken than was parked there
+}
+
+// Check recomputes the lots: every pool from nothing, by what entered it and what was asked of it; each lot from what was taken from it; and what is
+// kept of them by accounting period, which is what stands on the accounts.
+func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+	b, err := books.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{tx: tx, books: b, found: finding.About("lots"), sums: newChanges(), carried: map[string]*carried{}, beyond: map[spot]bool{}}
+	if c.periods, err = selectLotPeriods(ctx, tx); err != nil {
+		return nil, err
+	}
+	if c.loose, err = selectLoose(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, part := range []func(context.Context) error{c.belonging, c.pools, c.slices, c.kept, c.ledger} {
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.found.All(), nil
+}
+
+// belonging checks that everything is that of a pool and an entry that stand.
+func (c *checking) belonging(ctx context.Context) error {
+	for _, s := range strays {
+		broken, err := db.All[string](ctx, c.tx, s.query)
+		if err != nil {
+			return err
+		}
+		for _, name := range broken {
+			c.found.Addf(s.kind, s.text, name)
+		}
+	}
+	return nil
+}
+
+// pools looks at each pool.
+func (c *checking) pools(ctx context.Context) error {
+	all, err := selectPools(ctx, c.tx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if _, known := c.books.Entities[p.LegalEntityID]; !known {
+			c.found.Addf("pools of nobody", "the pool %s is of a legal entity that is not there", p.Key)
+			continue
+		}
+		if err := c.pool(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pool looks at one pool by itself.
+func (c *checking) pool(ctx context.Context, p pool) error {
+	rows, err := selectPoolLots(ctx, c.tx, p.Key)
+	if err != nil {
+		return err
+	}
+	takes, err := selectTakesSince(ctx, c.tx, p.Key, "")
+	if err != nil {
+		return err
+	}
+	uses, err := selectUsesSince(ctx, c.tx, p.Key, "")
+	if err != nil {
+		return err
+	}
+	s := &session{pool: &p, config: p.config(c.books, true), lots: map[string]*Lot{}, last: p.LastPlace}
+	s.config.NetFees = false // It may have been another policy then: gains are held against both.
+	averaged := false
+	for _, m := range s.methodsBetween("", p.LastPlace) {
+		averaged = averaged || m == lot.WeightedAverage && !s.config.Identified
+	}
+	lots := lotsOf(rows)
+	for i, r := range rows {
+		c.lot(&p, r, lots[i], int64(i+1))
+		c.arrive(lots[i])
+		c.sums.enter(lots[i], c.periods[lots[i].JournalEntryID], 1)
+	}
+	given := map[string]Use{}
+	for _, u := range uses {
+		c.sums.use(u, 1)
+		c.use(&p, u)
+		given[u.LotID] = given[u.LotID].plus(u, 1)
+	}
+	c.remaining(&p, lots, given, averaged)
+	if len(takes) > 0 || len(lots) > 0 {
+		if last := lastOf(lots, takes); p.LastPlace < last {
+			c.found.Addf("pools that end too early", "the pool %s says that it ends at %q, but something happened at %q", p.Key, p.LastPlace, last)
+		}
+	}
+	c.again(s, lots, takes, uses, averaged)
+	return nil
+}
+
+func lastOf(lots []Lot, takes []take) (last Place) {
+	for _, l := range lots {
+		last = max(last, l.Place)
+	}
+	for _, t := range takes {
+		last = max(last, t.place)
+	}
+	return last
+}
+
+// lot looks at one lot by itself.
+func (c *checking) lot(p *pool, r lotRow, l Lot, seq int64) {
+	want := toRow(l)
+	switch {
+	case l.RemainingQuantity.Sign() < 0 || l.RemainingQuantity.Cmp(l.Quantity) > 0 || l.Quantity.Sign() <= 0:
+		c.found.Addf("lots of impossible quantities", "of %s %s of the lot %s %s are left", l.Quantity, l.AssetType, l.ID, l.RemainingQuantity)
+	case l.CostBasis.Sign() < 0 || l.RemainingBasis.Sign() < 0 || l.RemainingQuantity.IsZero() && !l.RemainingBasis.IsZero():
+		c.found.Addf("lots of impossible costs", "%s of the cost %s of the lot %s is left with %s %s", l.RemainingBasis, l.CostBasis, l.ID, l.RemainingQuantity, l.AssetType)
+	case r.Open != want.Open || r.UnitKey != want.UnitKey:
+		c.found.Addf("lots that are not found by what is left of them", "the lot %s does not repeat in is_open and unit_key what is left of it", l.ID)
+	}
+	if l.Seq != seq {
+		c.found.Addf("lots out of order", "the lot %s is number %d of its pool, but came as number %d", l.ID, l.Seq, seq)
+	}
+	wrong := l.LegalEntityID != p.LegalEntityID || l.AssetType != p.AssetType || l.TokenID != p.TokenID || l.Currency != p.Currency
+	if !p.wide() {
+		wrong = wrong || l.SourceID != p.SourceID
+	}
+	if wrong {
+		c.found.Addf("lots in a pool of others", "the lot %s is not one of its pool %s", l.ID, p.Key)
+	}
+}
+
+// use looks at what was taken by itself: what is moved or converted realizes nothing.
+func (c *checking) use(p *pool, u Use) {
+	if !u.Realizes() && (!u.Gain.IsZero() || !u.Proceeds.IsZero() || !u.Fee.IsZero()) {
+		c.found.Addf("moves that realize something", "%s of the lot %s are only moved, but realized %s", u.Quantity, u.LotID, u.Gain)
+	}
+	if u.LegalEntityID != p.LegalEntityID || u.AssetType != p.AssetType || u.TokenID != p.TokenID || u.Currency != p.Currency {
+		c.found.Addf("uses in a pool of others", "the use %s is not one of its pool %s", u.ID, p.Key)
+	}
+	if u.LotID == "" && u.Kind != string(relocate) && p.parked() {
+		c.beyond[spot{u.LegalEntityID, u.LedgerAccountID, u.AssetType}] = true
+	}
+}
+
+// remaining checks that what came, less what was taken, is what is left: of each lot, and of all of them. Under a weighted average the cost of what
+// is left is that of the pool alone.
+func (c *checking) remaining(p *pool, lots []Lot, given map[string]Use, averaged bool) {
+	var quantity, basis money.Decimal
+	for _, l := range lots {
+		u := given[l.ID]
+		if left := l.Quantity.Sub(u.Quantity); !left.Equal(l.RemainingQuantity) {
+			c.found.Addf("lots whose quantity does not add up", "%s %s are left of the lot %s, but what was taken leaves %s", l.RemainingQuantity, l.AssetType, l.ID, left)
+		}
+		if left := l.CostBasis.Sub(u.Basis); !averaged && !left.Equal(l.RemainingBasis) {
+			c.found.Addf("lots whose cost does not add up", "%s of the cost of the lot %s is left, but what was taken leaves %s", l.RemainingBasis, l.ID, left)
+		}
+		quantity, basis = quantity.Add(l.RemainingQuantity), basis.Add(l.RemainingBasis)
+	}
+	if !quantity.Equal(p.Quantity) || !averaged && !basis.Equal(p.Basis) || int64(len(lots)) != p.Seq {
+		c.found.Addf("pools that are not the sum of their lots", "the pool %s is kept as %s at %s in %d lots, but %s at %s are left in %d", p.Key, p.Quantity, p.Basis, p.Seq, quantity, basis, len(lots))
+	}
+}

@@ -1,0 +1,137 @@
+package asset
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+var selectAssetRows = "SELECT " + db.Columns[lotRow]() + " FROM lots WHERE organization_id = @org"
+
+func selectAsset(ctx context.Context, tx *db.Tx, assetID string) (Lot, error) {
+	r, err := db.One[lotRow](ctx, tx, noun, selectAssetRows+" AND asset_id = ?", assetID)
+	return r.lot(), err
+}
+
+// selectAssets reads downward from an id. The few lots of one transaction are found by its entry and then sorted.
+func selectAssets(ctx context.Context, tx *db.Tx, f Filter, below string, limit int) ([]Lot, error) {
+	q := db.Select(selectAssetRows)
+	if below != "" {
+		q.And("asset_id < ?", below)
+	}
+	among := func(column string, list []string) {
+		if len(list) > 0 {
+			q.And(column+" {any}", list)
+		}
+	}
+	among("legal_entity_id", f.limited)
+	among("legal_entity_id", f.LegalEntityIDs)
+	among("asset_type", f.AssetTypes)
+	among("source_id", f.sources)
+	if f.LedgerAccountID != "" {
+		q.And("ledger_account_id = ?", f.LedgerAccountID)
+	}
+	if f.Chain != "" {
+		q.And("chain = ?", f.Chain)
+	}
+	if f.Manual != nil {
+		q.And(map[bool]string{true: "origin = ?", false: "origin <> ?"}[*f.Manual], string(Manual))
+	}
+	if f.Open != nil {
+		q.And("is_open = ?", *f.Open)
+	}
+	order := "ORDER BY asset_id DESC LIMIT ?"
+	if f.TransactionID != "" {
+		q.And("journal_entry_id = ? AND transaction_id = ?", f.entryID, f.TransactionID)
+		order = "ORDER BY {unindexed}asset_id DESC LIMIT ?"
+	}
+	rows, err := db.All[lotRow](ctx, tx, q.Then(order, limit), q.Args...)
+	return lotsOf(rows), err
+}
+
+func selectPoolSums(ctx context.Context, tx *db.Tx, pools []string) (map[string]poolSum, error) {
+	if len(pools) == 0 {
+		return nil, nil
+	}
+	rows, err := db.All[poolSum](ctx, tx, "SELECT pool, quantity, basis FROM lot_pools WHERE organization_id = @org AND pool {any}", pools)
+	out := make(map[string]poolSum, len(rows))
+	for _, s := range rows {
+		out[s.Pool] = s
+	}
+	return out, err
+}
+
+// selectTakenFrom reads the uses of a lot back from a place.
+func selectTakenFrom(ctx context.Context, tx *db.Tx, assetID string, before usePlace, limit int) ([]Use, error) {
+	q := db.Select("SELECT "+db.Columns[useRow]()+fromUses+"asset_id = ?", assetID)
+	if before.id != "" {
+		q.And("(disposed_at, use_id) < (?, ?)", before.at, before.id)
+	}
+	rows, err := db.All[useRow](ctx, tx, q.Then("ORDER BY disposed_at DESC, use_id DESC LIMIT ?", limit), q.Args...)
+	return usesOf(rows), err
+}
+
+// firstEntry is the entry with which the books of a legal entity begin.
+type firstEntry struct {
+	At           time.Time `db:"accounting_date"`
+	OriginatedBy string    `db:"originated_by"`
+}
+
+// selectFirstEntry gives it, if there is one.
+func selectFirstEntry(ctx context.Context, tx *db.Tx, legalEntityID string) ([]firstEntry, error) {
+	return db.All[firstEntry](ctx, tx, "SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
+		"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
+}
+
+// selectFirstTransactions gives when the first transaction of each source of a legal entity happened.
+func selectFirstTransactions(ctx context.Context, tx *db.Tx, legalEntityID string) ([]*time.Time, error) {
+	type row struct {
+		At *time.Time `db:"at"`
+	}
+	rows, err := db.All[row](ctx, tx, "SELECT (SELECT t.transaction_date FROM transactions t WHERE t.organization_id = @org AND t.shelf = 0 AND t.source_id = s.source_id "+
+		"ORDER BY t.transaction_date, t.number LIMIT 1) AS at FROM sources s WHERE s.organization_id = @org AND s.legal_entity_id = ?", legalEntityID)
+	out := make([]*time.Time, len(rows))
+	for i, r := range rows {
+		out[i] = r.At
+	}
+	return out, err
+}
+
+type selectionRow struct {
+	TransactionID string        `db:"transaction_id"`
+	Position      int64         `db:"position"`
+	AssetID       string        `db:"asset_id"`
+	Quantity      money.Decimal `db:"quantity"`
+	By            string        `db:"created_by"`
+	At            time.Time     `db:"created_at"`
+}
+
+func selectChosen(ctx context.Context, tx *db.Tx, transactionID string) (Chosen, error) {
+	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+" FROM lot_selections WHERE organization_id = @org AND transaction_id = ? ORDER BY position", transactionID)
+	c := Chosen{TransactionID: transactionID}
+	for _, r := range rows {
+		c.Picks, c.By, c.At = append(c.Picks, lot.Pick{Lot: r.AssetID, Quantity: r.Quantity}), r.By, &r.At
+	}
+	return c, err
+}
+
+// replaceChosen writes a choice in the place of an earlier one.
+func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
+	if _, err := tx.Exec(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
+		return err
+	}
+	rows := make([]selectionRow, len(c.Picks))
+	for i, p := range c.Picks {
+		rows[i] = selectionRow{c.TransactionID, int64(i), p.Lot, p.Quantity, c.By, *c.At}
+	}
+	return db.Insert(ctx, tx, "lot_selections", rows...)
+}
+
+// selectChoosing gives the numbers of the transactions that a lot was chosen for. Choices are few, and are asked only when a lot is taken away.
+func selectChoosing(ctx context.Context, tx *db.Tx, assetID string) ([]int64, error) {
+	return db.All[int64](ctx, tx, "SELECT t.number FROM lot_selections c JOIN transactions t ON t.organization_id = @org AND t.transaction_id = c.transaction_id "+
+		"WHERE c.organization_id = @org AND c.asset_id = ? ORDER BY t.number", assetID)
+}

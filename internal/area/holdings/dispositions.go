@@ -1,0 +1,65 @@
+package holdings
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// DispositionsParams say when what is listed was booked.
+type DispositionsParams struct {
+	Filter
+	Span
+}
+
+func (p DispositionsParams) check(faults *fault.List) { p.Span.check(faults) }
+
+// Disposition is what one disposal took from one lot.
+type Disposition struct {
+	ID              string
+	LotID           string // empty for what was not there
+	AssetType       string
+	SourceID        string
+	LegalEntityID   string
+	AccountingDate  time.Time
+	PeriodID        string
+	AcquiredAt      time.Time
+	DisposedAt      time.Time
+	TransactionType string
+	Quantity        money.Decimal
+	Proceeds        money.Decimal // before the fee
+	Fee             money.Decimal
+	Basis           money.Decimal
+	Gain            money.Decimal
+	Currency        string
+	Term            string
+	Days            int64
+	Method          string
+	TransactionID   string
+	JournalEntryID  string
+	Correction      bool // of what was booked in a period that was closed since: quantities and amounts are differences
+}
+
+// ScheduleOfDispositions lists what was disposed of, lot by lot, by accounting date.
+func (s *Service) ScheduleOfDispositions(ctx context.Context, p DispositionsParams, pr page.Request) (page.Page[Disposition], error) {
+	key := func(d Disposition) []string { return []string{clock.Format(d.AccountingDate), d.ID} }
+	return report(ctx, s, "schedule-of-dispositions", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Disposition, error) {
+		from, to, err := s.bounds(p.Span)
+		if err != nil {
+			return nil, err
+		}
+		if after == nil {
+			return selectDispositions(ctx, tx, s.Filter, from, to, "", limit)
+		}
+		at, err := time.Parse(time.RFC3339, after[0])
+		if err != nil {
+			return nil, fault.Invalidf("cursor", "is not a cursor of this list")
+		}
+		return selectDispositions(ctx, tx, s.Filter, at, to, after[1], limit)
+	})
+}

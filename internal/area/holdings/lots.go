@@ -1,0 +1,70 @@
+package holdings
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// OriginManual is that of lots that somebody entered.
+const OriginManual = string(asset.Manual)
+
+// LotState is a lot as it was at some time.
+type LotState struct {
+	LotID             string
+	Pool              string
+	LegalEntityID     string
+	SourceID          string // empty where it is parked
+	LedgerAccountID   string
+	AssetType         string
+	Chain             string
+	TokenID           string
+	AcquiredAt        time.Time
+	Quantity          money.Decimal
+	CostBasis         money.Decimal // of Quantity
+	RemainingQuantity money.Decimal // then
+	RemainingBasis    money.Decimal // then
+	Currency          string
+	Origin            string
+	ParentID          string
+	TransactionID     string
+	BasisPending      bool
+}
+
+// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its key, or, without one, of which
+// something is left. Under a weighted average the basis of a lot is its share of that of its pool. It is a building block, and gives what is asked
+// for whoever asks.
+func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
+	end, some, err := endOf(ctx, tx, periodKey)
+	if err != nil || !some {
+		return nil, err
+	}
+	w := walk{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
+	out, err := w.page(ctx, tx, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var positions func(Filter) ([]Position, error)
+	if periodKey != "" {
+		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
+	}
+	return out, average(ctx, tx, end, out, positions)
+}
+
+// endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.
+func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, some bool, err error) {
+	if periodKey == "" {
+		return end, true, nil
+	}
+	periods, err := period.All(ctx, tx)
+	for _, p := range periods {
+		if p.Key <= periodKey {
+			end, some = p.End, true
+		}
+	}
+	return end, some, err
+}

@@ -1,0 +1,277 @@
+package revaluation
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+// lotting measures the assets of a family lot by lot.
+type lotting struct {
+	*subject
+	family family
+	quotes map[string]*Quote
+	lows   map[string][]Quote // by asset, the latest first, each the lowest of itself and those after it
+
+	units   map[string]string          // by lot, the asset it was measured as
+	states  map[string][]measure.State // by asset
+	lots    map[string][]measure.Lot   // by asset
+	prices  map[string]*Quote          // by lot, where it is not that of the asset
+	foreign map[string]foreign         // by lot, what it was before it became this asset
+}
+
+// foreign is the place of a lot that became another asset among the lots of the one it was.
+type foreign struct {
+	asset string
+	index int
+}
+
+// read gets everything that measuring lots needs.
+func (l *lotting) read(ctx context.Context, units []string) error {
+	l.units, l.states, l.lots = map[string]string{}, map[string][]measure.State{}, map[string][]measure.Lot{}
+	l.prices, l.foreign = map[string]*Quote{}, map[string]foreign{}
+	for _, step := range []func(context.Context, []string) error{l.readStates, l.readLows, l.layOut} {
+		if err := step(ctx, units); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readStates gets how the lots stood when the last run of an earlier period had measured them.
+func (l *lotting) readStates(ctx context.Context, _ []string) error {
+	byRun := map[string][]string{}
+	for key, at := range l.earlier {
+		if key[0] == string(l.family.kind) {
+			byRun[at.RunID] = append(byRun[at.RunID], at.Unit)
+		}
+	}
+	for runID, units := range byRun {
+		rows, err := selectStates(ctx, l.tx, runID, l.ID, l.family.kind, units)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			l.units[r.LotID] = r.Unit
+			l.states[r.Unit] = append(l.states[r.Unit], measure.State{Lot: r.LotID, Quantity: r.Quantity, Adjustment: r.After})
+		}
+	}
+	return nil
+}
+
+// readLows gets the prices of the period where the lowest counts.
+func (l *lotting) readLows(ctx context.Context, units []string) error {
+	if l.family.kind != Impairment || l.family.model != measure.WrittenOff {
+		return nil
+	}
+	found, err := selectPrices(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
+	if err != nil {
+		return err
+	}
+	l.lows = map[string][]Quote{}
+	for asset, q := range l.quotes {
+		l.lows[asset] = []Quote{*q}
+	}
+	for _, p := range found {
+		lows := l.lows[p.AssetType]
+		low := Quote{p.Value, p.ID, p.At, p.Origin}
+		if n := len(lows); n > 0 && lows[n-1].Value.Cmp(low.Value) <= 0 {
+			continue // one that is later is as low
+		}
+		l.lows[p.AssetType] = append(lows, low)
+	}
+	return nil
+}
+
+// lowest is the lowest price since a lot was there.
+func (l *lotting) lowest(asset string, since time.Time) *Quote {
+	out := l.quotes[asset]
+	for _, q := range l.lows[asset] {
+		if !q.At.Before(since) {
+			out = &q
+		}
+	}
+	return out
+}
+
+// layOut gives each lot what it was when it was measured last.
+func (l *lotting) layOut(ctx context.Context, _ []string) error {
+	if err := l.readLots(ctx); err != nil {
+		return err
+	}
+	ways, err := l.ancestors(ctx)
+	if err != nil {
+		return err
+	}
+	for _, held := range l.subject.lots {
+		lot := measure.Lot{ID: held.LotID, Quantity: held.RemainingQuantity, Cost: held.RemainingBasis}
+		if quote := l.lowest(held.AssetType, held.AcquiredAt); quote != nil {
+			lot.Price = quote.Value
+			if quote != l.quotes[held.AssetType] && quote.PriceID != l.quotes[held.AssetType].PriceID {
+				l.prices[held.LotID] = quote
+			}
+		}
+		if way, there := ways[held.LotID]; there {
+			units := held.RemainingQuantity.Mul(way.factor)
+			if was := l.units[way.lot]; was == held.AssetType {
+				lot.Of, lot.Units = way.lot, units
+			} else {
+				l.foreign[held.LotID] = foreign{was, len(l.lots[was])}
+				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Of: way.lot, Units: units, Elsewhere: true})
+			}
+		}
+		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
+	}
+	return l.inherit()
+}
+
+// inherit tells lots that became another asset what they had of an adjustment before.
+func (l *lotting) inherit() error {
+	carried := map[string][]measure.Measured{}
+	for _, from := range l.foreign {
+		if _, done := carried[from.asset]; !done {
+			carried[from.asset], _ = l.family.model.Lots(l.states[from.asset], l.lots[from.asset], money.Decimal{}, l.places)
+		}
+	}
+	for asset, lots := range l.lots {
+		for i, lot := range lots {
+			if from, is := l.foreign[lot.ID]; is && !lot.Elsewhere {
+				l.lots[asset][i].Floor = carried[from.asset][from.index].Carried
+			}
+		}
+	}
+	return nil
+}
+
+// measure measures the lots of an asset.
+func (l *lotting) measure(unit string, model measure.Model, balance money.Decimal) ([]Row, measure.Effect) {
+	measured, effect := model.Lots(l.states[unit], l.lots[unit], balance, l.places)
+	var rows []Row
+	for i, lot := range l.lots[unit] {
+		if lot.Elsewhere {
+			continue
+		}
+		cost, m := lot.Cost, measured[i]
+		if model == measure.Left || l.quotes[unit] == nil {
+			m.Value = cost
+		}
+		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID], Value: m.Value, After: m.Adjustment})
+	}
+	return rows, effect
+}
+
+// way leads from a lot to the one it was when it was measured last; one unit of it was factor units then.
+type way struct {
+	lot    string
+	factor money.Decimal
+}
+
+// generationsMax bounds how often a lot can have been moved since it was measured: more is a circle.
+const generationsMax = 1000
+
+// factorDigits is how exact the ratio of a conversion is.
+const factorDigits = 30
+
+// ancestors finds what every lot was when it was measured last: itself, or what it was moved or converted from since.
+func (l *lotting) ancestors(ctx context.Context) (map[string]way, error) {
+	out := map[string]way{}
+	if len(l.units) == 0 {
+		return out, nil
+	}
+	known, err := l.origins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ratios, err := l.ratios(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	for _, held := range l.subject.lots {
+		at, factor := held.LotID, money.FromInt(1)
+		for range generationsMax {
+			if _, measured := l.units[at]; measured {
+				out[held.LotID] = way{at, factor}
+				break
+			}
+			o, there := known[at]
+			if !there || o.ParentID == nil || o.LegalEntityID != l.ID {
+				break
+			}
+			if known[*o.ParentID].AssetType != o.AssetType {
+				ratio, told := ratios[at]
+				if !told {
+					break
+				}
+				factor = factor.Mul(ratio).Round(factorDigits)
+			}
+			at = *o.ParentID
+		}
+	}
+	return out, nil
+}
+
+// origins reads the lots between those that are held and those that were measured.
+func (l *lotting) origins(ctx context.Context) (map[string]origin, error) {
+	known := map[string]origin{}
+	var next []string
+	for _, held := range l.subject.lots {
+		if _, measured := l.units[held.LotID]; !measured && held.ParentID != "" {
+			next = append(next, held.LotID)
+		}
+	}
+	for range generationsMax {
+		if len(next) == 0 {
+			break
+		}
+		found, err := selectOrigins(ctx, l.tx, next)
+		if err != nil {
+			return nil, err
+		}
+		above := map[string]bool{}
+		for _, o := range found {
+			known[o.LotID] = o
+			if _, measured := l.units[o.LotID]; !measured && o.ParentID != nil {
+				above[*o.ParentID] = true
+			}
+		}
+		next = nil
+		for lotID := range above {
+			if _, there := known[lotID]; !there {
+				next = append(next, lotID)
+			}
+		}
+	}
+	return known, nil
+}
+
+// ratios says of lots that came by a conversion how much of the other asset one unit of them was.
+func (l *lotting) ratios(ctx context.Context, known map[string]origin) (map[string]money.Decimal, error) {
+	var parents []string
+	for _, o := range known {
+		if above, there := known[db.OrEmpty(o.ParentID)]; there && above.AssetType != o.AssetType {
+			parents = append(parents, above.LotID)
+		}
+	}
+	if len(parents) == 0 {
+		return nil, nil
+	}
+	uses, err := selectConverted(ctx, l.tx, parents)
+	if err != nil {
+		return nil, err
+	}
+	used := map[[2]string]money.Decimal{}
+	for _, u := range uses {
+		used[[2]string{u.LotID, u.EntryID}] = u.Quantity
+	}
+	out := map[string]money.Decimal{}
+	for _, o := range known {
+		above, there := known[db.OrEmpty(o.ParentID)]
+		if taken, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType && !o.Quantity.IsZero() {
+			out[o.LotID] = taken.Quo(o.Quantity, factorDigits)
+		}
+	}
+	return out, nil
+}

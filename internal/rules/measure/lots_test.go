@@ -1,0 +1,202 @@
+package measure_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+func d(text string) money.Decimal { return money.MustParse(text) }
+
+// told writes the lines of an effect: Dr adjustment 30.00, Cr revaluation_surplus 30.00.
+func told(e measure.Effect) string {
+	var out []string
+	for _, l := range e.Lines() {
+		out = append(out, fmt.Sprintf("%s %s %s", map[string]string{"DEBIT": "Dr", "CREDIT": "Cr"}[string(l.Side)], l.Account, l.Amount.Fixed("USD")))
+	}
+	return strings.Join(out, ", ")
+}
+
+// walk is one lot measured again and again.
+type walk struct {
+	model   measure.Model
+	balance money.Decimal
+	state   []measure.State
+}
+
+// at measures what is left of the lot at a price for one.
+func (w *walk) at(quantity, cost, price string) measure.Effect {
+	lot := measure.Lot{ID: "lot", Of: "lot", Quantity: d(quantity), Units: d(quantity), Cost: d(cost), Price: d(price)}
+	var lots []measure.Lot
+	if !lot.Quantity.IsZero() {
+		lots = append(lots, lot)
+	}
+	measured, effect := w.model.Lots(w.state, lots, w.balance, 2)
+	w.balance, w.state = w.balance.Add(effect.Adjustment), nil
+	for _, m := range measured {
+		w.state = append(w.state, measure.State{Lot: "lot", Quantity: lot.Quantity, Adjustment: m.Adjustment})
+	}
+	return effect
+}
+
+func TestEachModelBooksWhatItsStandardSays(t *testing.T) {
+	t.Parallel()
+	type step struct{ quantity, cost, price, want string }
+	for _, c := range []struct {
+		name  string
+		model measure.Model
+		steps []step
+	}{
+		{"IAS 38: up, below cost, up again, sold", measure.Revalued, []step{
+			{"1", "100", "130", "Dr adjustment 30.00, Cr revaluation_surplus 30.00"},
+			{"1", "100", "90", "Cr adjustment 40.00, Dr unrealized_loss 10.00, Dr revaluation_surplus 30.00"},
+			{"1", "100", "120", "Dr adjustment 30.00, Cr unrealized_gain 10.00, Cr revaluation_surplus 20.00"},
+			// Sold for 125: 25 was booked against cost, of which 20 were known; 5 are left in earnings.
+			{"0", "0", "125", "Cr adjustment 20.00, Dr realized_loss 20.00, Dr revaluation_surplus 20.00, Cr retained_earnings_posted 20.00"},
+		}},
+		{"IAS 38: sold below cost after a loss", measure.Revalued, []step{
+			{"1", "100", "90", "Cr adjustment 10.00, Dr unrealized_loss 10.00"},
+			// Sold for 95: a loss of 5 was booked against cost, though 5 were gained on 90.
+			{"0", "0", "95", "Dr adjustment 10.00, Cr realized_gain 10.00"},
+		}},
+		{"IAS 38: half sold", measure.Revalued, []step{
+			{"2", "200", "115", "Dr adjustment 30.00, Cr revaluation_surplus 30.00"},
+			{"1", "100", "115", "Cr adjustment 15.00, Dr realized_loss 15.00, Dr revaluation_surplus 15.00, Cr retained_earnings_posted 15.00"},
+			{"1", "100", "110", "Cr adjustment 5.00, Dr revaluation_surplus 5.00"},
+		}},
+		{"IFRS impairment comes back up to cost", measure.Impaired, []step{
+			{"1", "100", "120", ""},
+			{"1", "100", "70", "Cr adjustment 30.00, Dr impairment_loss 30.00"},
+			{"1", "100", "90", "Dr adjustment 20.00, Cr impairment_loss 20.00"},
+			{"1", "100", "140", "Dr adjustment 10.00, Cr impairment_loss 10.00"},
+		}},
+		{"US GAAP impairment does not come back", measure.WrittenOff, []step{
+			{"1", "100", "70", "Cr adjustment 30.00, Dr impairment_loss 30.00"},
+			{"1", "100", "140", ""},
+			{"1", "100", "60", "Cr adjustment 10.00, Dr impairment_loss 10.00"},
+			{"1", "100", "65", ""},
+		}},
+		{"impaired to 70, half sold for 45: a loss of 5 was booked, and it is a gain of 10", measure.WrittenOff, []step{
+			{"2", "100", "35", "Cr adjustment 30.00, Dr impairment_loss 30.00"},
+			{"1", "50", "45", "Dr adjustment 15.00, Cr realized_gain 15.00"},
+		}},
+		{"the same under IFRS, and the rest recovers", measure.Impaired, []step{
+			{"2", "100", "35", "Cr adjustment 30.00, Dr impairment_loss 30.00"},
+			{"1", "50", "45", "Dr adjustment 25.00, Cr impairment_loss 10.00, Cr realized_gain 15.00"},
+		}},
+		{"thirds of a cent", measure.Impaired, []step{
+			{"3", "10.00", "3", "Cr adjustment 1.00, Dr impairment_loss 1.00"},
+			{"2", "6.67", "3", "Dr adjustment 0.33, Cr realized_gain 0.33"},
+			{"1", "3.33", "3", "Dr adjustment 0.34, Cr impairment_loss 0.01, Cr realized_gain 0.33"},
+		}},
+	} {
+		w := walk{model: c.model}
+		for i, s := range c.steps {
+			before := w
+			if got := told(w.at(s.quantity, s.cost, s.price)); got != s.want {
+				t.Errorf("%s, step %d: %s, want %s", c.name, i, got, s.want)
+			}
+			if got := told(w.at(s.quantity, s.cost, s.price)); got != "" {
+				t.Errorf("%s, step %d again: %s", c.name, i, got)
+			}
+			if s.quantity == "0" && !w.balance.IsZero() {
+				t.Errorf("%s: %s is left of %s", c.name, w.balance, before.balance)
+			}
+		}
+	}
+}
+
+func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
+	t.Parallel()
+	state := []measure.State{{Lot: "a", Quantity: d("3"), Adjustment: d("10.00")}}
+	for _, c := range []struct {
+		name    string
+		lots    []measure.Lot
+		carried string
+		want    string
+	}{
+		{"moved in three, nothing is released", []measure.Lot{
+			{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "b", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "c", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+		}, "3.33 3.34 3.33", "Dr adjustment 0.02, Cr revaluation_surplus 0.02"},
+		{"converted one to a thousand", []measure.Lot{{ID: "b", Of: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"), Price: d("0.004334")}},
+			"5", "Cr adjustment 5.00, Dr realized_loss 5.00, Dr revaluation_surplus 5.00, Cr retained_earnings_posted 5.00"},
+		{"a disposal was taken back", []measure.Lot{{ID: "a", Of: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"), Price: d("3.50")}}, "10", ""},
+		{"a lot that is new has nothing", []measure.Lot{
+			{ID: "a", Of: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
+			{ID: "n", Quantity: d("1"), Cost: d("5.00"), Price: d("4")},
+		}, "10 0", "Cr adjustment 1.00, Dr unrealized_loss 1.00"},
+		{"the asset left with all it had", nil, "", "Cr adjustment 10.00, Dr realized_loss 10.00, Dr revaluation_surplus 10.00, Cr retained_earnings_posted 10.00"},
+	} {
+		measured, effect := measure.Revalued.Lots(state, c.lots, d("10"), 2)
+		var carried []string
+		for _, m := range measured {
+			carried = append(carried, m.Carried.String())
+		}
+		if got := strings.Join(carried, " "); got != c.carried || told(effect) != c.want {
+			t.Errorf("%s: %s: %s, want %s: %s", c.name, got, told(effect), c.carried, c.want)
+		}
+	}
+}
+
+func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
+	t.Parallel()
+	lot := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100"), Price: d("130")}}
+	state := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}}
+	if _, effect := measure.Revalued.Lots(state, lot, d("37"), 2); told(effect) != "Cr adjustment 7.00, Dr unrealized_loss 7.00" {
+		t.Error(told(effect))
+	}
+	if _, effect := measure.Impaired.Lots(nil, nil, d("-7"), 2); told(effect) != "Dr adjustment 7.00, Cr impairment_loss 7.00" {
+		t.Error(told(effect))
+	}
+}
+
+func TestAnAssetNoLongerMeasuredByLotIsAtCostAgain(t *testing.T) {
+	t.Parallel()
+	lots := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Of: "b", Quantity: d("1"), Units: d("1"), Cost: d("100")}}
+	states := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}, {Lot: "b", Quantity: d("2"), Adjustment: d("-8")}}
+	if _, effect := measure.Left.Lots(states, lots, d("22"), 2); told(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {
+		t.Error(told(effect))
+	}
+}
+
+func TestACostWithMoreDigitsThanItsCurrencyIsMeasuredToo(t *testing.T) {
+	t.Parallel()
+	w := walk{model: measure.Revalued}
+	w.at("3", "10.00005", "4")
+	w.at("2", "6.66670", "4")
+	if !w.balance.Equal(d("1.3333")) {
+		t.Error(w.balance)
+	}
+}
+
+func TestWhatBecameAnotherAssetTakesItsShareAlong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		model         measure.Model
+		adjustment    string
+		price         string
+		old, replaced string
+	}{
+		{measure.Revalued, "20", "60", "Cr adjustment 10.00, Dr revaluation_surplus 10.00", "Dr adjustment 10.00, Cr revaluation_surplus 10.00"},
+		{measure.Revalued, "-20", "40", "Dr adjustment 10.00, Cr unrealized_gain 10.00", "Cr adjustment 10.00, Dr unrealized_loss 10.00"},
+		{measure.WrittenOff, "-20", "70", "Dr adjustment 10.00, Cr impairment_loss 10.00", "Cr adjustment 10.00, Dr impairment_loss 10.00"},
+		{measure.Impaired, "-20", "70", "Dr adjustment 20.00, Cr impairment_loss 20.00", ""}, // worth more than cost again, both halves
+	} {
+		states := []measure.State{{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}}
+		half := measure.Lot{ID: "eth", Of: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
+		wrapped := measure.Lot{ID: "weth", Of: "eth", Units: d("1"), Elsewhere: true}
+		measured, effect := c.model.Lots(states, []measure.Lot{half, wrapped}, d(c.adjustment), 2)
+		if told(effect) != c.old {
+			t.Errorf("%v: %s, want %s", c, told(effect), c.old)
+		}
+		there := measure.Lot{ID: "weth", Quantity: d("1"), Cost: d("50"), Price: d(c.price), Floor: measured[1].Carried}
+		if _, effect := c.model.Lots(nil, []measure.Lot{there}, d("0"), 2); told(effect) != c.replaced {
+			t.Errorf("%v: %s, want %s", c, told(effect), c.replaced)
+		}
+	}
+}

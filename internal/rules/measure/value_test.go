@@ -1,0 +1,39 @@
+package measure_test
+
+import (
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+func TestFairValueTakesBackWhatDisposalsRealized(t *testing.T) {
+	t.Parallel()
+	balance := d("2000")
+	for _, c := range []struct{ quantity, price, cost, value, want string }{
+		{"5", "2450", "9000", "12250", "Dr adjustment 1250.00, Cr unrealized_gain 1250.00"},
+		{"5", "2450", "9000", "12250", ""},
+		{"2.5", "2300", "5000", "5750", "Cr adjustment 2500.00, Dr unrealized_loss 2500.00"}, // 2250 were realized in between: -250 in all
+		{"0", "2300", "0", "0", "Cr adjustment 750.00, Dr unrealized_loss 750.00"},
+	} {
+		value, effect := measure.FairValue(d(c.quantity), d(c.price), d(c.cost), balance, 2)
+		if told(effect) != c.want || !value.Equal(d(c.value)) {
+			t.Errorf("%s at %s: %s %s", c.quantity, c.price, value, told(effect))
+		}
+		balance = balance.Add(effect.Adjustment)
+	}
+}
+
+func TestForeignMoneyIsWorthWhatTheClosingRateSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ quantity, rate, book, want string }{
+		{"10000", "1.1050", "10800", "Dr adjustment 250.00, Cr fx_gain 250.00"},
+		{"10000", "1.1050", "11050", ""},
+		{"10000", "1.0800", "11050", "Cr adjustment 250.00, Dr fx_loss 250.00"},
+		{"-500", "1.1050", "-540", "Cr adjustment 12.50, Dr fx_loss 12.50"}, // what is owed
+		{"0", "1.1050", "3.20", "Cr adjustment 3.20, Dr fx_loss 3.20"},      // all is paid, and a difference is left
+	} {
+		if _, effect := measure.Exchange(d(c.quantity), d(c.rate), d(c.book), 2); told(effect) != c.want {
+			t.Errorf("%+v: %s", c, told(effect))
+		}
+	}
+}
