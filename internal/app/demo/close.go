@@ -3,29 +3,51 @@ package demo
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/base/page"
 )
 
-// closeMonths closes all months but the last ones for both entities.
+// closeMonths measures what is held at the end of each month and closes it for both entities, but for the last ones.
 func (c *company) closeMonths(ctx context.Context) error {
+	return c.eachPeriod(ctx, func(p period.State) error {
+		if p.Key >= c.month(closed).Key() {
+			return nil
+		}
+		if err := c.measure(ctx, p); err != nil {
+			return err
+		}
+		_, err := c.app.Periods.Close(ctx, p.ID, "")
+		return err
+	})
+}
+
+// eachPeriod does something for each period, in order.
+func (c *company) eachPeriod(ctx context.Context, do func(period.State) error) error {
 	list, err := c.app.Periods.List(ctx, period.Filter{}, page.Request{Limit: page.LimitMax})
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(list.Items, func(a, b period.State) int { return cmp.Compare(a.Key, b.Key) })
 	for _, p := range list.Items {
-		if p.Key >= c.month(closed).Key() {
-			break
-		}
-		if _, err := c.app.Periods.Close(ctx, p.ID, ""); err != nil {
-			return err
+		if err := do(p); err != nil {
+			return fmt.Errorf("%s: %w", p.Key, err)
 		}
 	}
 	return nil
+}
+
+// measure books what the holdings and the foreign money of a month are worth at its end. Before the books began there was nothing to measure.
+func (c *company) measure(ctx context.Context, p period.State) error {
+	if p.Key < c.month(0).Key() {
+		return nil
+	}
+	_, err := c.app.Revaluations.Run(ctx, revaluation.RunParams{PeriodID: p.ID})
+	return err
 }
 
 // late brings in what was told after its month was closed. What it changes about closed months is trued up, what it changes since is corrected.
