@@ -96,9 +96,9 @@ func (c *checking) pool(ctx context.Context, p pool) error {
 	for _, m := range s.methodsBetween("", p.LastPlace) {
 		averaged = averaged || m == lot.WeightedAverage && !s.config.Identified
 	}
-	lots := lotsOf(rows)
+	lots, possible := lotsOf(rows), true
 	for i, r := range rows {
-		c.lot(&p, r, lots[i], int64(i+1))
+		possible = c.lot(&p, r, lots[i], int64(i+1)) && possible
 		c.arrive(lots[i])
 		c.sums.enter(lots[i], c.periods[lots[i].JournalEntryID], 1)
 	}
@@ -114,7 +114,9 @@ func (c *checking) pool(ctx context.Context, p pool) error {
 			c.found.Addf("pools that end too early", "the pool %s says that it ends at %q, but something happened at %q", p.Key, p.LastPlace, last)
 		}
 	}
-	c.again(s, lots, takes, uses, averaged)
+	if possible {
+		c.again(s, lots, takes, uses, averaged)
+	}
 	return nil
 }
 
@@ -128,15 +130,17 @@ func lastOf(lots []Lot, takes []take) (last Place) {
 	return last
 }
 
-// lot looks at one lot by itself.
-func (c *checking) lot(p *pool, r lotRow, l Lot, seq int64) {
-	want := toRow(l)
-	switch {
-	case l.RemainingQuantity.Sign() < 0 || l.RemainingQuantity.Cmp(l.Quantity) > 0 || l.Quantity.Sign() <= 0:
+// lot looks at one lot by itself, and tells whether it is possible at all.
+func (c *checking) lot(p *pool, r lotRow, l Lot, seq int64) bool {
+	if l.RemainingQuantity.Sign() < 0 || l.RemainingQuantity.Cmp(l.Quantity) > 0 || l.Quantity.Sign() <= 0 {
 		c.found.Addf("lots of impossible quantities", "of %s %s of the lot %s %s are left", l.Quantity, l.AssetType, l.ID, l.RemainingQuantity)
-	case l.CostBasis.Sign() < 0 || l.RemainingBasis.Sign() < 0 || l.RemainingQuantity.IsZero() && !l.RemainingBasis.IsZero():
+		return false
+	}
+	if l.CostBasis.Sign() < 0 || l.RemainingBasis.Sign() < 0 || l.RemainingQuantity.IsZero() && !l.RemainingBasis.IsZero() {
 		c.found.Addf("lots of impossible costs", "%s of the cost %s of the lot %s is left with %s %s", l.RemainingBasis, l.CostBasis, l.ID, l.RemainingQuantity, l.AssetType)
-	case r.Open != want.Open || r.UnitKey != want.UnitKey:
+		return false
+	}
+	if want := toRow(l); r.Open != want.Open || r.UnitKey != want.UnitKey {
 		c.found.Addf("lots that are not found by what is left of them", "the lot %s does not repeat in is_open and unit_key what is left of it", l.ID)
 	}
 	if l.Seq != seq {
@@ -149,6 +153,7 @@ func (c *checking) lot(p *pool, r lotRow, l Lot, seq int64) {
 	if wrong {
 		c.found.Addf("lots in a pool of others", "the lot %s is not one of its pool %s", l.ID, p.Key)
 	}
+	return true
 }
 
 // use looks at what was taken by itself: what is moved or converted realizes nothing.

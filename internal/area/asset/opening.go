@@ -252,7 +252,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot)
 		_, periodID, err = s.entries.Opens(ctx, tx, opening, l.LegalEntityID)
 		return periodID, err
 	}
-	e, err := journal.LoadOne(ctx, tx, l.JournalEntryID)
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

@@ -164,7 +164,7 @@ func (s *Service) begin(ctx context.Context, tx *db.Tx, b *books.Books, l *Lot) 
 
 // restate corrects the entry of a lot.
 func (s *Service) restate(ctx context.Context, tx *db.Tx, l *Lot) (periodID string, err error) {
-	e, err := journal.LoadOne(ctx, tx, l.JournalEntryID)
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

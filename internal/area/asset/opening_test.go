@@ -48,7 +48,7 @@ func hold(t *testing.T, d *db.DB) *holder {
 	}
 	h := &holder{db: d, entries: journal.NewService(d), entity: f.LegalEntity.ID, works: map[string]asset.Work{}}
 	h.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
-	load := func(_ context.Context, _ *db.Tx, entryID string) (asset.Work, error) { return h.works[entryID], nil }
+	load := func(context.Context, *db.Tx, []string) (map[string]asset.Work, error) { return h.works, nil }
 	rebook := func(ctx context.Context, tx *db.Tx, _ *books.Books, changes []asset.Changed) (map[string]asset.Ref, error) {
 		refs := map[string]asset.Ref{}
 		for _, c := range changes {

@@ -540,6 +540,8 @@ type Changed struct {
 	Basis   money.Decimal // new less old, of what it takes
 	Gain    money.Decimal
 	Uses    []Use // differences
+	// Corrected says that differences were written down for it before.
+	Corrected bool
 }
 
 // Changes lists the entries, besides those added and removed, that are no longer what they were.
@@ -551,6 +553,7 @@ func (r *Replay) Changes() (out []Changed) {
 		c := Changed{EntryID: w.EntryID, Entry: w.result}
 		for _, position := range slices.Sorted(maps.Keys(w.taken)) {
 			k := w.taken[position]
+			c.Corrected = c.Corrected || slices.ContainsFunc(k.rows, func(u Use) bool { return u.Correction })
 			for _, d := range differences(k.old, k.new) {
 				c.Basis, c.Gain = c.Basis.Add(d.Basis), c.Gain.Add(d.Gain)
 				c.Uses = append(c.Uses, d)

@@ -400,7 +400,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 		func(ctx context.Context, tx *db.Tx) error { return upsertLots(ctx, tx, c.lots) },
 		func(ctx context.Context, tx *db.Tx) error { return insertTakes(ctx, tx, c.takes) },
 		func(ctx context.Context, tx *db.Tx) error { return insertUses(ctx, tx, c.uses) },
-		c.addPositions, c.addGains,
+		c.addPositions, c.addGains, c.settleLives,
 	} {
 		if err := do(ctx, tx); err != nil {
 			return err
@@ -448,10 +448,6 @@ func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND journal_entry_id = ? AND is_correction = ?",
 		to.AccountingDate, to.PeriodID, entryID, false)
 	return err
-}
-
-func selectPeriodOf(ctx context.Context, tx *db.Tx, entryID string) (string, error) {
-	return db.One[string](ctx, tx, "journal entry", "SELECT accounting_period_id FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
 func selectAllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {

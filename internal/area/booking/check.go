@@ -68,7 +68,7 @@ func checkMade(ctx context.Context, tx *db.Tx, b *books.Books, rows []bookingRow
 		return err
 	}
 	ids := slices.Sorted(maps.Keys(made))
-	entries, err := journal.Load(ctx, tx, ids)
+	entries, err := journal.LoadSome(ctx, tx, ids)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		w := newWorld(t, dbtest.Open(t, c), now)
+		w := newWorld(t, dbtest.Open(t, c), now).stage(t)
 		test(t, w)
 		w.well()
 	})
@@ -78,7 +78,7 @@ func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 	w.bookings = booking.NewService(d, w.journal)
 	w.picks = asset.NewService(d, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
 	w.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
-	return w
+	return w.stage(t)
 }
 
 // stage gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
@@ -250,9 +250,12 @@ func (w *world) accountID(name string) string {
 	if name == "" {
 		return ""
 	}
+	if slices.Contains([]string{"A", "B", "Bank", "Kraken", "Arb"}, name) {
+		w.source(name) // its account comes with it
+	}
 	a, there := w.accounts[name]
 	if !there {
-		w.Fatalf("no account %s", name)
+		a = w.accounts[w.source(name).LedgerAccountID]
 	}
 	return a.ID
 }
@@ -348,11 +351,6 @@ func (w *world) again(t txn.Transaction) (now txn.Transaction) {
 		return err
 	})
 	return now
-}
-
-// sound checks that all is well with the books.
-func (w *world) sound() {
-	w.Helper()
 }
 
 // entry gives an entry as it is shown.

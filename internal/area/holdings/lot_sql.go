@@ -226,3 +226,34 @@ func selectDispositions(ctx context.Context, tx *db.Tx, f Filter, from, to time.
 	}
 	return out, err
 }
+
+type lifeRow struct {
+	ID        string     `db:"asset_id"`
+	IsOpen    bool       `db:"is_open"`
+	EmptiedAt *time.Time `db:"emptied_at"`
+	Life      int64      `db:"life"`
+	CameAt    time.Time  `db:"came_at"`
+	LastUse   *time.Time `db:"last_use"`
+}
+
+// eachLife walks the lots that say they are empty, some at a time.
+func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
+	const some = 1000
+	last := ""
+	for {
+		rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
+			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
+			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
+			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`, last, int64(some))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			do(r)
+			last = r.ID
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
+}

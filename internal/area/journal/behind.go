@@ -44,13 +44,13 @@ func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
 	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
 }
 
-// LoadOne gives an entry with its lines, whoever asks. It is a building block.
-func LoadOne(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+// Load gives an entry with its lines, whoever asks. It is a building block.
+func Load(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	return selectEntry(ctx, tx, entryID)
 }
 
-// Load gives entries with their lines by their ids, whoever asks. It is a building block.
-func Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
+// LoadSome gives entries with their lines by their ids, whoever asks. It is a building block.
+func LoadSome(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
 	found, err := selectSome(ctx, tx, entryIDs)
 	out := make(map[string]Entry, len(found))
 	for _, e := range found {
@@ -59,8 +59,13 @@ func Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, 
 	return out, err
 }
 
-// Undo reverses a posted entry without asking what stands behind it, and gives the reversal. It is a building block for who does.
+// Undo reverses a posted entry on its own date without asking what stands behind it, and gives the reversal. It is a building block for who does.
 func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	return s.UndoOn(ctx, tx, e, e.AccountingDate)
+}
+
+// UndoOn does it on another date.
+func (s *Service) UndoOn(ctx context.Context, tx *db.Tx, e Entry, at time.Time) (Entry, error) {
 	c, err := s.composing(ctx, tx)
 	if err != nil {
 		return e, err
@@ -68,7 +73,9 @@ func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
 	if err := c.undoable(e); err != nil {
 		return e, err
 	}
-	return s.append(ctx, tx, c, e, e.mirrored(""))
+	reversal := e.mirrored("")
+	reversal.AccountingDate = at
+	return s.append(ctx, tx, c, e, reversal)
 }
 
 // Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands behind it: it is a building
