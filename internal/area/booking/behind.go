@@ -200,7 +200,7 @@ func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, by journal.Entry
 			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew", was.SequenceNumber()))
 		}
 	}
-	reversal, err := journal.LoadOne(ctx, tx, by.PreviousID)
+	reversal, err := journal.Load(ctx, tx, by.PreviousID)
 	if err != nil {
 		return err
 	}
