@@ -149,7 +149,6 @@ const bookingMax = 1000
 // book makes the entries of everything that is no spam and that was told in time, in the order in which it happened. The last days wait for somebody,
 // some of them as drafts.
 func (c *company) book(ctx context.Context) error {
-	waiting := c.month(months-1).Next().Start(time.UTC).AddDate(0, 0, -waitingDays)
 	var all []booking.Params
 	count := 0
 	for n, x := range c.activity.Transactions {
@@ -157,7 +156,7 @@ func (c *company) book(ctx context.Context) error {
 			continue
 		}
 		p := c.paramsFor(n)
-		if !x.At.Before(waiting) {
+		if c.waits(x) {
 			if count++; count%draftEvery != 0 {
 				continue
 			}
@@ -178,9 +177,14 @@ func (c *company) book(ctx context.Context) error {
 
 // What waits for somebody.
 const (
-	waitingDays = 3
+	waitingDays = 5
 	draftEvery  = 4
 )
+
+// waits tells that nobody has looked at a transaction yet.
+func (c *company) waits(x activity.Transaction) bool {
+	return !x.At.Before(c.month(months).Start(time.UTC).AddDate(0, 0, -waitingDays))
+}
 
 func (c *company) create(ctx context.Context, all []booking.Params) ([]booking.Made, error) {
 	return c.app.Bookings.Create(ctx, all, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, false)

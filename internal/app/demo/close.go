@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bursarhq/bursar/internal/app/demo/activity"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/revaluation"
@@ -50,7 +51,8 @@ func (c *company) measure(ctx context.Context, p period.State) error {
 	return err
 }
 
-// late brings in what was told after its month was closed. What it changes about closed months is trued up, what it changes since is corrected.
+// late brings in what was told after its month was closed. What it changes about closed months is trued up, what it changes since is corrected. One entry
+// is put right that somebody got wrong, and what is open is measured, except for the last month, of which not everything is booked yet.
 func (c *company) late(ctx context.Context) error {
 	for n, x := range c.activity.Transactions {
 		if !x.Truth.Late {
@@ -62,6 +64,31 @@ func (c *company) late(ctx context.Context) error {
 		if _, err := c.create(ctx, []booking.Params{c.paramsFor(n)}); err != nil {
 			return err
 		}
+	}
+	if err := c.mend(ctx); err != nil {
+		return err
+	}
+	return c.eachPeriod(ctx, func(p period.State) error {
+		if p.Key < c.month(closed).Key() || p.Key >= c.month(months-1).Key() {
+			return nil
+		}
+		return c.measure(ctx, p)
+	})
+}
+
+// mend books the last purchase of electronics that was posted as what it is: equipment.
+func (c *company) mend(ctx context.Context) error {
+	for n := len(c.activity.Transactions) - 1; n >= 0; n-- {
+		x := c.activity.Transactions[n]
+		if c.waits(x) || x.Card == nil || x.Card.Category != "Electronics" || x.Direction != activity.Debit {
+			continue
+		}
+		t, err := c.app.Transactions.Get(ctx, c.transactions[n])
+		if err != nil {
+			return err
+		}
+		_, err = c.app.Bookings.Correct(ctx, t.JournalEntryID, booking.CorrectParams{LedgerAccountID: new(c.accounts["1610"])})
+		return err
 	}
 	return nil
 }
