@@ -52,7 +52,7 @@ const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger
 
 // usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
 func usedSince(what, name string) string {
-	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND " + name + ".asset_id = l.asset_id AND " + name + ".accounting_date >= ?)"
+	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name + ".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
 // selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that had not come is not among them;
