@@ -191,7 +191,7 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 }
 
 // Replaced lets lots and transactions know the entry that corrected theirs.
-func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, by journal.Entry, lines bool) error {
+func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
 	if err := firm(was); err != nil {
 		return err
 	}
@@ -199,10 +199,6 @@ func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, by journal.Entry
 		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
 			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew", was.SequenceNumber()))
 		}
-	}
-	reversal, err := journal.Load(ctx, tx, by.PreviousID)
-	if err != nil {
-		return err
 	}
 	if err := asset.Renamed(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {
 		return err

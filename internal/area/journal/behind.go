@@ -20,8 +20,8 @@ type Behind interface {
 	Discarded(ctx context.Context, tx *db.Tx, draft Entry) error
 	// Undone is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that change entries that rest on it.
 	Undone(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
-	// Replaced is told that a posted entry was corrected by another, with other lines or with its own.
-	Replaced(ctx context.Context, tx *db.Tx, was, by Entry, lines bool) error
+	// Replaced is told that a posted entry was reversed and corrected by another, with other lines or with its own.
+	Replaced(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
 }
 
 // nothing stands behind an entry that somebody wrote.
@@ -30,10 +30,10 @@ type nothing struct{}
 func (nothing) Draw(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {
 	return nil, nil, nil
 }
-func (nothing) Edited(context.Context, *db.Tx, Entry) error                { return nil }
-func (nothing) Discarded(context.Context, *db.Tx, Entry) error             { return nil }
-func (nothing) Undone(context.Context, *db.Tx, Entry, Entry, bool) error   { return nil }
-func (nothing) Replaced(context.Context, *db.Tx, Entry, Entry, bool) error { return nil }
+func (nothing) Edited(context.Context, *db.Tx, Entry) error                       { return nil }
+func (nothing) Discarded(context.Context, *db.Tx, Entry) error                    { return nil }
+func (nothing) Undone(context.Context, *db.Tx, Entry, Entry, bool) error          { return nil }
+func (nothing) Replaced(context.Context, *db.Tx, Entry, Entry, Entry, bool) error { return nil }
 
 // Backed says what stands behind entries. It is called once, before anything else.
 func (s *Service) Backed(by Behind) { s.behind = by }
