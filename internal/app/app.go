@@ -25,6 +25,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/readiness"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
@@ -103,7 +104,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Imports:       files,
 		Reports:       report.NewService(d),
 		Holdings:      holdings.NewService(d),
-		Periods:       period.NewService(d),
+		Periods:       period.NewService(d, readiness.Inspectors()...),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
 	}
