@@ -26,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/readiness"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
@@ -107,7 +108,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Reports:       reports,
 		Holdings:      held,
 		Explain:       explain.NewService(d, reports, held, measures),
-		Periods:       period.NewService(d),
+		Periods:       period.NewService(d, readiness.Inspectors()...),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
 	}

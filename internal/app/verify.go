@@ -12,6 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
@@ -40,6 +41,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	fx.Check,
 	revaluation.Check,
 	price.Check,
+	holdings.Check,
 	txn.Check,
 	spam.Check,
 	transfers.Check,

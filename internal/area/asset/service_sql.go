@@ -2,10 +2,13 @@ package asset
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
@@ -134,4 +137,53 @@ func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
 func selectChoosing(ctx context.Context, tx *db.Tx, assetID string) ([]int64, error) {
 	return db.All[int64](ctx, tx, "SELECT t.number FROM lot_selections c JOIN transactions t ON t.organization_id = @org AND t.transaction_id = c.transaction_id "+
 		"WHERE c.organization_id = @org AND c.asset_id = ? ORDER BY t.number", assetID)
+}
+
+type lifeRow struct {
+	ID        string     `db:"asset_id"`
+	EmptiedAt *time.Time `db:"emptied_at"`
+	Life      int64      `db:"life"`
+	CameAt    *time.Time `db:"came_at"`
+	LastUse   *time.Time `db:"last_use"` // of one that is empty
+}
+
+// settleLives notes when lots were emptied, by which reports find those of a time. What lots became empty or no longer are is known; those whose uses are
+// others, and as many, are looked at too. A lot whose entry is not written yet is taken for one that is not empty, which only costs time.
+func (c *changes) settleLives(ctx context.Context, tx *db.Tx) error {
+	ids := map[string]bool{}
+	for _, u := range c.uses {
+		ids[u.LotID] = true
+	}
+	for _, l := range c.lots {
+		delete(ids, l.ID)
+	}
+	for _, id := range c.settled {
+		ids[id] = true
+	}
+	if delete(ids, ""); len(ids) == 0 {
+		return nil
+	}
+	rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.emptied_at, l.life,
+		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) AS came_at,
+		CASE WHEN l.is_open THEN NULL ELSE (SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) END AS last_use
+		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, slices.Sorted(maps.Keys(ids)))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		life := int64(0)
+		if r.CameAt == nil {
+			r.LastUse = nil
+		}
+		if r.LastUse != nil {
+			life = calendar.Life(*r.CameAt, *r.LastUse)
+		}
+		if life == r.Life && (life == 0 || r.EmptiedAt.Equal(*r.LastUse)) {
+			continue
+		}
+		if _, err := tx.Exec(ctx, "UPDATE lots SET emptied_at = ?, life = ? WHERE organization_id = @org AND asset_id = ?", r.LastUse, life, r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }

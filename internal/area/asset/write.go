@@ -21,23 +21,18 @@ type Ref struct {
 	Correct bool
 }
 
-// HandRef is the key of a lot that was entered by hand.
-func HandRef(lotID string) string { return "lot " + lotID }
-
-// Write writes down what a replay found. The refs are by the key of an added entry, the id of one that was there, and HandRef.
+// Write writes down what a replay found. The refs are by the key of an added entry, and the id of one that was there.
 func (r *Replay) Write(ctx context.Context, refs map[string]Ref) error {
 	c := newChanges()
 	for _, w := range r.touched {
 		r.note(c, w, refs)
 	}
 	for _, h := range r.byHand {
-		for _, side := range []struct {
-			lot  *Lot
-			sign int64
-		}{{h.before, -1}, {h.after, 1}} {
-			if side.lot != nil {
-				c.enter(*side.lot, refs[HandRef(side.lot.ID)].PeriodID, side.sign)
-			}
+		if h.before != nil {
+			c.enter(*h.before, h.left, -1)
+		}
+		if h.after != nil {
+			c.enter(*h.after, h.entered, 1)
 		}
 		if h.before != nil && h.after == nil {
 			c.deleted = append(c.deleted, h.before.ID)
@@ -79,10 +74,8 @@ func (r *Replay) note(c *changes, w *work, refs map[string]Ref) {
 			}
 		}
 		for _, u := range rows {
-			u.ID, u.Correction = r.tx.NewID(id.LotUse), ref.Correct || corrected
-			u.JournalEntryID, u.AccountingDate, u.PeriodID, u.TransactionType = ref.EntryID, ref.AccountingDate, ref.PeriodID, w.Type
-			c.uses = append(c.uses, u)
-			c.use(u, 1)
+			u.Correction, u.TransactionType = ref.Correct || corrected, w.Type
+			c.put(u.under(ref, r.tx))
 		}
 	}
 	c.makes(w, ref, refs)
@@ -119,6 +112,7 @@ type changes struct {
 	uses      []Use
 	deleted   []string
 	lots      []Lot
+	settled   []string // lots that are empty, or were
 	pools     []pool
 	positions map[positionKey]position
 	gains     map[gainKey]gain
@@ -183,6 +177,9 @@ func (c *changes) session(s *session, now time.Time) {
 			l.UpdatedAt = &now
 		}
 		c.lots = append(c.lots, *l)
+		if l.RemainingQuantity.IsZero() || there && was.RemainingQuantity.IsZero() {
+			c.settled = append(c.settled, l.ID)
+		}
 	}
 	c.pools = append(c.pools, *s.pool)
 }
@@ -190,7 +187,7 @@ func (c *changes) session(s *session, now time.Time) {
 func (l *Lot) same(o Lot) bool {
 	return l.Pool == o.Pool && l.Place == o.Place && l.Seq == o.Seq && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&
 		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) && l.CostBasis.Equal(o.CostBasis) && l.RemainingBasis.Equal(o.RemainingBasis) &&
-		l.JournalEntryID == o.JournalEntryID && l.ParentID == o.ParentID && l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
+		l.JournalEntryID == o.JournalEntryID && l.OpenedIn == o.OpenedIn && l.ParentID == o.ParentID && l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
 		l.LegalEntityID == o.LegalEntityID
 }
 
@@ -251,40 +248,62 @@ func Carries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID stri
 	return selectCarries(ctx, tx, legalEntityID, ledgerAccountID)
 }
 
-// Renamed lets what an entry took and made be that of another one, which says the same. It is a building block.
-func Renamed(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
-	uses, err := selectUsesOf(ctx, tx, entryID)
+// Renamed lets what an entry took and made be that of another one, which says the same after a reversal. Where the reversal is in a later period,
+// because its own was over, what was written stays and is taken back there. It is a building block.
+func Renamed(ctx context.Context, tx *db.Tx, was, reversal, to Ref) error {
+	uses, err := selectUsesOf(ctx, tx, was.EntryID)
 	if err != nil {
 		return err
 	}
-	lots, err := selectLotsOf(ctx, tx, entryID)
+	lots, err := selectLotsOf(ctx, tx, was.EntryID)
 	if err != nil || len(uses)+len(lots) == 0 {
 		return err
 	}
-	c := newChanges()
+	c, over := newChanges(), reversal.PeriodID != was.PeriodID
+	c.renamed = []rename{{was.EntryID, to.EntryID, []string{"lot_takes", "lots"}}}
 	for _, u := range uses {
-		if u.Correction { // it stays where it is booked
-			continue
+		switch {
+		case u.Correction: // it stays where it is booked
+		case over:
+			c.put(u.negative().under(reversal, tx), u.under(to, tx))
+		default:
+			c.use(u, -1)
+			u.PeriodID = to.PeriodID
+			c.use(u, 1)
 		}
-		c.use(u, -1)
-		u.PeriodID = to.PeriodID
-		c.use(u, 1)
 	}
-	if len(uses) > 0 {
-		if err := moveUses(ctx, tx, entryID, to); err != nil {
+	if !over {
+		if err := moveUses(ctx, tx, was.EntryID, to); err != nil {
 			return err
 		}
-	}
-	was, err := selectPeriodOf(ctx, tx, entryID)
-	if err != nil {
-		return err
+		c.renamed[0].tables = append(c.renamed[0].tables, "lot_uses")
 	}
 	for _, l := range lots {
-		c.enter(l, was, -1)
+		c.enter(l, reversal.PeriodID, -1)
 		c.enter(l, to.PeriodID, 1)
 	}
-	c.renamed = []rename{{entryID, to.EntryID, []string{"lot_takes", "lot_uses", "lots"}}}
 	return c.write(ctx, tx)
+}
+
+// negative is the correction that takes a use back.
+func (u Use) negative() Use {
+	out := differences([]Use{u}, nil)[0]
+	out.Correction = true
+	return out
+}
+
+// under is a use written down anew for an entry.
+func (u Use) under(ref Ref, tx *db.Tx) Use {
+	u.ID, u.JournalEntryID, u.AccountingDate, u.PeriodID = tx.NewID(id.LotUse), ref.EntryID, ref.AccountingDate, ref.PeriodID
+	return u
+}
+
+// put collects uses that are new.
+func (c *changes) put(uses ...Use) {
+	for _, u := range uses {
+		c.uses = append(c.uses, u)
+		c.use(u, 1)
+	}
 }
 
 // Open gives every lot of which something is left. It is a building block.

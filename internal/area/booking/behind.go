@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
@@ -61,6 +62,9 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 
 // Edited refuses lines by hand where they follow from lots; of any other draft the lines are those that were written from then on.
 func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error {
+	if err := firm(e); err != nil {
+		return err
+	}
 	stored, err := selectBooking(ctx, tx, e.ID)
 	if err != nil || stored == nil {
 		return err
@@ -97,8 +101,25 @@ func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry)
 	return deleteBooking(ctx, tx, draft.ID)
 }
 
+// firm refuses to change what brings another entry to what it cost after all: it follows from lots alone.
+func firm(e journal.Entry) error {
+	if e.OriginatedBy != journal.ByTrueUp {
+		return nil
+	}
+	return fault.Conflictf("the entry %s trues up that of the transaction %s and stands and falls with it: reverse or correct that one instead", e.SequenceNumber(), txn.SequenceNumber(e.TransactionNo))
+}
+
 // Undone gives back what an entry took, takes away what it made, and lets everything after it happen again.
 func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
+	if err := firm(was); err != nil {
+		return err
+	}
+	unposted := by.ID == was.ID
+	if unposted && was.TransactionID != "" {
+		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
+			return cmp.Or(err, fault.Conflictf("the entry %s is trued up: reverse it instead", was.SequenceNumber()))
+		}
+	}
 	b, err := s.books.Of(ctx, tx)
 	if err != nil {
 		return err
@@ -123,7 +144,6 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 	if err := replay.Run(ctx); err != nil {
 		return err
 	}
-	unposted := by.ID == was.ID
 	changes := replay.Changes()
 	if unposted && len(changes) > 0 {
 		return fault.Conflictf("%d later entries take other lots without the entry %s: reverse it instead", len(changes), was.SequenceNumber())
@@ -139,11 +159,11 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return err
 	}
-	if was.TransactionID == "" || was.OriginatedBy == journal.ByTrueUp {
+	if was.TransactionID == "" {
 		return nil
 	}
 	if !unposted {
-		if err := s.undoTrueUps(ctx, tx, was); err != nil {
+		if err := s.undoTrueUps(ctx, tx, was, by); err != nil {
 			return err
 		}
 	}
@@ -155,15 +175,15 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 	})
 }
 
-// undoTrueUps reverses what brought an entry to what it cost after all.
-func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was journal.Entry) error {
+// undoTrueUps reverses what brought an entry to what it cost after all, on the date of its reversal: there its lots are given back.
+func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal journal.Entry) error {
 	all, err := journal.TrueUps(ctx, tx, was.TransactionID)
 	if err != nil {
 		return err
 	}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
 	for _, t := range all {
-		if _, err := s.journal.Undo(ctx, tx, t); err != nil {
+		if _, err := s.journal.UndoOn(ctx, tx, t, reversal.AccountingDate); err != nil {
 			return err
 		}
 	}
@@ -171,8 +191,16 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was journal.Entry)
 }
 
 // Replaced lets lots and transactions know the entry that corrected theirs.
-func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, by journal.Entry, lines bool) error {
-	if err := asset.Renamed(ctx, tx, was.ID, refOf(by)); err != nil || was.TransactionID == "" {
+func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
+	if err := firm(was); err != nil {
+		return err
+	}
+	if by.PeriodID != was.PeriodID && was.TransactionID != "" {
+		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
+			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew", was.SequenceNumber()))
+		}
+	}
+	if err := asset.Renamed(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {
 		return err
 	}
 	if err := s.point(ctx, tx, was, func(t *txn.Transaction) { t.JournalEntryID = by.ID }); err != nil || lines {

@@ -98,7 +98,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *books.Books, was jo
 	if err != nil {
 		return Made{}, err
 	}
-	if err := s.undoTrueUps(ctx, tx, was); err != nil {
+	if err := s.undoTrueUps(ctx, tx, was, reversal); err != nil {
 		return Made{}, err
 	}
 	guided, err := s.journal.Append(ctx, tx, reversal, q.entry)

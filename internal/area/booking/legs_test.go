@@ -37,7 +37,7 @@ func TestParkedLegs(t *testing.T) {
 			w.left("parked", "A 2.5 ETH 5000.00 2025-06-01; Transfer clearing 0.5 ETH 1000.00 2025-06-01; Transfer clearing 2 ETH 3000.00 2025-01-10")
 			w.expect("in", w.book(in, kind, ""), "Cr Transfer clearing 4000.00; Dr B 4000.00")
 			w.left("arrived", "A 2.5 ETH 5000.00 2025-06-01; B 0.5 ETH 1000.00 2025-06-01; B 2 ETH 3000.00 2025-01-10")
-			w.sound()
+			w.well()
 		}
 	})
 }
@@ -50,14 +50,14 @@ func TestParkedInPart(t *testing.T) {
 		w.book(w.tell("2025-09-15T11:00:00Z", "A out 1 ETH = 2400.00 fee 2.40 (0.001)"), "INTERNAL TRANSFER", "")
 		w.expect("in", w.book(w.tell("2025-09-15T12:00:00Z", "B in 0.5 ETH = 1200.00"), "INTERNAL TRANSFER", ""), "Cr Transfer clearing 750.00; Dr B 750.00")
 		w.left("the rest is parked", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.5 ETH 750.00 2025-01-10; Transfer clearing 0.499 ETH 748.50 2025-01-10")
-		w.sound()
+		w.well()
 
 		w = world.stage(t, park)
 		w.base()
 		w.book(w.tell("2025-07-01", "A out 1 ETH = 2400.00"), "BORROW", "Loans receivable")
 		w.expect("repaid with interest", w.book(w.tell(eventDay, "A in 1.1 ETH = 2640.00"), "REPAYMENT", "Loans receivable"), "Cr Loans receivable 1500.00; Dr A 1500.00")
 		w.left("the interest cost nothing", "A 0.1 ETH 0.00 2025-09-15; A 1 ETH 1500.00 2025-01-10; A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01")
-		w.sound()
+		w.well()
 	})
 }
 
@@ -87,7 +87,7 @@ func TestLateOutLeg(t *testing.T) {
 			t.Errorf("it is %s, and the change names %s", now.ID, late.Changes[1].ResultID)
 		}
 		w.left("known", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.5 ETH 750.00 2025-01-10")
-		w.sound()
+		w.well()
 	})
 }
 
@@ -111,7 +111,7 @@ func TestIntercompanyCurrencies(t *testing.T) {
 			w.expect(x.basis, made, x.lines)
 			w.left(x.basis, "A 2.5 ETH 5000.00 2025-06-01; "+x.lots)
 			w.booked(made.Entry, out, in)
-			w.sound()
+			w.well()
 		}
 	})
 }

@@ -48,11 +48,11 @@ func TestMethods(t *testing.T) {
 		} {
 			w := world.stage(t, entity.CreateParams{CostBasisMethod: method})
 			w.walk(append(bought, steps...)...)
-			w.sound()
+			w.well()
 		}
 		w := world.stage(t, entity.CreateParams{CostBasisMethod: "lifo"})
 		w.walk(append(bought[:2:2], step{"2025-02-20", "A out 1 ETH = 3000.00", "Dr Contractors 3000.00; Cr A 2600.00; Cr Realized gains 400.00", "A 2 ETH 3000.00 2025-01-10"}, bought[2])...)
-		w.sound()
+		w.well()
 	})
 }
 
@@ -62,7 +62,7 @@ func TestWeightedAverage(t *testing.T) {
 		w := world.stage(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
 		w.walk(step{"2025-01-01", "A in 100 BTC = 1000.00", "", ""}, step{"2025-02-01", "A in 50 BTC = 125000.00", "", ""},
 			step{"2025-03-01", "A out 50 BTC = 300000.00", "Dr Contractors 300000.00; Cr A 42000.00; Cr Realized gains 258000.00", "A 50 BTC 42000.00 2025-01-01; A 50 BTC 42000.00 2025-02-01"})
-		w.sound()
+		w.well()
 
 		w = world.stage(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
 		w.walk(step{"2025-01-01", "A in 2 BTC = 20.00", "", ""}, step{"2025-01-02", "A out 1 BTC = 15.00", "Dr Contractors 15.00; Cr A 10.00; Cr Realized gains 5.00", "A 1 BTC 10.00 2025-01-01"},
@@ -70,13 +70,13 @@ func TestWeightedAverage(t *testing.T) {
 			step{"2025-01-05", "A in 3 BTC = 60.00", "", ""}, step{"2025-01-06", "A out 2 BTC = 60.00", "Dr Contractors 60.00; Cr A 40.00; Cr Realized gains 20.00", ""},
 			step{"2025-01-07", "A out 1.5 BTC = 15.00", "Dr Contractors 15.00; Cr A 30.00; Dr Realized losses 15.00", ""},
 			step{"2025-01-08", "A in 1 BTC = 10.00", "", ""}, step{"2025-01-09", "A out 0.5 BTC = 2.50", "Dr Contractors 2.50; Cr A 5.00; Dr Realized losses 2.50", "A 0.5 BTC 5.00 2025-01-08"})
-		w.sound()
+		w.well()
 		// Late: the average of everything after it is another one.
 		late := w.book(w.tell("2025-01-01T18:00:00Z", "A in 1 BTC = 40.00"), "DEPOSIT", "Paid-in capital")
 		if len(late.Changes) != 5 {
 			t.Errorf("changes: %+v", late.Changes)
 		}
-		w.sound()
+		w.well()
 	})
 }
 
@@ -86,7 +86,7 @@ func TestRounding(t *testing.T) {
 		w := world.stage(t)
 		w.walk(step{"2025-01-01", "A in 3 ETH = 10.00", "", ""}, step{"2025-02-01", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""},
 			step{"2025-02-02", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.34; Cr Realized gains 1.66", ""}, step{"2025-02-03", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""})
-		w.sound()
+		w.well()
 	})
 }
 
@@ -159,7 +159,7 @@ func TestSpecificLots(t *testing.T) {
 		w.book(rival, "EXPENSE", "Contractors")
 		_, err := w.ask(sale, "EXPENSE", "Contractors", true)
 		w.refusedAs("chosen by another", err, fault.Conflict, "selections[0]", sale.SequenceNumber())
-		w.sound()
+		w.well()
 	})
 }
 
@@ -172,12 +172,12 @@ func TestEntityScope(t *testing.T) {
 		w.link(out, in)
 		made := w.book(out, "INTERNAL TRANSFER", "")
 		w.booked(made.Entry, out, in)
-		w.sound()
+		w.well()
 		w.walk(step{"2025-09-15", "B out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr B 1500.00; Cr Realized gains 900.00", ""},
 			step{"2025-09-16", "A out 1 ETH = 2400.00", "Dr Contractors 2400.00; Cr A 1502.50; Cr Realized gains 897.50", ""})
-		w.sound()
+		w.well()
 		w.walk(step{"2025-01-05", "B in 1 ETH = 1000.00", "", ""})
-		w.sound()
+		w.well()
 	})
 }
 
@@ -209,14 +209,14 @@ func TestShortDisposal(t *testing.T) {
 		w.free(sale)
 		w.walk(step{"2025-01-02", "A in 0.1 ETH = 1.00", "", ""})
 		w.expect("with what was missing", w.book(sale, "EXPENSE", "Contractors"), "Dr Contractors 3.00; Cr A 6.00; Dr Realized losses 3.00")
-		w.sound()
+		w.well()
 
 		w = world.stage(t, entity.CreateParams{ShortDisposal: entity.ShortAtZeroBasis})
 		w.walk(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 0.6 ETH = 3.00", "Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
 		w.left("nothing", "")
-		w.sound()
+		w.well()
 		w.walk(step{"2025-01-02", "A in 0.2 ETH = 3.00", "", "A 0.1 ETH 1.50 2025-01-02"})
-		w.sound()
+		w.well()
 	})
 }
 
@@ -225,6 +225,6 @@ func TestFeedRounding(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
 		w.walk(step{"2025-01-01", "A in 1 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 1.000000001 ETH = 3.00", "Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
-		w.sound()
+		w.well()
 	})
 }

@@ -32,13 +32,12 @@ func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed
 	}
 	for _, c := range changes {
 		e := entries[c.EntryID]
-		closed, err := s.journal.IsClosed(ctx, tx, e)
+		now, booked, err := s.changeOf(ctx, tx, c, e)
 		if err != nil {
 			return nil, nil, err
 		}
-		now := changeOf(c, e, closed)
-		if closed {
-			refs[e.ID], now.ResultID, err = s.trueUp(ctx, tx, e, c)
+		if now.Action == TruedUp {
+			refs[e.ID], now.ResultID, err = s.trueUp(ctx, tx, e, difference(linesOf(c.Entry), booked))
 		} else if refs[e.ID], now.ResultID, err = s.correct(ctx, tx, e, c); now.ResultID != "" {
 			renamed[e.ID] = now.ResultID
 		}
@@ -105,12 +104,20 @@ func unlimited(who actor.Actor) actor.Actor {
 	return who
 }
 
-func changeOf(c asset.Changed, e journal.Entry, closed bool) Change {
+// changeOf says what is to be done to an entry, and what is booked for it until now. What was trued up once stays, also when its period is opened
+// again: everything that comes is the difference to all of it.
+func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c asset.Changed, e journal.Entry) (Change, []journal.LineParams, error) {
 	out := Change{EntryID: e.ID, SequenceNumber: e.SequenceNumber(), TransactionID: e.TransactionID, Action: Corrected, Basis: c.Basis.String(), Gain: c.Gain.String()}
-	if closed {
+	stays, err := s.journal.IsClosed(ctx, tx, e)
+	booked := paramsOf(e.Lines)
+	if err == nil && c.Corrected {
+		booked, err = bookedFor(ctx, tx, e)
+		stays = stays || len(booked) > len(e.Lines)
+	}
+	if stays {
 		out.Action = TruedUp
 	}
-	return out
+	return out, booked, err
 }
 
 // outlook says what would be done to entries.
@@ -122,12 +129,11 @@ func (s *Service) outlook(ctx context.Context, tx *db.Tx, changes []asset.Change
 	}
 	for _, c := range changes {
 		e := entries[c.EntryID]
-		closed, err := s.journal.IsClosed(ctx, tx, e)
+		now, booked, err := s.changeOf(ctx, tx, c, e)
 		if err != nil {
 			return nil, err
 		}
-		now := changeOf(c, e, closed)
-		if len(difference(linesOf(c.Entry), paramsOf(e.Lines))) == 0 {
+		if len(difference(linesOf(c.Entry), booked)) == 0 {
 			now.Action = Noted
 		}
 		out = append(out, now)
@@ -161,17 +167,12 @@ func (s *Service) point(ctx context.Context, tx *db.Tx, e journal.Entry, change 
 	return edit(ctx, tx, ids, change)
 }
 
-// trueUp books in the first open period what an entry of a closed one should have been, less what it and earlier true-ups were.
-func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, c asset.Changed) (asset.Ref, string, error) {
-	booked, err := bookedFor(ctx, tx, e)
-	if err != nil {
-		return asset.Ref{}, "", err
-	}
+// trueUp books in the first open period what an entry of a closed one should have been, less what it was.
+func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines []journal.LineParams) (asset.Ref, string, error) {
 	at := e.AccountingDate
 	if e.IntendedDate != nil {
 		at = *e.IntendedDate
 	}
-	lines := difference(linesOf(c.Entry), booked)
 	if len(lines) == 0 {
 		date, periodID, err := s.journal.Opens(ctx, tx, at, entitiesOf(e)...)
 		return asset.Ref{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true}, "", err

@@ -34,7 +34,7 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 func missing(lots []asset.Use) (warnings []string) {
 	of := map[string]money.Decimal{}
 	for _, u := range lots {
-		if u.LotID == "" && u.Kind != asset.Relocated {
+		if u.LotID == "" && u.SourceID != "" && u.Kind != asset.Relocated { // what was never parked is not missed
 			of[u.AssetType] = of[u.AssetType].Add(u.Quantity)
 		}
 	}

@@ -103,3 +103,29 @@ func TestUnderAWeightedAverageLotsShareWhatTheirPoolCost(t *testing.T) {
 		}
 	})
 }
+
+func TestTheCheckFindsALotThatSaysWronglyWhenItWasEmptied(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.usual()
+		check := func(want int) {
+			t.Helper()
+			w.read(func(ctx context.Context, tx *db.Tx) error {
+				found, err := holdings.Check(ctx, tx)
+				if len(found) != want {
+					t.Errorf("%q, want %d", found, want)
+				}
+				return err
+			})
+		}
+		check(0)
+		w.exec("UPDATE lots SET life = 1 WHERE organization_id = @org AND asset_id = 'ast_L2'")
+		check(1)
+		w.exec("UPDATE lots SET emptied_at = ? WHERE organization_id = @org AND asset_id = 'ast_L0'", day("2025-10-01"))
+		check(2)
+		w.exec("UPDATE lots SET life = 0, emptied_at = NULL WHERE organization_id = @org")
+		check(0)
+		equal(t, "lots are found all the same", w.taxLots(9, holdings.TaxLotsParams{AsOf: "2025-09-01", Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
+			"L1 ETH short 2 of 2 at 1500 cost 3000 of 3000 worth ? gain ?", "L2 ETH short 3 of 3 at 2000 cost 6000 of 6000 worth ? gain ?",
+		})
+	})
+}

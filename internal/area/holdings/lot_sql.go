@@ -52,7 +52,7 @@ const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger
 
 // usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
 func usedSince(what, name string) string {
-	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND " + name + ".asset_id = l.asset_id AND " + name + ".accounting_date >= ?)"
+	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name + ".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
 // selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that had not come is not among them;
@@ -240,4 +240,35 @@ func selectDispositions(ctx context.Context, tx *db.Tx, f Filter, from, to time.
 		out[i] = r.disposition()
 	}
 	return out, err
+}
+
+type lifeRow struct {
+	ID        string     `db:"asset_id"`
+	IsOpen    bool       `db:"is_open"`
+	EmptiedAt *time.Time `db:"emptied_at"`
+	Life      int64      `db:"life"`
+	CameAt    time.Time  `db:"came_at"`
+	LastUse   *time.Time `db:"last_use"`
+}
+
+// eachLife walks the lots that say they are empty, some at a time.
+func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
+	const some = 1000
+	last := ""
+	for {
+		rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
+			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
+			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
+			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`, last, int64(some))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			do(r)
+			last = r.ID
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
 }

@@ -2,12 +2,14 @@ package holdings
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // OriginManual is that of lots that somebody entered.
@@ -67,4 +69,14 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 		}
 	}
 	return end, some, err
+}
+
+// Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = eachLife(ctx, tx, func(r lifeRow) {
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.Life(r.CameAt, *r.EmptiedAt) {
+			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
+		}
+	})
+	return out, err
 }

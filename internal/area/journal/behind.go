@@ -20,8 +20,8 @@ type Behind interface {
 	Discarded(ctx context.Context, tx *db.Tx, draft Entry) error
 	// Undone is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that change entries that rest on it.
 	Undone(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
-	// Replaced is told that a posted entry was corrected by another, with other lines or with its own.
-	Replaced(ctx context.Context, tx *db.Tx, was, by Entry, lines bool) error
+	// Replaced is told that a posted entry was reversed and corrected by another, with other lines or with its own.
+	Replaced(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
 }
 
 // nothing stands behind an entry that somebody wrote.
@@ -30,10 +30,10 @@ type nothing struct{}
 func (nothing) Draw(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {
 	return nil, nil, nil
 }
-func (nothing) Edited(context.Context, *db.Tx, Entry) error                { return nil }
-func (nothing) Discarded(context.Context, *db.Tx, Entry) error             { return nil }
-func (nothing) Undone(context.Context, *db.Tx, Entry, Entry, bool) error   { return nil }
-func (nothing) Replaced(context.Context, *db.Tx, Entry, Entry, bool) error { return nil }
+func (nothing) Edited(context.Context, *db.Tx, Entry) error                       { return nil }
+func (nothing) Discarded(context.Context, *db.Tx, Entry) error                    { return nil }
+func (nothing) Undone(context.Context, *db.Tx, Entry, Entry, bool) error          { return nil }
+func (nothing) Replaced(context.Context, *db.Tx, Entry, Entry, Entry, bool) error { return nil }
 
 // Backed says what stands behind entries. It is called once, before anything else.
 func (s *Service) Backed(by Behind) { s.behind = by }
@@ -59,8 +59,13 @@ func LoadSome(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Ent
 	return out, err
 }
 
-// Undo reverses a posted entry without asking what stands behind it, and gives the reversal. It is a building block for who does.
+// Undo reverses a posted entry on its own date without asking what stands behind it, and gives the reversal. It is a building block for who does.
 func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	return s.UndoOn(ctx, tx, e, e.AccountingDate)
+}
+
+// UndoOn does it on another date.
+func (s *Service) UndoOn(ctx context.Context, tx *db.Tx, e Entry, at time.Time) (Entry, error) {
 	c, err := s.composing(ctx, tx)
 	if err != nil {
 		return e, err
@@ -68,7 +73,9 @@ func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
 	if err := c.undoable(e); err != nil {
 		return e, err
 	}
-	return s.append(ctx, tx, c, e, e.mirrored(""))
+	reversal := e.mirrored("")
+	reversal.AccountingDate = at
+	return s.append(ctx, tx, c, e, reversal)
 }
 
 // Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands behind it: it is a building

@@ -65,7 +65,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 		if err != nil {
 			return e, err
 		}
-		return made, s.behind.Replaced(ctx, tx, e, made, p.Lines != nil || p.LegalEntityID != nil)
+		return made, s.behind.Replaced(ctx, tx, e, reversal, made, p.Lines != nil || p.LegalEntityID != nil)
 	})
 }
 

@@ -42,7 +42,7 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	var f org.Founded
 	var sheet strings.Builder
 	err := s.with(ctx, func(a *app.App) (err error) {
-		if f, err = demo.Found(ctx, a); err != nil {
+		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {
 			return err
 		}
 		return printSheet(actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID}), &sheet, a, f.LegalEntity.BaseCurrency)

@@ -90,7 +90,7 @@ func (s *Service) Found(t *testing.T, name string) *Tenant {
 // Demo makes the demo company with its books.
 func (s *Service) Demo(t *testing.T) *Tenant {
 	t.Helper()
-	f, err := demo.Found(t.Context(), s.App)
+	f, err := demo.Found(t.Context(), s.App, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
