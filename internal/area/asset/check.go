@@ -1,6 +1,7 @@
 package asset
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/books"
@@ -100,7 +101,7 @@ func (c *checking) pool(ctx context.Context, p pool) error {
 	for i, r := range rows {
 		possible = c.lot(&p, r, lots[i], int64(i+1)) && possible
 		c.arrive(lots[i])
-		c.sums.enter(lots[i], c.periods[lots[i].JournalEntryID], 1)
+		c.sums.enter(lots[i], cmp.Or(lots[i].OpenedIn, c.periods[lots[i].JournalEntryID]), 1)
 	}
 	given := map[string]Use{}
 	for _, u := range uses {

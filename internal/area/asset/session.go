@@ -304,6 +304,9 @@ func (s *session) apply(k *taken) error {
 			return err
 		}
 		for _, u := range result.Uses {
+			if u.Lot == "" && s.parked() { // what was never parked left at its value
+				u.Proceeds, u.Fee, u.Gain = money.Decimal{}, money.Decimal{}, money.Decimal{}
+			}
 			use := k.useOf(s.pool, u)
 			if l := s.lots[u.Lot]; l != nil && !s.wide() {
 				use.LedgerAccountID = l.LedgerAccountID

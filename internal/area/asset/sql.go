@@ -77,6 +77,7 @@ type lotRow struct {
 	ParentID          *string       `db:"parent_asset_id"`
 	TransactionID     *string       `db:"transaction_id"`
 	JournalEntryID    string        `db:"journal_entry_id"`
+	OpenedIn          *string       `db:"opened_in"`
 	BasisPending      bool          `db:"basis_pending"`
 	Provisional       bool          `db:"provisional"`
 	CreatedAt         time.Time     `db:"created_at"`
@@ -88,7 +89,7 @@ func (r lotRow) lot() Lot {
 		ID: r.ID, Pool: r.Pool, Place: Place(r.Place), Seq: r.Seq, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID,
 		AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
 		RemainingQuantity: r.RemainingQuantity, CostBasis: r.CostBasis, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: Origin(r.Origin),
-		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, BasisPending: r.BasisPending,
+		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending,
 		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
@@ -100,7 +101,7 @@ func toRow(l Lot) lotRow {
 	r := lotRow{
 		l.ID, l.Pool, string(l.Place), l.Seq, l.LegalEntityID, db.OrNull(l.SourceID), l.LedgerAccountID, l.AssetType, db.OrNull(l.Chain), db.OrNull(l.TokenID), l.AcquiredAt,
 		l.Quantity, l.RemainingQuantity, l.CostBasis, l.RemainingBasis, l.Currency, "", l.RemainingQuantity.Sign() > 0, string(l.Origin), db.OrNull(l.ParentID),
-		db.OrNull(l.TransactionID), l.JournalEntryID, l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
+		db.OrNull(l.TransactionID), l.JournalEntryID, db.OrNull(l.OpenedIn), l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
 	}
 	if r.Open {
 		r.UnitKey = l.RemainingBasis.Quo(l.RemainingQuantity, unitPlaces).SortKey()
@@ -125,7 +126,7 @@ func upsertLots(ctx context.Context, tx *db.Tx, lots []Lot) error {
 		pool = excluded.pool, place = excluded.place, seq = excluded.seq, legal_entity_id = excluded.legal_entity_id, source_id = excluded.source_id,
 		ledger_account_id = excluded.ledger_account_id, acquired_at = excluded.acquired_at,
 		quantity = excluded.quantity, remaining_quantity = excluded.remaining_quantity, cost_basis = excluded.cost_basis, remaining_basis = excluded.remaining_basis,
-		unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin, parent_asset_id = excluded.parent_asset_id,
+		opened_in = excluded.opened_in, unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin, parent_asset_id = excluded.parent_asset_id,
 		journal_entry_id = excluded.journal_entry_id, basis_pending = excluded.basis_pending, provisional = excluded.provisional, updated_at = excluded.updated_at`)
 	return err
 }

@@ -178,11 +178,11 @@ func (w *world) batch(kind, target string, all ...txn.Transaction) []booking.Mad
 }
 
 // happens tells the legs of an example and links them.
-func (e example) happens(w *world) []txn.Transaction {
+func (e example) happens(w *world, day string) []txn.Transaction {
 	w.Helper()
 	var legs []txn.Transaction
 	for _, text := range e.legs {
-		legs = append(legs, w.tell(eventDay, text))
+		legs = append(legs, w.tell(day, text))
 	}
 	if len(legs) == 2 {
 		kind := map[string]transfer.Kind{"SWAP": transfer.Swap, "NON_TAXABLE_CONVERSION": transfer.Swap, "NFT": transfer.Swap, "MINTING": transfer.Swap}[e.kind]
@@ -203,7 +203,7 @@ func TestExamples(t *testing.T) {
 				t.Run(strings.Join([]string{x.name, text}, ": "), func(t *testing.T) {
 					w := world.stage(t, x.policy)
 					w.base(x.holds...)
-					legs := x.happens(w)
+					legs := x.happens(w, eventDay)
 					made := w.book(legs[asked], x.kind, x.target)
 					if got := w.lines(made.Entry); got != x.lines {
 						t.Errorf("lines\n got %s\nwant %s", got, x.lines)

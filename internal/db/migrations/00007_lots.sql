@@ -62,7 +62,8 @@ CREATE TABLE lot_pools (
 CREATE INDEX lot_pools_by_entity ON lot_pools (organization_id, legal_entity_id, asset_type);
 
 -- Lots. place is where the lot entered its pool among everything that happened there, seq its order of arrival. unit_key sorts as the cost of one
--- does. Under a weighted average remaining_basis is not kept: the pool's is shared by quantity.
+-- does. Under a weighted average remaining_basis is not kept: the pool's is shared by quantity. opened_in is the accounting period of what was
+-- entered by hand and cost nothing, so that no entry says it.
 CREATE TABLE lots (
     organization_id    {text} NOT NULL,
     asset_id           {text} NOT NULL,
@@ -87,6 +88,7 @@ CREATE TABLE lots (
     parent_asset_id    {text},
     transaction_id     {text},
     journal_entry_id   {text} NOT NULL,
+    opened_in          {text},
     basis_pending      {boolean} NOT NULL,
     provisional        {boolean} NOT NULL,
     created_at         {timestamp} NOT NULL,
