@@ -48,6 +48,9 @@ func (c *company) arrive(ctx context.Context) error {
 			if err := c.add(ctx, batch); err != nil {
 				return err
 			}
+			if err := c.app.DB.Tidy(ctx, "transactions"); err != nil {
+				return err
+			}
 			batch = nil
 		}
 	}

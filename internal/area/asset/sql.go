@@ -206,6 +206,7 @@ type takeRow struct {
 	Proceeds        money.Decimal `db:"proceeds"`
 	FeeProceeds     money.Decimal `db:"fee_proceeds"`
 	Costs           money.Decimal `db:"costs"`
+	Net             bool          `db:"is_net"`
 	Picks           *string       `db:"picks"`
 }
 
@@ -214,7 +215,7 @@ func takesOf(rows []takeRow) ([]take, error) {
 	for i, r := range rows {
 		out[i] = take{
 			r.Pool, Place(r.Place), r.JournalEntryID, int(r.Position), db.OrEmpty(r.TransactionID), db.OrEmpty(r.SourceID), r.LedgerAccountID, db.OrEmpty(r.Chain), r.TakenAt,
-			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, nil,
+			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, r.Net, nil,
 		}
 		if r.Picks != nil {
 			if err := json.Unmarshal([]byte(*r.Picks), &out[i].picks); err != nil {
@@ -230,7 +231,7 @@ func insertTakes(ctx context.Context, tx *db.Tx, takes []take) error {
 	for i, t := range takes {
 		rows[i] = takeRow{
 			t.pool, string(t.place), t.entryID, int64(t.position), db.OrNull(t.transactionID), db.OrNull(t.sourceID), t.accountID, db.OrNull(t.chain), t.at, t.block, t.number,
-			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, picksText(t.picks),
+			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, t.net, picksText(t.picks),
 		}
 	}
 	return db.Insert(ctx, tx, "lot_takes", rows...)
