@@ -1,6 +1,7 @@
 package asset
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bursarhq/bursar/internal/area/books"
@@ -91,7 +92,6 @@ func (c *checking) pool(ctx context.Context, p pool) error {
 		return err
 	}
 	s := &session{pool: &p, config: p.config(c.books, true), lots: map[string]*Lot{}, last: p.LastPlace}
-	s.config.NetFees = false // It may have been another policy then: gains are held against both.
 	averaged := false
 	for _, m := range s.methodsBetween("", p.LastPlace) {
 		averaged = averaged || m == lot.WeightedAverage && !s.config.Identified
@@ -100,7 +100,7 @@ func (c *checking) pool(ctx context.Context, p pool) error {
 	for i, r := range rows {
 		possible = c.lot(&p, r, lots[i], int64(i+1)) && possible
 		c.arrive(lots[i])
-		c.sums.enter(lots[i], c.periods[lots[i].JournalEntryID], 1)
+		c.sums.enter(lots[i], cmp.Or(lots[i].OpenedIn, c.periods[lots[i].JournalEntryID]), 1)
 	}
 	given := map[string]Use{}
 	for _, u := range uses {

@@ -65,7 +65,6 @@ func selectLoose(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
 			WHERE e.organization_id = @org AND e.status = 'posted' AND (e.originated_by = 'true_up' OR p.accounting_period_id <> e.accounting_period_id))
 		SELECT legal_entity_id FROM late
 		UNION SELECT l.legal_entity_id FROM late e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-		UNION SELECT x.legal_entity_id FROM lots x WHERE x.organization_id = @org AND x.journal_entry_id = ''
 		UNION SELECT u.legal_entity_id FROM lot_uses u WHERE u.organization_id = @org AND u.is_correction`)
 	out := map[string]bool{}
 	for _, id := range ids {

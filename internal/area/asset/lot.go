@@ -41,8 +41,9 @@ type Lot struct {
 	ParentID          string
 	TransactionID     string
 	JournalEntryID    string
-	BasisPending      bool // until the other half of a transfer is found
-	Provisional       bool // until its transaction is classified
+	OpenedIn          string // the accounting period, where no entry says it
+	BasisPending      bool   // until the other half of a transfer is found
+	Provisional       bool   // until its transaction is classified
 	CreatedAt         time.Time
 	UpdatedAt         *time.Time
 }

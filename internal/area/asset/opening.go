@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -32,18 +33,14 @@ type Ledger struct {
 // NewLedger makes one.
 func NewLedger(load Loader, rebook Rebook) *Ledger { return &Ledger{load, rebook} }
 
-// hand lets a lot be there, be another one, or be no more, as of a period. Everything that came after it happens again.
-func (l *Ledger) hand(ctx context.Context, tx *db.Tx, b *books.Books, before, after *Lot, periodID string) error {
+// hand lets a lot be there, be another one, or be no more, each as of a period. Everything that came after it happens again.
+func (l *Ledger) hand(ctx context.Context, tx *db.Tx, b *books.Books, before, after *Lot, left, entered string) error {
 	r := NewReplay(tx, b, l.load, false)
-	refs, lotID := map[string]Ref{}, ""
-	if before != nil {
-		lotID = before.ID
-	}
+	refs := map[string]Ref{}
 	if after != nil {
 		after.Settle(b)
-		lotID = after.ID
 	}
-	r.Put(before, after)
+	r.Put(before, after, left, entered)
 	if err := r.Run(ctx); err != nil {
 		return err
 	}
@@ -53,7 +50,6 @@ func (l *Ledger) hand(ctx context.Context, tx *db.Tx, b *books.Books, before, af
 			return err
 		}
 	}
-	refs[HandRef(lotID)] = Ref{PeriodID: periodID}
 	return r.Write(ctx, refs)
 }
 
@@ -103,7 +99,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h Held, err error
 		if err != nil {
 			return err
 		}
-		if err := s.ledger.hand(ctx, tx, b, nil, &l, periodID); err != nil {
+		if err := s.ledger.hand(ctx, tx, b, nil, &l, "", periodID); err != nil {
 			return err
 		}
 		record(ctx, tx, "asset.created", nil, &l)
@@ -157,12 +153,23 @@ func isOpen(b *books.Books, legalEntityID string, opening time.Time) error {
 	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first", b.Entities[legalEntityID].Name, month.Next().Key())
 }
 
+// isOpen refuses to change a lot without an entry that counts in a closed period: nothing would say what changed.
+func (l Lot) isOpen(ctx context.Context, tx *db.Tx, b *books.Books) error {
+	all, err := period.All(ctx, tx)
+	for _, p := range all {
+		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
+			return fault.Conflictf("the asset is part of what %s began with, and %s is closed: reopen it first", b.Entities[l.LegalEntityID].Name, p.Key)
+		}
+	}
+	return err
+}
+
 // open posts what a lot cost, and gives the accounting period. There is no entry of what cost nothing, but the period is there.
 func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
-		_, periodID, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
-		return periodID, err
+		_, l.OpenedIn, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
+		return l.OpenedIn, err
 	}
 	lines, err := l.lines(ctx, tx)
 	if err != nil {
@@ -174,7 +181,7 @@ func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (pe
 	if err != nil {
 		return "", err
 	}
-	l.JournalEntryID = made[0].ID
+	l.JournalEntryID, l.OpenedIn = made[0].ID, ""
 	return made[0].PeriodID, nil
 }
 
@@ -239,18 +246,13 @@ func (s *Service) drop(ctx context.Context, tx *db.Tx, b *books.Books, l Lot) er
 	if err != nil {
 		return err
 	}
-	return s.ledger.hand(ctx, tx, b, &l, nil, periodID)
+	return s.ledger.hand(ctx, tx, b, &l, nil, periodID, "")
 }
 
 // reverse undoes the entry of a lot, if it has one, and gives the accounting period in which that counts.
 func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *books.Books, l Lot) (periodID string, err error) {
 	if l.JournalEntryID == "" {
-		opening, err := openingOf(ctx, tx, b, l.LegalEntityID)
-		if err != nil {
-			return "", err
-		}
-		_, periodID, err = s.entries.Opens(ctx, tx, opening, l.LegalEntityID)
-		return periodID, err
+		return l.OpenedIn, l.isOpen(ctx, tx, b)
 	}
 	e, err := journal.Load(ctx, tx, l.JournalEntryID)
 	if err != nil {

@@ -129,25 +129,34 @@ func (s *Service) reopen(ctx context.Context, tx *db.Tx, b *books.Books, before 
 	if err != nil {
 		return err
 	}
-	return s.ledger.hand(ctx, tx, b, nil, after, periodID)
+	return s.ledger.hand(ctx, tx, b, nil, after, "", periodID)
 }
 
 // correct makes the opening entry what the lot says now: another one, or one at last, or none any more.
-func (s *Service) correct(ctx context.Context, tx *db.Tx, b *books.Books, before Lot, after *Lot) (err error) {
-	var periodID string
-	switch {
-	case before.JournalEntryID == "":
-		periodID, err = s.begin(ctx, tx, b, after)
-	case after.CostBasis.IsZero():
-		after.JournalEntryID = ""
-		periodID, err = s.reverse(ctx, tx, b, before)
-	default:
-		periodID, err = s.restate(ctx, tx, after)
-	}
+func (s *Service) correct(ctx context.Context, tx *db.Tx, b *books.Books, before Lot, after *Lot) error {
+	left, entered, err := s.restated(ctx, tx, b, before, after)
 	if err != nil {
 		return err
 	}
-	return s.ledger.hand(ctx, tx, b, &before, after, periodID)
+	return s.ledger.hand(ctx, tx, b, &before, after, left, entered)
+}
+
+// restated is the accounting periods in which the lot no longer counts as it was, and counts as it is.
+func (s *Service) restated(ctx context.Context, tx *db.Tx, b *books.Books, before Lot, after *Lot) (left, entered string, err error) {
+	free := after.CostBasis.IsZero()
+	if !free && before.JournalEntryID != "" {
+		left, err = s.restate(ctx, tx, after)
+		return left, left, err
+	}
+	if left, err = s.reverse(ctx, tx, b, before); err != nil {
+		return "", "", err
+	}
+	if free {
+		after.JournalEntryID, after.OpenedIn = "", left
+		return left, left, nil
+	}
+	entered, err = s.begin(ctx, tx, b, after)
+	return left, entered, err
 }
 
 // begin posts what a lot without an entry cost after all.

@@ -118,7 +118,10 @@ type work struct {
 }
 
 // handled is a lot that somebody entered, changed or took away by hand.
-type handled struct{ before, after *Lot }
+type handled struct {
+	before, after *Lot
+	left, entered string // the accounting periods in which that counts
+}
 
 // NewReplay begins one. A lenient one is a look at what would be: nothing is refused for want of lots.
 func NewReplay(tx *db.Tx, b *books.Books, load Loader, lenient bool) *Replay {
@@ -208,9 +211,10 @@ func (r *Replay) Replace(ctx context.Context, entryID, key string, w Work) error
 	return nil
 }
 
-// Put lets a lot that somebody entered be there; before is what it was until now, nil for a new one, and after nil takes it away.
-func (r *Replay) Put(before, after *Lot) {
-	r.byHand = append(r.byHand, handled{before, after})
+// Put lets a lot that somebody entered be there; before is what it was until now, nil for a new one, and after nil takes it away. Each counts in an
+// accounting period.
+func (r *Replay) Put(before, after *Lot, left, entered string) {
+	r.byHand = append(r.byHand, handled{before, after, left, entered})
 	if before != nil {
 		r.soil(pool{Key: before.Pool}, before.Place)
 		if after == nil || after.Pool != before.Pool || after.Place != before.Place {
@@ -222,9 +226,9 @@ func (r *Replay) Put(before, after *Lot) {
 	if after == nil || before != nil && !r.dropped[before.ID] {
 		return
 	}
-	entered := *after
+	fresh := *after
 	w := r.workOf(after.JournalEntryID)
-	r.fresh[after.Pool] = append(r.fresh[after.Pool], &event{place: after.Place, work: w, enter: []*Lot{&entered}})
+	r.fresh[after.Pool] = append(r.fresh[after.Pool], &event{place: after.Place, work: w, enter: []*Lot{&fresh}})
 	r.soil(poolOf(r.books, after.place(), after.asset(), ""), after.Place)
 }
 
@@ -440,14 +444,16 @@ func (r *Replay) usesOf(ctx context.Context, w *work, position int) ([]Use, erro
 
 // makeLots gives the lots of an entry their names; one that is a slice of the same lot as before keeps it.
 func (r *Replay) makeLots(w *work) {
+	for _, k := range w.taken {
+		if k.kind == relocate { // It stays in its pool, and what was missing there is missing still.
+			return
+		}
+	}
 	names := map[string][]string{}
 	for _, l := range w.was {
 		names[l.ParentID] = append(names[l.ParentID], l.ID)
 	}
 	for _, m := range w.result.Lots {
-		if m.Parent == everything {
-			continue
-		}
 		p := poolOf(r.books, m.Place, m.Asset, w.Apart)
 		l := &Lot{
 			Pool: p.Key, LegalEntityID: m.Entity, SourceID: m.Source, LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token,

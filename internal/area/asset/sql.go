@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
@@ -77,6 +78,7 @@ type lotRow struct {
 	ParentID          *string       `db:"parent_asset_id"`
 	TransactionID     *string       `db:"transaction_id"`
 	JournalEntryID    string        `db:"journal_entry_id"`
+	OpenedIn          *string       `db:"opened_in"`
 	BasisPending      bool          `db:"basis_pending"`
 	Provisional       bool          `db:"provisional"`
 	CreatedAt         time.Time     `db:"created_at"`
@@ -88,7 +90,7 @@ func (r lotRow) lot() Lot {
 		ID: r.ID, Pool: r.Pool, Place: Place(r.Place), Seq: r.Seq, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID,
 		AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
 		RemainingQuantity: r.RemainingQuantity, CostBasis: r.CostBasis, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: Origin(r.Origin),
-		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, BasisPending: r.BasisPending,
+		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending,
 		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
@@ -100,7 +102,7 @@ func toRow(l Lot) lotRow {
 	r := lotRow{
 		l.ID, l.Pool, string(l.Place), l.Seq, l.LegalEntityID, db.OrNull(l.SourceID), l.LedgerAccountID, l.AssetType, db.OrNull(l.Chain), db.OrNull(l.TokenID), l.AcquiredAt,
 		l.Quantity, l.RemainingQuantity, l.CostBasis, l.RemainingBasis, l.Currency, "", l.RemainingQuantity.Sign() > 0, string(l.Origin), db.OrNull(l.ParentID),
-		db.OrNull(l.TransactionID), l.JournalEntryID, l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
+		db.OrNull(l.TransactionID), l.JournalEntryID, db.OrNull(l.OpenedIn), l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
 	}
 	if r.Open {
 		r.UnitKey = l.RemainingBasis.Quo(l.RemainingQuantity, unitPlaces).SortKey()
@@ -125,7 +127,7 @@ func upsertLots(ctx context.Context, tx *db.Tx, lots []Lot) error {
 		pool = excluded.pool, place = excluded.place, seq = excluded.seq, legal_entity_id = excluded.legal_entity_id, source_id = excluded.source_id,
 		ledger_account_id = excluded.ledger_account_id, acquired_at = excluded.acquired_at,
 		quantity = excluded.quantity, remaining_quantity = excluded.remaining_quantity, cost_basis = excluded.cost_basis, remaining_basis = excluded.remaining_basis,
-		unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin, parent_asset_id = excluded.parent_asset_id,
+		opened_in = excluded.opened_in, unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin, parent_asset_id = excluded.parent_asset_id,
 		journal_entry_id = excluded.journal_entry_id, basis_pending = excluded.basis_pending, provisional = excluded.provisional, updated_at = excluded.updated_at`)
 	return err
 }
@@ -204,6 +206,7 @@ type takeRow struct {
 	Proceeds        money.Decimal `db:"proceeds"`
 	FeeProceeds     money.Decimal `db:"fee_proceeds"`
 	Costs           money.Decimal `db:"costs"`
+	Net             bool          `db:"is_net"`
 	Picks           *string       `db:"picks"`
 }
 
@@ -212,7 +215,7 @@ func takesOf(rows []takeRow) ([]take, error) {
 	for i, r := range rows {
 		out[i] = take{
 			r.Pool, Place(r.Place), r.JournalEntryID, int(r.Position), db.OrEmpty(r.TransactionID), db.OrEmpty(r.SourceID), r.LedgerAccountID, db.OrEmpty(r.Chain), r.TakenAt,
-			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, nil,
+			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, r.Net, nil,
 		}
 		if r.Picks != nil {
 			if err := json.Unmarshal([]byte(*r.Picks), &out[i].picks); err != nil {
@@ -228,7 +231,7 @@ func insertTakes(ctx context.Context, tx *db.Tx, takes []take) error {
 	for i, t := range takes {
 		rows[i] = takeRow{
 			t.pool, string(t.place), t.entryID, int64(t.position), db.OrNull(t.transactionID), db.OrNull(t.sourceID), t.accountID, db.OrNull(t.chain), t.at, t.block, t.number,
-			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, picksText(t.picks),
+			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, t.net, picksText(t.picks),
 		}
 	}
 	return db.Insert(ctx, tx, "lot_takes", rows...)
@@ -452,5 +455,24 @@ func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 
 func selectAllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"is_open = ? ORDER BY pool, acquired_at, seq", true)
+	return lotsOf(rows), err
+}
+
+// between are rows of a period that are dated in a stretch of time.
+const between = "accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?"
+
+func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Use, error) {
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+between, m.Start, m.End, m.FromID)
+	return usesOf(rows), err
+}
+
+func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) error {
+	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start, m.End, m.FromID)
+	return err
+}
+
+func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Lot, error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+`journal_entry_id IN (
+		SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?)`, m.Start, m.End, m.ToID)
 	return lotsOf(rows), err
 }

@@ -21,23 +21,18 @@ type Ref struct {
 	Correct bool
 }
 
-// HandRef is the key of a lot that was entered by hand.
-func HandRef(lotID string) string { return "lot " + lotID }
-
-// Write writes down what a replay found. The refs are by the key of an added entry, the id of one that was there, and HandRef.
+// Write writes down what a replay found. The refs are by the key of an added entry, and the id of one that was there.
 func (r *Replay) Write(ctx context.Context, refs map[string]Ref) error {
 	c := newChanges()
 	for _, w := range r.touched {
 		r.note(c, w, refs)
 	}
 	for _, h := range r.byHand {
-		for _, side := range []struct {
-			lot  *Lot
-			sign int64
-		}{{h.before, -1}, {h.after, 1}} {
-			if side.lot != nil {
-				c.enter(*side.lot, refs[HandRef(side.lot.ID)].PeriodID, side.sign)
-			}
+		if h.before != nil {
+			c.enter(*h.before, h.left, -1)
+		}
+		if h.after != nil {
+			c.enter(*h.after, h.entered, 1)
 		}
 		if h.before != nil && h.after == nil {
 			c.deleted = append(c.deleted, h.before.ID)
@@ -192,7 +187,7 @@ func (c *changes) session(s *session, now time.Time) {
 func (l *Lot) same(o Lot) bool {
 	return l.Pool == o.Pool && l.Place == o.Place && l.Seq == o.Seq && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&
 		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) && l.CostBasis.Equal(o.CostBasis) && l.RemainingBasis.Equal(o.RemainingBasis) &&
-		l.JournalEntryID == o.JournalEntryID && l.ParentID == o.ParentID && l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
+		l.JournalEntryID == o.JournalEntryID && l.OpenedIn == o.OpenedIn && l.ParentID == o.ParentID && l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
 		l.LegalEntityID == o.LegalEntityID
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/asset"
@@ -31,7 +33,7 @@ import (
 
 // world is an organization with two legal entities, wallets, an exchange and a bank.
 type world struct {
-	*testing.T
+	rapid.TB
 	db       *db.DB
 	clock    *clock.Manual
 	ctx      context.Context
@@ -61,31 +63,31 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(today)
 		c.Clock = now
-		w := newWorld(t, dbtest.Open(t, c), now).stage(t)
+		w := newWorld(t.Context(), t, dbtest.Open(t, c), now).stage(t)
 		test(t, w)
 		w.well()
 	})
 }
 
-func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
+func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *world {
 	t.Helper()
-	f, err := org.NewService(d).Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := org.NewService(d).Found(ctx, org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d), links: transfers.NewService(d), txns: txn.NewService(d),
+	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d), links: transfers.NewService(d), txns: txn.NewService(d),
 		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d), count: new(int)}
 	w.bookings = booking.NewService(d, w.journal)
 	w.picks = asset.NewService(d, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
-	w.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
-	return w.stage(t)
+	w.ctx = actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID})
+	return w
 }
 
 // stage gives a part of the world to itself: two new legal entities, with the policies that are given, and their sources.
-func (w *world) stage(t *testing.T, policies ...entity.CreateParams) *world {
+func (w *world) stage(t rapid.TB, policies ...entity.CreateParams) *world {
 	t.Helper()
 	out := *w
-	out.T, out.sources, out.names, out.accounts = t, map[string]source.Source{}, map[string]string{}, map[string]account.Account{}
+	out.TB, out.sources, out.names, out.accounts = t, map[string]source.Source{}, map[string]string{}, map[string]account.Account{}
 	for i, at := range []*string{&out.us, &out.sub} {
 		p := entity.CreateParams{}
 		if i < len(policies) {
@@ -368,8 +370,8 @@ func (w *world) everything() map[string][]string {
 	w.Helper()
 	out := map[string][]string{}
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains", "account_units", "journal_entries", "journal_lines", "transactions"} {
-			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table)
+		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains", "lot_selections", "account_units", "account_balances", "journal_entries", "journal_lines", "transactions"} {
+			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table+" WHERE organization_id = '"+actor.From(w.ctx).OrganizationID+"'")
 			if err != nil {
 				return err
 			}

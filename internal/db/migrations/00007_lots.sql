@@ -62,7 +62,8 @@ CREATE TABLE lot_pools (
 CREATE INDEX lot_pools_by_entity ON lot_pools (organization_id, legal_entity_id, asset_type);
 
 -- Lots. place is where the lot entered its pool among everything that happened there, seq its order of arrival. unit_key sorts as the cost of one
--- does. Under a weighted average remaining_basis is not kept: the pool's is shared by quantity.
+-- does. Under a weighted average remaining_basis is not kept: the pool's is shared by quantity. opened_in is the accounting period of what was
+-- entered by hand and cost nothing, so that no entry says it.
 CREATE TABLE lots (
     organization_id    {text} NOT NULL,
     asset_id           {text} NOT NULL,
@@ -87,6 +88,7 @@ CREATE TABLE lots (
     parent_asset_id    {text},
     transaction_id     {text},
     journal_entry_id   {text} NOT NULL,
+    opened_in          {text},
     basis_pending      {boolean} NOT NULL,
     provisional        {boolean} NOT NULL,
     created_at         {timestamp} NOT NULL,
@@ -102,7 +104,7 @@ CREATE INDEX lots_by_asset ON lots (organization_id, asset_type, asset_id);
 CREATE INDEX lots_by_ledger_account ON lots (organization_id, ledger_account_id, is_open);
 CREATE INDEX lots_pending ON lots (organization_id, legal_entity_id) WHERE basis_pending;
 
--- What entries ask of a pool. place says when; position is that of the request in its entry.
+-- What entries ask of a pool. place says when; position is that of the request in its entry. is_net takes the costs off the gain.
 CREATE TABLE lot_takes (
     organization_id  {text} NOT NULL,
     pool             {text} NOT NULL,
@@ -122,6 +124,7 @@ CREATE TABLE lot_takes (
     proceeds         {decimal} NOT NULL,
     fee_proceeds     {decimal} NOT NULL,
     costs            {decimal} NOT NULL,
+    is_net           {boolean} NOT NULL,
     picks            {text},
     PRIMARY KEY (organization_id, pool, place)
 ) {clustered};

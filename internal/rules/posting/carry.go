@@ -209,19 +209,22 @@ func (p *Plan) carries(l load, role string) error {
 func (p *Plan) move(w *writer, l load, a Answer) {
 	t := l.take
 	w.at(t.From.Entity, p.in.Books.Currencies[t.From.Entity])
-	var kept, keptBasis, spent money.Decimal
+	var kept, keptBasis money.Decimal
 	for _, s := range a.Slices {
-		if s.Fee {
-			spent = spent.Add(s.Quantity)
-			continue
+		if !s.Fee {
+			kept, keptBasis = kept.Add(s.Quantity), keptBasis.Add(s.Basis)
 		}
-		kept, keptBasis = kept.Add(s.Quantity), keptBasis.Add(s.Basis)
 	}
 	whole := t.Quantity.Sub(t.Fee)
 	var missing, unspent money.Decimal // what those are worth that were not there
+	if t.Kind == Unparked {
+		unspent = l.unspent(a, w.currency)
+	}
 	if l.worth != nil {
-		missing = share(l.worth.net(), whole.Sub(kept), whole, w.currency)
-		unspent = l.fee.Sub(share(t.FeeProceeds, spent, t.Fee, w.currency))
+		missing, unspent = share(l.worth.net(), whole.Sub(kept), whole, w.currency), unspent.Add(l.onTop)
+	} else { // what was not parked cost nothing, and so did its fee
+		l.fee, unspent = l.fee.Sub(unspent), money.Decimal{}
+		l.costs = append([]cost{{l.costs[0].role, l.fee}}, l.costs[1:]...)
 	}
 	carried := keptBasis.Add(missing)
 
@@ -239,6 +242,23 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	}
 	w.line(there, book.Debit, l.through.dueFrom, carried, "")
 	p.pass(w, l, a, carried)
+}
+
+// unspent is what the part of the fee is worth that was not there. What was is worth its shares, as they are realized slice by slice.
+func (l load) unspent(a Answer, currency string) money.Decimal {
+	var weights []money.Decimal
+	rest := l.take.Fee
+	for _, s := range a.Slices {
+		if s.Fee {
+			weights, rest = append(weights, s.Quantity), rest.Sub(s.Quantity)
+		}
+	}
+	if rest.Sign() <= 0 {
+		return money.Decimal{}
+	}
+	places, _ := money.MinorUnits(currency)
+	shares := money.Split(l.take.FeeProceeds, append(weights, rest), places)
+	return shares[len(shares)-1]
 }
 
 // arrive makes the lots of what was carried: one of each slice, with its basis and its date, and one of what was missing.

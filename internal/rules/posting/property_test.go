@@ -197,18 +197,18 @@ func checkGains(in posting.Input, e deed) error {
 		}
 	}
 	for i, a := range e.takes {
-		proceeds, there := a.Proceeds.Add(a.FeeProceeds), money.Decimal{}
+		proceeds, there := a.Proceeds.Add(a.FeeProceeds), []money.Decimal{}
 		for _, s := range e.answers[i].Slices {
 			if s.Fee || a.Kind == posting.Consumed {
 				gained = gained.Sub(s.Basis)
 			}
 			if s.Fee {
-				there = there.Add(s.Quantity)
+				there = append(there, s.Quantity)
 			}
 		}
-		if a.Kind == posting.Unparked && !in.Target.Lots && !a.Fee.IsZero() {
+		if missing := a.Fee.Sub(money.Sum(there...)); a.Kind == posting.Unparked && missing.Sign() > 0 { // what was never parked realizes nothing
 			places, _ := money.MinorUnits(in.Books.Currencies[a.From.Entity])
-			proceeds = proceeds.Mul(there).Quo(a.Fee, places)
+			proceeds = money.Sum(money.Split(proceeds, append(there, missing), places)[:len(there)]...)
 		}
 		if in.Policy.NetFees {
 			proceeds = proceeds.Sub(a.Costs)
