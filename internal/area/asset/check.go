@@ -92,7 +92,6 @@ func (c *checking) pool(ctx context.Context, p pool) error {
 		return err
 	}
 	s := &session{pool: &p, config: p.config(c.books, true), lots: map[string]*Lot{}, last: p.LastPlace}
-	s.config.NetFees = false // It may have been another policy then: gains are held against both.
 	averaged := false
 	for _, m := range s.methodsBetween("", p.LastPlace) {
 		averaged = averaged || m == lot.WeightedAverage && !s.config.Identified

@@ -73,9 +73,6 @@ func (c *checking) answer(s *session, k *taken) {
 		if u.Days != old.Days && k.new[i].Days != old.Days && len(k.old) == len(k.new) {
 			c.found.Addf("uses of other holding periods", "the lot %s was held for %d days when the entry %s took it, not for %d", u.LotID, u.Days, k.entryID, old.Days)
 		}
-		if old.Gain.Equal(u.Gain.Sub(u.Fee)) { // netted, as was the policy
-			k.new[i].Gain = old.Gain
-		}
 		if u.Kind == string(relocate) {
 			moved = moved.Add(u.Basis)
 		}

@@ -2,6 +2,7 @@ package asset
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/base/finding"
@@ -32,6 +33,9 @@ func CheckWorks(ctx context.Context, tx *db.Tx, b *books.Books, works []Work, fo
 	for _, w := range works {
 		if e, ok := (&proof{w, takes[w.EntryID], uses, found}).entry(b); ok {
 			out[w.EntryID] = e
+			if slices.ContainsFunc(takes[w.EntryID], func(t take) bool { return t.kind == relocate }) {
+				e.Lots = nil
+			}
 			w.made(e, lots[w.EntryID], found)
 		}
 	}
@@ -83,7 +87,7 @@ func (p *proof) entry(b *books.Books) (posting.Entry, bool) {
 func (t take) same(o take) bool {
 	return t.pool == o.pool && t.place == o.place && t.kind == o.kind && t.sourceID == o.sourceID && t.accountID == o.accountID && t.chain == o.chain && t.at.Equal(o.at) &&
 		t.block == o.block && t.number == o.number && t.transactionID == o.transactionID && t.quantity.Equal(o.quantity) && t.feeQuantity.Equal(o.feeQuantity) &&
-		t.proceeds.Equal(o.proceeds) && t.feeProceeds.Equal(o.feeProceeds) && t.costs.Equal(o.costs)
+		t.proceeds.Equal(o.proceeds) && t.feeProceeds.Equal(o.feeProceeds) && t.costs.Equal(o.costs) && t.net == o.net
 }
 
 // made holds the lots of an entry against those it makes.
@@ -94,9 +98,6 @@ func (w *Work) made(e posting.Entry, lots []Lot, found *finding.List) {
 	}
 	wrong := false
 	for _, m := range e.Lots {
-		if m.Parent == everything {
-			continue
-		}
 		at := left[m.Parent]
 		if len(at) == 0 {
 			wrong = true

@@ -67,7 +67,7 @@ func (p *pool) config(b *books.Books, lenient bool) lot.Config {
 	places, _ := money.MinorUnits(p.Currency)
 	c := lot.Config{
 		Identified: p.TokenID != "" || p.parked(), Places: places, Zone: b.Zone,
-		ZeroBasis: lenient || p.parked() || e.ShortDisposal == entity.ShortAtZeroBasis, NetFees: e.FeeTreatment == entity.FeesNetted,
+		ZeroBasis: lenient || p.parked() || e.ShortDisposal == entity.ShortAtZeroBasis,
 	}
 	for _, election := range b.Elections[p.LegalEntityID] {
 		from := lot.Election{Method: lot.Method(election.Method)}

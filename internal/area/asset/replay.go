@@ -444,14 +444,16 @@ func (r *Replay) usesOf(ctx context.Context, w *work, position int) ([]Use, erro
 
 // makeLots gives the lots of an entry their names; one that is a slice of the same lot as before keeps it.
 func (r *Replay) makeLots(w *work) {
+	for _, k := range w.taken {
+		if k.kind == relocate { // It stays in its pool, and what was missing there is missing still.
+			return
+		}
+	}
 	names := map[string][]string{}
 	for _, l := range w.was {
 		names[l.ParentID] = append(names[l.ParentID], l.ID)
 	}
 	for _, m := range w.result.Lots {
-		if m.Parent == everything {
-			continue
-		}
 		p := poolOf(r.books, m.Place, m.Asset, w.Apart)
 		l := &Lot{
 			Pool: p.Key, LegalEntityID: m.Entity, SourceID: m.Source, LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token,

@@ -422,7 +422,7 @@ func (s *session) method() lot.Method {
 func takeOf(w *Work, position int, t posting.Take, p pool) take {
 	k := take{
 		pool: p.Key, entryID: w.EntryID, position: position, transactionID: w.TransactionID, sourceID: t.From.Source, accountID: t.From.Account, chain: t.Asset.Chain,
-		at: t.At, block: w.Block, number: w.Number, kind: t.Kind, quantity: t.Quantity, feeQuantity: t.Fee, proceeds: t.Proceeds, feeProceeds: t.FeeProceeds, costs: t.Costs,
+		at: t.At, block: w.Block, number: w.Number, kind: t.Kind, quantity: t.Quantity, feeQuantity: t.Fee, proceeds: t.Proceeds, feeProceeds: t.FeeProceeds, costs: t.Costs, net: w.Input.Policy.NetFees,
 	}
 	if t.Kind != posting.Unparked && len(w.Picks) > 0 && k.rest().Sign() > 0 {
 		k.picks = w.Picks

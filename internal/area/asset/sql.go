@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
@@ -205,6 +206,7 @@ type takeRow struct {
 	Proceeds        money.Decimal `db:"proceeds"`
 	FeeProceeds     money.Decimal `db:"fee_proceeds"`
 	Costs           money.Decimal `db:"costs"`
+	Net             bool          `db:"is_net"`
 	Picks           *string       `db:"picks"`
 }
 
@@ -213,7 +215,7 @@ func takesOf(rows []takeRow) ([]take, error) {
 	for i, r := range rows {
 		out[i] = take{
 			r.Pool, Place(r.Place), r.JournalEntryID, int(r.Position), db.OrEmpty(r.TransactionID), db.OrEmpty(r.SourceID), r.LedgerAccountID, db.OrEmpty(r.Chain), r.TakenAt,
-			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, nil,
+			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, r.Net, nil,
 		}
 		if r.Picks != nil {
 			if err := json.Unmarshal([]byte(*r.Picks), &out[i].picks); err != nil {
@@ -229,7 +231,7 @@ func insertTakes(ctx context.Context, tx *db.Tx, takes []take) error {
 	for i, t := range takes {
 		rows[i] = takeRow{
 			t.pool, string(t.place), t.entryID, int64(t.position), db.OrNull(t.transactionID), db.OrNull(t.sourceID), t.accountID, db.OrNull(t.chain), t.at, t.block, t.number,
-			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, picksText(t.picks),
+			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, t.net, picksText(t.picks),
 		}
 	}
 	return db.Insert(ctx, tx, "lot_takes", rows...)
@@ -453,5 +455,24 @@ func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 
 func selectAllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"is_open = ? ORDER BY pool, acquired_at, seq", true)
+	return lotsOf(rows), err
+}
+
+// between are rows of a period that are dated in a stretch of time.
+const between = "accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?"
+
+func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Use, error) {
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+between, m.Start, m.End, m.FromID)
+	return usesOf(rows), err
+}
+
+func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) error {
+	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start, m.End, m.FromID)
+	return err
+}
+
+func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Lot, error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+`journal_entry_id IN (
+		SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?)`, m.Start, m.End, m.ToID)
 	return lotsOf(rows), err
 }

@@ -33,6 +33,7 @@ type take struct {
 	proceeds      money.Decimal
 	feeProceeds   money.Decimal
 	costs         money.Decimal
+	net           bool // the costs are taken off the gain
 	picks         []lot.Pick
 }
 
@@ -131,6 +132,9 @@ func (t *take) useOf(p *pool, u lot.Use) Use {
 	}
 	if u.Empties {
 		out.Lots = -1
+	}
+	if t.net {
+		out.Gain = out.Gain.Sub(out.Fee)
 	}
 	return out
 }

@@ -167,18 +167,18 @@ func (w *world) net(names ...string) string {
 	w.Helper()
 	sum := zero
 	for _, name := range names {
-		all, err := w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100})
-		if err != nil {
-			w.Fatal(err)
-		}
-		if all.HasMore {
-			w.Fatalf("%s has many lines", name)
-		}
-		for _, l := range all.Items {
-			if l.Side == "DEBIT" {
-				sum = sum.Add(l.Amount)
-			} else {
-				sum = sum.Sub(l.Amount)
+		all := page.Page[journal.AccountLine]{HasMore: true}
+		for all.HasMore {
+			var err error
+			if all, err = w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100, Cursor: all.NextCursor}); err != nil {
+				w.Fatal(err)
+			}
+			for _, l := range all.Items {
+				if l.Side == "DEBIT" {
+					sum = sum.Add(l.Amount)
+				} else {
+					sum = sum.Sub(l.Amount)
+				}
 			}
 		}
 	}

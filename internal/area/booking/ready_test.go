@@ -60,7 +60,7 @@ func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
 		s := period.NewService(w.db, readiness.Inspectors()...)
 		bought := w.tell("2025-11-10", "A in 2 ETH = 4000.00")
-		w.tell("2025-12-01", "A in 7 ETH = 4000.00")         // of the next month
+		w.tell("2025-12-01", "A in 7 ETH = 4000.00")    // of the next month
 		w.tell("2025-11-11", "SubA in 7 ETH = 4000.00") // of somebody else
 		w.book(w.tell("2025-11-12", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.judged(s, "2025-11", readiness.CodeUnposted, period.Fail, 1, bought.SequenceNumber())

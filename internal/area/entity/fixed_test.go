@@ -64,8 +64,8 @@ func (h holding) take(pool, kind, at string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, ledger_account_id, taken_at, block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs) "+
-		"VALUES (@org, ?, ?, '', 0, '', ?, 0, 0, ?, '1', '0', '1', '0', '0')", pool, at, instant, kind)
+	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, ledger_account_id, taken_at, block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs, is_net) "+
+		"VALUES (@org, ?, ?, '', 0, '', ?, 0, 0, ?, '1', '0', '1', '0', '0', ?)", pool, at, instant, kind, false)
 }
 
 // use is of what was not there, so that there is no lot of it.

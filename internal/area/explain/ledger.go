@@ -31,7 +31,7 @@ func (i *inquiry) ledger(ctx context.Context) error {
 	if e.Status != journal.Posted {
 		return fault.Missing("journal entry")
 	}
-	if _, err := i.whose(ctx); err != nil {
+	if _, _, err := i.whose(ctx); err != nil {
 		return err
 	}
 	lines, err := selectEntry(ctx, i.tx, e.ID, len(e.Lines))
@@ -76,7 +76,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 		return err
 	}
 	f := i.lines(c, "")
-	if !slices.Contains(f.entities, l.LegalEntityID) {
+	if !slices.Contains(c.entityIDs(), l.LegalEntityID) {
 		return fault.Missing("journal line")
 	}
 	for _, other := range c.entities {
@@ -85,7 +85,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 		}
 	}
 	f.through = &linePlace{l.Date, l.Number, l.Position - 1}
-	began, err := sumBefore(ctx, i.tx, l.LedgerAccountID, i.q.TagID, c.at.Key, f.entities)
+	began, err := sumBefore(ctx, i.tx, l.LedgerAccountID, i.q.TagID, c.at.Key, c.entityIDs())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // lineFilter is which posted lines of an account are meant.
 type lineFilter struct {
 	accountID, tagID string
-	entities         []string
+	entities         []string // nil means all
 	from, until      time.Time
 	side             string  // DEBIT, CREDIT or both
 	unit             *string // what the lines are about; empty for the currency of the books

@@ -22,6 +22,7 @@ type cell struct {
 	account    account.Account
 	at, before *period.Period // before is nil for the first period
 	entities   []entity.LegalEntity
+	all        bool // the entities are all there are
 	translated bool
 }
 
@@ -30,7 +31,7 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	if c.at, c.before, err = i.month(i.q.PeriodID); err != nil {
 		return c, err
 	}
-	if c.entities, err = i.whose(ctx); err != nil {
+	if c.entities, c.all, err = i.whose(ctx); err != nil {
 		return c, err
 	}
 	for _, e := range c.entities {
@@ -44,14 +45,14 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 
 // whose gives the legal entities that are added together: those asked for, or all that the key is for. One that it is not for is missing like one
 // that is not there, and so is a tag.
-func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, err error) {
-	all, err := entity.All(ctx, i.tx)
+func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, all bool, err error) {
+	known, err := entity.All(ctx, i.tx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	who, ids := actor.From(ctx), i.q.LegalEntityIDs
 	found := map[string]bool{}
-	for _, e := range all {
+	for _, e := range known {
 		if who.Sees(e.ID) && (len(ids) == 0 || slices.Contains(ids, e.ID)) {
 			out = append(out, e)
 			found[e.ID] = true
@@ -59,13 +60,13 @@ func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, err erro
 	}
 	for _, id := range ids {
 		if !found[id] {
-			return nil, fault.Missing("legal entity")
+			return nil, false, fault.Missing("legal entity")
 		}
 	}
 	if i.q.TagID != "" {
 		_, err = tag.Get(ctx, i.tx, i.q.TagID)
 	}
-	return out, err
+	return out, len(out) == len(known), err
 }
 
 // computed tells that an account takes no lines and shows what others come to.
@@ -111,11 +112,19 @@ func (q Query) booked() *Query {
 
 // lines is which lines a cell is made of.
 func (i *inquiry) lines(c cell, side string) lineFilter {
-	f := lineFilter{accountID: c.account.ID, tagID: i.q.TagID, from: c.at.Start, until: c.at.End, side: side, entities: []string{}}
-	for _, e := range c.entities {
-		f.entities = append(f.entities, e.ID)
+	f := lineFilter{accountID: c.account.ID, tagID: i.q.TagID, from: c.at.Start, until: c.at.End, side: side}
+	if !c.all {
+		f.entities = c.entityIDs()
 	}
 	return f
+}
+
+func (c cell) entityIDs() []string {
+	out := make([]string, len(c.entities))
+	for n, e := range c.entities {
+		out[n] = e.ID
+	}
+	return out
 }
 
 // turning gives the legal entities whose fiscal year begins with the period.

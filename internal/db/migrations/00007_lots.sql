@@ -104,7 +104,7 @@ CREATE INDEX lots_by_asset ON lots (organization_id, asset_type, asset_id);
 CREATE INDEX lots_by_ledger_account ON lots (organization_id, ledger_account_id, is_open);
 CREATE INDEX lots_pending ON lots (organization_id, legal_entity_id) WHERE basis_pending;
 
--- What entries ask of a pool. place says when; position is that of the request in its entry.
+-- What entries ask of a pool. place says when; position is that of the request in its entry. is_net takes the costs off the gain.
 CREATE TABLE lot_takes (
     organization_id  {text} NOT NULL,
     pool             {text} NOT NULL,
@@ -124,6 +124,7 @@ CREATE TABLE lot_takes (
     proceeds         {decimal} NOT NULL,
     fee_proceeds     {decimal} NOT NULL,
     costs            {decimal} NOT NULL,
+    is_net           {boolean} NOT NULL,
     picks            {text},
     PRIMARY KEY (organization_id, pool, place)
 ) {clustered};

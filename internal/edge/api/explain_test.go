@@ -176,9 +176,9 @@ func TestEveryFigureOfAStatementAddsUp(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l, entities, tags := randomBooks(t, s.Found(t, "mine"))
 		all := sheetOf(t, l, "start_date=2024-01-01&end_date=2025-12-31").Periods
-		some := []client.ReportPeriod{all[0], all[1+rand.IntN(5)], all[6], all[12], all[13+rand.IntN(5)], all[18]} // the years begin in January and July
+		some := []client.ReportPeriod{all[0], all[1+rand.IntN(11)], all[12], all[18]} // the years begin in January and July
 		wantExplained(t, l.Client, statementFigures(t, l.Client, "", some))
-		wantExplained(t, l.Client, statementFigures(t, l.Client, "legal_entity_ids="+entities[1]+"&tag_id="+tags[0], some[2:4]))
+		wantExplained(t, l.Client, statementFigures(t, l.Client, "legal_entity_ids="+entities[1]+"&tag_id="+tags[0], some[1:3]))
 	})
 }
 
