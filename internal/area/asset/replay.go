@@ -46,21 +46,14 @@ func (w *Work) arrivesAt() time.Time {
 // arrival is where an entry's lots enter, and when. An entry has one at most.
 func (w *Work) arrival(b *books.Books) (pool, Place, bool) {
 	in := w.Input.In
-	asset := func(t posting.Take) posting.Asset {
-		if in != nil {
-			return in.Asset
-		}
-		return t.Asset
-	}
 	for _, t := range w.Plan.Takes {
 		if t.To.Account == "" {
 			continue
 		}
-		to := poolOf(b, t.To, asset(t), w.Apart)
-		if t.Kind == posting.Moved && to.Key == poolOf(b, t.From, t.Asset, w.Apart).Key {
-			return pool{}, "", false // It stays in its pool.
+		if w.stays(b, t) {
+			return pool{}, "", false
 		}
-		return to, placeOf(w.arrivesAt(), lot.Arrive, w.Block, w.Number, 0), true
+		return w.poolTo(b, t), placeOf(w.arrivesAt(), lot.Arrive, w.Block, w.Number, 0), true
 	}
 	if in == nil || !in.Asset.Lots {
 		return pool{}, "", false
@@ -70,6 +63,19 @@ func (w *Work) arrival(b *books.Books) (pool, Place, bool) {
 		place.Account = in.Offset
 	}
 	return poolOf(b, place, in.Asset, w.Apart), placeOf(in.At, lot.Acquire, w.Block, w.Number, 0), true
+}
+
+// poolTo is the pool into which what is taken goes, as what it is there.
+func (w *Work) poolTo(b *books.Books, t posting.Take) pool {
+	if w.Input.In != nil {
+		return poolOf(b, t.To, w.Input.In.Asset, w.Apart)
+	}
+	return poolOf(b, t.To, t.Asset, w.Apart)
+}
+
+// stays tells that what is taken goes elsewhere within its pool.
+func (w *Work) stays(b *books.Books, t posting.Take) bool {
+	return t.Kind == posting.Moved && w.poolTo(b, t).Key == poolOf(b, t.From, t.Asset, w.Apart).Key
 }
 
 // Loader gives the works of entries that are there, by their ids.
@@ -156,11 +162,9 @@ func (r *Replay) Add(key string, w Work) {
 	for i, t := range w.Plan.Takes {
 		p := poolOf(r.books, t.From, t.Asset, w.Apart)
 		k := &taken{take: takeOf(&n.Work, i, t, p)}
-		if t.Kind == posting.Moved && poolOf(r.books, t.To, t.Asset, w.Apart).Key == p.Key {
-			k.kind, k.to = relocate, t.To
-			if w.Input.In != nil {
-				k.toChain = w.Input.In.Asset.Chain
-			}
+		if w.stays(r.books, t) {
+			k.kind = relocate
+			k.aim(&n.Work)
 		}
 		k.settle()
 		n.taken[i] = k
@@ -286,6 +290,12 @@ func (r *Replay) step(ctx context.Context, s *session) error {
 }
 
 func (r *Replay) request(ctx context.Context, s *session, e *event) error {
+	if e.take.kind == relocate && !e.take.aimed() {
+		if err := r.fill(ctx, s, e.work); err != nil {
+			return err
+		}
+		e.take.aim(&e.work.Work)
+	}
 	if err := s.apply(e.take); err != nil {
 		return r.refusal(ctx, s, e, err)
 	}
