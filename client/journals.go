@@ -20,6 +20,7 @@ type JournalEntry struct {
 	Memo                    *string       `json:"memo"`
 	LegalEntityID           string        `json:"legal_entity_id"`
 	TransactionID           *string       `json:"transaction_id"`
+	TransactionNumber       *string       `json:"transaction_sequence_number"`
 	AccountingPeriodID      *string       `json:"accounting_period_id"`
 	Classification          string        `json:"classification"`
 	TagIDs                  []string      `json:"tag_ids"`
@@ -28,6 +29,8 @@ type JournalEntry struct {
 	IntendedAccountingDate  *time.Time    `json:"intended_accounting_date"`
 	LegalEntityAutoAssigned bool          `json:"legal_entity_auto_assigned"`
 	Lines                   []JournalLine `json:"lines"`
+	Lots                    []EntryLot    `json:"lots"`    // not in lists
+	Changes                 []LotChange   `json:"changes"` // only in the answer to what made it
 	Guidance                Guidance      `json:"guidance"`
 	CreatedAt               time.Time     `json:"created_at"`
 	UpdatedAt               time.Time     `json:"updated_at"`
@@ -57,6 +60,57 @@ type JournalLine struct {
 	BaseAmount      *string  `json:"base_amount"`
 	Memo            *string  `json:"memo"`
 	TagIDs          []string `json:"tag_ids"`
+	Unit            *string  `json:"unit"`
+	Quantity        *string  `json:"quantity"`
+}
+
+// EntryLot is what an entry takes from one lot.
+type EntryLot struct {
+	AssetID      *string   `json:"asset_id"`
+	AssetType    string    `json:"asset_type"`
+	Kind         string    `json:"kind"`
+	Quantity     string    `json:"quantity"`
+	CostBasis    string    `json:"cost_basis"`
+	Proceeds     string    `json:"proceeds"`
+	Fee          string    `json:"fee"`
+	GainLoss     string    `json:"gain_loss"`
+	DateAcquired time.Time `json:"date_acquired"`
+	Term         *string   `json:"term"`
+	Method       *string   `json:"method"`
+	IsCorrection bool      `json:"is_correction"`
+}
+
+// LotChange is what an entry changes about another one, because that takes other lots then.
+type LotChange struct {
+	JournalEntryID  string  `json:"journal_entry_id"`
+	SequenceNumber  string  `json:"sequence_number"`
+	TransactionID   *string `json:"transaction_id"`
+	Action          string  `json:"action"`
+	CostBasisChange string  `json:"cost_basis_change"`
+	GainLossChange  string  `json:"gain_loss_change"`
+	ResultID        *string `json:"result_journal_entry_id"`
+}
+
+// BookTransaction asks for the entry of a transaction. It is a draft unless AutoPost says otherwise.
+type BookTransaction struct {
+	TransactionID         string    `json:"transaction_id"`
+	TransactionType       string    `json:"transaction_type"`
+	LedgerAccountID       string    `json:"ledger_account_id,omitempty"`        // may be empty where the type says it
+	OffsetLedgerAccountID string    `json:"offset_ledger_account_id,omitempty"` // instead of that of the source
+	AccountingDate        string    `json:"accounting_date,omitempty"`          // empty is that of the transaction
+	Memo                  *string   `json:"memo,omitempty"`
+	TagIDs                *[]string `json:"tag_ids,omitempty"`
+	VendorName            string    `json:"vendor_name,omitempty"`
+	AutoPost              bool      `json:"auto_post,omitempty"`
+}
+
+// CorrectBooking says what the entry of a transaction should have been; what is not given stays.
+type CorrectBooking struct {
+	UpdateJournalEntry
+	TransactionType       string  `json:"transaction_type,omitempty"`
+	LedgerAccountID       *string `json:"ledger_account_id,omitempty"`
+	OffsetLedgerAccountID *string `json:"offset_ledger_account_id,omitempty"`
+	DryRun                bool    `json:"dry_run,omitempty"`
 }
 
 // CreateJournalEntry describes an entry by hand. Status is draft unless it says posted.
@@ -94,6 +148,7 @@ type UpdateJournalEntry struct {
 type ReverseJournalEntry struct {
 	AccountingDate string `json:"accounting_date,omitempty"`
 	Memo           string `json:"memo,omitempty"`
+	Cascade        string `json:"cascade,omitempty"` // replay lets entries that used its lots take others
 }
 
 // AccountLine is a posted line of an account.
@@ -120,6 +175,25 @@ func (c *Client) JournalEntry(ctx context.Context, id string) (JournalEntry, err
 // CreateJournalEntry makes an entry.
 func (c *Client) CreateJournalEntry(ctx context.Context, e CreateJournalEntry) (JournalEntry, error) {
 	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: e, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// BookTransaction makes the entry of a transaction.
+func (c *Client) BookTransaction(ctx context.Context, b BookTransaction) (JournalEntry, error) {
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: b, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// TryBooking gives the entry that BookTransaction would make and what it would change, and makes nothing.
+func (c *Client) TryBooking(ctx context.Context, b BookTransaction) (JournalEntry, error) {
+	body := struct {
+		BookTransaction
+		DryRun bool `json:"dry_run"`
+	}{b, true}
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: body, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// BookTransactions makes the entries of up to 1,000 transactions, all or none.
+func (c *Client) BookTransactions(ctx context.Context, all []BookTransaction) ([]JournalEntry, error) {
+	return c.batch(ctx, map[string]any{"journal_entries": all})
 }
 
 // CreateJournalEntries makes up to 1,000 entries, all or none.
@@ -164,6 +238,11 @@ func (c *Client) ReverseJournalEntry(ctx context.Context, id string, r ReverseJo
 // CorrectJournalEntry undoes a posted entry, posts it anew with changes, and gives the new one.
 func (c *Client) CorrectJournalEntry(ctx context.Context, id string, u UpdateJournalEntry) (JournalEntry, error) {
 	return c.onEntry(ctx, id, "correct", u)
+}
+
+// CorrectBooking undoes the posted entry of a transaction, books the transaction anew, and gives the new entry.
+func (c *Client) CorrectBooking(ctx context.Context, id string, b CorrectBooking) (JournalEntry, error) {
+	return c.onEntry(ctx, id, "correct", b)
 }
 
 func (c *Client) onEntry(ctx context.Context, id, action string, body any) (JournalEntry, error) {

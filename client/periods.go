@@ -72,14 +72,15 @@ type LegalEntityPackage struct {
 
 // PeriodClosing is one close of a period for a legal entity.
 type PeriodClosing struct {
-	ID         string     `json:"id"`
-	ClosedAt   time.Time  `json:"closed_at"`
-	ClosedBy   *string    `json:"closed_by"`
-	EntryCount int64      `json:"entry_count"`
-	Hash       string     `json:"hash"`
-	ReopenedAt *time.Time `json:"reopened_at"`
-	ReopenedBy *string    `json:"reopened_by"`
-	Reason     *string    `json:"reason"`
+	ID             string     `json:"id"`
+	ClosedAt       time.Time  `json:"closed_at"`
+	ClosedBy       *string    `json:"closed_by"`
+	EntryCount     int64      `json:"entry_count"`
+	Hash           string     `json:"hash"`
+	ReopenedAt     *time.Time `json:"reopened_at"`
+	OverrideReason *string    `json:"override_reason"`
+	ReopenedBy     *string    `json:"reopened_by"`
+	Reason         *string    `json:"reason"`
 }
 
 // FrozenAccount is an account in a period that was closed. Balances are debits less credits.
@@ -121,9 +122,19 @@ func (c *Client) AccountingPeriodReadiness(ctx context.Context, id, legalEntityI
 
 // CloseAccountingPeriod closes a period for one legal entity or, if it is empty, for all that it is open for.
 func (c *Client) CloseAccountingPeriod(ctx context.Context, id, legalEntityID string) (AccountingPeriod, error) {
+	return c.closePeriod(ctx, id, legalEntityID, "")
+}
+
+// CloseAccountingPeriodDespite closes a period of which transactions are not posted, for a reason.
+func (c *Client) CloseAccountingPeriodDespite(ctx context.Context, id, legalEntityID, reason string) (AccountingPeriod, error) {
+	return c.closePeriod(ctx, id, legalEntityID, reason)
+}
+
+func (c *Client) closePeriod(ctx context.Context, id, legalEntityID, override string) (AccountingPeriod, error) {
 	body := struct {
-		LegalEntityID string `json:"legal_entity_id,omitempty"`
-	}{legalEntityID}
+		LegalEntityID  string `json:"legal_entity_id,omitempty"`
+		OverrideReason string `json:"override_reason,omitempty"`
+	}{legalEntityID, override}
 	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/close"), Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
+	"github.com/bursarhq/bursar/internal/area/explain"
 	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
@@ -25,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/area/readiness"
 	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/area/revaluation"
 	"github.com/bursarhq/bursar/internal/area/source"
@@ -59,6 +61,7 @@ type App struct {
 	Imports       *imports.Service
 	Reports       *report.Service
 	Holdings      *holdings.Service
+	Explain       *explain.Service
 	Periods       *period.Service
 	Assets        *asset.Service
 
@@ -81,6 +84,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		}
 		return nil
 	})
+	reports, held, measures := report.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	return &App{
 		DB:            d,
 		Org:           org.NewService(d),
@@ -92,7 +96,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Tags:          tag.NewService(d),
 		FX:            fx.NewService(d),
 		Prices:        price.NewService(d),
-		Revaluations:  revaluation.NewService(d, entries),
+		Revaluations:  measures,
 		Transactions:  txn.NewService(d),
 		Spam:          spam.NewService(d),
 		AssetPolicies: assetpolicy.NewService(d),
@@ -101,9 +105,10 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Bookings:      bookings,
 		Exchange:      interchange.NewService(d, entries),
 		Imports:       files,
-		Reports:       report.NewService(d),
-		Holdings:      holdings.NewService(d),
-		Periods:       period.NewService(d),
+		Reports:       reports,
+		Holdings:      held,
+		Explain:       explain.NewService(d, reports, held, measures),
+		Periods:       period.NewService(d, readiness.Inspectors()...),
 		log:           log,
 		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
 	}

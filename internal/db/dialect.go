@@ -48,6 +48,8 @@ var words = map[string]map[Engine]string{
 	"any": {SQLite: "IN (SELECT value FROM json_each(?))", Postgres: "= ANY(?::text[])"},
 	// SQLite knows no figures about the data and might take the wrong index for the one condition that a sign before the column leaves it.
 	"unindexed": {SQLite: "+", Postgres: ""},
+	// Nor that a condition in parentheses is the one that leaves few rows: an index is worth its detour to the rows then.
+	"rare": {SQLite: "unlikely", Postgres: ""},
 	// And as rows, of which each has a value.
 	"texts": {SQLite: "json_each(?) AS w", Postgres: "unnest(?::text[]) AS w (value)"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.

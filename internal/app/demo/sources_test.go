@@ -5,38 +5,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/db"
-	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-func TestTheDemoCompanyHasItsSourcesWithTheirAccounts(t *testing.T) {
-	t.Parallel()
+func (w *world) hasSources(t *testing.T) {
 	const want = `bank plaid Operating account: 1010 Bank accounts, Demo Company, Inc., USD
-card ramp Company cards: 2030 Credit cards, Demo Company, Inc., USD
+card ramp Company cards: 1030 Prepaid company cards, Demo Company, Inc., USD
 other stripe Card payments: 1020 Payment processor balances, Demo Company, Inc., USD
 exchange coinbase Coinbase: Coinbase below 1100 Exchange balances, Demo Company, Inc., 
-exchange kraken Kraken: Kraken below 1100 Exchange balances, Demo Company, Inc., 
+exchange kraken Kraken: Kraken below 1100 Exchange balances, Demo Company GmbH, 
 wallet ethereum Treasury: 1210 Digital assets at cost, Demo Company, Inc., 
 wallet arbitrum Grants on Arbitrum: Grants on Arbitrum below 1200 Digital assets, Demo Company, Inc., 
 bank plaid Geschäftskonto: 1010 Bank accounts, Demo Company GmbH, EUR
 `
-	d := dbtest.Open(t, dbtest.SQLite(t))
-	f, err := demo.Found(t.Context(), app.New(d, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got strings.Builder
-	err = d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		all, err := source.All(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, s := range all {
+	w.read(t, func(ctx context.Context, tx *db.Tx) error {
+		for _, s := range w.sources {
 			a, err := account.Get(ctx, tx, s.LedgerAccountID)
 			if err != nil {
 				return err
@@ -57,7 +43,7 @@ bank plaid Geschäftskonto: 1010 Bank accounts, Demo Company GmbH, EUR
 		}
 		return nil
 	})
-	if err != nil || got.String() != want {
-		t.Errorf("%v\n%s", err, got.String())
+	if got.String() != want {
+		t.Error(got.String())
 	}
 }

@@ -141,6 +141,20 @@ var referrers = []referrer{
 	{"period_closing_balances", "ledger_account_id", "balance of a closed period", "balances of closed periods", `SELECT count(*) AS count, 'of ' || min(b.period_closing_id) AS example FROM period_closings c
 		JOIN period_closing_balances b ON b.organization_id = c.organization_id AND b.period_closing_id = c.period_closing_id AND b.ledger_account_id = ?
 		WHERE c.organization_id = @org`},
+	{"account_units", "ledger_account_id", "quantity of an accounting period", "quantities of accounting periods", `SELECT count(*) AS count, 'of ' || min(u.accounting_period_id) AS example FROM legal_entities e
+		JOIN account_units u ON u.organization_id = e.organization_id AND u.legal_entity_id = e.legal_entity_id AND u.ledger_account_id = ? WHERE e.organization_id = @org`},
+	{"lots", "ledger_account_id", "asset", "assets", few("asset_id", "lots", "ledger_account_id")},
+	{"lot_pools", "ledger_account_id", "pool of assets", "pools of assets", few("pool", "lot_pools", "ledger_account_id")},
+	{"lot_takes", "ledger_account_id", "entry that takes assets", "entries that take assets", few("journal_entry_id", "lot_takes", "ledger_account_id")},
+	{"lot_uses", "ledger_account_id", "use of assets", "uses of assets", few("use_id", "lot_uses", "ledger_account_id")},
+	{"lot_positions", "ledger_account_id", "position of an accounting period", "positions of accounting periods", few("accounting_period_id", "lot_positions", "ledger_account_id")},
+	{"bookings", "ledger_account_id", "entry of a transaction", "entries of transactions", few("journal_entry_id", "bookings", "ledger_account_id")},
+	{"bookings", "offset_ledger_account_id", "entry of a transaction", "entries of transactions", few("journal_entry_id", "bookings", "offset_ledger_account_id")},
+}
+
+// few counts the rows of a table that name an account.
+func few(example, table, column string) string {
+	return "SELECT count(*) AS count, min(" + example + ") AS example FROM (SELECT " + example + " FROM " + table + " WHERE organization_id = @org AND " + column + " = ? LIMIT " + strconv.Itoa(referencesMax) + ") AS r"
 }
 
 type countRow struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
@@ -454,5 +455,24 @@ func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
 
 func selectAllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"is_open = ? ORDER BY pool, acquired_at, seq", true)
+	return lotsOf(rows), err
+}
+
+// between are rows of a period that are dated in a stretch of time.
+const between = "accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?"
+
+func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Use, error) {
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+between, m.Start, m.End, m.FromID)
+	return usesOf(rows), err
+}
+
+func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) error {
+	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start, m.End, m.FromID)
+	return err
+}
+
+func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Lot, error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+`journal_entry_id IN (
+		SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?)`, m.Start, m.End, m.ToID)
 	return lotsOf(rows), err
 }

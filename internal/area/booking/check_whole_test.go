@@ -38,7 +38,7 @@ func (w *world) reverse(e journal.Entry, cascade bool) {
 }
 
 func TestBooksThatWereTruedUpAreFoundWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	alone(t, func(t *testing.T, w *world) {
 		w.book(w.tell("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.book(w.tell("2025-03-10", "A out 0.5 ETH = 1300.00"), "SWAP", "Bank")
 		out, in := w.tell("2025-03-20", "A out 0.25 ETH = 700.00"), w.tell("2025-03-20T12:05:00Z", "B in 0.25 ETH = 700.00")
@@ -53,7 +53,7 @@ func TestBooksThatWereTruedUpAreFoundWhole(t *testing.T) {
 }
 
 func TestBooksWhoseClosedEntriesWereReversedAreFoundWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	alone(t, func(t *testing.T, w *world) {
 		first := w.book(w.tell("2025-02-01", "A in 1 ETH = 2000.00"), "SWAP", "Bank")
 		w.book(w.tell("2025-02-02", "A in 1 ETH = 3000.00"), "SWAP", "Bank")
 		w.book(w.tell("2025-03-09", "A out 0.2 ETH = 1300.00"), "SWAP", "Bank")
@@ -68,7 +68,7 @@ func TestBooksWhoseClosedEntriesWereReversedAreFoundWhole(t *testing.T) {
 }
 
 func TestBooksWithDeficitsAreFoundWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	alone(t, func(t *testing.T, w *world) {
 		zero := entity.ShortAtZeroBasis
 		if _, err := w.entities.Update(w.ctx, w.us, entity.UpdateParams{ShortDisposal: &zero}); err != nil {
 			t.Fatal(err)
@@ -86,23 +86,23 @@ func TestBooksWithDeficitsAreFoundWhole(t *testing.T) {
 }
 
 func TestBooksOfSeveralLegalEntitiesAndOpeningsAreFoundWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	alone(t, func(t *testing.T, w *world) {
 		assets := asset.NewService(w.db, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
 		w.tell("2025-01-10", "A in 2 ETH = 4000.00") // which the openings are before
 		held, err := assets.Create(w.ctx, asset.CreateParams{
-			AssetType: "ETH", Quantity: money.MustParse("3"), CostBasis: money.MustParse("1000"), LegalEntityID: w.us, LedgerAccountID: w.sources["A"].LedgerAccountID, SourceID: w.sources["A"].ID, DateReceived: "2024-05-05",
+			AssetType: "ETH", Quantity: money.MustParse("3"), CostBasis: money.MustParse("1000"), LegalEntityID: w.us, LedgerAccountID: w.source("A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-05",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		free, err := assets.Create(w.ctx, asset.CreateParams{
-			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: w.sources["A"].LedgerAccountID, SourceID: w.sources["A"].ID, DateReceived: "2024-05-06",
+			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: w.source("A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-06",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.book(w.tell("2025-03-10", "A out 1.5 ETH = 3900.00"), "SWAP", "Bank")
-		out, in := w.tell("2025-03-20", "A out 0.25 ETH = 700.00"), w.tell("2025-03-20T12:05:00Z", "SubWallet in 0.25 ETH = 700.00")
+		out, in := w.tell("2025-03-20", "A out 0.25 ETH = 700.00"), w.tell("2025-03-20T12:05:00Z", "SubA in 0.25 ETH = 700.00")
 		w.link(out, in)
 		w.book(out, "INTERCOMPANY TRANSFER", "")
 		w.well()

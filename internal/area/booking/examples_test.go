@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/transfers"
@@ -137,6 +138,22 @@ var examples = []example{
 	{name: "gas in another asset", kind: "INTERNAL TRANSFER", legs: []string{"A out 100 USDC = 100.00 gas 0.001 ETH", "B in 100 USDC = 100.00"}, holds: []string{"A in 100 USDC = 99.00"},
 		lines: "Dr B 99.00; Dr Network fees 2.40; Cr A 99.00; Cr A 1.50; Cr Realized gains 0.90",
 		lots:  "A 1.999 ETH 2998.50 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 100 USDC 99.00 2025-08-01"},
+	{name: "gas that the value counts", kind: "EXPENSE", legs: []string{"A out 100 USDC = 102.40 fee 2.40 gas 0.001 ETH"}, target: "Contractors", holds: []string{"A in 100 USDC = 99.00"},
+		lines: "Dr Contractors 100.00; Dr Network fees 2.40; Cr A 99.00; Cr A 1.50; Cr Realized gains 1.90", lots: "A 1.999 ETH 2998.50 2025-01-10; A 3 ETH 6000.00 2025-06-01"},
+	{name: "gas of a sale, fees netted", kind: "SWAP", legs: []string{"A out 100 USDC = 100.00 gas 0.001 ETH", "Bank in 100 USD = 100.00"}, holds: []string{"A in 100 USDC = 99.00"}, policy: net,
+		lines: "Dr Bank 100.00; Cr A 99.00; Cr A 1.50; Dr Realized losses 1.40; Cr Realized gains 0.90", lots: "A 1.999 ETH 2998.50 2025-01-10; A 3 ETH 6000.00 2025-06-01"},
+	{name: "mint of an own token", kind: "MINTING", legs: []string{"A in 1000 OWN = 500.00"}, lots: "A 1000 OWN 0.00 2025-09-15; " + untouched},
+	{name: "mint of an own token, paid for", kind: "MINTING", legs: []string{"A out 0.01 ETH = 24.00", "A in 1000 OWN"},
+		lines: "Dr Network fees 24.00; Cr A 15.00; Cr Realized gains 9.00", lots: "A 1.99 ETH 2985.00 2025-01-10; A 1000 OWN 0.00 2025-09-15; A 3 ETH 6000.00 2025-06-01"},
+	{name: "mint without what was paid", kind: "MINTING", legs: []string{"A in 1 NFT = 240.00 token 7"}, lines: "Cr Swap clearing 240.00; Dr A 240.00", lots: "A 1 NFT 240.00 2025-09-15; " + untouched},
+	{name: "invoice paid in ETH", kind: "INVOICE", legs: []string{"A in 0.5 ETH = 1200.00"}, target: "Accounts receivable",
+		lines: "Cr Accounts receivable 1200.00; Dr A 1200.00", lots: "A 0.5 ETH 1200.00 2025-09-15; " + untouched},
+	{name: "bill paid in ETH", kind: "BILL", legs: []string{"A out 0.5 ETH = 1200.00"}, target: "Accounts payable",
+		lines: "Dr Accounts payable 1200.00; Cr A 750.00; Cr Realized gains 450.00", lots: "A 1.5 ETH 2250.00 2025-01-10; A 3 ETH 6000.00 2025-06-01"},
+	{name: "refund given in ETH", kind: "REFUND", legs: []string{"A out 0.5 ETH = 1200.00"}, target: "Sales refunds",
+		lines: "Dr Sales refunds 1200.00; Cr A 750.00; Cr Realized gains 450.00", lots: "A 1.5 ETH 2250.00 2025-01-10; A 3 ETH 6000.00 2025-06-01"},
+	{name: "purchase without a quote", kind: "SWAP", legs: []string{"Bank out 5000 USD", "A in 2 ETH"},
+		lines: "Dr A 5000.00; Cr Bank 5000.00", lots: "A 2 ETH 5000.00 2025-09-15; " + untouched},
 	{name: "the target is another source", kind: "WITHDRAWAL", legs: []string{"A out 1 ETH = 2400.00"}, target: "B",
 		lines: "Dr B 1500.00; Cr A 1500.00", lots: "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 1 ETH 1500.00 2025-01-10"},
 	{name: "the target is another source, inwards", kind: "DEPOSIT", legs: []string{"B in 1 ETH = 2400.00"}, target: "A",
@@ -178,11 +195,11 @@ func (w *world) batch(kind, target string, all ...txn.Transaction) []booking.Mad
 }
 
 // happens tells the legs of an example and links them.
-func (e example) happens(w *world) []txn.Transaction {
+func (e example) happens(w *world, day string) []txn.Transaction {
 	w.Helper()
 	var legs []txn.Transaction
 	for _, text := range e.legs {
-		legs = append(legs, w.tell(eventDay, text))
+		legs = append(legs, w.tell(day, text))
 	}
 	if len(legs) == 2 {
 		kind := map[string]transfer.Kind{"SWAP": transfer.Swap, "NON_TAXABLE_CONVERSION": transfer.Swap, "NFT": transfer.Swap, "MINTING": transfer.Swap}[e.kind]
@@ -196,6 +213,10 @@ func (e example) happens(w *world) []txn.Transaction {
 // Every worked example, asked for by each of its legs.
 func TestExamples(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
+		own := true
+		if _, err := assetpolicy.NewService(world.db).Put(world.ctx, assetpolicy.PutParams{AssetType: "OWN", OwnToken: &own}); err != nil {
+			t.Fatal(err)
+		}
 		world.price("ETH", "2025-09-15", "2400")
 		world.rate("EUR", "USD", "2025-09-15", "1.1")
 		for _, x := range examples {
@@ -203,7 +224,7 @@ func TestExamples(t *testing.T) {
 				t.Run(strings.Join([]string{x.name, text}, ": "), func(t *testing.T) {
 					w := world.stage(t, x.policy)
 					w.base(x.holds...)
-					legs := x.happens(w)
+					legs := x.happens(w, eventDay)
 					made := w.book(legs[asked], x.kind, x.target)
 					if got := w.lines(made.Entry); got != x.lines {
 						t.Errorf("lines\n got %s\nwant %s", got, x.lines)

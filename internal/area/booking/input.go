@@ -209,7 +209,11 @@ func (m builder) leg(ctx context.Context, t txn.Transaction, own map[string]asse
 	return l, fee, err
 }
 
+// chainOf is where an asset is held. An exchange holds it on none: what it tells is the network something came or went by.
 func chainOf(t txn.Transaction) string {
+	if t.Source.Type == source.Exchange {
+		return ""
+	}
 	if t.Crypto != nil && t.Crypto.Chain != "" {
 		return strings.ToLower(t.Crypto.Chain)
 	}

@@ -1,6 +1,7 @@
 package booking_test
 
 import (
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"strings"
 	"testing"
@@ -29,6 +30,23 @@ func (w *world) closeThrough(legalEntityID, key string) {
 		}
 		if _, err := w.periods.Close(w.ctx, p.ID, legalEntityID); err != nil {
 			w.Fatalf("%s: %v", p.Key, err)
+		}
+	}
+}
+
+// closeSome closes the next month of a legal entity that is over, if it can be.
+func (w *world) closeSome(legalEntityID string) {
+	w.Helper()
+	all, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i := len(all.Items) - 1; i >= 0; i-- {
+		if !closedFor(all.Items[i], legalEntityID) {
+			if _, err := w.periods.Close(w.ctx, all.Items[i].ID, legalEntityID); err != nil && fault.KindOf(err) != fault.Conflict {
+				w.Fatal(err)
+			}
+			return
 		}
 	}
 }
@@ -144,19 +162,24 @@ func TestTrueUp(t *testing.T) {
 	})
 }
 
-// net is what stands on an account of the first legal entity, debits less credits.
-func (w *world) net(name string) string {
+// net is what stands on accounts of the first legal entity, debits less credits.
+func (w *world) net(names ...string) string {
 	w.Helper()
-	all, err := w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100})
-	if err != nil {
-		w.Fatal(err)
-	}
 	sum := zero
-	for _, l := range all.Items {
-		if l.Side == "DEBIT" {
-			sum = sum.Add(l.Amount)
-		} else {
-			sum = sum.Sub(l.Amount)
+	for _, name := range names {
+		all := page.Page[journal.AccountLine]{HasMore: true}
+		for all.HasMore {
+			var err error
+			if all, err = w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100, Cursor: all.NextCursor}); err != nil {
+				w.Fatal(err)
+			}
+			for _, l := range all.Items {
+				if l.Side == "DEBIT" {
+					sum = sum.Add(l.Amount)
+				} else {
+					sum = sum.Sub(l.Amount)
+				}
+			}
 		}
 	}
 	return sum.String()
@@ -264,6 +287,93 @@ func TestDraftOfClosedMonth(t *testing.T) {
 		w.well()
 		if strings.Contains(w.lots(), "A 2 ETH") {
 			t.Error(w.lots())
+		}
+	})
+}
+
+// What is corrected without other lines keeps its lots, in whatever period it counts then.
+func TestCorrectDate(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		text := func(s string) *string { return &s }
+		for name, x := range map[string]struct {
+			closed  string
+			p       journal.UpdateParams
+			at, was string
+		}{
+			"memo":                              {"", journal.UpdateParams{Memo: text("noted")}, "2025-07-01", ""},
+			"another day":                       {"", journal.UpdateParams{AccountingDate: text("2025-07-02")}, "2025-07-02", ""},
+			"another month":                     {"", journal.UpdateParams{AccountingDate: text("2025-10-02")}, "2025-10-02", ""},
+			"memo, closed":                      {"2025-07", journal.UpdateParams{Memo: text("noted")}, "2025-08-01", "2025-07-01"},
+			"another month, closed":             {"2025-07", journal.UpdateParams{AccountingDate: text("2025-10-02")}, "2025-10-02", ""},
+			"another month that is closed, too": {"2025-07", journal.UpdateParams{AccountingDate: text("2025-06-02")}, "2025-08-01", "2025-06-02"},
+		} {
+			w := world.stage(t)
+			w.base()
+			out, in := w.tell("2025-07-01", "A out 2 ETH = 4000.00 fee 2.00 (0.001)"), w.tell("2025-07-01", "B in 1.999 ETH = 3998.00")
+			w.link(out, in)
+			moved := w.book(out, "INTERNAL TRANSFER", "")
+			if x.closed != "" {
+				w.closeThrough(w.us, x.closed)
+			}
+			now, err := w.journal.Correct(w.ctx, moved.ID, x.p)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			w.dated(name, booking.Made{Guided: now}, x.at, x.was)
+			w.booked(now.Entry, out, in)
+			w.left(name, "A 3 ETH 6000.00 2025-06-01; B 1.999 ETH 2998.50 2025-01-10")
+			w.well()
+			// Everything still follows from it.
+			w.book(w.tell("2025-01-01", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
+			w.left(name+", late", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.999 ETH 999.00 2025-01-01; B 1 ETH 1500.00 2025-01-10")
+			w.well()
+			if _, err := w.journal.Reverse(w.ctx, w.again(out).JournalEntryID, journal.ReverseParams{}); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			w.free(out, in)
+			w.left(name+", reversed", "A 1 ETH 1000.00 2025-01-01; "+untouched)
+			w.well()
+		}
+	})
+}
+
+// A true-up stands and falls with what it trues up.
+func TestTrueUpStands(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		sale := w.tell("2025-07-01", "A out 2 ETH = 4000.00")
+		sold := w.book(sale, "EXPENSE", "Contractors")
+		w.closeThrough(w.us, "2025-07")
+		w.book(w.tell("2025-01-01", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
+		up := w.trueUps(sale)[0]
+		before := w.everything()
+		memo, lines := "noted", []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "1.00", Currency: "USD"}, {LedgerAccountID: w.accountID("Sales"), Side: "CREDIT", Amount: "1.00", Currency: "USD"}}
+		_, err := w.journal.Reverse(w.ctx, up.ID, journal.ReverseParams{})
+		w.refusedAs("reversing", err, fault.Conflict, sale.SequenceNumber())
+		_, err = w.journal.Unpost(w.ctx, up.ID)
+		w.refusedAs("unposting", err, fault.Conflict, sale.SequenceNumber())
+		_, err = w.journal.Correct(w.ctx, up.ID, journal.UpdateParams{Memo: &memo})
+		w.refusedAs("correcting", err, fault.Conflict, sale.SequenceNumber())
+		_, err = w.journal.Correct(w.ctx, up.ID, journal.UpdateParams{Lines: &lines})
+		w.refusedAs("correcting lines", err, fault.Conflict, sale.SequenceNumber())
+		w.reopen(w.us, "2025-07")
+		_, err = w.journal.Unpost(w.ctx, sold.ID)
+		w.refusedAs("unposting what is trued up", err, fault.Conflict, "reverse")
+		date := "2025-10-01"
+		_, err = w.journal.Correct(w.ctx, sold.ID, journal.UpdateParams{AccountingDate: &date})
+		w.refusedAs("moving what is trued up", err, fault.Conflict, "reverse")
+		delete(before, "journal_entries")
+		if now := w.everything(); len(now["lot_uses"]) != len(before["lot_uses"]) || len(now["journal_lines"]) != len(before["journal_lines"]) {
+			t.Error("something was written")
+		}
+		marketing := w.accountID("Marketing")
+		m, err := w.bookings.Correct(w.ctx, sold.ID, booking.CorrectParams{LedgerAccountID: &marketing})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expect("corrected", m, "Dr Marketing 4000.00; Cr A 2500.00; Cr Realized gains 1500.00")
+		if len(w.trueUps(sale)) != 1 || w.net("Realized gains") != "-1500" || w.net("Contractors") != "0" {
+			t.Errorf("%d true-ups, gains %s", len(w.trueUps(sale)), w.net("Realized gains"))
 		}
 	})
 }

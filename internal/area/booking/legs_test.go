@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/txn"
 )
 
 // expect compares an entry with its lines.
@@ -113,5 +114,34 @@ func TestIntercompanyCurrencies(t *testing.T) {
 			w.booked(made.Entry, out, in)
 			w.well()
 		}
+	})
+}
+
+// Lots that are brought to another account than the source's are kept apart from the others of the source, and taken from there by naming it.
+func TestOffsetAccount(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		staked := func(t txn.Transaction, kind, target string) booking.Made {
+			w.Helper()
+			made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target), OffsetAccountID: w.accountID("Staked digital assets"), AutoPost: true}},
+				func(int) string { return "" }, false)
+			if err != nil {
+				w.Fatal(err)
+			}
+			return made[0]
+		}
+		w.expect("in", staked(w.tell("2025-01-05", "A in 1 ETH = 1000.00"), "STAKING_REWARD", "Staking income"), "Cr Staking income 1000.00; Dr Staked digital assets 1000.00")
+		w.left("apart", "Staked digital assets 1 ETH 1000.00 2025-01-05; "+untouched)
+		w.expect("from the source", w.book(w.tell(eventDay, "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"), "Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
+		out := w.tell(eventDay, "A out 0.5 ETH = 1200.00")
+		w.expect("from the account", staked(out, "EXPENSE", "Contractors"), "Dr Contractors 1200.00; Cr Staked digital assets 500.00; Cr Realized gains 700.00")
+		w.left("taken", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; Staked digital assets 0.5 ETH 500.00 2025-01-05")
+		a := w.accountID("A")
+		m, err := w.bookings.Correct(w.ctx, w.again(out).JournalEntryID, booking.CorrectParams{OffsetAccountID: &a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expect("from the source after all", m, "Dr Contractors 1200.00; Cr A 750.00; Cr Realized gains 450.00")
+		w.left("after all", "A 0.5 ETH 750.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; Staked digital assets 1 ETH 1000.00 2025-01-05")
 	})
 }

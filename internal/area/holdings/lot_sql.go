@@ -52,7 +52,7 @@ const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger
 
 // usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
 func usedSince(what, name string) string {
-	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND " + name + ".asset_id = l.asset_id AND " + name + ".accounting_date >= ?)"
+	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name + ".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
 // selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that had not come is not among them;
@@ -62,10 +62,7 @@ func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, a
 	if w.end.IsZero() {
 		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
 	} else {
-		q = db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
-			" FROM lots AS l WHERE l.organization_id = @org AND l.acquired_at < ?"+
-			" AND (SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?",
-			w.end, w.end, w.end, w.end)
+		q = lotsBefore(w.end)
 		if life != open {
 			q.And("l.emptied_at >= ?", w.end)
 		}
@@ -85,6 +82,24 @@ func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, a
 		out[i] = r.state()
 	}
 	return out, err
+}
+
+// lotsBefore reads lots as they were before an end, of those that had come.
+func lotsBefore(end time.Time) *db.Query {
+	return db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
+		" FROM lots AS l WHERE l.organization_id = @org AND l.acquired_at < ?"+
+		" AND (SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?",
+		end, end, end, end)
+}
+
+// selectLot reads one lot, as it was before an end.
+func selectLot(ctx context.Context, tx *db.Tx, lotID string, end time.Time) (LotState, bool, error) {
+	q := lotsBefore(end).And("l.asset_id = ?", lotID)
+	rows, err := db.All[lotRow](ctx, tx, q.Then(""), q.Args...)
+	if err != nil || len(rows) == 0 {
+		return LotState{}, false, err
+	}
+	return rows[0].state(), true, nil
 }
 
 // errNone says that no asset follows.

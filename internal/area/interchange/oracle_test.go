@@ -318,10 +318,10 @@ func agreesWithBeancount(t rapid.TB, w *world) {
 
 func moved(c statement.TrialCell) money.Decimal { return c.Debits.Sub(c.Credits) }
 
-func TestHledgerAndBeancountReportTheSameOfTheDemoBooks(t *testing.T) {
+func TestHledgerAndBeancountReportTheSameOfTwoYearsOfBooks(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := enter(t, s, s.Demo(t).Founded)
+		w := twoYears(t, s)
 		agreesWithHledger(t, w)
 		agreesWithBeancount(t, w)
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/area/period"
@@ -51,7 +52,11 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 			return nil
 		}
 		if before.Timezone != after.Timezone {
-			if err := period.MoveTo(ctx, tx, after.Timezone); err != nil {
+			moved, err := period.MoveTo(ctx, tx, after.Timezone)
+			if err != nil {
+				return err
+			}
+			if err := asset.Carry(ctx, tx, moved); err != nil {
 				return err
 			}
 		}

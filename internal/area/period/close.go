@@ -46,15 +46,31 @@ func differing(a, b map[string]movement) (ids []string) {
 
 // Close closes a period for one legal entity or, if none is named, for all that the actor sees and it is open for. What stood in it is frozen.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
+	return s.close(ctx, periodID, legalEntityID, "")
+}
+
+// CloseDespite closes a period as Close does, though something stands in the way that may be overridden. The reason is kept with the close.
+func (s *Service) CloseDespite(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
+	reason, err := checkReason("override_reason", reason)
+	if err != nil {
+		return State{}, err
+	}
+	return s.close(ctx, periodID, legalEntityID, reason)
+}
+
+func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string) (State, error) {
 	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
-		x, err := examine(ctx, tx, p, o)
+		x, err := s.examine(ctx, tx, p, o)
 		if err != nil {
 			return err
+		}
+		if override != "" {
+			x.overrule()
 		}
 		if err := x.refusal(); err != nil {
 			return err
 		}
-		closings, err := x.freeze(ctx, tx)
+		closings, err := x.freeze(ctx, tx, override)
 		if err != nil {
 			return err
 		}
@@ -115,14 +131,14 @@ func (x *examination) refusal() error {
 }
 
 // freeze writes down what stands in the period now.
-func (x *examination) freeze(ctx context.Context, tx *db.Tx) ([]Closing, error) {
+func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([]Closing, error) {
 	var closings []Closing
 	var frozen []frozenRow
 	for _, e := range x.entities {
 		d := x.digests[e.ID]
 		c := Closing{
 			ID: tx.NewID(id.PeriodClosing), PeriodID: x.period.ID, LegalEntityID: e.ID, ClosedAt: tx.Now(), ClosedBy: actor.From(ctx).UserID,
-			EntryCount: d.entries, Hash: d.sum(),
+			EntryCount: d.entries, Hash: d.sum(), OverrideReason: override,
 		}
 		closings = append(closings, c)
 		for _, at := range x.positions[e.ID] {
@@ -135,7 +151,7 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx) ([]Closing, error) 
 	return closings, insertFrozen(ctx, tx, frozen)
 }
 
-// ReasonMax bounds why a period is reopened.
+// ReasonMax bounds why a period is reopened, or closed despite something.
 const ReasonMax = 500
 
 // ReopenParams say for which legal entity, empty for all that the actor sees and it is closed for, and why.
@@ -146,9 +162,9 @@ type ReopenParams struct {
 
 // Reopen opens a period again. What was frozen is kept as history.
 func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (State, error) {
-	reason := strings.TrimSpace(p.Reason)
-	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
-		return State{}, fault.Invalidf("reason", "must have 1 to %d characters that are not blank", ReasonMax)
+	reason, err := checkReason("reason", p.Reason)
+	if err != nil {
+		return State{}, err
 	}
 	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
 		_, closed := o.split(p)
@@ -169,6 +185,15 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.reopened", ResourceType: "accounting_period", ResourceID: p.ID, Before: p.facts(before), After: p.facts(after)})
 		return nil
 	})
+}
+
+// checkReason gives a reason without blanks around it.
+func checkReason(field, reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
+		return "", fault.Invalidf(field, "must have 1 to %d characters that are not blank", ReasonMax)
+	}
+	return reason, nil
 }
 
 // reopenable refuses to open a month that a later closed one rests on.
@@ -203,7 +228,7 @@ func (c Closing) facts() map[string]any {
 	}
 	out := map[string]any{
 		"legal_entity_id": c.LegalEntityID, "status": StatusClosed, "period_closing_id": c.ID, "closed_at": c.ClosedAt, "closed_by": db.OrNull(c.ClosedBy),
-		"entry_count": c.EntryCount, "hash": c.Hash,
+		"entry_count": c.EntryCount, "hash": c.Hash, "override_reason": db.OrNull(c.OverrideReason),
 	}
 	if c.ReopenedAt != nil {
 		out["status"], out["reopened_at"], out["reopened_by"], out["reason"] = StatusOpen, c.ReopenedAt, db.OrNull(c.ReopenedBy), c.ReopenReason

@@ -20,36 +20,42 @@ type stretch struct {
 	to         calendar.Month
 }
 
-// MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another month. Dates do not
-// change. It refuses when a posted entry would leave or enter a period that is closed for one of its legal entities. It is a building block.
-func MoveTo(ctx context.Context, tx *db.Tx, zone string) error {
+// Moved is a stretch of time whose entries changed from one period to another.
+type Moved struct {
+	Start, End   time.Time
+	FromID, ToID string
+}
+
+// MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another month, and says which. Dates do
+// not change. It refuses when a posted entry would leave or enter a period that is closed for one of its legal entities. It is a building block.
+func MoveTo(ctx context.Context, tx *db.Tx, zone string) ([]Moved, error) {
 	if _, err := head.Touch(ctx, tx); err != nil {
-		return err
+		return nil, err
 	}
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	periods, err := selectAll(ctx, tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	moved, stretches, err := shift(ctx, tx, periods, loc)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := unbound(ctx, tx, periods, stretches, zone); err != nil {
-		return err
+		return nil, err
 	}
 	if err := updateBounds(ctx, tx, moved); err != nil {
-		return err
+		return nil, err
 	}
 	months := make([]calendar.Month, len(stretches))
 	for i, s := range stretches {
 		months[i] = s.to
 	}
 	if periods, err = fill(ctx, tx, loc, months); err != nil {
-		return err
+		return nil, err
 	}
 	return carry(ctx, tx, periods, stretches)
 }
@@ -104,7 +110,7 @@ func unbound(ctx context.Context, tx *db.Tx, periods []Period, stretches []stret
 }
 
 // carry moves entries and what they add up to.
-func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch) error {
+func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch) (out []Moved, err error) {
 	byKey := map[string]Period{}
 	for _, p := range periods {
 		byKey[p.Key] = p
@@ -112,7 +118,11 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 	for _, s := range stretches {
 		rows, err := selectStretch(ctx, tx, s)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		held, err := selectStretchUnits(ctx, tx, s)
+		if err != nil {
+			return nil, err
 		}
 		to, totals := byKey[s.to.Key()], book.Totals{}
 		for _, r := range rows {
@@ -120,12 +130,23 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 			totals.Add(to.ID, r.lines())
 		}
 		if err := balance.Add(ctx, tx, totals); err != nil {
-			return err
+			return nil, err
+		}
+		units := balance.Units{}
+		for _, h := range held {
+			at := balance.UnitKey{Entity: h.LegalEntityID, Account: h.LedgerAccountID, Unit: h.Unit, Period: s.from.ID}
+			units.Put(at, h.quantity().Neg(), h.amount().Neg())
+			at.Period = to.ID
+			units.Put(at, h.quantity(), h.amount())
+		}
+		if err := balance.AddUnits(ctx, tx, units); err != nil {
+			return nil, err
 		}
 		n, err := moveEntries(ctx, tx, s, to.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		out = append(out, Moved{s.start, s.end, s.from.ID, to.ID})
 		// Entries changed, though none of what they say: the log tells which by the stretch. No event: nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
 			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, Silent: true,
@@ -133,5 +154,5 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 			After:  map[string]any{"accounting_period_id": to.ID, "key": to.Key, "dated_from": s.start, "dated_before": s.end, "entries": n},
 		})
 	}
-	return nil
+	return out, nil
 }

@@ -59,6 +59,29 @@ func selectStretch(ctx context.Context, tx *db.Tx, s stretch) ([]stretchRow, err
 		WHERE `+inStretch+` AND e.status = 'posted' GROUP BY l.legal_entity_id, l.ledger_account_id, e.tag_ids, l.tag_ids`, s.start, s.end, s.from.ID)
 }
 
+type stretchUnit struct {
+	LegalEntityID   string         `db:"legal_entity_id"`
+	LedgerAccountID string         `db:"ledger_account_id"`
+	Unit            string         `db:"unit"`
+	QuantityIn      *money.Decimal `db:"quantity_in"`
+	QuantityOut     *money.Decimal `db:"quantity_out"`
+	Debits          *money.Decimal `db:"debits"`
+	Credits         *money.Decimal `db:"credits"`
+}
+
+func (u stretchUnit) quantity() money.Decimal { return orZero(u.QuantityIn).Sub(orZero(u.QuantityOut)) }
+
+func (u stretchUnit) amount() money.Decimal { return orZero(u.Debits).Sub(orZero(u.Credits)) }
+
+// selectStretchUnits adds up the posted lines of a stretch that hold assets or foreign money.
+func selectStretchUnits(ctx context.Context, tx *db.Tx, s stretch) ([]stretchUnit, error) {
+	return db.All[stretchUnit](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, l.unit,
+			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.quantity END) AS quantity_in, {dec_sum}(CASE WHEN l.credit_or_debit = 'CREDIT' THEN l.quantity END) AS quantity_out,
+			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit = 'CREDIT' THEN l.base_amount END) AS credits
+		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
+		WHERE `+inStretch+` AND e.status = 'posted' AND l.unit IS NOT NULL GROUP BY l.legal_entity_id, l.ledger_account_id, l.unit`, s.start, s.end, s.from.ID)
+}
+
 // moveEntries puts the entries of a stretch into another period. A draft that has none yet gets none.
 func moveEntries(ctx context.Context, tx *db.Tx, s stretch, toID string) (int64, error) {
 	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?

@@ -46,6 +46,8 @@ type Closing struct {
 	ReopenedAt    *time.Time
 	ReopenedBy    string
 	ReopenReason  string
+	// OverrideReason is why it was closed although something stood in the way.
+	OverrideReason string
 }
 
 // All gives every period, in order. It is a building block.

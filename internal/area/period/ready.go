@@ -29,6 +29,22 @@ type Verdict struct {
 	Count         int64
 	Message       string
 	SampleIDs     []string // a few of what was counted
+	Overridable   bool     // The period may be closed all the same, for a reason.
+}
+
+// Inspector looks at something that may stand between a period and its close, and gives a verdict for each of some legal entities.
+type Inspector func(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalEntity) ([]Verdict, error)
+
+// Judge gives the outcome of a check: it passes when nothing was counted.
+func Judge(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) Verdict {
+	v := Verdict{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
+	if count > 0 {
+		v.Outcome, v.Message = Fail, failed
+	}
+	if v.SampleIDs == nil {
+		v.SampleIDs = []string{}
+	}
+	return v
 }
 
 // Outcome is how a check ended.
@@ -49,6 +65,7 @@ const (
 	CodeDrafts            = "drafts"
 	CodeSuspense          = "suspense_balance"
 	CodeClearing          = "clearing_balance"
+	CodeInTransit         = "lots_in_transit"
 	CodeUnbalancedPeriod  = "unbalanced_period"
 	CodeBalancesDiffer    = "balances_differ"
 	CodeUnbalancedEntries = "unbalanced_entries"
@@ -67,9 +84,12 @@ func (s *Service) Readiness(ctx context.Context, periodID, legalEntityID string)
 		if err != nil {
 			return err
 		}
-		x, err := examine(ctx, tx, r.Period, o)
+		x, err := s.examine(ctx, tx, r.Period, o)
+		if err != nil {
+			return err
+		}
 		r.Checks = x.verdicts
-		return err
+		return nil
 	})
 	return r, err
 }
@@ -88,24 +108,27 @@ type examination struct {
 	period    Period
 	entities  []entity.LegalEntity
 	positions map[string][]Position // by legal entity
+	parked    map[string][]parked   // by legal entity
 	digests   map[string]*digest    // by legal entity
 	verdicts  []Verdict
 }
 
-// verdict adds the outcome of a check: it passes when nothing was counted.
+// verdict adds the outcome of a check.
 func (x *examination) verdict(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) {
-	v := Verdict{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
-	if count > 0 {
-		v.Outcome, v.Message = Fail, failed
+	x.verdicts = append(x.verdicts, Judge(e, code, count, samples, passed, failed))
+}
+
+// overrule lets what may be overridden stand in the way no more.
+func (x *examination) overrule() {
+	for i, v := range x.verdicts {
+		if v.Outcome == Fail && v.Overridable {
+			x.verdicts[i].Outcome = Warn
+		}
 	}
-	if v.SampleIDs == nil {
-		v.SampleIDs = []string{}
-	}
-	x.verdicts = append(x.verdicts, v)
 }
 
 // examine runs every check there is.
-func examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination, error) {
+func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination, error) {
 	open, closed := o.split(p)
 	x := &examination{period: p, entities: open}
 	if len(open) == 0 {
@@ -121,6 +144,13 @@ func examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination,
 		if err := check(ctx, tx, o); err != nil {
 			return nil, err
 		}
+	}
+	for _, inspect := range s.inspectors {
+		verdicts, err := inspect(ctx, tx, p, open)
+		if err != nil {
+			return nil, err
+		}
+		x.verdicts = append(x.verdicts, verdicts...)
 	}
 	return x, nil
 }
@@ -192,6 +222,9 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 	if x.positions, err = selectPositions(ctx, tx, x.period, idsOf(x.entities)); err != nil {
 		return err
 	}
+	if x.parked, err = selectParked(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+		return err
+	}
 	if x.digests, err = digests(ctx, tx, x.period, idsOf(x.entities)); err != nil {
 		return err
 	}
@@ -205,9 +238,19 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 	return nil
 }
 
-// uncleared checks that nothing is left on the accounts that things only pass through.
+// uncleared checks that nothing is left on the accounts that things only pass through. Lots that are parked there are on their way, which is no
+// fault: they are listed.
 func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]account.Account) {
-	var ids, texts [2][]string // clearing, suspense
+	var ids, texts [3][]string // clearing, suspense, on the way
+	waits := map[string]money.Decimal{}
+	for _, w := range x.parked[e.ID] {
+		waits[w.LedgerAccountID] = waits[w.LedgerAccountID].Add(w.Basis)
+	}
+	for _, w := range x.parked[e.ID] {
+		if a := accounts[w.LedgerAccountID]; a.Clearing && x.closing(e, a.ID).Equal(waits[a.ID]) {
+			ids[2], texts[2] = append(ids[2], a.ID), append(texts[2], fmt.Sprintf("%s %s on %s", w.Quantity, w.AssetType, a))
+		}
+	}
 	for _, at := range x.positions[e.ID] {
 		a := accounts[at.LedgerAccountID]
 		if at.Closing.IsZero() || !a.Clearing && a.Role != account.RoleSuspense {
@@ -216,11 +259,28 @@ func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]accoun
 		sort := 0
 		if a.Role == account.RoleSuspense {
 			sort = 1
+		} else if at.Closing.Equal(waits[a.ID]) {
+			continue
 		}
 		ids[sort], texts[sort] = append(ids[sort], a.ID), append(texts[sort], fmt.Sprintf("%s %s %s", a, at.Closing.Fixed(e.BaseCurrency), e.BaseCurrency))
 	}
 	x.verdict(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense", "something is in suspense: "+few(texts[1], len(texts[1])))
 	x.verdict(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero", "clearing accounts are not at zero: "+few(texts[0], len(texts[0])))
+	if n := len(ids[2]); n > 0 {
+		v := Judge(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+few(texts[2], n))
+		v.Outcome = Warn
+		x.verdicts = append(x.verdicts, v)
+	}
+}
+
+// closing is what stands on an account at the end.
+func (x *examination) closing(e entity.LegalEntity, accountID string) money.Decimal {
+	for _, at := range x.positions[e.ID] {
+		if at.LedgerAccountID == accountID {
+			return at.Closing
+		}
+	}
+	return money.Decimal{}
 }
 
 // balanced checks that debits and credits are equal, in the period and before it.

@@ -12,10 +12,13 @@ import (
 )
 
 // Service holds the use cases.
-type Service struct{ db *db.DB }
+type Service struct {
+	db         *db.DB
+	inspectors []Inspector
+}
 
-// NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d} }
+// NewService makes one. The inspectors look at what periods know nothing of.
+func NewService(d *db.DB, inspectors ...Inspector) *Service { return &Service{d, inspectors} }
 
 // Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and take in every period they touch.
 type Filter struct {

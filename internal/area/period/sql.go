@@ -66,14 +66,15 @@ type closingRow struct {
 	ReopenedAt    *time.Time `db:"reopened_at"`
 	ReopenedBy    *string    `db:"reopened_by"`
 	ReopenReason  *string    `db:"reopen_reason"`
+	Override      *string    `db:"override_reason"`
 }
 
 func (r closingRow) closing() Closing {
-	return Closing{r.ID, r.PeriodID, r.LegalEntityID, r.ClosedAt, db.OrEmpty(r.ClosedBy), r.EntryCount, r.Hash, r.ReopenedAt, db.OrEmpty(r.ReopenedBy), db.OrEmpty(r.ReopenReason)}
+	return Closing{r.ID, r.PeriodID, r.LegalEntityID, r.ClosedAt, db.OrEmpty(r.ClosedBy), r.EntryCount, r.Hash, r.ReopenedAt, db.OrEmpty(r.ReopenedBy), db.OrEmpty(r.ReopenReason), db.OrEmpty(r.Override)}
 }
 
 func toRow(c Closing) closingRow {
-	return closingRow{c.ID, c.PeriodID, c.LegalEntityID, c.ClosedAt, db.OrNull(c.ClosedBy), c.EntryCount, c.Hash, c.ReopenedAt, db.OrNull(c.ReopenedBy), db.OrNull(c.ReopenReason)}
+	return closingRow{c.ID, c.PeriodID, c.LegalEntityID, c.ClosedAt, db.OrNull(c.ClosedBy), c.EntryCount, c.Hash, c.ReopenedAt, db.OrNull(c.ReopenedBy), db.OrNull(c.ReopenReason), db.OrNull(c.OverrideReason)}
 }
 
 var closingQuery = "SELECT " + db.Columns[closingRow]() + " FROM period_closings WHERE organization_id = @org"

@@ -17,12 +17,6 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// LedgerParams say which lines a general ledger lists. It is not translated: each line is what was booked.
-type LedgerParams struct {
-	Params
-	AccountIDs []string
-}
-
 // Line is one posted line. Amounts are in the legal entity's currency, balances in the natural sign of the account.
 type Line struct {
 	Account       account.Account
@@ -77,8 +71,9 @@ func placeOf(key []string) (p place, err error) {
 	return p, nil
 }
 
-// GeneralLedger lists posted lines, account by account in the order of the chart, each by date, with the balance before and after it.
-func (s *Service) GeneralLedger(ctx context.Context, p LedgerParams, pr page.Request) (page.Page[Line], error) {
+// GeneralLedger lists posted lines, account by account in the order of the chart, each by date, with the balance before and after it. It is not
+// translated: each line is what was booked.
+func (s *Service) GeneralLedger(ctx context.Context, p Params, pr page.Request) (page.Page[Line], error) {
 	span, err := p.check()
 	if err != nil {
 		return page.Page[Line]{}, err
@@ -93,7 +88,7 @@ func (s *Service) GeneralLedger(ctx context.Context, p LedgerParams, pr page.Req
 			from = &at
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			r, err := cover(ctx, tx, p.Params, span)
+			r, err := cover(ctx, tx, p, span)
 			if err != nil {
 				return err
 			}
@@ -102,16 +97,6 @@ func (s *Service) GeneralLedger(ctx context.Context, p LedgerParams, pr page.Req
 		})
 		return out, err
 	})
-}
-
-func (p LedgerParams) check() (span, error) {
-	var faults fault.List
-	s, err := p.Params.check()
-	if err := faults.Take(err); err != nil {
-		return s, err
-	}
-	atMost(&faults, "ledger_account_ids", p.AccountIDs)
-	return s, faults.Err()
 }
 
 // walk reads the lines of one account after another.
@@ -124,13 +109,13 @@ type walk struct {
 	nets     []money.Decimal // by account and period, debits less credits
 }
 
-func (r *reading) lines(ctx context.Context, tx *db.Tx, p LedgerParams, from *place, limit int) ([]Line, error) {
-	currency, err := r.currency(p.Params)
+func (r *reading) lines(ctx context.Context, tx *db.Tx, p Params, from *place, limit int) ([]Line, error) {
+	currency, err := r.currency(p)
 	if err != nil {
 		return nil, fault.Invalidf("legal_entity_ids", "must be legal entities that keep their books in one currency")
 	}
-	if err := r.known(p.AccountIDs); err != nil || len(r.columns) == 0 {
-		return nil, err
+	if len(r.columns) == 0 {
+		return nil, nil
 	}
 	w := &walk{reading: r, tagID: p.TagID, currency: currency}
 	if err := w.open(ctx, tx); err != nil {
@@ -138,8 +123,7 @@ func (r *reading) lines(ctx context.Context, tx *db.Tx, p LedgerParams, from *pl
 	}
 	var out []Line
 	for i, a := range r.chart {
-		wanted := len(p.AccountIDs) == 0 || slices.Contains(p.AccountIDs, a.ID)
-		if !wanted || from != nil && a.SequenceNumber < from.account {
+		if !r.wanted(a) || from != nil && a.SequenceNumber < from.account {
 			continue
 		}
 		var after *place
@@ -155,15 +139,6 @@ func (r *reading) lines(ctx context.Context, tx *db.Tx, p LedgerParams, from *pl
 		}
 	}
 	return out, nil
-}
-
-func (r *reading) known(accountIDs []string) error {
-	for _, id := range accountIDs {
-		if !slices.ContainsFunc(r.chart, func(a account.Account) bool { return a.ID == id }) {
-			return fault.Missing("ledger account")
-		}
-	}
-	return nil
 }
 
 // open reads what each account moved by in each period.

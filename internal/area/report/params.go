@@ -20,6 +20,7 @@ type Params struct {
 	PeriodIDs            []string // those and PeriodID are shown together
 	FromInception        bool     // every period up to that of EndDate
 	LegalEntityIDs       []string
+	AccountIDs           []string // only these; what is computed from accounts is then made of these alone
 	PresentationCurrency string
 	OmitZero             bool // leave out accounts that are zero throughout
 }
@@ -45,6 +46,7 @@ func (p Params) check() (span, error) {
 	p.apart(&faults)
 	atMost(&faults, "legal_entity_ids", p.LegalEntityIDs)
 	atMost(&faults, "accounting_period_ids", p.PeriodIDs)
+	atMost(&faults, "ledger_account_ids", p.AccountIDs)
 	if p.PresentationCurrency != "" && !money.IsFiat(p.PresentationCurrency) {
 		faults.Addf("presentation_currency", "must be an ISO 4217 currency such as USD")
 	}

@@ -25,6 +25,7 @@ type reading struct {
 	entities []entity.LegalEntity
 	all      bool // the entities are all there are
 	chart    []account.Account
+	only     []string        // the accounts asked for; empty for all
 	periods  []period.Period // up to the last one shown
 	later    bool            // there are periods after those
 	columns  []int
@@ -34,7 +35,7 @@ type reading struct {
 
 // cover finds what a report covers: entities, periods, accounts. What is asked for and not there is missing.
 func cover(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
-	r := &reading{}
+	r := &reading{only: p.AccountIDs}
 	var err error
 	if r.entities, r.all, err = entitiesOf(ctx, tx, p.LegalEntityIDs); err != nil {
 		return nil, err
@@ -55,8 +56,19 @@ func cover(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 		r.periods = periods[:r.columns[n-1]+1]
 	}
 	r.later = len(r.periods) < len(periods)
-	r.chart, err = account.All(ctx, tx)
-	return r, err
+	if r.chart, err = account.All(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, id := range r.only {
+		if !slices.ContainsFunc(r.chart, func(a account.Account) bool { return a.ID == id }) {
+			return nil, fault.Missing("ledger account")
+		}
+	}
+	return r, nil
+}
+
+func (r *reading) wanted(a account.Account) bool {
+	return len(r.only) == 0 || slices.Contains(r.only, a.ID)
 }
 
 // entitiesOf gives the legal entities asked for, or all the key is for. One it is not for is missing like one that is not there.
@@ -135,6 +147,9 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 // accounts says what a statement has to know of each account. Those that nothing was ever posted to are left out where zeros are.
 func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool) {
 	sections := account.Sections(r.chart)
+	if len(r.only) > 0 {
+		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool { return !r.wanted(a) })
+	}
 	if omitZero {
 		used := make(map[string]bool, len(r.chart))
 		for i := range totals {
@@ -165,7 +180,9 @@ func (r *reading) fill(totals []total, closed []closedBalance) {
 		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.ledgerAccountID], Period: periodAt[t.periodID], Debits: t.debits, Credits: t.credits})
 	}
 	for _, c := range closed {
-		r.closed[c.closingID][accountAt[c.ledgerAccountID]] = c.balance
+		if at, shown := accountAt[c.ledgerAccountID]; shown {
+			r.closed[c.closingID][at] = c.balance
+		}
 	}
 }
 
@@ -180,7 +197,7 @@ func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]total, e
 			periods = append(periods, p.ID)
 		}
 	}
-	return selectTotals(ctx, tx, tagID, entities, periods)
+	return selectTotals(ctx, tx, tagID, entities, periods, r.only)
 }
 
 func (r *reading) entityIDs() []string {

@@ -36,14 +36,14 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 		_, one := s.BalanceSheet(t.Context(), c.params)
 		_, two := s.TrialBalance(t.Context(), c.params)
 		_, three := s.IncomeStatement(t.Context(), c.params)
-		_, four := s.GeneralLedger(t.Context(), report.LedgerParams{Params: c.params}, page.Request{Limit: 1})
+		_, four := s.GeneralLedger(t.Context(), c.params, page.Request{Limit: 1})
 		for _, err := range []error{one, two, three, four} {
 			if fault.KindOf(err) != fault.Invalid || strings.TrimPrefix(err.Error(), "the request is not valid: ") != c.want {
 				t.Errorf("%+v: %v", c.params, err)
 			}
 		}
 	}
-	if _, err := s.GeneralLedger(t.Context(), report.LedgerParams{AccountIDs: many, Params: report.Params{StartDate: "x"}}, page.Request{Limit: 1}); err == nil || !strings.Contains(err.Error(), "start_date") || !strings.Contains(err.Error(), "ledger_account_ids must have at most 100 ids") {
+	if _, err := s.GeneralLedger(t.Context(), report.Params{AccountIDs: many, StartDate: "x"}, page.Request{Limit: 1}); err == nil || !strings.Contains(err.Error(), "start_date") || !strings.Contains(err.Error(), "ledger_account_ids must have at most 100 ids") {
 		t.Errorf("%v", err)
 	}
 }
@@ -69,7 +69,7 @@ func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 				t.Errorf("%+v %v", income, err)
 			}
 		}
-		ledger := report.LedgerParams{}
+		ledger := report.Params{}
 		if lines, err := s.GeneralLedger(ctx, ledger, page.Request{Limit: 10}); err != nil || len(lines.Items) != 0 || lines.HasMore {
 			t.Errorf("%+v %v", lines, err)
 		}

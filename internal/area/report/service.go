@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
@@ -25,6 +26,17 @@ type Frame struct {
 	Warnings       []string
 
 	columns []int
+	rates   []*statement.Rates // by legal entity; nil for books that are in the currency already
+}
+
+// Rates are what a legal entity's figures of a column were translated by: balances at the end of the period, income and expenses on average over it.
+func (f *Frame) Rates(entity, column int) (closing, average statement.Rate) {
+	r := f.rates[entity]
+	if r == nil {
+		one := statement.Rate{Times: money.FromInt(1), Over: money.FromInt(1)}
+		return one, one
+	}
+	return r.Closing[f.columns[column]], r.Average[f.columns[column]]
 }
 
 // Has tells whether a legal entity, by its place among LegalEntityIDs, had anything in a row by the end of a column.
@@ -162,6 +174,9 @@ func (r *reading) frame(alarms []statement.Alarm) Frame {
 	f := Frame{Currency: r.books.Currency, Periods: make([]period.Period, len(r.columns)), LegalEntityIDs: r.entityIDs(), Warnings: []string{}, columns: r.columns}
 	for i, c := range r.columns {
 		f.Periods[i] = r.periods[c]
+	}
+	for _, e := range r.books.Entities {
+		f.rates = append(f.rates, e.Rates)
 	}
 	for i, a := range alarms {
 		if i == alarmsMax {

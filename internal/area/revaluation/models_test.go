@@ -55,16 +55,17 @@ func TestAnImpairedAssetIsWrittenDownAndItsShareReleasedWhenItIsSold(t *testing.
 		w.say("the lowest price of the month counts", w.run("2025-02"), "ETH impairment 0 to -30: posted")
 		w.say("February", w.moved("2025-02"), "accumulated_impairment:ETH -30, impairment_loss -30")
 		w.closing("ETH", "2025-03", "80")
-		w.say("never up again", w.run("2025-03"), "ETH impairment -30 to -30: none")
+		w.add("L0", "", "AIR", "2025-03-01", "2025-03-01", dec("1000"), dec("0"), w.post("2025-03-01", "1010 +1", "3010 -1")) // what cost nothing needs no price
+		w.say("never up again", w.run("2025-03"), "AIR impairment 0 to 0: none, ETH impairment -30 to -30: none")
 		w.sell("L1 2025-04-10 1 45")
 		w.closing("ETH", "2025-04", "80")
-		w.say("half is sold", w.run("2025-04"), "ETH impairment -30 to -15: posted")
+		w.say("half is sold", w.run("2025-04"), "AIR impairment 0 to 0: none, ETH impairment -30 to -15: posted")
 		w.say("a gain of 10", w.moved("2025-04"), "accumulated_impairment:ETH 15, realized_gain 15, realized_loss -5")
 		w.buy("L2 ETH 2025-05-20 1 50")
 		w.price("ETH 2025-05-10T00:00:00Z 20")
 		w.price("ETH 2025-05-25T00:00:00Z 48")
 		w.closing("ETH", "2025-05", "60")
-		w.say("a lot is not impaired by prices before it", w.run("2025-05"), "ETH impairment -15 to -32: posted")
+		w.say("a lot is not impaired by prices before it", w.run("2025-05"), "AIR impairment 0 to 0: none, ETH impairment -15 to -32: posted")
 	})
 }
 
@@ -120,6 +121,21 @@ func TestAnAdjustmentFollowsALotThatIsMovedOrConverted(t *testing.T) {
 		w.closing("gETH", "2025-04", "0.13")
 		w.say("April", w.run("2025-04"), "ETH revaluation 60 to 30: posted, gETH revaluation 60 to 60: none")
 		w.say("April", w.moved("2025-04"), "fair_value_adjustment:ETH -30, realized_gain 40, realized_loss -30, retained_earnings_posted 30, revaluation_surplus -30")
+	})
+}
+
+func TestOnlyWhatWasSoldIsReleasedWhenTheRestWasConverted(t *testing.T) {
+	each(t, "ifrs fair_value", func(t *testing.T, w *world) {
+		w.buy("L1 ETH 2025-01-10 4 400")
+		w.closing("ETH", "2025-02", "130")
+		w.run("2025-02")
+		w.turn("L1 2025-03-07 2 W1 gETH 2000")
+		w.sell("L1 2025-03-08 1 140")
+		w.closing("ETH", "2025-03", "130")
+		w.closing("gETH", "2025-03", "0.13")
+		w.say("March", w.run("2025-03"), "ETH revaluation 120 to 30: posted, gETH revaluation 0 to 60: posted")
+		w.say("March", w.moved("2025-03"),
+			"fair_value_adjustment:ETH -90, fair_value_adjustment:gETH 60, realized_gain 40, realized_loss -30, retained_earnings_posted 30, revaluation_surplus -30")
 	})
 }
 

@@ -215,7 +215,8 @@ func TestEveryTableWithASourceIsKnown(t *testing.T) {
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
 		tables, err := db.All[string](ctx, tx, "SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'source_id' ORDER BY m.name")
-		known := append([]string{"sources", "transaction_counts", "spam_sightings", "transfer_ambiguities"}, source.Users()...) // what restates transactions
+		known := append([]string{"sources", "transaction_counts", "spam_sightings", "transfer_ambiguities", // what restates transactions
+			"lot_pools", "lot_takes", "lot_uses", "lot_positions", "lot_gains"}, source.Users()...) // and assets, or what transactions took of them
 		if slices.Sort(known); !slices.Equal(tables, known) {
 			t.Errorf("tables with sources are %v, those known %v", tables, known)
 		}

@@ -139,7 +139,12 @@ var transactions = user{"transactions", "transactions", "OT", "SELECT count(*) A
 // imports are those of files that were brought whole: an upload that never became an import goes by itself.
 var imports = user{"imports", "imports", "", "SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM imports WHERE organization_id = @org AND source_id = ? AND status <> 'uploading'"}
 
-var users = []user{transactions, imports}
+// assets are lots that somebody entered, or a transaction brought. What restates them, and what was taken from them, cannot be without them: only
+// what is parked is not theirs, and that has no source.
+var assets = user{"lots", "assets", "", "SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM (SELECT l.asset_id FROM sources s JOIN lots l " +
+	"ON l.organization_id = s.organization_id AND l.legal_entity_id = s.legal_entity_id AND l.source_id = s.source_id WHERE s.organization_id = @org AND s.source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"}
+
+var users = []user{transactions, imports, assets}
 
 func selectUse(ctx context.Context, tx *db.Tx, by user, sourceID string) (use, error) {
 	return db.One[use](ctx, tx, "count", by.count, sourceID)
@@ -164,7 +169,8 @@ type standing struct {
 func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
 	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
 		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = s.source_id) "+
-		"OR EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.source_id = s.source_id AND i.status <> 'uploading') AS used, "+
+		"OR EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.source_id = s.source_id AND i.status <> 'uploading') "+
+		"OR EXISTS (SELECT 1 FROM lots l WHERE l.organization_id = @org AND l.legal_entity_id = s.legal_entity_id AND l.source_id = s.source_id) AS used, "+
 		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND e.transaction_id = b.transaction_id "+
 		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+
 		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND o.source_id <> s.source_id) AS beside "+

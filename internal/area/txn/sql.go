@@ -207,8 +207,13 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, er
 	return read(ctx, tx, rows, nil)
 }
 
+// selectOne names just one id: of many, a database without figures might rather go through all that the organization has.
 func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
-	found, err := selectSome(ctx, tx, []string{transactionID})
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id = ? AND {unindexed}shelf < ?", transactionID, deleted)
+	if err != nil {
+		return Transaction{}, err
+	}
+	found, err := read(ctx, tx, rows, nil)
 	if err == nil && len(found) == 0 {
 		err = fault.Missing(noun)
 	}

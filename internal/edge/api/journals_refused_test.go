@@ -80,7 +80,7 @@ func faultyEntries(t *testing.T, l *ledger, foreign *ledger) []faulty {
 			[]string{"transaction_type", "classification", "ledger_account_id", "offset_ledger_account_id", "vendor_name", "auto_post"}, "cannot be combined"},
 		{"both forms, by a word", map[string]any{"lines": absent{}, "auto_post": true}, 400, []string{"auto_post", "lines"}, "cannot be combined"},
 		{"neither form", map[string]any{"lines": absent{}, "status": absent{}}, 400, []string{"lines"}, "required"},
-		{"the other form without a transaction", map[string]any{"lines": absent{}, "status": absent{}, "transaction_type": "FEE"}, 400, []string{"transaction_id", "ledger_account_id"}, "required"},
+		{"the other form without a transaction", map[string]any{"lines": absent{}, "status": absent{}, "transaction_type": "FEE"}, 400, []string{"transaction_id"}, "required"},
 		{"the other form with both types", map[string]any{"lines": absent{}, "status": absent{}, "transaction_id": strange("txn_"), "ledger_account_id": account, "transaction_type": "FEE", "classification": "FEE"}, 400,
 			[]string{"transaction_type"}, "exactly one"},
 		{"the other form with neither type", map[string]any{"lines": absent{}, "status": absent{}, "transaction_id": strange("txn_"), "ledger_account_id": account}, 400, []string{"transaction_type"}, "exactly one"},

@@ -50,15 +50,15 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 				compare("path "+name, func(id string) sample { return own.withPath(name, id) })
 			}
 		}
-		for pair := range strings.SplitSeq(own.query, "&") {
-			if name, seen, _ := strings.Cut(pair, "="); entityName.MatchString(name) {
-				compare("query "+name, func(id string) sample { return own.withQuery(name, id) })
-				if strings.HasSuffix(name, "s") { // one that is seen beside it does not help
-					compare("query "+name, func(id string) sample { return own.withQuery(name, seen+","+id) })
+		for _, form := range append([]sample{own}, own.also...) {
+			for pair := range strings.SplitSeq(form.query, "&") {
+				if name, seen, _ := strings.Cut(pair, "="); entityName.MatchString(name) {
+					compare("query "+name, func(id string) sample { return form.withQuery(name, id) })
+					if strings.HasSuffix(name, "s") { // one that is seen beside it does not help
+						compare("query "+name, func(id string) sample { return form.withQuery(name, seen+","+id) })
+					}
 				}
 			}
-		}
-		for _, form := range append([]sample{own}, own.also...) {
 			for _, p := range places(s, r, form) {
 				value, there := form.at(p.steps)
 				if !there || !entityName.MatchString(p.name()) {

@@ -48,11 +48,15 @@ func (a *API) closeAccountingPeriod(ctx context.Context, in *struct {
 	periodPath
 	Body *CloseAccountingPeriod
 }) (Data[AccountingPeriod], error) {
-	legalEntityID := ""
-	if in.Body != nil && in.Body.LegalEntityID != nil {
-		legalEntityID = *in.Body.LegalEntityID
+	var p CloseAccountingPeriod
+	if in.Body != nil {
+		p = *in.Body
 	}
-	s, err := a.app.Periods.Close(ctx, in.ID, legalEntityID)
+	if p.OverrideReason != nil {
+		s, err := a.app.Periods.CloseDespite(ctx, in.ID, db.OrEmpty(p.LegalEntityID), *p.OverrideReason)
+		return Data[AccountingPeriod]{viewAccountingPeriod(s)}, err
+	}
+	s, err := a.app.Periods.Close(ctx, in.ID, db.OrEmpty(p.LegalEntityID))
 	return Data[AccountingPeriod]{viewAccountingPeriod(s)}, err
 }
 
@@ -129,5 +133,6 @@ func viewClosing(c period.Closing) PeriodClosing {
 	return PeriodClosing{
 		ID: c.ID, ClosedAt: stamp(c.ClosedAt), ClosedBy: db.OrNull(c.ClosedBy), EntryCount: c.EntryCount, Hash: c.Hash,
 		ReopenedAt: stampOrNull(c.ReopenedAt), ReopenedBy: db.OrNull(c.ReopenedBy), Reason: db.OrNull(c.ReopenReason),
+		OverrideReason: db.OrNull(c.OverrideReason),
 	}
 }

@@ -22,7 +22,8 @@ type PeriodLegalEntity struct {
 
 // CloseAccountingPeriod says for whom a period is closed.
 type CloseAccountingPeriod struct {
-	LegalEntityID *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Close it for this legal entity; omit for all that the key is for and it is open for"`
+	LegalEntityID  *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Close it for this legal entity; omit for all that the key is for and it is open for"`
+	OverrideReason *string `json:"override_reason,omitempty" minLength:"1" maxLength:"500" doc:"Why to close it although transactions of it are not posted: with a reason unposted_transactions warns instead of failing. It is kept with the close"`
 }
 
 // ReopenAccountingPeriod says why a period is reopened, and for whom.
@@ -41,12 +42,12 @@ type PeriodReadiness struct {
 
 // ReadinessCheck is one check.
 type ReadinessCheck struct {
-	Code          string   `json:"code" doc:"period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, unbalanced_period, balances_differ, unbalanced_entries, already_closed"`
+	Code          string   `json:"code" doc:"period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, revaluation, already_closed"`
 	Status        string   `json:"status" enum:"pass,warn,fail" doc:"What fails prevents the close"`
 	LegalEntityID *string  `json:"legal_entity_id" doc:"The legal entity it is about; null when it is about the period itself"`
 	Count         int64    `json:"count" minimum:"0" doc:"How many things were found"`
 	Message       string   `json:"message" doc:"A sentence for people"`
-	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the things found: journal entries, ledger accounts or accounting periods"`
+	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the things found: journal entries, ledger accounts, accounting periods, transactions or assets"`
 }
 
 // ClosePackage is what was frozen when a period was closed.
@@ -69,14 +70,15 @@ type LegalEntityPackage struct {
 
 // PeriodClosing is one close of a period for a legal entity.
 type PeriodClosing struct {
-	ID         string  `json:"id" doc:"apc_ and 26 characters"`
-	ClosedAt   string  `json:"closed_at" format:"date-time" doc:"When it was closed"`
-	ClosedBy   *string `json:"closed_by" doc:"The user who closed it"`
-	EntryCount int64   `json:"entry_count" minimum:"0" doc:"How many posted entries the legal entity had in it"`
-	Hash       string  `json:"hash" doc:"SHA-256, in hex, over those entries and their lines in the order of their numbers: it changes if any of them does"`
-	ReopenedAt *string `json:"reopened_at" format:"date-time" doc:"When it was reopened"`
-	ReopenedBy *string `json:"reopened_by" doc:"The user who reopened it"`
-	Reason     *string `json:"reason" doc:"Why it was reopened"`
+	ID             string  `json:"id" doc:"apc_ and 26 characters"`
+	ClosedAt       string  `json:"closed_at" format:"date-time" doc:"When it was closed"`
+	ClosedBy       *string `json:"closed_by" doc:"The user who closed it"`
+	EntryCount     int64   `json:"entry_count" minimum:"0" doc:"How many posted entries the legal entity had in it"`
+	Hash           string  `json:"hash" doc:"SHA-256, in hex, over those entries and their lines in the order of their numbers: it changes if any of them does"`
+	ReopenedAt     *string `json:"reopened_at" format:"date-time" doc:"When it was reopened"`
+	ReopenedBy     *string `json:"reopened_by" doc:"The user who reopened it"`
+	Reason         *string `json:"reason" doc:"Why it was reopened"`
+	OverrideReason *string `json:"override_reason" doc:"Why it was closed although something stood in the way that may be overridden"`
 }
 
 // FrozenAccount is an account in a period that was closed.

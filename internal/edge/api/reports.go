@@ -99,7 +99,9 @@ func (a *API) listGeneralLedger(ctx context.Context, in *struct {
 	reportInput
 	LedgerAccountIDs []string `query:"ledger_account_ids" maxItems:"100" doc:"Only these accounts, up to 100; omit for all"`
 }) (List[LedgerLine], error) {
-	lines, err := a.app.Reports.GeneralLedger(ctx, report.LedgerParams{Params: in.params(), AccountIDs: in.LedgerAccountIDs}, in.request())
+	p := in.params()
+	p.AccountIDs = in.LedgerAccountIDs
+	lines, err := a.app.Reports.GeneralLedger(ctx, p, in.request())
 	return listOf(lines, viewLedgerLine), err
 }
 

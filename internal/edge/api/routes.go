@@ -111,6 +111,7 @@ func (a *API) ofTheAssets() []Route {
 		on("GET", "/v1/reports/asset-tax-lots", read, reads, plain, a.listAssetTaxLots, "Reports", "Lots of which something is left, with what they cost and are worth"),
 		on("GET", "/v1/reports/schedule-of-dispositions", read, reads, plain, a.listDispositions, "Reports", "What was disposed of, lot by lot, by accounting date"),
 		on("GET", "/v1/reports/roll-forward", read, reads, plain, a.listRollForward, "Reports", "How the fair value of each asset came from the beginning of a year to its end, as ASC 350-60 asks"),
+		on("GET", "/v1/reports/explain", read, reads, plain, a.explainFigure, "Reports", "What a figure of a report is made up of, down to lines, lots, prices and transactions").conflicts(),
 		on("GET", "/v1/revaluations", read, reads, plain, a.listRevaluations, "Revaluations", "Revaluations, the newest first"),
 		on("POST", "/v1/revaluations", write, all, IDEM, a.createRevaluation, "Revaluations", "Measure what is held at the end of a period by the rules of each legal entity, and book what is lacking; again, it replaces what changed").creates(),
 		on("GET", "/v1/revaluations/{revaluation_id}", read, reads, plain, a.getRevaluation, "Revaluations", "A revaluation and what it measured"),

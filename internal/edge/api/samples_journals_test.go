@@ -42,12 +42,16 @@ func init() {
 				body: batch(manual(t, n), manual(t, n)), also: []sample{{body: batch(fromTransaction(t, n))}}, another: batch(manual(t, n)),
 			}
 		},
-		"GET /v1/journal-entries/{journal_entry_id}":          on("draft"),
-		"PATCH /v1/journal-entries/{journal_entry_id}":        with("draft", changed),
-		"DELETE /v1/journal-entries/{journal_entry_id}":       on("draft"),
-		"POST /v1/journal-entries/{journal_entry_id}/post":    on("draft"),
-		"POST /v1/journal-entries/{journal_entry_id}/unpost":  on("posted"),
-		"POST /v1/journal-entries/{journal_entry_id}/correct": with("posted", changed),
+		"GET /v1/journal-entries/{journal_entry_id}":         on("draft"),
+		"PATCH /v1/journal-entries/{journal_entry_id}":       with("draft", changed),
+		"DELETE /v1/journal-entries/{journal_entry_id}":      on("draft"),
+		"POST /v1/journal-entries/{journal_entry_id}/post":   on("draft"),
+		"POST /v1/journal-entries/{journal_entry_id}/unpost": on("posted"),
+		"POST /v1/journal-entries/{journal_entry_id}/correct": func(t *testing.T, n *apitest.Tenant) sample {
+			s := with("posted", changed)(t, n)
+			s.also = []sample{rebooked(t, n)}
+			return s
+		},
 		"POST /v1/journal-entries/{journal_entry_id}/reverse": with("posted", func(*testing.T, *apitest.Tenant) map[string]any {
 			return map[string]any{"accounting_date": "2026-01-15", "memo": "a mistake"}
 		}),
@@ -91,10 +95,26 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 	}
 }
 
-// fromTransaction is the other form. There are no transactions yet, so that it is always refused: but for one reason whatever ids are in it.
+// fromTransaction is the other form, with everything there can be in it.
 func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"transaction_id": strange("txn_"), "transaction_type": "FEE", "ledger_account_id": byCode(t, n, "6030").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
+		"transaction_id": newTransaction(t, n).ID, "transaction_type": "INVOICE", "ledger_account_id": byCode(t, n, "1310").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
+		"accounting_date": "2026-01-16", "memo": "Sample", "tag_ids": []string{newTag(t, n).ID}, "vendor_name": "ACME", "auto_post": true,
 	}
+}
+
+// rebooked is an entry from a transaction, and what it should have been.
+func rebooked(t *testing.T, n *apitest.Tenant) sample {
+	t.Helper()
+	e, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{
+		TransactionID: newTransaction(t, n).ID, TransactionType: "INVOICE", LedgerAccountID: byCode(t, n, "1310").ID, AutoPost: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sample{path: map[string]string{"journal_entry_id": e.ID}, body: map[string]any{
+		"transaction_type": "INCOME", "ledger_account_id": byCode(t, n, "4010").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
+		"memo": "not an invoice", "accounting_date": "2026-01-17", "tag_ids": []string{newTag(t, n).ID},
+	}}
 }

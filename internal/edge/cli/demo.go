@@ -19,7 +19,7 @@ func (s *settings) demo() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "demo",
 		Short:   "Run the service with a ready demo organization",
-		Long:    "Run the service on a fresh SQLite database in a temporary folder, with the books of a demo company, two legal entities over two years and what their sources told, and a key to try it with.\nEverything is gone when it stops, unless --data names a folder to keep.",
+		Long:    "Run the service on a fresh SQLite database in a temporary folder, with a demo company of two legal entities, two years of what their sources told and its books, and a key to try it with.\nEverything is gone when it stops, unless --data names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -42,7 +42,7 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	var f org.Founded
 	var sheet strings.Builder
 	err := s.with(ctx, func(a *app.App) (err error) {
-		if f, err = demo.Found(ctx, a); err != nil {
+		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {
 			return err
 		}
 		return printSheet(actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID}), &sheet, a, f.LegalEntity.BaseCurrency)
@@ -52,7 +52,8 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	}
 	srv.announce = func(address string) {
 		fmt.Fprintf(s.out, `
-Bursar is running, with the organization %[1]q: two legal entities, two years of books, 5,000 transactions of eight sources.
+Bursar is running, with the organization %[1]q: two legal entities and 5,000 transactions of eight sources in two years.
+Everything is booked and all months but the last two are closed; some transactions and drafts of the last days wait for you.
 
 %[4]s
   Address  %[2]s
@@ -62,7 +63,11 @@ Bursar is running, with the organization %[1]q: two legal entities, two years of
 Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/balance-sheet?presentation_currency=USD&shape=compact'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/income-statement?presentation_currency=USD&shape=compact'
-  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/journal-entries?limit=5'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/closing-positions'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/realized-gains-losses'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/schedule-of-dispositions?limit=5'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/journal-entries?search=true-up'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=pending&limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?search=rent&include_count=true&limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=spam&limit=5'
 

@@ -31,7 +31,7 @@ type Source struct {
 	Entity   int    // US or DE
 	Chain    string // of a wallet
 	Address  string // likewise
-	Currency string // of the entity, in which values are told
+	Currency string // in which values are told
 }
 
 // Class is the source class of a source's transactions.
@@ -99,6 +99,7 @@ type Card struct{ Merchant, Category, Holder, Last4 string }
 // Truth is what only the author knows.
 type Truth struct {
 	Spam          bool
+	Late          bool   // told after its month was closed
 	TransferGroup string // shared by the legs of one transfer, bridge or swap
 }
 
@@ -107,6 +108,9 @@ type Activity struct {
 	Sources      []Source
 	Transactions []Transaction
 }
+
+// Price is what one unit of an asset is worth in dollars in the n-th month, of those that trade.
+func Price(asset string, n int) money.Decimal { return price(asset, n) }
 
 // Make makes up two years that begin with a month.
 func Make(first calendar.Month) Activity {

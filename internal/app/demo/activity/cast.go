@@ -18,6 +18,7 @@ const (
 	usdcMainnet  = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
 	usdcArbitrum = "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"
 	arbContract  = "0x912CE59144191C1204E64559FE8253a0e49E6548"
+	wethMainnet  = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
 )
 
 // cast are those who appear again and again, with their addresses.
@@ -27,6 +28,7 @@ type cast struct {
 	coinbaseHot, krakenHot           string
 	bridgeIn, bridgeOut              string // on either chain
 	staking, distributor, conference string
+	lender, market                   string
 	customers, small, grantees       []party // who pay and are paid on chains
 }
 
@@ -43,7 +45,7 @@ func newCast() cast {
 	}
 	return cast{
 		treasury: address(), layer2: address(), coinbaseDeposit: address(), krakenDeposit: address(), coinbaseHot: address(), krakenHot: address(),
-		bridgeIn: address(), bridgeOut: address(), staking: address(), distributor: address(), conference: address(),
+		bridgeIn: address(), bridgeOut: address(), staking: address(), distributor: address(), conference: address(), lender: "0x" + roll("lender", 0).hex(40), market: "0x" + roll("market", 0).hex(40),
 		customers: parties("Meridian Labs", "Orchard Protocol", "Halyard DAO", "Tessellate", "Quill Network", "Basalt Finance"),
 		small:     parties("Pinwheel", "Lanternfish", "Oxbow Games", "Sparrow Wallet Co"),
 		grantees:  parties("Ines Okafor", "Rook Collective", "Jonas Weidner", "Anika Rao", "Open Ledger Tools", "Mateus Lima"),
@@ -56,7 +58,7 @@ func (c cast) sources() []Source {
 		card:      {Type: "card", Name: "Company cards", Provider: "ramp", Entity: US, Currency: "USD"},
 		processor: {Type: "other", Name: "Card payments", Provider: "stripe", Entity: US, Currency: "USD"},
 		coinbase:  {Type: "exchange", Name: "Coinbase", Provider: "coinbase", Entity: US, Currency: "USD"},
-		kraken:    {Type: "exchange", Name: "Kraken", Provider: "kraken", Entity: US, Currency: "USD"},
+		kraken:    {Type: "exchange", Name: "Kraken", Provider: "kraken", Entity: DE, Currency: "USD"},
 		mainnet:   {Type: "wallet", Name: "Treasury", Provider: "ethereum", Entity: US, Chain: "ethereum", Address: c.treasury, Currency: "USD"},
 		arbitrum:  {Type: "wallet", Name: "Grants on Arbitrum", Provider: "arbitrum", Entity: US, Chain: "arbitrum", Address: c.layer2, Currency: "USD"},
 		berlin:    {Type: "bank", Name: "Geschäftskonto", Provider: "plaid", Entity: DE, Currency: "EUR"},
@@ -75,6 +77,9 @@ var prices = map[string][Months]string{
 
 // price is what one unit of an asset is worth in the n-th month.
 func price(asset string, n int) money.Decimal {
+	if asset == "WETH" {
+		asset = "ETH"
+	}
 	if path, ok := prices[asset]; ok {
 		return money.MustParse(path[n])
 	}

@@ -67,6 +67,7 @@ func (m *maker) treasury(n int) {
 	if n%3 == 1 {
 		m.at(m.on(n, 21, 10, 0), func(at time.Time) { m.withdraw(at, kraken, "ETH", 500, m.people.krakenHot, false) })
 	}
+	m.bonus(n)
 	m.at(m.on(n, 25, 18, 30), func(at time.Time) { m.deposit(at, 250) })
 	m.at(m.workday(n, 27, 12, 0), func(at time.Time) {
 		m.send(at, coinbase, bank, whole(part(m.has(coinbase, "USD"), 600, 2).Mul(money.FromInt(100))), 6*time.Hour, "Withdrawal")
@@ -89,6 +90,21 @@ func (m *maker) withdraw(at time.Time, source int, asset string, thousandths int
 		Quantity: all, Currency: asset, Value: m.valued(at, asset, all, fee), Crypto: &c, Category: "withdrawal", Truth: Truth{TransferGroup: group}})
 	m.at(at.Add(4*time.Minute), func(at time.Time) {
 		m.hop(at, hop{source: mainnet, direction: Credit, asset: asset, contract: contract, quantity: all.Sub(fee), other: hot, hash: hash, description: "Received " + asset, category: "receive", group: group})
+	})
+}
+
+// LateMonth is that of something its exchange told long after.
+const LateMonth = 21
+
+// bonus is what an exchange gives for bringing somebody, and tells late.
+func (m *maker) bonus(n int) {
+	if n != LateMonth {
+		return
+	}
+	m.at(m.on(n, 24, 9, 30), func(at time.Time) {
+		q := money.MustParse("0.004")
+		m.add(Transaction{Source: kraken, At: at, ExternalID: "kraken-R00001", Description: "Referral bonus", Direction: Credit, Quantity: q, Currency: "BTC", Value: m.valued(at, "BTC", q, money.Decimal{}),
+			Category: "bonus", Truth: Truth{Late: true}})
 	})
 }
 

@@ -69,6 +69,7 @@ func (m *maker) plan(n int) {
 	m.bridges(n)
 	m.trades(n)
 	m.treasury(n)
+	m.ventures(n)
 	m.junk(n)
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/area/access"
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/org"
@@ -80,17 +79,6 @@ func (n *Tenant) Service() *Service { return n.service }
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()
 	f, err := s.App.Org.Found(t.Context(), org.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD", Timezone: "UTC"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := f.KeyText.Reveal()
-	return &Tenant{f, key, client.New(s.URL, key), s}
-}
-
-// Demo makes the demo company with its books.
-func (s *Service) Demo(t *testing.T) *Tenant {
-	t.Helper()
-	f, err := demo.Found(t.Context(), s.App)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,163 @@
+package demo_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/app/demo/activity"
+	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/holdings"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// holding is an asset of a source.
+type holding struct{ source, asset string }
+
+func (w *world) holdsWhatSourcesDo(t *testing.T) {
+	want, got := map[holding]money.Decimal{}, map[holding]money.Decimal{}
+	for _, x := range w.transactions {
+		if x.Status != txn.Posted || money.IsFiat(x.Currency) {
+			continue
+		}
+		change := *x.Quantity
+		if !txn.IsInflow(x.Direction) {
+			change = change.Neg()
+		}
+		h := holding{x.Source.ID, x.Currency}
+		want[h] = want[h].Add(change)
+	}
+	manual := 0
+	w.read(t, func(ctx context.Context, tx *db.Tx) error {
+		lots, err := asset.Open(ctx, tx)
+		for _, l := range lots {
+			h := holding{l.SourceID, l.AssetType}
+			got[h] = got[h].Add(l.RemainingQuantity)
+			if l.RemainingQuantity.Sign() <= 0 || l.RemainingBasis.Sign() < 0 {
+				t.Errorf("%s of %s %s cost %s", l.RemainingQuantity, l.ID, l.AssetType, l.RemainingBasis)
+			}
+		}
+		return err
+	})
+	for _, h := range everything(t, func(p page.Request) (page.Page[asset.Held], error) {
+		return w.app.Assets.List(w.ctx, asset.Filter{}, p)
+	}) {
+		if h.Origin == asset.Manual {
+			manual++
+			at := holding{h.SourceID, h.AssetType}
+			want[at] = want[at].Add(h.Quantity)
+		}
+	}
+	for h, q := range want {
+		if !got[h].Equal(q) {
+			t.Errorf("%v: the lots are %s, the source has %s", h, got[h], q)
+		}
+	}
+	if len(got) < 10 || manual != 3 {
+		t.Errorf("%d holdings, %d opening assets", len(got), manual)
+	}
+}
+
+func (w *world) balances(t *testing.T) {
+	for _, e := range []string{w.sources[0].LegalEntityID, w.sources[len(w.sources)-1].LegalEntityID} {
+		trial, err := w.app.Reports.TrialBalance(w.ctx, report.Params{FromInception: true, EndDate: w.app.DB.Clock().Now().Format(time.DateOnly), LegalEntityIDs: []string{e}})
+		if err != nil || len(trial.Unbalanced) > 0 || len(trial.Totals) < activity.Months {
+			t.Errorf("%v %+v", err, trial.Unbalanced)
+		}
+		for _, total := range trial.Totals {
+			if !total.Balanced() {
+				t.Errorf("%+v", total)
+			}
+		}
+	}
+	sheet, err := w.app.Reports.BalanceSheet(w.ctx, report.Params{PresentationCurrency: "USD"})
+	if err != nil || len(sheet.Negative)+len(sheet.Unbalanced) > 0 {
+		t.Errorf("%v %+v %+v", err, sheet.Negative, sheet.Unbalanced)
+	}
+}
+
+func (w *world) hasPositions(t *testing.T) {
+	for _, p := range w.periods(t) {
+		all := everything(t, func(r page.Request) (page.Page[holdings.Closing], error) {
+			return w.app.Holdings.ClosingPositions(w.ctx, holdings.ClosingParams{PeriodID: p.ID}, r)
+		})
+		if len(all) == 0 {
+			t.Errorf("nothing is held at the end of %s", p.Key)
+		}
+		for _, c := range all {
+			if c.Quantity.Sign() <= 0 || c.Basis.Sign() < 0 || c.Carrying.Sign() < 0 {
+				t.Errorf("%s: %+v", p.Key, c)
+			}
+		}
+	}
+}
+
+func (w *world) periods(t *testing.T) []period.State {
+	t.Helper()
+	return everything(t, func(r page.Request) (page.Page[period.State], error) {
+		return w.app.Periods.List(w.ctx, period.Filter{}, r)
+	})
+}
+
+func (w *world) isCleared(t *testing.T) {
+	var clearing []account.Account
+	w.read(t, func(ctx context.Context, tx *db.Tx) (err error) {
+		clearing, err = account.All(ctx, tx)
+		return err
+	})
+	clearing = slices.DeleteFunc(clearing, func(a account.Account) bool { return !a.Clearing })
+	if len(clearing) < 3 {
+		t.Errorf("%d clearing accounts", len(clearing))
+	}
+	for _, a := range clearing {
+		lines, err := w.app.Journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: a.ID}, page.Request{Limit: 1})
+		if err != nil || len(lines.Items) > 0 {
+			t.Errorf("%v: %s has %+v", err, a, lines.Items)
+		}
+	}
+}
+
+func (w *world) isClosed(t *testing.T) {
+	closed := 0
+	for _, p := range w.periods(t) {
+		if p.Status() == period.StatusClosed {
+			closed++
+		}
+	}
+	if closed != activity.LateMonth+2 { // one before the first has the opening balances
+		t.Errorf("%d months are closed", closed)
+	}
+}
+
+func (w *world) showsLife(t *testing.T) {
+	seen := map[string]int{}
+	for _, e := range everything(t, func(r page.Request) (page.Page[journal.Guided], error) {
+		return w.app.Journal.List(w.ctx, journal.Filter{}, r)
+	}) {
+		seen[e.OriginatedBy]++
+		seen[e.Classification]++
+	}
+	for _, what := range []string{
+		journal.ByTrueUp, journal.ByReversal, journal.ByCorrection, journal.ByOpening, journal.ByRevaluation, "NFT", "STAKING_REWARD", "CLAIM REWARD", "BRIDGE", "INTERCOMPANY TRANSFER",
+		"INTERNAL TRANSFER", "NON_TAXABLE_CONVERSION", "BORROW", "REPAYMENT", "SWAP", "INVOICE", "BILL", "FEE", "REFUND", "CHARGEBACK",
+	} {
+		if seen[what] == 0 {
+			t.Errorf("there is no %s in %v", what, seen)
+		}
+	}
+}
+
+func (w *world) isSound(t *testing.T) {
+	found, err := w.app.Verify(t.Context(), nil)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%v %v", found, err)
+	}
+}

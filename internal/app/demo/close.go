@@ -1,0 +1,91 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/app/demo/activity"
+	"github.com/bursarhq/bursar/internal/area/booking"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/revaluation"
+	"github.com/bursarhq/bursar/internal/base/page"
+)
+
+// closeMonths measures what is held at the end of each month and closes it for both entities, but for the last ones.
+func (c *company) closeMonths(ctx context.Context) error {
+	return c.eachPeriod(ctx, func(p period.State) error {
+		if p.Key >= c.month(closed).Key() {
+			return nil
+		}
+		if err := c.measure(ctx, p); err != nil {
+			return err
+		}
+		_, err := c.app.Periods.Close(ctx, p.ID, "")
+		return err
+	})
+}
+
+// eachPeriod does something for each period, in order.
+func (c *company) eachPeriod(ctx context.Context, do func(period.State) error) error {
+	list, err := c.app.Periods.List(ctx, period.Filter{}, page.Request{Limit: page.LimitMax})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(list.Items, func(a, b period.State) int { return cmp.Compare(a.Key, b.Key) })
+	for _, p := range list.Items {
+		if err := do(p); err != nil {
+			return fmt.Errorf("%s: %w", p.Key, err)
+		}
+	}
+	return nil
+}
+
+// measure books what the holdings and the foreign money of a month are worth at its end.
+func (c *company) measure(ctx context.Context, p period.State) error {
+	_, err := c.app.Revaluations.Run(ctx, revaluation.RunParams{PeriodID: p.ID})
+	return err
+}
+
+// late brings in what was told after its month was closed. What it changes about closed months is trued up, what it changes since is corrected. One entry
+// is put right that somebody got wrong, and what is open is measured, except for the last month, of which not everything is booked yet.
+func (c *company) late(ctx context.Context) error {
+	for n, x := range c.activity.Transactions {
+		if !x.Truth.Late {
+			continue
+		}
+		if err := c.add(ctx, []int{n}); err != nil {
+			return err
+		}
+		if _, err := c.create(ctx, []booking.Params{c.paramsFor(n)}); err != nil {
+			return err
+		}
+	}
+	if err := c.mend(ctx); err != nil {
+		return err
+	}
+	return c.eachPeriod(ctx, func(p period.State) error {
+		if p.Key < c.month(closed).Key() || p.Key >= c.month(months-1).Key() {
+			return nil
+		}
+		return c.measure(ctx, p)
+	})
+}
+
+// mend books the last purchase of electronics that was posted as what it is: equipment.
+func (c *company) mend(ctx context.Context) error {
+	for n := len(c.activity.Transactions) - 1; n >= 0; n-- {
+		x := c.activity.Transactions[n]
+		if c.waits(x) || x.Card == nil || x.Card.Category != "Electronics" || x.Direction != activity.Debit {
+			continue
+		}
+		t, err := c.app.Transactions.Get(ctx, c.transactions[n])
+		if err != nil {
+			return err
+		}
+		_, err = c.app.Bookings.Correct(ctx, t.JournalEntryID, booking.CorrectParams{LedgerAccountID: new(c.accounts["1610"])})
+		return err
+	}
+	return nil
+}

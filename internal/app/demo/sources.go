@@ -1,0 +1,111 @@
+package demo
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/app/demo/activity"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/txn"
+)
+
+// accountOf says which account of the chart a source has; the others get one of their own.
+var accountOf = map[string]string{"Operating account": "1010", "Geschäftskonto": "1010", "Company cards": "1030", "Card payments": "1020", "Treasury": "1210"}
+
+// openSources makes the accounts and wallets that the company's money is on.
+func (c *company) openSources(ctx context.Context) error {
+	c.activity = activity.Make(c.month(0))
+	for _, s := range c.activity.Sources {
+		p := source.CreateParams{
+			Type: source.Type(s.Type), Name: s.Name, Provider: s.Provider, LegalEntityID: map[int]string{activity.US: c.us, activity.DE: c.de}[s.Entity],
+			Chain: s.Chain, Address: s.Address,
+		}
+		if p.Type != source.Wallet && p.Type != source.Exchange { // those hold many
+			p.Currency = s.Currency
+		}
+		if code := accountOf[s.Name]; code != "" {
+			p.LedgerAccountID = c.accounts[code]
+		}
+		made, err := c.app.Sources.Create(ctx, p)
+		if err != nil {
+			return err
+		}
+		c.sources = append(c.sources, made.Source)
+	}
+	return nil
+}
+
+// arrive brings in what the sources tell, in the order it happened, and links what belongs together.
+func (c *company) arrive(ctx context.Context) error {
+	all := c.activity.Transactions
+	c.transactions = make([]string, len(all))
+	var batch []int
+	for n, x := range all {
+		if !x.Truth.Late {
+			batch = append(batch, n)
+		}
+		if len(batch) == txn.AddMax || n == len(all)-1 {
+			if err := c.add(ctx, batch); err != nil {
+				return err
+			}
+			if err := c.app.DB.Tidy(ctx, "transactions"); err != nil {
+				return err
+			}
+			batch = nil
+		}
+	}
+	if _, err := c.app.Transfers.After(ctx, actor.From(ctx).OrganizationID, all[0].At, all[len(all)-1].At); err != nil {
+		return err
+	}
+	return c.pair(ctx)
+}
+
+// add brings in transactions by their places.
+func (c *company) add(ctx context.Context, places []int) error {
+	params := make([]txn.CreateParams, len(places))
+	for i, n := range places {
+		x := c.activity.Transactions[n]
+		params[i] = txn.CreateParams{SourceID: c.sources[x.Source].ID, Params: paramsOf(x)}
+	}
+	added, err := c.app.Transactions.Create(ctx, params)
+	if err != nil {
+		return err
+	}
+	for i, n := range places {
+		c.transactions[n] = added.Transactions[i].ID
+	}
+	return nil
+}
+
+// typeOf is what a source says for sure of some categories.
+var typeOf = map[string]txn.Type{"network_fee": txn.Fee, "refund": txn.Refund, "chargeback": txn.Chargeback}
+
+// paramsOf is a transaction as its source tells it.
+func paramsOf(x activity.Transaction) txn.Params {
+	p := txn.Params{
+		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: txn.Direction(x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
+		Category: x.Category, Vendor: x.Vendor, EventKey: x.TradeID, Type: typeOf[x.Category],
+	}
+	if v := x.Value; v != nil {
+		p.Value = &txn.ValueParams{Gross: v.Gross, Fee: v.Fee, Net: v.Net, Currency: v.Currency}
+	}
+	if v := x.Crypto; v != nil {
+		if v.TokenName != "" { // as explorers write it
+			p.Description += ": " + v.TokenName
+		}
+		p.Crypto = &txn.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset, ContractAddress: v.Contract, TokenID: v.TokenID, FeeAssetType: v.FeeAsset}
+		if v.Block > 0 {
+			p.Crypto.BlockNumber = &v.Block
+		}
+		if v.FeeQuantity.Sign() > 0 {
+			p.Crypto.FeeQuantity = &v.FeeQuantity
+		}
+	}
+	if v := x.Bank; v != nil {
+		p.Bank = &txn.Bank{BankName: v.Name, AccountLast4: v.Last4, CounterpartyName: v.Counterparty}
+	}
+	if v := x.Card; v != nil {
+		p.Card = &txn.Card{MerchantName: v.Merchant, MerchantCategory: v.Category, CardholderName: v.Holder, Last4: v.Last4}
+	}
+	return p
+}

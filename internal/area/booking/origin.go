@@ -1,0 +1,35 @@
+package booking
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Origin is how the entry of a transaction was asked for, and what it follows from.
+type Origin struct {
+	TransactionID   string
+	PartnerID       string // the other half of a transfer; empty without one
+	Type            string
+	LedgerAccountID string
+	OffsetAccountID string
+	Picks           []lot.Pick
+	Input           posting.Input // without the roles of the chart
+}
+
+// OriginOf gives what an entry follows from; nil for one that follows from no transaction. It is a building block.
+func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
+	r, err := selectBooking(ctx, tx, entryID)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	var f followed
+	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
+		return nil, fmt.Errorf("booking: read what %s follows from: %w", entryID, err)
+	}
+	return &Origin{r.TransactionID, db.OrEmpty(r.PartnerID), r.Type, db.OrEmpty(r.AccountID), db.OrEmpty(r.OffsetID), f.Picks, f.Input}, nil
+}

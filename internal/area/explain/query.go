@@ -1,0 +1,151 @@
+package explain
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// Query names one figure of one report. Which names it takes depends on the report.
+type Query struct {
+	Report               string
+	Column               string
+	Row                  string // a row that is no account's
+	TagID                string
+	PeriodID             string
+	StartDate            string
+	EndDate              string
+	FiscalYear           string
+	AsOf                 string
+	LegalEntityIDs       []string // whose books are added together
+	PresentationCurrency string
+	LedgerAccountID      string
+	JournalEntryID       string
+	JournalLineID        string
+	LegalEntityID        string
+	SourceID             string
+	AssetType            string
+	Chain                string
+	TokenID              string
+	AssetID              string
+	DispositionID        string
+	RevaluationID        string
+	Kind                 string // of measurement
+}
+
+// names are the parameters of a query and where it has them.
+func (q *Query) names() map[string]*string {
+	return map[string]*string{
+		"report": &q.Report, "column": &q.Column, "row": &q.Row, "tag_id": &q.TagID, "accounting_period_id": &q.PeriodID, "start_date": &q.StartDate, "end_date": &q.EndDate,
+		"fiscal_year": &q.FiscalYear, "as_of": &q.AsOf, "presentation_currency": &q.PresentationCurrency, "ledger_account_id": &q.LedgerAccountID,
+		"journal_entry_id": &q.JournalEntryID, "journal_line_id": &q.JournalLineID, "legal_entity_id": &q.LegalEntityID, "source_id": &q.SourceID, "asset_type": &q.AssetType,
+		"chain": &q.Chain, "token_id": &q.TokenID, "asset_id": &q.AssetID, "disposition_id": &q.DispositionID,
+		"revaluation_id": &q.RevaluationID, "kind": &q.Kind,
+	}
+}
+
+const entitiesName = "legal_entity_ids"
+
+// given lists the names that have a value.
+func (q *Query) given() (out []string) {
+	for name, value := range q.names() {
+		if *value != "" {
+			out = append(out, name)
+		}
+	}
+	if len(q.LegalEntityIDs) > 0 {
+		out = append(out, entitiesName)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// String is the query as a client sends it.
+func (q Query) String() string {
+	values := url.Values{}
+	for name, value := range q.names() {
+		if *value != "" {
+			values.Set(name, *value)
+		}
+	}
+	if len(q.LegalEntityIDs) > 0 {
+		values.Set(entitiesName, strings.Join(q.LegalEntityIDs, ","))
+	}
+	return values.Encode()
+}
+
+// with changes some names of a query: column "closing_balance", period "ap_1".
+func (q Query) with(pairs ...string) *Query {
+	for i := 0; i < len(pairs); i += 2 {
+		*q.names()[pairs[i]] = pairs[i+1]
+	}
+	return &q
+}
+
+// spec is what the figures of a report are named by.
+type spec struct {
+	columns []string // the first one is meant when none is named
+	needs   []string // names that must be given; alternatives are separated by a bar, and only one of them may be
+	takes   []string // names that may be given
+	explain func(*inquiry, context.Context) error
+}
+
+// Reports lists the reports whose figures can be explained.
+func Reports() []string {
+	out := make([]string, 0, len(specs))
+	for name := range specs {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// check finds every fault of a query at once, and fills in the column.
+func (q *Query) check() (spec, error) {
+	s, known := specs[q.Report]
+	if !known {
+		return s, fault.Invalidf("report", "must be one of %s", strings.Join(Reports(), ", "))
+	}
+	var faults fault.List
+	if q.Column == "" && len(s.columns) > 0 {
+		q.Column = s.columns[0]
+	}
+	if !slices.Contains(s.columns, q.Column) {
+		faults.Addf("column", "must be one of %s", strings.Join(s.columns, ", "))
+	}
+	given, taken := q.given(), append([]string{"report", "column"}, s.takes...)
+	for _, need := range s.needs {
+		names := strings.Split(need, "|")
+		taken = append(taken, names...)
+		var some []string
+		for _, name := range names {
+			if slices.Contains(given, name) {
+				some = append(some, name)
+			}
+		}
+		switch {
+		case len(some) == 0:
+			faults.Addf(names[0], "is required for a figure of %s%s", q.Report, or(names[1:]))
+		case len(some) > 1:
+			for i, name := range some {
+				faults.Addf(name, "cannot be combined with %s", some[(i+1)%len(some)])
+			}
+		}
+	}
+	for _, name := range given {
+		if !slices.Contains(taken, name) {
+			faults.Addf(name, "does not name a figure of %s", q.Report)
+		}
+	}
+	return s, faults.Err()
+}
+
+func or(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ", unless " + strings.Join(names, " or ") + " is sent"
+}
