@@ -33,6 +33,8 @@ type Replay struct {
 	dropped  map[string]bool
 	byHand   []handled
 	culprit  string
+	deeds    []func(context.Context) error // what was asked for
+	early    map[string]dirt               // pools that turned out to be concerned
 }
 
 // Culprit is the key of the added entry that Run refused, nothing where another one was to blame.
@@ -45,10 +47,15 @@ type dirt struct {
 
 // NewReplay begins one. A lenient one is a look at what would be: nothing is refused for want of lots.
 func NewReplay(tx *db.Tx, b *books.Books, load Loader, lenient bool) *Replay {
-	return &Replay{
-		tx: tx, books: b, load: load, lenient: lenient, sessions: map[string]*session{}, works: map[string]*work{}, dirty: map[string]dirt{},
-		fresh: map[string][]*event{}, altered: map[string]Lot{}, dropped: map[string]bool{},
-	}
+	r := &Replay{tx: tx, books: b, load: load, lenient: lenient, early: map[string]dirt{}}
+	r.begin()
+	return r
+}
+
+// begin forgets everything that happened.
+func (r *Replay) begin() {
+	r.sessions, r.works, r.dirty, r.fresh = map[string]*session{}, map[string]*work{}, map[string]dirt{}, map[string][]*event{}
+	r.altered, r.dropped, r.touched, r.byHand = map[string]Lot{}, map[string]bool{}, nil, nil
 }
 
 // workOf gives the work of an entry, at first without its plan.
@@ -70,6 +77,11 @@ func (r *Replay) soil(p pool, from Place) {
 
 // Add lets a new entry happen. Its key names it until it has an id.
 func (r *Replay) Add(key string, w Work) {
+	r.deeds = append(r.deeds, func(context.Context) error { r.add(key, w); return nil })
+	r.add(key, w)
+}
+
+func (r *Replay) add(key string, w Work) {
 	n := &work{Work: w, key: key, loaded: true, isNew: true, taken: map[int]*taken{}}
 	r.works[key] = n
 	r.touched = append(r.touched, n)
@@ -93,6 +105,12 @@ func (r *Replay) Add(key string, w Work) {
 
 // Remove lets an entry never have happened.
 func (r *Replay) Remove(ctx context.Context, entryID string) error {
+	do := func(ctx context.Context) error { return r.remove(ctx, entryID) }
+	r.deeds = append(r.deeds, do)
+	return do(ctx)
+}
+
+func (r *Replay) remove(ctx context.Context, entryID string) error {
 	w := r.workOf(entryID)
 	w.removed = true
 	takes, err := selectTakesOf(ctx, r.tx, entryID)
@@ -118,10 +136,16 @@ func (r *Replay) Remove(ctx context.Context, entryID string) error {
 
 // Replace lets an entry have been another one. The lots it made keep their names where they are still made.
 func (r *Replay) Replace(ctx context.Context, entryID, key string, w Work) error {
-	if err := r.Remove(ctx, entryID); err != nil {
+	do := func(ctx context.Context) error { return r.replace(ctx, entryID, key, w) }
+	r.deeds = append(r.deeds, do)
+	return do(ctx)
+}
+
+func (r *Replay) replace(ctx context.Context, entryID, key string, w Work) error {
+	if err := r.remove(ctx, entryID); err != nil {
 		return err
 	}
-	r.Add(key, w)
+	r.add(key, w)
 	if old := r.works[entryID]; old != nil {
 		n := r.works[key]
 		n.was, n.wasOf, old.was = old.was, entryID, nil
@@ -132,6 +156,11 @@ func (r *Replay) Replace(ctx context.Context, entryID, key string, w Work) error
 // Put lets a lot that somebody entered be there; before is what it was until now, nil for a new one, and after nil takes it away. Each counts in an
 // accounting period.
 func (r *Replay) Put(before, after *Lot, left, entered string) {
+	r.deeds = append(r.deeds, func(context.Context) error { r.put(before, after, left, entered); return nil })
+	r.put(before, after, left, entered)
+}
+
+func (r *Replay) put(before, after *Lot, left, entered string) {
 	r.byHand = append(r.byHand, handled{before, after, left, entered})
 	if before != nil {
 		r.soil(pool{Key: before.Pool}, before.Place)
@@ -150,8 +179,43 @@ func (r *Replay) Put(before, after *Lot, left, entered string) {
 	r.soil(poolOf(r.books, after.place(), after.asset(), ""), after.Place)
 }
 
-// Run lets everything happen.
+// errTooLate says that something changed that others had rested on already, at the same instant: the pool it comes from should have been opened
+// before.
+var errTooLate = errors.New("asset: it happened too late")
+
+// Run lets everything happen. Where it turns out on the way that something should have happened earlier, it begins again with what it knows by then.
 func (r *Replay) Run(ctx context.Context) error {
+	for {
+		err := r.run(ctx)
+		if !errors.Is(err, errTooLate) {
+			return err
+		}
+		if !r.learn() {
+			return fault.Conflictf("transfers at the same instant go in a circle, and none of them can be first")
+		}
+		r.begin()
+		for _, do := range r.deeds {
+			if err := do(ctx); err != nil {
+				return err
+			}
+		}
+		for _, d := range r.early {
+			r.soil(d.pool, d.from)
+		}
+	}
+}
+
+// learn remembers which pools were opened, and tells whether that is news.
+func (r *Replay) learn() (news bool) {
+	for key, s := range r.sessions {
+		if d, known := r.early[key]; !known || s.from < d.from {
+			r.early[key], news = dirt{*s.pool, s.from}, true
+		}
+	}
+	return news
+}
+
+func (r *Replay) run(ctx context.Context) error {
 	for _, key := range slices.Sorted(maps.Keys(r.dirty)) {
 		if _, err := r.activate(ctx, r.dirty[key].pool, r.dirty[key].from); err != nil {
 			return err
@@ -222,6 +286,9 @@ func (r *Replay) request(ctx context.Context, s *session, e *event) error {
 
 // change notes that an entry took other lots than it had. Where that changes what it makes, the pool of that is opened.
 func (r *Replay) change(ctx context.Context, s *session, w *work) error {
+	if w.built {
+		return errTooLate
+	}
 	if w.changed {
 		return nil
 	}
@@ -230,10 +297,17 @@ func (r *Replay) change(ctx context.Context, s *session, w *work) error {
 	if err := r.fill(ctx, s, w); err != nil {
 		return err
 	}
-	if p, place, enters := w.arrival(r.books); enters {
-		if _, err := r.activate(ctx, p, place); err != nil {
-			return err
-		}
+	p, place, enters := w.arrival(r.books)
+	if !enters {
+		return nil
+	}
+	to := r.sessions[p.Key]
+	if to == nil || !to.begun() {
+		_, err := r.activate(ctx, p, place)
+		return err
+	}
+	if to.passed(place) {
+		return errTooLate
 	}
 	return nil
 }

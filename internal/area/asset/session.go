@@ -94,6 +94,11 @@ func (r *Replay) activate(ctx context.Context, p pool, from Place) (*session, er
 
 func (s *session) begun() bool { return s.next > 0 || s.busy }
 
+// passed tells that a place is over.
+func (s *session) passed(place Place) bool {
+	return place < s.from || s.next > 0 && place <= s.events[s.next-1].place || s.next < len(s.events) && s.busy && place < s.events[s.next].place
+}
+
 // start is where a replay must begin. A weighted average leaves nothing to go back by, so that whatever crosses its beginning or its end starts over.
 func (s *session) start(from Place) Place {
 	if s.LastPlace == "" || len(s.config.Elections) < 2 {

@@ -168,3 +168,27 @@ func TestCorrectedToWhatIsNotThere(t *testing.T) {
 		w.left("nothing was there", "")
 	})
 }
+
+// At one instant something may come out of what it went into only if that does not rest on it.
+func TestCirclesAtOneInstant(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		for quantity, refused := range map[string]bool{"0.4": false, "1.2": true} {
+			w := world.stage(t)
+			w.book(w.tell("2025-01-10", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
+			in := w.book(w.tell(eventDay, "A in 0.5 ETH = 900.00"), "STAKING_REWARD", "Staking income")
+			w.book(w.tell(eventDay, "A out "+quantity+" ETH = 2400.00"), "BRIDGE", "")
+			clearing, before := w.accountID("Transfer clearing"), w.everything()
+			_, err := w.bookings.Correct(w.ctx, in.ID, booking.CorrectParams{Type: "DEPOSIT", LedgerAccountID: &clearing})
+			if !refused {
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.left("it came from there", "A 0.6 ETH 600.00 2025-01-10; A 0.1 ETH 0.00 2025-09-15 ?; A 0.4 ETH 400.00 2025-01-10")
+				w.well()
+				continue
+			}
+			w.refusedAs("a circle", err, fault.Conflict)
+			w.unchanged(before)
+		}
+	})
+}
