@@ -58,13 +58,15 @@ func selectLotPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error)
 }
 
 // selectLoose gives the legal entities whose lots do not tell in which period they came: something of a closed period was made up for in a later
-// one, or a lot that cost nothing has no entry.
+// one. Of what cost nothing the entry has no line of the legal entity it went to.
 func selectLoose(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
 	ids, err := db.All[string](ctx, tx, `WITH late AS (
-			SELECT e.journal_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
+			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
 			WHERE e.organization_id = @org AND e.status = 'posted' AND (e.originated_by = 'true_up' OR p.accounting_period_id <> e.accounting_period_id))
 		SELECT legal_entity_id FROM late
 		UNION SELECT l.legal_entity_id FROM late e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+		UNION SELECT s.legal_entity_id FROM late e JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN (e.journal_entry_id, e.previous_entry_id)
+			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id JOIN sources s ON s.organization_id = @org AND s.source_id = t.source_id
 		UNION SELECT u.legal_entity_id FROM lot_uses u WHERE u.organization_id = @org AND u.is_correction`)
 	out := map[string]bool{}
 	for _, id := range ids {
