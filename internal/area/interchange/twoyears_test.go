@@ -153,7 +153,7 @@ func (c *group) closeMonths(ctx context.Context) error {
 	for n := range closed {
 		for _, p := range list.Items {
 			if p.Key == c.month(n).Key() {
-				if _, err := c.app.Periods.Close(ctx, p.ID, ""); err != nil {
+				if _, err := period.NewService(c.app.DB).Close(ctx, p.ID, ""); err != nil {
 					return err
 				}
 			}
