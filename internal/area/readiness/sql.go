@@ -83,11 +83,11 @@ type holding struct {
 	Basis     money.Decimal `db:"basis"`
 }
 
-// selectHeld gives what was held at the end of a period.
+// selectHeld gives what was held at the end of a period. What is unique has no price of its kind.
 func selectHeld(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]holding, error) {
 	rows, err := db.All[holding](ctx, tx, `SELECT l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
 		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id = l.accounting_period_id
-		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND p.key <= ? GROUP BY l.asset_type ORDER BY l.asset_type`, legalEntityID, p.Key)
+		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.token_id = '' AND p.key <= ? GROUP BY l.asset_type ORDER BY l.asset_type`, legalEntityID, p.Key)
 	out := rows[:0]
 	for _, r := range rows {
 		if !r.Quantity.IsZero() {
