@@ -42,11 +42,8 @@ func (c *company) eachPeriod(ctx context.Context, do func(period.State) error) e
 	return nil
 }
 
-// measure books what the holdings and the foreign money of a month are worth at its end. Before the books began there was nothing to measure.
+// measure books what the holdings and the foreign money of a month are worth at its end.
 func (c *company) measure(ctx context.Context, p period.State) error {
-	if p.Key < c.month(0).Key() {
-		return nil
-	}
 	_, err := c.app.Revaluations.Run(ctx, revaluation.RunParams{PeriodID: p.ID})
 	return err
 }

@@ -37,27 +37,33 @@ func (c *company) rates(ctx context.Context) error {
 	return err
 }
 
-// priced are the assets that trade.
-var priced = []string{"ETH", "WETH", "BTC", "ARB", "USDC"}
+// priced are the assets that trade, and collected those of which the last sale in the collection says what one is worth.
+var (
+	priced    = []string{"ETH", "WETH", "BTC", "ARB", "USDC"}
+	collected = map[string]string{"DEVMEET": "45.00", "TIDEPOOL": "1400.00"}
+)
 
-// prices gives every asset a price at the end of each month and, since the last of them, of each day.
+// prices gives every asset a price at the end of each month, that of the opening balances too, and since the last of them of each day.
 func (c *company) prices(ctx context.Context) error {
 	var all []price.Params
 	now, last := c.app.DB.Clock().Now(), c.month(months).Start(c.zone)
 	first := c.month(0).Start(c.zone)
-	for day := first; day.Before(now.AddDate(0, 0, -1)); day = day.AddDate(0, 0, 1) {
+	for day := first.AddDate(0, 0, -1); day.Before(now.AddDate(0, 0, -1)); day = day.AddDate(0, 0, 1) {
 		n := 12*(day.Year()-first.Year()) + int(day.Month()) - int(first.Month())
 		if day.AddDate(0, 0, 1).Day() != 1 && day.Before(last.AddDate(0, 0, -1)) {
 			continue
 		}
 		for _, asset := range priced {
-			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: activity.Price(asset, min(n, months-1)).String(), Note: "Close of the day"})
+			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: activity.Price(asset, max(0, min(n, months-1))).String(), Note: "Close of the day"})
+		}
+		for asset, worth := range collected {
+			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: worth, Note: "Last sale of the collection"})
 		}
 	}
 	// What somebody was given has the price that others paid for the same.
 	for _, x := range c.activity.Transactions {
 		if x.Crypto != nil && x.Crypto.TokenID != "" && x.Truth.TransferGroup == "" {
-			all = append(all, price.Params{AssetType: x.Currency, Currency: "USD", Timestamp: x.At.Format(time.RFC3339), Price: "45.00", Note: "Last sale of the collection"})
+			all = append(all, price.Params{AssetType: x.Currency, Currency: "USD", Timestamp: x.At.Format(time.RFC3339), Price: collected[x.Currency], Note: "Last sale of the collection"})
 		}
 	}
 	for len(all) > 0 {

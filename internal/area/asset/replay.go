@@ -5,10 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"time"
-
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
@@ -16,64 +12,10 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"maps"
+	"slices"
+	"time"
 )
-
-// Work is what an entry does to lots.
-type Work struct {
-	EntryID       string // may be empty until it has one
-	TransactionID string
-	Type          string
-	Label         string // how people call what stands behind it
-	Block, Number int64
-	Input         posting.Input
-	Plan          *posting.Plan
-	LotsOf        string // the transaction that brings the lots, where it is another
-	Apart         string // the account that was named instead of the source's own
-	Picks         []lot.Pick
-}
-
-// arrivesAt is when what is moved arrives: at the later of the two legs.
-func (w *Work) arrivesAt() time.Time {
-	var at time.Time
-	for _, l := range []*posting.Leg{w.Input.Out, w.Input.In} {
-		if l != nil && l.At.After(at) {
-			at = l.At
-		}
-	}
-	return at
-}
-
-// arrival is where an entry's lots enter, and when. An entry has one at most.
-func (w *Work) arrival(b *books.Books) (pool, Place, bool) {
-	in := w.Input.In
-	asset := func(t posting.Take) posting.Asset {
-		if in != nil {
-			return in.Asset
-		}
-		return t.Asset
-	}
-	for _, t := range w.Plan.Takes {
-		if t.To.Account == "" {
-			continue
-		}
-		to := poolOf(b, t.To, asset(t), w.Apart)
-		if t.Kind == posting.Moved && to.Key == poolOf(b, t.From, t.Asset, w.Apart).Key {
-			return pool{}, "", false // It stays in its pool.
-		}
-		return to, placeOf(w.arrivesAt(), lot.Arrive, w.Block, w.Number, 0), true
-	}
-	if in == nil || !in.Asset.Lots {
-		return pool{}, "", false
-	}
-	place := in.Place
-	if in.Offset != "" {
-		place.Account = in.Offset
-	}
-	return poolOf(b, place, in.Asset, w.Apart), placeOf(in.At, lot.Acquire, w.Block, w.Number, 0), true
-}
-
-// Loader gives the works of entries that are there, by their ids.
-type Loader func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Work, error)
 
 // Replay lets things happen to pools, also late, and finds out what that changes about everything after them. It writes nothing before Write.
 type Replay struct {
@@ -99,28 +41,6 @@ func (r *Replay) Culprit() string { return r.culprit }
 type dirt struct {
 	pool pool
 	from Place
-}
-
-// work is an entry on its way through a replay.
-type work struct {
-	Work
-	key     string
-	loaded  bool // its plan is at hand
-	isNew   bool
-	removed bool
-	changed bool
-	built   bool
-	taken   map[int]*taken
-	result  posting.Entry
-	was     []Lot  // the lots it had made
-	wasOf   string // the entry that had made them, where that is another
-	lots    []*Lot
-}
-
-// handled is a lot that somebody entered, changed or took away by hand.
-type handled struct {
-	before, after *Lot
-	left, entered string // the accounting periods in which that counts
 }
 
 // NewReplay begins one. A lenient one is a look at what would be: nothing is refused for want of lots.
@@ -156,11 +76,9 @@ func (r *Replay) Add(key string, w Work) {
 	for i, t := range w.Plan.Takes {
 		p := poolOf(r.books, t.From, t.Asset, w.Apart)
 		k := &taken{take: takeOf(&n.Work, i, t, p)}
-		if t.Kind == posting.Moved && poolOf(r.books, t.To, t.Asset, w.Apart).Key == p.Key {
-			k.kind, k.to = relocate, t.To
-			if w.Input.In != nil {
-				k.toChain = w.Input.In.Asset.Chain
-			}
+		if w.stays(r.books, t) {
+			k.kind = relocate
+			k.aim(&n.Work)
 		}
 		k.settle()
 		n.taken[i] = k
@@ -286,6 +204,12 @@ func (r *Replay) step(ctx context.Context, s *session) error {
 }
 
 func (r *Replay) request(ctx context.Context, s *session, e *event) error {
+	if e.take.kind == relocate && !e.take.aimed() {
+		if err := r.fill(ctx, s, e.work); err != nil {
+			return err
+		}
+		e.take.aim(&e.work.Work)
+	}
 	if err := s.apply(e.take); err != nil {
 		return r.refusal(ctx, s, e, err)
 	}

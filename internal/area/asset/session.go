@@ -44,8 +44,26 @@ type taken struct {
 	rows     []Use // as written down, corrections too
 	old, new []Use
 	done     bool
-	to       posting.Place // of a relocation that is new
+	to       posting.Place // of a relocation, once it is known
 	toChain  string
+}
+
+// aimed tells that it is known where a relocation goes, as it is where it was written down.
+func (k *taken) aimed() bool {
+	for _, u := range k.old {
+		if u.Kind == string(relocate) && u.Quantity.Sign() < 0 {
+			k.to, k.toChain = posting.Place{Source: u.SourceID, Account: u.LedgerAccountID, Entity: u.LegalEntityID}, u.Chain
+		}
+	}
+	return k.to.Account != ""
+}
+
+// aim finds where a relocation goes.
+func (k *taken) aim(w *Work) {
+	k.to, k.toChain = w.Plan.Takes[k.position].To, k.chain
+	if w.Input.In != nil {
+		k.toChain = w.Input.In.Asset.Chain
+	}
 }
 
 // activate opens a pool from a place on.
@@ -320,25 +338,25 @@ func (s *session) apply(k *taken) error {
 	return nil
 }
 
-// relocated says what moved within the pool. What it cost is its share of the pool, and stays what it was booked at.
+// relocated says what moved within the pool: what was there of it. What it cost is its share of the pool, and stays what it was booked at.
 func (s *session) relocated(k *taken) error {
-	booked := false
-	for _, u := range k.old {
-		if u.Kind == string(relocate) {
-			k.new, booked = append(k.new, u), true
-		}
-	}
-	if booked {
-		return nil
-	}
 	quantity, held := k.rest(), s.engine.Quantity()
 	if missing := quantity.Sub(held); missing.Sign() > 0 {
 		if !s.config.ZeroBasis {
 			return &lot.Shortage{ID: k.transactionID, Quantity: quantity, Held: held, Missing: missing}
 		}
-		if quantity = held; quantity.IsZero() {
-			return nil
+		quantity = held
+	}
+	if quantity.IsZero() {
+		return nil
+	}
+	for _, u := range k.old {
+		if u.Kind == string(relocate) && u.Quantity.Abs().Equal(quantity) {
+			k.new = append(k.new, u)
 		}
+	}
+	if slices.ContainsFunc(k.new, func(u Use) bool { return u.Kind == string(relocate) }) {
+		return nil
 	}
 	u := Use{
 		Pool: k.pool, Place: k.place, Position: int64(k.position), Kind: string(relocate), TransactionID: k.transactionID, LegalEntityID: s.LegalEntityID,

@@ -135,11 +135,25 @@ func (l *life) agree() {
 		realized, err := l.realized(ctx, tx)
 		found = append(found, realized...)
 		if len(found) > 0 {
-			l.Logf("found:\n%s", strings.Join(found, "\n"))
+			l.Logf("found:\n%s", l.plain(strings.Join(found, "\n")))
 			l.Fatal("something is broken")
 		}
 		return err
 	})
+}
+
+// plain gives entries their numbers, accounts and sources their names.
+func (l *life) plain(text string) string {
+	for _, e := range l.entries(func(journal.Entry) bool { return true }) {
+		text = strings.ReplaceAll(text, e.ID, name(e))
+	}
+	for id, name := range l.names {
+		text = strings.ReplaceAll(text, id, name)
+	}
+	for name, s := range l.sources {
+		text = strings.ReplaceAll(text, s.ID, name)
+	}
+	return text
 }
 
 // realized compares the gains of all uses with the balances of the accounts of gains and losses.

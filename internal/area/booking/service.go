@@ -175,8 +175,11 @@ func (s *Service) prepare(ctx context.Context, m builder, q *request, dry bool) 
 
 // vendor attaches the tag of a supplier.
 func (s *Service) vendor(ctx context.Context, tx *db.Tx, q *request, dry bool) error {
-	if q.VendorName == "" || dry {
+	if q.VendorName == "" {
 		return nil
+	}
+	if dry {
+		return fault.Within(q.at+"vendor_", tag.Proper(q.VendorName))
 	}
 	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
 	if err != nil {

@@ -74,7 +74,7 @@ type lot struct {
 func selectPending(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]lot, error) {
 	return db.All[lot](ctx, tx, `SELECT l.asset_id, l.asset_type, e.accounting_date, l.quantity FROM lots l
 		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.basis_pending AND e.accounting_date < ? ORDER BY e.accounting_date, l.asset_id`, legalEntityID, p.End)
+		WHERE l.organization_id = @org AND {rare}(l.legal_entity_id = ?) AND l.basis_pending AND {unindexed}e.accounting_date < ? ORDER BY e.accounting_date, l.asset_id`, legalEntityID, p.End)
 }
 
 type holding struct {

@@ -62,6 +62,12 @@ func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return selectKnown(ctx, tx, ids)
 }
 
+// Proper refuses a name that no supplier can have. It is a building block.
+func Proper(name string) error {
+	_, err := Tag{Name: name, Kind: Supplier}.normal()
+	return err
+}
+
 // Ensure gives the tag of a kind and name, made now if there is none. It is a building block.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
 	t, err := Tag{Name: name, Kind: kind}.normal()

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,5 +203,51 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 		fails(t, "more than there is", err, 409, []string{"quantity"}, "0.25 ETH are missing")
 		_, err = h.Client.BookTransactions(t.Context(), []client.BookTransaction{{TransactionID: short.ID, TransactionType: "EXPENSE", LedgerAccountID: byCode(t, h.Tenant, "6020").ID, AutoPost: true}})
 		fails(t, "more than there is, in a batch", err, 409, []string{"journal_entries[0].quantity"}, "0.25 ETH are missing")
+	})
+}
+
+// Of many that want the same lots at once, as many are booked as there is, in whatever way they ask.
+func TestACrowdTakesEachLotOnce(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		h := hold(t, s.Found(t, "mine"))
+		contractors := byCode(t, h.Tenant, "6020").ID
+		var booking []func() error
+		var out []client.Transaction
+		for i := range 6 {
+			sold := h.out("2025-09-15", "0.5", "1200.00")
+			out = append(out, sold)
+			ask := client.BookTransaction{TransactionID: sold.ID, TransactionType: "EXPENSE", LedgerAccountID: contractors, AutoPost: i%2 == 0}
+			if ask.AutoPost {
+				booking = append(booking, func() error { _, err := h.Client.BookTransaction(t.Context(), ask); return err })
+				continue
+			}
+			draft := h.book(ask)
+			booking = append(booking, func() error { _, err := h.Client.PostJournalEntry(t.Context(), draft.ID); return err })
+		}
+		errs := make([]error, len(booking))
+		var wait sync.WaitGroup
+		for i, book := range booking {
+			wait.Go(func() { errs[i] = book() })
+		}
+		wait.Wait()
+		booked := 0
+		for i, err := range errs {
+			at, failed := h.Client.Transaction(t.Context(), out[i].ID)
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			if err == nil {
+				booked++
+			} else {
+				fails(t, "too many", err, 409, []string{"quantity"}, "0.5 ETH are missing")
+			}
+			if (at.Internal.Status == "posted") != (err == nil) {
+				t.Errorf("%v, but %s", err, at.Internal.Status)
+			}
+		}
+		if a, err := h.Client.Asset(t.Context(), h.asset.ID); err != nil || booked != 4 || a.RemainingQuantity != "0" || a.RemainingCostBasis != "0.00" {
+			t.Errorf("%d are booked: %+v %v", booked, a, err)
+		}
 	})
 }
