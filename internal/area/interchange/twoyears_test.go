@@ -152,11 +152,7 @@ func (c *group) closeMonths(ctx context.Context) error {
 	for n := range closed {
 		for _, p := range list.Items {
 			if p.Key == c.month(n).Key() {
-<<<<<<< HEAD
 				if _, err := c.App.Periods.Close(ctx, p.ID, c.us); err != nil {
-=======
-				if _, err := period.NewService(c.app.DB).Close(ctx, p.ID, ""); err != nil {
->>>>>>> lot-check
 					return err
 				}
 			}
