@@ -3,6 +3,7 @@ package booking_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
@@ -33,11 +35,44 @@ func (w *world) well() {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
 		found, err := findings(ctx, tx)
-		if len(found) > 0 {
+		if err != nil {
+			return err
+		}
+		realized, err := w.realized(ctx, tx)
+		if found = append(found, realized...); len(found) > 0 {
 			w.Errorf("found:\n%s", strings.Join(found, "\n"))
 		}
 		return err
 	})
+}
+
+// realized compares the gains of all uses with the balances of the accounts of gains and losses.
+func (w *world) realized(ctx context.Context, tx *db.Tx) (found []string, err error) {
+	for _, entityID := range []string{w.us, w.sub} {
+		gains, err := db.All[money.Decimal](ctx, tx, "SELECT gain FROM lot_uses WHERE organization_id = @org AND legal_entity_id = ?", entityID)
+		if err != nil {
+			return nil, err
+		}
+		balances, err := db.All[struct {
+			Debits  money.Decimal `db:"debits"`
+			Credits money.Decimal `db:"credits"`
+		}](ctx, tx, "SELECT debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND tag_id = '' AND ledger_account_id IN (?, ?)",
+			entityID, w.accountID("Realized gains"), w.accountID("Realized losses"))
+		if err != nil {
+			return nil, err
+		}
+		var uses, books money.Decimal
+		for _, g := range gains {
+			uses = uses.Add(g)
+		}
+		for _, b := range balances {
+			books = books.Add(b.Credits).Sub(b.Debits)
+		}
+		if !uses.Equal(books) {
+			found = append(found, fmt.Sprintf("the uses of %s realized %s, and the accounts say %s", entityID, uses, books))
+		}
+	}
+	return found, nil
 }
 
 // alone runs a test with legal entities of its own, which have a bank, in a world of each engine.

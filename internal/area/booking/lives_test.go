@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
@@ -154,35 +152,6 @@ func (l *life) plain(text string) string {
 		text = strings.ReplaceAll(text, s.ID, name)
 	}
 	return text
-}
-
-// realized compares the gains of all uses with the balances of the accounts of gains and losses.
-func (l *life) realized(ctx context.Context, tx *db.Tx) (found []string, err error) {
-	for _, entityID := range []string{l.us, l.sub} {
-		gains, err := db.All[money.Decimal](ctx, tx, "SELECT gain FROM lot_uses WHERE organization_id = @org AND legal_entity_id = ?", entityID)
-		if err != nil {
-			return nil, err
-		}
-		balances, err := db.All[struct {
-			Debits  money.Decimal `db:"debits"`
-			Credits money.Decimal `db:"credits"`
-		}](ctx, tx, "SELECT debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND tag_id = '' AND ledger_account_id IN (?, ?)",
-			entityID, l.accountID("Realized gains"), l.accountID("Realized losses"))
-		if err != nil {
-			return nil, err
-		}
-		var uses, books money.Decimal
-		for _, g := range gains {
-			uses = uses.Add(g)
-		}
-		for _, b := range balances {
-			books = books.Add(b.Credits).Sub(b.Debits)
-		}
-		if !uses.Equal(books) {
-			found = append(found, fmt.Sprintf("the uses of %s realized %s, and the accounts say %s", entityID, uses, books))
-		}
-	}
-	return found, nil
 }
 
 // instant is one of not too many, so that things happen at the same time.

@@ -87,6 +87,9 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	}
 	description := Corrected(e, UpdateParams{})
 	description.Lines = lines
+	if e.IntendedDate != nil { // it stays where it is, also when the month it was meant for is open again
+		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instant), e.IntendedDate.Format(instant)
+	}
 	again, err := s.Append(ctx, tx, reversal, description)
 	return again.Entry, err
 }

@@ -83,7 +83,7 @@ func carryIn(p *Plan) error {
 		return receive(p)
 	}
 	l := load{asset: leg.Asset, lands: leg.landed(), inward: true,
-		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: true, To: leg.from(), At: leg.At}}
+		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: kind == Unparked, To: leg.from(), At: leg.At}}
 	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
 	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.worth(leg)

@@ -277,7 +277,7 @@ func TestTheLotEngineIsAskedForJustWhatMoves(t *testing.T) {
 		{example{kind: posting.Internal, out: "ETH: 1 ETH"}, "park 1 ETH fee 0 from ETH to Transfer clearing"},
 		{example{kind: posting.Internal, out: "ETH>Vault: 1 ETH"}, "park 1 ETH fee 0 from Vault alone to Transfer clearing"},
 		{example{kind: posting.Internal, in: "Cold: 1 ETH fee 0.2 = 2400.00 fee 480.00"}, "unpark 1 ETH fee 0.2 from Transfer clearing alone to Cold"},
-		{example{kind: posting.Deposit, in: "Cold: 1 ETH", target: "@ETH"}, "move 1 ETH fee 0 from ETH alone to Cold"},
+		{example{kind: posting.Deposit, in: "Cold: 1 ETH", target: "@ETH"}, "move 1 ETH fee 0 from ETH to Cold"},
 		{example{kind: posting.Withdrawal, out: "ETH: 1 ETH", target: "@Cold"}, "move 1 ETH fee 0 from ETH to Cold"},
 		{example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00", target: "Capital"}, ""},
 		{example{kind: posting.Bill, out: "Bank: 1 USD = 1.00", target: "AP"}, ""},
