@@ -332,7 +332,7 @@ func (g gain) equal(o gain) bool {
 type spot struct{ entity, account, unit string }
 
 // ledger checks that what stands on the accounts is what the lots cost, in every accounting period. Of what was never parked an account is
-// credited the value, for which there is no lot.
+// credited the value, for which there is no lot. What other books brought on accounts that carry no lots is as it was there.
 func (c *checking) ledger(ctx context.Context) error {
 	positions, err := selectAllPositions(ctx, c.tx)
 	if err != nil {
@@ -342,14 +342,15 @@ func (c *checking) ledger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lots := map[balance.UnitKey]money.Decimal{}
+	lots, carries := map[balance.UnitKey]money.Decimal{}, map[spot]bool{}
 	for k, p := range positions {
 		at := balance.UnitKey{Entity: k.entity, Account: k.account, Unit: k.asset, Period: k.period}
 		lots[at] = lots[at].Add(p.basis)
+		carries[spot{k.entity, k.account, k.asset}] = true
 	}
 	stand := map[balance.UnitKey]money.Decimal{}
 	for k, u := range units {
-		if !money.IsFiat(k.Unit) {
+		if carries[spot{k.Entity, k.Account, k.Unit}] {
 			stand[k] = u.Amount
 		}
 	}

@@ -2,11 +2,16 @@ package asset
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"time"
+
 	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
-	"time"
 )
 
 // Work is what an entry does to lots.
@@ -92,4 +97,88 @@ type work struct {
 type handled struct {
 	before, after *Lot
 	left, entered string // the accounting periods in which that counts
+}
+
+// makeLots gives the lots of an entry their names; one that is a slice of the same lot as before keeps it.
+func (r *Replay) makeLots(w *work) {
+	for _, k := range w.taken {
+		if k.kind == relocate { // It stays in its pool, and what was missing there is missing still.
+			return
+		}
+	}
+	names := map[string][]string{}
+	for _, l := range w.was {
+		names[l.ParentID] = append(names[l.ParentID], l.ID)
+	}
+	for _, m := range w.result.Lots {
+		p := poolOf(r.books, m.Place, m.Asset, w.Apart)
+		l := &Lot{
+			Pool: p.Key, LegalEntityID: m.Entity, SourceID: m.Source, LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token,
+			AcquiredAt: m.AcquiredAt, Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: Acquired, ParentID: m.Parent, TransactionID: w.TransactionID,
+			JournalEntryID: w.EntryID, BasisPending: m.BasisPending, Provisional: m.Provisional, CreatedAt: r.tx.Now(),
+		}
+		if w.LotsOf != "" {
+			l.TransactionID = w.LotsOf
+		}
+		if m.Parent != "" {
+			l.Origin = Transferred
+		}
+		if before := names[m.Parent]; len(before) > 0 {
+			l.ID, names[m.Parent] = before[0], before[1:]
+		} else {
+			l.ID = r.tx.NewID(id.Asset)
+		}
+		w.lots = append(w.lots, l)
+	}
+}
+
+// Late gives the pools in which something happened again, and from what time on.
+func (r *Replay) Late() map[string]time.Time {
+	out := map[string]time.Time{}
+	for key, s := range r.sessions {
+		if s.from <= s.before {
+			at, _, _, _, _ := s.from.parts()
+			out[key] = at
+		}
+	}
+	return out
+}
+
+// PoolsOf gives the pools that a work asks for lots.
+func PoolsOf(b *books.Books, w Work) (out []string) {
+	for _, t := range w.Plan.Takes {
+		out = append(out, poolOf(b, t.From, t.Asset, w.Apart).Key)
+	}
+	return out
+}
+
+// Changed is an entry that takes other lots than it did.
+type Changed struct {
+	EntryID string
+	Entry   posting.Entry // as it would be booked now
+	Basis   money.Decimal // new less old, of what it takes
+	Gain    money.Decimal
+	Uses    []Use // differences
+	// Corrected says that differences were written down for it before.
+	Corrected bool
+}
+
+// Changes lists the entries, besides those added and removed, that are no longer what they were.
+func (r *Replay) Changes() (out []Changed) {
+	for _, w := range r.touched {
+		if w.isNew || w.removed {
+			continue
+		}
+		c := Changed{EntryID: w.EntryID, Entry: w.result}
+		for _, position := range slices.Sorted(maps.Keys(w.taken)) {
+			k := w.taken[position]
+			c.Corrected = c.Corrected || slices.ContainsFunc(k.rows, func(u Use) bool { return u.Correction })
+			for _, d := range differences(k.old, k.new) {
+				c.Basis, c.Gain = c.Basis.Add(d.Basis), c.Gain.Add(d.Gain)
+				c.Uses = append(c.Uses, d)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
 }

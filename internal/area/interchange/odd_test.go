@@ -194,7 +194,7 @@ func (w *world) oddMonths() {
 	}
 	for _, p := range list.Items {
 		if p.Key == "2025-01" {
-			if _, err := w.App.Periods.Close(w.ctx, p.ID, second); err != nil {
+			if _, err := period.NewService(w.App.DB).Close(w.ctx, p.ID, second); err != nil {
 				w.t.Fatal(err)
 			}
 		}

@@ -132,6 +132,9 @@ func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 	if e.Measurement == entity.MeasuredAtCost {
 		return nil, nil
 	}
+	if begun, err := selectBegun(ctx, tx, p, e.ID); err != nil || !begun {
+		return nil, err
+	}
 	held, err := selectHeld(ctx, tx, p, e.ID)
 	if err != nil {
 		return nil, err
@@ -175,11 +178,15 @@ func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 		"what stands on accounts is not what their lots cost: "+few(texts)), nil
 }
 
-// stale checks that what is held was measured, and that nothing changed since.
+// stale checks that what is held was measured, and that nothing changed since. Before the books began there was nothing to measure.
 func stale(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+	begun, err := selectBegun(ctx, tx, p, e.ID)
+	if err != nil {
+		return period.Verdict{}, err
+	}
 	missing, why, err := revaluation.Stale(ctx, tx, p, e.ID)
 	count := int64(0)
-	if missing {
+	if missing && begun {
 		count = 1
 	}
 	return period.Judge(e, CodeRevaluation, count, nil, "what is held is measured as it is now", why), err

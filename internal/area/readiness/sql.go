@@ -83,11 +83,11 @@ type holding struct {
 	Basis     money.Decimal `db:"basis"`
 }
 
-// selectHeld gives what was held at the end of a period.
+// selectHeld gives what was held at the end of a period. What is unique has no price of its kind.
 func selectHeld(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]holding, error) {
 	rows, err := db.All[holding](ctx, tx, `SELECT l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
 		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id = l.accounting_period_id
-		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND p.key <= ? GROUP BY l.asset_type ORDER BY l.asset_type`, legalEntityID, p.Key)
+		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.token_id = '' AND p.key <= ? GROUP BY l.asset_type ORDER BY l.asset_type`, legalEntityID, p.Key)
 	out := rows[:0]
 	for _, r := range rows {
 		if !r.Quantity.IsZero() {
@@ -102,14 +102,16 @@ type difference struct {
 	Unit            string        `db:"unit"`
 	Ledger          money.Decimal `db:"ledger"`
 	Lots            money.Decimal `db:"cost"`
+	Carries         int64         `db:"carries"`
 }
 
 // selectDiffering gives the accounts on which an asset does not stand at the cost of its lots at the end of a period. Accounts from which more
-// was taken than was parked there stand at something else until the other half is found.
+// was taken than was parked there stand at something else until the other half is found,
+// and what other books brought stands on accounts that carry no lots.
 func selectDiffering(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]difference, error) {
-	rows, err := db.All[difference](ctx, tx, `SELECT x.ledger_account_id, x.unit, {dec_sum}(x.ledger) AS ledger, {dec_sum}(x.cost) AS cost FROM (
-			SELECT a.ledger_account_id, a.unit, a.accounting_period_id, a.amount AS ledger, '0' AS cost FROM account_units a WHERE a.organization_id = @org AND a.legal_entity_id = ?
-			UNION ALL SELECT l.ledger_account_id, l.asset_type, l.accounting_period_id, '0', l.basis FROM lot_positions l WHERE l.organization_id = @org AND l.legal_entity_id = ?) AS x
+	rows, err := db.All[difference](ctx, tx, `SELECT x.ledger_account_id, x.unit, {dec_sum}(x.ledger) AS ledger, {dec_sum}(x.cost) AS cost, max(x.carries) AS carries FROM (
+			SELECT a.ledger_account_id, a.unit, a.accounting_period_id, a.amount AS ledger, '0' AS cost, 0 AS carries FROM account_units a WHERE a.organization_id = @org AND a.legal_entity_id = ?
+			UNION ALL SELECT l.ledger_account_id, l.asset_type, l.accounting_period_id, '0', l.basis, 1 FROM lot_positions l WHERE l.organization_id = @org AND l.legal_entity_id = ?) AS x
 		JOIN accounting_periods p ON p.organization_id = @org AND p.accounting_period_id = x.accounting_period_id
 		WHERE p.key <= ? GROUP BY x.ledger_account_id, x.unit ORDER BY x.ledger_account_id, x.unit`, legalEntityID, legalEntityID, p.Key)
 	if err != nil {
@@ -122,9 +124,16 @@ func selectDiffering(ctx context.Context, tx *db.Tx, p period.Period, legalEntit
 	}
 	out := rows[:0]
 	for _, r := range rows {
-		if !money.IsFiat(r.Unit) && !r.Ledger.Equal(r.Lots) && !free[r.LedgerAccountID] {
+		if r.Carries == 1 && !r.Ledger.Equal(r.Lots) && !free[r.LedgerAccountID] {
 			out = append(out, r)
 		}
 	}
 	return out, err
+}
+
+// selectBegun tells whether anything but opening balances was booked by the end of a period.
+func selectBegun(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) (bool, error) {
+	found, err := db.All[string](ctx, tx, `SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
+		AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, p.End)
+	return len(found) > 0, err
 }
