@@ -256,7 +256,11 @@ func Renamed(ctx context.Context, tx *db.Tx, was, reversal, to Ref) error {
 		return err
 	}
 	lots, err := selectLotsOf(ctx, tx, was.EntryID)
-	if err != nil || len(uses)+len(lots) == 0 {
+	if err != nil {
+		return err
+	}
+	takes, err := selectTakesOf(ctx, tx, was.EntryID) // it may have taken nothing
+	if err != nil || len(uses)+len(lots)+len(takes) == 0 {
 		return err
 	}
 	c, over := newChanges(), reversal.PeriodID != was.PeriodID

@@ -6,6 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -57,6 +58,10 @@ func TestRelocationsHappenAgain(t *testing.T) {
 		w.link(out, in)
 		w.book(out, "INTERNAL TRANSFER", "")
 		w.left("nothing is there", "")
+		w.well()
+		if _, err := w.journal.Correct(w.ctx, w.again(out).JournalEntryID, journal.UpdateParams{Memo: new("noted")}); err != nil {
+			t.Fatal(err)
+		}
 		w.well()
 		for _, text := range []string{"A in 0.5 ETH = 100.00", "A in 1.5 ETH = 600.00"} {
 			w.book(w.tell("2025-01-10", text), "SWAP", "Bank")
