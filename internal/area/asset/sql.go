@@ -383,6 +383,11 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 			}
 		}
 	}
+	if len(c.erased) > 0 {
+		if _, err := tx.Exec(ctx, "DELETE"+fromUses+"use_id {any}", c.erased); err != nil {
+			return err
+		}
+	}
 	for _, these := range []struct {
 		takes []take
 		from  string

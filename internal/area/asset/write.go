@@ -63,22 +63,45 @@ func (r *Replay) note(c *changes, w *work, refs map[string]Ref) {
 		case sameUses(k.old, k.new):
 			continue
 		}
-		corrected := slices.ContainsFunc(k.rows, func(u Use) bool { return u.Correction })
-		rows := k.new
-		if ref.Correct || corrected {
+		rows, correct := k.new, ref.Correct || !c.erase(k, w.EntryID)
+		if correct {
 			rows = differences(k.old, k.new)
-		} else if len(k.rows) > 0 {
-			c.emptied = append(c.emptied, k.take)
-			for _, u := range k.rows {
-				c.use(u, -1)
-			}
 		}
 		for _, u := range rows {
-			u.Correction, u.TransactionType = ref.Correct || corrected, w.Type
+			u.Correction, u.TransactionType = correct, w.Type
 			c.put(u.under(ref, r.tx))
 		}
 	}
 	c.makes(w, ref, refs)
+}
+
+// erase lets what an entry took be written anew. What others wrote there stays, where the entry was booked before and taken back in a later period;
+// where it is not taken back, all of it stays, and only differences can be written.
+func (c *changes) erase(k *taken, entryID string) bool {
+	var own, others []Use
+	for _, u := range k.rows {
+		if u.JournalEntryID == entryID && !u.Correction {
+			own = append(own, u)
+		} else {
+			others = append(others, u)
+		}
+	}
+	if len(effective(others)) > 0 {
+		return false
+	}
+	for _, u := range own {
+		c.use(u, -1)
+	}
+	if len(others) == 0 {
+		if len(own) > 0 {
+			c.emptied = append(c.emptied, k.take)
+		}
+		return true
+	}
+	for _, u := range own {
+		c.erased = append(c.erased, u.ID)
+	}
+	return true
 }
 
 // makes collects what became of the lots of an entry.
@@ -108,6 +131,7 @@ type changes struct {
 	renamed   []rename
 	gone      []take // requests that are no more
 	emptied   []take // requests whose uses are written anew
+	erased    []string
 	takes     []take
 	uses      []Use
 	deleted   []string

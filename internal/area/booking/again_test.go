@@ -197,3 +197,25 @@ func TestCirclesAtOneInstant(t *testing.T) {
 		}
 	})
 }
+
+// What was taken back in a later period and is booked again can be unposted, and leaves what was there before.
+func TestBookedAgainAfterAClosedPeriod(t *testing.T) {
+	each(t, func(t *testing.T, world *world) {
+		w := world.stage(t)
+		w.base()
+		sale := w.tell(eventDay, "A out 1 ETH = 2400.00")
+		first := w.book(sale, "SWAP", "Bank")
+		w.close("2025-09")
+		w.reverse(first.Entry, false)
+		w.well()
+		second := w.book(sale, "SWAP", "Bank")
+		w.well()
+		if _, err := w.journal.Unpost(w.ctx, second.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.well()
+		w.post(second.ID)
+		w.book(w.tell("2025-01-05", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
+		w.expect("corrected", w.entry(w.again(sale).JournalEntryID), "Dr Bank 2400.00; Cr A 1000.00; Cr Realized gains 1400.00")
+	})
+}
