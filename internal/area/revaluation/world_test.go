@@ -196,16 +196,16 @@ func (w *world) add(name, parent, asset, acquired, entered string, quantity, bas
 		if err != nil {
 			return err
 		}
-		return w.position(ctx, tx, asset, token, entered, quantity, basis)
+		return w.position(ctx, tx, at, asset, token, entered, quantity, basis)
 	})
 }
 
-func (w *world) position(ctx context.Context, tx *db.Tx, asset, token, date string, quantity, basis money.Decimal) error {
+func (w *world) position(ctx context.Context, tx *db.Tx, at, asset, token, date string, quantity, basis money.Decimal) error {
 	_, err := tx.Exec(ctx, `INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id, quantity, basis,
-		added_quantity, added_basis, lot_count) VALUES (@org, ?, 'src', '', ?, '', ?, ?, ?, ?, '0', '0', 0)
+		added_quantity, added_basis, lot_count) VALUES (@org, ?, 'src', ?, ?, '', ?, ?, ?, ?, '0', '0', 0)
 		ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_positions.quantity, excluded.quantity), basis = {dec_add}(lot_positions.basis, excluded.basis)`,
-		w.entity, asset, token, w.period(date[:7]).ID, quantity, basis)
+		w.entity, at, asset, token, w.period(date[:7]).ID, quantity, basis)
 	return err
 }
 
@@ -215,11 +215,12 @@ func (w *world) take(name, kind, date string, quantity money.Decimal, entry stri
 	l := w.lots[name]
 	l.quantity, l.basis = l.quantity.Sub(quantity), l.basis.Sub(basis)
 	w.uses++
+	at := w.account("1210").ID
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id,
 			ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, lot_count)
-			VALUES (@org, ?, ?, ?, 0, ?, ?, FALSE, ?, 'SALE', ?, 'src', '', ?, ?, ?, ?, ?, '0', '0', '0', 'USD', ?, ?, 1, 'short', 'fifo', 0)`,
-			fmt.Sprintf("use_%04d", w.uses), l.asset, fmt.Sprintf("%04d", w.uses), "ast_"+name, kind, entry, w.entity, l.asset, day(date), w.period(date[:7]).ID, quantity, basis,
+			VALUES (@org, ?, ?, ?, 0, ?, ?, FALSE, ?, 'SALE', ?, 'src', ?, ?, ?, ?, ?, ?, '0', '0', '0', 'USD', ?, ?, 1, 'short', 'fifo', 0)`,
+			fmt.Sprintf("use_%04d", w.uses), l.asset, fmt.Sprintf("%04d", w.uses), "ast_"+name, kind, entry, w.entity, at, l.asset, day(date), w.period(date[:7]).ID, quantity, basis,
 			day(l.acquired), day(date))
 		if err != nil {
 			return err
@@ -228,7 +229,7 @@ func (w *world) take(name, kind, date string, quantity money.Decimal, entry stri
 			l.quantity, l.basis, !l.quantity.IsZero(), "ast_"+name); err != nil {
 			return err
 		}
-		return w.position(ctx, tx, l.asset, l.token, date, quantity.Neg(), basis.Neg())
+		return w.position(ctx, tx, at, l.asset, l.token, date, quantity.Neg(), basis.Neg())
 	})
 }
 
