@@ -173,6 +173,9 @@ func (s sampler) parts(schema *huma.Schema) (words []string) {
 	return words
 }
 
+// needed are the parameters that none of an operation's requests does without, though each of them does without some.
+var needed = map[string][]string{"explainFigure": {"ledger_account_id", "accounting_period_id"}}
+
 // curl is the operation as a command that runs as it stands.
 func (s sampler) curl(op *huma.Operation) string {
 	command, address, query := "curl -X "+op.Method, op.Path, url.Values{}
@@ -183,7 +186,7 @@ func (s sampler) curl(op *huma.Operation) string {
 		switch {
 		case p.In == "path":
 			address = strings.ReplaceAll(address, "{"+p.Name+"}", url.PathEscape(plainText(v)))
-		case p.In == "query" && (p.Required || p.Name == "limit"):
+		case p.In == "query" && (p.Required || p.Name == "limit" || slices.Contains(needed[op.OperationID], p.Name)):
 			query.Set(p.Name, plainText(v))
 		case p.Name == idempotency.Header:
 			words = append(words, `-H "`+p.Name+`: $(uuidgen)"`)
