@@ -17,7 +17,6 @@ type example struct {
 	name   string
 	kind   string
 	legs   []string
-	link   transfer.Kind
 	target string
 	policy entity.CreateParams
 	holds  []string // what came in before, besides the base
