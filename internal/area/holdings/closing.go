@@ -90,7 +90,8 @@ func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held
 // owned is an asset of a legal entity.
 type owned struct{ legalEntityID, asset string }
 
-// adjustments shares what the books adjusted assets by among the places they are held in. The account is one for all places of a legal entity.
+// adjustments shares what the books adjusted assets by among the places they are held in. There is one account for fair value and one for
+// impairment for all places of a legal entity.
 func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, held []Position) (map[[6]string]money.Decimal, error) {
 	var f Filter
 	roles := map[string]string{}
@@ -98,6 +99,7 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 		if !slices.Contains(f.AssetTypes, p.AssetType) {
 			f.AssetTypes = append(f.AssetTypes, p.AssetType)
 			roles[account.RoleFairValueAdjustment(p.AssetType)] = p.AssetType
+			roles[account.RoleAccumulatedImpairment(p.AssetType)] = p.AssetType
 		}
 		if !slices.Contains(f.LegalEntityIDs, p.LegalEntityID) {
 			f.LegalEntityIDs = append(f.LegalEntityIDs, p.LegalEntityID)

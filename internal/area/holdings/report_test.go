@@ -120,6 +120,12 @@ func TestClosingPositionsCellByCell(t *testing.T) {
 				"B ETH 1 cost 2000 worth 2000.12 adjusted 307.69 carried 2307.69 gain 0.12 in 1",
 			})
 		}
+		w.exec(`INSERT INTO ledger_accounts (organization_id, ledger_account_id, sequence_number, name, type, normal_balance, is_postable, is_clearing_account, role, created_at)
+			VALUES (@org, 'lac_imp', 901, 'y', 'Asset', 'debit', TRUE, FALSE, 'accumulated_impairment:BTC', ?)`, day("2025-01-01"))
+		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, '', ?, 'lac_imp', ?, '0', '1500')`, w.entity, w.period("2025-10"))
+		equal(t, "impaired", w.closing(1, holdings.ClosingParams{Filter: holdings.Filter{AssetTypes: []string{"BTC"}}, PeriodID: w.period("2025-11")}), []string{
+			"A BTC 1 cost 60000 worth ? adjusted -1500 carried 58500 gain ? in 1",
+		})
 		w.exec("UPDATE legal_entities SET measurement = 'fair_value' WHERE organization_id = @org")
 		equal(t, "one source, at fair value", w.closing(2, holdings.ClosingParams{Filter: holdings.Filter{SourceIDs: []string{"B"}}, PeriodID: w.period("2025-11")}), []string{
 			"B ETH 1 cost 2000 worth 2000.12 adjusted 142.86 carried 2142.86 gain 0.12 in 1",

@@ -90,7 +90,8 @@ func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities [
 	out := map[owned]money.Decimal{}
 	for _, r := range rows {
 		if balance := r.Debits.Sub(r.Credits); !balance.IsZero() {
-			out[owned{r.LegalEntityID, roles[r.Role]}] = balance
+			o := owned{r.LegalEntityID, roles[r.Role]}
+			out[o] = out[o].Add(balance)
 		}
 	}
 	return out, err
