@@ -156,9 +156,10 @@ func selectEntered(ctx context.Context, tx *db.Tx, pool string, from Place) ([]L
 	return lotsOf(rows), err
 }
 
-// selectLotsOf gives the lots that entries made. An order would lead SQLite to the index that has it.
+// selectLotsOf gives the lots that entries made. SQLite knows no figures about the data and would go through all lots of the organization; the keys alone
+// it finds in the index, which has them. So it is for what entries took.
 func selectLotsOf(ctx context.Context, tx *db.Tx, entryIDs ...string) ([]Lot, error) {
-	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"journal_entry_id {any}", entryIDs)
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"asset_id IN (SELECT l.asset_id FROM lots AS l WHERE l.organization_id = @org AND l.journal_entry_id {any})", entryIDs)
 	slices.SortFunc(rows, func(a, b lotRow) int {
 		return cmp.Or(cmp.Compare(a.JournalEntryID, b.JournalEntryID), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Seq, b.Seq))
 	})
@@ -259,7 +260,7 @@ func selectTakesSince(ctx context.Context, tx *db.Tx, pool string, from Place) (
 }
 
 func selectTakesOf(ctx context.Context, tx *db.Tx, entryID string) ([]take, error) {
-	rows, err := db.All[takeRow](ctx, tx, "SELECT "+db.Columns[takeRow]()+fromTakes+"journal_entry_id = ?", entryID)
+	rows, err := db.All[takeRow](ctx, tx, "SELECT "+db.Columns[takeRow]()+fromTakes+"(pool, place) IN (SELECT t.pool, t.place FROM lot_takes AS t WHERE t.organization_id = @org AND t.journal_entry_id = ?)", entryID)
 	if err != nil {
 		return nil, err
 	}
@@ -339,7 +340,7 @@ func selectUsesAt(ctx context.Context, tx *db.Tx, pool string, at Place) ([]Use,
 }
 
 func selectUsesOf(ctx context.Context, tx *db.Tx, entryID string) ([]Use, error) {
-	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+"journal_entry_id = ?", entryID)
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+"use_id IN (SELECT u.use_id FROM lot_uses AS u WHERE u.organization_id = @org AND u.journal_entry_id = ?)", entryID)
 	slices.SortFunc(rows, func(a, b useRow) int { return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID)) })
 	return usesOf(rows), err
 }

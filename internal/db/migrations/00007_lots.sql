@@ -101,7 +101,7 @@ CREATE INDEX lots_by_cost ON lots (organization_id, pool, is_open, unit_key);
 CREATE INDEX lots_by_entry ON lots (organization_id, journal_entry_id);
 CREATE INDEX lots_by_entity ON lots (organization_id, legal_entity_id, asset_type, asset_id);
 CREATE INDEX lots_by_asset ON lots (organization_id, asset_type, asset_id);
-CREATE INDEX lots_by_ledger_account ON lots (organization_id, ledger_account_id, is_open);
+CREATE INDEX lots_by_ledger_account ON lots (organization_id, ledger_account_id, is_open, legal_entity_id);
 CREATE INDEX lots_pending ON lots (organization_id, legal_entity_id) WHERE basis_pending;
 
 -- What entries ask of a pool. place says when; position is that of the request in its entry. is_net takes the costs off the gain.
