@@ -99,6 +99,9 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 	if w.direction != "" {
 		all = append(all, condition{text: "§direction = ?", args: []any{w.direction}})
 	}
+	if w.upTo > 0 {
+		all = append(all, condition{text: "§number <= ?", args: []any{w.upTo}})
+	}
 	if w.excluded != nil {
 		all = append(all, condition{text: "NOT (§transaction_id {any})", args: []any{w.excluded}})
 	}

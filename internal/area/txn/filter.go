@@ -83,6 +83,7 @@ type wanted struct {
 	amount      bounds
 	first, last time.Time
 	since       time.Time
+	upTo        int64 // the last number that is wanted; 0 does not narrow
 }
 
 // bounds are sort keys, both included.

@@ -2,8 +2,14 @@ package txn
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -166,4 +172,76 @@ func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
 	p := w.plan(tx.DB().Engine(), order, best) // no order is asked for: whatever finds the fewest rows
 	s := p.counting()
 	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
+}
+
+// Place is where a transaction stands among all, by when it happened.
+type Place struct {
+	At     time.Time
+	Number int64
+}
+
+// Ahead gives transactions that pass a filter, the earliest first, behind a place and not beyond a number, as many as a limit; what is posted only
+// if the filter asks for it or names it. It is a building block for whoever goes through all of them batch by batch.
+func Ahead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, limit int) ([]Transaction, error) {
+	w, err := f.unposted(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	w.upTo = upTo
+	order, _ := Sort{Order: "asc"}.check()
+	var place []string
+	if behind != nil {
+		place = []string{clock.Format(behind.At), strconv.FormatInt(behind.Number, 10)}
+	}
+	return w.read(ctx, tx, order, place, limit)
+}
+
+// Changed gives transactions in the order in which they were changed last, behind a time and a number of that time, as many as a limit; spam too.
+// It is a building block for whoever follows them.
+func Changed(ctx context.Context, tx *db.Tx, behind time.Time, number int64, limit int) ([]Transaction, error) {
+	order, _ := Sort{By: "updated_at", Order: "asc"}.check()
+	return wanted{shelves: []int64{listed, spammed}}.read(ctx, tx, order, []string{clock.Format(behind), strconv.FormatInt(number, 10)}, limit)
+}
+
+// CountAhead tells how many transactions Ahead gives in all. It is a building block.
+func CountAhead(ctx context.Context, tx *db.Tx, f Filter) (int64, error) {
+	w, err := f.unposted(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	return w.count(ctx, tx)
+}
+
+// unposted is the filter as the database sees it, without what is posted unless that is asked for.
+func (f Filter) unposted(ctx context.Context, tx *db.Tx) (wanted, error) {
+	w, err := f.wanted(ctx, tx)
+	if w.status == "" && len(w.shelves) > 0 && w.shelves[0] == listed && w.ids == nil && w.numbers == nil {
+		w.status = string(Pending)
+	}
+	return w, err
+}
+
+// wanted is the filter as the database sees it.
+func (f Filter) wanted(ctx context.Context, tx *db.Tx) (wanted, error) {
+	w, err := f.check()
+	if err == nil {
+		err = f.resolve(ctx, tx, &w)
+	}
+	return w, err
+}
+
+// Suggest notes what is suggested for transactions, by their ids; what is nil is taken back. It is a building block.
+func Suggest(ctx context.Context, tx *db.Tx, all map[string]*Suggestion) error {
+	texts := make([]string, 0, len(all))
+	for _, transactionID := range slices.Sorted(maps.Keys(all)) {
+		body, err := json.Marshal(all[transactionID])
+		if err != nil {
+			return err
+		}
+		texts = append(texts, transactionID+string(body))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return suggest(ctx, tx, texts)
 }

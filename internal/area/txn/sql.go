@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -40,6 +41,7 @@ type row struct {
 	TypeBefore     *string        `db:"type_before_spam"`
 	Status         string         `db:"status"`
 	Spam           *string        `db:"spam"`
+	Suggested      *string        `db:"suggested"`
 	JournalEntryID *string        `db:"journal_entry_id"`
 	TagIDs         string         `db:"tag_ids"`
 	CreatedAt      time.Time      `db:"created_at"`
@@ -103,6 +105,11 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 	if r.Spam != nil {
 		if err := json.Unmarshal([]byte(*r.Spam), &t.Spam); err != nil {
 			return t, fmt.Errorf("txn: the verdict on %s: %w", r.ID, err)
+		}
+	}
+	if r.Suggested != nil && t.Status == Pending && t.JournalEntryID == "" {
+		if err := json.Unmarshal([]byte(*r.Suggested), &t.Suggested); err != nil {
+			return t, fmt.Errorf("txn: what is suggested for %s: %w", r.ID, err)
 		}
 	}
 	return t, nil
@@ -311,4 +318,14 @@ func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
 		return 0, nil
 	}
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d WHERE d.id = t.row_key)")
+}
+
+// idLength is how long the id of a transaction is.
+var idLength = len(id.Transaction) + 27
+
+// suggest writes what is suggested for transactions, each text being the id and what follows it.
+func suggest(ctx context.Context, tx *db.Tx, texts []string) error {
+	_, err := tx.Exec(ctx, `UPDATE transactions SET suggested = s.body FROM (SELECT substr(w.value, 1, ?) AS transaction_id, substr(w.value, ?) AS body FROM {texts}) s
+		WHERE transactions.organization_id = @org AND transactions.transaction_id = s.transaction_id`, idLength, idLength+1, texts)
+	return err
 }

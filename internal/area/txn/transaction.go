@@ -78,7 +78,8 @@ type Transaction struct {
 	Type           Type
 	TypeBeforeSpam Type // what it was before it became spam
 	Status         Status
-	Spam           *Verdict // of the filter; nil where it had nothing to say
+	Spam           *Verdict    // of the filter; nil where it had nothing to say
+	Suggested      *Suggestion // what a classification run proposes; nil for what is booked
 	JournalEntryID string
 	TagIDs         []string
 	CreatedAt      time.Time
@@ -142,3 +143,15 @@ func (t Transaction) SequenceNumber() string { return SequenceNumber(t.Number) }
 
 // SequenceNumber is how people call the transaction with a number.
 func SequenceNumber(number int64) string { return "OT-" + strconv.FormatInt(number, 10) }
+
+// Suggestion is what a rule, or what was booked before, would make of a transaction. It is never booked by itself.
+type Suggestion struct {
+	RunID           string   `json:"run"`
+	LedgerAccountID string   `json:"account,omitempty"`
+	Type            Type     `json:"type,omitempty"`
+	Confidence      int64    `json:"confidence"` // percent
+	Reasons         []string `json:"reasons"`
+	RuleID          string   `json:"rule,omitempty"`
+	RuleVersion     int64    `json:"rule_version,omitempty"`
+	Examples        []string `json:"examples,omitempty"` // transactions that it rests on
+}

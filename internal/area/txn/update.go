@@ -310,10 +310,7 @@ func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) 
 
 // Matching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
 func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
-	w, err := f.check()
-	if err == nil {
-		err = f.resolve(ctx, tx, &w)
-	}
+	w, err := f.wanted(ctx, tx)
 	if err != nil {
 		return nil, fault.Within("filter.", err)
 	}

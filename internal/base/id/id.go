@@ -44,6 +44,8 @@ const (
 	LotUse      Prefix = "use"
 	Price       Prefix = "pri"
 	Revaluation Prefix = "rev"
+
+	ClassificationRun Prefix = "cls"
 )
 
 const (
