@@ -78,7 +78,7 @@ func Subjects(count, rules int) []classify.Subject {
 	for i := range out {
 		n := random.roll(rules)
 		if i%2 == 1 {
-			n += 300_000 // a stranger
+			n += 301_230 // a stranger
 		}
 		name := vendor(n)
 		said := fmt.Sprintf(phrases[random.roll(len(phrases))], strings.ToUpper(name), random.roll(1_000_000))
