@@ -70,6 +70,7 @@ var suite = []struct {
 	{"transactions-sqlite", measureTransactionsSQLite},
 	{"transactions-postgres", measureTransactionsPostgres},
 	{"lot-reports", measureLotReports},
+	{"matcher", measureMatcher},
 }
 
 func main() { os.Exit(run()) }

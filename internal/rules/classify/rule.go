@@ -2,6 +2,13 @@
 // matches by what was booked before.
 package classify
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
 // Direction is which way a rule looks.
 type Direction string
 
@@ -39,4 +46,77 @@ type Subject struct {
 	Merchant string
 	From, To string
 	Asset    string
+}
+
+// What each condition adds to how specific a rule is: more than all that are weaker together.
+const (
+	weighsDirection = 1 << iota
+	weighsAsset
+	weighsCategory
+	weighsMemo
+	weighsMerchant
+	weighsAddress
+)
+
+// Specificity is how narrow a rule is: of those that match, the narrowest decides.
+func (r Rule) Specificity() int {
+	weight := 0
+	for _, c := range []struct {
+		asked  bool
+		weight int
+	}{
+		{!blank(r.Address), weighsAddress},
+		{!blank(r.Merchant), weighsMerchant},
+		{!blank(r.MemoContains), weighsMemo},
+		{!blank(r.Category), weighsCategory},
+		{!blank(r.Asset), weighsAsset},
+		{r.way() != Any, weighsDirection},
+	} {
+		if c.asked {
+			weight += c.weight
+		}
+	}
+	return weight
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+func (r Rule) way() Direction {
+	if blank(string(r.Direction)) {
+		return Any
+	}
+	return Direction(strings.ToUpper(strings.TrimSpace(string(r.Direction))))
+}
+
+// looks tells whether a rule's direction is that of a transaction.
+func (r Rule) looks(inflow bool) bool {
+	switch r.way() {
+	case Any:
+		return true
+	case Deposit:
+		return inflow
+	case Withdrawal:
+		return !inflow
+	}
+	return false
+}
+
+// ranked is the rules in the order in which they decide: the narrowest, the one with the longest pattern, the one that was put first, the oldest.
+func ranked(rules []Rule) []Rule {
+	type rank struct {
+		Rule
+		specificity, memo int
+	}
+	all := make([]rank, len(rules))
+	for i, r := range rules {
+		all[i] = rank{r, r.Specificity(), utf8.RuneCountInString(folded(r.MemoContains))}
+	}
+	slices.SortFunc(all, func(a, b rank) int {
+		return cmp.Or(cmp.Compare(b.specificity, a.specificity), cmp.Compare(b.memo, a.memo), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+	})
+	out := make([]Rule, len(all))
+	for i, r := range all {
+		out[i] = r.Rule
+	}
+	return out
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/rules/classify/classifytest"
+)
+
+const (
+	matcherFew     = 10
+	matcherMany    = 10_000
+	matcherMin     = 200_000.0 // transactions a second
+	matcherSlowMax = 3.0
+)
+
+// measureMatcher shows that what a transaction costs hardly grows with the rules that it is held against.
+func measureMatcher(b *bench) ([]figure, error) {
+	count := pick(b, 100_000, 20_000)
+	few, many := newSorter(matcherFew, count), newSorter(matcherMany, count)
+	for range pick(b, 15, 5) {
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
+		few.round()
+		many.round()
+	}
+	rate, ratio := many.rate(), many.best.Seconds()/few.best.Seconds()
+	return []figure{
+		{fmt.Sprintf("matcher, transactions with %d rules", matcherMany), fmt.Sprintf("%.0f/s", rate), fmt.Sprintf(">= %.0f/s", matcherMin), judge(rate >= matcherMin),
+			fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count, brief(many.compiled))},
+		{fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), fmt.Sprintf("%.2f", ratio), fmt.Sprintf("<= %.0f", matcherSlowMax), judge(ratio <= matcherSlowMax),
+			fmt.Sprintf("%.0f/s with few, of which %d%% match", few.rate(), few.matched*100/count)},
+	}, nil
+}
+
+// sorter holds transactions against rules, again and again.
+type sorter struct {
+	matcher  *classify.Matcher
+	scratch  classify.Scratch
+	subjects []classify.Subject
+	compiled time.Duration
+	best     time.Duration // of a round
+	matched  int
+}
+
+func newSorter(rules, count int) *sorter {
+	s := &sorter{subjects: classifytest.Subjects(count, rules)}
+	all := classifytest.Rules(rules)
+	began := time.Now()
+	s.matcher = classify.Compile(all)
+	s.compiled = time.Since(began)
+	return s
+}
+
+func (s *sorter) round() {
+	s.matched = 0
+	began := time.Now()
+	for i := range s.subjects {
+		if s.matcher.Match(s.subjects[i], &s.scratch).Rule != nil {
+			s.matched++
+		}
+	}
+	if took := time.Since(began); s.best == 0 || took < s.best {
+		s.best = took
+	}
+}
+
+func (s *sorter) rate() float64 { return float64(len(s.subjects)) / s.best.Seconds() }
