@@ -44,6 +44,9 @@ const (
 	LotUse      Prefix = "use"
 	Price       Prefix = "pri"
 	Revaluation Prefix = "rev"
+
+	Document Prefix = "mem"
+	Rule     Prefix = "rul"
 )
 
 const (
