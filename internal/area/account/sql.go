@@ -149,6 +149,7 @@ var referrers = []referrer{
 	{"lot_uses", "ledger_account_id", "use of assets", "uses of assets", few("use_id", "lot_uses", "ledger_account_id")},
 	{"lot_positions", "ledger_account_id", "position of an accounting period", "positions of accounting periods", few("accounting_period_id", "lot_positions", "ledger_account_id")},
 	{"bookings", "ledger_account_id", "entry of a transaction", "entries of transactions", few("journal_entry_id", "bookings", "ledger_account_id")},
+	{"memory_rules", "ledger_account_id", "rule", "rules", few("rule_id", "memory_rules", "ledger_account_id")},
 	{"bookings", "offset_ledger_account_id", "entry of a transaction", "entries of transactions", few("journal_entry_id", "bookings", "offset_ledger_account_id")},
 }
 

@@ -33,3 +33,20 @@ func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	}
 	return &Origin{r.TransactionID, db.OrEmpty(r.PartnerID), r.Type, db.OrEmpty(r.AccountID), db.OrEmpty(r.OffsetID), f.Picks, f.Input}, nil
 }
+
+// Target is what the entry of a transaction was booked as, where an account was named for it.
+type Target struct {
+	LedgerAccountID string
+	Type            string
+}
+
+// Targets gives what entries were booked as, by their ids; those that follow from no transaction or name no account are left out. It is a building
+// block.
+func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Target, error) {
+	rows, err := selectTargets(ctx, tx, entryIDs)
+	out := make(map[string]Target, len(rows))
+	for _, r := range rows {
+		out[r.EntryID] = Target{r.LedgerAccountID, r.Type}
+	}
+	return out, err
+}

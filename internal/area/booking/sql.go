@@ -115,3 +115,13 @@ func (r *bookingRow) work() (asset.Work, error) {
 	return asset.Work{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number, Block: f.Block, Apart: f.Apart, LotsOf: f.LotsOf, Picks: f.Picks,
 		Input: f.Input}, nil
 }
+
+type targetRow struct {
+	EntryID         string `db:"journal_entry_id"`
+	Type            string `db:"transaction_type"`
+	LedgerAccountID string `db:"ledger_account_id"`
+}
+
+func selectTargets(ctx context.Context, tx *db.Tx, entryIDs []string) ([]targetRow, error) {
+	return db.All[targetRow](ctx, tx, "SELECT "+db.Columns[targetRow]()+" FROM bookings WHERE organization_id = @org AND journal_entry_id {any} AND ledger_account_id IS NOT NULL", entryIDs)
+}

@@ -143,6 +143,9 @@ func (u use) text() string {
 	if u.Transactions > 0 {
 		parts = append(parts, fmt.Sprintf("transactions: %d (such as OT-%d)", u.Transactions, *u.FirstTransaction))
 	}
+	if u.Rules > 0 {
+		parts = append(parts, fmt.Sprintf("rules: %d (such as %s)", u.Rules, *u.FirstRule))
+	}
 	if u.Balances > 0 && u.Entries == 0 {
 		parts = append(parts, fmt.Sprintf("balances: %d", u.Balances))
 	}

@@ -77,3 +77,11 @@ var forms = map[Type]form{
 
 // acquires tells that what comes in was bought, so that a fee may add to its basis.
 func (t Type) acquires() bool { return t == Swap || t == Minting || t == NFT }
+
+// Exists tells that something of a type can come in, or go out.
+func Exists(t Type, inflow bool) bool {
+	if inflow {
+		return forms[t].in != nil
+	}
+	return forms[t].out != nil
+}

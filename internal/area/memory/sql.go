@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type versionRow struct {
+	ItemID      string    `db:"item_id"`
+	Version     int64     `db:"version"`
+	Revision    int64     `db:"revision"`
+	Content     string    `db:"content"`
+	Frontmatter *string   `db:"frontmatter"`
+	Size        int64     `db:"size"`
+	Deleted     bool      `db:"deleted"`
+	Rationale   *string   `db:"rationale"`
+	UserID      *string   `db:"user_id"`
+	APIKeyID    *string   `db:"api_key_id"`
+	CreatedAt   time.Time `db:"created_at"`
+}
+
+func (r versionRow) version() Version {
+	return Version{
+		r.ItemID, r.Version, r.Revision, r.Content, db.OrEmpty(r.Frontmatter), r.Size, r.Deleted, db.OrEmpty(r.Rationale), db.OrEmpty(r.UserID),
+		db.OrEmpty(r.APIKeyID), r.CreatedAt,
+	}
+}
+
+func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
+	return db.Insert(ctx, tx, "memory_versions", versionRow{
+		v.ItemID, v.Number, v.Revision, v.Content, db.OrNull(v.Frontmatter), v.Size, v.Deleted, db.OrNull(v.Rationale), db.OrNull(v.UserID),
+		db.OrNull(v.APIKeyID), v.CreatedAt,
+	})
+}
+
+func selectRevision(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "revision", "SELECT coalesce(max(revision), 0) FROM memory_versions WHERE organization_id = @org")
+}
+
+// ruleRow is a rule that is there, or was, with what one of its versions says.
+type ruleRow struct {
+	ID        string    `db:"rule_id"`
+	Version   int64     `db:"version"`
+	Content   string    `db:"content"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+const selectRules = `SELECT r.rule_id, r.version, v.content, v.created_at FROM memory_rules r
+	JOIN memory_versions v ON v.organization_id = r.organization_id AND v.item_id = r.rule_id AND v.version = r.version WHERE r.organization_id = @org`
+
+func findRule(ctx context.Context, tx *db.Tx, ruleID string) (ruleRow, error) {
+	return db.One[ruleRow](ctx, tx, ruleNoun, selectRules+" AND r.rule_id = ?", ruleID)
+}
+
+func selectRulePage(ctx context.Context, tx *db.Tx, above string, limit int) ([]ruleRow, error) {
+	return db.All[ruleRow](ctx, tx, selectRules+" AND r.rule_id > ? ORDER BY r.rule_id LIMIT ?", above, limit)
+}
+
+// selectRulesAt gives every rule as it was at a revision. Ids of rules lie between rul_ and rul`.
+func selectRulesAt(ctx context.Context, tx *db.Tx, revision int64) ([]ruleRow, error) {
+	return db.All[ruleRow](ctx, tx, `SELECT v.item_id AS rule_id, v.version, v.content, v.created_at FROM
+		(SELECT item_id, max(version) AS version FROM memory_versions
+			WHERE organization_id = @org AND item_id > 'rul_' AND item_id < 'rul`+"`"+`' AND revision <= ? GROUP BY item_id) AS l
+		JOIN memory_versions v ON v.organization_id = @org AND v.item_id = l.item_id AND v.version = l.version
+		WHERE NOT v.deleted ORDER BY v.item_id`, revision)
+}
+
+type ruleKeyRow struct {
+	ID              string  `db:"rule_id"`
+	Version         int64   `db:"version"`
+	LedgerAccountID *string `db:"ledger_account_id"`
+	TagID           *string `db:"tag_id"`
+}
+
+func upsertRule(ctx context.Context, tx *db.Tx, r Rule) error {
+	_, err := db.Upsert(ctx, tx, "memory_rules", []ruleKeyRow{{r.ID, r.Version, db.OrNull(r.LedgerAccountID), db.OrNull(r.TagID)}},
+		"ON CONFLICT (organization_id, rule_id) DO UPDATE SET version = excluded.version, ledger_account_id = excluded.ledger_account_id, tag_id = excluded.tag_id")
+	return err
+}
+
+func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?", ruleID)
+	return err
+}
