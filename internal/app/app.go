@@ -14,6 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/booking"
+	"github.com/bursarhq/bursar/internal/area/classification"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/explain"
@@ -40,30 +41,31 @@ import (
 
 // App is every use case there is, on one database.
 type App struct {
-	DB            *db.DB
-	Org           *org.Service
-	Access        *access.Service
-	Audit         *audit.Service
-	Entities      *entity.Service
-	Accounts      *account.Service
-	Sources       *source.Service
-	Tags          *tag.Service
-	FX            *fx.Service
-	Prices        *price.Service
-	Revaluations  *revaluation.Service
-	Transactions  *txn.Service
-	Spam          *spam.Service
-	AssetPolicies *assetpolicy.Service
-	Transfers     *transfers.Service
-	Journal       *journal.Service
-	Bookings      *booking.Service
-	Exchange      *interchange.Service
-	Imports       *imports.Service
-	Reports       *report.Service
-	Holdings      *holdings.Service
-	Explain       *explain.Service
-	Periods       *period.Service
-	Assets        *asset.Service
+	DB             *db.DB
+	Org            *org.Service
+	Access         *access.Service
+	Audit          *audit.Service
+	Entities       *entity.Service
+	Accounts       *account.Service
+	Sources        *source.Service
+	Tags           *tag.Service
+	FX             *fx.Service
+	Prices         *price.Service
+	Revaluations   *revaluation.Service
+	Transactions   *txn.Service
+	Spam           *spam.Service
+	AssetPolicies  *assetpolicy.Service
+	Transfers      *transfers.Service
+	Journal        *journal.Service
+	Bookings       *booking.Service
+	Exchange       *interchange.Service
+	Imports        *imports.Service
+	Reports        *report.Service
+	Holdings       *holdings.Service
+	Explain        *explain.Service
+	Periods        *period.Service
+	Assets         *asset.Service
+	Classification *classification.Service
 
 	log *slog.Logger
 }
@@ -86,31 +88,32 @@ func New(d *db.DB, log *slog.Logger) *App {
 	})
 	reports, held, measures := report.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	return &App{
-		DB:            d,
-		Org:           org.NewService(d),
-		Access:        access.NewService(d),
-		Audit:         audit.NewService(d),
-		Entities:      entity.NewService(d),
-		Accounts:      account.NewService(d),
-		Sources:       source.NewService(d, transfers.Shelve, nil),
-		Tags:          tag.NewService(d),
-		FX:            fx.NewService(d),
-		Prices:        price.NewService(d),
-		Revaluations:  measures,
-		Transactions:  txn.NewService(d),
-		Spam:          spam.NewService(d),
-		AssetPolicies: assetpolicy.NewService(d),
-		Transfers:     transfers.NewService(d),
-		Journal:       entries,
-		Bookings:      bookings,
-		Exchange:      interchange.NewService(d, entries),
-		Imports:       files,
-		Reports:       reports,
-		Holdings:      held,
-		Explain:       explain.NewService(d, reports, held, measures),
-		Periods:       period.NewService(d, readiness.Inspectors()...),
-		log:           log,
-		Assets:        asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
+		DB:             d,
+		Org:            org.NewService(d),
+		Access:         access.NewService(d),
+		Audit:          audit.NewService(d),
+		Entities:       entity.NewService(d),
+		Accounts:       account.NewService(d),
+		Sources:        source.NewService(d, transfers.Shelve, nil),
+		Tags:           tag.NewService(d),
+		FX:             fx.NewService(d),
+		Prices:         price.NewService(d),
+		Revaluations:   measures,
+		Transactions:   txn.NewService(d),
+		Spam:           spam.NewService(d),
+		AssetPolicies:  assetpolicy.NewService(d),
+		Transfers:      transfers.NewService(d),
+		Journal:        entries,
+		Bookings:       bookings,
+		Exchange:       interchange.NewService(d, entries),
+		Imports:        files,
+		Reports:        reports,
+		Holdings:       held,
+		Explain:        explain.NewService(d, reports, held, measures),
+		Periods:        period.NewService(d, readiness.Inspectors()...),
+		log:            log,
+		Classification: classification.NewService(d, bookings),
+		Assets:         asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
 	}
 }
 
@@ -126,11 +129,14 @@ const (
 
 // Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
-	workers, runner := job.NewWorkers(), imports.NewRunner(a.Imports, a.log)
+	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
 	job.Handle(workers, func(ctx context.Context, e event.Happened) error {
 		for _, one := range e.Events {
-			if one.Type == imports.EventCreated {
-				runner.Wake()
+			switch one.Type {
+			case imports.EventCreated:
+				files.Wake()
+			case classification.EventCreated, classification.EventResumed:
+				runs.Wake()
 			}
 			a.log.Debug("event", "type", one.Type, "event_id", one.ID, "organization_id", e.OrganizationID)
 		}
@@ -157,7 +163,8 @@ func (a *App) Work(ctx context.Context) error {
 	}
 	var beside sync.WaitGroup
 	beside.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
-	beside.Go(func() { runner.Run(ctx) })
+	beside.Go(func() { files.Run(ctx) })
+	beside.Go(func() { runs.Run(ctx) })
 	<-ctx.Done()
 	beside.Wait()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)

@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/booking"
+	"github.com/bursarhq/bursar/internal/area/classification"
 	"github.com/bursarhq/bursar/internal/area/entity"
 	"github.com/bursarhq/bursar/internal/area/event"
 	"github.com/bursarhq/bursar/internal/area/fx"
@@ -46,6 +47,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	spam.Check,
 	transfers.Check,
 	imports.Check,
+	classification.Check,
 	asset.Check,
 	booking.Check,
 }

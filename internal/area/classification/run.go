@@ -13,8 +13,11 @@ import (
 
 const noun = "classification run"
 
-// EventCreated tells that a run waits to be done.
-const EventCreated = "classification_run.created"
+// EventCreated and EventResumed tell that a run waits to be done.
+const (
+	EventCreated = "classification_run.created"
+	EventResumed = "classification_run.resumed"
+)
 
 // kind is where runs stand for whoever does them.
 var kind = task.Kind{Noun: noun, Table: "classification_runs", Key: "run_id"}

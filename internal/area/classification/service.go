@@ -181,7 +181,7 @@ func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
 
 // Resume lets a run that was cancelled or failed go on where it stopped, with the rules it began with.
 func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
-	return s.turn(ctx, runID, "classification_run.resumed", func(r *Run, _ *db.Tx) (bool, error) {
+	return s.turn(ctx, runID, EventResumed, func(r *Run, _ *db.Tx) (bool, error) {
 		if !r.Status.Ended() {
 			return false, nil
 		}

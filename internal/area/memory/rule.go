@@ -116,8 +116,8 @@ func (r Rule) facts() map[string]any {
 	return out
 }
 
-// matching is the rule as the matcher takes it.
-func (r Rule) matching() classify.Rule {
+// Matching is the rule as the matcher takes it.
+func (r Rule) Matching() classify.Rule {
 	return classify.Rule{
 		ID: r.ID, Version: r.Version, Priority: r.Priority,
 		MemoContains: r.MemoContains, Category: r.ProviderCategory, Merchant: r.Merchant, Address: r.Address, Asset: r.AssetType, Direction: r.Direction,

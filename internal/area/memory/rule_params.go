@@ -50,7 +50,7 @@ func CheckRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, err
 		return classify.Rule{}, fault.Invalidf("rule_type", "must be %s", Classification)
 	}
 	r, err := p.settle(ctx, tx, &texts{})
-	return r.matching(), err
+	return r.Matching(), err
 }
 
 // settle gives a rule as it is kept, or everything that stands against it.

@@ -56,7 +56,7 @@ func ClassificationRules(ctx context.Context, tx *db.Tx, revision int64) ([]clas
 	out := []classify.Rule{}
 	for _, r := range rules {
 		if r.Type == Classification && r.Enabled {
-			out = append(out, r.matching())
+			out = append(out, r.Matching())
 		}
 	}
 	return out, err

@@ -18,31 +18,31 @@ import (
 
 // Filter narrows a list of transactions; what is empty does not. Names on the wire are those of GET /v1/transactions.
 type Filter struct {
-	SourceClass      string   `json:"source_class,omitempty"`
-	Status           string   `json:"status,omitempty"`
-	HasPostedEntry   *bool    `json:"has_posted_journal_entry,omitempty"`
-	IncludeSpam      bool     `json:"include_spam,omitempty"`
-	GrossPriceMin    string   `json:"gross_price_min,omitempty"`
-	GrossPriceMax    string   `json:"gross_price_max,omitempty"`
-	GrossAmountMin   string   `json:"gross_amount_min,omitempty"`
-	GrossAmountMax   string   `json:"gross_amount_max,omitempty"`
-	LegalEntityIDs   []string `json:"legal_entity_ids,omitempty"`
-	TransactionIDs   []string `json:"transaction_ids,omitempty"`
-	ExcludeIDs       []string `json:"exclude_transaction_ids,omitempty"`
-	SequenceNumbers  []string `json:"sequence_numbers,omitempty"`
-	AccountIDs       []string `json:"account_ids,omitempty"`
-	Types            []string `json:"transaction_types,omitempty"`
-	SourceTypes      []string `json:"source_types,omitempty"`
-	AssetTypes       []string `json:"asset_types,omitempty"`
-	Chains           []string `json:"chains,omitempty"`
-	Addresses        []string `json:"addresses,omitempty"`
-	ProviderCategory []string `json:"provider_category,omitempty"`
-	Search           string   `json:"search,omitempty"`
-	SourceID         string   `json:"source_id,omitempty"`
-	Direction        string   `json:"direction,omitempty"`
-	StartDate        string   `json:"start_date,omitempty"`
-	EndDate          string   `json:"end_date,omitempty"`
-	UpdatedSince     string   `json:"updated_since,omitempty"`
+	SourceClass           string   `json:"source_class,omitempty"`
+	Status                string   `json:"status,omitempty"`
+	HasPostedJournalEntry *bool    `json:"has_posted_journal_entry,omitempty"`
+	IncludeSpam           bool     `json:"include_spam,omitempty"`
+	GrossPriceMin         string   `json:"gross_price_min,omitempty"`
+	GrossPriceMax         string   `json:"gross_price_max,omitempty"`
+	GrossAmountMin        string   `json:"gross_amount_min,omitempty"`
+	GrossAmountMax        string   `json:"gross_amount_max,omitempty"`
+	LegalEntityIDs        []string `json:"legal_entity_ids,omitempty"`
+	TransactionIDs        []string `json:"transaction_ids,omitempty"`
+	ExcludeTransactionIDs []string `json:"exclude_transaction_ids,omitempty"`
+	SequenceNumbers       []string `json:"sequence_numbers,omitempty"`
+	AccountIDs            []string `json:"account_ids,omitempty"`
+	TransactionTypes      []string `json:"transaction_types,omitempty"`
+	SourceTypes           []string `json:"source_types,omitempty"`
+	AssetTypes            []string `json:"asset_types,omitempty"`
+	Chains                []string `json:"chains,omitempty"`
+	Addresses             []string `json:"addresses,omitempty"`
+	ProviderCategory      []string `json:"provider_category,omitempty"`
+	Search                string   `json:"search,omitempty"`
+	SourceID              string   `json:"source_id,omitempty"`
+	Direction             string   `json:"direction,omitempty"`
+	StartDate             string   `json:"start_date,omitempty"`
+	EndDate               string   `json:"end_date,omitempty"`
+	UpdatedSince          string   `json:"updated_since,omitempty"`
 }
 
 const (
@@ -100,7 +100,7 @@ func (f Filter) check() (w wanted, err error) {
 	oneOf("source_class", f.SourceClass, "crypto", "fiat", "exchange", "card", "other")
 	oneOf("status", f.Status, "pending", "posted", "spam")
 	oneOf("direction", f.Direction, "debit", "credit")
-	for _, t := range f.Types {
+	for _, t := range f.TransactionTypes {
 		oneOf("transaction_types", t, Types...)
 	}
 	for _, t := range f.SourceTypes {
@@ -112,7 +112,7 @@ func (f Filter) check() (w wanted, err error) {
 		}
 	}
 	most("transaction_ids", f.TransactionIDs, IDsMax)
-	most("exclude_transaction_ids", f.ExcludeIDs, IDsMax)
+	most("exclude_transaction_ids", f.ExcludeTransactionIDs, IDsMax)
 	most("sequence_numbers", f.SequenceNumbers, NumbersMax)
 	most("addresses", f.Addresses, AddressesMax)
 	for _, n := range f.SequenceNumbers {
@@ -136,7 +136,7 @@ func (f Filter) check() (w wanted, err error) {
 	}
 	w.since = page.Bound(&faults, "updated_since", f.UpdatedSince, false)
 	f.combinations(&faults)
-	w.ids, w.excluded, w.types, w.assets, w.direction = f.TransactionIDs, f.ExcludeIDs, f.Types, f.AssetTypes, f.Direction
+	w.ids, w.excluded, w.types, w.assets, w.direction = f.TransactionIDs, f.ExcludeTransactionIDs, f.TransactionTypes, f.AssetTypes, f.Direction
 	w.chains, w.search = lower(f.Chains), strings.ToLower(f.Search)
 	w.status, w.shelves = f.shelves()
 	return w, faults.Err()
@@ -145,14 +145,14 @@ func (f Filter) check() (w wanted, err error) {
 // combinations refuses filters that contradict each other.
 func (f Filter) combinations(faults *fault.List) {
 	if len(f.TransactionIDs) > 0 {
-		if f.HasPostedEntry != nil {
+		if f.HasPostedJournalEntry != nil {
 			faults.Addf("has_posted_journal_entry", "cannot be combined with transaction_ids")
 		}
 		if f.Status == string(Posted) || f.Status == string(Pending) {
 			faults.Addf("status", "%s cannot be combined with transaction_ids", f.Status)
 		}
 	}
-	if len(f.SequenceNumbers) > 0 && f.HasPostedEntry != nil && !*f.HasPostedEntry {
+	if len(f.SequenceNumbers) > 0 && f.HasPostedJournalEntry != nil && !*f.HasPostedJournalEntry {
 		faults.Addf("has_posted_journal_entry", "false cannot be combined with sequence_numbers")
 	}
 }
@@ -160,7 +160,7 @@ func (f Filter) combinations(faults *fault.List) {
 // shelves says on which shelves to look, and for which status among those that are listed. A transaction has a posted entry exactly while its
 // status is posted.
 func (f Filter) shelves() (status string, shelves []int64) {
-	has := f.HasPostedEntry
+	has := f.HasPostedJournalEntry
 	switch {
 	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil && *has, f.Status == string(Posted) && has != nil && !*has:
 		return "", []int64{}

@@ -48,19 +48,19 @@ func TestAFilterIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 			fields string
 			f      txn.Filter
 		}{
-			{"has_posted_journal_entry", txn.Filter{TransactionIDs: []string{"txn_1"}, HasPostedEntry: new(true)}},
-			{"has_posted_journal_entry", txn.Filter{TransactionIDs: []string{"txn_1"}, HasPostedEntry: new(false)}},
+			{"has_posted_journal_entry", txn.Filter{TransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(true)}},
+			{"has_posted_journal_entry", txn.Filter{TransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(false)}},
 			{"status", txn.Filter{TransactionIDs: []string{"txn_1"}, Status: "posted"}},
-			{"has_posted_journal_entry status", txn.Filter{TransactionIDs: []string{"txn_1"}, Status: "pending", HasPostedEntry: new(true)}},
-			{"has_posted_journal_entry", txn.Filter{SequenceNumbers: []string{"OT-1"}, HasPostedEntry: new(false)}},
-			{"source_class status direction transaction_types source_types", txn.Filter{SourceClass: "bank", Status: "open", Direction: "in", Types: []string{"SALE"}, SourceTypes: []string{"crypto"}}},
+			{"has_posted_journal_entry status", txn.Filter{TransactionIDs: []string{"txn_1"}, Status: "pending", HasPostedJournalEntry: new(true)}},
+			{"has_posted_journal_entry", txn.Filter{SequenceNumbers: []string{"OT-1"}, HasPostedJournalEntry: new(false)}},
+			{"source_class status direction transaction_types source_types", txn.Filter{SourceClass: "bank", Status: "open", Direction: "in", TransactionTypes: []string{"SALE"}, SourceTypes: []string{"crypto"}}},
 			{"gross_price_min gross_price_max gross_amount_min gross_amount_max", txn.Filter{GrossPriceMin: "-1", GrossPriceMax: "1,5", GrossAmountMin: "1e3", GrossAmountMax: "."}},
 			{"gross_price_min gross_amount_min", txn.Filter{GrossPriceMin: "2", GrossPriceMax: "1.99", GrossAmountMin: "10", GrossAmountMax: "9"}},
 			{"gross_price_min", txn.Filter{GrossPriceMin: strings.Repeat("9", 39)}},
 			{"sequence_numbers", txn.Filter{SequenceNumbers: []string{"OT-1", "17"}}},
 			{"sequence_numbers", txn.Filter{SequenceNumbers: []string{"ot-1"}}},
 			{"sequence_numbers", txn.Filter{SequenceNumbers: []string{"OT--1"}}},
-			{"sequence_numbers addresses transaction_ids exclude_transaction_ids", txn.Filter{SequenceNumbers: many(101, "OT-"), Addresses: many(101, "0x"), TransactionIDs: many(1001, "t"), ExcludeIDs: many(1001, "t")}},
+			{"sequence_numbers addresses transaction_ids exclude_transaction_ids", txn.Filter{SequenceNumbers: many(101, "OT-"), Addresses: many(101, "0x"), TransactionIDs: many(1001, "t"), ExcludeTransactionIDs: many(1001, "t")}},
 			{"start_date end_date updated_since", txn.Filter{StartDate: "yesterday", EndDate: "2026-02-30", UpdatedSince: "2026-1-1"}},
 			{"start_date", txn.Filter{StartDate: "2026-01-02", EndDate: "2026-01-01"}},
 			{"start_date", txn.Filter{StartDate: "2026-01-01T00:00:00.001Z", EndDate: "2026-01-01T00:00:00Z"}},
@@ -77,9 +77,9 @@ func TestAFilterIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 			}
 		}
 		for _, good := range []txn.Filter{
-			{ExcludeIDs: []string{"txn_1"}, HasPostedEntry: new(false)}, {SequenceNumbers: []string{"OT-1"}, HasPostedEntry: new(true)}, {SequenceNumbers: []string{"OT-1"}, Status: "pending"},
+			{ExcludeTransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(false)}, {SequenceNumbers: []string{"OT-1"}, HasPostedJournalEntry: new(true)}, {SequenceNumbers: []string{"OT-1"}, Status: "pending"},
 			{TransactionIDs: []string{"txn_1"}, Status: "spam"}, {TransactionIDs: []string{"txn_1"}, IncludeSpam: true}, {StartDate: "2026-01-01", EndDate: "2026-01-01"}, {GrossPriceMin: "2", GrossPriceMax: "2.0"},
-			{Search: strings.Repeat("ü", 200)}, {SequenceNumbers: many(100, "OT-"), Addresses: many(100, "0x"), TransactionIDs: many(1000, "t"), ExcludeIDs: many(1000, "t")},
+			{Search: strings.Repeat("ü", 200)}, {SequenceNumbers: many(100, "OT-"), Addresses: many(100, "0x"), TransactionIDs: many(1000, "t"), ExcludeTransactionIDs: many(1000, "t")},
 		} {
 			if out, err := c.List(c.ctx, txn.ListParams{Filter: good, Request: page.Request{Limit: 1}, WithCount: true}); err != nil || len(out.Items) != 0 || *out.TotalCount != 0 {
 				t.Errorf("%+v: %v", good, err)

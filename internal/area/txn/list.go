@@ -188,6 +188,19 @@ func Ahead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, 
 		return nil, err
 	}
 	w.upTo = upTo
+	return w.ahead(ctx, tx, behind, limit)
+}
+
+// Through gives transactions that pass a filter, posted ones too, the earliest first, behind a place, as many as a limit. It is a building block.
+func Through(ctx context.Context, tx *db.Tx, f Filter, behind *Place, limit int) ([]Transaction, error) {
+	w, err := f.wanted(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return w.ahead(ctx, tx, behind, limit)
+}
+
+func (w wanted) ahead(ctx context.Context, tx *db.Tx, behind *Place, limit int) ([]Transaction, error) {
 	order, _ := Sort{Order: "asc"}.check()
 	var place []string
 	if behind != nil {

@@ -57,7 +57,9 @@ func asks(all []txn.Transaction, accounts []string) []ask {
 	return []ask{
 		{"source_class", func(_ *rand.Rand, w txn.Transaction, f *txn.Filter) { f.SourceClass = string(w.Source.Type.Class()) }},
 		{"status", func(_ *rand.Rand, w txn.Transaction, f *txn.Filter) { f.Status = string(w.Status) }},
-		{"has_posted_journal_entry", func(_ *rand.Rand, w txn.Transaction, f *txn.Filter) { f.HasPostedEntry = new(w.Status == txn.Posted) }},
+		{"has_posted_journal_entry", func(_ *rand.Rand, w txn.Transaction, f *txn.Filter) {
+			f.HasPostedJournalEntry = new(w.Status == txn.Posted)
+		}},
 		{"include_spam", func(_ *rand.Rand, _ txn.Transaction, f *txn.Filter) { f.IncludeSpam = true }},
 		{"gross_price_min", func(r *rand.Rand, _ txn.Transaction, f *txn.Filter) { f.GrossPriceMin = pick(r, amountPool) }},
 		{"gross_price_max", func(r *rand.Rand, _ txn.Transaction, f *txn.Filter) { f.GrossPriceMax = pick(r, amountPool) }},
@@ -72,7 +74,7 @@ func asks(all []txn.Transaction, accounts []string) []ask {
 			f.TransactionIDs = some(r, w.ID, pick(r, all).ID, pick(r, all).ID, "txn_none", w.ID)
 		}},
 		{"exclude_transaction_ids", func(r *rand.Rand, w txn.Transaction, f *txn.Filter) {
-			f.ExcludeIDs = some(r, pick(r, all).ID, pick(r, all).ID, w.ID, "txn_none")
+			f.ExcludeTransactionIDs = some(r, pick(r, all).ID, pick(r, all).ID, w.ID, "txn_none")
 		}},
 		{"sequence_numbers", func(r *rand.Rand, w txn.Transaction, f *txn.Filter) {
 			f.SequenceNumbers = some(r, w.SequenceNumber(), pick(r, all).SequenceNumber(), "OT-0", "OT-99999999999999999999")
@@ -81,7 +83,7 @@ func asks(all []txn.Transaction, accounts []string) []ask {
 			f.AccountIDs = some(r, w.Source.Account(), w.Source.ID, pick(r, accounts), pick(r, accounts))
 		}},
 		{"transaction_types", func(r *rand.Rand, w txn.Transaction, f *txn.Filter) {
-			f.Types = some(r, string(w.Type), "UNKNOWN", "DEPOSIT", "NFT")
+			f.TransactionTypes = some(r, string(w.Type), "UNKNOWN", "DEPOSIT", "NFT")
 		}},
 		{"source_types", func(r *rand.Rand, w txn.Transaction, f *txn.Filter) {
 			f.SourceTypes = some(r, string(w.Source.Type), "bank", "wallet")
@@ -120,12 +122,12 @@ func asks(all []txn.Transaction, accounts []string) []ask {
 // sensible takes back what must not be combined.
 func sensible(f txn.Filter) txn.Filter {
 	if len(f.TransactionIDs) > 0 {
-		if f.HasPostedEntry = nil; f.Status != "spam" {
+		if f.HasPostedJournalEntry = nil; f.Status != "spam" {
 			f.Status = ""
 		}
 	}
-	if len(f.SequenceNumbers) > 0 && f.HasPostedEntry != nil && !*f.HasPostedEntry {
-		f.HasPostedEntry = nil
+	if len(f.SequenceNumbers) > 0 && f.HasPostedJournalEntry != nil && !*f.HasPostedJournalEntry {
+		f.HasPostedJournalEntry = nil
 	}
 	if low, high := f.GrossPriceMin, f.GrossPriceMax; low != "" && high != "" && number(low).Cmp(number(high)) > 0 {
 		f.GrossPriceMin, f.GrossPriceMax = high, low

@@ -39,7 +39,7 @@ func passesState(t txn.Transaction, f txn.Filter) bool {
 	if f.Status != "" && f.Status != string(t.Status) {
 		return false
 	}
-	return f.HasPostedEntry == nil || *f.HasPostedEntry == (t.Status == txn.Posted)
+	return f.HasPostedJournalEntry == nil || *f.HasPostedJournalEntry == (t.Status == txn.Posted)
 }
 
 func passesSource(t txn.Transaction, f txn.Filter) bool {
@@ -69,9 +69,9 @@ func passesSelf(t txn.Transaction, f txn.Filter) bool {
 		return true
 	}
 	return (len(f.TransactionIDs) == 0 || slices.Contains(f.TransactionIDs, t.ID)) &&
-		!slices.Contains(f.ExcludeIDs, t.ID) &&
+		!slices.Contains(f.ExcludeTransactionIDs, t.ID) &&
 		(len(f.SequenceNumbers) == 0 || slices.Contains(f.SequenceNumbers, t.SequenceNumber())) &&
-		(len(f.Types) == 0 || slices.Contains(f.Types, string(t.Type))) &&
+		(len(f.TransactionTypes) == 0 || slices.Contains(f.TransactionTypes, string(t.Type))) &&
 		(len(f.AssetTypes) == 0 || slices.Contains(f.AssetTypes, asset(t))) &&
 		alike(f.Chains, chain(t)) &&
 		(len(f.Addresses) == 0 || slices.ContainsFunc(f.Addresses, touches)) &&

@@ -48,7 +48,7 @@ func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
 			t.Errorf("%d audit rows", n)
 		}
 		for text, want := range map[string]int64{"ZÜRICH": 1, "acme": 1, "payment": 1, "payment2": 0} {
-			out, err := c.List(c.ctx, txn.ListParams{Filter: txn.Filter{Search: text, Types: []string{"FEE"}}, CountOnly: true})
+			out, err := c.List(c.ctx, txn.ListParams{Filter: txn.Filter{Search: text, TransactionTypes: []string{"FEE"}}, CountOnly: true})
 			if err != nil || *out.TotalCount != want {
 				t.Errorf("%s: %v %v", text, out.TotalCount, err)
 			}

@@ -46,8 +46,8 @@ const (
 	Revaluation Prefix = "rev"
 
 	ClassificationRun Prefix = "cls"
-	Document Prefix = "mem"
-	Rule     Prefix = "rul"
+	Document          Prefix = "mem"
+	Rule              Prefix = "rul"
 )
 
 const (

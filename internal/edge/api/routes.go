@@ -61,6 +61,13 @@ func (a *API) ofTheBooks() []Route {
 		on("GET", "/v1/imports/{import_id}", read, reads, plain, a.getImport, "Imports", "How far an import is, and the first rows that could not be read"),
 		on("GET", "/v1/imports/{import_id}/errors", read, reads, plain, a.listImportErrors, "Imports", "What was wrong with rows of an import, in the order of the file"),
 
+		on("GET", "/v1/classification-runs", read, reads, plain, a.listClassificationRuns, "Classification", "Classification runs, the newest first"),
+		on("POST", "/v1/classification-runs", write, all, IDEM, a.createClassificationRun, "Classification", "Let the rules decide what transactions are, in the background, and propose from what was booked before where none does").creates(),
+		on("GET", "/v1/classification-runs/{classification_run_id}", read, reads, plain, a.getClassificationRun, "Classification", "How far a classification run is and what it came to"),
+		on("GET", "/v1/classification-runs/{classification_run_id}/results", read, reads, plain, a.listClassificationResults, "Classification", "What a run came to about each transaction and why, in the order in which things happened"),
+		on("POST", "/v1/classification-runs/{classification_run_id}/cancel", write, all, IDEM, a.cancelClassificationRun, "Classification", "Stop a run; what it did stays"),
+		on("POST", "/v1/classification-runs/{classification_run_id}/resume", write, all, IDEM, a.resumeClassificationRun, "Classification", "Let a run that was cancelled or failed go on where it stopped, with the rules it began with"),
+
 		on("GET", "/v1/journal-entries", read, reads, plain, a.listJournalEntries, "Journal entries", "Journal entries, the latest accounting date first"),
 		on("POST", "/v1/journal-entries", write, all, IDEM, a.createJournalEntry, "Journal entries", "Make a journal entry, as a draft or posted at once").creates().together(),
 		on("POST", "/v1/journal-entries/batch", write, all, IDEM, a.createJournalEntries, "Journal entries", "Make up to 1,000 journal entries, all or none").creates().together(),

@@ -21,20 +21,10 @@ func (a *API) listTransactions(ctx context.Context, in *struct {
 	CountOnly    bool   `query:"count_only" doc:"Tell only how many match; takes precedence over include_count"`
 }) (List[Transaction], error) {
 	found, err := a.app.Transactions.List(ctx, txn.ListParams{
-		Filter: in.filter(), Sort: txn.Sort{By: in.SortBy, Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
+		Filter: txn.Filter(in.TransactionFilter), Sort: txn.Sort{By: in.SortBy, Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
 	})
 	org := actor.From(ctx).OrganizationID
 	return listOf(found, func(t txn.Transaction) Transaction { return viewTransaction(org, t) }), err
-}
-
-func (f TransactionFilter) filter() txn.Filter {
-	return txn.Filter{
-		SourceClass: f.SourceClass, Status: f.Status, HasPostedEntry: f.HasPostedJournalEntry, IncludeSpam: f.IncludeSpam, GrossPriceMin: f.GrossPriceMin, GrossPriceMax: f.GrossPriceMax,
-		GrossAmountMin: f.GrossAmountMin, GrossAmountMax: f.GrossAmountMax, LegalEntityIDs: f.LegalEntityIDs, TransactionIDs: f.TransactionIDs, ExcludeIDs: f.ExcludeTransactionIDs,
-		SequenceNumbers: f.SequenceNumbers, AccountIDs: f.AccountIDs, Types: f.TransactionTypes, SourceTypes: f.SourceTypes, AssetTypes: f.AssetTypes, Chains: f.Chains,
-		Addresses: f.Addresses, ProviderCategory: f.ProviderCategory, Search: f.Search, SourceID: f.SourceID, Direction: f.Direction, StartDate: f.StartDate, EndDate: f.EndDate,
-		UpdatedSince: f.UpdatedSince,
-	}
 }
 
 // transactionPath names a transaction.
@@ -138,7 +128,7 @@ func (a *API) bulkUpdateTransactions(ctx context.Context, in *struct{ Body BulkU
 	b := in.Body
 	p := txn.BulkParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Changes: b.Changes.params(), Dry: b.DryRun}
 	if b.Filter != nil {
-		p.Filter = new(b.Filter.filter())
+		p.Filter = new(txn.Filter(*b.Filter))
 	}
 	done, err := a.app.Transactions.BulkUpdate(ctx, p)
 	return Data[BulkUpdated]{BulkUpdated{int64(done.Matched), int64(done.Updated), b.DryRun}}, err
@@ -187,5 +177,6 @@ func viewTransaction(organizationID string, t txn.Transaction) Transaction {
 		}
 		v.Internal.Spam.Value = &verdict
 	}
+	v.Suggested.Value = viewSuggestion(t.Suggested)
 	return v
 }

@@ -21,6 +21,7 @@ type Transaction struct {
 	Card             OrNull[TransactionCard]   `json:"card" doc:"What is known of a payment by card"`
 	Internal         TransactionInternal       `json:"internal" doc:"What people and rules made of it"`
 	TagIDs           []string                  `json:"tag_ids" doc:"Its tags"`
+	Suggested        OrNull[Suggestion]        `json:"suggested" doc:"What the last classification run would make of it; null for what is booked and what nothing is known of"`
 	Guidance         Guidance                  `json:"guidance" doc:"What may be done to it now"`
 	CreatedAt        string                    `json:"created_at" format:"date-time" doc:"When it came in"`
 	UpdatedAt        string                    `json:"updated_at" format:"date-time" doc:"When it last changed"`

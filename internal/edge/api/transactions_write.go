@@ -81,6 +81,7 @@ func (t Transaction) appendJSON(b []byte) []byte {
 	b = appendOrNull(b, `,"card":`, t.Card.Value)
 	b = t.Internal.appendJSON(append(b, `,"internal":`...))
 	b = appendTexts(b, `,"tag_ids":`, t.TagIDs)
+	b = appendOrNull(b, `,"suggested":`, t.Suggested.Value)
 	b = appendTexts(b, `,"guidance":{"allowed_actions":`, t.Guidance.AllowedActions)
 	b = appendTexts(b, `,"warnings":`, t.Guidance.Warnings)
 	b = appendText(b, `,"version":`, t.Guidance.Version)

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/bursarhq/bursar/internal/area/classification"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// classificationRunPath is the parameter of operations on one classification run.
+type classificationRunPath struct {
+	ID string `path:"classification_run_id" minLength:"1" maxLength:"64" doc:"The classification run"`
+}
+
+func (a *API) createClassificationRun(ctx context.Context, in *struct{ Body CreateClassificationRun }) (Data[ClassificationRun], error) {
+	b := in.Body
+	p := classification.CreateParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Action: classification.Action(b.Action), Dry: b.DryRun}
+	if b.Filter != nil {
+		p.Filter = new(txn.Filter(*b.Filter))
+	}
+	r, err := a.app.Classification.Create(ctx, p)
+	return Data[ClassificationRun]{viewClassificationRun(r)}, err
+}
+
+func (a *API) listClassificationRuns(ctx context.Context, in *struct {
+	paging
+	Status string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Only those that are this far"`
+}) (List[ClassificationRun], error) {
+	found, err := a.app.Classification.List(ctx, classification.Filter{Status: classification.Status(in.Status)}, in.request())
+	return listOf(found, viewClassificationRun), err
+}
+
+func (a *API) getClassificationRun(ctx context.Context, in *struct{ classificationRunPath }) (Data[ClassificationRun], error) {
+	r, err := a.app.Classification.Get(ctx, in.ID)
+	return Data[ClassificationRun]{viewClassificationRun(r)}, err
+}
+
+func (a *API) cancelClassificationRun(ctx context.Context, in *struct{ classificationRunPath }) (Data[ClassificationRun], error) {
+	r, err := a.app.Classification.Cancel(ctx, in.ID)
+	return Data[ClassificationRun]{viewClassificationRun(r)}, err
+}
+
+func (a *API) resumeClassificationRun(ctx context.Context, in *struct{ classificationRunPath }) (Data[ClassificationRun], error) {
+	r, err := a.app.Classification.Resume(ctx, in.ID)
+	return Data[ClassificationRun]{viewClassificationRun(r)}, err
+}
+
+func (a *API) listClassificationResults(ctx context.Context, in *struct {
+	classificationRunPath
+	paging
+	Outcome string `query:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Only those of which this became"`
+	RuleID  string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Only those that this rule decided"`
+}) (List[ClassificationResult], error) {
+	f := classification.ResultFilter{RunID: in.ID, Outcome: classification.Outcome(in.Outcome), RuleID: in.RuleID}
+	found, err := a.app.Classification.Results(ctx, f, in.request())
+	return listOf(found, viewClassificationResult), err
+}
+
+func viewClassificationRun(r classification.Run) ClassificationRun {
+	c := r.Counts
+	return ClassificationRun{
+		ID: r.ID, Action: string(r.Action), DryRun: r.Dry, Filter: TransactionFilter(r.Filter), RulesRevision: strconv.FormatInt(r.Revision, 10), Status: string(r.Status),
+		Progress: ClassificationProgress{r.Done(), r.Total, r.Percent()},
+		Counts: ClassificationCounts{
+			c[classification.Classified], c[classification.Drafted], c[classification.Posted], c[classification.Refused], c[classification.Suggested], c[classification.Unmatched],
+			c[classification.Skipped],
+		},
+		Error: db.OrNull(r.Error), CreatedBy: db.OrNull(r.UserID), CreatedAt: stamp(r.CreatedAt), StartedAt: stampOrNull(r.StartedAt), FinishedAt: stampOrNull(r.FinishedAt),
+	}
+}
+
+func viewClassificationResult(r classification.Result) ClassificationResult {
+	out := ClassificationResult{
+		TransactionID: r.TransactionID, SequenceNumber: txn.SequenceNumber(r.Number), Outcome: string(r.Outcome), Decision: decision(r.LedgerAccountID, r.Type, r.RuleID),
+		RuleVersion: versionOrNull(r.RuleVersion), OtherRules: make([]RuleMatch, len(r.Others)), OtherRulesCount: r.OthersCount, PayeeName: db.OrNull(r.PayeeName), TagID: db.OrNull(r.TagID),
+		Reasons: listed(r.Reasons), Examples: listed(r.Examples), JournalEntryID: db.OrNull(r.JournalEntryID), Message: db.OrNull(r.Message),
+	}
+	if r.RuleID != "" {
+		out.Specificity = &r.Specificity
+	}
+	if r.Confidence > 0 {
+		out.Confidence = new(share(r.Confidence))
+	}
+	for i, o := range r.Others {
+		out.OtherRules[i] = RuleMatch{o.RuleID, strconv.FormatInt(o.Version, 10)}
+	}
+	return out
+}
+
+func decision(account, kind, rule string) Decision {
+	return Decision{db.OrNull(account), db.OrNull(kind), db.OrNull(rule)}
+}
+
+// versionOrNull is the version of a rule as text; there is no version 0.
+func versionOrNull(v int64) *string {
+	if v == 0 {
+		return nil
+	}
+	return new(strconv.FormatInt(v, 10))
+}
+
+// share is a number of percent as a part of one.
+func share(percent int64) string { return money.FromInt(percent).Quo(money.FromInt(100), 2).String() }
+
+func viewSuggestion(s *txn.Suggestion) *Suggestion {
+	if s == nil {
+		return nil
+	}
+	return &Suggestion{
+		Decision: decision(s.LedgerAccountID, string(s.Type), s.RuleID), RuleVersion: versionOrNull(s.RuleVersion), Confidence: share(s.Confidence), Reasons: listed(s.Reasons),
+		Examples: listed(s.Examples), ClassificationRunID: s.RunID,
+	}
+}
