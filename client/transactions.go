@@ -27,6 +27,7 @@ type Transaction struct {
 	Card             *TransactionCard    `json:"card"`
 	Internal         TransactionInternal `json:"internal"`
 	TagIDs           []string            `json:"tag_ids"`
+	Suggested        *Suggestion         `json:"suggested"`
 	Guidance         Guidance            `json:"guidance"`
 	CreatedAt        time.Time           `json:"created_at"`
 	UpdatedAt        time.Time           `json:"updated_at"`

@@ -69,7 +69,7 @@ var Tables = []Table{
 	{Name: "classification_runs", Kind: Tenant, Unaudited: "how far a run is says what entries, which are audited, show; its beginning and its end are audited"},
 	{Name: "classification_results", Kind: Tenant, Unaudited: "it says what a run decided; what came of that is audited"},
 	{Name: "precedents", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},
-	{Name: "precedent_votes", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},
+	{Name: "precedent_features", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},
 	{Name: "precedent_marks", Kind: Tenant, Unaudited: "it says how far was learned"},
 	{Name: "memory_documents", Kind: Tenant},
 	{Name: "memory_rules", Kind: Tenant},

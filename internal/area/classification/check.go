@@ -2,20 +2,20 @@ package classification
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// Check finds what must not be: runs whose results are not those that they count, and votes that nothing speaks for.
+// Check finds what must not be: runs whose results are not those that they count, and features that remember what was not learned.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.About("classification")
 	if err := checkRuns(ctx, tx, found); err != nil {
 		return nil, err
 	}
-	if err := checkVotes(ctx, tx, found); err != nil {
+	if err := checkPrecedents(ctx, tx, found); err != nil {
 		return nil, err
 	}
 	return found.All(), nil
@@ -63,25 +63,19 @@ func checkRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
 	return nil
 }
 
-// checkVotes counts what features speak for anew.
-func checkVotes(ctx context.Context, tx *db.Tx, found *finding.List) error {
-	votes, err := selectAllVotes(ctx, tx)
-	if err != nil {
-		return err
-	}
-	want := map[voteKey]int64{}
+// checkPrecedents holds what features remember against what was learned of each transaction.
+func checkPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error {
+	has := map[string]int{} // how many precedents have a feature
+	learned := map[string]precedentRow{}
 	for after := ""; ; {
 		rows, err := selectPrecedentsAfter(ctx, tx, after, learnBatch)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			var features []string
-			if err := json.Unmarshal([]byte(r.Features), &features); err != nil {
-				found.Addf("precedents that cannot be read", "the precedent of %s cannot be read", r.TransactionID)
-			}
-			for _, f := range features {
-				want[voteKey{f, r.LedgerAccountID, r.Type}]++
+			learned[r.TransactionID] = r
+			for _, f := range r.features() {
+				has[f]++
 			}
 			after = r.TransactionID
 		}
@@ -89,15 +83,34 @@ func checkVotes(ctx context.Context, tx *db.Tx, found *finding.List) error {
 			break
 		}
 	}
-	for _, v := range votes {
-		k := voteKey{v.Feature, v.LedgerAccountID, v.Type}
-		if want[k] != v.Count {
-			found.Addf("votes that are counted wrong", "%q speaks %d times for %s to %s where precedents do %d times", v.Feature, v.Count, v.Type, v.LedgerAccountID, want[k])
+	for after := ""; ; {
+		rows, err := selectFeaturesAfter(ctx, tx, after, learnBatch)
+		if err != nil {
+			return err
 		}
-		delete(want, k)
+		latest, err := precedentsOf(rows)
+		if err != nil {
+			found.Addf("features that cannot be read", "%v", err)
+		}
+		for _, row := range rows {
+			after = row.Feature
+			for _, p := range latest[row.Feature] {
+				r, there := learned[p.TransactionID]
+				if !there || r.LedgerAccountID != p.LedgerAccountID || r.Type != p.TransactionType || !r.At.Equal(p.At) || !slices.Contains(r.features(), row.Feature) {
+					found.Addf("features with a precedent that does not have them", "%q remembers %s, which does not have it or was booked otherwise", row.Feature, p.TransactionID)
+				}
+			}
+			if len(latest[row.Feature]) > min(has[row.Feature], classify.PrecedentsMax) {
+				found.Addf("features with too many precedents", "%q remembers %d precedents of %d", row.Feature, len(latest[row.Feature]), has[row.Feature])
+			}
+			delete(has, row.Feature)
+		}
+		if len(rows) < learnBatch {
+			break
+		}
 	}
-	for k, n := range want {
-		found.Addf("votes that are counted wrong", "%q speaks %d times for %s to %s and nobody counted it", k.feature, n, k.kind, k.account)
+	for f, n := range has {
+		found.Addf("features that were forgotten", "%d precedents have %q and it remembers none", n, f)
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ func lastPosition(ctx context.Context, tx *db.Tx, runID string) (int64, error) {
 	return db.One[int64](ctx, tx, "position", "SELECT coalesce(max(position), 0) FROM classification_results WHERE organization_id = @org AND run_id = ?", runID)
 }
 
-func selectAllVotes(ctx context.Context, tx *db.Tx) ([]voteRow, error) {
-	return db.All[voteRow](ctx, tx, "SELECT "+db.Columns[voteRow]()+" FROM precedent_votes WHERE organization_id = @org")
-}
-
 func selectPrecedentsAfter(ctx context.Context, tx *db.Tx, transactionID string, limit int) ([]precedentRow, error) {
 	return db.All[precedentRow](ctx, tx, "SELECT "+db.Columns[precedentRow]()+" FROM precedents WHERE organization_id = @org AND transaction_id > ? ORDER BY transaction_id LIMIT ?", transactionID, limit)
+}
+
+func selectFeaturesAfter(ctx context.Context, tx *db.Tx, feature string, limit int) ([]featureRow, error) {
+	return db.All[featureRow](ctx, tx, "SELECT feature, latest FROM precedent_features WHERE organization_id = @org AND feature > ? ORDER BY feature LIMIT ?", feature, limit)
 }

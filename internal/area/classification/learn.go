@@ -1,9 +1,8 @@
 package classification
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,7 +22,7 @@ const (
 )
 
 // learn follows what was booked since it was last looked at. What was learned of a transaction is kept, so that it can be unlearned when its entry
-// is undone; what each feature speaks for is counted, so that to ask costs the same however long the history is.
+// is undone; of each feature the latest precedents stand together, so that to ask costs the same however long the history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
 	for end := false; !end; {
 		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -73,7 +72,7 @@ func learnFrom(ctx context.Context, tx *db.Tx, all []txn.Transaction) error {
 	if err != nil {
 		return err
 	}
-	c := &changes{votes: map[voteKey]*tally{}}
+	c := &changes{features: map[string]*turnover{}}
 	for _, t := range all {
 		was, there := known[t.ID]
 		var is *precedentRow
@@ -84,12 +83,10 @@ func learnFrom(ctx context.Context, tx *db.Tx, all []txn.Transaction) error {
 			continue
 		}
 		if there {
-			c.removed = append(c.removed, t.ID)
-			c.count(was, -1)
+			c.unlearn(was)
 		}
 		if is != nil {
-			c.added = append(c.added, *is)
-			c.count(*is, 1)
+			c.learn(*is)
 		}
 	}
 	return c.write(ctx, tx)
@@ -107,135 +104,101 @@ func precedentOf(t txn.Transaction, to booking.Target) *precedentRow {
 	return &precedentRow{t.ID, to.LedgerAccountID, to.Type, t.At, textOf(keys)}
 }
 
-// voteKey is what a feature speaks for.
-type voteKey struct{ feature, account, kind string }
-
-// tally is how a count changes.
-type tally struct {
-	count    int64
-	last     time.Time
-	examples []example // that came
-	gone     []string  // that went
+// turnover is how the precedents of a feature change.
+type turnover struct {
+	came []classify.Precedent
+	went []string
 }
-
-// example is a transaction that a vote rests on.
-type example struct {
-	ID string    `json:"id"`
-	At time.Time `json:"at"`
-}
-
-// examplesKept is how many of them are kept of each vote, the latest.
-const examplesKept = 5
 
 // changes are what is learned and unlearned in one transaction.
 type changes struct {
-	added   []precedentRow
-	removed []string
-	votes   map[voteKey]*tally
+	added    []precedentRow
+	removed  []string
+	features map[string]*turnover
 }
 
-func (c *changes) count(p precedentRow, n int64) {
-	var features []string
-	_ = json.Unmarshal([]byte(p.Features), &features) // it was written by precedentOf
-	for _, f := range features {
-		k := voteKey{f, p.LedgerAccountID, p.Type}
-		if c.votes[k] == nil {
-			c.votes[k] = &tally{}
+func (c *changes) of(p precedentRow) (out []*turnover) {
+	for _, f := range p.features() {
+		if c.features[f] == nil {
+			c.features[f] = &turnover{}
 		}
-		v := c.votes[k]
-		v.count += n
-		if n > 0 {
-			v.examples = append(v.examples, example{p.TransactionID, p.At})
-		} else {
-			v.gone = append(v.gone, p.TransactionID)
-		}
+		out = append(out, c.features[f])
+	}
+	return out
+}
+
+func (c *changes) unlearn(p precedentRow) {
+	c.removed = append(c.removed, p.TransactionID)
+	for _, t := range c.of(p) {
+		t.went = append(t.went, p.TransactionID)
+	}
+}
+
+func (c *changes) learn(p precedentRow) {
+	c.added = append(c.added, p)
+	for _, t := range c.of(p) {
+		t.came = append(t.came, p.precedent())
 	}
 }
 
 func (c *changes) write(ctx context.Context, tx *db.Tx) error {
-	if len(c.votes) == 0 {
+	if len(c.features) == 0 {
 		return nil
 	}
 	if err := replacePrecedents(ctx, tx, c.removed, c.added); err != nil {
 		return err
 	}
-	var features []string
-	for k := range c.votes {
-		features = append(features, k.feature)
-	}
-	slices.Sort(features)
-	rows, err := selectVotes(ctx, tx, slices.Compact(features))
+	keys := slices.Sorted(maps.Keys(c.features))
+	standing, err := selectFeatures(ctx, tx, keys)
 	if err != nil {
 		return err
 	}
-	standing := map[voteKey]voteRow{}
-	for _, r := range rows {
-		standing[voteKey{r.Feature, r.LedgerAccountID, r.Type}] = r
+	written := make(map[string][]classify.Precedent, len(keys))
+	for _, k := range keys {
+		written[k] = c.features[k].onto(standing[k])
 	}
-	var written []voteRow
-	for k, t := range c.votes {
-		written = append(written, t.onto(k, standing[k]))
-	}
-	slices.SortFunc(written, func(a, b voteRow) int { // always in the same order
-		return cmp.Or(cmp.Compare(a.Feature, b.Feature), cmp.Compare(a.LedgerAccountID, b.LedgerAccountID), cmp.Compare(a.Type, b.Type))
-	})
-	return writeVotes(ctx, tx, written)
+	return writeFeatures(ctx, tx, written)
 }
 
-// onto adds a tally to what stands.
-func (t *tally) onto(k voteKey, r voteRow) voteRow {
-	var all []example
-	_ = json.Unmarshal([]byte(r.Examples), &all) // none where there is no row
-	all = append(all, t.examples...)
-	all = slices.DeleteFunc(all, func(e example) bool {
-		return slices.Contains(t.gone, e.ID) && !slices.ContainsFunc(t.examples, func(came example) bool { return came.ID == e.ID })
-	})
-	slices.SortFunc(all, func(a, b example) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID))
-	})
-	all = slices.CompactFunc(all, func(a, b example) bool { return a.ID == b.ID })
-	r = voteRow{k.feature, k.account, k.kind, r.Count + t.count, r.Last, ""}
-	if len(all) > 0 {
-		r.Last = all[0].At
-	}
-	r.Examples = textOf(all[:min(len(all), examplesKept)])
-	return r
+// onto changes what stands, and keeps the latest.
+func (t *turnover) onto(standing []classify.Precedent) []classify.Precedent {
+	all := slices.DeleteFunc(standing, func(p classify.Precedent) bool { return slices.Contains(t.went, p.TransactionID) })
+	all = classify.LatestFirst(append(all, t.came...))
+	return all[:min(len(all), classify.PrecedentsMax)]
 }
 
 // propose looks at what was booked before for what no rule decided.
 func propose(ctx context.Context, tx *db.Tx, b *books.Books, all []txn.Transaction, results []Result) error {
-	features := make([][]classify.Feature, len(all))
-	var keys []string
+	keys := map[string]bool{}
 	for i, t := range all {
-		if results[i].Outcome != Unmatched {
-			continue
-		}
-		features[i] = classify.Features(subjectOf(t))
-		for _, f := range features[i] {
-			keys = append(keys, f.Key())
+		if results[i].Outcome == Unmatched {
+			for _, f := range classify.Features(subjectOf(t)) {
+				keys[f.Key()] = true
+			}
 		}
 	}
 	if len(keys) == 0 {
 		return nil
 	}
-	slices.Sort(keys)
-	rows, err := selectVotes(ctx, tx, slices.Compact(keys))
+	known, err := selectFeatures(ctx, tx, slices.Sorted(maps.Keys(keys)))
 	if err != nil {
 		return err
 	}
-	votes := map[string][]classify.Vote{}
-	for _, r := range rows {
-		if a, there := b.Accounts[r.LedgerAccountID]; there && a.ArchivedAt == nil && a.Postable {
-			votes[r.Feature] = append(votes[r.Feature], r.vote())
-		}
+	usable := func(p classify.Precedent) bool {
+		a, there := b.Accounts[p.LedgerAccountID]
+		return there && a.ArchivedAt == nil && a.Postable
 	}
-	for i := range all {
-		p := classify.Propose(features[i], func(f classify.Feature) []classify.Vote { return votes[f.Key()] })
-		if p == nil {
+	for k, past := range known {
+		known[k] = slices.DeleteFunc(past, func(p classify.Precedent) bool { return !usable(p) })
+	}
+	for i, t := range all {
+		if results[i].Outcome != Unmatched {
 			continue
 		}
-		r := &results[i]
-		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Reasons, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, p.Confidence, p.Reasons, p.Examples
+		if p := classify.Propose(subjectOf(t), func(f classify.Feature) []classify.Precedent { return known[f.Key()] }); p != nil {
+			r := &results[i]
+			r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Reasons, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Reasons, p.Examples
+		}
 	}
 	return nil
 }

@@ -3,6 +3,9 @@ package classification
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -58,44 +61,58 @@ func replacePrecedents(ctx context.Context, tx *db.Tx, removed []string, added [
 	return db.Insert(ctx, tx, "precedents", added...)
 }
 
-type voteRow struct {
-	Feature         string    `db:"feature"`
-	LedgerAccountID string    `db:"ledger_account_id"`
-	Type            string    `db:"transaction_type"`
-	Count           int64     `db:"count"`
-	Last            time.Time `db:"last_date"`
-	Examples        string    `db:"examples"`
+// features are the keys of what the transaction has in common with others.
+func (r precedentRow) features() (out []string) {
+	_ = json.Unmarshal([]byte(r.Features), &out) // it was written by precedentOf
+	return out
 }
 
-func (r voteRow) vote() classify.Vote {
-	var all []example
-	_ = json.Unmarshal([]byte(r.Examples), &all) // it was written by onto
-	v := classify.Vote{LedgerAccountID: r.LedgerAccountID, TransactionType: r.Type, Count: r.Count, Last: r.Last}
-	for _, e := range all {
-		v.Examples = append(v.Examples, e.ID)
-	}
-	return v
+func (r precedentRow) precedent() classify.Precedent {
+	return classify.Precedent{TransactionID: r.TransactionID, LedgerAccountID: r.LedgerAccountID, TransactionType: r.Type, At: r.At}
 }
 
-func selectVotes(ctx context.Context, tx *db.Tx, features []string) ([]voteRow, error) {
-	return db.All[voteRow](ctx, tx, "SELECT "+db.Columns[voteRow]()+" FROM precedent_votes WHERE organization_id = @org AND feature {any} ORDER BY feature, ledger_account_id, transaction_type", features)
+type featureRow struct {
+	Feature string `db:"feature"`
+	Latest  string `db:"latest"`
 }
 
-// writeVotes writes what features speak for, and forgets what none speaks for any more.
-func writeVotes(ctx context.Context, tx *db.Tx, rows []voteRow) error {
-	_, err := db.Upsert(ctx, tx, "precedent_votes", rows, `ON CONFLICT (organization_id, feature, ledger_account_id, transaction_type)
-		DO UPDATE SET count = excluded.count, last_date = excluded.last_date, examples = excluded.examples`)
+// selectFeatures gives the latest precedents of features, by their keys.
+func selectFeatures(ctx context.Context, tx *db.Tx, keys []string) (map[string][]classify.Precedent, error) {
+	rows, err := db.All[featureRow](ctx, tx, "SELECT feature, latest FROM precedent_features WHERE organization_id = @org AND feature {any}", keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return precedentsOf(rows)
+}
+
+func precedentsOf(rows []featureRow) (map[string][]classify.Precedent, error) {
+	out := make(map[string][]classify.Precedent, len(rows))
 	for _, r := range rows {
-		if r.Count != 0 {
-			continue
+		var all []classify.Precedent
+		if err := json.Unmarshal([]byte(r.Latest), &all); err != nil {
+			return nil, fmt.Errorf("classification: the precedents of %q: %w", r.Feature, err)
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM precedent_votes WHERE organization_id = @org AND feature = ? AND ledger_account_id = ? AND transaction_type = ? AND count = 0",
-			r.Feature, r.LedgerAccountID, r.Type); err != nil {
+		out[r.Feature] = all
+	}
+	return out, nil
+}
+
+// writeFeatures writes the latest precedents of features, and forgets features that have none any more.
+func writeFeatures(ctx context.Context, tx *db.Tx, all map[string][]classify.Precedent) error {
+	var rows []featureRow
+	var gone []string
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if len(all[k]) == 0 {
+			gone = append(gone, k)
+		} else {
+			rows = append(rows, featureRow{k, textOf(all[k])})
+		}
+	}
+	if len(gone) > 0 {
+		if _, err := tx.Exec(ctx, "DELETE FROM precedent_features WHERE organization_id = @org AND feature {any}", gone); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := db.Upsert(ctx, tx, "precedent_features", rows, "ON CONFLICT (organization_id, feature) DO UPDATE SET latest = excluded.latest")
+	return err
 }

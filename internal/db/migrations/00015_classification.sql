@@ -50,7 +50,7 @@ CREATE TABLE classification_results (
 CREATE INDEX classification_results_by_outcome ON classification_results (organization_id, run_id, outcome, position);
 CREATE INDEX classification_results_by_rule ON classification_results (organization_id, run_id, rule_id, position) WHERE rule_id IS NOT NULL;
 
--- What was learned of each posted transaction, and how often each feature was booked to each account and type.
+-- What was learned of each posted transaction, and of each feature the latest transactions that have it and how they were booked.
 CREATE TABLE precedents (
     organization_id   {text} NOT NULL,
     transaction_id    {text} NOT NULL,
@@ -60,15 +60,11 @@ CREATE TABLE precedents (
     features          {text} NOT NULL,
     PRIMARY KEY (organization_id, transaction_id)
 ) {clustered};
-CREATE TABLE precedent_votes (
-    organization_id   {text} NOT NULL,
-    feature           {text} NOT NULL,
-    ledger_account_id {text} NOT NULL,
-    transaction_type  {text} NOT NULL,
-    count             {integer} NOT NULL,
-    last_date         {timestamp} NOT NULL,
-    examples          {text} NOT NULL,
-    PRIMARY KEY (organization_id, feature, ledger_account_id, transaction_type)
+CREATE TABLE precedent_features (
+    organization_id {text} NOT NULL,
+    feature         {text} NOT NULL,
+    latest          {text} NOT NULL,
+    PRIMARY KEY (organization_id, feature)
 ) {updated};
 CREATE TABLE precedent_marks (
     organization_id {text} NOT NULL,

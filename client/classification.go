@@ -1,0 +1,111 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// ClassificationRun goes through transactions and lets rules decide what they are.
+type ClassificationRun struct {
+	ID            string         `json:"id"`
+	Action        string         `json:"action"`
+	DryRun        bool           `json:"dry_run"`
+	Filter        map[string]any `json:"filter"`
+	RulesRevision string         `json:"rules_revision"`
+	Status        string         `json:"status"`
+	Progress      struct {
+		Done    int64 `json:"done"`
+		Total   int64 `json:"total"`
+		Percent int64 `json:"percent"`
+	} `json:"progress"`
+	Counts     map[string]int64 `json:"counts"` // by outcome
+	Error      *string          `json:"error"`
+	CreatedBy  *string          `json:"created_by"`
+	CreatedAt  time.Time        `json:"created_at"`
+	StartedAt  *time.Time       `json:"started_at"`
+	FinishedAt *time.Time       `json:"finished_at"`
+}
+
+// CreateClassificationRun says what a run goes through and what it does about it: transactions by their ids, or by a filter whose names are those
+// of GET /v1/transactions.
+type CreateClassificationRun struct {
+	TransactionIDs []string       `json:"transaction_ids,omitempty"`
+	Filter         map[string]any `json:"filter,omitempty"`
+	ExpectedCount  *int64         `json:"expected_count,omitempty"`
+	Action         string         `json:"action"`
+	DryRun         bool           `json:"dry_run,omitempty"`
+}
+
+// RuleMatch is a rule that matches a transaction, in the version that does.
+type RuleMatch struct {
+	RuleID  string `json:"rule_id"`
+	Version string `json:"version"`
+}
+
+// ClassificationResult is what a run came to about a transaction, and why.
+type ClassificationResult struct {
+	TransactionID         string      `json:"transaction_id"`
+	SequenceNumber        string      `json:"sequence_number"`
+	Outcome               string      `json:"outcome"`
+	LedgerAccountID       *string     `json:"ledger_account_id"`
+	TransactionType       *string     `json:"transaction_type"`
+	RuleID                *string     `json:"rule_id"`
+	RuleVersion           *string     `json:"rule_version"`
+	Specificity           *int64      `json:"specificity"`
+	OtherRules            []RuleMatch `json:"other_rules"`
+	OtherRulesCount       int64       `json:"other_rules_count"`
+	PayeeName             *string     `json:"payee_name"`
+	TagID                 *string     `json:"tag_id"`
+	Confidence            *string     `json:"confidence"`
+	Reasons               []string    `json:"reasons"`
+	ExampleTransactionIDs []string    `json:"example_transaction_ids"`
+	JournalEntryID        *string     `json:"journal_entry_id"`
+	Message               *string     `json:"message"`
+}
+
+// Suggestion is what the last classification run would make of a transaction that is not booked.
+type Suggestion struct {
+	LedgerAccountID       *string  `json:"ledger_account_id"`
+	TransactionType       *string  `json:"transaction_type"`
+	RuleID                *string  `json:"rule_id"`
+	RuleVersion           *string  `json:"rule_version"`
+	Confidence            string   `json:"confidence"`
+	Reasons               []string `json:"reasons"`
+	ExampleTransactionIDs []string `json:"example_transaction_ids"`
+	ClassificationRunID   string   `json:"classification_run_id"`
+}
+
+const classificationRuns = "/v1/classification-runs"
+
+// CreateClassificationRun asks for a run, which is then done in the background.
+func (c *Client) CreateClassificationRun(ctx context.Context, r CreateClassificationRun) (ClassificationRun, error) {
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns, Body: r, IdempotencyKey: NewIdempotencyKey()})
+}
+
+// ClassificationRuns walks the runs, the newest first. The query takes the filters of GET /v1/classification-runs.
+func (c *Client) ClassificationRuns(ctx context.Context, query url.Values) iter.Seq2[ClassificationRun, error] {
+	return each[ClassificationRun](ctx, c, classificationRuns, query)
+}
+
+// ClassificationRun says how far a run is.
+func (c *Client) ClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodGet, Path: classificationRuns + "/" + url.PathEscape(id)})
+}
+
+// ClassificationResults walks what a run came to, in the order in which things happened.
+func (c *Client) ClassificationResults(ctx context.Context, id string, query url.Values) iter.Seq2[ClassificationResult, error] {
+	return each[ClassificationResult](ctx, c, classificationRuns+"/"+url.PathEscape(id)+"/results", query)
+}
+
+// CancelClassificationRun stops a run; what it did stays.
+func (c *Client) CancelClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) + "/cancel", IdempotencyKey: NewIdempotencyKey()})
+}
+
+// ResumeClassificationRun lets a run go on that was cancelled or failed.
+func (c *Client) ResumeClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) + "/resume", IdempotencyKey: NewIdempotencyKey()})
+}

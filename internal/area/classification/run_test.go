@@ -1,0 +1,346 @@
+package classification_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/area/account"
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/booking"
+	"github.com/bursarhq/bursar/internal/area/classification"
+	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/memory"
+	"github.com/bursarhq/bursar/internal/area/period"
+	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/task"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("aws", "memo=Amazon_Web to=Software")
+		w.rule("amazon", "memo=amazon to=Rent priority=9")
+		w.rule("card", "merchant=Delta_Air to=Travel")
+		w.rule("chain", "address=0xBBBB to=Sales direction=DEPOSIT")
+		w.rule("eth", "asset=ETH to=Loans")
+		w.rule("low", "category=saas to=Rent")
+		w.rule("high", "category=saas to=Software priority=2")
+		w.rule("off", "memo=nothing to=Rent enabled=false")
+		w.rule("fee", "memo=monthly_fee to=Rent type=FEE")
+		w.bring(
+			"Bank 2025-11-03 -10 USD text=AMAZON_WEB__SERVICES",
+			"Bank 2025-11-02 -11 USD payee=Amazon_Store",
+			"Card 2025-11-04 -12 USD merchant=DELTA_AIR",
+			"Wallet 2025-11-05 +13 ETH from=0xbbbb to=0xaaaa",
+			"Wallet 2025-11-06 -14 ETH from=0xaaaa to=0xbbbb",
+			"Bank 2025-11-07 -15 USD category=SaaS",
+			"Bank 2025-11-08 +16 USD text=amazon_web_services_refund",
+			"Bank 2025-11-09 -17 USD text=nothing",
+			"Bank 2025-11-10 -18 USD text=Monthly_Fee",
+		)
+		r := w.classify(classification.CreateParams{Dry: true})
+		w.says("results", w.told(r.ID),
+			"OT-2 classified EXPENSE Rent by amazon.1",
+			"OT-1 classified EXPENSE Software by aws.1 not amazon",
+			"OT-3 classified EXPENSE Travel by card.1",
+			"OT-4 classified INCOME Sales by chain.1 not eth",
+			"OT-5 classified WITHDRAWAL Loans by eth.1",
+			"OT-6 classified EXPENSE Software by high.1 not low",
+			"OT-7 classified REFUND Software by aws.1 not amazon",
+			"OT-8 unmatched",
+			"OT-9 classified FEE Rent by fee.1",
+		)
+		if again := w.told(w.classify(classification.CreateParams{Dry: true}).ID); !slices.Equal(again, w.told(r.ID)) {
+			t.Errorf("again: %v", again)
+		}
+		if r.Percent() != 100 || r.Total != 9 || r.Counts[classification.Classified] != 8 || r.Counts[classification.Unmatched] != 1 {
+			t.Errorf("%+v", r)
+		}
+		for _, one := range w.list() {
+			if one.Suggested != nil || one.Status != txn.Pending {
+				t.Errorf("a dry run changed %s", one.SequenceNumber())
+			}
+		}
+	})
+}
+
+// list gives every transaction, the earliest first.
+func (w *world) list() []txn.Transaction {
+	w.Helper()
+	got, err := w.txns.List(w.ctx, txn.ListParams{Sort: txn.Sort{Order: "asc"}, Request: page.Request{Limit: 100}, Filter: txn.Filter{IncludeSpam: true}})
+	w.fine(err)
+	return got.Items
+}
+
+func TestWhatIsDecidedIsBookedWithItsTagAndPayee(t *testing.T) {
+	each(t, func(w *world) {
+		rule := w.rule("aws", "memo=aws to=Software payee=Amazon_Web_Services tag=IT")
+		ids := w.bring("Bank 2025-11-03 -10 USD text=AWS_EMEA", "Bank 2025-11-04 -20 USD text=other")
+		for i, action := range []classification.Action{classification.Draft, classification.Post} {
+			if i == 1 {
+				w.fine(w.journal.Delete(w.ctx, w.get(ids[0]).JournalEntryID))
+			}
+			r := w.classify(classification.CreateParams{Action: action})
+			outcome := map[classification.Action]string{classification.Draft: "drafted", classification.Post: "posted"}[action]
+			w.says(string(action), w.told(r.ID), "OT-1 "+outcome+" EXPENSE Software by aws.1", "OT-2 unmatched")
+			one := w.get(ids[0])
+			if one.Vendor != "Amazon Web Services" || !slices.Equal(one.TagIDs, []string{w.tag("IT")}) || one.Type != "EXPENSE" || (one.Status == txn.Posted) != (action == classification.Post) {
+				t.Errorf("%s: %+v", action, one)
+			}
+			if got := w.results(r.ID)[0]; got.JournalEntryID != one.JournalEntryID || got.JournalEntryID == "" {
+				t.Errorf("%s: the result has the entry %q, the transaction %q", action, got.JournalEntryID, one.JournalEntryID)
+			}
+			e, err := w.journal.Get(w.ctx, one.JournalEntryID)
+			if err != nil || !slices.Contains(e.TagIDs, w.tag("IT")) {
+				t.Errorf("%s: %+v %v", action, e.TagIDs, err)
+			}
+			w.read(func(ctx context.Context, tx *db.Tx) error {
+				o, err := booking.OriginOf(ctx, tx, one.JournalEntryID)
+				if err == nil && (o == nil || o.RuleID != rule || o.RuleVersion != 1) {
+					t.Errorf("%s: the entry follows from %+v", action, o)
+				}
+				return err
+			})
+		}
+	})
+}
+
+func (w *world) read(fn db.Func) {
+	w.Helper()
+	w.fine(w.db.Read(w.ctx, w.org.Organization.ID, fn))
+}
+
+func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("all", "memo=x to=Rent")
+		ids := w.bring("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x", "Bank 2025-11-05 -13 USD text=x", "Bank 2025-11-06 -14 USD text=x")
+		_, err := w.txns.Update(w.ctx, ids[1], txn.UpdateParams{Status: new(txn.Spam)})
+		w.fine(err)
+		w.book(ids[2], "EXPENSE", "Software")
+		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE", LedgerAccountID: w.accounts["Travel"]}}, func(int) string { return "" }, false)
+		w.fine(err)
+		w.closeThrough("2025-09")
+		r := w.classify(classification.CreateParams{TransactionIDs: ids, Action: classification.Post})
+		w.says("by ids", w.told(r.ID),
+			"OT-1 skipped because the month 2025-09 is closed", "OT-2 skipped because it is spam", "OT-3 skipped because it is posted",
+			"OT-4 skipped because it has the draft entry "+made[0].ID, "OT-5 posted EXPENSE Rent by all.1")
+		r = w.classify(classification.CreateParams{Action: classification.Post})
+		w.says("by filter", w.told(r.ID), "OT-1 skipped because the month 2025-09 is closed", "OT-4 skipped because it has the draft entry "+made[0].ID)
+		r = w.classify(classification.CreateParams{Filter: &txn.Filter{StartDate: "2025-11-06", Status: "posted"}})
+		w.says("posted ones", w.told(r.ID), "OT-5 skipped because it is posted")
+		for i, want := range []txn.Status{txn.Pending, txn.Spam, txn.Posted, txn.Pending, txn.Posted} {
+			if got := w.get(ids[i]); got.Status != want || got.Suggested != nil {
+				t.Errorf("OT-%d is %s with %+v", i+1, got.Status, got.Suggested)
+			}
+		}
+	})
+}
+
+// closeThrough closes every month up to one.
+func (w *world) closeThrough(key string) {
+	w.Helper()
+	got, err := w.periods.List(w.ctx, period.Filter{}, page.Request{Limit: 100})
+	w.fine(err)
+	for _, p := range slices.Backward(got.Items) {
+		if p.Key > key {
+			continue
+		}
+		_, err := w.periods.CloseDespite(w.ctx, p.ID, "", "a test")
+		w.fine(err)
+	}
+}
+
+func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("wages", "memo=x to=Rent")
+		w.rule("swap", "memo=swap to=Rent type=BORROW")
+		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Wallet 2025-11-04 -1 ETH memo=x", "Bank 2025-11-05 -11 USD text=x")
+		archived := w.rule("archived", "memo=gone to=Travel")
+		w.bring("Bank 2025-11-06 -1 USD text=gone")
+		w.archive("Travel")
+		r := w.classify(classification.CreateParams{Action: classification.Post})
+		got := w.told(r.ID)
+		if len(got) != 4 || got[0] != "OT-1 posted EXPENSE Rent by wages.1" || got[2] != "OT-3 posted EXPENSE Rent by wages.1" {
+			t.Fatal(strings.Join(got, "\n"))
+		}
+		if !strings.HasPrefix(got[3], "OT-4 refused EXPENSE Travel by archived.1 because the ledger account") || w.get(ids[2]).Status != txn.Posted {
+			t.Error(strings.Join(got, "\n"))
+		}
+		if s := w.list()[3].Suggested; s == nil || s.RuleID != archived || s.Confidence != 100 || s.LedgerAccountID != w.accounts["Travel"] {
+			t.Errorf("what was refused is suggested as %+v", s)
+		}
+	})
+}
+
+func TestTheRulesOfARunAreThoseOfItsBeginning(t *testing.T) {
+	each(t, func(w *world) {
+		rule := w.rule("one", "memo=x to=Rent")
+		w.bring("Bank 2025-11-03 -10 USD text=x")
+		before, err := w.Create(w.ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Suggest})
+		w.fine(err)
+		_, err = w.memory.PutRule(w.ctx, memory.PutRuleParams{RuleID: rule, ExpectedVersion: new("1"), Rule: w.ruleParams("memo=x to=Software")})
+		w.fine(err)
+		w.rule("other", "memo=x direction=WITHDRAWAL to=Travel")
+		w.bring("Bank 2025-11-01 -11 USD text=x") // it came after the run was made
+		_, err = w.Run(t.Context(), w.org.Organization.ID, before.ID, nil)
+		w.fine(err)
+		w.says("before", w.told(before.ID), "OT-1 classified EXPENSE Rent by one.1")
+		w.says("after", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one", "OT-1 classified EXPENSE Travel by other.1 not one")
+		w.fine(w.memory.DeleteRule(w.ctx, rule, "2", ""))
+		if got := w.told(w.classify(classification.CreateParams{}).ID)[1]; got != "OT-1 classified EXPENSE Travel by other.1" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
+	each(t, func(w *world) {
+		w.SetBatch(2)
+		w.rule("x", "memo=x to=Rent")
+		var lines []string
+		for range 5 {
+			lines = append(lines, "Bank 2025-11-03 -10 USD text=x")
+		}
+		w.bring(lines...)
+		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Post})
+		w.fine(err)
+		_, err = w.Run(t.Context(), w.org.Organization.ID, r.ID, func(classification.Run) {
+			_, err := w.Cancel(w.ctx, r.ID)
+			w.fine(err)
+		})
+		if !errors.Is(err, task.ErrTaken) {
+			t.Fatal(err)
+		}
+		r, err = w.Get(w.ctx, r.ID)
+		if err != nil || r.Status != classification.Cancelled || r.Done() != 2 || r.FinishedAt == nil || r.Percent() != 40 {
+			t.Fatalf("%+v %v", r, err)
+		}
+		if again, err := w.Cancel(w.ctx, r.ID); err != nil || again.Status != classification.Cancelled {
+			t.Error(again.Status, err)
+		}
+		if _, err := w.Run(t.Context(), w.org.Organization.ID, r.ID, nil); !errors.Is(err, task.ErrTaken) {
+			t.Error("a cancelled run was done:", err)
+		}
+		if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {
+			t.Fatal(r.Status, err)
+		}
+		if r, err = w.Run(t.Context(), w.org.Organization.ID, r.ID, nil); err != nil || r.Status != classification.Completed || r.Counts[classification.Posted] != 5 {
+			t.Fatalf("%+v %v", r, err)
+		}
+		for _, turn := range []func(context.Context, string) (classification.Run, error){w.Cancel, w.Resume} {
+			if _, err := turn(w.ctx, r.ID); fault.KindOf(err) != fault.Conflict {
+				t.Error(err)
+			}
+			if _, err := turn(w.ctx, "cls_none"); fault.KindOf(err) != fault.NotFound {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
+	each(t, func(w *world) {
+		w.SetBatch(3)
+		w.rule("x", "memo=x to=Rent payee=Landlord tag=HQ")
+		w.rule("y", "memo=y to=Sales")
+		for i := range 6 {
+			w.book(w.bring("Bank 2025-10-0" + string(rune('1'+i)) + " -7 USD payee=Known")[0], "EXPENSE", "Travel")
+		}
+		var lines []string
+		for i := range 17 {
+			lines = append(lines, "Bank 2025-11-"+string(rune('1'+i%2))+string(rune('0'+i%9))+" -10 USD "+[]string{"text=x", "text=y", "payee=Known", "text=z"}[i%4])
+		}
+		w.bring(lines...)
+		want := w.told(w.classify(classification.CreateParams{Dry: true}).ID)
+		if !strings.Contains(strings.Join(want, "\n"), "suggested EXPENSE Travel") {
+			t.Fatal(want)
+		}
+		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Post})
+		w.fine(err)
+		killed := errors.New("killed")
+		for kills := 0; ; kills++ {
+			ctx, kill := context.WithCancelCause(t.Context())
+			done, err := w.Run(ctx, w.org.Organization.ID, r.ID, func(classification.Run) { kill(killed) })
+			kill(nil)
+			if err == nil && done.Status == classification.Completed {
+				break
+			}
+			if kills > 20 {
+				t.Fatal("it never ends:", err)
+			}
+			w.clock.Advance(2 * task.Lease)
+		}
+		got := w.told(r.ID)
+		for i := range want {
+			want[i] = strings.Replace(want[i], "classified", "posted", 1)
+		}
+		w.says("killed again and again", got, want...)
+	})
+}
+
+func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("x", "memo=x to=Rent")
+		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
+		w.fine(err)
+		w.sources["Theirs"], err = w.all.Create(w.ctx, source.CreateParams{Name: "Theirs", Type: source.Bank, Currency: "USD", LegalEntityID: other.ID})
+		w.fine(err)
+		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Theirs 2025-11-04 -10 USD text=x")
+		whole := w.classify(classification.CreateParams{})
+		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org.Organization.ID, UserID: w.org.Owner.UserID, LegalEntityIDs: []string{other.ID}})
+		if _, err := w.Get(limited, whole.ID); fault.KindOf(err) != fault.NotFound {
+			t.Error("a limited key sees a run over everything:", err)
+		}
+		if _, err := w.Create(limited, classification.CreateParams{TransactionIDs: ids, Action: classification.Suggest}); fault.KindOf(err) != fault.NotFound {
+			t.Error("a limited key named what it does not see:", err)
+		}
+		r, err := w.Create(limited, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Suggest})
+		w.fine(err)
+		_, err = w.Run(t.Context(), w.org.Organization.ID, r.ID, nil)
+		w.fine(err)
+		w.says("limited", w.told(r.ID), "OT-2 classified EXPENSE Rent by x.1")
+		got, err := w.List(limited, classification.Filter{}, page.Request{Limit: 10})
+		if err != nil || len(got.Items) != 1 || got.Items[0].ID != r.ID {
+			t.Errorf("%+v %v", got.Items, err)
+		}
+	})
+}
+
+func TestAFaultyRunIsRefused(t *testing.T) {
+	each(t, func(w *world) {
+		ids := w.bring("Bank 2025-11-03 -10 USD text=x")
+		for name, c := range map[string]struct {
+			p    classification.CreateParams
+			kind fault.Kind
+		}{
+			"nothing is named":      {classification.CreateParams{Action: classification.Suggest}, fault.Invalid},
+			"both are named":        {classification.CreateParams{Action: classification.Suggest, TransactionIDs: ids, Filter: &txn.Filter{}}, fault.Invalid},
+			"an unknown action":     {classification.CreateParams{Action: "book", TransactionIDs: ids}, fault.Invalid},
+			"a faulty filter":       {classification.CreateParams{Action: classification.Draft, Filter: &txn.Filter{Status: "open"}}, fault.Invalid},
+			"another number":        {classification.CreateParams{Action: classification.Draft, Filter: &txn.Filter{}, Expected: new(int64(2))}, fault.Conflict},
+			"a foreign transaction": {classification.CreateParams{Action: classification.Draft, TransactionIDs: []string{"txn_none"}}, fault.NotFound},
+			"a foreign source":      {classification.CreateParams{Action: classification.Draft, Filter: &txn.Filter{SourceID: "src_none"}}, fault.NotFound},
+		} {
+			if _, err := w.Create(w.ctx, c.p); fault.KindOf(err) != c.kind {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		got, err := w.List(w.ctx, classification.Filter{}, page.Request{Limit: 10})
+		if err != nil || len(got.Items) != 0 {
+			t.Errorf("%+v %v", got.Items, err)
+		}
+	})
+}
+
+// archive puts an account away.
+func (w *world) archive(name string) {
+	w.Helper()
+	_, err := account.NewService(w.db).Archive(w.ctx, w.accounts[name])
+	w.fine(err)
+}

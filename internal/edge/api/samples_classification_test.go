@@ -1,0 +1,54 @@
+package api_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func init() {
+	one := func(t *testing.T, n *apitest.Tenant) sample {
+		return sample{path: map[string]string{"classification_run_id": newClassificationRun(t, n).ID}}
+	}
+	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
+		"GET /v1/classification-runs": func(t *testing.T, n *apitest.Tenant) sample {
+			newClassificationRun(t, n)
+			return sample{query: "limit=1&status=pending"}
+		},
+		"POST /v1/classification-runs": func(t *testing.T, n *apitest.Tenant) sample {
+			made := newTransaction(t, n)
+			return sample{
+				body:    map[string]any{"transaction_ids": []string{made.ID}, "action": "suggest", "expected_count": 1, "dry_run": false},
+				also:    []sample{{body: map[string]any{"filter": map[string]any{"source_id": made.SourceID, "start_date": "2020-01-01"}, "action": "draft", "dry_run": true}}},
+				another: map[string]any{"dry_run": true},
+			}
+		},
+		"GET /v1/classification-runs/{classification_run_id}": one,
+		"GET /v1/classification-runs/{classification_run_id}/results": func(t *testing.T, n *apitest.Tenant) sample {
+			s := one(t, n)
+			s.query = "limit=1&outcome=skipped&rule_id=rul_1"
+			return s
+		},
+		"POST /v1/classification-runs/{classification_run_id}/cancel": one,
+		"POST /v1/classification-runs/{classification_run_id}/resume": func(t *testing.T, n *apitest.Tenant) sample {
+			s := one(t, n)
+			if _, err := n.Client.CancelClassificationRun(t.Context(), s.path["classification_run_id"]); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+	})
+}
+
+// newClassificationRun asks for a run over one transaction, which nobody does until the test does.
+func newClassificationRun(t *testing.T, n *apitest.Tenant) client.ClassificationRun {
+	t.Helper()
+	made := newTransaction(t, n)
+	r, err := n.Client.CreateClassificationRun(t.Context(), client.CreateClassificationRun{TransactionIDs: []string{made.ID}, Action: "suggest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
