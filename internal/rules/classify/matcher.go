@@ -153,7 +153,7 @@ func (m *Matcher) Match(s Subject, w *Scratch) Decision {
 	}
 	w.found = w.found[:0]
 	m.collect(values, ^shapes(0), way, w)
-	if to := m.number(address, s.To, w); to != values[address] && to != 0 {
+	if to := m.number(address, s.To, w); to != values[address] {
 		values[address] = to
 		m.collect(values, withAddress, way, w)
 	}

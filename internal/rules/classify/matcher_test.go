@@ -136,6 +136,21 @@ func TestAMatcherKeepsWhatItWasGiven(t *testing.T) {
 	}
 }
 
+func TestPatternsThatOverlapAreAllFound(t *testing.T) {
+	t.Parallel()
+	var rules []classify.Rule
+	for _, p := range []string{"she", "he", "e", "hers", "his", "ers", "s", "usher", "sherry", "x"} {
+		rules = append(rules, classify.Rule{ID: p, MemoContains: p})
+	}
+	var scratch classify.Scratch
+	m := classify.Compile(rules)
+	for text, want := range map[string]string{"usher": "usher she he e s", "USHERS": "usher hers ers she he e s", "sher": "she he e s", "h": "", "the": "he e", "": ""} {
+		if got := strings.Join(ids(m.Match(classify.Subject{Texts: []string{text}}, &scratch)), " "); got != want {
+			t.Errorf("%q has %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A scratch serves one matcher after the other: what one has seen must not be seen by the next.
 func TestAScratchForgets(t *testing.T) {
 	t.Parallel()

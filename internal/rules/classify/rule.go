@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/money"
 )
 
 // Direction is which way a rule looks.
@@ -46,6 +48,12 @@ type Subject struct {
 	Merchant string
 	From, To string
 	Asset    string
+
+	// Only precedents look at these.
+	Vendor       string
+	Counterparty string // its name
+	Description  string
+	Quantity     money.Decimal // of the asset
 }
 
 // What each condition adds to how specific a rule is: more than all that are weaker together.

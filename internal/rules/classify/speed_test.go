@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/rules/classify"
 	"github.com/bursarhq/bursar/internal/rules/classify/classifytest"
 )
@@ -84,5 +85,22 @@ func BenchmarkCompile(b *testing.B) {
 	rules := classifytest.Rules(10_000)
 	for b.Loop() {
 		classify.Compile(rules)
+	}
+}
+
+func BenchmarkPropose(b *testing.B) {
+	s := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB", Description: "cloud services invoice 2026-01 no 4711", Category: "hosting", Asset: "USDC", Quantity: money.MustParse("1234.56")}
+	var past []classify.Precedent
+	for kind := range 5 {
+		of := s
+		if kind > 0 {
+			of.Vendor, of.Quantity = fmt.Sprint("Vendor ", kind), money.FromInt(int64(kind))
+		}
+		past = append(past, booked(of, times(classify.PrecedentsMax, fmt.Sprint("EXPENSE lac_", kind))...)...)
+	}
+	for b.Loop() {
+		if classify.Propose(s, past) == nil {
+			b.Fatal("nothing is proposed")
+		}
 	}
 }

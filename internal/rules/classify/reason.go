@@ -1,0 +1,70 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// reasons are what speaks for an answer, in sentences, the weightiest first.
+func (a *answer) reasons(s Subject, all []*evidence) []string {
+	order := make([]int, 0, len(all))
+	for i := range all {
+		if a.votes[i] > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return all[y].weight(a.votes[y]) - all[x].weight(a.votes[x]) })
+	out := make([]string, len(order))
+	for n, i := range order {
+		out[n] = a.reason(s, all[i], a.votes[i])
+	}
+	return out
+}
+
+func (a *answer) reason(s Subject, e *evidence, votes int) string {
+	noun := "payment"
+	if s.Inflow {
+		noun = "receipt"
+	}
+	booked := "booked"
+	if a.kind != "" {
+		booked += " as " + a.kind
+	}
+	if len(e.past) == 1 {
+		return fmt.Sprintf("The one %s%s was %s to the account %s", noun, e.phrase(s), booked, a.account)
+	}
+	were := "were"
+	if votes == 1 {
+		were = "was"
+	}
+	return fmt.Sprintf("%d of %d %ss%s %s %s to the account %s", votes, len(e.past), noun, e.phrase(s), were, booked, a.account)
+}
+
+// phrase says what payments or receipts the evidence is about.
+func (e *evidence) phrase(s Subject) string {
+	side := "to"
+	if s.Inflow {
+		side = "from"
+	}
+	out := ""
+	for _, f := range slices.Backward(e.features) { // an amount goes before a name
+		_, value, _ := strings.Cut(f.Value, "/")
+		switch f.Kind {
+		case KindAddress:
+			out += fmt.Sprintf(" %s the address %s", side, value)
+		case KindPayee:
+			out += fmt.Sprintf(" %s %q", side, value)
+		case KindText:
+			out += fmt.Sprintf(" described as %q", value)
+		case KindCategory:
+			if !blank(s.Asset) {
+				out += " of " + strings.TrimSpace(s.Asset)
+			}
+			out += fmt.Sprintf(" in the category %q", strings.TrimSpace(s.Category))
+		case KindAmount:
+			out += fmt.Sprintf(" of exactly %s %s", s.Quantity.Abs(), strings.TrimSpace(s.Asset))
+		}
+	}
+	return out
+}
