@@ -29,7 +29,7 @@ func subjectOf(t txn.Transaction) classify.Subject {
 		s.From, s.To = t.Crypto.From, t.Crypto.To
 	}
 	if t.Quantity != nil {
-		s.Quantity = t.Quantity.String()
+		s.Quantity = *t.Quantity
 	}
 	return s
 }

@@ -163,8 +163,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 // onto changes what stands, and keeps the latest.
 func (t *turnover) onto(standing []classify.Precedent) []classify.Precedent {
 	all := slices.DeleteFunc(standing, func(p classify.Precedent) bool { return slices.Contains(t.went, p.TransactionID) })
-	all = classify.LatestFirst(append(all, t.came...))
-	return all[:min(len(all), classify.PrecedentsMax)]
+	return classify.LatestFirst(append(all, t.came...))
 }
 
 // propose looks at what was booked before for what no rule decided.

@@ -14,10 +14,10 @@ const (
 	KindPayee    Kind = "payee"    // who is at the other end, by name
 	KindText     Kind = "text"     // what the description says beside its numbers
 	KindCategory Kind = "category" // of the platform, for an asset
-	KindAmount   Kind = "amount"   // exactly so much of an asset
+	KindStanding Kind = "standing" // exactly so much of an asset, to or from one payee: the rent, a subscription
 )
 
-var kinds = []Kind{KindAddress, KindPayee, KindText, KindCategory, KindAmount}
+var kinds = []Kind{KindAddress, KindPayee, KindText, KindCategory, KindStanding}
 
 // Feature is something that transactions of a kind have in common. Which way the money went is part of it: what was booked of receipts says nothing
 // about payments.
@@ -25,6 +25,9 @@ type Feature struct {
 	Kind  Kind
 	Value string
 }
+
+// Key is the feature as one text.
+func (f Feature) Key() string { return string(f.Kind) + "/" + f.Value }
 
 // valueMax is how much of a value counts, in bytes: names and references are shorter, and an index has to hold it.
 const valueMax = 240
@@ -61,11 +64,7 @@ func (k Kind) of(s *Subject, to []byte) []byte {
 			to = fold(to, s.To)
 		}
 	case KindPayee:
-		for _, name := range []string{s.Vendor, s.Counterparty, s.Merchant} {
-			if to = appendName(to, name); len(to) > from {
-				break
-			}
-		}
+		to = s.payee(to)
 	case KindText:
 		if to = appendWords(to, s.Description, numbered); utf8.RuneCount(to[from:]) < textMin {
 			to = to[:from]
@@ -74,9 +73,15 @@ func (k Kind) of(s *Subject, to []byte) []byte {
 		if !blank(s.Category) {
 			to = fold(append(fold(to, s.Asset), '/'), s.Category)
 		}
-	case KindAmount:
-		if !blank(s.Asset) && !s.Quantity.IsZero() {
-			to = s.Quantity.Abs().AppendFixed(append(fold(to, s.Asset), '/'), 0)
+	case KindStanding:
+		if blank(s.Asset) || s.Quantity.IsZero() {
+			break
+		}
+		to = append(s.Quantity.Abs().AppendFixed(append(fold(to, s.Asset), '/'), 0), '/')
+		if amount := len(to); len(s.payee(to)) > amount {
+			to = s.payee(to)
+		} else {
+			to = to[:from]
 		}
 	}
 	if len(to) == from {
@@ -87,6 +92,17 @@ func (k Kind) of(s *Subject, to []byte) []byte {
 			end--
 		}
 		to = to[:end]
+	}
+	return to
+}
+
+// payee appends who is at the other end, by name.
+func (s *Subject) payee(to []byte) []byte {
+	from := len(to)
+	for _, name := range []string{s.Vendor, s.Counterparty, s.Merchant} {
+		if to = appendName(to, name); len(to) > from {
+			break
+		}
 	}
 	return to
 }

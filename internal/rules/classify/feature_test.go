@@ -47,10 +47,11 @@ func TestWhatATransactionHasInCommonWithOthers(t *testing.T) {
 		"an asset alone":             {classify.KindCategory, classify.Subject{Category: " ", Asset: "ETH"}, ""},
 		"a text":                     {classify.KindText, classify.Subject{Description: "Invoice INV-2024/117, Rent 3rd floor (ref A1B2)"}, "out/invoice inv rent floor ref"},
 		"a text of numbers":          {classify.KindText, classify.Subject{Description: "2024-01-01 #4 ab"}, ""},
-		"an amount":                  {classify.KindAmount, classify.Subject{Asset: "USDC", Quantity: one, Inflow: true}, "in/usdc/1.5"},
-		"an amount that is negative": {classify.KindAmount, classify.Subject{Asset: "USDC", Quantity: one.Neg()}, "out/usdc/1.5"},
-		"an amount of nothing":       {classify.KindAmount, classify.Subject{Quantity: one}, ""},
-		"no amount":                  {classify.KindAmount, classify.Subject{Asset: "USDC"}, ""},
+		"an amount":                  {classify.KindStanding, classify.Subject{Asset: "USDC", Quantity: one, Inflow: true, Vendor: "A"}, "in/usdc/1.5/a"},
+		"an amount that is negative": {classify.KindStanding, classify.Subject{Asset: "USDC", Quantity: one.Neg(), Merchant: "A"}, "out/usdc/1.5/a"},
+		"an amount of nothing":       {classify.KindStanding, classify.Subject{Quantity: one, Vendor: "A"}, ""},
+		"no amount":                  {classify.KindStanding, classify.Subject{Asset: "USDC", Vendor: "A"}, ""},
+		"an amount to nobody":        {classify.KindStanding, classify.Subject{Asset: "USDC", Quantity: one, Vendor: "*"}, ""},
 	} {
 		if got := feature(c.of, c.kind); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -68,7 +69,7 @@ func TestFeaturesComeInTheirOrderAndHaveAnEnd(t *testing.T) {
 			t.Errorf("%s is %q", f.Kind, f.Value)
 		}
 	}
-	if want := []classify.Kind{classify.KindAddress, classify.KindPayee, classify.KindText, classify.KindCategory, classify.KindAmount}; !slices.Equal(kinds, want) {
+	if want := []classify.Kind{classify.KindAddress, classify.KindPayee, classify.KindText, classify.KindCategory, classify.KindStanding}; !slices.Equal(kinds, want) {
 		t.Errorf("they are %v", kinds)
 	}
 	if got := classify.Features(classify.Subject{}); len(got) > 0 {

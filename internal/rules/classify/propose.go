@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -9,10 +8,10 @@ import (
 
 // Precedent is a transaction as it was booked.
 type Precedent struct {
-	TransactionID, EntryID           string
-	Subject                          Subject
-	LedgerAccountID, TransactionType string
-	At                               time.Time
+	TransactionID   string    `json:"t"`
+	LedgerAccountID string    `json:"a"`
+	TransactionType string    `json:"k"`
+	At              time.Time `json:"d"`
 }
 
 // Proposal is how a transaction would be booked if it were booked as those before it were.
@@ -43,31 +42,28 @@ const (
 	contradicts = 4 // what another evidence says otherwise costs a quarter of its weight
 )
 
-// evidence is what one feature, or two together, say about how to book. It weighs votes/(all+doubt) of its strength: many examples that agree
-// weigh most.
+// evidence is what a feature says about how to book. It weighs votes/(all+doubt) of its strength: many examples that agree weigh most.
 type evidence struct {
-	features []Feature
+	feature  Feature
 	strength int
 	doubt    int
 	strong   bool // one example is enough
-	weak     bool // needs another beside it
 
-	past []*Precedent // that have the features, the latest first
+	past []Precedent // that have the feature, the latest first
 }
 
 // answer is a way to book, with all that speaks for it.
 type answer struct {
 	account, kind string
 
-	past  []*Precedent // the latest first
-	votes []int        // by evidence
+	past  []Precedent // the latest first
+	votes []int       // by evidence
 	score int
 }
 
-// Propose says how to book a transaction, or nil where the precedents say too little. They may come in any order and should be the latest
-// PrecedentsMax of each of its features; what does not have the feature is passed over. All is counted in whole numbers, so that the same
-// precedents always say the same.
-func Propose(s Subject, past []Precedent) *Proposal {
+// Propose says how to book a transaction, or nil where the precedents of its features say too little. They may come in any order, and the latest
+// PrecedentsMax of each count. All is counted in whole numbers, so that the same precedents always say the same.
+func Propose(s Subject, past func(Feature) []Precedent) *Proposal {
 	all := gather(s, past)
 	var best *answer
 	for _, a := range answers(all) {
@@ -80,8 +76,8 @@ func Propose(s Subject, past []Precedent) *Proposal {
 	}
 	p := &Proposal{LedgerAccountID: best.account, TransactionType: best.kind, Confidence: min(best.score*100/whole, ConfidenceMax), Reasons: best.reasons(s, all)}
 	for i, e := range all {
-		if best.votes[i] > 0 && len(e.features) == 1 {
-			p.Features = append(p.Features, e.features[0])
+		if best.votes[i] > 0 {
+			p.Features = append(p.Features, e.feature)
 		}
 	}
 	for _, e := range best.past[:min(len(best.past), examplesMax)] {
@@ -91,67 +87,42 @@ func Propose(s Subject, past []Precedent) *Proposal {
 }
 
 // gather is the evidence on a transaction, each with the precedents that it has.
-func gather(s Subject, past []Precedent) []*evidence {
-	var all []*evidence
-	var payee, amount *evidence
+func gather(s Subject, past func(Feature) []Precedent) (all []*evidence) {
 	for _, f := range Features(s) {
-		e := &evidence{features: []Feature{f}}
+		e := &evidence{feature: f}
 		switch f.Kind {
 		case KindAddress:
 			e.strength, e.doubt, e.strong = 95, 1, true
 		case KindPayee:
 			e.strength, e.doubt, e.strong = 92, 1, true
-			payee = e
 		case KindText:
 			e.strength, e.doubt = 75, 2
 		case KindCategory:
 			e.strength, e.doubt = 50, 2
-		case KindAmount:
-			e.strength, e.doubt, e.weak = 25, 2, true
-			amount = e
+		case KindStanding:
+			e.strength, e.doubt, e.strong = 97, 1, true
 		}
+		e.past = LatestFirst(past(f))
 		all = append(all, e)
-	}
-	if payee != nil && amount != nil { // the rent, a subscription
-		all = append(all, &evidence{features: []Feature{payee.features[0], amount.features[0]}, strength: 97, doubt: 1, strong: true})
-	}
-	ordered := latestFirst(past)
-	var buffer []byte
-	for _, e := range all {
-		for _, p := range ordered {
-			if len(e.past) < PrecedentsMax && e.of(p, &buffer) {
-				e.past = append(e.past, p)
-			}
-		}
 	}
 	return all
 }
 
-// of tells whether a precedent has the features.
-func (e *evidence) of(p *Precedent, buffer *[]byte) bool {
-	for _, f := range e.features {
-		if *buffer = f.Kind.of(&p.Subject, (*buffer)[:0]); !bytes.Equal(*buffer, []byte(f.Value)) {
-			return false
-		}
-	}
-	return true
+// LatestFirst is the latest PrecedentsMax of the precedents that name an account, each transaction and way to book it once.
+func LatestFirst(past []Precedent) []Precedent {
+	out := slices.DeleteFunc(slices.Clone(past), func(p Precedent) bool { return p.LedgerAccountID == "" })
+	slices.SortFunc(out, Precedent.compare)
+	out = slices.CompactFunc(out, Precedent.same)
+	return out[:min(len(out), PrecedentsMax)]
 }
 
-// latestFirst is the precedents that name an account, each transaction and way to book it once.
-func latestFirst(past []Precedent) []*Precedent {
-	out := make([]*Precedent, 0, len(past))
-	for i := range past {
-		if past[i].LedgerAccountID != "" {
-			out = append(out, &past[i])
-		}
-	}
-	slices.SortFunc(out, func(a, b *Precedent) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.TransactionID, b.TransactionID), cmp.Compare(a.LedgerAccountID, b.LedgerAccountID), cmp.Compare(a.TransactionType, b.TransactionType),
-			cmp.Compare(a.EntryID, b.EntryID))
-	})
-	return slices.CompactFunc(out, func(a, b *Precedent) bool {
-		return a.TransactionID == b.TransactionID && a.LedgerAccountID == b.LedgerAccountID && a.TransactionType == b.TransactionType
-	})
+func (p Precedent) same(o Precedent) bool {
+	return p.TransactionID == o.TransactionID && p.LedgerAccountID == o.LedgerAccountID && p.TransactionType == o.TransactionType
+}
+
+// compare puts the latest first.
+func (p Precedent) compare(o Precedent) int {
+	return cmp.Or(o.At.Compare(p.At), cmp.Compare(p.TransactionID, o.TransactionID), cmp.Compare(p.LedgerAccountID, o.LedgerAccountID), cmp.Compare(p.TransactionType, o.TransactionType))
 }
 
 // answers are the ways in which what counts was booked.
@@ -167,15 +138,12 @@ func answers(all []*evidence) (out []*answer) {
 				known[w], out = a, append(out, a)
 			}
 			a.votes[i]++
-			if !slices.Contains(a.past, p) {
-				a.past = append(a.past, p)
-			}
+			a.past = append(a.past, p)
 		}
 	}
 	for _, a := range out {
-		slices.SortFunc(a.past, func(x, y *Precedent) int {
-			return cmp.Or(y.At.Compare(x.At), cmp.Compare(x.TransactionID, y.TransactionID))
-		})
+		slices.SortFunc(a.past, Precedent.compare)
+		a.past = slices.CompactFunc(a.past, Precedent.same)
 	}
 	return out
 }
@@ -189,16 +157,13 @@ func (a *answer) better(b *answer) bool {
 // judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an answer and falls with those for
 // others.
 func (a *answer) judge(all []*evidence) {
-	strong, alone := false, true
-	most, against := 0, 0
+	strong, most, against := false, 0, 0
 	for i, e := range all {
-		if a.votes[i] > 0 {
-			strong, alone = strong || e.strong, alone && e.weak
-		}
+		strong = strong || e.strong && a.votes[i] > 0
 		most = max(most, a.votes[i])
 		against = max(against, e.weight(len(e.past)-a.votes[i]))
 	}
-	if alone || !strong && most == 1 {
+	if !strong && most == 1 {
 		return
 	}
 	for lead := range all {

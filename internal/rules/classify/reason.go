@@ -32,13 +32,13 @@ func (a *answer) reason(s Subject, e *evidence, votes int) string {
 		booked += " as " + a.kind
 	}
 	if len(e.past) == 1 {
-		return fmt.Sprintf("The one %s%s was %s to the account %s", noun, e.phrase(s), booked, a.account)
+		return fmt.Sprintf("The one %s%s was %s to the account %s.", noun, e.phrase(s), booked, a.account)
 	}
 	were := "were"
 	if votes == 1 {
 		were = "was"
 	}
-	return fmt.Sprintf("%d of %d %ss%s %s %s to the account %s", votes, len(e.past), noun, e.phrase(s), were, booked, a.account)
+	return fmt.Sprintf("%d of %d %ss%s %s %s to the account %s.", votes, len(e.past), noun, e.phrase(s), were, booked, a.account)
 }
 
 // phrase says what payments or receipts the evidence is about.
@@ -47,24 +47,20 @@ func (e *evidence) phrase(s Subject) string {
 	if s.Inflow {
 		side = "from"
 	}
-	out := ""
-	for _, f := range slices.Backward(e.features) { // an amount goes before a name
-		_, value, _ := strings.Cut(f.Value, "/")
-		switch f.Kind {
-		case KindAddress:
-			out += fmt.Sprintf(" %s the address %s", side, value)
-		case KindPayee:
-			out += fmt.Sprintf(" %s %q", side, value)
-		case KindText:
-			out += fmt.Sprintf(" described as %q", value)
-		case KindCategory:
-			if !blank(s.Asset) {
-				out += " of " + strings.TrimSpace(s.Asset)
-			}
-			out += fmt.Sprintf(" in the category %q", strings.TrimSpace(s.Category))
-		case KindAmount:
-			out += fmt.Sprintf(" of exactly %s %s", s.Quantity.Abs(), strings.TrimSpace(s.Asset))
+	_, value, _ := strings.Cut(e.feature.Value, "/")
+	switch e.feature.Kind {
+	case KindAddress:
+		return fmt.Sprintf(" %s the address %s", side, value)
+	case KindText:
+		return fmt.Sprintf(" described as %q", value)
+	case KindCategory:
+		of := ""
+		if !blank(s.Asset) {
+			of = " of " + strings.TrimSpace(s.Asset)
 		}
+		return of + fmt.Sprintf(" in the category %q", strings.TrimSpace(s.Category))
+	case KindStanding:
+		return fmt.Sprintf(" of exactly %s %s %s %q", s.Quantity.Abs(), strings.TrimSpace(s.Asset), side, s.payee(nil))
 	}
-	return out
+	return fmt.Sprintf(" %s %q", side, value)
 }

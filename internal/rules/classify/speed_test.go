@@ -90,16 +90,14 @@ func BenchmarkCompile(b *testing.B) {
 
 func BenchmarkPropose(b *testing.B) {
 	s := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB", Description: "cloud services invoice 2026-01 no 4711", Category: "hosting", Asset: "USDC", Quantity: money.MustParse("1234.56")}
-	var past []classify.Precedent
-	for kind := range 5 {
-		of := s
-		if kind > 0 {
-			of.Vendor, of.Quantity = fmt.Sprint("Vendor ", kind), money.FromInt(int64(kind))
+	past := map[classify.Feature][]classify.Precedent{}
+	for n, f := range classify.Features(s) {
+		for _, r := range booked(s, times(classify.PrecedentsMax, fmt.Sprint("EXPENSE lac_", n))...) {
+			past[f] = append(past[f], r.Precedent)
 		}
-		past = append(past, booked(of, times(classify.PrecedentsMax, fmt.Sprint("EXPENSE lac_", kind))...)...)
 	}
 	for b.Loop() {
-		if classify.Propose(s, past) == nil {
+		if classify.Propose(s, func(f classify.Feature) []classify.Precedent { return past[f] }) == nil {
 			b.Fatal("nothing is proposed")
 		}
 	}
