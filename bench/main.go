@@ -71,6 +71,8 @@ var suite = []struct {
 	{"transactions-postgres", measureTransactionsPostgres},
 	{"lot-reports", measureLotReports},
 	{"matcher", measureMatcher},
+	{"classify-sqlite", measureClassifySQLite},
+	{"classify-postgres", measureClassifyPostgres},
 }
 
 func main() { os.Exit(run()) }
