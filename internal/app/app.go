@@ -23,6 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/memory"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
@@ -64,6 +65,7 @@ type App struct {
 	Explain       *explain.Service
 	Periods       *period.Service
 	Assets        *asset.Service
+	Memory        *memory.Service
 
 	log *slog.Logger
 }
@@ -94,6 +96,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Accounts:      account.NewService(d),
 		Sources:       source.NewService(d, transfers.Shelve, nil),
 		Tags:          tag.NewService(d),
+		Memory:        memory.NewService(d),
 		FX:            fx.NewService(d),
 		Prices:        price.NewService(d),
 		Revaluations:  measures,

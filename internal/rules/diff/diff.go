@@ -84,8 +84,8 @@ func shortest(x, y []int) []change {
 	for d := 0; d <= most; d++ {
 		before = append(before, slices.Clone(reached[most+1-d-1:most+1+d+2]))
 		for k := -d; k <= d; k += 2 {
-			i := *at(k-1) + 1
-			if k == -d || k != d && *at(k-1) < *at(k+1) {
+			i := *at(k - 1) + 1
+			if k == -d || k != d && *at(k - 1) < *at(k + 1) {
 				i = *at(k + 1)
 			}
 			j := i - k
