@@ -24,6 +24,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/interchange"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/memory"
 	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
@@ -66,6 +67,7 @@ type App struct {
 	Periods        *period.Service
 	Assets         *asset.Service
 	Classification *classification.Service
+	Memory         *memory.Service
 
 	log *slog.Logger
 }
@@ -114,6 +116,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		log:            log,
 		Classification: classification.NewService(d, bookings),
 		Assets:         asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
+		Memory:         memory.NewService(d),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/area/memory"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/revaluation"
@@ -37,6 +38,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	account.Check,
 	entity.Check,
 	tag.Check,
+	memory.Check,
 	assetpolicy.Check,
 	source.Check,
 	fx.Check,

@@ -144,27 +144,35 @@ func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
 			kind   fault.Kind
 			fields string
 		}{
-			"nothing to match":       {func(p *memory.RuleParams) { p.MemoContains = nil }, false, fault.Invalid, "memo_contains provider_category merchant address asset_type"},
-			"blanks":                 {func(p *memory.RuleParams) { p.MemoContains, p.PayeeName = new("  "), new("") }, false, fault.Invalid, "memo_contains payee_name"},
-			"too long":               {func(p *memory.RuleParams) { p.MemoContains, p.Merchant = &long, &long }, false, fault.Invalid, "memo_contains merchant"},
-			"no account":             {func(p *memory.RuleParams) { p.LedgerAccountID = nil }, false, fault.Invalid, "ledger_account_id"},
-			"unknown references":     {func(p *memory.RuleParams) { p.LedgerAccountID, p.TagID = new("lac_x"), new("tag_x") }, false, fault.NotFound, "ledger_account_id tag_id"},
-			"a group":                {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["group"].ID) }, false, fault.Invalid, "ledger_account_id"},
-			"an archived account":    {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["archived"].ID) }, false, fault.Conflict, "ledger_account_id"},
-			"another asset":          {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new("ETH") }, false, fault.Invalid, "ledger_account_id"},
-			"no asset":               {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["btc"].ID) }, false, fault.Invalid, "ledger_account_id"},
-			"the asset":              {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new(" BTC ") }, false, 0, ""},
-			"values":                 {func(p *memory.RuleParams) { p.Direction, p.TransactionType, p.Priority = new("any"), new("SPAM"), new(int64(1001)) }, false, fault.Invalid, "direction transaction_type priority"},
-			"unknown type":           {func(p *memory.RuleParams) { p.TransactionType = new("UNKNOWN") }, false, fault.Invalid, "transaction_type"},
-			"what belongs to cash":   {func(p *memory.RuleParams) { p.Name, p.Matcher = new("n"), new("m") }, false, fault.Invalid, "matcher name"},
-			"no type":                {func(p *memory.RuleParams) { p.Type = "" }, false, fault.Invalid, "rule_type"},
-			"nothing to route to":    {func(*memory.RuleParams) {}, true, fault.Invalid, "ledger_account_id ledger_account_name"},
-			"half an account":        {func(p *memory.RuleParams) { p.Action, p.LedgerAccountName = new(memory.RequireHumanReview), new("Software") }, true, fault.Invalid, "ledger_account_id"},
-			"another name":           {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Hardware") }, true, fault.Invalid, "ledger_account_name"},
-			"its name":               {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Software") }, true, 0, ""},
-			"review":                 {func(p *memory.RuleParams) { p.Action = new(memory.RequireHumanReview) }, true, 0, ""},
-			"what cash needs":        {func(p *memory.RuleParams) { *p = memory.RuleParams{Type: memory.CashApplication, MatchMode: new("fuzzy"), Action: new("x")} }, true, fault.Invalid, "name statement matcher action match_mode"},
-			"what belongs to others": {func(p *memory.RuleParams) { p.MemoContains, p.Enabled, p.Action = new("x"), new(true), new(memory.RequireHumanReview) }, true, fault.Invalid, "enabled memo_contains"},
+			"nothing to match":    {func(p *memory.RuleParams) { p.MemoContains = nil }, false, fault.Invalid, "memo_contains provider_category merchant address asset_type"},
+			"blanks":              {func(p *memory.RuleParams) { p.MemoContains, p.PayeeName = new("  "), new("") }, false, fault.Invalid, "memo_contains payee_name"},
+			"too long":            {func(p *memory.RuleParams) { p.MemoContains, p.Merchant = &long, &long }, false, fault.Invalid, "memo_contains merchant"},
+			"no account":          {func(p *memory.RuleParams) { p.LedgerAccountID = nil }, false, fault.Invalid, "ledger_account_id"},
+			"unknown references":  {func(p *memory.RuleParams) { p.LedgerAccountID, p.TagID = new("lac_x"), new("tag_x") }, false, fault.NotFound, "ledger_account_id tag_id"},
+			"a group":             {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["group"].ID) }, false, fault.Invalid, "ledger_account_id"},
+			"an archived account": {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["archived"].ID) }, false, fault.Conflict, "ledger_account_id"},
+			"another asset":       {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new("ETH") }, false, fault.Invalid, "ledger_account_id"},
+			"no asset":            {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["btc"].ID) }, false, fault.Invalid, "ledger_account_id"},
+			"the asset":           {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new(" BTC ") }, false, 0, ""},
+			"values": {func(p *memory.RuleParams) {
+				p.Direction, p.TransactionType, p.Priority = new("any"), new("SPAM"), new(int64(1001))
+			}, false, fault.Invalid, "direction transaction_type priority"},
+			"unknown type":         {func(p *memory.RuleParams) { p.TransactionType = new("UNKNOWN") }, false, fault.Invalid, "transaction_type"},
+			"what belongs to cash": {func(p *memory.RuleParams) { p.Name, p.Matcher = new("n"), new("m") }, false, fault.Invalid, "matcher name"},
+			"no type":              {func(p *memory.RuleParams) { p.Type = "" }, false, fault.Invalid, "rule_type"},
+			"nothing to route to":  {func(*memory.RuleParams) {}, true, fault.Invalid, "ledger_account_id ledger_account_name"},
+			"half an account": {func(p *memory.RuleParams) {
+				p.Action, p.LedgerAccountName = new(memory.RequireHumanReview), new("Software")
+			}, true, fault.Invalid, "ledger_account_id"},
+			"another name": {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Hardware") }, true, fault.Invalid, "ledger_account_name"},
+			"its name":     {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Software") }, true, 0, ""},
+			"review":       {func(p *memory.RuleParams) { p.Action = new(memory.RequireHumanReview) }, true, 0, ""},
+			"what cash needs": {func(p *memory.RuleParams) {
+				*p = memory.RuleParams{Type: memory.CashApplication, MatchMode: new("fuzzy"), Action: new("x")}
+			}, true, fault.Invalid, "name statement matcher action match_mode"},
+			"what belongs to others": {func(p *memory.RuleParams) {
+				p.MemoContains, p.Enabled, p.Action = new("x"), new(true), new(memory.RequireHumanReview)
+			}, true, fault.Invalid, "enabled memo_contains"},
 		} {
 			p := memory.RuleParams{Type: memory.Classification, MemoContains: new("aws"), LedgerAccountID: &plain}
 			if c.cash {

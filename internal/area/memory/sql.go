@@ -84,3 +84,17 @@ func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?", ruleID)
 	return err
 }
+
+func selectLastVersion(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
+	return db.One[int64](ctx, tx, "version", "SELECT coalesce(max(version), 0) FROM memory_versions WHERE organization_id = @org AND item_id = ?", itemID)
+}
+
+// selectSizes gives how large versions are, downward from one.
+func selectSizes(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]int64, error) {
+	return db.All[int64](ctx, tx, "SELECT size FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version <= ? ORDER BY version DESC LIMIT ?", itemID, from, limit)
+}
+
+// selectVersions gives versions from one up to another, the newest first.
+func selectVersions(ctx context.Context, tx *db.Tx, itemID string, from, to int64) ([]versionRow, error) {
+	return db.All[versionRow](ctx, tx, "SELECT "+db.Columns[versionRow]()+" FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version >= ? AND version <= ? ORDER BY version DESC", itemID, from, to)
+}

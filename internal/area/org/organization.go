@@ -67,6 +67,7 @@ type FoundParams struct {
 	Email    string
 	Currency string
 	Timezone string
+	FirmID   string // the firm it is a client of; empty for none
 }
 
 // Founded is a new organization with all it needs to be used.
@@ -84,6 +85,11 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 	if err := p.Check(); err != nil {
 		return f, err
 	}
+	if p.FirmID != "" { // a firm whose client then does not come to be is harmless
+		if err := s.becomeFirm(ctx, p.FirmID); err != nil {
+			return f, err
+		}
+	}
 	f.Organization = Organization{ID: s.db.IDs().New(id.Organization), Name: p.Name, Timezone: p.Timezone, TimeFormat: TimeFormat24}
 	err = s.db.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		f.Organization.CreatedAt = tx.Now()
@@ -93,7 +99,14 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 		if err := head.Begin(ctx, tx); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: f.Organization.facts()})
+		facts := f.Organization.facts()
+		if p.FirmID != "" {
+			facts["firm_organization_id"] = p.FirmID
+			if err := updateFirm(ctx, tx, p.FirmID); err != nil {
+				return err
+			}
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: facts})
 		if err := account.Seed(ctx, tx); err != nil {
 			return err
 		}

@@ -53,3 +53,22 @@ func update(ctx context.Context, tx *db.Tx, o Organization) error {
 func selectIDs(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT organization_id FROM organizations ORDER BY organization_id LIMIT ?", limit)
 }
+
+type firmRow struct {
+	FirmID *string    `db:"firm_organization_id"`
+	Since  *time.Time `db:"firm_since"`
+}
+
+func findFirm(ctx context.Context, tx *db.Tx) (firmRow, error) {
+	return db.One[firmRow](ctx, tx, "organization", "SELECT firm_organization_id, firm_since FROM organizations WHERE organization_id = @org")
+}
+
+func updateFirm(ctx context.Context, tx *db.Tx, firmID string) error {
+	_, err := tx.Exec(ctx, "UPDATE organizations SET firm_organization_id = ? WHERE organization_id = @org", firmID)
+	return err
+}
+
+func updateFirmSince(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, "UPDATE organizations SET firm_since = ? WHERE organization_id = @org", tx.Now())
+	return err
+}

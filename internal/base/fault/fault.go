@@ -21,9 +21,10 @@ const (
 	Conflict
 	RateLimited
 	Unavailable
+	Provider
 )
 
-var kindNames = [...]string{"internal", "invalid", "unauthorized", "forbidden", "not found", "conflict", "rate limited", "unavailable"}
+var kindNames = [...]string{"internal", "invalid", "unauthorized", "forbidden", "not found", "conflict", "rate limited", "unavailable", "provider"}
 
 // String names the kind for logs.
 func (k Kind) String() string { return kindNames[k] }
@@ -128,6 +129,17 @@ func RateLimitedFor(wait time.Duration) error {
 // UnavailableBecause says a part the service needs does not answer now; the cause is kept for the log.
 func UnavailableBecause(cause error, format string, args ...any) error {
 	return &Error{Kind: Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter, cause: cause}
+}
+
+// OfProvider calls what is unavailable a failure of the provider that the caller asked; every other error passes.
+func OfProvider(err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != Unavailable {
+		return err
+	}
+	out := *e
+	out.Kind = Provider
+	return &out
 }
 
 // retryAfter is what a caller is told when nothing better is known: long enough for a database to fail over, short enough to be of use.

@@ -57,10 +57,9 @@ func New(a *app.App, c Config) *API {
 	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics), schemas: newSchemas(c.Version), mux: http.NewServeMux()}
 	api.list = api.routes()
 	for i := range api.list {
-		r := &api.list[i]
-		r.prepare(api)
-		api.mux.Handle(r.Method+" "+r.Path, api.measured(r))
+		api.list[i].prepare(api)
 	}
+	api.register()
 	api.operations()
 	api.mux.HandleFunc("/", api.nowhere)
 	return api

@@ -13,7 +13,7 @@ import (
 type auditLogInput struct {
 	paging
 	Action     string `query:"action" maxLength:"100" doc:"Only this action, such as organization.updated"`
-	ResourceID string `query:"resource_id" maxLength:"64" doc:"Only changes of this thing"`
+	ResourceID string `query:"resource_id" maxLength:"512" doc:"Only changes of this thing"`
 	UserID     string `query:"user_id" maxLength:"64" doc:"Only changes by this person"`
 	StartDate  string `query:"start_date" maxLength:"40" doc:"Only changes at or after this time or date"`
 	EndDate    string `query:"end_date" maxLength:"40" doc:"Only changes at or before this time; a date means its last instant, UTC"`

@@ -24,6 +24,7 @@ var kinds = map[fault.Kind]struct {
 	fault.Conflict:     {http.StatusConflict, "CONFLICT"},
 	fault.RateLimited:  {http.StatusTooManyRequests, "RATE_LIMITED"},
 	fault.Unavailable:  {http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE"},
+	fault.Provider:     {http.StatusServiceUnavailable, "PROVIDER_ERROR"},
 	fault.Internal:     {http.StatusInternalServerError, "INTERNAL_ERROR"},
 }
 

@@ -59,9 +59,9 @@ var samples = map[string]func(t *testing.T, n *apitest.Tenant) sample{
 // request makes the sample of a route into a request.
 func request(t *testing.T, r api.Route, n *apitest.Tenant) (apitest.Request, sample) {
 	t.Helper()
-	make := samples[r.Method+" "+r.Path]
+	make := samples[r.String()]
 	if make == nil {
-		t.Fatalf("%s %s has no sample: add one", r.Method, r.Path)
+		t.Fatalf("%s has no sample: add one", r)
 	}
 	s := make(t, n)
 	return s.request(r, n.Key), s
@@ -91,7 +91,7 @@ func eachRoute(t *testing.T, test func(t *testing.T, s *apitest.Service, r api.R
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		for _, r := range s.API.Routes() {
-			t.Run(r.Method+" "+r.Path, func(t *testing.T) { test(t, s, r) })
+			t.Run(r.String(), func(t *testing.T) { test(t, s, r) })
 		}
 	})
 }

@@ -38,7 +38,7 @@ func (a *API) measured(r *Route) http.Handler {
 		defer cancel()
 		req = req.WithContext(ctx)
 		if err := a.serve(r, w, req); err != nil {
-			a.fail(w, req, err)
+			a.fail(w, req, r.fault(err))
 		}
 		status := w.(*response).status
 		took := time.Since(start)

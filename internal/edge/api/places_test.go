@@ -316,6 +316,9 @@ func (r refusal) parameter(p *huma.Param) {
 		r.Helper()
 		s := r.own
 		s.query = p.Name + "=" + value
+		if choice := r.route.Choice; choice != "" && !strings.HasPrefix(choice, p.Name+"=") {
+			s.query = choice + "&" + s.query
+		}
 		r.send(p.Name+" "+what, p.Name, s.request(r.route, r.tenant.Key))
 	}
 	with("with a NUL", "a%00b")

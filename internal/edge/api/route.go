@@ -24,11 +24,15 @@ type Route struct {
 	Together     bool
 	Apart        bool
 	Status       int
+	Choice       string // the parameter and value that requests for it have, where others share its method and path
 	Tag, Summary string
 	Operation    *huma.Operation // its OpenAPI description
 
 	name     string
+	param    string // and value: those of Choice
+	value    string
 	conflict bool
+	provided bool
 	in, out  reflect.Type
 	early    reflect.Type // the answer that what comes before may give, if there is one
 	before   func(ctx context.Context, in any) (early any, after func(), err error)
@@ -84,6 +88,20 @@ func (r Route) apart() Route {
 func (r Route) conflicts() Route {
 	r.conflict = true
 	return r
+}
+
+// provides says that the operation is of the memory service, whose failures have a name of their own.
+func (r Route) provides() Route {
+	r.provided = true
+	return r
+}
+
+// fault calls a failure what it is called in this operation.
+func (r *Route) fault(err error) error {
+	if r.provided {
+		return fault.OfProvider(err)
+	}
+	return err
 }
 
 // only asks for one of some roles.

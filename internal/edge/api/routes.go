@@ -15,7 +15,7 @@ const (
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
 func (a *API) routes() []Route {
-	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheAssets(), a.ofTheMoney())
+	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheAssets(), a.ofTheMoney(), a.ofTheMemory())
 }
 
 // ofTheBooks are the operations on what is booked and reported.
@@ -144,6 +144,21 @@ func (a *API) ofTheMoney() []Route {
 		on("GET", "/v1/assets/{asset_id}/dispositions", read, reads, plain, a.listAssetDispositions, "Assets", "What was taken from an asset, the latest first"),
 		on("GET", "/v1/assets/lot-selections", read, reads, plain, a.getLotSelection, "Assets", "The lots that were chosen for a transaction"),
 		on("POST", "/v1/assets/lot-selections", write, all, IDEM, a.storeLotSelection, "Assets", "Choose the lots a transaction will take, where the cost basis method is specific_id; an earlier choice is replaced, and an empty one takes it back"),
+	}
+}
+
+// ofTheMemory are the operations on documents and rules.
+func (a *API) ofTheMemory() []Route {
+	return []Route{
+		on("GET", "/v1/memory/file", read, reads, plain, a.getMemory, "Memory", "The file at a path, or all below one that ends in a slash, the organization's own and those of its accounting firm").provides(),
+		on("PUT", "/v1/memory/file", write, actor.ScopeMemory, plain, a.putMemory, "Memory", "Write a file whole, new or in place of the version last read").provides(),
+		on("DELETE", "/v1/memory/file", write, actor.ScopeMemory, plain, a.deleteMemory, "Memory", "Delete a file; its versions stay").provides(),
+		on("GET", "/v1/memory/history", read, reads, plain, a.listMemoryHistory, "Memory", "Every version of a file, the newest first, with what changed, who did it and why").provides(),
+
+		on("GET", "/v1/memory/file", read, reads, plain, a.getMemoryRules, "Memory", "The organization's rules").when("kind", "rule").provides(),
+		on("PUT", "/v1/memory/file", write, actor.ScopeRules, plain, a.putMemoryRule, "Memory", "Make a rule or replace one; later runs follow it, and nothing happens now").when("kind", "rule").only(actor.Owner).provides(),
+		on("DELETE", "/v1/memory/file", write, actor.ScopeRules, plain, a.deleteMemoryRule, "Memory", "Delete a rule; its versions stay").when("kind", "rule").only(actor.Owner).provides(),
+		on("GET", "/v1/memory/history", read, reads, plain, a.listMemoryRuleHistory, "Memory", "Every version of a rule, the newest first, with what changed, who did it and why").when("kind", "rule").provides(),
 	}
 }
 

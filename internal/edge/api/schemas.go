@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/idempotency"
+	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
 // schemas is the OpenAPI description, grown from the routes.
@@ -81,7 +82,6 @@ func (s *schemas) describe(r *Route) *huma.Operation {
 	for _, e := range errorsOf(r) {
 		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text, Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(reflect.TypeFor[ErrorBody](), true, "")}}}
 	}
-	s.spec.AddOperation(op)
 	return op
 }
 
@@ -98,7 +98,7 @@ func errorsOf(r *Route) []errorText {
 		{http.StatusNotFound, "`RESOURCE_NOT_FOUND`: it does not exist, or belongs to another organization"},
 		{http.StatusTooManyRequests, "`RATE_LIMITED`: wait as long as `Retry-After` says"},
 		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected; a write may have taken effect"},
-		{http.StatusServiceUnavailable, "`SERVICE_UNAVAILABLE`: a needed part does not answer; wait as long as `Retry-After` says"},
+		{http.StatusServiceUnavailable, "`" + kinds[fault.KindOf(r.fault(fault.UnavailableBecause(nil, "")))].code + "`: a needed part does not answer; wait as long as `Retry-After` says"},
 	}
 	if r.Need.Class != actor.Read || r.conflict {
 		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a resource or an accounting rule prevents it"})

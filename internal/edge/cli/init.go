@@ -38,6 +38,7 @@ func (s *settings) init() *cobra.Command {
 	f.StringVar(&p.Email, "email", "", "email address of its owner (required)")
 	f.StringVar(&p.Currency, "currency", "USD", "currency of the first legal entity's books")
 	f.StringVar(&p.Timezone, "timezone", "UTC", "IANA time zone in which months begin and end")
+	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm it is a client of, whose shared documents it then reads")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	required(c, "organization", "email")
 	return c

@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Check finds what must not be in an organization's memory.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	revision, err := selectRevision(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	items, err := selectItems(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	count := int64(0)
+	for _, i := range items {
+		count += i.Count
+		out = append(out, i.faults()...)
+	}
+	if count != revision {
+		out = append(out, fmt.Sprintf("memory: %d versions, but the last revision is %d", count, revision))
+	}
+	unsaid, err := selectUnsaid(ctx, tx)
+	for _, id := range unsaid {
+		out = append(out, fmt.Sprintf("memory %s: no version says what it is", id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := selectRulesAt(ctx, tx, revision)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := selectRuleKeys(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, checkRules(rows, keys)...), nil
+}
+
+// faults says what is wrong with how the versions of an item were counted.
+func (i itemRow) faults() (out []string) {
+	if i.First != 1 || i.Count != i.Last {
+		out = append(out, fmt.Sprintf("memory %s: %d versions from %d to %d", i.ID, i.Count, i.First, i.Last))
+	}
+	if i.Current != nil && *i.Current != i.Last {
+		out = append(out, fmt.Sprintf("memory %s: it is at version %d, but its last is %d", i.ID, *i.Current, i.Last))
+	}
+	if i.Document && i.Current == nil {
+		out = append(out, fmt.Sprintf("memory %s: no path has these versions", i.ID))
+	}
+	if i.Document && i.Current != nil && (i.Gone != i.LastDeleted || i.Size != i.LastSize) {
+		out = append(out, fmt.Sprintf("memory %s: what is said of the file is not what its last version is", i.ID))
+	}
+	return out
+}
+
+// checkRules holds the rules that are there against what their versions say.
+func checkRules(said []ruleRow, keys []ruleKeyRow) (out []string) {
+	there := make(map[string]ruleKeyRow, len(keys))
+	for _, k := range keys {
+		there[k.ID] = k
+	}
+	for _, row := range said {
+		r, err := row.rule()
+		k, ok := there[row.ID]
+		delete(there, row.ID)
+		switch {
+		case err != nil:
+			out = append(out, fmt.Sprintf("rule %s: version %d cannot be read", row.ID, row.Version))
+		case !ok:
+			out = append(out, fmt.Sprintf("rule %s: it was not deleted, but is not there", row.ID))
+		case db.OrEmpty(k.LedgerAccountID) != r.LedgerAccountID || db.OrEmpty(k.TagID) != r.TagID:
+			out = append(out, fmt.Sprintf("rule %s: it refers to another account or tag than it says", row.ID))
+		}
+	}
+	for _, k := range keys {
+		if _, left := there[k.ID]; left {
+			out = append(out, fmt.Sprintf("rule %s: it is there, but no version of it that was not deleted", k.ID))
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package memory
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type documentRow struct {
+	Path      string     `db:"path"`
+	ID        string     `db:"document_id"`
+	Version   int64      `db:"version"`
+	Size      int64      `db:"size"`
+	DeletedAt *time.Time `db:"deleted_at"`
+}
+
+var selectDocuments = "SELECT " + db.Columns[documentRow]() + " FROM memory_documents WHERE organization_id = @org"
+
+// findDocument gives a path with all that ever was at it, which may be nothing.
+func findDocument(ctx context.Context, tx *db.Tx, path string) (entry, error) {
+	r, err := db.One[documentRow](ctx, tx, documentNoun, selectDocuments+" AND path = ?", path)
+	if fault.KindOf(err) == fault.NotFound {
+		return entry{documentRow{Path: path}}, nil
+	}
+	return entry{r}, err
+}
+
+// selectPath gives the path that an id stands for.
+func selectPath(ctx context.Context, tx *db.Tx, documentID string) (string, error) {
+	return db.One[string](ctx, tx, documentNoun, "SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?", documentID)
+}
+
+// selectThere lists the files at a path, or below one that ends in a slash, or all; from a path on, or behind it.
+func selectThere(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit int) ([]documentRow, error) {
+	s := db.Select(selectDocuments).And("deleted_at IS NULL")
+	switch {
+	case strings.HasSuffix(q.path, "/"): // 0 is the character behind the slash
+		s.And("path > ? AND path < ?", q.path, strings.TrimSuffix(q.path, "/")+"0")
+	case q.path != "":
+		s.And("path = ?", q.path)
+	}
+	if q.after != "" {
+		s.And(map[bool]string{true: "path >= ?", false: "path > ?"}[q.again], q.after)
+	}
+	if shared {
+		var conditions []string
+		for _, folder := range sharedFolders {
+			conditions = append(conditions, "path > '"+folder+"' AND path < '"+strings.TrimSuffix(folder, "/")+"0'")
+		}
+		for _, file := range sharedFiles {
+			conditions = append(conditions, "path = '"+file+"'")
+		}
+		s.And("(" + strings.Join(conditions, " OR ") + ")")
+	}
+	return db.All[documentRow](ctx, tx, s.Then("ORDER BY path LIMIT ?", limit), s.Args...)
+}
+
+type contentRow struct {
+	ID          string  `db:"document_id"`
+	Content     string  `db:"content"`
+	Frontmatter *string `db:"frontmatter"`
+}
+
+// selectContents gives what some files hold now.
+func selectContents(ctx context.Context, tx *db.Tx, ids []string) ([]contentRow, error) {
+	return db.All[contentRow](ctx, tx, `SELECT d.document_id, v.content, v.frontmatter FROM memory_documents d
+		JOIN memory_versions v ON v.organization_id = d.organization_id AND v.item_id = d.document_id AND v.version = d.version
+		WHERE d.organization_id = @org AND d.document_id {any}`, ids)
+}
+
+func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
+	_, err := db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
+		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, size = excluded.size, deleted_at = excluded.deleted_at")
+	return err
+}

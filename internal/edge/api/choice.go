@@ -1,0 +1,111 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// when says that the line is for requests whose query has this value, beside a line of the same method and path that is for all others. The two have
+// needs, inputs and answers of their own, and so each has its place in everything that is made from the list.
+func (r Route) when(name, value string) Route {
+	r.Choice, r.param, r.value = name+"="+value, name, value
+	return r
+}
+
+// chosen tells whether a request is for the line.
+func (r *Route) chosen(req *http.Request) bool {
+	values := req.URL.Query()[r.param]
+	return len(values) == 1 && values[0] == r.value
+}
+
+// String is the line as people call it: PUT /v1/memory/file?kind=rule.
+func (r Route) String() string {
+	if r.Choice == "" {
+		return r.Method + " " + r.Path
+	}
+	return r.Method + " " + r.Path + "?" + r.Choice
+}
+
+// register gives each method and path of the list what serves it, and its description: those of a line, or of the several that share it.
+func (a *API) register() {
+	for i := range a.list {
+		r := &a.list[i]
+		if r.Choice != "" {
+			continue
+		}
+		handler, op := a.measured(r), r.Operation
+		for j := range a.list {
+			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
+				handler, op = a.choice(other, handler), joined(op, other.Operation)
+			}
+		}
+		a.mux.Handle(r.String(), handler)
+		a.schemas.spec.AddOperation(op)
+	}
+}
+
+// choice serves what a line is for, and leaves the rest to the others.
+func (a *API) choice(r *Route, others http.Handler) http.Handler {
+	own := a.measured(r)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.chosen(req) {
+			own.ServeHTTP(w, req)
+			return
+		}
+		others.ServeHTTP(w, req)
+	})
+}
+
+// joined is one operation that says what two lines of the same method and path do.
+func joined(a, b *huma.Operation) *huma.Operation {
+	out := *a
+	out.Summary, out.Description = a.Summary+"; or: "+b.Summary, a.Description+" "+b.Description
+	out.Parameters = nil
+	for _, p := range slices.Concat(a.Parameters, b.Parameters) {
+		in := func(op *huma.Operation) *huma.Param {
+			at := slices.IndexFunc(op.Parameters, func(o *huma.Param) bool { return o.Name == p.Name && o.In == p.In })
+			if at < 0 {
+				return nil
+			}
+			return op.Parameters[at]
+		}
+		one, other := in(a), in(b)
+		if one != nil && p != one {
+			continue
+		}
+		both := *p
+		both.Required = one != nil && other != nil && one.Required && other.Required
+		if one != nil && other != nil {
+			schema := *one.Schema
+			schema.Enum = slices.Concat(one.Schema.Enum, other.Schema.Enum)
+			both.Schema = &schema
+		}
+		out.Parameters = append(out.Parameters, &both)
+	}
+	if a.RequestBody != nil && b.RequestBody != nil {
+		body := *a.RequestBody
+		body.Content = either(a.RequestBody.Content, b.RequestBody.Content)
+		out.RequestBody = &body
+	}
+	out.Responses = maps.Clone(a.Responses)
+	ok := strconv.Itoa(http.StatusOK)
+	if one, other := a.Responses[ok], b.Responses[ok]; one != nil && other != nil {
+		answer := *one
+		answer.Content = either(one.Content, other.Content)
+		out.Responses[ok] = &answer
+	}
+	return &out
+}
+
+// either is content that is one or the other.
+func either(a, b map[string]*huma.MediaType) map[string]*huma.MediaType {
+	one, other := schemaOf(a), schemaOf(b)
+	if one.Ref == other.Ref {
+		return a
+	}
+	return map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{one, other}}}}
+}

@@ -1,0 +1,78 @@
+package api_test
+
+import (
+	"maps"
+	"net/url"
+	"testing"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+)
+
+func init() {
+	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
+		"GET /v1/memory/file": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "path=" + url.QueryEscape(newFile(t, n))}
+		},
+		"PUT /v1/memory/file": func(*testing.T, *apitest.Tenant) sample {
+			return sample{query: "path=" + client.NewIdempotencyKey() + ".md", body: map[string]any{"content": "---\na: 1\n---\n# x", "rationale": "because", "expected_version": nil}}
+		},
+		"DELETE /v1/memory/file": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "path=" + url.QueryEscape(newFile(t, n)) + "&expected_version=1&rationale=because"}
+		},
+		"GET /v1/memory/history": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "limit=1&path=" + url.QueryEscape(newFile(t, n))}
+		},
+		"GET /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "kind=rule&rule_id=" + newRule(t, n).RuleID}
+		},
+		// A rule that needs no account comes first, as what is optional is left out in some of the tests.
+		"PUT /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
+			query := "kind=rule&rule_id=" + newRule(t, n).RuleID
+			account := accountNamed(t, n, client.NewIdempotencyKey())
+			return sample{
+				query: query,
+				body: map[string]any{"rule_type": "cash_application", "name": "n", "statement": "s", "matcher": "m", "action": "require_human_review", "match_mode": "exact",
+					"ledger_account_name": nil, "rationale": "because", "expected_version": "1"},
+				also: []sample{{query: query, body: map[string]any{"rule_type": "classification", "memo_contains": "x", "ledger_account_id": account.ID, "tag_id": newTag(t, n).ID, "priority": 1,
+					"enabled": true, "expected_version": "1"}}},
+			}
+		},
+		"DELETE /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "kind=rule&expected_version=1&rule_id=" + newRule(t, n).RuleID}
+		},
+		"GET /v1/memory/history?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
+			return sample{query: "kind=rule&version=1&rule_id=" + newRule(t, n).RuleID}
+		},
+	})
+}
+
+// newFile makes a file and gives its path.
+func newFile(t *testing.T, n *apitest.Tenant) string {
+	t.Helper()
+	path := "knowledge/" + client.NewIdempotencyKey() + ".md"
+	if err := n.Client.PutMemory(t.Context(), path, client.PutMemoryDocument{Content: "# x", Rationale: "because"}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// newRule makes a rule about an account of its own.
+func newRule(t *testing.T, n *apitest.Tenant) client.MemoryRule {
+	t.Helper()
+	r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: new("x"), LedgerAccountID: new(accountNamed(t, n, client.NewIdempotencyKey()).ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// accountNamed makes an expense account.
+func accountNamed(t *testing.T, n *apitest.Tenant, name string) client.LedgerAccount {
+	t.Helper()
+	a, err := n.Client.CreateLedgerAccount(t.Context(), client.CreateLedgerAccount{Name: name, Type: "Expense"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
