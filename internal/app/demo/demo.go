@@ -55,6 +55,7 @@ func Found(ctx context.Context, a *app.App, tell func(format string, args ...any
 	}{
 		{"the chart and the sources", c.set}, {"rates and prices", c.value}, {"transactions", c.arrive}, {"opening balances and entries by hand", c.write}, {"entries of transactions", c.book},
 		{"the close of months", c.closeMonths}, {"what came late", c.late},
+		{"documents and rules", c.remember}, {"suggestions", c.suggest},
 	} {
 		tell("Making %s", step.what)
 		if err := step.do(ctx); err != nil {

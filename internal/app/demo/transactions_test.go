@@ -33,7 +33,7 @@ func (w *world) hasTransactions(t *testing.T) {
 }
 
 func (w *world) isBooked(t *testing.T) {
-	drafts, pending := 0, 0
+	drafts, pending, ruled, learned := 0, 0, 0, 0
 	last := w.transactions[0].At // the latest come first
 	for _, x := range w.transactions {
 		if x.Status != txn.Pending {
@@ -44,11 +44,19 @@ func (w *world) isBooked(t *testing.T) {
 		} else {
 			pending++
 		}
+		if s := x.Suggested; s != nil && s.RuleID != "" {
+			ruled++
+		} else if s != nil {
+			learned++
+		}
 		if last.Sub(x.At).Hours() > 6*24 {
 			t.Errorf("%s %q of %s is not booked", x.SequenceNumber(), x.Description, x.At)
 		}
 	}
 	if drafts < 3 || pending < 10 || pending > 60 {
 		t.Errorf("%d wait as drafts and %d without an entry", drafts, pending)
+	}
+	if ruled < 2 || learned < 2 || ruled+learned < pending/2 {
+		t.Errorf("of %d that wait rules know %d and precedents %d", pending, ruled, learned)
 	}
 }

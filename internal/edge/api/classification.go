@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/bursarhq/bursar/internal/area/classification"
 	"github.com/bursarhq/bursar/internal/area/txn"
@@ -62,7 +61,7 @@ func (a *API) listClassificationResults(ctx context.Context, in *struct {
 func viewClassificationRun(r classification.Run) ClassificationRun {
 	c := r.Counts
 	return ClassificationRun{
-		ID: r.ID, Action: string(r.Action), DryRun: r.Dry, Filter: TransactionFilter(r.Filter), RulesRevision: strconv.FormatInt(r.Revision, 10), Status: string(r.Status),
+		ID: r.ID, Action: string(r.Action), DryRun: r.Dry, Filter: TransactionFilter(r.Filter), RulesRevision: versionText(r.Revision), Status: string(r.Status),
 		Progress: ClassificationProgress{r.Done(), r.Total, r.Percent()},
 		Counts: ClassificationCounts{
 			c[classification.Classified], c[classification.Drafted], c[classification.Posted], c[classification.Refused], c[classification.Suggested], c[classification.Unmatched],
@@ -85,7 +84,7 @@ func viewClassificationResult(r classification.Result) ClassificationResult {
 		out.Confidence = new(share(r.Confidence))
 	}
 	for i, o := range r.Others {
-		out.OtherRules[i] = RuleMatch{o.RuleID, strconv.FormatInt(o.Version, 10)}
+		out.OtherRules[i] = RuleMatch{o.RuleID, versionText(o.Version)}
 	}
 	return out
 }
@@ -99,7 +98,7 @@ func versionOrNull(v int64) *string {
 	if v == 0 {
 		return nil
 	}
-	return new(strconv.FormatInt(v, 10))
+	return new(versionText(v))
 }
 
 // share is a number of percent as a part of one.
@@ -114,3 +113,28 @@ func viewSuggestion(s *txn.Suggestion) *Suggestion {
 		Examples: listed(s.Examples), ClassificationRunID: s.RunID,
 	}
 }
+
+func (a *API) testMemoryRule(ctx context.Context, in *struct{ Body TestMemoryRule }) (Data[MemoryRuleTest], error) {
+	b := in.Body
+	p := classification.TestParams{RuleID: b.RuleID, StartDate: b.StartDate, EndDate: b.EndDate}
+	if b.Rule != nil {
+		p.Rule = new(b.Rule.params())
+	}
+	t, err := a.app.Classification.Test(ctx, p)
+	if err != nil {
+		return Data[MemoryRuleTest]{}, err
+	}
+	out := MemoryRuleTest{
+		Examined: t.Examined, Matched: t.Matched, Decided: t.Decided, Pending: t.Pending, Changed: t.Changed, Agreeing: t.Agreeing, Differing: t.Differing, Truncated: t.Truncated,
+		Changes: make([]MemoryRuleTestChange, len(t.Changes)), Conflicts: make([]MemoryRuleTestConflict, len(t.Conflicts)),
+	}
+	for i, c := range t.Changes {
+		out.Changes[i] = MemoryRuleTestChange{c.TransactionID, txn.SequenceNumber(c.Number), string(c.Status), viewDecided(c.Before), viewDecided(c.After)}
+	}
+	for i, c := range t.Conflicts {
+		out.Conflicts[i] = MemoryRuleTestConflict{RuleMatch{c.RuleID, versionText(c.Version)}, c.Matched, c.Wins, c.Loses, c.Differs}
+	}
+	return Data[MemoryRuleTest]{out}, nil
+}
+
+func viewDecided(d classification.Decided) Decision { return decision(d.LedgerAccountID, d.Type, d.RuleID) }

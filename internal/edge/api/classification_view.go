@@ -86,3 +86,43 @@ type Suggestion struct {
 	Examples            []string `json:"example_transaction_ids" doc:"Transactions that it rests on, the latest first"`
 	ClassificationRunID string   `json:"classification_run_id" doc:"The run that said so"`
 }
+
+// TestMemoryRule says which rule is tried on which days.
+type TestMemoryRule struct {
+	RuleID    string         `json:"rule_id,omitempty" minLength:"1" maxLength:"128" doc:"A saved rule; with rule, that is tried in its place"`
+	Rule      *PutMemoryRule `json:"rule,omitempty" doc:"A classification rule as it would be written; nothing is saved"`
+	StartDate string         `json:"start_date,omitempty" minLength:"1" maxLength:"64" doc:"On transactions from here on, inclusive: a time, or a date in UTC"`
+	EndDate   string         `json:"end_date,omitempty" minLength:"1" maxLength:"64" doc:"On transactions up to here, inclusive"`
+}
+
+// MemoryRuleTest is what a rule would have done.
+type MemoryRuleTest struct {
+	Examined  int64                    `json:"examined" minimum:"0" doc:"Transactions that were looked at one by one; an index left out the others"`
+	Matched   int64                    `json:"matched" minimum:"0" doc:"That the rule matches"`
+	Decided   int64                    `json:"decided" minimum:"0" doc:"Of those, the ones it would decide; a narrower rule decides the others"`
+	Pending   int64                    `json:"pending" minimum:"0" doc:"Of the decided: not posted yet"`
+	Changed   int64                    `json:"changed" minimum:"0" doc:"Of the pending: decided otherwise, or not at all, without the rule"`
+	Agreeing  int64                    `json:"posted_agreeing" minimum:"0" doc:"Of the decided: posted as the rule says"`
+	Differing int64                    `json:"posted_differing" minimum:"0" doc:"Of the decided: posted otherwise, which no run would touch"`
+	Changes   []MemoryRuleTestChange   `json:"changes" doc:"What would change and what was posted otherwise, the earliest first; at most 100"`
+	Conflicts []MemoryRuleTestConflict `json:"conflicts" doc:"Other rules that match some of the same transactions, those that match the most first; at most 50"`
+	Truncated bool                     `json:"truncated" doc:"There are more transactions than one test looks at: narrow the days"`
+}
+
+// MemoryRuleTestChange is a transaction that the rule sees otherwise than the others do, or than it was booked.
+type MemoryRuleTestChange struct {
+	TransactionID  string   `json:"transaction_id" doc:"The transaction"`
+	SequenceNumber string   `json:"sequence_number" doc:"What people call it"`
+	Status         string   `json:"status" enum:"pending,posted" doc:"Whether it is posted already"`
+	Before         Decision `json:"before" doc:"What the other rules say, or how it was posted; all null where nothing is known"`
+	After          Decision `json:"after" doc:"What the rule says"`
+}
+
+// MemoryRuleTestConflict is another rule that matches some of the same transactions.
+type MemoryRuleTestConflict struct {
+	RuleMatch
+	Matched int64 `json:"matched" minimum:"0" doc:"Transactions that both match"`
+	Wins    int64 `json:"wins" minimum:"0" doc:"Of those, the ones in which the tested rule goes before it"`
+	Loses   int64 `json:"loses" minimum:"0" doc:"And the ones in which it goes before the tested rule"`
+	Differs bool  `json:"differs" doc:"Whether it says another account or type for any of them"`
+}

@@ -32,6 +32,10 @@ func init() {
 			return s
 		},
 		"POST /v1/classification-runs/{classification_run_id}/cancel": one,
+		"POST /v1/memory/rules/test": func(t *testing.T, n *apitest.Tenant) sample {
+			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws", "ledger_account_id": newAccount(t, n, client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": newTag(t, n).ID}
+			return sample{body: map[string]any{"rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
+		},
 		"POST /v1/classification-runs/{classification_run_id}/resume": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
 			if _, err := n.Client.CancelClassificationRun(t.Context(), s.path["classification_run_id"]); err != nil {

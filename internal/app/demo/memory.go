@@ -1,0 +1,98 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/classification"
+	"github.com/bursarhq/bursar/internal/area/memory"
+	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// documents are what the company wrote down about itself.
+var documents = []struct{ path, content string }{
+	{"profile.md", `---
+legal_name: Demo Company, Inc.
+fiscal_year_end: December
+---
+# Demo Company
+
+A software company that is paid in dollars, euros and stablecoins, and holds ether and bitcoin as its treasury. The subsidiary in Germany keeps its books in euros.
+`},
+	{"knowledge/suppliers.md", `# Suppliers
+
+- **Cloudhost** bills on the first of the month for the month before. It is accrued, so payments settle payables.
+- **Grayson Audit** is paid against the accrual of the year.
+- **Tidewater Lending** lends stablecoins; interest is paid with the principal.
+`},
+	{"policy/revenue.yaml", `subscriptions:
+  recognize: monthly
+  account: "4010"
+refunds:
+  account: "4080"
+`},
+	{"skills/month-end-close/SKILL.md", `---
+name: month-end-close
+description: What to look at before a month is closed.
+---
+1. Every transaction of the month is posted: run the classification and look at what no rule knows.
+2. Swap and transfer clearing are at zero.
+3. The revaluation of the month is posted.
+`},
+}
+
+// ruled are the rules the company wrote, by what they look for.
+var ruled = []struct {
+	category, memo, asset, direction string
+	kind                             posting.Type
+	target, payee, tag               string
+}{
+	{category: "payroll", direction: "WITHDRAWAL", kind: posting.Bill, target: "2040"},
+	{category: "hosting", kind: posting.Bill, target: "2010", payee: "Cloudhost", tag: "Cloudhost"},
+	{category: "rent", direction: "WITHDRAWAL", kind: posting.Expense, target: "6080"},
+	{category: "contractors", direction: "WITHDRAWAL", kind: posting.Expense, target: "6020", tag: "Engineering"},
+	{category: "charge", direction: "DEPOSIT", kind: posting.Income, target: "4010", tag: "Sales"},
+	{category: "staking_reward", asset: "ETH", direction: "DEPOSIT", kind: posting.StakingReward, target: "4020", tag: "Validators"},
+	{memo: "airlines", direction: "WITHDRAWAL", kind: posting.Expense, target: "6070"},
+}
+
+// remember writes documents and rules.
+func (c *company) remember(ctx context.Context) error {
+	for _, d := range documents {
+		if err := c.app.Memory.Put(ctx, memory.PutParams{Path: d.path, Content: d.content, Rationale: "The books of the demo begin"}); err != nil {
+			return fmt.Errorf("%s: %w", d.path, err)
+		}
+	}
+	for _, r := range ruled {
+		p := memory.RuleParams{
+			Type: memory.Classification, ProviderCategory: said(r.category), MemoContains: said(r.memo), AssetType: said(r.asset), Direction: said(r.direction), TransactionType: said(string(r.kind)),
+			LedgerAccountID: said(c.accounts[r.target]), PayeeName: said(r.payee), TagID: said(c.tags[r.tag]),
+		}
+		if _, err := c.app.Memory.PutRule(ctx, memory.PutRuleParams{Rule: p, Rationale: "As it was always booked"}); err != nil {
+			return fmt.Errorf("the rule for %s%s: %w", r.category, r.memo, err)
+		}
+	}
+	return nil
+}
+
+func said(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// suggest lets rules and precedents say what the transactions are that wait for somebody.
+func (c *company) suggest(ctx context.Context) error {
+	r, err := c.app.Classification.Create(ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Suggest})
+	if err != nil {
+		return err
+	}
+	r, err = c.app.Classification.Run(ctx, actor.From(ctx).OrganizationID, r.ID, nil)
+	if err == nil && r.Status != classification.Completed {
+		err = fmt.Errorf("the run is %s: %s", r.Status, r.Error)
+	}
+	return err
+}
