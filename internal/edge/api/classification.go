@@ -137,4 +137,6 @@ func (a *API) testMemoryRule(ctx context.Context, in *struct{ Body TestMemoryRul
 	return Data[MemoryRuleTest]{out}, nil
 }
 
-func viewDecided(d classification.Decided) Decision { return decision(d.LedgerAccountID, d.Type, d.RuleID) }
+func viewDecided(d classification.Decided) Decision {
+	return decision(d.LedgerAccountID, d.Type, d.RuleID)
+}
