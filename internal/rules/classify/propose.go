@@ -50,7 +50,6 @@ type evidence struct {
 	strength int
 	doubt    int
 	strong   bool // one example is enough
-	weak     bool // needs another beside it
 
 	past []*Precedent // that have the features, the latest first
 }
@@ -107,7 +106,7 @@ func gather(s Subject, past []Precedent) []*evidence {
 		case KindCategory:
 			e.strength, e.doubt = 50, 2
 		case KindAmount:
-			e.strength, e.doubt, e.weak = 25, 2, true
+			e.strength, e.doubt = 25, 2 // less than is ever proposed: alone it says nothing
 			amount = e
 		}
 		all = append(all, e)
@@ -189,16 +188,14 @@ func (a *answer) better(b *answer) bool {
 // judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an answer and falls with those for
 // others.
 func (a *answer) judge(all []*evidence) {
-	strong, alone := false, true
+	strong := false
 	most, against := 0, 0
 	for i, e := range all {
-		if a.votes[i] > 0 {
-			strong, alone = strong || e.strong, alone && e.weak
-		}
+		strong = strong || e.strong && a.votes[i] > 0
 		most = max(most, a.votes[i])
 		against = max(against, e.weight(len(e.past)-a.votes[i]))
 	}
-	if alone || !strong && most == 1 {
+	if !strong && most == 1 {
 		return
 	}
 	for lead := range all {

@@ -37,6 +37,8 @@ func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
 	category := classify.Subject{Category: "Gas", Asset: "ETH"}
 	amount := classify.Subject{Asset: "USD", Quantity: money.FromInt(7)}
 	every := classify.Subject{Vendor: "aws", To: "0xAB", Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}
+	server := classify.Subject{Description: "server", Category: "Hosting"}
+	both := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB"}
 	income := classify.Subject{Inflow: true, Counterparty: "Client"}
 	for name, c := range map[string]struct {
 		of      classify.Subject
@@ -62,10 +64,14 @@ func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
 		"an amount alone":          {amount, booked(amount, times(50, "A lac_1")...), "", 0, ""},
 		"weak ones together, once": {classify.Subject{Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}, booked(classify.Subject{Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}, "A lac_1"), "", 0, ""},
 		"all together":             {every, booked(every, times(50, "A lac_1")...), "lac_1", 98, ""},
+		"nobody before, once":      {every, booked(classify.Subject{Vendor: "other", Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}, "A lac_1"), "", 0, ""},
 		"all together, once":       {every, booked(every, "A lac_1"), "lac_1", 50, ""},
 		"an amount tells":          {aws1250, append(booked(aws99, times(6, "A lac_2")...), booked(aws1250, times(3, "A lac_1")...)...), "lac_1", 64, ""},
-		"another payee":            {aws, booked(classify.Subject{Vendor: "AWS"}, times(9, "A lac_1")...), "", 0, ""},
-		"the other direction":      {aws, booked(classify.Subject{Vendor: "Amazon Web Services", Inflow: true}, times(9, "A lac_1")...), "", 0, ""},
+		"two that are not strong":  {server, booked(server, times(10, "A lac_1")...), "lac_1", 67, ""},
+		"one of several": {both, slices.Concat(booked(both, "A lac_1"), booked(wallet, times(3, "A lac_1")...), booked(aws, times(2, "A lac_2")...)), "lac_1", 68,
+			`4 of 4 payments to the address 0xab were booked as A to the account lac_1` + "\n" + `1 of 3 payments to "amazon web services" was booked as A to the account lac_1`},
+		"another payee":       {aws, booked(classify.Subject{Vendor: "AWS"}, times(9, "A lac_1")...), "", 0, ""},
+		"the other direction": {aws, booked(classify.Subject{Vendor: "Amazon Web Services", Inflow: true}, times(9, "A lac_1")...), "", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,6 +118,25 @@ func TestOnlyTheLatestCount(t *testing.T) {
 	s := classify.Subject{Vendor: "aws"}
 	past := booked(s, append(times(40, "A lac_old"), times(50, "A lac_new")...)...)
 	if p := classify.Propose(s, past); p == nil || p.LedgerAccountID != "lac_new" || p.Reasons[0] != `50 of 50 payments to "aws" were booked as A to the account lac_new` {
+		t.Errorf("%+v", p)
+	}
+}
+
+// atOnce puts precedents at the same time, with ids in their order.
+func atOnce(past []classify.Precedent) []classify.Precedent {
+	for i := range past {
+		past[i].At = start
+	}
+	return past
+}
+
+func TestOfWhatHappenedAtOnceTheSmallestIDsCount(t *testing.T) {
+	t.Parallel()
+	s := classify.Subject{Vendor: "aws"}
+	if p := classify.Propose(s, atOnce(booked(s, "A lac_2", "A lac_1", "A lac_1", "A lac_2"))); p == nil || p.LedgerAccountID != "lac_2" {
+		t.Errorf("%+v", p)
+	}
+	if p := classify.Propose(s, atOnce(booked(s, append(times(50, "A lac_2"), times(30, "A lac_1")...)...))); p == nil || p.LedgerAccountID != "lac_2" || p.Confidence != 90 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -193,6 +218,11 @@ func TestProposalsKeepTheirPromises(t *testing.T) {
 		for _, f := range p.Features {
 			if !slices.Contains(classify.Features(s), f) {
 				t.Fatalf("%v is not of the transaction", f)
+			}
+			if !slices.ContainsFunc(past, func(e classify.Precedent) bool {
+				return e.LedgerAccountID == p.LedgerAccountID && e.TransactionType == p.TransactionType && slices.Contains(classify.Features(e.Subject), f)
+			}) {
+				t.Fatalf("%v is of no precedent", f)
 			}
 		}
 	})
