@@ -6,7 +6,7 @@ import (
 )
 
 // denseMax is how many transitions are kept in a table: those of the states next to the root, where a text is nearly always.
-const denseMax = 1 << 18
+const denseMax = 1 << 16
 
 // automaton finds all of many patterns in one pass over a text (Aho and Corasick). States are numbered breadth first, so that the children of a
 // state follow each other, in the order of their labels, and what is visited often lies together. State 0 is the root; pattern 0 is none.

@@ -2,8 +2,10 @@ package classify_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/rules/classify"
@@ -180,6 +182,30 @@ func TestMatchingAllocatesNothing(t *testing.T) {
 	matchAll()
 	if got := testing.AllocsPerRun(5, matchAll); got != 0 {
 		t.Errorf("%v allocations", got)
+	}
+}
+
+func TestManyMayMatchAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	m, subjects := classify.Compile(classifytest.Rules(500)), classifytest.Subjects(200, 500)
+	match := func() (out [][]string) {
+		var scratch classify.Scratch
+		for _, s := range subjects {
+			out = append(out, ids(m.Match(s, &scratch)))
+		}
+		return out
+	}
+	want := match()
+	got := make([][][]string, 4)
+	var all sync.WaitGroup
+	for n := range got {
+		all.Go(func() { got[n] = match() })
+	}
+	all.Wait()
+	for n := range got {
+		if !reflect.DeepEqual(got[n], want) {
+			t.Errorf("number %d finds others", n)
+		}
 	}
 }
 

@@ -58,6 +58,9 @@ func BenchmarkMatchOfRulesAlike(b *testing.B) {
 		"one memo, the wrong way": func(int) classify.Rule {
 			return classify.Rule{MemoContains: "thank you", Asset: "USDC", Direction: classify.Deposit}
 		},
+		"pairs of letters, the wrong way": func(n int) classify.Rule {
+			return classify.Rule{MemoContains: string([]byte{'a' + byte(n%26), 'a' + byte(n/26%26)}), Category: []string{"software", "meals", "travel", "payroll", "fees", "rent"}[n/676%6], Direction: classify.Deposit}
+		},
 		"memos that are suffixes": func(n int) classify.Rule { return classify.Rule{MemoContains: strings.Repeat("z", n%500) + "invoice"} },
 		"memos with a prefix in texts": func(n int) classify.Rule {
 			return classify.Rule{MemoContains: fmt.Sprintf("thank you for your business with %d", n)}
