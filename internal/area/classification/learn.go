@@ -187,14 +187,15 @@ func propose(ctx context.Context, tx *db.Tx, b *books.Books, all []txn.Transacti
 		a, there := b.Accounts[p.LedgerAccountID]
 		return there && a.ArchivedAt == nil && a.Postable
 	}
+	habits := make(map[string]*classify.Habit, len(known))
 	for k, past := range known {
-		known[k] = slices.DeleteFunc(past, func(p classify.Precedent) bool { return !usable(p) })
+		habits[k] = classify.HabitOf(slices.DeleteFunc(past, func(p classify.Precedent) bool { return !usable(p) }))
 	}
 	for i, t := range all {
 		if results[i].Outcome != Unmatched {
 			continue
 		}
-		if p := classify.Propose(subjectOf(t), func(f classify.Feature) []classify.Precedent { return known[f.Key()] }); p != nil {
+		if p := classify.Propose(subjectOf(t), func(f classify.Feature) *classify.Habit { return habits[f.Key()] }); p != nil {
 			r := &results[i]
 			r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Reasons, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Reasons, p.Examples
 		}

@@ -42,14 +42,62 @@ const (
 	contradicts = 4 // what another evidence says otherwise costs a quarter of its weight
 )
 
+// Habit is how transactions with a feature were booked.
+type Habit struct {
+	all  int
+	ways []way
+}
+
+// way is one way in which they were.
+type way struct {
+	account, kind string
+
+	votes  int
+	latest []Precedent // as many as are shown, the latest first
+}
+
+// HabitOf adds precedents up. They may come in any order, and the latest PrecedentsMax count.
+func HabitOf(past []Precedent) *Habit {
+	past = LatestFirst(past)
+	h := &Habit{all: len(past)}
+	for _, p := range past {
+		i := slices.IndexFunc(h.ways, func(w way) bool { return w.account == p.LedgerAccountID && w.kind == p.TransactionType })
+		if i < 0 {
+			i = len(h.ways)
+			h.ways = append(h.ways, way{account: p.LedgerAccountID, kind: p.TransactionType})
+		}
+		w := &h.ways[i]
+		if w.votes++; len(w.latest) < examplesMax {
+			w.latest = append(w.latest, p)
+		}
+	}
+	return h
+}
+
+// LatestFirst is the latest PrecedentsMax of the precedents that name an account, each transaction and way to book it once.
+func LatestFirst(past []Precedent) []Precedent {
+	out := slices.DeleteFunc(slices.Clone(past), func(p Precedent) bool { return p.LedgerAccountID == "" })
+	slices.SortFunc(out, Precedent.compare)
+	out = slices.CompactFunc(out, Precedent.same)
+	return out[:min(len(out), PrecedentsMax)]
+}
+
+func (p Precedent) same(o Precedent) bool {
+	return p.TransactionID == o.TransactionID && p.LedgerAccountID == o.LedgerAccountID && p.TransactionType == o.TransactionType
+}
+
+// compare puts the latest first.
+func (p Precedent) compare(o Precedent) int {
+	return cmp.Or(o.At.Compare(p.At), cmp.Compare(p.TransactionID, o.TransactionID), cmp.Compare(p.LedgerAccountID, o.LedgerAccountID), cmp.Compare(p.TransactionType, o.TransactionType))
+}
+
 // evidence is what a feature says about how to book. It weighs votes/(all+doubt) of its strength: many examples that agree weigh most.
 type evidence struct {
+	*Habit
 	feature  Feature
 	strength int
 	doubt    int
 	strong   bool // one example is enough
-
-	past []Precedent // that have the feature, the latest first
 }
 
 // answer is a way to book, with all that speaks for it.
@@ -61,10 +109,10 @@ type answer struct {
 	score int
 }
 
-// Propose says how to book a transaction, or nil where the precedents of its features say too little. They may come in any order, and the latest
-// PrecedentsMax of each count. All is counted in whole numbers, so that the same precedents always say the same.
-func Propose(s Subject, past func(Feature) []Precedent) *Proposal {
-	all := gather(s, past)
+// Propose says how to book a transaction, or nil where too little is known of how those were booked that have its features; nil is nothing. All is
+// counted in whole numbers, so that the same precedents always say the same.
+func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
+	all := gather(s, habit)
 	var best *answer
 	for _, a := range answers(all) {
 		if a.judge(all); best == nil || a.better(best) {
@@ -86,10 +134,13 @@ func Propose(s Subject, past func(Feature) []Precedent) *Proposal {
 	return p
 }
 
-// gather is the evidence on a transaction, each with the precedents that it has.
-func gather(s Subject, past func(Feature) []Precedent) (all []*evidence) {
+// gather is the evidence on a transaction.
+func gather(s Subject, habit func(Feature) *Habit) (all []evidence) {
 	for _, f := range Features(s) {
-		e := &evidence{feature: f}
+		e := evidence{feature: f, Habit: habit(f)}
+		if e.Habit == nil || e.all == 0 {
+			continue
+		}
 		switch f.Kind {
 		case KindAddress:
 			e.strength, e.doubt, e.strong = 95, 1, true
@@ -102,43 +153,22 @@ func gather(s Subject, past func(Feature) []Precedent) (all []*evidence) {
 		case KindStanding:
 			e.strength, e.doubt, e.strong = 97, 1, true
 		}
-		e.past = LatestFirst(past(f))
 		all = append(all, e)
 	}
 	return all
 }
 
-// LatestFirst is the latest PrecedentsMax of the precedents that name an account, each transaction and way to book it once.
-func LatestFirst(past []Precedent) []Precedent {
-	out := slices.DeleteFunc(slices.Clone(past), func(p Precedent) bool { return p.LedgerAccountID == "" })
-	slices.SortFunc(out, Precedent.compare)
-	out = slices.CompactFunc(out, Precedent.same)
-	return out[:min(len(out), PrecedentsMax)]
-}
-
-func (p Precedent) same(o Precedent) bool {
-	return p.TransactionID == o.TransactionID && p.LedgerAccountID == o.LedgerAccountID && p.TransactionType == o.TransactionType
-}
-
-// compare puts the latest first.
-func (p Precedent) compare(o Precedent) int {
-	return cmp.Or(o.At.Compare(p.At), cmp.Compare(p.TransactionID, o.TransactionID), cmp.Compare(p.LedgerAccountID, o.LedgerAccountID), cmp.Compare(p.TransactionType, o.TransactionType))
-}
-
 // answers are the ways in which what counts was booked.
-func answers(all []*evidence) (out []*answer) {
-	type way struct{ account, kind string }
-	known := map[way]*answer{}
+func answers(all []evidence) (out []*answer) {
 	for i, e := range all {
-		for _, p := range e.past {
-			w := way{p.LedgerAccountID, p.TransactionType}
-			a := known[w]
-			if a == nil {
-				a = &answer{account: w.account, kind: w.kind, votes: make([]int, len(all))}
-				known[w], out = a, append(out, a)
+		for _, w := range e.ways {
+			n := slices.IndexFunc(out, func(a *answer) bool { return a.account == w.account && a.kind == w.kind })
+			if n < 0 {
+				n = len(out)
+				out = append(out, &answer{account: w.account, kind: w.kind, votes: make([]int, len(all))})
 			}
-			a.votes[i]++
-			a.past = append(a.past, p)
+			out[n].votes[i] = w.votes
+			out[n].past = append(out[n].past, w.latest...)
 		}
 	}
 	for _, a := range out {
@@ -156,12 +186,12 @@ func (a *answer) better(b *answer) bool {
 
 // judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an answer and falls with those for
 // others.
-func (a *answer) judge(all []*evidence) {
+func (a *answer) judge(all []evidence) {
 	strong, most, against := false, 0, 0
 	for i, e := range all {
 		strong = strong || e.strong && a.votes[i] > 0
 		most = max(most, a.votes[i])
-		against = max(against, e.weight(len(e.past)-a.votes[i]))
+		against = max(against, e.weight(e.all-a.votes[i]))
 	}
 	if !strong && most == 1 {
 		return
@@ -182,6 +212,6 @@ func (a *answer) judge(all []*evidence) {
 }
 
 // weight is how much so many votes are of the whole.
-func (e *evidence) weight(votes int) int {
-	return e.strength * votes * (whole / 100) / (len(e.past) + e.doubt)
+func (e evidence) weight(votes int) int {
+	return e.strength * votes * (whole / 100) / (e.all + e.doubt)
 }

@@ -24,13 +24,17 @@ type record struct {
 
 // propose asks with precedents that are found by their features.
 func propose(s classify.Subject, past []record) *classify.Proposal {
-	return classify.Propose(s, func(f classify.Feature) (out []classify.Precedent) {
+	return classify.Propose(s, func(f classify.Feature) *classify.Habit {
+		var of []classify.Precedent
 		for _, r := range past {
 			if slices.Contains(classify.Features(r.Subject), f) {
-				out = append(out, r.Precedent)
+				of = append(of, r.Precedent)
 			}
 		}
-		return out
+		if of == nil {
+			return nil
+		}
+		return classify.HabitOf(of)
 	})
 }
 

@@ -93,14 +93,16 @@ func BenchmarkCompile(b *testing.B) {
 
 func BenchmarkPropose(b *testing.B) {
 	s := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB", Description: "cloud services invoice 2026-01 no 4711", Category: "hosting", Asset: "USDC", Quantity: money.MustParse("1234.56")}
-	past := map[classify.Feature][]classify.Precedent{}
+	habits := map[classify.Feature]*classify.Habit{}
 	for n, f := range classify.Features(s) {
+		var past []classify.Precedent
 		for _, r := range booked(s, times(classify.PrecedentsMax, fmt.Sprint("EXPENSE lac_", n))...) {
-			past[f] = append(past[f], r.Precedent)
+			past = append(past, r.Precedent)
 		}
+		habits[f] = classify.HabitOf(past)
 	}
 	for b.Loop() {
-		if classify.Propose(s, func(f classify.Feature) []classify.Precedent { return past[f] }) == nil {
+		if classify.Propose(s, func(f classify.Feature) *classify.Habit { return habits[f] }) == nil {
 			b.Fatal("nothing is proposed")
 		}
 	}
