@@ -121,6 +121,15 @@ func selectChosen(ctx context.Context, tx *db.Tx, transactionID string) (Chosen,
 	return c, err
 }
 
+func selectPicks(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
+	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+" FROM lot_selections WHERE organization_id = @org AND transaction_id {any} ORDER BY transaction_id, position", transactionIDs)
+	out := map[string][]lot.Pick{}
+	for _, r := range rows {
+		out[r.TransactionID] = append(out[r.TransactionID], lot.Pick{Lot: r.AssetID, Quantity: r.Quantity})
+	}
+	return out, err
+}
+
 // replaceChosen writes a choice in the place of an earlier one.
 func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
 	if err := tx.Put(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
