@@ -13,33 +13,30 @@ import (
 
 // Insert writes rows of a struct whose fields name their columns. In a tenant table the organization is the transaction's.
 func Insert[T any](ctx context.Context, tx *Tx, table string, rows ...T) error {
-	_, err := insertRows(ctx, tx, table, rows, "")
-	return err
+	return insertRows(ctx, tx, table, rows, "")
 }
 
-// Upsert writes rows as Insert does and then does what an ON CONFLICT clause says. It tells how many rows were written.
-func Upsert[T any](ctx context.Context, tx *Tx, table string, rows []T, onConflict string) (int64, error) {
+// Upsert writes rows as Insert does and then does what an ON CONFLICT clause says.
+func Upsert[T any](ctx context.Context, tx *Tx, table string, rows []T, onConflict string) error {
 	return insertRows(ctx, tx, table, rows, " "+onConflict)
 }
 
-func insertRows[T any](ctx context.Context, tx *Tx, table string, rows []T, suffix string) (int64, error) {
+func insertRows[T any](ctx context.Context, tx *Tx, table string, rows []T, suffix string) error {
 	if len(rows) == 0 {
-		return 0, nil
+		return nil
 	}
 	p := planOf(reflect.TypeFor[T](), table, tablesByName[table].Kind == Tenant && tx.org != "", suffix)
 	if tx.db.engine == Postgres && len(rows) > 1 {
-		return tx.Exec(ctx, p.arrays(), p.columnsOf(reflect.ValueOf(rows))...)
+		return tx.Put(ctx, p.arrays(), p.columnsOf(reflect.ValueOf(rows))...)
 	}
-	total := int64(0)
 	for len(rows) > 0 {
 		n := chunk(len(rows))
-		written, err := tx.Exec(ctx, p.values(n), p.rowsOf(reflect.ValueOf(rows[:n]))...)
-		if err != nil {
-			return total, err
+		if err := tx.Put(ctx, p.values(n), p.rowsOf(reflect.ValueOf(rows[:n]))...); err != nil {
+			return err
 		}
-		total, rows = total+written, rows[n:]
+		rows = rows[n:]
 	}
-	return total, nil
+	return nil
 }
 
 // chunk cuts many rows into few sizes, so that there are few statements to compile.

@@ -233,11 +233,7 @@ func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
 			if err := db.Insert(ctx, tx, "tags", marks...); err != nil {
 				return err
 			}
-			n, err := db.Upsert(ctx, tx, "tags", append(marks[:10:10], mark{"tag_x", "new", "custom", tx.Now()}), "ON CONFLICT DO NOTHING")
-			if n != 1 {
-				t.Errorf("%d rows written, want the new one only", n)
-			}
-			return err
+			return db.Upsert(ctx, tx, "tags", append(marks[:10:10], mark{"tag_x", "new", "custom", tx.Now()}), "ON CONFLICT DO NOTHING")
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -245,6 +241,59 @@ func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
 		if got := marksOf(t, d, org); len(got) != len(marks)+1 || !slices.Equal(got[:len(marks)], marks) {
 			t.Errorf("%d rows, not as they were", len(got))
 		}
+	})
+}
+
+func TestWhatIsPutIsDoneBeforeWhateverIsAskedNext(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		names := func(ctx context.Context, tx *db.Tx) []string {
+			found, err := db.All[string](ctx, tx, "SELECT name FROM tags WHERE organization_id = @org ORDER BY name")
+			if err != nil {
+				t.Error(err)
+			}
+			return found
+		}
+		rename := "UPDATE tags SET name = ? WHERE organization_id = @org AND name = ?"
+		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tx.Recorded()
+			if err := errors.Join(db.Insert(ctx, tx, "tags", mark{"tag_1", "a", "custom", tx.Now()}), tx.Put(ctx, rename, "b", "a")); err != nil {
+				return err
+			}
+			if n, err := tx.Exec(ctx, rename, "c", "b"); n != 1 || err != nil {
+				t.Errorf("a statement that is waited for finds %d rows: %v", n, err)
+			}
+			if err := tx.Put(ctx, rename, "d", "c"); err != nil {
+				return err
+			}
+			if got := names(ctx, tx); !slices.Equal(got, []string{"d"}) {
+				t.Errorf("a question finds %v", got)
+			}
+			return tx.Put(ctx, rename, "e", "d")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tx.Recorded()
+			if err := tx.Put(ctx, rename, "f", "e"); err != nil {
+				return err
+			}
+			return db.Insert(ctx, tx, "tags", mark{"tag_1", "again", "custom", tx.Now()})
+		})
+		if !db.IsDuplicate(fails) {
+			t.Errorf("a row that is there already: %v", fails)
+		}
+		if err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error { return tx.Put(ctx, rename, "g", "e") }); err == nil {
+			t.Error("a change that nobody recorded was committed")
+		}
+		_ = d.Read(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			if got := names(ctx, tx); !slices.Equal(got, []string{"e"}) {
+				t.Errorf("after one that was kept and two that were not: %v", got)
+			}
+			return nil
+		})
 	})
 }
 

@@ -61,23 +61,56 @@ func (tx *Tx) SQL() *sql.Tx { return tx.sql }
 // Exec runs one statement and tells how many rows it touched. What runs at the end (AtEnd) is told nothing: it is sent later, together with
 // what follows.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	st, values, err := tx.statement(query, args)
+	st, values, err := tx.writing(query, args)
 	if err != nil {
 		return 0, err
-	}
-	if tx.readOnly {
-		return 0, errors.New("db: a read transaction cannot write")
-	}
-	if tx.together {
-		return 0, errors.New("db: a write that is taken together puts off what it writes")
 	}
 	if tx.ending() {
 		tx.group.queue = append(tx.group.queue, queued{st.sql, values})
 		return 0, nil
 	}
+	if err := tx.group.send(ctx); err != nil {
+		return 0, err
+	}
 	n, err := tx.exec(ctx, st.sql, values)
 	tx.changed = tx.changed || st.changes && n > 0
 	return n, err
+}
+
+// putMax bounds how many statements wait to be sent together.
+const putMax = 1000
+
+// Put runs one statement that nobody waits for: PostgreSQL gets it in one message with others, when something is asked or the transaction ends.
+// Whatever is asked finds it done.
+func (tx *Tx) Put(ctx context.Context, query string, args ...any) error {
+	st, values, err := tx.writing(query, args)
+	if err != nil {
+		return err
+	}
+	tx.changed = tx.changed || st.changes
+	if !tx.ending() && tx.group.end.conn == nil {
+		_, err := tx.exec(ctx, st.sql, values)
+		return err
+	}
+	tx.group.queue = append(tx.group.queue, queued{st.sql, values})
+	if !tx.ending() && len(tx.group.queue) >= putMax {
+		return tx.group.send(ctx)
+	}
+	return nil
+}
+
+// writing is a statement of a transaction that may write.
+func (tx *Tx) writing(query string, args []any) (*statement, []any, error) {
+	st, values, err := tx.statement(query, args)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case tx.readOnly:
+		return nil, nil, errors.New("db: a read transaction cannot write")
+	case tx.together:
+		return nil, nil, errors.New("db: a write that is taken together puts off what it writes")
+	}
+	return st, values, nil
 }
 
 // exec runs a statement at once.
@@ -110,10 +143,8 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 		tx.failed = errAhead // also if the body overlooks it
 		return nil, errAhead
 	}
-	if tx.ending() { // it may ask for what was put off
-		if err := tx.group.send(ctx); err != nil {
-			return nil, err
-		}
+	if err := tx.group.send(ctx); err != nil { // it may ask for what was put off
+		return nil, err
 	}
 	pool := tx.db.write
 	if tx.readOnly {

@@ -122,6 +122,9 @@ func (tx *Tx) run(ctx context.Context, fn Func) error {
 		return tx.failed
 	}
 	if tx.org != "" && tx.changed && !tx.recorded {
+		if err := tx.group.send(ctx); err != nil { // what was put may have failed before
+			return err
+		}
 		return errors.New("db: a change without an audit row does not commit")
 	}
 	if tx.together {

@@ -56,6 +56,9 @@ type Lot struct {
 	Provisional       bool   // until its transaction is classified
 	CreatedAt         time.Time
 	UpdatedAt         *time.Time
+
+	emptiedAt *time.Time // by accounting date, where nothing is left
+	life      int64      // from when it came until then
 }
 
 // Use is what one request took from one lot.

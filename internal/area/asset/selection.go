@@ -56,10 +56,9 @@ func (c Chosen) same(picks []lot.Pick) bool {
 	return true
 }
 
-// Selection gives the lots that were chosen for a transaction, in the order in which they are taken; none where nobody chose. It is a building block.
-func Selection(ctx context.Context, tx *db.Tx, transactionID string) ([]lot.Pick, error) {
-	c, err := selectChosen(ctx, tx, transactionID)
-	return c.Picks, err
+// Selections gives the lots that were chosen for transactions, in the order in which they are taken; none where nobody chose. It is a building block.
+func Selections(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
+	return selectPicks(ctx, tx, transactionIDs)
 }
 
 // Chosen gives the choice for a transaction.

@@ -121,9 +121,18 @@ func selectChosen(ctx context.Context, tx *db.Tx, transactionID string) (Chosen,
 	return c, err
 }
 
+func selectPicks(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
+	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+" FROM lot_selections WHERE organization_id = @org AND transaction_id {any} ORDER BY transaction_id, position", transactionIDs)
+	out := map[string][]lot.Pick{}
+	for _, r := range rows {
+		out[r.TransactionID] = append(out[r.TransactionID], lot.Pick{Lot: r.AssetID, Quantity: r.Quantity})
+	}
+	return out, err
+}
+
 // replaceChosen writes a choice in the place of an earlier one.
 func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
-	if _, err := tx.Exec(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
+	if err := tx.Put(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
 		return err
 	}
 	rows := make([]selectionRow, len(c.Picks))
@@ -141,51 +150,92 @@ func selectChoosing(ctx context.Context, tx *db.Tx, assetID string) ([]int64, er
 
 type lifeRow struct {
 	ID        string     `db:"asset_id"`
+	EntryID   string     `db:"journal_entry_id"`
+	Open      bool       `db:"is_open"`
 	EmptiedAt *time.Time `db:"emptied_at"`
 	Life      int64      `db:"life"`
 	CameAt    *time.Time `db:"came_at"`
-	LastUse   *time.Time `db:"last_use"` // of one that is empty
+	LastUse   *time.Time `db:"last_use"` // among what stays
 }
 
-// settleLives notes when lots were emptied, by which reports find those of a time. What lots became empty or no longer are is known; those whose uses are
-// others, and as many, are looked at too. A lot whose entry is not written yet is taken for one that is not empty, which only costs time.
+// settleLives notes when lots were emptied, by which reports find those of a time. What lots became empty or no longer are is known; those whose uses
+// are others, and as many, are looked at too. It is found out from what is written already before the rest is, so that all of that goes in one message.
 func (c *changes) settleLives(ctx context.Context, tx *db.Tx) error {
+	lots, last := map[string]*Lot{}, map[string]*time.Time{}
+	for i := range c.lots {
+		lots[c.lots[i].ID] = &c.lots[i]
+	}
 	ids := map[string]bool{}
 	for _, u := range c.uses {
-		ids[u.LotID] = true
-	}
-	for _, l := range c.lots {
-		delete(ids, l.ID)
+		ids[u.LotID] = ids[u.LotID] || lots[u.LotID] == nil
+		if at := last[u.LotID]; at == nil || u.AccountingDate.After(*at) {
+			last[u.LotID] = &u.AccountingDate
+		}
 	}
 	for _, id := range c.settled {
 		ids[id] = true
 	}
-	if delete(ids, ""); len(ids) == 0 {
+	maps.DeleteFunc(ids, func(id string, asked bool) bool { return id == "" || !asked })
+	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.emptied_at, l.life,
+	rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.life,
 		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) AS came_at,
-		CASE WHEN l.is_open THEN NULL ELSE (SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) END AS last_use
-		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, slices.Sorted(maps.Keys(ids)))
+		(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id {any}) AS last_use
+		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, c.voided, slices.Sorted(maps.Keys(ids)))
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		life := int64(0)
-		if r.CameAt == nil {
-			r.LastUse = nil
+		if at := last[r.ID]; at != nil && (r.LastUse == nil || at.After(*r.LastUse)) {
+			r.LastUse = at
 		}
-		if r.LastUse != nil {
-			life = calendar.Life(*r.CameAt, *r.LastUse)
-		}
-		if life == r.Life && (life == 0 || r.EmptiedAt.Equal(*r.LastUse)) {
-			continue
-		}
-		if _, err := tx.Exec(ctx, "UPDATE lots SET emptied_at = ?, life = ? WHERE organization_id = @org AND asset_id = ?", r.LastUse, life, r.ID); err != nil {
+		if err := c.settle(ctx, tx, r, lots[r.ID]); err != nil {
 			return err
+		}
+		delete(ids, r.ID)
+	}
+	for id := range ids { // the new ones
+		if l := lots[id]; l != nil && l.RemainingQuantity.IsZero() {
+			l.live(c.came[l.JournalEntryID], last[id])
 		}
 	}
 	return nil
+}
+
+// settle notes it of one lot, with what else is written of it if there is anything.
+func (c *changes) settle(ctx context.Context, tx *db.Tx, r lifeRow, written *Lot) error {
+	l := written
+	if l == nil {
+		l = &Lot{ID: r.ID, JournalEntryID: r.EntryID}
+		for _, n := range c.renamed {
+			if n.from == r.EntryID && slices.Contains(n.tables, "lots") {
+				l.JournalEntryID = n.to
+			}
+		}
+		if r.Open {
+			r.LastUse = nil
+		}
+	} else if !l.RemainingQuantity.IsZero() {
+		r.LastUse = nil
+	}
+	came := c.came[l.JournalEntryID]
+	if l.JournalEntryID == r.EntryID {
+		came = r.CameAt
+	}
+	l.live(came, r.LastUse)
+	if written != nil || l.life == r.Life && (l.life == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) {
+		return nil
+	}
+	return tx.Put(ctx, "UPDATE lots SET emptied_at = ?, life = ? WHERE organization_id = @org AND asset_id = ?", l.emptiedAt, l.life, l.ID)
+}
+
+// live notes from when to when a lot was there. One of which that is not known is taken for one that is not empty, which only costs time.
+func (l *Lot) live(came, emptied *time.Time) {
+	l.emptiedAt, l.life = nil, 0
+	if came != nil && emptied != nil {
+		l.emptiedAt, l.life = emptied, calendar.Life(*came, *emptied)
+	}
 }
 
 // standing tells that an entry counts: it is posted, and neither reversed nor a reversal.

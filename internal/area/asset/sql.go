@@ -50,9 +50,8 @@ func upsertPools(ctx context.Context, tx *db.Tx, pools []pool) error {
 		rows[i] = poolRow{p.Key, p.LegalEntityID, db.OrNull(p.SourceID), db.OrNull(p.LedgerAccountID), p.AssetType, db.OrNull(p.Chain), db.OrNull(p.TokenID), p.Currency,
 			p.Quantity, p.Basis, p.Seq, string(p.LastPlace)}
 	}
-	_, err := db.Upsert(ctx, tx, "lot_pools", rows, `ON CONFLICT (organization_id, pool) DO UPDATE SET
+	return db.Upsert(ctx, tx, "lot_pools", rows, `ON CONFLICT (organization_id, pool) DO UPDATE SET
 		quantity = excluded.quantity, basis = excluded.basis, seq = excluded.seq, last_place = excluded.last_place`)
-	return err
 }
 
 type lotRow struct {
@@ -83,6 +82,8 @@ type lotRow struct {
 	Provisional       bool          `db:"provisional"`
 	CreatedAt         time.Time     `db:"created_at"`
 	UpdatedAt         *time.Time    `db:"updated_at"`
+	EmptiedAt         *time.Time    `db:"emptied_at"`
+	Life              int64         `db:"life"`
 }
 
 func (r lotRow) lot() Lot {
@@ -91,7 +92,7 @@ func (r lotRow) lot() Lot {
 		AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
 		RemainingQuantity: r.RemainingQuantity, CostBasis: r.CostBasis, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: Origin(r.Origin),
 		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending,
-		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, emptiedAt: r.EmptiedAt, life: r.Life,
 	}
 }
 
@@ -103,6 +104,7 @@ func toRow(l Lot) lotRow {
 		l.ID, l.Pool, string(l.Place), l.Seq, l.LegalEntityID, db.OrNull(l.SourceID), l.LedgerAccountID, l.AssetType, db.OrNull(l.Chain), db.OrNull(l.TokenID), l.AcquiredAt,
 		l.Quantity, l.RemainingQuantity, l.CostBasis, l.RemainingBasis, l.Currency, "", l.RemainingQuantity.Sign() > 0, string(l.Origin), db.OrNull(l.ParentID),
 		db.OrNull(l.TransactionID), l.JournalEntryID, db.OrNull(l.OpenedIn), l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
+		l.emptiedAt, l.life,
 	}
 	if r.Open {
 		r.UnitKey = l.RemainingBasis.Quo(l.RemainingQuantity, unitPlaces).SortKey()
@@ -123,21 +125,20 @@ func upsertLots(ctx context.Context, tx *db.Tx, lots []Lot) error {
 	for i, l := range lots {
 		rows[i] = toRow(l)
 	}
-	_, err := db.Upsert(ctx, tx, "lots", rows, `ON CONFLICT (organization_id, asset_id) DO UPDATE SET
+	return db.Upsert(ctx, tx, "lots", rows, `ON CONFLICT (organization_id, asset_id) DO UPDATE SET
 		pool = excluded.pool, place = excluded.place, seq = excluded.seq, legal_entity_id = excluded.legal_entity_id, source_id = excluded.source_id,
 		ledger_account_id = excluded.ledger_account_id, acquired_at = excluded.acquired_at,
 		quantity = excluded.quantity, remaining_quantity = excluded.remaining_quantity, cost_basis = excluded.cost_basis, remaining_basis = excluded.remaining_basis,
 		opened_in = excluded.opened_in, unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin, parent_asset_id = excluded.parent_asset_id,
-		journal_entry_id = excluded.journal_entry_id, basis_pending = excluded.basis_pending, provisional = excluded.provisional, updated_at = excluded.updated_at`)
-	return err
+		journal_entry_id = excluded.journal_entry_id, basis_pending = excluded.basis_pending, provisional = excluded.provisional, updated_at = excluded.updated_at,
+		emptied_at = excluded.emptied_at, life = excluded.life`)
 }
 
 func deleteLots(ctx context.Context, tx *db.Tx, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := tx.Exec(ctx, "DELETE FROM lots WHERE organization_id = @org AND asset_id {any}", ids)
-	return err
+	return tx.Put(ctx, "DELETE FROM lots WHERE organization_id = @org AND asset_id {any}", ids)
 }
 
 const fromLots = " FROM lots WHERE organization_id = @org AND "
@@ -377,15 +378,18 @@ type gainRow struct {
 
 // write brings all changes to the tables.
 func (c *changes) write(ctx context.Context, tx *db.Tx) error {
+	if err := c.settleLives(ctx, tx); err != nil {
+		return err
+	}
 	for _, r := range c.renamed {
 		for _, table := range r.tables {
-			if _, err := tx.Exec(ctx, "UPDATE "+table+" SET journal_entry_id = ? WHERE organization_id = @org AND journal_entry_id = ?", r.to, r.from); err != nil {
+			if err := tx.Put(ctx, "UPDATE "+table+" SET journal_entry_id = ? WHERE organization_id = @org AND journal_entry_id = ?", r.to, r.from); err != nil {
 				return err
 			}
 		}
 	}
 	if len(c.erased) > 0 {
-		if _, err := tx.Exec(ctx, "DELETE"+fromUses+"use_id {any}", c.erased); err != nil {
+		if err := tx.Put(ctx, "DELETE"+fromUses+"use_id {any}", c.erased); err != nil {
 			return err
 		}
 	}
@@ -398,7 +402,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 			byPool[t.pool] = append(byPool[t.pool], string(t.place))
 		}
 		for _, pool := range slices.Sorted(maps.Keys(byPool)) {
-			if _, err := tx.Exec(ctx, "DELETE"+these.from+"pool = ? AND place {any}", pool, byPool[pool]); err != nil {
+			if err := tx.Put(ctx, "DELETE"+these.from+"pool = ? AND place {any}", pool, byPool[pool]); err != nil {
 				return err
 			}
 		}
@@ -409,7 +413,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 		func(ctx context.Context, tx *db.Tx) error { return upsertLots(ctx, tx, c.lots) },
 		func(ctx context.Context, tx *db.Tx) error { return insertTakes(ctx, tx, c.takes) },
 		func(ctx context.Context, tx *db.Tx) error { return insertUses(ctx, tx, c.uses) },
-		c.addPositions, c.addGains, c.settleLives,
+		c.addPositions, c.addGains,
 	} {
 		if err := do(ctx, tx); err != nil {
 			return err
@@ -427,11 +431,10 @@ func (c *changes) addPositions(ctx context.Context, tx *db.Tx) error {
 		}
 		rows = append(rows, positionRow{k.entity, k.source, k.account, k.asset, k.chain, k.token, k.period, p.quantity, p.basis, p.addedQuantity, p.addedBasis, p.lots})
 	}
-	_, err := db.Upsert(ctx, tx, "lot_positions", rows, `ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
+	return db.Upsert(ctx, tx, "lot_positions", rows, `ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_positions.quantity, excluded.quantity), basis = {dec_add}(lot_positions.basis, excluded.basis),
 		added_quantity = {dec_add}(lot_positions.added_quantity, excluded.added_quantity), added_basis = {dec_add}(lot_positions.added_basis, excluded.added_basis),
 		lot_count = lot_positions.lot_count + excluded.lot_count`)
-	return err
 }
 
 func (c *changes) addGains(ctx context.Context, tx *db.Tx) error {
@@ -440,11 +443,10 @@ func (c *changes) addGains(ctx context.Context, tx *db.Tx) error {
 		g := c.gains[k]
 		rows = append(rows, gainRow{k.entity, k.asset, k.source, k.period, g.quantity, g.proceeds, g.fee, g.basis, g.gain, g.loss, g.short, g.long})
 	}
-	_, err := db.Upsert(ctx, tx, "lot_gains", rows, `ON CONFLICT (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id)
+	return db.Upsert(ctx, tx, "lot_gains", rows, `ON CONFLICT (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_gains.quantity, excluded.quantity), proceeds = {dec_add}(lot_gains.proceeds, excluded.proceeds),
 		fee = {dec_add}(lot_gains.fee, excluded.fee), basis = {dec_add}(lot_gains.basis, excluded.basis), gain = {dec_add}(lot_gains.gain, excluded.gain),
 		loss = {dec_add}(lot_gains.loss, excluded.loss), short_term = {dec_add}(lot_gains.short_term, excluded.short_term), long_term = {dec_add}(lot_gains.long_term, excluded.long_term)`)
-	return err
 }
 
 func selectCarries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID string) (bool, error) {
@@ -454,9 +456,8 @@ func selectCarries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountI
 
 // moveUses lets the uses of an entry be of another date.
 func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
-	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND journal_entry_id = ? AND is_correction = ?",
+	return tx.Put(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND journal_entry_id = ? AND is_correction = ?",
 		to.AccountingDate, to.PeriodID, entryID, false)
-	return err
 }
 
 func selectAllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
@@ -473,8 +474,7 @@ func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Use, e
 }
 
 func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) error {
-	_, err := tx.Exec(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start, m.End, m.FromID)
-	return err
+	return tx.Put(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start, m.End, m.FromID)
 }
 
 func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Lot, error) {

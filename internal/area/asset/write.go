@@ -24,6 +24,11 @@ type Ref struct {
 // Write writes down what a replay found. The refs are by the key of an added entry, and the id of one that was there.
 func (r *Replay) Write(ctx context.Context, refs map[string]Ref) error {
 	c := newChanges()
+	for _, ref := range refs {
+		if !ref.Correct {
+			c.came[ref.EntryID] = &ref.AccountingDate
+		}
+	}
 	for _, w := range r.touched {
 		r.note(c, w, refs)
 	}
@@ -91,6 +96,7 @@ func (c *changes) erase(k *taken, entryID string) bool {
 	}
 	for _, u := range own {
 		c.use(u, -1)
+		c.voided = append(c.voided, u.ID)
 	}
 	if len(others) == 0 {
 		if len(own) > 0 {
@@ -136,14 +142,16 @@ type changes struct {
 	uses      []Use
 	deleted   []string
 	lots      []Lot
-	settled   []string // lots that are empty, or were
+	settled   []string              // lots that are empty, or were
+	voided    []string              // uses that are written anew, or are no more
+	came      map[string]*time.Time // by entries that may not be written yet
 	pools     []pool
 	positions map[positionKey]position
 	gains     map[gainKey]gain
 }
 
 func newChanges() *changes {
-	return &changes{positions: map[positionKey]position{}, gains: map[gainKey]gain{}}
+	return &changes{positions: map[positionKey]position{}, gains: map[gainKey]gain{}, voided: []string{}, came: map[string]*time.Time{}}
 }
 
 // rename lets what an entry did be that of another one.
@@ -197,7 +205,7 @@ func (c *changes) session(s *session, now time.Time) {
 			continue
 		}
 		if there {
-			l.CreatedAt = was.CreatedAt
+			l.CreatedAt, l.emptiedAt, l.life = was.CreatedAt, was.emptiedAt, was.life
 			l.UpdatedAt = &now
 		}
 		c.lots = append(c.lots, *l)
@@ -288,8 +296,10 @@ func Renamed(ctx context.Context, tx *db.Tx, was, reversal, to Ref) error {
 		return err
 	}
 	c, over := newChanges(), reversal.PeriodID != was.PeriodID
+	c.came[to.EntryID] = &to.AccountingDate
 	c.renamed = []rename{{was.EntryID, to.EntryID, []string{"lot_takes", "lots"}}}
 	for _, u := range uses {
+		c.settled = append(c.settled, u.LotID)
 		switch {
 		case u.Correction: // it stays where it is booked
 		case over:
@@ -307,6 +317,7 @@ func Renamed(ctx context.Context, tx *db.Tx, was, reversal, to Ref) error {
 		c.renamed[0].tables = append(c.renamed[0].tables, "lot_uses")
 	}
 	for _, l := range lots {
+		c.settled = append(c.settled, l.ID)
 		c.enter(l, reversal.PeriodID, -1)
 		c.enter(l, to.PeriodID, 1)
 	}

@@ -26,9 +26,8 @@ func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 	for _, k := range totals.Keys() {
 		rows = append(rows, row{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
 	}
-	_, err := db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
+	return db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
 		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
-	return err
 }
 
 // DropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
@@ -68,9 +67,8 @@ func AddUnits(ctx context.Context, tx *db.Tx, units Units) error {
 	for _, k := range slices.SortedFunc(maps.Keys(units), compareUnits) {
 		rows = append(rows, unitRow{k.Entity, k.Account, k.Unit, k.Period, units[k].Quantity, units[k].Amount})
 	}
-	_, err := db.Upsert(ctx, tx, "account_units", rows, `ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
+	return db.Upsert(ctx, tx, "account_units", rows, `ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(account_units.quantity, excluded.quantity), amount = {dec_add}(account_units.amount, excluded.amount)`)
-	return err
 }
 
 // AllUnits gives every total of assets and foreign money.

@@ -34,7 +34,7 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := builder{tx: tx, books: b}.again(ctx, stored)
+	e, err := again(ctx, tx, b, stored)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -54,7 +54,12 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p Correc
 		return Made{}, err
 	}
 	q := &request{key: "new", Params: p.over(stored)}
-	if q.event, err = (builder{tx: tx, books: b, draft: entryID}).build(ctx, q.Params, ""); err != nil {
+	m, err := newBuilder(ctx, tx, b, q.Params)
+	if err != nil {
+		return Made{}, err
+	}
+	m.draft = entryID
+	if q.event, err = m.build(ctx, q.Params, ""); err != nil {
 		return Made{}, err
 	}
 	replay := asset.NewReplay(tx, b, loader(b), false)
@@ -115,10 +120,10 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *books.Books, was jo
 	if err != nil {
 		return Made{}, err
 	}
-	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return Made{}, err
 	}
-	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
 		return Made{}, err
 	}
 	if _, err := txn.Save(ctx, tx, q.event.edits(guided.Entry, q.Type)); err != nil {

@@ -7,13 +7,10 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/asset"
-	"github.com/bursarhq/bursar/internal/area/assetpolicy"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/fx"
 	"github.com/bursarhq/bursar/internal/area/price"
 	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -39,9 +36,15 @@ func (e *event) transactions() []txn.Transaction {
 
 // builder makes the input of entries.
 type builder struct {
-	tx    *db.Tx
+	*finds
 	books *books.Books
 	draft string // the entry that is made again
+}
+
+// newBuilder makes one for some requests.
+func newBuilder(ctx context.Context, tx *db.Tx, b *books.Books, ps ...Params) (builder, error) {
+	m := builder{finds: newFinds(tx), books: b}
+	return m, m.gather(ctx, ps)
 }
 
 // build finds everything an entry follows from.
@@ -49,15 +52,12 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 	if err := p.check(m.books, at); err != nil {
 		return nil, err
 	}
-	asked, err := txn.Find(ctx, m.tx, p.TransactionID)
-	if fault.KindOf(err) == fault.NotFound {
-		return nil, fault.MissingAt("transaction", at+"transaction_id")
-	}
+	asked, err := m.transaction(p.TransactionID, at)
 	if err != nil {
 		return nil, err
 	}
 	e := &event{first: asked}
-	if e.partner, err = transfers.Partner(ctx, m.tx, asked); err != nil {
+	if e.partner, err = m.finds.partner(ctx, asked); err != nil {
 		return nil, err
 	}
 	if e.partner != nil && txn.IsInflow(asked.Direction) {
@@ -84,7 +84,7 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 		e.work.LotsOf = e.partner.ID
 	}
 	if len(plan.Takes) > 0 {
-		e.work.Picks, err = asset.Selection(ctx, m.tx, e.first.ID)
+		e.work.Picks, err = m.selection(ctx, e.first.ID)
 	}
 	return e, err
 }
@@ -120,12 +120,8 @@ func (m builder) bookable(t txn.Transaction, at string) error {
 // input gathers what the entry follows from.
 func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
 	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{}, Rates: map[posting.Rate]money.Decimal{}}}
-	own, err := m.owned(ctx, e)
-	if err != nil {
-		return in, err
-	}
 	for _, t := range e.transactions() {
-		leg, fee, err := m.leg(ctx, t, own)
+		leg, fee, err := m.leg(ctx, t)
 		if err != nil {
 			return in, err
 		}
@@ -145,6 +141,7 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 			in.Fees = append(in.Fees, *fee)
 		}
 	}
+	var err error
 	if in.Target, err = m.target(ctx, p, e, at); err != nil {
 		return in, err
 	}
@@ -154,20 +151,6 @@ func (m builder) input(ctx context.Context, p Params, e *event, asked, at string
 		FairValue: first.IntercompanyBasis == entity.BasisAtFairValue, ParkLoans: first.LoansOut == entity.LoansParked,
 	}
 	return in, nil
-}
-
-// owned tells which assets of the event the organization issued itself.
-func (m builder) owned(ctx context.Context, e *event) (map[string]assetpolicy.Policy, error) {
-	var symbols []string
-	for _, t := range e.transactions() {
-		if !money.IsFiat(t.Asset()) && txn.IsInflow(t.Direction) {
-			symbols = append(symbols, t.Asset())
-		}
-	}
-	if len(symbols) == 0 {
-		return nil, nil
-	}
-	return assetpolicy.Of(ctx, m.tx, symbols)
 }
 
 // fits refuses a leg whose account is for another asset.
@@ -188,11 +171,18 @@ func (m builder) fits(leg *posting.Leg, t txn.Transaction, at string) error {
 const shareDigits = 18
 
 // leg is a transaction in the words of rules/posting, and what was paid for it in another asset.
-func (m builder) leg(ctx context.Context, t txn.Transaction, own map[string]assetpolicy.Policy) (*posting.Leg, *posting.Leg, error) {
+func (m builder) leg(ctx context.Context, t txn.Transaction) (*posting.Leg, *posting.Leg, error) {
 	symbol := t.Asset()
 	l := &posting.Leg{
 		Place: posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID},
-		Asset: posting.Asset{Symbol: symbol, Chain: chainOf(t), Lots: !money.IsFiat(symbol), Own: own[symbol].OwnToken}, At: t.At,
+		Asset: posting.Asset{Symbol: symbol, Chain: chainOf(t), Lots: !money.IsFiat(symbol)}, At: t.At,
+	}
+	if l.Asset.Lots && txn.IsInflow(t.Direction) {
+		policy, err := m.policy(ctx, symbol)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.Asset.Own = policy.OwnToken
 	}
 	if t.Quantity != nil {
 		l.Quantity = *t.Quantity
@@ -289,14 +279,14 @@ func (m builder) target(ctx context.Context, p Params, e *event, at string) (pos
 			return t, err
 		}
 	}
-	sources, err := source.OfLedgerAccount(ctx, m.tx, a.ID)
+	sources, err := m.sourcesOf(ctx, a.ID)
 	if err != nil {
 		return t, err
 	}
 	if len(sources) == 1 && sources[0].ID != e.first.Source.ID {
 		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
 	}
-	t.Lots, err = asset.Carries(ctx, m.tx, e.first.Source.LegalEntityID, a.ID)
+	t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID)
 	return t, err
 }
 
@@ -311,11 +301,11 @@ func (m builder) prepare(ctx context.Context, in *posting.Input, e *event) (*pos
 		if err == nil || !asRefusal(err, &r) || r.Reason != posting.MissingRate || try == rateTries {
 			return plan, err
 		}
-		rate, there, failed := fx.Rate(ctx, m.tx, r.Rate.From, r.Rate.To, calendar.DateOf(e.first.At, m.books.Zone))
-		if failed != nil || !there {
+		rate, failed := m.rate(ctx, r.Rate, calendar.DateOf(e.first.At, m.books.Zone))
+		if failed != nil || rate == nil {
 			return nil, errors.Join(failed, err)
 		}
-		in.Books.Rates[r.Rate] = rate
+		in.Books.Rates[r.Rate] = *rate
 	}
 }
 

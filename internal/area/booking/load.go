@@ -42,8 +42,12 @@ func loader(b *books.Books) asset.Loader {
 }
 
 // again finds everything a draft follows from, as it is now.
-func (m builder) again(ctx context.Context, r *bookingRow) (*event, error) {
+func again(ctx context.Context, tx *db.Tx, b *books.Books, r *bookingRow) (*event, error) {
 	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID)}
+	m, err := newBuilder(ctx, tx, b, p)
+	if err != nil {
+		return nil, err
+	}
 	m.draft = r.EntryID
 	return m.build(ctx, p, "")
 }

@@ -85,9 +85,13 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	replay := asset.NewReplay(tx, b, loader(b), false)
 	all := make([]*request, len(ps))
 	taken := map[string]int{} // transactions of this batch
+	m, err := newBuilder(ctx, tx, b, ps...)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range ps {
 		q := &request{Params: p, at: at(i), key: fmt.Sprintf("new %d", i)}
-		if err := s.prepare(ctx, builder{tx: tx, books: b}, q, dry); err != nil {
+		if err := s.prepare(ctx, m, q, dry); err != nil {
 			return nil, err
 		}
 		all[i] = q
@@ -132,10 +136,7 @@ func (s *Service) prepare(ctx context.Context, m builder, q *request, dry bool) 
 		if q.ByHand.TransactionID == "" {
 			return nil
 		}
-		t, err := txn.Find(ctx, m.tx, q.ByHand.TransactionID)
-		if fault.KindOf(err) == fault.NotFound {
-			return fault.MissingAt("transaction", q.at+"transaction_id")
-		}
+		t, err := m.transaction(q.ByHand.TransactionID, q.at)
 		if err != nil {
 			return err
 		}
@@ -280,10 +281,10 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 			refs[q.key] = refOf(e)
 		}
 	}
-	if err := insertBookings(ctx, tx, rows); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return nil, err
 	}
-	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+	if err := insertBookings(ctx, tx, rows); err != nil {
 		return nil, err
 	}
 	if _, err := txn.Save(ctx, tx, edits); err != nil {

@@ -62,8 +62,7 @@ func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, "UPDATE bookings SET input = ? WHERE organization_id = @org AND journal_entry_id = ?", text, entryID)
-	return err
+	return tx.Put(ctx, "UPDATE bookings SET input = ? WHERE organization_id = @org AND journal_entry_id = ?", text, entryID)
 }
 
 func selectBookings(ctx context.Context, tx *db.Tx, entryIDs []string) ([]bookingRow, error) {
@@ -85,8 +84,7 @@ func selectDrafts(ctx context.Context, tx *db.Tx, from time.Time) ([]string, err
 }
 
 func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
-	_, err := tx.Exec(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
-	return err
+	return tx.Put(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
 // copyBooking lets an entry follow from what another one did.

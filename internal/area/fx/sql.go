@@ -37,9 +37,8 @@ func upsert(ctx context.Context, tx *db.Tx, rates []Quotation) error {
 	for i, q := range rates {
 		rows[i] = row{q.Base, q.Quote, q.Date, q.Rate, db.OrNull(q.Source), q.CreatedAt, q.UpdatedAt}
 	}
-	_, err := db.Upsert(ctx, tx, "fx_rates", rows,
+	return db.Upsert(ctx, tx, "fx_rates", rows,
 		"ON CONFLICT (organization_id, base_currency, quote_currency, date) DO UPDATE SET rate = excluded.rate, source = excluded.source, updated_at = excluded.updated_at")
-	return err
 }
 
 func selectBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {

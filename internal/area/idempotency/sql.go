@@ -27,8 +27,7 @@ func find(ctx context.Context, tx *db.Tx, r Request) (row, error) {
 }
 
 func store(ctx context.Context, tx *db.Tx, r Request, status int, answer []byte) error {
-	_, err := tx.Exec(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status, answer, r.keyHash())
-	return err
+	return tx.Put(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status, answer, r.keyHash())
 }
 
 func deleteBefore(ctx context.Context, tx *db.Tx, before time.Time, limit int) (int64, error) {

@@ -51,6 +51,9 @@ func Load(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 
 // LoadSome gives entries with their lines by their ids, whoever asks. It is a building block.
 func LoadSome(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
+	if len(entryIDs) == 0 {
+		return nil, nil
+	}
 	found, err := selectSome(ctx, tx, entryIDs)
 	out := make(map[string]Entry, len(found))
 	for _, e := range found {

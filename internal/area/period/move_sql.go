@@ -89,7 +89,6 @@ func moveEntries(ctx context.Context, tx *db.Tx, s stretch, toID string) (int64,
 }
 
 func updateBounds(ctx context.Context, tx *db.Tx, periods []Period) error {
-	_, err := db.Upsert(ctx, tx, "accounting_periods", periods, `ON CONFLICT (organization_id, accounting_period_id)
+	return db.Upsert(ctx, tx, "accounting_periods", periods, `ON CONFLICT (organization_id, accounting_period_id)
 		DO UPDATE SET start_date_utc = excluded.start_date_utc, end_date_utc = excluded.end_date_utc`)
-	return err
 }

@@ -137,7 +137,7 @@ func keep(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	for i, s := range p.Sightings {
 		sightings[i] = sightingRow(s)
 	}
-	if _, err := db.Upsert(ctx, tx, "spam_sightings", sightings,
+	if err := db.Upsert(ctx, tx, "spam_sightings", sightings,
 		"ON CONFLICT (organization_id, token_hour, source_id) DO UPDATE SET first_at = excluded.first_at, last_at = excluded.last_at"); err != nil {
 		return err
 	}
@@ -145,8 +145,7 @@ func keep(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	for i, b := range p.Bursts {
 		bursts[i] = burstRow{b.Hash, b.Token, int64(b.Transfers)}
 	}
-	_, err := db.Upsert(ctx, tx, "spam_bursts", bursts, "ON CONFLICT (organization_id, hash, token) DO UPDATE SET transfers = excluded.transfers")
-	return err
+	return db.Upsert(ctx, tx, "spam_bursts", bursts, "ON CONFLICT (organization_id, hash, token) DO UPDATE SET transfers = excluded.transfers")
 }
 
 // eachListing and the others walk all there is in the order of their keys, some at a time.

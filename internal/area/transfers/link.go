@@ -76,21 +76,49 @@ func (l Link) untyped(t txn.Transaction) txn.Transaction {
 	return t
 }
 
-// Partner gives the transaction that one is linked to, nil where there is none. It is a building block.
-func Partner(ctx context.Context, tx *db.Tx, t txn.Transaction) (*txn.Transaction, error) {
-	if t.GroupID == "" {
+// Partners gives the transactions that some are linked to, by the ids of those, whoever asks. It is a building block.
+func Partners(ctx context.Context, tx *db.Tx, of []txn.Transaction) (map[string]txn.Transaction, error) {
+	var groups []string
+	asked := map[string]txn.Transaction{}
+	for _, t := range of {
+		asked[t.ID] = t
+		if t.GroupID != "" {
+			groups = append(groups, t.GroupID)
+		}
+	}
+	if len(groups) == 0 {
 		return nil, nil
 	}
-	links, err := selectGroups(ctx, tx, []string{t.GroupID})
+	links, err := selectGroups(ctx, tx, groups)
 	if err != nil {
 		return nil, err
 	}
+	var ids []string
 	for _, l := range links {
-		if l.TransactionID == t.ID {
-			continue
+		if _, there := asked[l.TransactionID]; !there {
+			ids = append(ids, l.TransactionID)
 		}
-		other, err := txn.Find(ctx, tx, l.TransactionID)
-		return &other, err
 	}
-	return nil, nil
+	if len(ids) > 0 {
+		others, err := txn.Some(ctx, tx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range others {
+			asked[t.ID] = t
+		}
+	}
+	members := map[string][]string{}
+	for _, l := range links {
+		members[l.GroupID] = append(members[l.GroupID], l.TransactionID)
+	}
+	out := map[string]txn.Transaction{}
+	for _, t := range of {
+		for _, id := range members[t.GroupID] {
+			if other, there := asked[id]; there && id != t.ID {
+				out[t.ID] = other
+			}
+		}
+	}
+	return out, nil
 }

@@ -81,8 +81,7 @@ func refuse(ctx context.Context, tx *db.Tx, links []Link) error {
 	for _, r := range sides {
 		rows = append(rows, *r)
 	}
-	_, err := db.Upsert(ctx, tx, "transfer_refusals", rows, "ON CONFLICT (organization_id, out_id, in_id) DO NOTHING")
-	return err
+	return db.Upsert(ctx, tx, "transfer_refusals", rows, "ON CONFLICT (organization_id, out_id, in_id) DO NOTHING")
 }
 
 // selectRefusals gives what people said does not belong together, by the outflow. They are as many as people can say.
@@ -166,8 +165,7 @@ type markRow struct {
 
 // mark says that all up to a number were matched, unless more were.
 func mark(ctx context.Context, tx *db.Tx, number int64) error {
-	_, err := db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}}, "ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
-	return err
+	return db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}}, "ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
 }
 
 // memberRow is a transaction that has a group.

@@ -36,6 +36,13 @@ func LooseFrom(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose
 
 // Some gives transactions by their ids, in no order, except those that are deleted, whoever asks. It is a building block.
 func Some(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+	if len(ids) == 1 {
+		t, err := selectOne(ctx, tx, ids[0])
+		if fault.KindOf(err) == fault.NotFound {
+			return nil, nil
+		}
+		return []Transaction{t}, err
+	}
 	return selectSome(ctx, tx, ids)
 }
 

@@ -150,12 +150,11 @@ func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 	slices.SortFunc(rows, func(a, b countedRow) int {
 		return cmp.Or(cmp.Compare(a.Facet, b.Facet), cmp.Compare(a.Value, b.Value), cmp.Compare(a.SourceID, b.SourceID), cmp.Compare(a.Status, b.Status))
 	})
-	_, err := db.Upsert(ctx, tx, "transaction_counts", rows, "ON CONFLICT (organization_id, facet, value, source_id, status) DO UPDATE SET count = transaction_counts.count + excluded.count")
+	err := db.Upsert(ctx, tx, "transaction_counts", rows, "ON CONFLICT (organization_id, facet, value, source_id, status) DO UPDATE SET count = transaction_counts.count + excluded.count")
 	if err != nil || !fewer {
 		return err
 	}
-	_, err = tx.Exec(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
-	return err
+	return tx.Put(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
 }
 
 // selectExternal gives the ids of the transactions that a source has told of under some of its own ids.
@@ -198,22 +197,27 @@ func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Tran
 	return out, nil
 }
 
+// present leaves out what is deleted. A database without figures might rather go through all that is not, if it knew of that.
+func present(rows []row) []row {
+	return slices.DeleteFunc(rows, func(r row) bool { return r.Shelf >= deleted })
+}
+
 // selectSome gives transactions by their ids, in no order.
 func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any} AND {unindexed}shelf < ?", ids, deleted)
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any}", ids)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, tx, rows, nil)
+	return read(ctx, tx, present(rows), nil)
 }
 
 // selectOne names just one id: of many, a database without figures might rather go through all that the organization has.
 func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id = ? AND {unindexed}shelf < ?", transactionID, deleted)
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id = ?", transactionID)
 	if err != nil {
 		return Transaction{}, err
 	}
-	found, err := read(ctx, tx, rows, nil)
+	found, err := read(ctx, tx, present(rows), nil)
 	if err == nil && len(found) == 0 {
 		err = fault.Missing(noun)
 	}
@@ -245,15 +249,14 @@ func selectEntities(ctx context.Context, tx *db.Tx, ids []string) ([]string, err
 
 func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 	r := toRow(t)
-	_, err := tx.Exec(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?, type_before_spam = ?, status = ?,
+	return tx.Put(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?, type_before_spam = ?, status = ?,
 		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
 		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
-	return err
 }
 
 func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
 	if len(before.TagIDs) > 0 {
-		if _, err := tx.Exec(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}", before.ID, before.TagIDs); err != nil {
+		if err := tx.Put(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}", before.ID, before.TagIDs); err != nil {
 			return err
 		}
 	}
@@ -261,15 +264,14 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 }
 
 func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
-	if _, err := tx.Exec(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
+	if err := tx.Put(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
+	if err := tx.Put(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
 		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ?)`, sourceID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
-	return err
+	return tx.Put(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
 }
 
 // selectTexts gives what is searched of some of the latest transactions.
