@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -73,13 +74,15 @@ var suite = []struct {
 	{"matcher", measureMatcher},
 	{"classify-sqlite", measureClassifySQLite},
 	{"classify-postgres", measureClassifyPostgres},
+	{"memory-sqlite", measureMemorySQLite},
+	{"memory-postgres", measureMemoryPostgres},
 }
 
 func main() { os.Exit(run()) }
 
 func run() int {
 	quick := flag.Bool("quick", false, "measure for a short time; figures vary more")
-	only := flag.String("only", "", "run one measurement: "+strings.Join(names(), ", "))
+	only := flag.String("only", "", "run one measurement, or those of a name on both databases: "+strings.Join(names(), ", "))
 	constant := flag.Bool(constantFlag, false, "serve a constant, for the comparison with a bare server; used by bench itself")
 	flag.Parse()
 	if *constant {
@@ -112,12 +115,12 @@ func names() []string {
 }
 
 func known(name string) bool {
-	for _, n := range names() {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names(), func(n string) bool { return wanted(n, name) })
+}
+
+// wanted tells whether a measurement is among those asked for: lots are lots-sqlite and lots-postgres.
+func wanted(name, only string) bool {
+	return only == "" || name == only || strings.HasPrefix(name, only+"-") && (strings.HasSuffix(name, "-sqlite") || strings.HasSuffix(name, "-postgres"))
 }
 
 // measure runs the suite, prints the table and tells how many figures missed their target.
@@ -134,7 +137,7 @@ func measure(ctx context.Context, quick bool, only string) (failed int, err erro
 	began := time.Now()
 	var table []figure
 	for _, s := range suite {
-		if only != "" && only != s.name {
+		if !wanted(s.name, only) {
 			continue
 		}
 		figures, err := s.measure(b)

@@ -22,7 +22,7 @@ type itemRow struct {
 
 func selectItems(ctx context.Context, tx *db.Tx) ([]itemRow, error) {
 	return db.All[itemRow](ctx, tx, `SELECT c.item_id, c.versions, c.first, c.last, v.size AS last_size, v.deleted AS last_deleted, c.item_id < 'rul_' AS is_document,
-			coalesce(d.version, r.version) AS current, coalesce(d.size, 0) AS size, d.deleted_at IS NOT NULL AS gone FROM
+			coalesce(d.version, r.version) AS current, coalesce(d.size, 0) AS size, coalesce(d.gone, 1 = 0) AS gone FROM
 		(SELECT item_id, count(*) AS versions, min(version) AS first, max(version) AS last FROM memory_versions WHERE organization_id = @org GROUP BY item_id) AS c
 		JOIN memory_versions v ON v.organization_id = @org AND v.item_id = c.item_id AND v.version = c.last
 		LEFT JOIN memory_documents d ON d.organization_id = @org AND d.document_id = c.item_id

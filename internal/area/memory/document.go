@@ -123,7 +123,7 @@ type entry struct {
 }
 
 // there tells whether there is a file at the path now.
-func (e entry) there() bool { return e.Version > 0 && e.DeletedAt == nil }
+func (e entry) there() bool { return e.Version > 0 && !e.Gone }
 
 // expected refuses to change a file that is not at the version its writer saw.
 func (e entry) expected(version *string) error {
@@ -149,14 +149,12 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 	if err != nil {
 		return err
 	}
-	after.Size, after.DeletedAt = v.Size, nil
+	after.Size, after.Gone = v.Size, v.Deleted
 	c := audit.Change{Action: "memory.updated", ResourceType: "memory", ResourceID: e.Path}
 	if e.there() {
 		c.Before = e.facts()
 	}
-	if v.Deleted {
-		after.DeletedAt = &v.CreatedAt
-	} else {
+	if !v.Deleted {
 		facts, sum := after.facts(), sha256.Sum256([]byte(v.Content))
 		facts["rationale"], facts["sha256"] = v.Rationale, hex.EncodeToString(sum[:])
 		c.After = facts

@@ -3,18 +3,17 @@ package memory
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
 type documentRow struct {
-	Path      string     `db:"path"`
-	ID        string     `db:"document_id"`
-	Version   int64      `db:"version"`
-	Size      int64      `db:"size"`
-	DeletedAt *time.Time `db:"deleted_at"`
+	Path    string `db:"path"`
+	ID      string `db:"document_id"`
+	Version int64  `db:"version"`
+	Size    int64  `db:"size"`
+	Gone    bool   `db:"gone"`
 }
 
 var selectDocuments = "SELECT " + db.Columns[documentRow]() + " FROM memory_documents WHERE organization_id = @org"
@@ -35,7 +34,12 @@ func selectPath(ctx context.Context, tx *db.Tx, documentID string) (string, erro
 
 // selectThere lists the files at a path, or below one that ends in a slash, or all; from a path on, or behind it.
 func selectThere(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit int) ([]documentRow, error) {
-	s := db.Select(selectDocuments).And("deleted_at IS NULL")
+	s := q.there(shared)
+	return db.All[documentRow](ctx, tx, s.Then("ORDER BY path LIMIT ?", limit), s.Args...)
+}
+
+func (q listQuery) there(shared bool) *db.Query {
+	s := db.Select(selectDocuments).And("gone = ?", false)
 	switch {
 	case strings.HasSuffix(q.path, "/"): // 0 is the character behind the slash
 		s.And("path > ? AND path < ?", q.path, strings.TrimSuffix(q.path, "/")+"0")
@@ -55,7 +59,7 @@ func selectThere(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit
 		}
 		s.And("(" + strings.Join(conditions, " OR ") + ")")
 	}
-	return db.All[documentRow](ctx, tx, s.Then("ORDER BY path LIMIT ?", limit), s.Args...)
+	return s
 }
 
 type contentRow struct {
@@ -64,15 +68,16 @@ type contentRow struct {
 	Frontmatter *string `db:"frontmatter"`
 }
 
-// selectContents gives what some files hold now.
+// selectHeld gives what some files hold now. SQLite joins in the order that CROSS says: it would go through every file otherwise.
+const selectHeld = `SELECT d.document_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_documents d CROSS JOIN memory_versions v
+	WHERE d.organization_id = @org AND d.document_id = w.value AND v.organization_id = @org AND v.item_id = d.document_id AND v.version = d.version`
+
 func selectContents(ctx context.Context, tx *db.Tx, ids []string) ([]contentRow, error) {
-	return db.All[contentRow](ctx, tx, `SELECT d.document_id, v.content, v.frontmatter FROM memory_documents d
-		JOIN memory_versions v ON v.organization_id = d.organization_id AND v.item_id = d.document_id AND v.version = d.version
-		WHERE d.organization_id = @org AND d.document_id {any}`, ids)
+	return db.All[contentRow](ctx, tx, selectHeld, ids)
 }
 
 func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
 	_, err := db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
-		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, size = excluded.size, deleted_at = excluded.deleted_at")
+		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, size = excluded.size, gone = excluded.gone")
 	return err
 }

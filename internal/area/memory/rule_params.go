@@ -127,7 +127,7 @@ func (p RuleParams) classification(t *texts, r *Rule) {
 	r.AssetType = t.take("asset_type", p.AssetType, AssetTypeMax)
 	if p.MemoContains == nil && p.ProviderCategory == nil && p.Merchant == nil && p.Address == nil && p.AssetType == nil {
 		for _, name := range matchFields {
-			t.faults.Addf(name, "must be given, or another of %s: a rule without any would match everything", strings.Join(matchFields, ", "))
+			t.faults.Addf(name, "is required, or another of %s", strings.Join(matchFields, ", "))
 		}
 	}
 	r.Direction = classify.Direction(t.choose("direction", p.Direction, string(classify.Any), string(classify.Deposit), string(classify.Withdrawal)))

@@ -36,8 +36,10 @@ func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
 }
 
 func selectRevision(ctx context.Context, tx *db.Tx) (int64, error) {
-	return db.One[int64](ctx, tx, "revision", "SELECT coalesce(max(revision), 0) FROM memory_versions WHERE organization_id = @org")
+	return db.One[int64](ctx, tx, "revision", lastRevision)
 }
+
+const lastRevision = "SELECT coalesce(max(revision), 0) FROM memory_versions WHERE organization_id = @org"
 
 // ruleRow is a rule that is there, or was, with what one of its versions says.
 type ruleRow struct {
@@ -58,13 +60,15 @@ func selectRulePage(ctx context.Context, tx *db.Tx, above string, limit int) ([]
 	return db.All[ruleRow](ctx, tx, selectRules+" AND r.rule_id > ? ORDER BY r.rule_id LIMIT ?", above, limit)
 }
 
-// selectRulesAt gives every rule as it was at a revision. Ids of rules lie between rul_ and rul`.
+// rulesAt gives every rule as it was at a revision. Ids of rules lie between rul_ and rul`, and SQLite joins in the order that CROSS says.
+const rulesAt = "SELECT v.item_id AS rule_id, v.version, v.content, v.created_at FROM " +
+	"(SELECT item_id, max(version) AS version FROM memory_versions " +
+	"WHERE organization_id = @org AND item_id > 'rul_' AND item_id < 'rul`' AND revision <= ? GROUP BY item_id) AS l " +
+	"CROSS JOIN memory_versions v " +
+	"WHERE v.organization_id = @org AND v.item_id = l.item_id AND v.version = l.version AND NOT v.deleted ORDER BY l.item_id"
+
 func selectRulesAt(ctx context.Context, tx *db.Tx, revision int64) ([]ruleRow, error) {
-	return db.All[ruleRow](ctx, tx, `SELECT v.item_id AS rule_id, v.version, v.content, v.created_at FROM
-		(SELECT item_id, max(version) AS version FROM memory_versions
-			WHERE organization_id = @org AND item_id > 'rul_' AND item_id < 'rul`+"`"+`' AND revision <= ? GROUP BY item_id) AS l
-		JOIN memory_versions v ON v.organization_id = @org AND v.item_id = l.item_id AND v.version = l.version
-		WHERE NOT v.deleted ORDER BY v.item_id`, revision)
+	return db.All[ruleRow](ctx, tx, rulesAt, revision)
 }
 
 type ruleKeyRow struct {
@@ -91,8 +95,10 @@ func selectLastVersion(ctx context.Context, tx *db.Tx, itemID string) (int64, er
 
 // selectSizes gives how large versions are, downward from one.
 func selectSizes(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]int64, error) {
-	return db.All[int64](ctx, tx, "SELECT size FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version <= ? ORDER BY version DESC LIMIT ?", itemID, from, limit)
+	return db.All[int64](ctx, tx, sizesDown, itemID, from, limit)
 }
+
+const sizesDown = "SELECT size FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version <= ? ORDER BY version DESC LIMIT ?"
 
 // selectVersions gives versions from one up to another, the newest first.
 func selectVersions(ctx context.Context, tx *db.Tx, itemID string, from, to int64) ([]versionRow, error) {

@@ -189,8 +189,8 @@ func scalar(n *yaml.Node) any {
 		if jsonNumber.MatchString(n.Value) {
 			return json.Number(n.Value)
 		}
-		var v int64
-		if n.Decode(&v) == nil {
+		var v int64 // of which YAML has more spellings
+		if n.ShortTag() == "!!int" && n.Decode(&v) == nil {
 			return v
 		}
 	}

@@ -24,7 +24,7 @@ func IsFirm(ctx context.Context, tx *db.Tx) (bool, error) {
 
 // becomeFirm notes that an organization has clients from now on. The firm itself says so, because no question about one organization may look into others.
 func (s *Service) becomeFirm(ctx context.Context, organizationID string) error {
-	missing := fault.MissingAt("firm", "firm")
+	missing := fault.Missing("firm")
 	if !id.Valid(id.Organization, organizationID) {
 		return missing
 	}

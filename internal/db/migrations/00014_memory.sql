@@ -4,18 +4,19 @@
 ALTER TABLE organizations ADD COLUMN firm_organization_id {text};
 ALTER TABLE organizations ADD COLUMN firm_since {timestamp};
 
--- Every path there ever was. The id stands for it where a path would be too long; version is the last there was, and goes on after a deletion.
+-- Every path there ever was. The id stands for it where a path would be too long; version is the last there was, and goes on after a deletion. Paths whose
+-- file is gone are kept apart in the key, so that however many they are, nobody goes through them to those that are there.
 CREATE TABLE memory_documents (
     organization_id {text} NOT NULL REFERENCES organizations (organization_id) ON DELETE RESTRICT,
     path            {text} NOT NULL,
     document_id     {text} NOT NULL,
     version         {integer} NOT NULL,
     size            {integer} NOT NULL,
-    deleted_at      {timestamp},
-    PRIMARY KEY (organization_id, path)
+    gone            {boolean} NOT NULL,
+    PRIMARY KEY (organization_id, gone, path)
 ) {clustered};
+CREATE UNIQUE INDEX memory_documents_by_path ON memory_documents (organization_id, path);
 CREATE UNIQUE INDEX memory_documents_by_id ON memory_documents (organization_id, document_id);
-CREATE INDEX memory_documents_there ON memory_documents (organization_id, path) WHERE deleted_at IS NULL;
 
 -- The rules that are there now, with what they refer to. What they say is in their last version.
 CREATE TABLE memory_rules (

@@ -1,0 +1,59 @@
+package memory
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// What is asked of one document or rule must be found by its whole key, however many others there are. SQLite tells its plans without data; what
+// PostgreSQL makes of them is measured by bench.
+func TestNothingIsFoundByGoingThroughTheRest(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.SQLite(t))
+	for name, c := range map[string]struct {
+		text string
+		args []any
+		want []string
+	}{
+		"a path":         {selectDocuments + " AND path = ?", []any{"a"}, []string{"memory_documents_by_path (organization_id=? AND path=?)"}},
+		"an id":          {"SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?", []any{"a"}, []string{"memory_documents_by_id (organization_id=? AND document_id=?)"}},
+		"one file":       {listQuery{path: "a"}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1}, []string{"path=?)"}},
+		"all files":      {listQuery{}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, 1}, []string{"PRIMARY KEY (organization_id=? AND gone=?)"}},
+		"below, behind":  {listQuery{path: "a/", after: "a/b"}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", "a", "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>? AND path<?)"}},
+		"shared, behind": {listQuery{after: "a/b"}.there(true).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>?)"}},
+		"contents":       {selectHeld, []any{[]string{"a"}}, []string{"memory_documents_by_id (organization_id=? AND document_id=?)", "(organization_id=? AND item_id=? AND version=?)"}},
+		"the revision":   {lastRevision, nil, []string{"memory_versions_by_revision (organization_id=?)"}},
+		"sizes":          {sizesDown, []any{"a", 1, 1}, []string{"(organization_id=? AND item_id=? AND version<?)"}},
+		"a rule":         {selectRules + " AND r.rule_id = ?", []any{"a"}, []string{"PRIMARY KEY (organization_id=? AND rule_id=?)", "(organization_id=? AND item_id=? AND version=?)"}},
+		"rules then":     {rulesAt, []any{1}, []string{"(organization_id=? AND item_id>? AND item_id<?)", "(organization_id=? AND item_id=? AND version=?)"}},
+	} {
+		err := d.Read(t.Context(), "org_x", func(ctx context.Context, tx *db.Tx) error {
+			type step struct {
+				ID     int64  `db:"id"`
+				Parent int64  `db:"parent"`
+				Unused int64  `db:"notused"`
+				Detail string `db:"detail"`
+			}
+			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN "+c.text, c.args...)
+			at := 0
+			for _, s := range steps {
+				if at < len(c.want) && strings.Contains(s.Detail, c.want[at]) {
+					at++
+				} else if strings.Contains(s.Detail, "SEARCH") || strings.Contains(s.Detail, "AUTOMATIC") || strings.HasPrefix(s.Detail, "SCAN memory") {
+					t.Errorf("%s: %s", name, s.Detail)
+				}
+			}
+			if at < len(c.want) {
+				t.Errorf("%s: %+v lacks %q", name, steps, c.want[at])
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
