@@ -1,8 +1,5 @@
 package imports
 
-// Lease is how long an import waits for whoever is at it.
-const Lease = lease
-
 // Convert makes of a record what its source tells.
 var Convert = convert
 

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/head"
 	"github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/task"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
@@ -24,38 +22,33 @@ const (
 	batchRecords = 2000
 	batchRows    = 10_000
 	batchFaults  = 2000
-	// lease is how long an import waits for whoever is at it and says nothing; it is renewed much more often.
-	lease      = 8 * time.Second
-	renewEvery = 2 * time.Second
-	// triesMax is how often an import is taken up without getting any further before it fails.
-	triesMax = 20
 )
 
-// ErrTaken says that somebody else is at an import, or was before this one could be.
-var ErrTaken = errors.New("imports: somebody else is at it")
+// kind is where imports stand for whoever does them.
+var kind = task.Kind{Noun: noun, Table: "imports", Key: "import_id"}
 
-// Run takes an import up where it is and reads it to its end, telling each batch. It gives ErrTaken where somebody else does. Another error means
+// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrTaken where somebody else does. Another error means
 // that it could not go on: the import stays as it is and goes on when it is taken up again, unless it has failed, which is no error here.
 func (s *Service) Run(ctx context.Context, organizationID, importID string, progress func(Import)) (i Import, err error) {
-	w, err := s.take(ctx, organizationID, importID)
+	claim, err := kind.Take(ctx, s.db, organizationID, importID)
 	if err != nil {
 		return Import{}, err
 	}
-	ctx, cancel := context.WithCancelCause(actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID}))
-	var held sync.WaitGroup
-	held.Go(func() { s.hold(ctx, organizationID, importID, w.claim, cancel) })
-	defer func() {
-		cancel(nil)
-		held.Wait()
-		w.release(ctx)
-	}()
-	err = w.read(ctx, progress)
-	if lost := context.Cause(ctx); errors.Is(lost, ErrTaken) {
-		err = lost
-	}
-	if fault.KindOf(err) == fault.Invalid || w.tries > triesMax && err != nil && !errors.Is(err, ErrTaken) && !errors.Is(err, context.Canceled) {
-		err = w.fail(ctx, err)
-	}
+	w := &work{s: s, Claim: claim}
+	err = claim.Work(ctx, func(ctx context.Context) error {
+		err := s.db.ReadOne(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+			w.Import, err = find(ctx, tx, importID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID})
+		if err = w.read(ctx, progress); claim.Hopeless(err) && !errors.Is(context.Cause(ctx), task.ErrTaken) {
+			err = w.fail(ctx, err)
+		}
+		return err
+	}, func() bool { return w.Status.Ended() })
 	if err == nil {
 		err = s.clear(ctx, organizationID, importID)
 	}
@@ -65,80 +58,21 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 // work is an import and the claim on it.
 type work struct {
 	Import
-	s              *Service
-	organizationID string
-	claim          string
-	tries          int64
-}
-
-func (s *Service) take(ctx context.Context, organizationID, importID string) (*work, error) {
-	w := &work{s: s, organizationID: organizationID}
-	err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-		w.claim = tx.NewID(id.Import) // any text that nobody else has
-		ours, err := take(ctx, tx, importID, w.claim, tx.Now().Add(lease))
-		if err != nil {
-			return err
-		}
-		r, err := findRow(ctx, tx, importID)
-		if err == nil && !ours {
-			return ErrTaken
-		}
-		if err != nil {
-			return err
-		}
-		w.tries = r.Tries
-		w.Import, err = r.imported()
-		return err
-	})
-	return w, err
-}
-
-// hold keeps a claim while the work goes on, and ends the work when it is lost.
-func (s *Service) hold(ctx context.Context, organizationID, importID, claim string, lost context.CancelCauseFunc) {
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-			ours, err := renew(ctx, tx, importID, claim, tx.Now().Add(lease))
-			if err == nil && !ours {
-				err = ErrTaken
-			}
-			return err
-		})
-		if errors.Is(err, ErrTaken) { // a database that does not answer is tried again: whoever takes the import over keeps the next batch from being written
-			lost(err)
-			return
-		}
-	}
-}
-
-// release lets others take the import up at once, or, when it did not get far, after a while that grows.
-func (w *work) release(ctx context.Context) {
-	if w.Status.Ended() {
-		return
-	}
-	_ = w.s.db.Write(context.WithoutCancel(ctx), w.organizationID, func(ctx context.Context, tx *db.Tx) error { // else the claim ends by itself
-		_, err := renew(ctx, tx, w.ID, w.claim, tx.Now().Add(time.Duration(w.tries-1)*time.Second-time.Millisecond))
-		return err
-	})
+	*task.Claim
+	s *Service
 }
 
 // read goes through the file from its start, past the rows that are in already, and takes the others in.
 func (w *work) read(ctx context.Context, progress func(Import)) error {
 	var src source.Source
-	err := w.s.db.ReadOne(ctx, w.organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := w.s.db.ReadOne(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 		src, err = w.source(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	in, err := intake.Open(&chunks{ctx: ctx, db: w.s.db, organizationID: w.organizationID, importID: w.ID}, options(w.FileName, w.Mapping, src))
+	in, err := intake.Open(&chunks{ctx: ctx, db: w.s.db, organizationID: w.OrganizationID, importID: w.Import.ID}, options(w.FileName, w.Mapping, src))
 	if err != nil {
 		return err
 	}
@@ -218,7 +152,7 @@ func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping,
 // put adds what a batch tells and says how far the import is, in one transaction.
 func (w *work) put(ctx context.Context, b batch) error {
 	after := w.Import
-	err := w.s.db.WriteAlone(ctx, w.organizationID, func(ctx context.Context, tx *db.Tx) error {
+	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := head.Lock(ctx, tx); err != nil { // nobody deletes the source from here on
 			return err
 		}
@@ -236,13 +170,14 @@ func (w *work) put(ctx context.Context, b batch) error {
 		}
 		after = w.Import
 		after.add(b, outcomes)
-		if err := insertFaults(ctx, tx, w.ID, keep(w.Counts.Faults, b.faults)); err != nil {
+		if err := insertFaults(ctx, tx, w.Import.ID, keep(w.Counts.Faults, b.faults)); err != nil {
 			return err
 		}
 		return w.advance(ctx, tx, after)
 	})
 	if err == nil {
-		w.Import, w.tries = after, 1
+		w.Import = after
+		w.Further()
 	}
 	return err
 }
@@ -272,9 +207,9 @@ func keep(before int64, faults []intake.Fault) (out []Fault) {
 }
 
 func (w *work) advance(ctx context.Context, tx *db.Tx, after Import) error {
-	ours, err := advance(ctx, tx, after, w.claim)
+	ours, err := advance(ctx, tx, after, w.Text)
 	if err == nil && !ours {
-		err = ErrTaken
+		err = task.ErrTaken
 	}
 	return err
 }
@@ -284,20 +219,20 @@ func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Import
 	failed.Status, failed.Error = Failed, because.Error()
 	if fault.KindOf(because) != fault.Invalid {
-		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and if that fails too, look into the log of the service", w.tries)
+		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and if that fails too, look into the log of the service", w.Tries)
 	}
 	return w.end(ctx, failed, "import.failed")
 }
 
 func (w *work) end(ctx context.Context, ended Import, action string) error {
 	before := w.Import
-	err := w.s.db.Write(ctx, w.organizationID, func(ctx context.Context, tx *db.Tx) error {
+	err := w.s.db.Write(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
 		ended.FinishedAt = &now
 		if err := w.advance(ctx, tx, ended); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.ID, Before: before.facts(), After: ended.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Import.ID, Before: before.facts(), After: ended.facts()})
 		return nil
 	})
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/imports"
+	"github.com/bursarhq/bursar/internal/area/task"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -43,12 +44,12 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 				c.exec(t, "UPDATE imports SET claim = 'somebody' WHERE organization_id = @org")
 			}
 		})
-		if !errors.Is(err, imports.ErrTaken) {
+		if !errors.Is(err, task.ErrTaken) {
 			t.Fatal(err)
 		}
 		c.check(t)
 		c.hasAll(t, 3*batch)
-		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, imports.ErrTaken) {
+		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrTaken) {
 			t.Fatalf("somebody is at it: %v", err)
 		}
 		// Somebody died. What follows adds the rest and nothing twice.
@@ -58,7 +59,7 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 		c.hasAll(t, rows)
-		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, imports.ErrTaken) {
+		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrTaken) {
 			t.Errorf("one that is over runs again: %v", err)
 		}
 	})
@@ -83,7 +84,7 @@ func TestHalvesAtOnceAndCopiesOnSeveralNodesAddEachTransactionOnce(t *testing.T)
 			for _, i := range all {
 				wg.Go(func() { // each import is wanted by both nodes
 					done, err := s.Run(context.Background(), c.org.Organization.ID, i.ID, nil)
-					if errors.Is(err, imports.ErrTaken) {
+					if errors.Is(err, task.ErrTaken) {
 						return
 					}
 					if err != nil || done.Status != imports.Completed {
@@ -113,7 +114,7 @@ func TestARunnerTakesUpWhatWaitsAndWhatADeadNodeLeft(t *testing.T) {
 		d := dbtest.Open(t, config)
 		c := found(t, d)
 		fresh, left := c.begin(t, "fresh.csv", statement(0, 10), nil), c.begin(t, "left.csv", statement(10, 20), nil)
-		c.exec(t, "UPDATE imports SET status = 'running', claim = 'dead', claimed_until = ? WHERE organization_id = @org AND import_id = ?", now.Now().Add(imports.Lease), left.ID)
+		c.exec(t, "UPDATE imports SET status = 'running', claim = 'dead', claimed_until = ? WHERE organization_id = @org AND import_id = ?", now.Now().Add(task.Lease), left.ID)
 		runner := imports.NewRunner(c.Service, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(context.Background())
 		var wg sync.WaitGroup
@@ -128,7 +129,7 @@ func TestARunnerTakesUpWhatWaitsAndWhatADeadNodeLeft(t *testing.T) {
 		if ended(left.ID) {
 			t.Error("an import was taken from somebody who may still be at it")
 		}
-		now.Advance(imports.Lease + time.Second)
+		now.Advance(task.Lease + time.Second)
 		runner.Wake()
 		await(t, func() bool { return ended(left.ID) })
 		c.hasAll(t, 20)

@@ -7,20 +7,6 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// take claims an import that nobody is at, and tells whether that came about.
-func take(ctx context.Context, tx *db.Tx, importID, claim string, until time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', claim = ?, claimed_until = ?, tries = tries + 1, started_at = coalesce(started_at, ?)
-		WHERE organization_id = @org AND import_id = ? AND status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)`,
-		claim, until, tx.Now(), importID, tx.Now())
-	return n == 1, err
-}
-
-// renew keeps a claim, and tells whether it was still there.
-func renew(ctx context.Context, tx *db.Tx, importID, claim string, until time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, "UPDATE imports SET claimed_until = ? WHERE organization_id = @org AND import_id = ? AND claim = ?", until, importID, claim)
-	return n == 1, err
-}
-
 // advance writes how far an import came or how it ended, if the claim is still there.
 func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, error) {
 	c := i.Counts
@@ -30,16 +16,10 @@ func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, erro
 	return n == 1, err
 }
 
-// waiting is an import that somebody should take up.
-type waiting struct {
+// leftover is an import of which something is left that should not be.
+type leftover struct {
 	OrganizationID string `db:"organization_id"`
 	ID             string `db:"import_id"`
-}
-
-// selectWaiting lists imports that nobody is at, the oldest first.
-func selectWaiting(ctx context.Context, tx *db.Tx, limit int) ([]waiting, error) {
-	return db.All[waiting](ctx, tx, `SELECT organization_id, import_id FROM imports WHERE status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)
-		ORDER BY created_at LIMIT ?`, tx.Now(), limit)
 }
 
 // giveUpBefore keeps uploads from becoming imports that should long have.
@@ -49,8 +29,8 @@ func giveUpBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
 }
 
 // selectLeftovers lists imports of which there is more than should be: pieces of a file that nobody reads any more, and uploads that were given up.
-func selectLeftovers(ctx context.Context, tx *db.Tx) ([]waiting, error) {
-	return db.All[waiting](ctx, tx, `SELECT DISTINCT c.organization_id, c.import_id FROM import_chunks c
+func selectLeftovers(ctx context.Context, tx *db.Tx) ([]leftover, error) {
+	return db.All[leftover](ctx, tx, `SELECT DISTINCT c.organization_id, c.import_id FROM import_chunks c
 		WHERE NOT EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = c.organization_id AND i.import_id = c.import_id AND `+needed+`)
 		UNION SELECT u.organization_id, u.import_id FROM imports u WHERE u.status = 'uploading' AND u.claim IS NOT NULL`)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/imports"
 	sources "github.com/bursarhq/bursar/internal/area/source"
+	"github.com/bursarhq/bursar/internal/area/task"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/rules/intake"
@@ -198,7 +199,7 @@ func (s *settings) follow(ctx context.Context, a *app.App, importID string) erro
 	i, faults, err := a.Imports.Get(ctx, importID)
 	for err == nil && !i.Status.Ended() {
 		_, err = a.Imports.Run(ctx, actor.From(ctx).OrganizationID, importID, show)
-		if errors.Is(err, imports.ErrTaken) {
+		if errors.Is(err, task.ErrTaken) {
 			err = wait(ctx)
 		}
 		if err == nil {

@@ -2,12 +2,11 @@
 //
 // A Pool holds the lots of one scope: an asset of a legal entity, or of one of its sources. Whoever calls keeps the pools apart and gives each its
 // events in the order of Compare; Apply answers with the uses, lot by lot, or refuses and leaves the pool as it was. What leaves a pool is a pure
-// function of its Config and its events, so it can be computed again from any Checkpoint, and Diff says what a late event changed.
+// function of its Config and its events, so it can be computed again from any Checkpoint.
 //
 //   - Acquire makes a lot: a purchase, a reward, an opening balance.
 //   - Dispose and Fee consume lots and realize gains. The fee part of an event comes before its principal.
-//   - Move and Convert take lots out without a gain. Slices makes of the uses what arrives in another pool with Arrive, with its basis and its dates;
-//     Converted changes the quantities on the way.
+//   - Move and Convert take lots out without a gain. What the uses say arrives in another pool with Arrive, with its basis and its dates.
 //
 // Where lots are chosen, by SpecificID, Picks name them; what names none takes the oldest, which is what the IRS does where nobody identified
 // anything.
