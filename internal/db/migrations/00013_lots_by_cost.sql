@@ -5,6 +5,6 @@
 DROP INDEX lots_by_cost;
 CREATE INDEX lots_by_cost ON lots (organization_id, pool, is_open, unit_key, asset_id);
 
--- When a lot came by the accounting date of its entry, and that none of its uses is of a later date than another. Where one is missing, it is looked up.
+-- came_at is the accounting date of the entry a lot came with, and none of its uses is dated later than used_by. What is missing is looked up.
 ALTER TABLE lots ADD COLUMN came_at {timestamp};
 ALTER TABLE lots ADD COLUMN used_by {timestamp};
