@@ -59,6 +59,8 @@ type Lot struct {
 
 	emptiedAt *time.Time // by accounting date, where nothing is left
 	life      int64      // from when it came until then
+	cameAt    *time.Time // by accounting date too; nil where it is not known
+	usedBy    *time.Time // none of its uses is of a later date; nil where that is not known
 }
 
 // Use is what one request took from one lot.

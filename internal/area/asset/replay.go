@@ -30,12 +30,21 @@ type Replay struct {
 	dropped  map[string]bool
 	byHand   []handled
 	culprit  string
+	tolerant bool
+	refused  map[string]error
 	deeds    []func(context.Context) error // what was asked for
 	early    map[string]dirt               // pools that turned out to be concerned
 }
 
 // Culprit is the key of the added entry that Run refused, nothing where another one was to blame.
 func (r *Replay) Culprit() string { return r.culprit }
+
+// Tolerate lets Run go on where an added entry is refused that asks for one thing only, as if it had not been added, and find out what else is. What is
+// there after that is good for nothing else.
+func (r *Replay) Tolerate() { r.tolerant = true }
+
+// Refused are the entries that Run went on without, by their keys.
+func (r *Replay) Refused() map[string]error { return r.refused }
 
 type dirt struct {
 	pool pool
@@ -53,6 +62,7 @@ func NewReplay(tx *db.Tx, b *books.Books, load Loader, lenient bool) *Replay {
 func (r *Replay) begin() {
 	r.sessions, r.works, r.dirty, r.fresh = map[string]*session{}, map[string]*work{}, map[string]dirt{}, map[string][]*event{}
 	r.altered, r.dropped, r.touched, r.byHand = map[string]Lot{}, map[string]bool{}, nil, nil
+	r.refused, r.culprit = map[string]error{}, ""
 }
 
 // workOf gives the work of an entry, at first without its plan.
@@ -272,13 +282,23 @@ func (r *Replay) request(ctx context.Context, s *session, e *event) error {
 		e.take.aim(&e.work.Work)
 	}
 	if err := s.apply(e.take); err != nil {
-		return r.refusal(ctx, s, e, err)
+		return r.skip(e, r.refusal(ctx, s, e, err))
 	}
 	e.take.done = true
 	if e.work.isNew || sameUses(e.take.old, e.take.new) {
 		return nil
 	}
 	return r.change(ctx, s, e.work)
+}
+
+// skip leaves out an added entry that was refused, if that leaves nothing behind.
+func (r *Replay) skip(e *event, why error) error {
+	if !r.tolerant || !e.work.isNew || len(e.work.taken) > 1 || len(e.take.events()) > 1 || fault.KindOf(why) != fault.Conflict {
+		return why
+	}
+	r.refused[e.work.key], r.culprit = why, ""
+	e.work.removed, e.take.done = true, true
+	return nil
 }
 
 // change notes that an entry took other lots than it had. Where that changes what it makes, the pool of that is opened.
@@ -353,7 +373,7 @@ func (r *Replay) enter(ctx context.Context, s *session, e *event) error {
 	if len(e.enter) > 0 && e.enter[0].Origin == Manual {
 		return s.accept(e, e.enter)
 	}
-	if err := r.ensure(ctx, w); err != nil {
+	if err := r.ensure(ctx, w); err != nil || w.removed {
 		return err
 	}
 	if !w.isNew && !w.changed {

@@ -154,80 +154,84 @@ type lifeRow struct {
 	Open      bool       `db:"is_open"`
 	EmptiedAt *time.Time `db:"emptied_at"`
 	Life      int64      `db:"life"`
+	UsedBy    *time.Time `db:"used_by"`
 	CameAt    *time.Time `db:"came_at"`
 	LastUse   *time.Time `db:"last_use"` // among what stays
 }
 
 // settleLives notes when lots were emptied, by which reports find those of a time. What lots became empty or no longer are is known; those whose uses
-// are others, and as many, are looked at too. It is found out from what is written already before the rest is, so that all of that goes in one message.
+// are others, and as many, are looked at too. Most know when they came and that nothing later was taken of them, so that nothing need be asked.
 func (c *changes) settleLives(ctx context.Context, tx *db.Tx) error {
-	lots, last := map[string]*Lot{}, map[string]*time.Time{}
+	lots, last, ask := map[string]*Lot{}, map[string]*time.Time{}, map[string]bool{}
 	for i := range c.lots {
 		lots[c.lots[i].ID] = &c.lots[i]
 	}
-	ids := map[string]bool{}
 	for _, u := range c.uses {
-		ids[u.LotID] = ids[u.LotID] || lots[u.LotID] == nil
-		if at := last[u.LotID]; at == nil || u.AccountingDate.After(*at) {
-			last[u.LotID] = &u.AccountingDate
-		}
+		last[u.LotID] = later(last[u.LotID], &u.AccountingDate)
+		ask[u.LotID] = lots[u.LotID] == nil
 	}
 	for _, id := range c.settled {
-		ids[id] = true
+		l, at := lots[id], last[id]
+		switch {
+		case l == nil:
+			ask[id] = true
+		case !l.RemainingQuantity.IsZero():
+			l.live(nil, nil)
+		case at != nil && l.cameAt != nil && l.usedBy != nil && !at.Before(*l.usedBy):
+			l.live(l.cameAt, at)
+		default:
+			ask[id] = true
+		}
 	}
-	maps.DeleteFunc(ids, func(id string, asked bool) bool { return id == "" || !asked })
-	if len(ids) == 0 {
+	for id, l := range lots {
+		if l.usedBy != nil {
+			l.usedBy = later(l.usedBy, last[id])
+		}
+	}
+	maps.DeleteFunc(ask, func(id string, is bool) bool { return id == "" || !is })
+	if len(ask) == 0 {
 		return nil
 	}
-	rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.life,
+	rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.life, l.used_by,
 		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) AS came_at,
-		(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id {any}) AS last_use
-		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, c.voided, slices.Sorted(maps.Keys(ids)))
-	if err != nil {
-		return err
-	}
+		(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id {any} GROUP BY u.asset_id) AS last_use
+		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, c.voided, slices.Sorted(maps.Keys(ask)))
 	for _, r := range rows {
-		if at := last[r.ID]; at != nil && (r.LastUse == nil || at.After(*r.LastUse)) {
-			r.LastUse = at
-		}
-		if err := c.settle(ctx, tx, r, lots[r.ID]); err != nil {
-			return err
-		}
-		delete(ids, r.ID)
-	}
-	for id := range ids { // the new ones
-		if l := lots[id]; l != nil && l.RemainingQuantity.IsZero() {
-			l.live(c.came[l.JournalEntryID], last[id])
+		r.LastUse = later(r.LastUse, last[r.ID])
+		if l := lots[r.ID]; l != nil {
+			l.settle(r, c)
+		} else if err == nil {
+			err = c.settleOther(ctx, tx, r)
 		}
 	}
-	return nil
+	return err
 }
 
-// settle notes it of one lot, with what else is written of it if there is anything.
-func (c *changes) settle(ctx context.Context, tx *db.Tx, r lifeRow, written *Lot) error {
-	l := written
-	if l == nil {
-		l = &Lot{ID: r.ID, JournalEntryID: r.EntryID}
-		for _, n := range c.renamed {
-			if n.from == r.EntryID && slices.Contains(n.tables, "lots") {
-				l.JournalEntryID = n.to
-			}
-		}
-		if r.Open {
-			r.LastUse = nil
-		}
-	} else if !l.RemainingQuantity.IsZero() {
-		r.LastUse = nil
+// settle notes it of a lot that is written anyway.
+func (l *Lot) settle(r lifeRow, c *changes) {
+	l.usedBy = later(r.UsedBy, r.LastUse)
+	if l.cameAt = c.came[l.JournalEntryID]; l.JournalEntryID == r.EntryID {
+		l.cameAt = r.CameAt
 	}
-	came := c.came[l.JournalEntryID]
-	if l.JournalEntryID == r.EntryID {
-		came = r.CameAt
+	l.live(l.cameAt, r.LastUse)
+}
+
+// settleOther notes it of a lot of which nothing else is written.
+func (c *changes) settleOther(ctx context.Context, tx *db.Tx, r lifeRow) error {
+	l := Lot{JournalEntryID: r.EntryID}
+	for _, n := range c.renamed {
+		if n.from == r.EntryID && slices.Contains(n.tables, "lots") {
+			l.JournalEntryID = n.to
+		}
 	}
-	l.live(came, r.LastUse)
-	if written != nil || l.life == r.Life && (l.life == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) {
+	l.settle(r, c)
+	if r.Open {
+		l.live(nil, nil)
+	}
+	if l.life == r.Life && (l.life == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) && (l.usedBy == nil || r.UsedBy != nil && l.usedBy.Equal(*r.UsedBy)) {
 		return nil
 	}
-	return tx.Put(ctx, "UPDATE lots SET emptied_at = ?, life = ? WHERE organization_id = @org AND asset_id = ?", l.emptiedAt, l.life, l.ID)
+	return tx.Put(ctx, "UPDATE lots SET emptied_at = ?, life = ?, used_by = ? WHERE organization_id = @org AND asset_id = ?", l.emptiedAt, l.life, l.usedBy, r.ID)
 }
 
 // live notes from when to when a lot was there. One of which that is not known is taken for one that is not empty, which only costs time.
@@ -236,6 +240,14 @@ func (l *Lot) live(came, emptied *time.Time) {
 	if came != nil && emptied != nil {
 		l.emptiedAt, l.life = emptied, calendar.Life(*came, *emptied)
 	}
+}
+
+// later is the later one of two times, of which either may be missing.
+func later(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.After(*a) {
+		return b
+	}
+	return a
 }
 
 // standing tells that an entry counts: it is posted, and neither reversed nor a reversal.
@@ -260,6 +272,10 @@ var strays = []struct{ kind, text, query string }{
 			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND y.is_correction)) ORDER BY 1`},
 	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry", "SELECT x.use_id FROM lot_uses" + joinEntry +
 		"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
+	{"lots that came at other times than their entries", "the lot %s did not come on the accounting date of its entry", "SELECT x.asset_id FROM lots" + joinEntry +
+		"x.came_at <> e.accounting_date ORDER BY 1"},
+	{"lots used later than they say", "the lot %s was used later than it says", `SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
+		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id AND u.accounting_date > x.used_by) ORDER BY 1`},
 }
 
 func selectPools(ctx context.Context, tx *db.Tx) ([]pool, error) {

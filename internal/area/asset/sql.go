@@ -84,6 +84,8 @@ type lotRow struct {
 	UpdatedAt         *time.Time    `db:"updated_at"`
 	EmptiedAt         *time.Time    `db:"emptied_at"`
 	Life              int64         `db:"life"`
+	CameAt            *time.Time    `db:"came_at"`
+	UsedBy            *time.Time    `db:"used_by"`
 }
 
 func (r lotRow) lot() Lot {
@@ -92,7 +94,7 @@ func (r lotRow) lot() Lot {
 		AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
 		RemainingQuantity: r.RemainingQuantity, CostBasis: r.CostBasis, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: Origin(r.Origin),
 		ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, OpenedIn: db.OrEmpty(r.OpenedIn), BasisPending: r.BasisPending,
-		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, emptiedAt: r.EmptiedAt, life: r.Life,
+		Provisional: r.Provisional, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, emptiedAt: r.EmptiedAt, life: r.Life, cameAt: r.CameAt, usedBy: r.UsedBy,
 	}
 }
 
@@ -104,7 +106,7 @@ func toRow(l Lot) lotRow {
 		l.ID, l.Pool, string(l.Place), l.Seq, l.LegalEntityID, db.OrNull(l.SourceID), l.LedgerAccountID, l.AssetType, db.OrNull(l.Chain), db.OrNull(l.TokenID), l.AcquiredAt,
 		l.Quantity, l.RemainingQuantity, l.CostBasis, l.RemainingBasis, l.Currency, "", l.RemainingQuantity.Sign() > 0, string(l.Origin), db.OrNull(l.ParentID),
 		db.OrNull(l.TransactionID), l.JournalEntryID, db.OrNull(l.OpenedIn), l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
-		l.emptiedAt, l.life,
+		l.emptiedAt, l.life, l.cameAt, l.usedBy,
 	}
 	if r.Open {
 		r.UnitKey = l.RemainingBasis.Quo(l.RemainingQuantity, unitPlaces).SortKey()
@@ -131,7 +133,7 @@ func upsertLots(ctx context.Context, tx *db.Tx, lots []Lot) error {
 		quantity = excluded.quantity, remaining_quantity = excluded.remaining_quantity, cost_basis = excluded.cost_basis, remaining_basis = excluded.remaining_basis,
 		opened_in = excluded.opened_in, unit_key = excluded.unit_key, is_open = excluded.is_open, origin = excluded.origin, parent_asset_id = excluded.parent_asset_id,
 		journal_entry_id = excluded.journal_entry_id, basis_pending = excluded.basis_pending, provisional = excluded.provisional, updated_at = excluded.updated_at,
-		emptied_at = excluded.emptied_at, life = excluded.life`)
+		emptied_at = excluded.emptied_at, life = excluded.life, came_at = excluded.came_at, used_by = excluded.used_by`)
 }
 
 func deleteLots(ctx context.Context, tx *db.Tx, ids []string) error {
@@ -383,7 +385,11 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 	}
 	for _, r := range c.renamed {
 		for _, table := range r.tables {
-			if err := tx.Put(ctx, "UPDATE "+table+" SET journal_entry_id = ? WHERE organization_id = @org AND journal_entry_id = ?", r.to, r.from); err != nil {
+			set, args := "journal_entry_id = ?", []any{r.to}
+			if table == "lots" {
+				set, args = set+", came_at = ?", append(args, c.came[r.to])
+			}
+			if err := tx.Put(ctx, "UPDATE "+table+" SET "+set+" WHERE organization_id = @org AND journal_entry_id = ?", append(args, r.from)...); err != nil {
 				return err
 			}
 		}

@@ -205,8 +205,14 @@ func (c *changes) session(s *session, now time.Time) {
 			continue
 		}
 		if there {
-			l.CreatedAt, l.emptiedAt, l.life = was.CreatedAt, was.emptiedAt, was.life
+			l.CreatedAt, l.emptiedAt, l.life, l.cameAt, l.usedBy = was.CreatedAt, was.emptiedAt, was.life, was.cameAt, was.usedBy
 			l.UpdatedAt = &now
+		}
+		if !there || l.JournalEntryID != was.JournalEntryID {
+			l.cameAt = c.came[l.JournalEntryID]
+		}
+		if !there { // nothing was taken of it yet
+			l.usedBy = l.cameAt
 		}
 		c.lots = append(c.lots, *l)
 		if l.RemainingQuantity.IsZero() || there && was.RemainingQuantity.IsZero() {

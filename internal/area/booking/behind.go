@@ -34,7 +34,7 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := again(ctx, tx, b, stored)
+	e, err := remake(ctx, tx, b, stored)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,7 +73,7 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p Correc
 	q.entry.Classification = q.Type
 	q.entry.Lines, q.lots = linesOf(replay.Entry(q.key)), replay.Slices(q.key)
 	if p.Dry {
-		out, err := s.look(ctx, tx, []*request{q}, []journal.CreateParams{q.entry}, func(int) string { return "" }, replay)
+		out, err := s.look(ctx, tx, []*request{q}, replay)
 		if err != nil {
 			return Made{}, err
 		}

@@ -41,8 +41,8 @@ func loader(b *books.Books) asset.Loader {
 	}
 }
 
-// again finds everything a draft follows from, as it is now.
-func again(ctx context.Context, tx *db.Tx, b *books.Books, r *bookingRow) (*event, error) {
+// remake finds everything a draft follows from, as it is now.
+func remake(ctx context.Context, tx *db.Tx, b *books.Books, r *bookingRow) (*event, error) {
 	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID)}
 	m, err := newBuilder(ctx, tx, b, p)
 	if err != nil {

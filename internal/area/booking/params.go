@@ -21,6 +21,7 @@ type Params struct {
 	TagIDs          *[]string
 	VendorName      string
 	AutoPost        bool
+	OpenOnly        bool // refused where it, or what it changes about lots, is of a closed period; it holds for all that are asked for with it
 
 	ByHand *journal.CreateParams // nothing else is given then
 }

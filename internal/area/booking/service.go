@@ -71,10 +71,12 @@ func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, 
 type request struct {
 	Params
 	at    string
+	index int
 	key   string
 	event *event // nil where it has no transaction
 	entry journal.CreateParams
 	lots  []asset.Use
+	drawn bool // its lines are those of a draft, whatever else is made
 }
 
 func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Made, error) {
@@ -82,32 +84,22 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	if err != nil {
 		return nil, err
 	}
-	replay := asset.NewReplay(tx, b, loader(b), false)
-	all := make([]*request, len(ps))
-	taken := map[string]int{} // transactions of this batch
 	m, err := newBuilder(ctx, tx, b, ps...)
 	if err != nil {
 		return nil, err
 	}
+	all := make([]*request, len(ps))
 	for i, p := range ps {
-		q := &request{Params: p, at: at(i), key: fmt.Sprintf("new %d", i)}
-		if err := s.prepare(ctx, m, q, dry); err != nil {
+		q := &request{Params: p, at: at(i), index: i, key: fmt.Sprintf("new %d", i)}
+		if err := m.ready(ctx, q); err != nil {
 			return nil, err
 		}
 		all[i] = q
-		if q.event == nil {
-			continue
-		}
-		for _, t := range q.event.transactions() {
-			if earlier, twice := taken[t.ID]; twice {
-				return nil, fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", t.SequenceNumber(), at(earlier))
-			}
-			taken[t.ID] = i
-		}
-		if q.AutoPost && q.ByHand == nil {
-			replay.Add(q.key, q.event.work)
-		}
 	}
+	if i, earlier := again(all); i >= 0 {
+		return nil, all[i].bookedBy(all[earlier])
+	}
+	replay := newReplay(tx, b, all)
 	if err := replay.Run(ctx); err != nil {
 		for _, q := range all {
 			if q.key == replay.Culprit() {
@@ -116,21 +108,57 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 		}
 		return nil, err
 	}
-	entries := make([]journal.CreateParams, len(all))
-	for i, q := range all {
+	if err := s.leavesClosed(ctx, tx, all, replay); err != nil {
+		return nil, err
+	}
+	for _, q := range all {
 		if err := s.draw(ctx, tx, b, q, replay); err != nil {
 			return nil, fault.Within(q.at, err)
 		}
-		entries[i] = q.entry
 	}
 	if dry {
-		return s.look(ctx, tx, all, entries, at, replay)
+		return s.look(ctx, tx, all, replay)
 	}
-	return s.enter(ctx, tx, b, all, entries, at, replay)
+	return s.enter(ctx, tx, b, all, replay)
 }
 
-// prepare finds what an entry follows from.
-func (s *Service) prepare(ctx context.Context, m builder, q *request, dry bool) error {
+// newReplay lets what is to be posted happen.
+func newReplay(tx *db.Tx, b *books.Books, all []*request) *asset.Replay {
+	replay := asset.NewReplay(tx, b, loader(b), false)
+	for _, q := range all {
+		if q.event != nil && q.AutoPost && q.ByHand == nil {
+			replay.Add(q.key, q.event.work)
+		}
+	}
+	return replay
+}
+
+// again finds the first request for a transaction that an earlier one is for, and that one.
+func again(all []*request) (second, first int) {
+	taken := map[string]int{}
+	for i, q := range all {
+		if q.event == nil {
+			continue
+		}
+		for _, t := range q.event.transactions() {
+			if earlier, twice := taken[t.ID]; twice {
+				return i, earlier
+			}
+		}
+		for _, t := range q.event.transactions() {
+			taken[t.ID] = i
+		}
+	}
+	return -1, -1
+}
+
+// bookedBy refuses a request for what another one is for already.
+func (q *request) bookedBy(earlier *request) error {
+	return fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.at)
+}
+
+// ready finds what an entry follows from.
+func (m builder) ready(ctx context.Context, q *request) error {
 	if q.ByHand != nil {
 		q.entry = *q.ByHand
 		if q.ByHand.TransactionID == "" {
@@ -171,16 +199,18 @@ func (s *Service) prepare(ctx context.Context, m builder, q *request, dry bool) 
 	if q.AutoPost {
 		q.entry.Status = journal.Posted
 	}
-	return s.vendor(ctx, m.tx, q, dry)
+	if q.VendorName != "" {
+		if err := tag.Proper(q.VendorName); err != nil {
+			return fault.Within(q.at+"vendor_", err)
+		}
+	}
+	return m.open(q)
 }
 
 // vendor attaches the tag of a supplier.
-func (s *Service) vendor(ctx context.Context, tx *db.Tx, q *request, dry bool) error {
+func (q *request) vendor(ctx context.Context, tx *db.Tx) error {
 	if q.VendorName == "" {
 		return nil
-	}
-	if dry {
-		return fault.Within(q.at+"vendor_", tag.Proper(q.VendorName))
 	}
 	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
 	if err != nil {
@@ -197,7 +227,7 @@ func (s *Service) vendor(ctx context.Context, tx *db.Tx, q *request, dry bool) e
 
 // draw gives an entry its lines: those of a draft from a look at the lots, those of a posted one from what it takes.
 func (s *Service) draw(ctx context.Context, tx *db.Tx, b *books.Books, q *request, replay *asset.Replay) error {
-	if q.ByHand != nil {
+	if q.ByHand != nil || q.drawn {
 		return nil
 	}
 	if !q.AutoPost {
@@ -208,7 +238,7 @@ func (s *Service) draw(ctx context.Context, tx *db.Tx, b *books.Books, q *reques
 		}
 		replay = look
 	}
-	q.entry.Lines, q.lots = linesOf(replay.Entry(q.key)), replay.Slices(q.key)
+	q.entry.Lines, q.lots, q.drawn = linesOf(replay.Entry(q.key)), replay.Slices(q.key), !q.AutoPost
 	return nil
 }
 
@@ -226,8 +256,8 @@ func linesOf(e posting.Entry) []journal.LineParams {
 }
 
 // look gives what would be made.
-func (s *Service) look(ctx context.Context, tx *db.Tx, all []*request, entries []journal.CreateParams, at func(int) string, replay *asset.Replay) ([]Made, error) {
-	guided, err := s.journal.Look(ctx, tx, entries, at)
+func (s *Service) look(ctx context.Context, tx *db.Tx, all []*request, replay *asset.Replay) ([]Made, error) {
+	guided, err := s.journal.Look(ctx, tx, entriesOf(all), placeIn(all))
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +267,18 @@ func (s *Service) look(ctx context.Context, tx *db.Tx, all []*request, entries [
 	}
 	return made(all, guided, changes), nil
 }
+
+// entriesOf are the entries that are asked for.
+func entriesOf(all []*request) []journal.CreateParams {
+	out := make([]journal.CreateParams, len(all))
+	for i, q := range all {
+		out[i] = q.entry
+	}
+	return out
+}
+
+// placeIn says where the fields of each request are.
+func placeIn(all []*request) func(int) string { return func(i int) string { return all[i].at } }
 
 // made joins the entries with their lots. What they change together stands with the first.
 func made(all []*request, guided []journal.Guided, changes []Change) []Made {
@@ -252,8 +294,13 @@ func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 }
 
 // enter makes the entries, and lets the lots and the transactions know.
-func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*request, entries []journal.CreateParams, at func(int) string, replay *asset.Replay) ([]Made, error) {
-	guided, err := s.journal.EnterGuided(ctx, tx, entries, at)
+func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*request, replay *asset.Replay) ([]Made, error) {
+	for _, q := range all {
+		if err := q.vendor(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	guided, err := s.journal.EnterGuided(ctx, tx, entriesOf(all), placeIn(all))
 	if err != nil {
 		return nil, err
 	}

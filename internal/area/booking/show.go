@@ -53,7 +53,7 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, b *books.Books, m *Mad
 	if err != nil || stored == nil {
 		return err
 	}
-	e, err := again(ctx, tx, b, stored)
+	e, err := remake(ctx, tx, b, stored)
 	look := asset.NewReplay(tx, b, loader(b), true)
 	if err == nil {
 		look.Add(m.ID, e.work)

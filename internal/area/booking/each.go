@@ -1,0 +1,225 @@
+package booking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/area/asset"
+	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Outcome is what came of one request among many: the entry, or why there is none.
+type Outcome struct {
+	Made *Made
+	Err  error
+}
+
+// Each makes entries of those requests that can be booked, as Create would of just these, and says of the others why not. They change nothing. It is
+// a building block.
+func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newBuilder(ctx, tx, b, ps...)
+	if err != nil {
+		return nil, err
+	}
+	r := &sieve{Service: s, tx: tx, books: b, all: make([]*request, len(ps)), faults: map[*request]error{}}
+	for i, p := range ps {
+		q := &request{Params: p, index: i, key: fmt.Sprintf("new %d", i)}
+		if err := r.blame(q, m.ready(ctx, q)); err != nil {
+			return nil, err
+		}
+		r.all[i] = q
+	}
+	kept, replay, err := r.sift(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Outcome, len(ps))
+	if len(kept) > 0 {
+		made, err := s.enter(ctx, tx, b, kept, replay)
+		if err != nil {
+			return nil, err
+		}
+		for i, q := range kept {
+			out[q.index].Made = &made[i]
+		}
+	}
+	for i, q := range r.all {
+		if out[i].Made == nil {
+			out[i].Err = cmp.Or(r.faults[q], r.short[q], r.twice[q])
+		}
+	}
+	return out, nil
+}
+
+// sieve leaves of many requests those that can be booked. What each follows from is found once; only lots are gone through again.
+type sieve struct {
+	*Service
+	tx     *db.Tx
+	books  *books.Books
+	all    []*request
+	faults map[*request]error // whatever becomes of the others
+	short  map[*request]error // among those that were left
+	twice  map[*request]error // because of another that is left
+}
+
+// blame keeps the fault of a request; what is not one of its own ends all.
+func (r *sieve) blame(q *request, err error) error {
+	if err != nil && !isRefusal(err) {
+		return err
+	}
+	if err != nil {
+		r.faults[q] = err
+	}
+	return nil
+}
+
+// isRefusal tells a fault of what is asked for from one of the house.
+func isRefusal(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.Invalid || kind == fault.NotFound || kind == fault.Conflict || kind == fault.Forbidden
+}
+
+// sift gives the requests that can be booked, and what they do to lots. Whoever was refused for want of lots gets another chance when somebody else is
+// refused for another reason.
+func (r *sieve) sift(ctx context.Context) ([]*request, *asset.Replay, error) {
+	for {
+		r.short = map[*request]error{}
+		kept, replay, err := r.take(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		before := len(r.faults)
+		for _, q := range kept {
+			if err := r.blame(q, r.draw(ctx, r.tx, r.books, q, replay)); err != nil {
+				return nil, nil, err
+			}
+		}
+		if len(r.faults) == before {
+			err = r.review(ctx, kept)
+		}
+		if err != nil || len(r.faults) == before {
+			return kept, replay, err
+		}
+	}
+}
+
+// left are the requests that nothing stands against so far. Of two for one transaction the first is tried.
+func (r *sieve) left() []*request {
+	r.twice = map[*request]error{}
+	out := slices.DeleteFunc(slices.Clone(r.all), func(q *request) bool { return r.faults[q] != nil || r.short[q] != nil })
+	for {
+		i, earlier := again(out)
+		if i < 0 {
+			return out
+		}
+		r.twice[out[i]] = out[i].bookedBy(out[earlier])
+		out = slices.Delete(out, i, i+1)
+	}
+}
+
+// take lets requests happen to lots, and leaves out those that cannot.
+func (r *sieve) take(ctx context.Context) ([]*request, *asset.Replay, error) {
+	for {
+		left := r.left()
+		replay, blamed, err := r.try(ctx, left)
+		if err == nil {
+			return left, replay, nil
+		}
+		if !isRefusal(err) {
+			return nil, nil, err
+		}
+		for _, q := range left {
+			if why := blamed[q.key]; why != nil {
+				r.short[q] = why
+			}
+		}
+		if len(blamed) == 0 {
+			if err := r.halve(ctx, left); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+// try lets some requests happen, and says who is to blame if that cannot be.
+func (r *sieve) try(ctx context.Context, some []*request) (*asset.Replay, map[string]error, error) {
+	replay := newReplay(r.tx, r.books, some)
+	replay.Tolerate()
+	err := replay.Run(ctx)
+	blamed := replay.Refused()
+	if key := replay.Culprit(); err != nil && key != "" && isRefusal(err) {
+		blamed[key] = err
+	}
+	for _, why := range blamed {
+		err = cmp.Or(err, why)
+	}
+	if err == nil {
+		err = r.leavesClosed(ctx, r.tx, some, replay)
+	}
+	return replay, blamed, err
+}
+
+// halve finds out whose fault it is that others stand against: in the order in which things happened, as many as can are taken together.
+func (r *sieve) halve(ctx context.Context, left []*request) error {
+	var good []*request
+	var add func(more []*request) error
+	add = func(more []*request) error {
+		_, _, err := r.try(ctx, slices.Concat(good, more))
+		switch {
+		case err == nil:
+			good = append(good, more...)
+			return nil
+		case !isRefusal(err):
+			return err
+		case len(more) == 1:
+			r.short[more[0]] = err
+			return nil
+		}
+		return errors.Join(add(more[:len(more)/2]), add(more[len(more)/2:]))
+	}
+	ordered := slices.DeleteFunc(slices.Clone(left), func(q *request) bool { return q.event == nil })
+	slices.SortStableFunc(ordered, func(a, b *request) int { return a.event.first.At.Compare(b.event.first.At) })
+	if len(ordered) == 0 {
+		return errors.New("booking: lots are refused to nobody")
+	}
+	return add(ordered)
+}
+
+// review asks the journal about all entries, and about those alone that it names.
+func (r *sieve) review(ctx context.Context, kept []*request) error {
+	place := func(i int) string { return fmt.Sprintf("%d.", i) }
+	_, err := r.journal.Look(ctx, r.tx, entriesOf(kept), place)
+	var f *fault.Error
+	if err == nil || !errors.As(err, &f) || !isRefusal(err) {
+		return err
+	}
+	named := map[string]bool{}
+	for _, field := range f.Fields {
+		at, _, _ := strings.Cut(field.Name, ".")
+		named[at+"."] = true
+	}
+	before := len(r.faults)
+	for i, q := range kept {
+		if !named[place(i)] {
+			continue
+		}
+		_, err := r.journal.Look(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
+		if err := r.blame(q, err); err != nil {
+			return err
+		}
+	}
+	if len(r.faults) == before {
+		return err
+	}
+	return nil
+}
