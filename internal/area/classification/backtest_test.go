@@ -13,7 +13,7 @@ import (
 func TestARuleIsTriedOnHistory(t *testing.T) {
 	each(t, func(w *world) {
 		cloud := w.rule("cloud", "memo=cloud to=Rent")
-		narrow := w.rule("narrow", "memo=aws_cloud_x to=Travel")
+		narrow := w.rule("narrow", "memo=aws_cloud_x direction=WITHDRAWAL to=Travel")
 		ids := w.bring(
 			"Bank 2025-10-01 -1 USD text=AWS_cloud",       // posted as the rule says
 			"Bank 2025-10-02 -2 USD text=AWS_cloud",       // posted otherwise
@@ -32,7 +32,7 @@ func TestARuleIsTriedOnHistory(t *testing.T) {
 		got, err := w.Test(w.ctx, classification.TestParams{Rule: &p, StartDate: "2025-10-01", EndDate: "2025-10-31"})
 		w.fine(err)
 		if got.Matched != 5 || got.Decided != 4 || got.Agreeing != 1 || got.Differing != 1 || got.Pending != 2 || got.Changed != 2 || got.Truncated || got.Examined < 5 {
-			t.Errorf("%+v", got)
+			w.Errorf("%+v", got)
 		}
 		var changes []string
 		for _, c := range got.Changes {
@@ -48,13 +48,13 @@ func TestARuleIsTriedOnHistory(t *testing.T) {
 		saved, err := w.Test(w.ctx, classification.TestParams{RuleID: cloud})
 		w.fine(err)
 		if saved.Matched != 4 || saved.Decided != 3 || len(saved.Conflicts) != 1 || saved.Conflicts[0].RuleID != narrow {
-			t.Errorf("a saved rule: %+v", saved)
+			w.Errorf("a saved rule: %+v", saved)
 		}
 		instead := w.ruleParams("memo=aws_cloud to=Software")
 		edited, err := w.Test(w.ctx, classification.TestParams{RuleID: cloud, Rule: &instead})
 		w.fine(err)
 		if edited.Matched != 4 || len(edited.Conflicts) != 1 || edited.Changed != 1 || edited.Changes[1].After.RuleID != cloud {
-			t.Errorf("a saved rule as it would be: %+v", edited)
+			w.Errorf("a saved rule as it would be: %+v", edited)
 		}
 		for name, c := range map[string]struct {
 			p    classification.TestParams
@@ -66,7 +66,7 @@ func TestARuleIsTriedOnHistory(t *testing.T) {
 			"days the wrong way": {classification.TestParams{RuleID: cloud, StartDate: "2025-11-01", EndDate: "2025-10-01"}, fault.Invalid},
 		} {
 			if _, err := w.Test(w.ctx, c.p); fault.KindOf(err) != c.kind {
-				t.Errorf("%s: %v", name, err)
+				w.Errorf("%s: %v", name, err)
 			}
 		}
 	})

@@ -27,8 +27,7 @@ func selectMark(ctx context.Context, tx *db.Tx) (mark, error) {
 }
 
 func upsertMark(ctx context.Context, tx *db.Tx, m mark) error {
-	_, err := db.Upsert(ctx, tx, "precedent_marks", []mark{m}, "ON CONFLICT (organization_id) DO UPDATE SET updated_at = excluded.updated_at, number = excluded.number")
-	return err
+	return db.Upsert(ctx, tx, "precedent_marks", []mark{m}, "ON CONFLICT (organization_id) DO UPDATE SET updated_at = excluded.updated_at, number = excluded.number")
 }
 
 type precedentRow struct {
@@ -113,6 +112,5 @@ func writeFeatures(ctx context.Context, tx *db.Tx, all map[string][]classify.Pre
 			return err
 		}
 	}
-	_, err := db.Upsert(ctx, tx, "precedent_features", rows, "ON CONFLICT (organization_id, feature) DO UPDATE SET latest = excluded.latest")
-	return err
+	return db.Upsert(ctx, tx, "precedent_features", rows, "ON CONFLICT (organization_id, feature) DO UPDATE SET latest = excluded.latest")
 }

@@ -19,10 +19,10 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 		w.says("learned", w.told(r.ID), "OT-6 suggested EXPENSE Software", "OT-7 unmatched")
 		got := w.results(r.ID)[0]
 		if got.Confidence < 60 || got.Confidence > 99 || len(got.Examples) != 4 || len(got.Reasons) == 0 || !strings.Contains(got.Reasons[0], "4 of 4") {
-			t.Errorf("%+v", got)
+			w.Errorf("%+v", got)
 		}
 		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "EXPENSE" || s.LedgerAccountID != w.accounts["Software"] || s.Confidence != got.Confidence || s.RunID != r.ID || s.RuleID != "" {
-			t.Errorf("%+v", s)
+			w.Errorf("%+v", s)
 		}
 		for _, id := range entries { // what is undone is unlearned
 			_, err := w.journal.Unpost(w.ctx, id)
@@ -30,13 +30,13 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 		}
 		w.says("unlearned", w.told(w.classify(classification.CreateParams{TransactionIDs: ids}).ID), "OT-6 unmatched", "OT-7 unmatched")
 		if s := w.get(ids[0]).Suggested; s != nil {
-			t.Errorf("what nothing speaks for any more is still suggested: %+v", s)
+			w.Errorf("what nothing speaks for any more is still suggested: %+v", s)
 		}
 		_, err := w.journal.Post(w.ctx, entries[0])
 		w.fine(err)
 		again := w.results(w.classify(classification.CreateParams{TransactionIDs: ids[:1]}).ID)[0]
 		if again.Outcome != classification.Suggested || again.Confidence >= got.Confidence || len(again.Examples) != 1 {
-			t.Errorf("from one of four: %+v, from four %d", again, got.Confidence)
+			w.Errorf("from one of four: %+v, from four %d", again, got.Confidence)
 		}
 	})
 }

@@ -57,14 +57,14 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 			"OT-9 classified FEE Rent by fee.1",
 		)
 		if again := w.told(w.classify(classification.CreateParams{Dry: true}).ID); !slices.Equal(again, w.told(r.ID)) {
-			t.Errorf("again: %v", again)
+			w.Errorf("again: %v", again)
 		}
 		if r.Percent() != 100 || r.Total != 9 || r.Counts[classification.Classified] != 8 || r.Counts[classification.Unmatched] != 1 {
-			t.Errorf("%+v", r)
+			w.Errorf("%+v", r)
 		}
 		for _, one := range w.list() {
 			if one.Suggested != nil || one.Status != txn.Pending {
-				t.Errorf("a dry run changed %s", one.SequenceNumber())
+				w.Errorf("a dry run changed %s", one.SequenceNumber())
 			}
 		}
 	})
@@ -91,19 +91,19 @@ func TestWhatIsDecidedIsBookedWithItsTagAndPayee(t *testing.T) {
 			w.says(string(action), w.told(r.ID), "OT-1 "+outcome+" EXPENSE Software by aws.1", "OT-2 unmatched")
 			one := w.get(ids[0])
 			if one.Vendor != "Amazon Web Services" || !slices.Equal(one.TagIDs, []string{w.tag("IT")}) || one.Type != "EXPENSE" || (one.Status == txn.Posted) != (action == classification.Post) {
-				t.Errorf("%s: %+v", action, one)
+				w.Errorf("%s: %+v", action, one)
 			}
 			if got := w.results(r.ID)[0]; got.JournalEntryID != one.JournalEntryID || got.JournalEntryID == "" {
-				t.Errorf("%s: the result has the entry %q, the transaction %q", action, got.JournalEntryID, one.JournalEntryID)
+				w.Errorf("%s: the result has the entry %q, the transaction %q", action, got.JournalEntryID, one.JournalEntryID)
 			}
 			e, err := w.journal.Get(w.ctx, one.JournalEntryID)
 			if err != nil || !slices.Contains(e.TagIDs, w.tag("IT")) {
-				t.Errorf("%s: %+v %v", action, e.TagIDs, err)
+				w.Errorf("%s: %+v %v", action, e.TagIDs, err)
 			}
 			w.read(func(ctx context.Context, tx *db.Tx) error {
 				o, err := booking.OriginOf(ctx, tx, one.JournalEntryID)
 				if err == nil && (o == nil || o.RuleID != rule || o.RuleVersion != 1) {
-					t.Errorf("%s: the entry follows from %+v", action, o)
+					w.Errorf("%s: the entry follows from %+v", action, o)
 				}
 				return err
 			})
@@ -125,6 +125,7 @@ func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
 		w.book(ids[2], "EXPENSE", "Software")
 		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE", LedgerAccountID: w.accounts["Travel"]}}, func(int) string { return "" }, false)
 		w.fine(err)
+		w.book(w.bring("Bank 2025-09-01 -15 USD text=y")[0], "EXPENSE", "Rent")
 		w.closeThrough("2025-09")
 		r := w.classify(classification.CreateParams{TransactionIDs: ids, Action: classification.Post})
 		w.says("by ids", w.told(r.ID),
@@ -136,7 +137,7 @@ func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
 		w.says("posted ones", w.told(r.ID), "OT-5 skipped because it is posted")
 		for i, want := range []txn.Status{txn.Pending, txn.Spam, txn.Posted, txn.Pending, txn.Posted} {
 			if got := w.get(ids[i]); got.Status != want || got.Suggested != nil {
-				t.Errorf("OT-%d is %s with %+v", i+1, got.Status, got.Suggested)
+				w.Errorf("OT-%d is %s with %+v", i+1, got.Status, got.Suggested)
 			}
 		}
 	})
@@ -167,13 +168,13 @@ func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 		r := w.classify(classification.CreateParams{Action: classification.Post})
 		got := w.told(r.ID)
 		if len(got) != 4 || got[0] != "OT-1 posted EXPENSE Rent by wages.1" || got[2] != "OT-3 posted EXPENSE Rent by wages.1" {
-			t.Fatal(strings.Join(got, "\n"))
+			w.Fatal(strings.Join(got, "\n"))
 		}
 		if !strings.HasPrefix(got[3], "OT-4 refused EXPENSE Travel by archived.1 because the ledger account") || w.get(ids[2]).Status != txn.Posted {
-			t.Error(strings.Join(got, "\n"))
+			w.Error(strings.Join(got, "\n"))
 		}
 		if s := w.list()[3].Suggested; s == nil || s.RuleID != archived || s.Confidence != 100 || s.LedgerAccountID != w.accounts["Travel"] {
-			t.Errorf("what was refused is suggested as %+v", s)
+			w.Errorf("what was refused is suggested as %+v", s)
 		}
 	})
 }
@@ -188,13 +189,13 @@ func TestTheRulesOfARunAreThoseOfItsBeginning(t *testing.T) {
 		w.fine(err)
 		w.rule("other", "memo=x direction=WITHDRAWAL to=Travel")
 		w.bring("Bank 2025-11-01 -11 USD text=x") // it came after the run was made
-		_, err = w.Run(t.Context(), w.org.Organization.ID, before.ID, nil)
+		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, before.ID, nil)
 		w.fine(err)
 		w.says("before", w.told(before.ID), "OT-1 classified EXPENSE Rent by one.1")
 		w.says("after", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one", "OT-1 classified EXPENSE Travel by other.1 not one")
 		w.fine(w.memory.DeleteRule(w.ctx, rule, "2", ""))
 		if got := w.told(w.classify(classification.CreateParams{}).ID)[1]; got != "OT-1 classified EXPENSE Travel by other.1" {
-			t.Error(got)
+			w.Error(got)
 		}
 	})
 }
@@ -210,35 +211,35 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 		w.bring(lines...)
 		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Post})
 		w.fine(err)
-		_, err = w.Run(t.Context(), w.org.Organization.ID, r.ID, func(classification.Run) {
+		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, func(classification.Run) {
 			_, err := w.Cancel(w.ctx, r.ID)
 			w.fine(err)
 		})
 		if !errors.Is(err, task.ErrTaken) {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		r, err = w.Get(w.ctx, r.ID)
 		if err != nil || r.Status != classification.Cancelled || r.Done() != 2 || r.FinishedAt == nil || r.Percent() != 40 {
-			t.Fatalf("%+v %v", r, err)
+			w.Fatalf("%+v %v", r, err)
 		}
 		if again, err := w.Cancel(w.ctx, r.ID); err != nil || again.Status != classification.Cancelled {
-			t.Error(again.Status, err)
+			w.Error(again.Status, err)
 		}
-		if _, err := w.Run(t.Context(), w.org.Organization.ID, r.ID, nil); !errors.Is(err, task.ErrTaken) {
-			t.Error("a cancelled run was done:", err)
+		if _, err := w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); !errors.Is(err, task.ErrTaken) {
+			w.Error("a cancelled run was done:", err)
 		}
 		if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {
-			t.Fatal(r.Status, err)
+			w.Fatal(r.Status, err)
 		}
-		if r, err = w.Run(t.Context(), w.org.Organization.ID, r.ID, nil); err != nil || r.Status != classification.Completed || r.Counts[classification.Posted] != 5 {
-			t.Fatalf("%+v %v", r, err)
+		if r, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); err != nil || r.Status != classification.Completed || r.Counts[classification.Posted] != 5 {
+			w.Fatalf("%+v %v", r, err)
 		}
 		for _, turn := range []func(context.Context, string) (classification.Run, error){w.Cancel, w.Resume} {
 			if _, err := turn(w.ctx, r.ID); fault.KindOf(err) != fault.Conflict {
-				t.Error(err)
+				w.Error(err)
 			}
 			if _, err := turn(w.ctx, "cls_none"); fault.KindOf(err) != fault.NotFound {
-				t.Error(err)
+				w.Error(err)
 			}
 		}
 	})
@@ -259,20 +260,24 @@ func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
 		w.bring(lines...)
 		want := w.told(w.classify(classification.CreateParams{Dry: true}).ID)
 		if !strings.Contains(strings.Join(want, "\n"), "suggested EXPENSE Travel") {
-			t.Fatal(want)
+			w.Fatal(want)
 		}
 		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Post})
 		w.fine(err)
 		killed := errors.New("killed")
 		for kills := 0; ; kills++ {
-			ctx, kill := context.WithCancelCause(t.Context())
-			done, err := w.Run(ctx, w.org.Organization.ID, r.ID, func(classification.Run) { kill(killed) })
+			ctx, kill := context.WithCancelCause(w.T.Context())
+			done, err := w.Service.Run(ctx, w.org.Organization.ID, r.ID, func(so classification.Run) {
+				if so.Done() < so.Total {
+					kill(killed)
+				}
+			})
 			kill(nil)
 			if err == nil && done.Status == classification.Completed {
 				break
 			}
 			if kills > 20 {
-				t.Fatal("it never ends:", err)
+				w.Fatal("it never ends:", err)
 			}
 			w.clock.Advance(2 * task.Lease)
 		}
@@ -289,25 +294,26 @@ func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
 		w.rule("x", "memo=x to=Rent")
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
 		w.fine(err)
-		w.sources["Theirs"], err = w.all.Create(w.ctx, source.CreateParams{Name: "Theirs", Type: source.Bank, Currency: "USD", LegalEntityID: other.ID})
+		theirs, err := w.all.Create(w.ctx, source.CreateParams{Name: "Theirs", Type: source.Bank, Currency: "USD", LegalEntityID: other.ID})
 		w.fine(err)
+		w.sources["Theirs"] = theirs.Source
 		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Theirs 2025-11-04 -10 USD text=x")
 		whole := w.classify(classification.CreateParams{})
 		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org.Organization.ID, UserID: w.org.Owner.UserID, LegalEntityIDs: []string{other.ID}})
 		if _, err := w.Get(limited, whole.ID); fault.KindOf(err) != fault.NotFound {
-			t.Error("a limited key sees a run over everything:", err)
+			w.Error("a limited key sees a run over everything:", err)
 		}
 		if _, err := w.Create(limited, classification.CreateParams{TransactionIDs: ids, Action: classification.Suggest}); fault.KindOf(err) != fault.NotFound {
-			t.Error("a limited key named what it does not see:", err)
+			w.Error("a limited key named what it does not see:", err)
 		}
 		r, err := w.Create(limited, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Suggest})
 		w.fine(err)
-		_, err = w.Run(t.Context(), w.org.Organization.ID, r.ID, nil)
+		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
 		w.fine(err)
 		w.says("limited", w.told(r.ID), "OT-2 classified EXPENSE Rent by x.1")
 		got, err := w.List(limited, classification.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 1 || got.Items[0].ID != r.ID {
-			t.Errorf("%+v %v", got.Items, err)
+			w.Errorf("%+v %v", got.Items, err)
 		}
 	})
 }
@@ -328,12 +334,12 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 			"a foreign source":      {classification.CreateParams{Action: classification.Draft, Filter: &txn.Filter{SourceID: "src_none"}}, fault.NotFound},
 		} {
 			if _, err := w.Create(w.ctx, c.p); fault.KindOf(err) != c.kind {
-				t.Errorf("%s: %v", name, err)
+				w.Errorf("%s: %v", name, err)
 			}
 		}
 		got, err := w.List(w.ctx, classification.Filter{}, page.Request{Limit: 10})
 		if err != nil || len(got.Items) != 0 {
-			t.Errorf("%+v %v", got.Items, err)
+			w.Errorf("%+v %v", got.Items, err)
 		}
 	})
 }

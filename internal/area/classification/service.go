@@ -157,7 +157,13 @@ func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (
 			if _, err := visible(ctx, tx, f.RunID); err != nil {
 				return err
 			}
-			rows, err = selectResults(ctx, tx, f, above, limit)
+			if rows, err = selectResults(ctx, tx, f, above, limit); err != nil || f.RuleID == "" || len(rows) > 0 || after != nil {
+				return err
+			}
+			_, err = memory.FindRule(ctx, tx, f.RuleID) // none that this run knows: is there one at all?
+			if fault.KindOf(err) == fault.NotFound {
+				return fault.MissingAt("rule", "rule_id")
+			}
 			return err
 		})
 		return rows, err

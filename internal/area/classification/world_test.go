@@ -108,8 +108,8 @@ func (w *world) source(name string) source.Source {
 	}
 	made, err := w.all.Create(w.ctx, p)
 	w.fine(err)
-	w.sources[name] = made
-	return made
+	w.sources[name] = made.Source
+	return made.Source
 }
 
 // bring adds transactions, each a line: the source, the day, an amount with its sign and currency, and what else is known as name=value with _ for a
@@ -217,7 +217,7 @@ func (w *world) ruleParams(line string) memory.RuleParams {
 func (w *world) tag(name string) string {
 	w.Helper()
 	if w.tags[name] == "" {
-		made, err := tag.NewService(w.db).Create(w.ctx, tag.CreateParams{Name: name, Kind: tag.Department})
+		made, err := tag.NewService(w.db).Create(w.ctx, tag.Department, name)
 		w.fine(err)
 		w.tags[name], w.names[made.ID] = made.ID, name
 	}
@@ -233,7 +233,7 @@ func (w *world) classify(p classification.CreateParams) classification.Run {
 	p.Action = cmp.Or(p.Action, classification.Suggest)
 	r, err := w.Create(w.ctx, p)
 	w.fine(err)
-	done, err := w.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
+	done, err := w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
 	w.fine(err)
 	if done.Status != classification.Completed {
 		w.Fatalf("the run is %s: %s", done.Status, done.Error)

@@ -1,5 +1,7 @@
 package api
 
+import "github.com/danielgtaylor/huma/v2"
+
 // ClassificationRun goes through transactions and lets rules decide what they are.
 type ClassificationRun struct {
 	ID            string                 `json:"id" doc:"cls_ and 26 characters"`
@@ -39,7 +41,7 @@ type ClassificationCounts struct {
 type CreateClassificationRun struct {
 	TransactionIDs []string           `json:"transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"These transactions"`
 	Filter         *TransactionFilter `json:"filter,omitempty" doc:"Every transaction it finds, except posted ones unless it asks for them"`
-	ExpectedCount  *int64             `json:"expected_count,omitempty" minimum:"0" doc:"How many transactions there should be; another number is a conflict"`
+	ExpectedCount  *int64             `json:"expected_count,omitempty" minimum:"0" maximum:"9007199254740991" doc:"How many transactions there should be; another number is a conflict"`
 	Action         string             `json:"action" enum:"suggest,draft,post" doc:"What becomes of what a rule decides: it is noted on the transaction, drafted or posted"`
 	DryRun         bool               `json:"dry_run,omitempty" doc:"Only say what rules decide; nothing is written but the results"`
 }
@@ -125,4 +127,10 @@ type MemoryRuleTestConflict struct {
 	Wins    int64 `json:"wins" minimum:"0" doc:"Of those, the ones in which the tested rule goes before it"`
 	Loses   int64 `json:"loses" minimum:"0" doc:"And the ones in which it goes before the tested rule"`
 	Differs bool  `json:"differs" doc:"Whether it says another account or type for any of them"`
+}
+
+// TransformSchema shows one of the two forms as it may be sent.
+func (CreateClassificationRun) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Examples = []any{map[string]any{"filter": map[string]any{"start_date": "2026-10-01", "end_date": "2026-10-31"}, "action": "suggest", "dry_run": true}}
+	return s
 }

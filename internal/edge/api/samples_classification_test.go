@@ -28,7 +28,7 @@ func init() {
 		"GET /v1/classification-runs/{classification_run_id}": one,
 		"GET /v1/classification-runs/{classification_run_id}/results": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
-			s.query = "limit=1&outcome=skipped&rule_id=rul_1"
+			s.query = "limit=1&outcome=skipped&rule_id=" + newRule(t, n).RuleID
 			return s
 		},
 		"POST /v1/classification-runs/{classification_run_id}/cancel": one,

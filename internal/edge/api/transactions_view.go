@@ -213,10 +213,10 @@ type TransactionFilter struct {
 	Status                string   `query:"status" json:"status,omitempty" enum:"pending,posted,spam" maxLength:"16" doc:"Only with this status"`
 	HasPostedJournalEntry *bool    `query:"has_posted_journal_entry" json:"has_posted_journal_entry,omitempty" doc:"Only with, or only without, a posted journal entry"`
 	IncludeSpam           bool     `query:"include_spam" json:"include_spam,omitempty" doc:"Spam too; use status=spam for nothing else"`
-	GrossPriceMin         string   `query:"gross_price_min" json:"gross_price_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Worth at least this much before the fee, in whatever currency the value is in"`
-	GrossPriceMax         string   `query:"gross_price_max" json:"gross_price_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Worth at most this much"`
-	GrossAmountMin        string   `query:"gross_amount_min" json:"gross_amount_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"At least this quantity of the asset; of fiat money, this amount"`
-	GrossAmountMax        string   `query:"gross_amount_max" json:"gross_amount_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"At most this quantity"`
+	GrossPriceMin         string   `query:"gross_price_min" json:"gross_price_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Worth at least this much before the fee, in whatever currency the value is in" example:"1200.50"`
+	GrossPriceMax         string   `query:"gross_price_max" json:"gross_price_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"Worth at most this much" example:"1200.50"`
+	GrossAmountMin        string   `query:"gross_amount_min" json:"gross_amount_min,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"At least this quantity of the asset; of fiat money, this amount" example:"1200.50"`
+	GrossAmountMax        string   `query:"gross_amount_max" json:"gross_amount_max,omitempty" minLength:"1" maxLength:"80" pattern:"^[0-9]+(?:\\.[0-9]+)?$" doc:"At most this quantity" example:"1200.50"`
 	LegalEntityIDs        []string `query:"legal_entity_ids" json:"legal_entity_ids,omitempty" minItems:"1" maxItems:"100" doc:"Of these legal entities; all that the key is for when left out"`
 	TransactionIDs        []string `query:"transaction_ids" json:"transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"These; cannot be combined with has_posted_journal_entry, status=posted or status=pending"`
 	ExcludeTransactionIDs []string `query:"exclude_transaction_ids" json:"exclude_transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"Not these"`
