@@ -77,7 +77,6 @@ func selectContents(ctx context.Context, tx *db.Tx, ids []string) ([]contentRow,
 }
 
 func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
-	_, err := db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
+	return db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
 		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, size = excluded.size, gone = excluded.gone")
-	return err
 }

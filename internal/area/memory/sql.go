@@ -79,9 +79,8 @@ type ruleKeyRow struct {
 }
 
 func upsertRule(ctx context.Context, tx *db.Tx, r Rule) error {
-	_, err := db.Upsert(ctx, tx, "memory_rules", []ruleKeyRow{{r.ID, r.Version, db.OrNull(r.LedgerAccountID), db.OrNull(r.TagID)}},
+	return db.Upsert(ctx, tx, "memory_rules", []ruleKeyRow{{r.ID, r.Version, db.OrNull(r.LedgerAccountID), db.OrNull(r.TagID)}},
 		"ON CONFLICT (organization_id, rule_id) DO UPDATE SET version = excluded.version, ledger_account_id = excluded.ledger_account_id, tag_id = excluded.tag_id")
-	return err
 }
 
 func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
