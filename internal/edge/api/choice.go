@@ -40,7 +40,7 @@ func (a *API) register() {
 		handler, op := a.measured(r), r.Operation
 		for j := range a.list {
 			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
-				handler, op = a.choice(other, handler), joined(op, other.Operation)
+				handler, op = a.choice(other, handler), joined(op, other)
 			}
 		}
 		a.mux.Handle(r.String(), handler)
@@ -60,10 +60,10 @@ func (a *API) choice(r *Route, others http.Handler) http.Handler {
 	})
 }
 
-// joined is one operation that says what two lines of the same method and path do.
-func joined(a, b *huma.Operation) *huma.Operation {
-	out := *a
-	out.Summary, out.Description = a.Summary+"; or: "+b.Summary, a.Description+" "+b.Description
+// joined is one operation that says what two lines of the same method and path do: OpenAPI knows no more than one.
+func joined(a *huma.Operation, other *Route) *huma.Operation {
+	out, b := *a, other.Operation
+	out.Description = a.Description + " With `" + other.Choice + "`: " + b.Summary + ". " + b.Description
 	out.Parameters = nil
 	for _, p := range slices.Concat(a.Parameters, b.Parameters) {
 		in := func(op *huma.Operation) *huma.Param {
