@@ -132,7 +132,8 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 		firm := found(t, d)
 		c := firm.client(t)
 		long := strings.Repeat("é", memory.ContentMax)
-		var want []string
+		firm.write(t, "policy/000.md", "x", "") // so that the page ends between a file of the firm's and the client's own
+		want := []string{"firm:policy/000.md@1"}
 		for i := range 60 {
 			path := fmt.Sprintf("policy/%s%02d.md", strings.Repeat("ü", 400), i)
 			firm.write(t, path, "x", "")
@@ -144,7 +145,7 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 			}
 		}
 		pages := c.all(t, "")
-		if len(pages) != 2 || strings.Join(pages, " ") != strings.Join(want, " ") || len(strings.Fields(pages[0])) != 50 {
+		if len(pages) != 2 || strings.Join(pages, " ") != strings.Join(want, " ") || len(strings.Fields(pages[0])) != 50 || !strings.HasSuffix(pages[0], "@1)") {
 			t.Errorf("%d pages\n%.300q\n%.300q", len(pages), pages, want)
 		}
 		want = nil

@@ -40,7 +40,7 @@ func (a *API) register() {
 		handler, op := a.measured(r), r.Operation
 		for j := range a.list {
 			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
-				handler, op = a.choice(other, handler), joined(op, other.Operation)
+				handler, op = a.choice(other, handler), joined(op, other)
 			}
 		}
 		a.mux.Handle(r.String(), handler)
@@ -60,32 +60,11 @@ func (a *API) choice(r *Route, others http.Handler) http.Handler {
 	})
 }
 
-// joined is one operation that says what two lines of the same method and path do.
-func joined(a, b *huma.Operation) *huma.Operation {
-	out := *a
-	out.Summary, out.Description = a.Summary+"; or: "+b.Summary, a.Description+" "+b.Description
-	out.Parameters = nil
-	for _, p := range slices.Concat(a.Parameters, b.Parameters) {
-		in := func(op *huma.Operation) *huma.Param {
-			at := slices.IndexFunc(op.Parameters, func(o *huma.Param) bool { return o.Name == p.Name && o.In == p.In })
-			if at < 0 {
-				return nil
-			}
-			return op.Parameters[at]
-		}
-		one, other := in(a), in(b)
-		if one != nil && p != one {
-			continue
-		}
-		both := *p
-		both.Required = one != nil && other != nil && one.Required && other.Required
-		if one != nil && other != nil {
-			schema := *one.Schema
-			schema.Enum = slices.Concat(one.Schema.Enum, other.Schema.Enum)
-			both.Schema = &schema
-		}
-		out.Parameters = append(out.Parameters, &both)
-	}
+// joined is one operation that says what two lines of the same method and path do: OpenAPI knows no more than one.
+func joined(a *huma.Operation, other *Route) *huma.Operation {
+	out, b := *a, other.Operation
+	out.Description = a.Description + " With `" + other.Choice + "`: " + b.Summary + ". " + b.Description
+	out.Parameters = parametersOf(a, b)
 	if a.RequestBody != nil && b.RequestBody != nil {
 		body := *a.RequestBody
 		body.Content = either(a.RequestBody.Content, b.RequestBody.Content)
@@ -99,6 +78,35 @@ func joined(a, b *huma.Operation) *huma.Operation {
 		out.Responses[ok] = &answer
 	}
 	return &out
+}
+
+// parametersOf are those of two operations: what only one of them needs is not required of all.
+func parametersOf(a, b *huma.Operation) (out []*huma.Param) {
+	find := func(list []*huma.Param, p *huma.Param) *huma.Param {
+		if at := slices.IndexFunc(list, func(o *huma.Param) bool { return o.Name == p.Name && o.In == p.In }); at >= 0 {
+			return list[at]
+		}
+		return nil
+	}
+	for _, p := range a.Parameters {
+		both := *p
+		if other := find(b.Parameters, p); other != nil {
+			schema := *p.Schema
+			schema.Enum = slices.Concat(schema.Enum, other.Schema.Enum)
+			both.Schema, both.Required = &schema, p.Required && other.Required
+		} else {
+			both.Required = false
+		}
+		out = append(out, &both)
+	}
+	for _, p := range b.Parameters {
+		if find(a.Parameters, p) == nil {
+			one := *p
+			one.Required = false
+			out = append(out, &one)
+		}
+	}
+	return out
 }
 
 // either is content that is one or the other.

@@ -143,6 +143,22 @@ func TestInitTwiceMakesTwoOrganizations(t *testing.T) {
 	})
 }
 
+func TestInitMakesAClientOfAFirmThatIsThere(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		firm := found(t, c)
+		client := []string{"init", "--organization", "Acme", "--email", "owner@acme.example", "--json", "--firm"}
+		for _, other := range []string{"org_x", strings.Replace(firm.OrganizationID, "org_0", "org_1", 1), firm.LegalEntityID} {
+			inside(on(c, append(client, other)...)...).mustFail(t, 1, "firm not found")
+		}
+		inside(on(c, append(client, firm.OrganizationID)...)...).mustDo(t)
+		inside(on(c, append(client, firm.OrganizationID)...)...).mustDo(t)
+		if r := inside(on(c, "verify")...).mustDo(t); !strings.Contains(r.out, "3 organizations") {
+			t.Errorf("verify says %q", r.out)
+		}
+	})
+}
+
 func TestInitNamesEveryFaultyFlagAndFoundsNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
