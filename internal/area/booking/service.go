@@ -3,6 +3,7 @@ package booking
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/area/asset"
@@ -199,6 +200,14 @@ func (m builder) ready(ctx context.Context, q *request) error {
 	if q.AutoPost {
 		q.entry.Status = journal.Posted
 	}
+	for _, id := range q.AddTagIDs {
+		if !slices.Contains(q.entry.TagIDs, id) {
+			q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), id)
+		}
+	}
+	if _, err := m.transactions[q.TransactionID].Noted(q.Vendor, q.AddTagIDs); err != nil {
+		return fault.Within(q.at, err)
+	}
 	if q.VendorName != "" {
 		if err := tag.Proper(q.VendorName); err != nil {
 			return fault.Within(q.at+"vendor_", err)
@@ -216,12 +225,9 @@ func (q *request) vendor(ctx context.Context, tx *db.Tx) error {
 	if err != nil {
 		return fault.Within(q.at+"vendor_", err)
 	}
-	for _, id := range q.entry.TagIDs {
-		if id == supplier.ID {
-			return nil
-		}
+	if !slices.Contains(q.entry.TagIDs, supplier.ID) {
+		q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), supplier.ID)
 	}
-	q.entry.TagIDs = append(append([]string{}, q.entry.TagIDs...), supplier.ID)
 	return nil
 }
 
@@ -315,7 +321,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 		if q.event == nil {
 			continue
 		}
-		edits = append(edits, q.event.edits(e, q.Type)...)
+		edits = append(edits, q.event.edits(e, q.Params)...)
 		if q.ByHand != nil {
 			continue
 		}
@@ -346,12 +352,15 @@ func refOf(e journal.Entry) asset.Ref {
 }
 
 // edits are what an entry makes of its transactions.
-func (e *event) edits(entry journal.Entry, kind string) (out []txn.Edit) {
+func (e *event) edits(entry journal.Entry, p Params) (out []txn.Edit) {
 	for _, t := range e.transactions() {
 		after := t
+		if t.ID == p.TransactionID {
+			after, _ = t.Noted(p.Vendor, p.AddTagIDs) // it was looked at
+		}
 		after.JournalEntryID = entry.ID
-		if kind != "" {
-			after.Type = txn.Type(kind)
+		if p.Type != "" {
+			after.Type = txn.Type(p.Type)
 		}
 		if entry.Status == journal.Posted {
 			after.Status = txn.Posted
