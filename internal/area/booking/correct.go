@@ -94,6 +94,9 @@ func (p CorrectParams) over(r *bookingRow) Params {
 	if p.OffsetAccountID != nil {
 		out.OffsetAccountID = *p.OffsetAccountID
 	}
+	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) && out.OffsetAccountID == db.OrEmpty(r.OffsetID) { // it is still what the rule asked for
+		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion
+	}
 	return out
 }
 
@@ -126,7 +129,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *books.Books, was jo
 	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
 		return Made{}, err
 	}
-	if _, err := txn.Save(ctx, tx, q.event.edits(guided.Entry, q.Type)); err != nil {
+	if _, err := txn.Save(ctx, tx, q.event.edits(guided.Entry, q.Params)); err != nil {
 		return Made{}, err
 	}
 	return Made{Guided: guided, Lots: q.lots, Changes: changes}, nil

@@ -17,6 +17,8 @@ type Origin struct {
 	Type            string
 	LedgerAccountID string
 	OffsetAccountID string
+	RuleID          string // the rule of classification that asked for it; empty where somebody did
+	RuleVersion     int64
 	Picks           []lot.Pick
 	Input           posting.Input // without the roles of the chart
 }
@@ -31,7 +33,12 @@ func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
 		return nil, fmt.Errorf("booking: read what %s follows from: %w", entryID, err)
 	}
-	return &Origin{r.TransactionID, db.OrEmpty(r.PartnerID), r.Type, db.OrEmpty(r.AccountID), db.OrEmpty(r.OffsetID), f.Picks, f.Input}, nil
+	o := &Origin{TransactionID: r.TransactionID, PartnerID: db.OrEmpty(r.PartnerID), Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID),
+		RuleID: db.OrEmpty(r.RuleID), Picks: f.Picks, Input: f.Input}
+	if r.RuleVersion != nil {
+		o.RuleVersion = *r.RuleVersion
+	}
+	return o, nil
 }
 
 // Target is what the entry of a transaction was booked as, where an account was named for it.

@@ -23,6 +23,12 @@ type Params struct {
 	AutoPost        bool
 	OpenOnly        bool // refused where it, or what it changes about lots, is of a closed period; it holds for all that are asked for with it
 
+	// What a rule makes of the transaction that is named besides its entry.
+	RuleID      string
+	RuleVersion int64
+	Vendor      string   // the payee; empty leaves it as it is
+	AddTagIDs   []string // to the tags of the transaction and of the entry
+
 	ByHand *journal.CreateParams // nothing else is given then
 }
 

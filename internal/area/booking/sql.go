@@ -22,6 +22,8 @@ type bookingRow struct {
 	AccountID     *string `db:"ledger_account_id"`
 	OffsetID      *string `db:"offset_ledger_account_id"`
 	Input         string  `db:"input"`
+	RuleID        *string `db:"rule_id"`
+	RuleVersion   *int64  `db:"rule_version"`
 }
 
 // followed is what an entry follows from, as it is kept.
@@ -46,9 +48,12 @@ func (e *event) text() (string, error) {
 // row is what an entry follows from, as it is kept.
 func (e *event) row(entryID string, p Params) (bookingRow, error) {
 	text, err := e.text()
-	r := bookingRow{entryID, e.first.ID, nil, p.Type, db.OrNull(p.LedgerAccountID), db.OrNull(p.OffsetAccountID), text}
+	r := bookingRow{entryID, e.first.ID, nil, p.Type, db.OrNull(p.LedgerAccountID), db.OrNull(p.OffsetAccountID), text, nil, nil}
 	if e.partner != nil {
 		r.PartnerID = &e.partner.ID
+	}
+	if p.RuleID != "" {
+		r.RuleID, r.RuleVersion = &p.RuleID, &p.RuleVersion
 	}
 	return r, err
 }

@@ -80,6 +80,25 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	return t, nil
 }
 
+// Noted is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and whoever calls it has seen that the
+// tags are there.
+func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) {
+	var p UpdateParams
+	if vendor != "" {
+		p.Vendor = &vendor
+	}
+	if len(tagIDs) > 0 {
+		all := tagSet(slices.Concat(t.TagIDs, tagIDs))
+		p.TagIDs = &all
+	}
+	var faults fault.List
+	if p.check(&faults, ""); faults.Err() != nil {
+		return t, faults.Err()
+	}
+	after, _ := p.apply(t) // neither its type nor its state changes, so that nothing stands against it
+	return after, nil
+}
+
 // withStatus puts a transaction with the spam or takes it out; what type it was is kept, so that to take it out undoes putting it there.
 func (t Transaction) withStatus(spam bool, kind Type) Transaction {
 	switch {

@@ -154,6 +154,9 @@ func viewBooking(o *booking.Origin) *ExplainedBooking {
 		TransactionID: o.TransactionID, PartnerTransactionID: db.OrNull(o.PartnerID), TransactionType: o.Type, LedgerAccountID: db.OrNull(o.LedgerAccountID),
 		OffsetLedgerAccountID: db.OrNull(o.OffsetAccountID), Legs: []ExplainedLeg{}, Rates: []ExplainedRate{}, LotSelections: []ExplainedPick{},
 	}
+	if o.RuleID != "" {
+		v.RuleID, v.RuleVersion = &o.RuleID, &o.RuleVersion
+	}
 	add := func(role string, l *posting.Leg) {
 		if l == nil {
 			return
