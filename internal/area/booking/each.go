@@ -147,10 +147,12 @@ func (r *sieve) take(ctx context.Context) ([]*request, *asset.Replay, error) {
 				r.short[q] = why
 			}
 		}
-		if len(blamed) == 0 {
-			if err := r.halve(ctx, left); err != nil {
-				return nil, nil, err
-			}
+		if len(blamed) > 0 {
+			continue
+		}
+		before := len(r.short)
+		if failed := r.halve(ctx, left); failed != nil || len(r.short) == before { // somebody is to blame, or this would not end
+			return nil, nil, cmp.Or(failed, err)
 		}
 	}
 }
@@ -194,7 +196,7 @@ func (r *sieve) halve(ctx context.Context, left []*request) error {
 	ordered := slices.DeleteFunc(slices.Clone(left), func(q *request) bool { return q.event == nil })
 	slices.SortStableFunc(ordered, func(a, b *request) int { return a.event.first.At.Compare(b.event.first.At) })
 	if len(ordered) == 0 {
-		return errors.New("booking: lots are refused to nobody")
+		return nil
 	}
 	return add(ordered)
 }
