@@ -39,13 +39,6 @@ type Replay struct {
 // Culprit is the key of the added entry that Run refused, nothing where another one was to blame.
 func (r *Replay) Culprit() string { return r.culprit }
 
-// Tolerate lets Run go on where an added entry is refused that asks for one thing only, as if it had not been added, and find out what else is. What is
-// there after that is good for nothing else.
-func (r *Replay) Tolerate() { r.tolerant = true }
-
-// Refused are the entries that Run went on without, by their keys.
-func (r *Replay) Refused() map[string]error { return r.refused }
-
 type dirt struct {
 	pool pool
 	from Place
@@ -289,16 +282,6 @@ func (r *Replay) request(ctx context.Context, s *session, e *event) error {
 		return nil
 	}
 	return r.change(ctx, s, e.work)
-}
-
-// skip leaves out an added entry that was refused, if that leaves nothing behind.
-func (r *Replay) skip(e *event, why error) error {
-	if !r.tolerant || !e.work.isNew || len(e.work.taken) > 1 || len(e.take.events()) > 1 || fault.KindOf(why) != fault.Conflict {
-		return why
-	}
-	r.refused[e.work.key], r.culprit = why, ""
-	e.work.removed, e.take.done = true, true
-	return nil
 }
 
 // change notes that an entry took other lots than it had. Where that changes what it makes, the pool of that is opened.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -181,4 +182,21 @@ func (r *Replay) Changes() (out []Changed) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// Tolerate lets Run go on where an added entry is refused that asks for one thing only, as if it had not been added, and find out what else is. What is
+// there after that is good for nothing else.
+func (r *Replay) Tolerate() { r.tolerant = true }
+
+// Refused are the entries that Run went on without, by their keys.
+func (r *Replay) Refused() map[string]error { return r.refused }
+
+// skip leaves out an added entry that was refused, if that leaves nothing behind.
+func (r *Replay) skip(e *event, why error) error {
+	if !r.tolerant || !e.work.isNew || len(e.work.taken) > 1 || len(e.take.events()) > 1 || fault.KindOf(why) != fault.Conflict {
+		return why
+	}
+	r.refused[e.work.key], r.culprit = why, ""
+	e.work.removed, e.take.done = true, true
+	return nil
 }

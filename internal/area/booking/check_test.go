@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/area/holdings"
 	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/txn"
@@ -20,7 +21,7 @@ import (
 
 // findings is what the checks of everything that bookings touch find.
 func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Check, txn.Check, period.Check, asset.Check, booking.Check} {
+	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Check, txn.Check, period.Check, asset.Check, booking.Check, holdings.Check} {
 		found, err := check(ctx, tx)
 		if err != nil {
 			return nil, err

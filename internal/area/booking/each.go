@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/area/asset"
 	"github.com/bursarhq/bursar/internal/area/books"
+	"github.com/bursarhq/bursar/internal/area/journal"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
 // Outcome is what came of one request among many: the entry, or why there is none.
@@ -143,10 +147,12 @@ func (r *sieve) take(ctx context.Context) ([]*request, *asset.Replay, error) {
 				r.short[q] = why
 			}
 		}
-		if len(blamed) == 0 {
-			if err := r.halve(ctx, left); err != nil {
-				return nil, nil, err
-			}
+		if len(blamed) > 0 {
+			continue
+		}
+		before := len(r.short)
+		if failed := r.halve(ctx, left); failed != nil || len(r.short) == before { // somebody is to blame, or this would not end
+			return nil, nil, cmp.Or(failed, err)
 		}
 	}
 }
@@ -190,7 +196,7 @@ func (r *sieve) halve(ctx context.Context, left []*request) error {
 	ordered := slices.DeleteFunc(slices.Clone(left), func(q *request) bool { return q.event == nil })
 	slices.SortStableFunc(ordered, func(a, b *request) int { return a.event.first.At.Compare(b.event.first.At) })
 	if len(ordered) == 0 {
-		return errors.New("booking: lots are refused to nobody")
+		return nil
 	}
 	return add(ordered)
 }
@@ -220,6 +226,63 @@ func (r *sieve) review(ctx context.Context, kept []*request) error {
 	}
 	if len(r.faults) == before {
 		return err
+	}
+	return nil
+}
+
+// open refuses what is dated in a closed period, if it is to be.
+func (m builder) open(q *request) error {
+	if !q.OpenOnly {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, q.entry.AccountingDate)
+	if err != nil {
+		if at, err = calendar.StartOfDay(q.entry.AccountingDate, m.books.Zone); err != nil {
+			return nil // the journal says what is wrong with it
+		}
+	}
+	in := q.event.work.Input
+	entities := []string{q.entry.LegalEntityID, in.Target.Entity}
+	for _, l := range []*posting.Leg{in.Out, in.In} {
+		if l != nil {
+			entities = append(entities, l.Entity)
+		}
+	}
+	month := calendar.MonthOf(at, m.books.Zone).Key()
+	if month > m.books.ClosedThrough(entities...) {
+		return nil
+	}
+	return closed(q.at+"accounting_date", month)
+}
+
+func closed(field, period string) error {
+	return fault.ConflictAt([]fault.Field{{Name: field, Message: "the period " + period + " is closed"}}, "the period %s is closed", period)
+}
+
+// leavesClosed refuses what would change an entry of a closed period, if any of the requests asks for that.
+func (s *Service) leavesClosed(ctx context.Context, tx *db.Tx, all []*request, replay *asset.Replay) error {
+	if !slices.ContainsFunc(all, func(q *request) bool { return q.OpenOnly }) {
+		return nil
+	}
+	changes := replay.Changes()
+	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	if err != nil {
+		return err
+	}
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		e := entries[c.EntryID]
+		is, err := s.journal.IsClosed(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		if p, _ := b.PeriodByID(e.PeriodID); is {
+			return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: "changes the lots of the entry " + e.SequenceNumber() + ", whose period " + p.Key + " is closed"}},
+				"it changes the lots of the entry %s, whose period %s is closed", e.SequenceNumber(), p.Key)
+		}
 	}
 	return nil
 }
