@@ -63,17 +63,24 @@ func (q listQuery) there(shared bool) *db.Query {
 }
 
 type contentRow struct {
-	ID          string  `db:"document_id"`
+	ID          string  `db:"item_id"`
 	Content     string  `db:"content"`
 	Frontmatter *string `db:"frontmatter"`
 }
 
-// selectHeld gives what some files hold now. SQLite joins in the order that CROSS says: it would go through every file otherwise.
-const selectHeld = `SELECT d.document_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_documents d CROSS JOIN memory_versions v
-	WHERE d.organization_id = @org AND d.document_id = w.value AND v.organization_id = @org AND v.item_id = d.document_id AND v.version = d.version`
+// selectContents gives what some files hold now.
+func selectContents(ctx context.Context, tx *db.Tx, of []documentRow) ([]contentRow, error) {
+	text, args := held(of)
+	return db.All[contentRow](ctx, tx, text, args...)
+}
 
-func selectContents(ctx context.Context, tx *db.Tx, ids []string) ([]contentRow, error) {
-	return db.All[contentRow](ctx, tx, selectHeld, ids)
+// held names each version by its whole key: joined with the files, PostgreSQL would go through all versions that a file ever had.
+func held(of []documentRow) (text string, args []any) {
+	keys := make([]string, len(of))
+	for i, r := range of {
+		keys[i], args = "item_id = ? AND version = ?", append(args, r.ID, r.Version)
+	}
+	return "SELECT item_id, content, frontmatter FROM memory_versions WHERE organization_id = @org AND (" + strings.Join(keys, " OR ") + ")", args
 }
 
 func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
