@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -9,11 +10,12 @@ import (
 )
 
 type documentRow struct {
-	Path    string `db:"path"`
-	ID      string `db:"document_id"`
-	Version int64  `db:"version"`
-	Size    int64  `db:"size"`
-	Gone    bool   `db:"gone"`
+	Path     string `db:"path"`
+	ID       string `db:"document_id"`
+	Version  int64  `db:"version"`
+	Revision int64  `db:"revision"`
+	Size     int64  `db:"size"`
+	Gone     bool   `db:"gone"`
 }
 
 var selectDocuments = "SELECT " + db.Columns[documentRow]() + " FROM memory_documents WHERE organization_id = @org"
@@ -68,22 +70,20 @@ type contentRow struct {
 	Frontmatter *string `db:"frontmatter"`
 }
 
-// selectContents gives what some files hold now.
-func selectContents(ctx context.Context, tx *db.Tx, of []documentRow) ([]contentRow, error) {
-	text, args := held(of)
-	return db.All[contentRow](ctx, tx, text, args...)
-}
+// contentsOf finds what files hold by the revisions of their last versions. By ids and versions, PostgreSQL would go through all versions that a file ever
+// had; and SQLite joins in the order that CROSS says.
+const contentsOf = `SELECT v.item_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_versions v
+	WHERE v.organization_id = @org AND v.revision = CAST(w.value AS {integer})`
 
-// held names each version by its whole key: joined with the files, PostgreSQL would go through all versions that a file ever had.
-func held(of []documentRow) (text string, args []any) {
-	keys := make([]string, len(of))
+func selectContents(ctx context.Context, tx *db.Tx, of []documentRow) ([]contentRow, error) {
+	revisions := make([]string, len(of))
 	for i, r := range of {
-		keys[i], args = "item_id = ? AND version = ?", append(args, r.ID, r.Version)
+		revisions[i] = strconv.FormatInt(r.Revision, 10)
 	}
-	return "SELECT item_id, content, frontmatter FROM memory_versions WHERE organization_id = @org AND (" + strings.Join(keys, " OR ") + ")", args
+	return db.All[contentRow](ctx, tx, contentsOf, revisions)
 }
 
 func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
 	return db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
-		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, size = excluded.size, gone = excluded.gone")
+		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, revision = excluded.revision, size = excluded.size, gone = excluded.gone")
 }
