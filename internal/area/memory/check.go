@@ -54,7 +54,7 @@ func (i itemRow) faults() (out []string) {
 	if i.Document && i.Current == nil {
 		out = append(out, fmt.Sprintf("memory %s: no path has these versions", i.ID))
 	}
-	if i.Document && i.Current != nil && (i.Gone != i.LastDeleted || i.Size != i.LastSize) {
+	if i.Document && i.Current != nil && (i.Gone != i.LastDeleted || i.Size != i.LastSize || i.Revision != i.LastRevision) {
 		out = append(out, fmt.Sprintf("memory %s: what is said of the file is not what its last version is", i.ID))
 	}
 	return out

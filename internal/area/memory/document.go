@@ -149,7 +149,7 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 	if err != nil {
 		return err
 	}
-	after.Size, after.Gone = v.Size, v.Deleted
+	after.Revision, after.Size, after.Gone = v.Revision, v.Size, v.Deleted
 	c := audit.Change{Action: "memory.updated", ResourceType: "memory", ResourceID: e.Path}
 	if e.there() {
 		c.Before = e.facts()

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -9,11 +10,12 @@ import (
 )
 
 type documentRow struct {
-	Path    string `db:"path"`
-	ID      string `db:"document_id"`
-	Version int64  `db:"version"`
-	Size    int64  `db:"size"`
-	Gone    bool   `db:"gone"`
+	Path     string `db:"path"`
+	ID       string `db:"document_id"`
+	Version  int64  `db:"version"`
+	Revision int64  `db:"revision"`
+	Size     int64  `db:"size"`
+	Gone     bool   `db:"gone"`
 }
 
 var selectDocuments = "SELECT " + db.Columns[documentRow]() + " FROM memory_documents WHERE organization_id = @org"
@@ -63,20 +65,25 @@ func (q listQuery) there(shared bool) *db.Query {
 }
 
 type contentRow struct {
-	ID          string  `db:"document_id"`
+	ID          string  `db:"item_id"`
 	Content     string  `db:"content"`
 	Frontmatter *string `db:"frontmatter"`
 }
 
-// selectHeld gives what some files hold now. SQLite joins in the order that CROSS says: it would go through every file otherwise.
-const selectHeld = `SELECT d.document_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_documents d CROSS JOIN memory_versions v
-	WHERE d.organization_id = @org AND d.document_id = w.value AND v.organization_id = @org AND v.item_id = d.document_id AND v.version = d.version`
+// contentsOf finds what files hold by the revisions of their last versions. By ids and versions, PostgreSQL would go through all versions that a file ever
+// had; and SQLite joins in the order that CROSS says.
+const contentsOf = `SELECT v.item_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_versions v
+	WHERE v.organization_id = @org AND v.revision = CAST(w.value AS {integer})`
 
-func selectContents(ctx context.Context, tx *db.Tx, ids []string) ([]contentRow, error) {
-	return db.All[contentRow](ctx, tx, selectHeld, ids)
+func selectContents(ctx context.Context, tx *db.Tx, of []documentRow) ([]contentRow, error) {
+	revisions := make([]string, len(of))
+	for i, r := range of {
+		revisions[i] = strconv.FormatInt(r.Revision, 10)
+	}
+	return db.All[contentRow](ctx, tx, contentsOf, revisions)
 }
 
 func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
 	return db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
-		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, size = excluded.size, gone = excluded.gone")
+		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, revision = excluded.revision, size = excluded.size, gone = excluded.gone")
 }

@@ -262,6 +262,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"UPDATE memory_versions SET version = 5 WHERE organization_id = @org AND item_id <> ? AND version = 2":  "2 versions from 1 to 5",
 			"UPDATE memory_versions SET revision = 9 WHERE organization_id = @org AND item_id <> ? AND version = 2": "the last revision is 9",
 			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?":             "it is at version 1, but its last is 2",
+			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?":            "what is said of the file is not",
 			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":                "what is said of the file",
 			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":                        "no path has these versions",
 			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                                 "it was not deleted, but is not there",

@@ -103,18 +103,17 @@ func (s *Service) layer(ctx context.Context, organization string, q listQuery, l
 			return err
 		}
 		out = make([]found, len(rows))
-		var ids []string
-		size := int64(0)
+		fit, size := 0, int64(0)
 		for i, r := range rows {
 			out[i] = found{documentRow: r, layer: layer}
 			if size += r.Size; i == 0 || size <= charactersPerPage {
-				ids = append(ids, r.ID)
+				fit = i + 1
 			}
 		}
-		if len(ids) == 0 {
+		if fit == 0 {
 			return nil
 		}
-		contents, err := selectContents(ctx, tx, ids)
+		contents, err := selectContents(ctx, tx, rows[:fit])
 		held := make(map[string]contentRow, len(contents))
 		for _, c := range contents {
 			held[c.ID] = c

@@ -25,7 +25,7 @@ func TestNothingIsFoundByGoingThroughTheRest(t *testing.T) {
 		"all files":      {listQuery{}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, 1}, []string{"PRIMARY KEY (organization_id=? AND gone=?)"}},
 		"below, behind":  {listQuery{path: "a/", after: "a/b"}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", "a", "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>? AND path<?)"}},
 		"shared, behind": {listQuery{after: "a/b"}.there(true).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>?)"}},
-		"contents":       {selectHeld, []any{[]string{"a"}}, []string{"memory_documents_by_id (organization_id=? AND document_id=?)", "(organization_id=? AND item_id=? AND version=?)"}},
+		"contents":       {contentsOf, []any{[]string{"1"}}, []string{"memory_versions_by_revision (organization_id=? AND revision=?)"}},
 		"the revision":   {lastRevision, nil, []string{"memory_versions_by_revision (organization_id=?)"}},
 		"sizes":          {sizesDown, []any{"a", 1, 1}, []string{"(organization_id=? AND item_id=? AND version<?)"}},
 		"a rule":         {selectRules + " AND r.rule_id = ?", []any{"a"}, []string{"PRIMARY KEY (organization_id=? AND rule_id=?)", "(organization_id=? AND item_id=? AND version=?)"}},

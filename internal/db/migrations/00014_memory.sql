@@ -4,13 +4,14 @@
 ALTER TABLE organizations ADD COLUMN firm_organization_id {text};
 ALTER TABLE organizations ADD COLUMN firm_since {timestamp};
 
--- Every path there ever was. The id stands for it where a path would be too long; version is the last there was, and goes on after a deletion. Paths whose
--- file is gone are kept apart in the key, so that however many they are, nobody goes through them to those that are there.
+-- Every path there ever was. The id stands for it where a path would be too long; version is the last there was, and goes on after a deletion, and
+-- revision is that of the last version, by which what it holds is found. Paths whose file is gone are kept apart in the key, so that however many they are, nobody goes through them to those that are there.
 CREATE TABLE memory_documents (
     organization_id {text} NOT NULL REFERENCES organizations (organization_id) ON DELETE RESTRICT,
     path            {text} NOT NULL,
     document_id     {text} NOT NULL,
     version         {integer} NOT NULL,
+    revision        {integer} NOT NULL,
     size            {integer} NOT NULL,
     gone            {boolean} NOT NULL,
     PRIMARY KEY (organization_id, gone, path)
