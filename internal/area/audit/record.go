@@ -34,6 +34,18 @@ type change struct {
 
 type logKey struct{}
 
+// Touched is that something was done to a resource.
+type Touched struct {
+	Sequence   int64  `db:"sequence"`
+	ResourceID string `db:"resource_id"`
+}
+
+// Since gives what some actions were done to after a sequence number, in the order in which it was committed, as many as a limit. It is a building block
+// for whoever follows what happens.
+func Since(ctx context.Context, tx *db.Tx, after int64, limit int, actions ...string) ([]Touched, error) {
+	return selectTouched(ctx, tx, actions, after, limit)
+}
+
 // Record puts a change into the audit log and its event into the outbox, when and only when the transaction commits.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
 	l := tx.Shared(logKey{}, func() any { return &log{} }).(*log)

@@ -46,6 +46,11 @@ func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]Entr
 	return entries(rows), err
 }
 
+// selectTouched reads what some actions were done to upward from a sequence number, in the order of the chain.
+func selectTouched(ctx context.Context, tx *db.Tx, actions []string, after int64, limit int) ([]Touched, error) {
+	return db.All[Touched](ctx, tx, "SELECT sequence, resource_id FROM audit_log WHERE organization_id = @org AND sequence > ? AND {unindexed}action {any} ORDER BY sequence LIMIT ?", after, actions, limit)
+}
+
 // selectPage reads the log downward, newest first, below a sequence number.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]Entry, error) {
 	q := db.Select("SELECT "+db.Columns[entryRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)

@@ -241,7 +241,7 @@ func (e *event) edits(entry journal.Entry, p Params) (out []txn.Edit) {
 		if entry.Status == journal.Posted {
 			after.Status = txn.Posted
 		}
-		out = append(out, txn.Edit{Before: t, After: after})
+		out = append(out, txn.Edit{Before: t, After: after, ByRule: p.RuleID != ""})
 	}
 	return out
 }

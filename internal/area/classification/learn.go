@@ -4,8 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
+	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/books"
 	"github.com/bursarhq/bursar/internal/area/head"
@@ -14,14 +14,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-const (
-	// learnBatch is how many transactions are learned from in one database transaction.
-	learnBatch = 1000
-	// overlap is how far is looked back each time: whoever changes a transaction may commit after somebody who began later.
-	overlap = 2 * time.Minute
-)
+// learnBatch is how many changes are learned from in one database transaction.
+const learnBatch = 1000
 
-// learn follows what was booked since it was last looked at. What was learned of a transaction is kept, so that it can be unlearned when its entry
+// learn follows what was booked since it was last looked at, by the log of all changes, which has them in the order in which they were committed. What was learned of a transaction is kept, so that it can be unlearned when its entry
 // is undone; of each feature the latest precedents stand together, so that to ask costs the same however long the history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
 	for end := false; !end; {
@@ -29,25 +25,29 @@ func (s *Service) learn(ctx context.Context, organizationID string) error {
 			if _, err := head.Lock(ctx, tx); err != nil { // two that learn at once would count twice
 				return err
 			}
-			at, err := selectMark(ctx, tx)
+			after, err := selectMark(ctx, tx)
 			if err != nil {
 				return err
 			}
-			all, err := txn.Changed(ctx, tx, at.UpdatedAt, at.Number, learnBatch)
+			touched, err := audit.Since(ctx, tx, after, learnBatch, txn.ActionUpdated, txn.ActionClassified)
+			if err != nil || len(touched) == 0 {
+				end = true
+				return err
+			}
+			end = len(touched) < learnBatch
+			ids := make([]string, len(touched))
+			for i, t := range touched {
+				ids[i] = t.ResourceID
+			}
+			slices.Sort(ids)
+			all, err := txn.Some(ctx, tx, slices.Compact(ids))
 			if err != nil {
 				return err
 			}
 			if err := learnFrom(ctx, tx, all); err != nil {
 				return err
 			}
-			if end = len(all) < learnBatch; len(all) > 0 {
-				last := all[len(all)-1]
-				at = mark{last.UpdatedAt, last.Number}
-			}
-			if back := tx.Now().Add(-overlap); end && at.UpdatedAt.After(back) {
-				at = mark{back, 0}
-			}
-			return upsertMark(ctx, tx, at)
+			return upsertMark(ctx, tx, touched[len(touched)-1].Sequence)
 		})
 		if err != nil {
 			return err

@@ -12,22 +12,21 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// mark is how far was learned.
-type mark struct {
-	UpdatedAt time.Time `db:"updated_at"`
-	Number    int64     `db:"number"`
+// markRow is how far was learned: the last entry of the log that was looked at.
+type markRow struct {
+	Sequence int64 `db:"sequence"`
 }
 
-func selectMark(ctx context.Context, tx *db.Tx) (mark, error) {
-	rows, err := db.All[mark](ctx, tx, "SELECT updated_at, number FROM precedent_marks WHERE organization_id = @org")
+func selectMark(ctx context.Context, tx *db.Tx) (int64, error) {
+	rows, err := db.All[markRow](ctx, tx, "SELECT sequence FROM precedent_marks WHERE organization_id = @org")
 	if err != nil || len(rows) == 0 {
-		return mark{}, err
+		return 0, err
 	}
-	return rows[0], nil
+	return rows[0].Sequence, nil
 }
 
-func upsertMark(ctx context.Context, tx *db.Tx, m mark) error {
-	return db.Upsert(ctx, tx, "precedent_marks", []mark{m}, "ON CONFLICT (organization_id) DO UPDATE SET updated_at = excluded.updated_at, number = excluded.number")
+func upsertMark(ctx context.Context, tx *db.Tx, sequence int64) error {
+	return db.Upsert(ctx, tx, "precedent_marks", []markRow{{sequence}}, "ON CONFLICT (organization_id) DO UPDATE SET sequence = excluded.sequence")
 }
 
 type precedentRow struct {

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -209,13 +208,6 @@ func (w wanted) ahead(ctx context.Context, tx *db.Tx, behind *Place, limit int) 
 	return w.read(ctx, tx, order, place, limit)
 }
 
-// Changed gives transactions in the order in which they were changed last, behind a time and a number of that time, as many as a limit; spam too.
-// It is a building block for whoever follows them.
-func Changed(ctx context.Context, tx *db.Tx, behind time.Time, number int64, limit int) ([]Transaction, error) {
-	order, _ := Sort{By: "updated_at", Order: "asc"}.check()
-	return wanted{shelves: []int64{listed, spammed}}.read(ctx, tx, order, []string{clock.Format(behind), strconv.FormatInt(number, 10)}, limit)
-}
-
 // CountAhead tells how many transactions Ahead gives in all. It is a building block.
 func CountAhead(ctx context.Context, tx *db.Tx, f Filter) (int64, error) {
 	w, err := f.unposted(ctx, tx)
@@ -245,16 +237,10 @@ func (f Filter) wanted(ctx context.Context, tx *db.Tx) (wanted, error) {
 
 // Suggest notes what is suggested for transactions, by their ids; what is nil is taken back. It is a building block.
 func Suggest(ctx context.Context, tx *db.Tx, all map[string]*Suggestion) error {
-	texts := make([]string, 0, len(all))
 	for _, transactionID := range slices.Sorted(maps.Keys(all)) {
-		body, err := json.Marshal(all[transactionID])
-		if err != nil {
+		if err := suggest(ctx, tx, transactionID, toJSON(all[transactionID])); err != nil {
 			return err
 		}
-		texts = append(texts, transactionID+string(body))
 	}
-	if len(texts) == 0 {
-		return nil
-	}
-	return suggest(ctx, tx, texts)
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/base/fault"
-	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -322,12 +321,7 @@ func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d WHERE d.id = t.row_key)")
 }
 
-// idLength is how long the id of a transaction is.
-var idLength = len(id.Transaction) + 27
-
-// suggest writes what is suggested for transactions, each text being the id and what follows it.
-func suggest(ctx context.Context, tx *db.Tx, texts []string) error {
-	_, err := tx.Exec(ctx, `UPDATE transactions SET suggested = s.body FROM (SELECT substr(w.value, 1, ?) AS transaction_id, substr(w.value, ?) AS body FROM {texts}) s
-		WHERE transactions.organization_id = @org AND transactions.transaction_id = s.transaction_id`, idLength, idLength+1, texts)
-	return err
+// suggest writes what is suggested for a transaction.
+func suggest(ctx context.Context, tx *db.Tx, transactionID string, body *string) error {
+	return tx.Put(ctx, "UPDATE transactions SET suggested = ? WHERE organization_id = @org AND transaction_id = ?", body, transactionID)
 }

@@ -129,7 +129,16 @@ func (t Transaction) same(o Transaction) bool {
 }
 
 // Edit is a transaction as it was and as it shall be.
-type Edit struct{ Before, After Transaction }
+type Edit struct {
+	Before, After Transaction
+	ByRule        bool // a rule of classification decided it
+}
+
+// The actions under which changes of transactions are recorded.
+const (
+	ActionUpdated    = "transaction.updated"
+	ActionClassified = "transaction.classified"
+)
 
 // Save writes what was made of transactions, counts them anew and records it; what did not change is left alone. It gives how many changed, and
 // the edits have the time of it. It is a building block, and whoever calls it has read the transactions under the organization's head.
@@ -152,7 +161,11 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 		}
 		c.add(e.Before, -1)
 		c.add(e.After, 1)
-		audit.Record(ctx, tx, audit.Change{Action: "transaction.updated", ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(), After: e.After.facts()})
+		action := ActionUpdated
+		if e.ByRule {
+			action = ActionClassified
+		}
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(), After: e.After.facts()})
 	}
 	return changed, addCounts(ctx, tx, c)
 }
@@ -178,7 +191,7 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 		if refused != nil {
 			return fault.ConflictAt([]fault.Field{*refused}, "%s %s", before.SequenceNumber(), refused.Message)
 		}
-		edits := []Edit{{before, after}}
+		edits := []Edit{{Before: before, After: after}}
 		_, err = Save(ctx, tx, edits)
 		t = edits[0].After
 		return err
@@ -281,7 +294,7 @@ func (p BulkParams) edits(found []Transaction) ([]Edit, error) {
 		if why != nil && len(refused) < conflictsShown {
 			refused = append(refused, fault.Field{Name: t.SequenceNumber(), Message: why.Message})
 		}
-		edits[i] = Edit{t, after}
+		edits[i] = Edit{Before: t, After: after}
 	}
 	if len(refused) > 0 {
 		return nil, fault.ConflictAt(refused, "nothing was changed: %s %s", refused[0].Name, refused[0].Message)

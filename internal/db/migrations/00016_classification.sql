@@ -68,7 +68,6 @@ CREATE TABLE precedent_features (
 ) {updated};
 CREATE TABLE precedent_marks (
     organization_id {text} NOT NULL,
-    updated_at      {timestamp} NOT NULL,
-    number          {integer} NOT NULL,
+    sequence        {integer} NOT NULL,
     PRIMARY KEY (organization_id)
 ) {updated};

@@ -15,7 +15,7 @@ const (
 // routes is every operation of the service. A line gives method, path, class, scope, whether it takes an Idempotency-Key, and its handler;
 // all that routes share follows from it.
 func (a *API) routes() []Route {
-	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheAssets(), a.ofTheMoney(), a.ofTheMemory())
+	return slices.Concat(a.ofTheHouse(), a.ofTheBooks(), a.ofTheTransactions(), a.ofTheAssets(), a.ofTheMoney(), a.ofTheMemory())
 }
 
 // ofTheBooks are the operations on what is booked and reported.
@@ -42,32 +42,6 @@ func (a *API) ofTheBooks() []Route {
 		on("PATCH", "/v1/tags/{tag_id}", write, all, plain, a.updateTag, "Tags", "Change a tag"),
 		on("DELETE", "/v1/tags/{tag_id}", write, all, plain, a.deleteTag, "Tags", "Delete a tag that nothing is marked with"),
 
-		on("GET", "/v1/transactions", read, reads, plain, a.listTransactions, "Transactions", "Transactions, the latest first unless sorted otherwise"),
-		on("POST", "/v1/transactions", write, all, IDEM, a.createTransactions, "Transactions", "Bring in up to 1,000 transactions, all or none; what a source has told of before adds nothing").creates(),
-		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
-		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
-		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
-		on("POST", "/v1/transactions/link", write, all, IDEM, a.linkTransactions, "Transactions", "Link two transactions that are one event: a transfer, a bridge or a swap"),
-		on("POST", "/v1/transactions/unlink", write, all, IDEM, a.unlinkTransactions, "Transactions", "Undo links; the two are not linked again but by hand"),
-		on("POST", "/v1/transactions/match", write, all, IDEM, a.matchTransactions, "Transactions", "Find and link the transactions of some days that belong together"),
-		on("GET", "/v1/transactions/ambiguous", read, reads, plain, a.listAmbiguousTransactions, "Transactions", "Transactions that have a partner which cannot be told, by sequence number"),
-
-		on("GET", "/v1/spam-listings", read, reads, plain, a.listSpamListings, "Spam listings", "What is always let into the wallets, or never"),
-		on("POST", "/v1/spam-listings", write, all, IDEM, a.createSpamListing, "Spam listings", "Always let a contract, address or symbol through, or never; what arrived before stays as it was judged").creates(),
-		on("DELETE", "/v1/spam-listings/{spam_listing_id}", write, all, plain, a.deleteSpamListing, "Spam listings", "Delete a listing; what arrived before stays as it was judged"),
-
-		on("GET", "/v1/imports", read, reads, plain, a.listImports, "Imports", "Files of transactions that were brought, the newest first"),
-		first(on("POST", "/v1/imports", write, all, IDEM, a.createImport, "Imports", "Bring a file of transactions; it is read in the background, and what the source has already is left out").creates(), a.receiveImport),
-		on("GET", "/v1/imports/{import_id}", read, reads, plain, a.getImport, "Imports", "How far an import is, and the first rows that could not be read"),
-		on("GET", "/v1/imports/{import_id}/errors", read, reads, plain, a.listImportErrors, "Imports", "What was wrong with rows of an import, in the order of the file"),
-
-		on("GET", "/v1/classification-runs", read, reads, plain, a.listClassificationRuns, "Classification", "Classification runs, the newest first"),
-		on("POST", "/v1/classification-runs", write, all, IDEM, a.createClassificationRun, "Classification", "Let the rules decide what transactions are, in the background, and propose from what was booked before where none does").creates(),
-		on("GET", "/v1/classification-runs/{classification_run_id}", read, reads, plain, a.getClassificationRun, "Classification", "How far a classification run is and what it came to"),
-		on("GET", "/v1/classification-runs/{classification_run_id}/results", read, reads, plain, a.listClassificationResults, "Classification", "What a run came to about each transaction and why, in the order in which things happened"),
-		on("POST", "/v1/classification-runs/{classification_run_id}/cancel", write, all, IDEM, a.cancelClassificationRun, "Classification", "Stop a run; what it did stays"),
-		on("POST", "/v1/classification-runs/{classification_run_id}/resume", write, all, IDEM, a.resumeClassificationRun, "Classification", "Let a run that was cancelled or failed go on where it stopped, with the rules it began with"),
-
 		on("GET", "/v1/journal-entries", read, reads, plain, a.listJournalEntries, "Journal entries", "Journal entries, the latest accounting date first"),
 		on("POST", "/v1/journal-entries", write, all, IDEM, a.createJournalEntry, "Journal entries", "Make a journal entry, as a draft or posted at once").creates().together(),
 		on("POST", "/v1/journal-entries/batch", write, all, IDEM, a.createJournalEntries, "Journal entries", "Make up to 1,000 journal entries, all or none").creates().together(),
@@ -93,6 +67,37 @@ func (a *API) ofTheBooks() []Route {
 
 		on("GET", "/v1/fx-rates", read, reads, plain, a.listFXRates, "FX rates", "Rates between currencies, the newest day first"),
 		on("POST", "/v1/fx-rates", write, all, IDEM, a.storeFXRates, "FX rates", "Store rates of a day, all or none; the same day and pair again replaces").creates(),
+	}
+}
+
+// ofTheTransactions are the operations on what happened, how it comes in and what it is taken for.
+func (a *API) ofTheTransactions() []Route {
+	return []Route{
+		on("GET", "/v1/transactions", read, reads, plain, a.listTransactions, "Transactions", "Transactions, the latest first unless sorted otherwise"),
+		on("POST", "/v1/transactions", write, all, IDEM, a.createTransactions, "Transactions", "Bring in up to 1,000 transactions, all or none; what a source has told of before adds nothing").creates(),
+		on("GET", "/v1/transactions/{transaction_id}", read, reads, plain, a.getTransaction, "Transactions", "One transaction"),
+		on("PATCH", "/v1/transactions/{transaction_id}", write, all, plain, a.updateTransaction, "Transactions", "Change what people make of a transaction; what its source said stays"),
+		on("POST", "/v1/transactions/bulk-update", write, all, IDEM, a.bulkUpdateTransactions, "Transactions", "Change many transactions, all or none"),
+		on("POST", "/v1/transactions/link", write, all, IDEM, a.linkTransactions, "Transactions", "Link two transactions that are one event: a transfer, a bridge or a swap"),
+		on("POST", "/v1/transactions/unlink", write, all, IDEM, a.unlinkTransactions, "Transactions", "Undo links; the two are not linked again but by hand"),
+		on("POST", "/v1/transactions/match", write, all, IDEM, a.matchTransactions, "Transactions", "Find and link the transactions of some days that belong together"),
+		on("GET", "/v1/transactions/ambiguous", read, reads, plain, a.listAmbiguousTransactions, "Transactions", "Transactions that have a partner which cannot be told, by sequence number"),
+
+		on("GET", "/v1/spam-listings", read, reads, plain, a.listSpamListings, "Spam listings", "What is always let into the wallets, or never"),
+		on("POST", "/v1/spam-listings", write, all, IDEM, a.createSpamListing, "Spam listings", "Always let a contract, address or symbol through, or never; what arrived before stays as it was judged").creates(),
+		on("DELETE", "/v1/spam-listings/{spam_listing_id}", write, all, plain, a.deleteSpamListing, "Spam listings", "Delete a listing; what arrived before stays as it was judged"),
+
+		on("GET", "/v1/imports", read, reads, plain, a.listImports, "Imports", "Files of transactions that were brought, the newest first"),
+		first(on("POST", "/v1/imports", write, all, IDEM, a.createImport, "Imports", "Bring a file of transactions; it is read in the background, and what the source has already is left out").creates(), a.receiveImport),
+		on("GET", "/v1/imports/{import_id}", read, reads, plain, a.getImport, "Imports", "How far an import is, and the first rows that could not be read"),
+		on("GET", "/v1/imports/{import_id}/errors", read, reads, plain, a.listImportErrors, "Imports", "What was wrong with rows of an import, in the order of the file"),
+
+		on("GET", "/v1/classification-runs", read, reads, plain, a.listClassificationRuns, "Classification", "Classification runs, the newest first"),
+		on("POST", "/v1/classification-runs", write, all, IDEM, a.createClassificationRun, "Classification", "Let the rules decide what transactions are, in the background, and propose from what was booked before where none does").creates(),
+		on("GET", "/v1/classification-runs/{classification_run_id}", read, reads, plain, a.getClassificationRun, "Classification", "How far a classification run is and what it came to"),
+		on("GET", "/v1/classification-runs/{classification_run_id}/results", read, reads, plain, a.listClassificationResults, "Classification", "What a run came to about each transaction and why, in the order in which things happened"),
+		on("POST", "/v1/classification-runs/{classification_run_id}/cancel", write, all, IDEM, a.cancelClassificationRun, "Classification", "Stop a run; what it did stays"),
+		on("POST", "/v1/classification-runs/{classification_run_id}/resume", write, all, IDEM, a.resumeClassificationRun, "Classification", "Let a run that was cancelled or failed go on where it stopped, with the rules it began with"),
 	}
 }
 
