@@ -33,7 +33,7 @@ type ClassificationRun struct {
 // of GET /v1/transactions.
 type CreateClassificationRun struct {
 	TransactionIDs []string       `json:"transaction_ids,omitempty"`
-	Filter         map[string]any `json:"filter,omitempty"`
+	Filter         map[string]any `json:"filter,omitzero"` // an empty one finds everything
 	ExpectedCount  *int64         `json:"expected_count,omitempty"`
 	Action         string         `json:"action"`
 	DryRun         bool           `json:"dry_run,omitempty"`

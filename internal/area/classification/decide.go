@@ -43,7 +43,7 @@ type decider struct {
 
 // rule is what a rule says of a transaction, or nothing where none matches or none may.
 func (d *decider) rule(t txn.Transaction) Result {
-	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched}
+	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil}
 	if r.Message = d.hindrance(t); r.Message != "" {
 		r.Outcome = Skipped
 		return r

@@ -130,6 +130,8 @@ type Result struct {
 	Outcome       Outcome `json:"-"`
 	RuleID        string  `json:"-"`
 
+	had bool // something was suggested for the transaction before
+
 	RuleVersion     int64    `json:"version,omitempty"`
 	Specificity     int64    `json:"specificity,omitempty"`
 	Others          []Match  `json:"others,omitempty"`       // rules that matched too, the best first

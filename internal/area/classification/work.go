@@ -166,8 +166,8 @@ func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error 
 	}
 	proposed := map[string]*txn.Suggestion{}
 	for _, r := range results {
-		if r.Outcome != Skipped && r.JournalEntryID == "" {
-			proposed[r.TransactionID] = r.suggestion(w.Run.ID)
+		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.had) {
+			proposed[r.TransactionID] = s
 		}
 	}
 	if len(proposed) == 0 {

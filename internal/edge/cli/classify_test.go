@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/client"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+)
+
+// A run that posts is killed again and again, and comes to what a dry run said it would.
+func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
+	t.Parallel()
+	count, kills := 4_000, 2
+	if os.Getenv("BURSAR_SOAK") == "1" {
+		count, kills = 60_000, 20
+	}
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		b := withSource(t, c)
+		p := serve(t, c)
+		service := once(p.ready(t), b.APIKey)
+		bringPayments(t, service, b.source, count)
+		want := decisions(t, service, finished(t, service, classifyAll(t, service, true)).ID)
+		run := classifyAll(t, service, false)
+		for done := int64(0); kills > 0; kills-- {
+			eventually(t, "some more of the run", func(ctx context.Context) error {
+				now, err := service.ClassificationRun(ctx, run.ID)
+				if err == nil && now.Progress.Done <= done && now.FinishedAt == nil {
+					err = fmt.Errorf("%d of %d", now.Progress.Done, now.Progress.Total)
+				}
+				done = now.Progress.Done
+				return err
+			})
+			p.kill()
+			service.HTTP.CloseIdleConnections()
+			b.verify(t)
+			p = serve(t, c)
+			service = once(p.ready(t), b.APIKey)
+		}
+		finished(t, service, run)
+		got := decisions(t, service, run.ID)
+		for i, line := range want {
+			want[i] = strings.Replace(line, "classified", "posted", 1)
+		}
+		if !slices.Equal(got, want) {
+			for i := range min(len(got), len(want)) {
+				if got[i] != want[i] {
+					t.Fatalf("%d results of %d; the first that differs: %s, want %s", len(got), len(want), got[i], want[i])
+				}
+			}
+			t.Fatalf("%d results of %d", len(got), len(want))
+		}
+		b.verify(t)
+	})
+}
+
+// bringPayments brings payments to ten suppliers, of which rules know five.
+func bringPayments(t *testing.T, service *client.Client, source string, count int) {
+	t.Helper()
+	accounts := map[string]string{}
+	for a, err := range service.LedgerAccounts(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		accounts[a.Name] = a.ID
+	}
+	for i := range 5 {
+		text := fmt.Sprintf("supplier %d", i)
+		rule := client.PutMemoryRule{RuleType: "classification", MemoContains: &text, LedgerAccountID: new(accounts["Contractors"])}
+		if _, err := service.PutMemoryRule(t.Context(), "", rule); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from := 0; from < count; from += 1000 {
+		all := make([]client.CreateTransaction, 1000)
+		for i := range all {
+			amount := "12.50"
+			all[i] = client.CreateTransaction{SourceID: source, ExternalID: fmt.Sprint("p", from+i), External: client.CreateTransactionExternal{
+				Timestamp: time.Date(2026, 1, 1, 0, (from+i)*7919%count, 0, 0, time.UTC), Description: fmt.Sprintf("To Supplier %d", i%10), Direction: "debit", Quantity: &amount, Currency: "USD",
+			}}
+		}
+		if _, err := service.CreateTransactions(t.Context(), all...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func classifyAll(t *testing.T, service *client.Client, dry bool) client.ClassificationRun {
+	t.Helper()
+	r, err := service.CreateClassificationRun(t.Context(), client.CreateClassificationRun{Filter: map[string]any{}, Action: "post", DryRun: dry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func finished(t *testing.T, service *client.Client, r client.ClassificationRun) client.ClassificationRun {
+	t.Helper()
+	eventually(t, "the end of the run", func(ctx context.Context) (err error) {
+		if r, err = service.ClassificationRun(ctx, r.ID); err == nil && r.Status != "completed" {
+			err = fmt.Errorf("it is %s with %+v", r.Status, r.Progress)
+		}
+		return err
+	})
+	return r
+}
+
+// decisions are the results of a run as lines.
+func decisions(t *testing.T, service *client.Client, runID string) (out []string) {
+	t.Helper()
+	for r, err := range service.ClassificationResults(t.Context(), runID, url.Values{"limit": {"100"}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule := ""
+		if r.RuleID != nil {
+			rule = *r.RuleID + "." + *r.RuleVersion
+		}
+		out = append(out, strings.Join([]string{r.SequenceNumber, r.Outcome, rule}, " "))
+	}
+	return out
+}
