@@ -109,3 +109,49 @@ func (c *Client) CancelClassificationRun(ctx context.Context, id string) (Classi
 func (c *Client) ResumeClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
 	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) + "/resume", IdempotencyKey: NewIdempotencyKey()})
 }
+
+// TestMemoryRule says which rule is tried on which days: a saved one, one that is not, or a saved one as it would be.
+type TestMemoryRule struct {
+	RuleID    string         `json:"rule_id,omitempty"`
+	Rule      *PutMemoryRule `json:"rule,omitempty"`
+	StartDate string         `json:"start_date,omitempty"`
+	EndDate   string         `json:"end_date,omitempty"`
+}
+
+// Decision is an account and a type, and the rule that says so.
+type Decision struct {
+	LedgerAccountID *string `json:"ledger_account_id"`
+	TransactionType *string `json:"transaction_type"`
+	RuleID          *string `json:"rule_id"`
+}
+
+// MemoryRuleTest is what a rule would have done.
+type MemoryRuleTest struct {
+	Examined        int64 `json:"examined"`
+	Matched         int64 `json:"matched"`
+	Decided         int64 `json:"decided"`
+	Pending         int64 `json:"pending"`
+	Changed         int64 `json:"changed"`
+	PostedAgreeing  int64 `json:"posted_agreeing"`
+	PostedDiffering int64 `json:"posted_differing"`
+	Changes         []struct {
+		TransactionID  string   `json:"transaction_id"`
+		SequenceNumber string   `json:"sequence_number"`
+		Status         string   `json:"status"`
+		Before         Decision `json:"before"`
+		After          Decision `json:"after"`
+	} `json:"changes"`
+	Conflicts []struct {
+		RuleMatch
+		Matched int64 `json:"matched"`
+		Wins    int64 `json:"wins"`
+		Loses   int64 `json:"loses"`
+		Differs bool  `json:"differs"`
+	} `json:"conflicts"`
+	Truncated bool `json:"truncated"`
+}
+
+// TestMemoryRule tries a rule on history, and saves nothing.
+func (c *Client) TestMemoryRule(ctx context.Context, t TestMemoryRule) (MemoryRuleTest, error) {
+	return one[MemoryRuleTest](ctx, c, Call{Method: http.MethodPost, Path: "/v1/memory/rules/test", Body: t})
+}

@@ -129,7 +129,7 @@ type ExplainedBooking struct {
 	LedgerAccountID       *string         `json:"ledger_account_id"`
 	OffsetLedgerAccountID *string         `json:"offset_ledger_account_id"`
 	RuleID                *string         `json:"rule_id"`
-	RuleVersion           *int64          `json:"rule_version"`
+	RuleVersion           *string         `json:"rule_version"`
 	Legs                  []ExplainedLeg  `json:"legs"`
 	Rates                 []ExplainedRate `json:"rates"`
 	LotSelections         []ExplainedPick `json:"lot_selections"`

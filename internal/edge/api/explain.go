@@ -155,7 +155,7 @@ func viewBooking(o *booking.Origin) *ExplainedBooking {
 		OffsetLedgerAccountID: db.OrNull(o.OffsetAccountID), Legs: []ExplainedLeg{}, Rates: []ExplainedRate{}, LotSelections: []ExplainedPick{},
 	}
 	if o.RuleID != "" {
-		v.RuleID, v.RuleVersion = &o.RuleID, &o.RuleVersion
+		v.RuleID, v.RuleVersion = &o.RuleID, versionOrNull(o.RuleVersion)
 	}
 	add := func(role string, l *posting.Leg) {
 		if l == nil {

@@ -27,8 +27,8 @@ func TestAnExplanationNamesTheRuleThatBooked(t *testing.T) {
 			case b == nil:
 				t.Fatal("nothing is said of what it follows from")
 			case rule == "" && (b.RuleID != nil || b.RuleVersion != nil):
-				t.Errorf("nobody's rule is %s %d", *b.RuleID, *b.RuleVersion)
-			case rule != "" && (b.RuleID == nil || *b.RuleID != rule || *b.RuleVersion != 2):
+				t.Errorf("nobody's rule is %s %s", *b.RuleID, *b.RuleVersion)
+			case rule != "" && (b.RuleID == nil || *b.RuleID != rule || *b.RuleVersion != "2"):
 				t.Errorf("its rule is not named: %+v", b)
 			}
 		}

@@ -127,7 +127,7 @@ type ExplainedBooking struct {
 	LedgerAccountID       *string         `json:"ledger_account_id" doc:"The account that was named"`
 	OffsetLedgerAccountID *string         `json:"offset_ledger_account_id" doc:"The account that was named in place of the source's"`
 	RuleID                *string         `json:"rule_id" doc:"The rule of classification that asked for it; null where somebody did, or corrected it since"`
-	RuleVersion           *int64          `json:"rule_version" doc:"Which version of the rule that was"`
+	RuleVersion           *string         `json:"rule_version" doc:"Which version of the rule that was"`
 	Legs                  []ExplainedLeg  `json:"legs" doc:"What moved, and what it was taken to be worth"`
 	Rates                 []ExplainedRate `json:"rates" doc:"The rates of exchange it was translated by"`
 	LotSelections         []ExplainedPick `json:"lot_selections" doc:"The lots somebody had chosen"`
