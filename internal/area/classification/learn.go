@@ -17,8 +17,9 @@ import (
 // learnBatch is how many changes are learned from in one database transaction.
 const learnBatch = 1000
 
-// learn follows what was booked since it was last looked at, by the log of all changes, which has them in the order in which they were committed. What was learned of a transaction is kept, so that it can be unlearned when its entry
-// is undone; of each feature the latest precedents stand together, so that to ask costs the same however long the history is.
+// learn follows what was booked since it was last looked at, by the log of all changes, which has them in the order in which they were committed. What
+// was learned of a transaction is kept, so that it can be unlearned when its entry is undone; of each feature the latest precedents stand together, so
+// that to ask costs the same however long the history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
 	for end := false; !end; {
 		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {

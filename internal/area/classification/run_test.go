@@ -3,12 +3,14 @@ package classification_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/area/account"
 	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/booking"
 	"github.com/bursarhq/bursar/internal/area/classification"
 	"github.com/bursarhq/bursar/internal/area/entity"
@@ -16,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/area/task"
+	"github.com/bursarhq/bursar/internal/area/transfers"
 	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -349,4 +352,101 @@ func (w *world) archive(name string) {
 	w.Helper()
 	_, err := account.NewService(w.db).Archive(w.ctx, w.accounts[name])
 	w.fine(err)
+}
+
+func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("said", "memo=said to=Rent type=EXPENSE")
+		w.rule("open", "memo=open to=Sales")
+		w.rule("owed", "memo=owed to=Loans")
+		w.bring(
+			"Bank 2025-11-01 -1 USD text=said",
+			"Bank 2025-11-02 +1 USD text=said", // nothing comes in as an expense
+			"Bank 2025-11-03 -1 USD text=said type=FEE",
+			"Bank 2025-11-04 +1 USD text=open",
+			"Bank 2025-11-05 -1 USD text=open",
+			"Bank 2025-11-06 +1 USD text=open type=STAKING_REWARD",
+			"Bank 2025-11-07 +1 USD text=open type=DEPOSIT",
+			"Bank 2025-11-08 -1 USD text=open type=STAKING_REWARD", // nor does a reward go out
+			"Bank 2025-11-09 +1 USD text=owed",
+			"Bank 2025-11-10 -1 USD text=owed",
+		)
+		w.says("types", w.told(w.classify(classification.CreateParams{Dry: true}).ID),
+			"OT-1 classified EXPENSE Rent by said.1", "OT-2 classified REFUND Rent by said.1", "OT-3 classified EXPENSE Rent by said.1", "OT-4 classified INCOME Sales by open.1",
+			"OT-5 classified REFUND Sales by open.1", "OT-6 classified STAKING_REWARD Sales by open.1", "OT-7 classified INCOME Sales by open.1", "OT-8 classified REFUND Sales by open.1",
+			"OT-9 classified DEPOSIT Loans by owed.1", "OT-10 classified WITHDRAWAL Loans by owed.1")
+	})
+}
+
+func TestAHalfOfATransferIsForNoRule(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("x", "memo=x to=Rent")
+		w.sources["Card"] = w.source("Card")
+		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Card 2025-11-03 +10 USD text=x", "Bank 2025-11-04 -11 USD text=x")
+		_, err := transfers.NewService(w.db).Link(w.ctx, transfers.LinkParams{TransactionIDs: ids[:2]})
+		w.fine(err)
+		r := w.classify(classification.CreateParams{Action: classification.Post})
+		w.says("linked", w.told(r.ID), "OT-1 suggested INTERNAL TRANSFER  not x", "OT-2 suggested INTERNAL TRANSFER  not x", "OT-3 posted EXPENSE Rent by x.1")
+		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "INTERNAL TRANSFER" || s.LedgerAccountID != "" || s.Confidence != 95 || s.RuleID != "" {
+			w.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestOnlySomeOfTheRulesThatMatchAreNamed(t *testing.T) {
+	each(t, func(w *world) {
+		for i := range 25 {
+			w.rule(fmt.Sprint(i), "memo=x to=Rent")
+		}
+		w.bring("Bank 2025-11-03 -10 USD text=x")
+		got := w.results(w.classify(classification.CreateParams{Dry: true}).ID)[0]
+		if len(got.Others) != 20 || got.OthersCount != 24 || w.names[got.RuleID] != "0" || w.names[got.Others[0].RuleID] != "1" {
+			w.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestTheCheckSeesEveryDamage(t *testing.T) {
+	each(t, func(w *world) {
+		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github")[0], "EXPENSE", "Software")
+		w.bring("Bank 2025-11-03 -10 USD payee=Github")
+		w.classify(classification.CreateParams{})
+		for _, damage := range []struct{ do, undo, says string }{
+			{"UPDATE classification_runs SET status = 'gone'", "UPDATE classification_runs SET status = 'completed'", "it cannot be"},
+			{"UPDATE classification_runs SET total_count = 7", "UPDATE classification_runs SET total_count = 1", "1 of 7"},
+			{"UPDATE classification_results SET outcome = 'posted'", "UPDATE classification_results SET outcome = 'suggested'", "where it counts"},
+			{"UPDATE classification_results SET position = 9", "UPDATE classification_results SET position = 1", "last result"},
+		} {
+			w.exec(damage.do)
+			found := w.findings()
+			if !strings.Contains(strings.Join(found, "\n"), damage.says) {
+				w.Errorf("after %s: %v", damage.do, found)
+			}
+			w.exec(damage.undo)
+		}
+		w.exec("DELETE FROM precedent_features")
+		if found := w.findings(); !strings.Contains(strings.Join(found, "\n"), "remembers none") {
+			w.Errorf("forgotten: %v", found)
+		}
+		w.exec("DELETE FROM precedents")
+	})
+}
+
+// exec changes something behind the service's back, with an audit row so that it commits.
+func (w *world) exec(statement string) {
+	w.Helper()
+	w.fine(w.db.Write(w.ctx, w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+		audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{}})
+		_, err := tx.Exec(ctx, statement+" WHERE organization_id = @org")
+		return err
+	}))
+}
+
+func (w *world) findings() (found []string) {
+	w.Helper()
+	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		found, err = classification.Check(ctx, tx)
+		return err
+	})
+	return found
 }

@@ -131,8 +131,8 @@ func (w *world) bring(lines ...string) (ids []string) {
 			p.Value = &txn.ValueParams{Gross: amount, Net: amount, Currency: "USD"}
 		}
 		for _, said := range f[4:] {
-			name, value, _ := strings.Cut(said, "=")
-			value = strings.ReplaceAll(value, "_", " ")
+			name, plain, _ := strings.Cut(said, "=")
+			value := strings.ReplaceAll(plain, "_", " ")
 			switch name {
 			case "text":
 				p.Description = value
@@ -151,7 +151,7 @@ func (w *world) bring(lines ...string) (ids []string) {
 			case "to":
 				p.Crypto.To = value
 			case "type":
-				p.Type = txn.Type(value)
+				p.Type = txn.Type(plain)
 			default:
 				w.Fatalf("%q says nothing", said)
 			}
