@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/area/audit"
 	"github.com/bursarhq/bursar/internal/area/booking"
@@ -198,7 +199,10 @@ func propose(ctx context.Context, tx *db.Tx, b *books.Books, all []txn.Transacti
 		}
 		if p := classify.Propose(subjectOf(t), func(f classify.Feature) *classify.Habit { return habits[f.Key()] }); p != nil {
 			r := &results[i]
-			r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Reasons, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Reasons, p.Examples
+			r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Examples
+			for _, reason := range p.Reasons { // people know accounts by their names
+				r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, b.Accounts[p.LedgerAccountID].String()))
+			}
 		}
 	}
 	return nil

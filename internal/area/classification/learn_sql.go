@@ -31,7 +31,7 @@ func upsertMark(ctx context.Context, tx *db.Tx, sequence int64) error {
 
 type precedentRow struct {
 	TransactionID   string    `db:"transaction_id"`
-	LedgerAccountID string    `db:"ledger_account_id"`
+	LedgerAccountID string    `db:"booked_to"`
 	Type            string    `db:"transaction_type"`
 	At              time.Time `db:"transaction_date"`
 	Features        string    `db:"features"`

@@ -18,7 +18,7 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 		r := w.classify(classification.CreateParams{})
 		w.says("learned", w.told(r.ID), "OT-6 suggested EXPENSE Software", "OT-7 unmatched")
 		got := w.results(r.ID)[0]
-		if got.Confidence < 60 || got.Confidence > 99 || len(got.Examples) != 4 || len(got.Reasons) == 0 || !strings.Contains(got.Reasons[0], "4 of 4") {
+		if got.Confidence < 60 || got.Confidence > 99 || len(got.Examples) != 4 || len(got.Reasons) == 0 || !strings.Contains(got.Reasons[0], "4 of 4") || !strings.HasSuffix(got.Reasons[0], "to the account Software of tests.") {
 			w.Errorf("%+v", got)
 		}
 		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "EXPENSE" || s.LedgerAccountID != w.accounts["Software"] || s.Confidence != got.Confidence || s.RunID != r.ID || s.RuleID != "" {

@@ -16,7 +16,7 @@ type runRow struct {
 	Action         string     `db:"action"`
 	Dry            bool       `db:"dry_run"`
 	Filter         string     `db:"filter"`
-	LegalEntityIDs string     `db:"legal_entity_ids"`
+	LegalEntityIDs string     `db:"limited_to"`
 	Revision       int64      `db:"revision"`
 	UpTo           int64      `db:"up_to"`
 	Status         string     `db:"status"`
@@ -106,13 +106,13 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 		q.And("status = ?", string(f.Status))
 	}
 	if len(entities) > 0 { // keys name few legal entities: what is left of the list when those are taken out must be empty
-		rest := "legal_entity_ids"
+		rest := "limited_to"
 		args := make([]any, len(entities))
 		for i, e := range entities {
 			rest = "replace(" + rest + ", ?, '')"
 			args[i] = e
 		}
-		q.And("legal_entity_ids <> '' AND trim("+rest+") = ''", args...)
+		q.And("limited_to <> '' AND trim("+rest+") = ''", args...)
 	}
 	rows, err := db.All[runRow](ctx, tx, q.Then("ORDER BY run_id DESC LIMIT ?", limit), q.Args...)
 	if err != nil {

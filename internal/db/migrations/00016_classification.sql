@@ -11,7 +11,7 @@ CREATE TABLE classification_runs (
     action           {text} NOT NULL,
     dry_run          {boolean} NOT NULL,
     filter           {text} NOT NULL,
-    legal_entity_ids {text} NOT NULL,
+    limited_to       {text} NOT NULL,
     revision         {integer} NOT NULL,
     up_to            {integer} NOT NULL,
     status           {text} NOT NULL,
@@ -54,7 +54,7 @@ CREATE INDEX classification_results_by_rule ON classification_results (organizat
 CREATE TABLE precedents (
     organization_id   {text} NOT NULL,
     transaction_id    {text} NOT NULL,
-    ledger_account_id {text} NOT NULL,
+    booked_to         {text} NOT NULL,
     transaction_type  {text} NOT NULL,
     transaction_date  {timestamp} NOT NULL,
     features          {text} NOT NULL,

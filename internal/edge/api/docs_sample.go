@@ -22,6 +22,7 @@ import (
 // samples are what readers recognize, by property, type and property, or format; others are made up from the schema. A property's own
 // example tag comes before all of these, so that whoever adds one need not come here.
 var samples = map[string]any{
+	"ClassificationRun.filter": map[string]any{"start_date": "2026-10-01", "end_date": "2026-10-31"}, "rules_revision": "17",
 	"Organization.name": "Acme Labs", "APIKey.name": "Month-end export", "Member.name": "Ada Okafor", "name": "Example", "scope": "apis.read",
 	"timezone": "Europe/Zurich", "email": "ada@acme.example", "updated_at": sampleTime, "limit": 10, "next_cursor": "ARBrN2ZQcTl4VnRtMkRhWWVXBDQyMDA",
 	"APIKey.key": "bur_ZkT9vRw2mXqLs8HdNc6JyPf3BgUaE7tKoWi5CrV4xQa", "last_four": "4xQa",

@@ -20,8 +20,8 @@ func init() {
 		"POST /v1/classification-runs": func(t *testing.T, n *apitest.Tenant) sample {
 			made := newTransaction(t, n)
 			return sample{
-				body:    map[string]any{"transaction_ids": []string{made.ID}, "action": "suggest", "expected_count": 1, "dry_run": false},
-				also:    []sample{{body: map[string]any{"filter": map[string]any{"source_id": made.SourceID, "start_date": "2020-01-01"}, "action": "draft", "dry_run": true}}},
+				body:    map[string]any{"filter": map[string]any{"source_id": made.SourceID, "start_date": "2020-01-01"}, "action": "draft", "expected_count": 1, "dry_run": false},
+				also:    []sample{{body: map[string]any{"transaction_ids": []string{made.ID}, "action": "suggest"}}},
 				another: map[string]any{"dry_run": true},
 			}
 		},
@@ -34,7 +34,7 @@ func init() {
 		"POST /v1/classification-runs/{classification_run_id}/cancel": one,
 		"POST /v1/memory/rules/test": func(t *testing.T, n *apitest.Tenant) sample {
 			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws", "ledger_account_id": newAccount(t, n, client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": newTag(t, n).ID}
-			return sample{body: map[string]any{"rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
+			return sample{body: map[string]any{"rule_id": newRule(t, n).RuleID, "rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
 		},
 		"POST /v1/classification-runs/{classification_run_id}/resume": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)

@@ -94,6 +94,8 @@ func blamed(d *huma.ErrorDetail) fault.Field {
 		message = "must have at least one property"
 	case message == "unexpected property":
 		message = "is not a property of this request"
+	case strings.HasPrefix(message, "expected value to be one of "):
+		message = strings.ReplaceAll(strings.Replace(message, "expected value to be", "must be", 1), `"`, "")
 	case strings.HasPrefix(message, "expected "):
 		message = "must be " + strings.TrimPrefix(message, "expected ")
 	}

@@ -68,6 +68,8 @@ Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/reports/schedule-of-dispositions?limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/journal-entries?search=true-up'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=pending&limit=5'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/memory/file?kind=rule'
+  curl -H 'X-API-Key: %[3]s' '%[2]s/v1/classification-runs'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?search=rent&include_count=true&limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=spam&limit=5'
 
