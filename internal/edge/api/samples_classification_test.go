@@ -18,9 +18,13 @@ func init() {
 			return sample{query: "limit=1&status=pending"}
 		},
 		"POST /v1/classification-runs": func(t *testing.T, n *apitest.Tenant) sample {
-			made := newTransaction(t, n)
+			made, other := newTransaction(t, n), newTransaction(t, n)
+			filter := map[string]any{
+				"source_id": made.SourceID, "account_ids": []string{made.SourceID}, "legal_entity_ids": []string{made.LegalEntityID}, "transaction_ids": []string{made.ID},
+				"exclude_transaction_ids": []string{other.ID}, "start_date": "2020-01-01",
+			}
 			return sample{
-				body:    map[string]any{"filter": map[string]any{"source_id": made.SourceID, "start_date": "2020-01-01"}, "action": "draft", "expected_count": 1, "dry_run": false},
+				body:    map[string]any{"filter": filter, "action": "draft", "expected_count": 1, "dry_run": false},
 				also:    []sample{{body: map[string]any{"transaction_ids": []string{made.ID}, "action": "suggest"}}},
 				another: map[string]any{"dry_run": true},
 			}
