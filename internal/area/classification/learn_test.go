@@ -1,10 +1,13 @@
 package classification_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/area/classification"
+	"github.com/bursarhq/bursar/internal/area/journal"
+	"github.com/bursarhq/bursar/internal/db"
 )
 
 func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
@@ -47,5 +50,35 @@ func TestARuleGoesBeforeAPrecedent(t *testing.T) {
 		w.rule("mine", "memo=github to=Travel")
 		w.bring("Bank 2025-11-03 -99 USD payee=Github_Inc")
 		w.says("both", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by mine.1")
+	})
+}
+
+func TestWhatWasBookedToAnAccountThatIsPutAwayIsNotProposed(t *testing.T) {
+	each(t, func(w *world) {
+		entry := w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
+		w.bring("Bank 2025-11-03 -10 USD payee=Github_Inc")
+		w.says("in use", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Software")
+		_, err := w.journal.Reverse(w.ctx, entry, journal.ReverseParams{})
+		w.fine(err)
+		w.book(w.list()[0].ID, "EXPENSE", "Travel")
+		w.says("corrected", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 suggested EXPENSE Travel")
+		w.book(w.bring("Bank 2025-10-02 +10 USD text=zero")[0], "REFUND", "Travel")
+		w.archive("Travel")
+		w.says("put away", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 unmatched")
+	})
+}
+
+func TestWhatWasLookedAtIsNotLookedAtAgain(t *testing.T) {
+	each(t, func(w *world) {
+		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
+		w.classify(classification.CreateParams{Dry: true})
+		w.read(func(ctx context.Context, tx *db.Tx) error {
+			left, err := db.One[int64](ctx, tx, "count", `SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
+				AND l.sequence > (SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org)`)
+			if err == nil && left != 0 {
+				w.Errorf("%d changes are looked at again", left)
+			}
+			return err
+		})
 	})
 }
