@@ -74,7 +74,7 @@ func TestWhatWasLookedAtIsNotLookedAtAgain(t *testing.T) {
 		w.classify(classification.CreateParams{Dry: true})
 		w.read(func(ctx context.Context, tx *db.Tx) error {
 			left, err := db.One[int64](ctx, tx, "count", `SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
-				AND l.sequence > (SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org)`)
+				AND l.sequence > coalesce((SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org), 0)`)
 			if err == nil && left != 0 {
 				w.Errorf("%d changes are looked at again", left)
 			}

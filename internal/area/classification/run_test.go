@@ -259,7 +259,7 @@ func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
 		for i := range 6 {
 			w.book(w.bring("Bank 2025-10-0" + string(rune('1'+i)) + " -7 USD payee=Known")[0], "EXPENSE", "Travel")
 		}
-		lines := []string{"Bank 2025-11-01 -5 USD text=x payee=Fresh", "Bank 2025-12-01 -5 USD payee=Fresh"} // what the run books itself teaches it nothing
+		lines := []string{"Bank 2025-11-01 -5 USD text=y payee=Fresh", "Bank 2025-12-01 -5 USD payee=Fresh"} // what the run books itself teaches it nothing
 		for i := range 17 {
 			lines = append(lines, "Bank 2025-11-"+string(rune('1'+i%2))+string(rune('0'+i%9))+" -10 USD "+[]string{"text=x", "text=y", "payee=Known", "text=z"}[i%4])
 		}
