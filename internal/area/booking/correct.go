@@ -123,10 +123,10 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *books.Books, was jo
 	if err != nil {
 		return Made{}, err
 	}
-	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
 		return Made{}, err
 	}
-	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return Made{}, err
 	}
 	if _, err := txn.Save(ctx, tx, q.event.edits(guided.Entry, q.Params)); err != nil {

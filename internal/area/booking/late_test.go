@@ -377,3 +377,18 @@ func TestTrueUpStands(t *testing.T) {
 		}
 	})
 }
+
+// A draft that is made anew looks past the entry that was just made, which would lack lots if the draft were posted before it.
+func TestADraftIsMadeAnewBeforeWhatWasJustBooked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.book(w.tell("2025-01-10", "A in 1 ETH = 1000.00"), "INCOME", "Sales")
+		w.book(w.tell("2025-01-11", "A in 1 ETH = 2000.00"), "INCOME", "Sales")
+		m := w.draft(w.tell("2025-04-01", "A out 1 ETH = 4000.00"), "EXPENSE", "Contractors")
+		w.book(w.tell("2025-05-01", "A out 1 ETH = 4000.00"), "EXPENSE", "Contractors")
+		w.book(w.tell("2025-04-01", "A out 1 ETH = 4000.00"), "EXPENSE", "Contractors") // late, and just behind the draft
+		got, err := w.bookings.Get(w.ctx, m.ID)
+		if err != nil || len(got.Lots) != 1 || !got.Lots[0].Basis.Equal(money.MustParse("1000")) {
+			t.Errorf("%+v %v", got.Lots, err)
+		}
+	})
+}

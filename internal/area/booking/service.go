@@ -210,10 +210,10 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *books.Books, all []*r
 			refs[q.key] = refOf(e)
 		}
 	}
-	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+	if err := insertBookings(ctx, tx, rows); err != nil { // first: drafts that are made anew may ask what these entries follow from
 		return nil, err
 	}
-	if err := insertBookings(ctx, tx, rows); err != nil {
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
 		return nil, err
 	}
 	if _, err := txn.Save(ctx, tx, edits); err != nil {
