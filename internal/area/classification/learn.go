@@ -168,41 +168,61 @@ func (t *turnover) onto(standing []classify.Precedent) []classify.Precedent {
 	return classify.LatestFirst(append(all, t.came...))
 }
 
-// propose looks at what was booked before for what no rule decided.
-func propose(ctx context.Context, tx *db.Tx, b *books.Books, all []txn.Transaction, results []Result) error {
-	keys := map[string]bool{}
-	for i, t := range all {
-		if results[i].Outcome == Unmatched {
-			for _, f := range classify.Features(subjectOf(t)) {
-				keys[f.Key()] = true
-			}
-		}
+// habits are how transactions were booked, by feature, as far as a run has asked. What it knows once it does not ask again.
+type habits map[string]*classify.Habit
+
+// habitsMax bounds how many features a run remembers.
+const habitsMax = 100_000
+
+// ask finds the habits of features that were not asked for before.
+func (h habits) ask(ctx context.Context, tx *db.Tx, b *books.Books, features []string) error {
+	if len(h) > habitsMax {
+		clear(h)
 	}
-	if len(keys) == 0 {
+	asked := slices.DeleteFunc(features, func(f string) bool { _, known := h[f]; return known })
+	slices.Sort(asked)
+	asked = slices.Compact(asked)
+	if len(asked) == 0 {
 		return nil
 	}
-	known, err := selectFeatures(ctx, tx, slices.Sorted(maps.Keys(keys)))
+	found, err := selectFeatures(ctx, tx, asked)
 	if err != nil {
 		return err
 	}
-	usable := func(p classify.Precedent) bool {
-		a, there := b.Accounts[p.LedgerAccountID]
-		return there && a.ArchivedAt == nil && a.Postable
+	for _, f := range asked {
+		h[f] = classify.HabitOf(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
+			a, there := b.Accounts[p.LedgerAccountID]
+			return !there || a.ArchivedAt != nil || !a.Postable
+		}))
 	}
-	habits := make(map[string]*classify.Habit, len(known))
-	for k, past := range known {
-		habits[k] = classify.HabitOf(slices.DeleteFunc(past, func(p classify.Precedent) bool { return !usable(p) }))
+	return nil
+}
+
+// propose looks at what was booked before for what no rule decided.
+func (h habits) propose(ctx context.Context, tx *db.Tx, b *books.Books, all []txn.Transaction, results []Result) error {
+	var features []string
+	for i, t := range all {
+		if results[i].Outcome == Unmatched {
+			for _, f := range classify.Features(subjectOf(t)) {
+				features = append(features, f.Key())
+			}
+		}
+	}
+	if err := h.ask(ctx, tx, b, features); err != nil {
+		return err
 	}
 	for i, t := range all {
 		if results[i].Outcome != Unmatched {
 			continue
 		}
-		if p := classify.Propose(subjectOf(t), func(f classify.Feature) *classify.Habit { return habits[f.Key()] }); p != nil {
-			r := &results[i]
-			r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Examples
-			for _, reason := range p.Reasons { // people know accounts by their names
-				r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, b.Accounts[p.LedgerAccountID].String()))
-			}
+		p := classify.Propose(subjectOf(t), func(f classify.Feature) *classify.Habit { return h[f.Key()] })
+		if p == nil {
+			continue
+		}
+		r := &results[i]
+		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Examples
+		for _, reason := range p.Reasons { // people know accounts by their names
+			r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, b.Accounts[p.LedgerAccountID].String()))
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -87,12 +89,31 @@ func precedentsOf(rows []featureRow) (map[string][]classify.Precedent, error) {
 	out := make(map[string][]classify.Precedent, len(rows))
 	for _, r := range rows {
 		var all []classify.Precedent
-		if err := json.Unmarshal([]byte(r.Latest), &all); err != nil {
-			return nil, fmt.Errorf("classification: the precedents of %q: %w", r.Feature, err)
+		for line := range strings.SplitSeq(r.Latest, "\n") {
+			var p classify.Precedent
+			var at, rest string
+			p.TransactionID, rest, _ = strings.Cut(line, "\t")
+			p.LedgerAccountID, rest, _ = strings.Cut(rest, "\t")
+			at, p.TransactionType, _ = strings.Cut(rest, "\t")
+			micros, err := strconv.ParseInt(at, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("classification: the precedents of %q: %w", r.Feature, err)
+			}
+			p.At = time.UnixMicro(micros).UTC()
+			all = append(all, p)
 		}
 		out[r.Feature] = all
 	}
 	return out, nil
+}
+
+// latestText writes precedents a line each, because JSON would take most of the time of a run to read.
+func latestText(all []classify.Precedent) string {
+	lines := make([]string, len(all))
+	for i, p := range all {
+		lines[i] = p.TransactionID + "\t" + p.LedgerAccountID + "\t" + strconv.FormatInt(p.At.UnixMicro(), 10) + "\t" + p.TransactionType
+	}
+	return strings.Join(lines, "\n")
 }
 
 // writeFeatures writes the latest precedents of features, and forgets features that have none any more.
@@ -103,7 +124,7 @@ func writeFeatures(ctx context.Context, tx *db.Tx, all map[string][]classify.Pre
 		if len(all[k]) == 0 {
 			gone = append(gone, k)
 		} else {
-			rows = append(rows, featureRow{k, textOf(all[k])})
+			rows = append(rows, featureRow{k, latestText(all[k])})
 		}
 	}
 	if len(gone) > 0 {

@@ -36,6 +36,7 @@ type work struct {
 	*task.Claim
 	s       *Service
 	matcher *classify.Matcher
+	habits  habits
 }
 
 // Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrTaken where somebody else does, or where the run was
@@ -46,7 +47,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 	if err != nil {
 		return Run{}, err
 	}
-	w := &work{s: s, Claim: claim}
+	w := &work{s: s, Claim: claim, habits: habits{}}
 	err = claim.Work(ctx, func(ctx context.Context) error {
 		if err := w.begin(ctx); err != nil {
 			return err
@@ -118,7 +119,7 @@ func (w *work) gather(ctx context.Context) (results []Result, last *txn.Place, e
 		}
 		end := all[len(all)-1]
 		last = &txn.Place{At: end.At, Number: end.Number}
-		return propose(ctx, tx, b, all, results)
+		return w.habits.propose(ctx, tx, b, all, results)
 	})
 	return results, last, err
 }

@@ -8,10 +8,10 @@ import (
 
 // Precedent is a transaction as it was booked.
 type Precedent struct {
-	TransactionID   string    `json:"t"`
-	LedgerAccountID string    `json:"a"`
-	TransactionType string    `json:"k"`
-	At              time.Time `json:"d"`
+	TransactionID   string
+	LedgerAccountID string
+	TransactionType string
+	At              time.Time
 }
 
 // Proposal is how a transaction would be booked if it were booked as those before it were.
