@@ -130,7 +130,8 @@ type Result struct {
 	Outcome       Outcome `json:"-"`
 	RuleID        string  `json:"-"`
 
-	had bool // something was suggested for the transaction before
+	had   bool      // something was suggested for the transaction before
+	place txn.Place // of the transaction
 
 	RuleVersion     int64    `json:"version,omitempty"`
 	Specificity     int64    `json:"specificity,omitempty"`

@@ -453,3 +453,29 @@ func (w *world) findings() (found []string) {
 	})
 	return found
 }
+
+// An entry that cannot be changed stands against all that are booked together, and in the end only the one that would change it is refused.
+func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule("x", "memo=x to=Rent")
+		var lines []string
+		for i := range 7 {
+			lines = append(lines, fmt.Sprintf("Bank 2025-11-%02d -10 USD text=x", i+1))
+		}
+		ids := w.bring(lines...)
+		w.Before(func(ps []booking.Params) error {
+			if slices.ContainsFunc(ps, func(p booking.Params) bool { return p.TransactionID == ids[4] }) {
+				return fault.Conflictf("the entry JE-1 cannot be changed")
+			}
+			return nil
+		})
+		r := w.classify(classification.CreateParams{Action: classification.Post})
+		got := w.told(r.ID)
+		if r.Counts[classification.Posted] != 6 || r.Counts[classification.Refused] != 1 || got[4] != "OT-5 refused EXPENSE Rent by x.1 because the entry JE-1 cannot be changed" {
+			w.Error(strings.Join(got, "\n"))
+		}
+		if one := w.get(ids[4]); one.Status != txn.Pending || one.JournalEntryID != "" || one.Suggested == nil {
+			w.Errorf("%+v", one)
+		}
+	})
+}

@@ -20,14 +20,14 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db       *db.DB
-	bookings *booking.Service
-	batch    int // how many transactions one database transaction deals with
+	db    *db.DB
+	each  func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books what can be booked
+	batch int                                                                        // how many transactions one database transaction deals with
 }
 
 // NewService makes one, which books by a service of that.
 func NewService(d *db.DB, bookings *booking.Service) *Service {
-	return &Service{db: d, bookings: bookings, batch: batchMax}
+	return &Service{db: d, each: bookings.Each, batch: batchMax}
 }
 
 // CreateParams say what a run is to go through and what it does about it.

@@ -83,12 +83,12 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 		w.Learned = true
 	}
 	for end := false; !end; {
-		results, last, err := w.gather(ctx)
+		results, err := w.gather(ctx)
 		if err != nil {
 			return err
 		}
 		end = len(results) < w.s.batch
-		if err := w.put(ctx, results, last); err != nil {
+		if err := w.settle(ctx, results); err != nil {
 			return err
 		}
 		if progress != nil {
@@ -101,9 +101,9 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 }
 
 // gather reads the next transactions and decides what they are.
-func (w *work) gather(ctx context.Context) (results []Result, last *txn.Place, err error) {
+func (w *work) gather(ctx context.Context) (results []Result, err error) {
 	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		results, last = nil, w.At
+		results = nil
 		all, err := txn.Ahead(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
 		if err != nil || len(all) == 0 {
 			return err
@@ -117,20 +117,42 @@ func (w *work) gather(ctx context.Context) (results []Result, last *txn.Place, e
 		for i, t := range all {
 			results[i] = d.rule(t)
 		}
-		end := all[len(all)-1]
-		last = &txn.Place{At: end.At, Number: end.Number}
 		return w.habits.propose(ctx, tx, b, all, results)
 	})
-	return results, last, err
+	return results, err
+}
+
+// settle writes what a batch came to. Where what is booked would change other entries and one of those cannot be changed, nobody knows whose fault that
+// is: the halves are tried, and at last the one that is to blame is refused.
+func (w *work) settle(ctx context.Context, results []Result) error {
+	err := w.put(ctx, results)
+	if kind := fault.KindOf(err); kind != fault.Invalid && kind != fault.NotFound && kind != fault.Conflict || len(results) == 0 {
+		return err
+	}
+	if len(results) > 1 {
+		half := len(results) / 2
+		if err := w.settle(ctx, results[:half]); err != nil {
+			return err
+		}
+		return w.settle(ctx, results[half:])
+	}
+	if results[0].Outcome != Classified {
+		return err
+	}
+	results[0].Outcome, results[0].Message = Refused, err.Error()
+	return w.put(ctx, results)
 }
 
 // put writes what a batch came to and says how far the run is, in one transaction.
-func (w *work) put(ctx context.Context, results []Result, last *txn.Place) error {
+func (w *work) put(ctx context.Context, results []Result) error {
 	after := w.Run
 	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		done := slices.Clone(results)
 		after = w.Run
-		after.At, after.Counts = last, map[Outcome]int64{}
+		after.Counts = map[Outcome]int64{}
+		if len(done) > 0 {
+			after.At = &done[len(done)-1].place
+		}
 		for outcome, n := range w.Counts {
 			after.Counts[outcome] = n
 		}
@@ -195,7 +217,7 @@ func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
 	if len(ps) == 0 {
 		return nil
 	}
-	made, err := w.s.bookings.Each(ctx, tx, ps)
+	made, err := w.s.each(ctx, tx, ps)
 	if err != nil {
 		return err
 	}
