@@ -29,7 +29,7 @@ func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
 		bringPayments(t, service, b.source, count)
 		want := decisions(t, service, finished(t, service, classifyAll(t, service, true)).ID)
 		run := classifyAll(t, service, false)
-		for done := int64(0); kills > 0; kills-- {
+		for left, done := kills, int64(0); left > 0; left-- {
 			eventually(t, "some more of the run", func(ctx context.Context) error {
 				now, err := service.ClassificationRun(ctx, run.ID)
 				if err == nil && now.Progress.Done <= done && now.FinishedAt == nil {
