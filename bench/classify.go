@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
@@ -18,19 +17,6 @@ const (
 	classifyRules    = 1000
 	classifyBatch    = 1000
 )
-
-func measureClassifySQLite(b *bench) ([]figure, error) {
-	return b.classify("SQLite", books{dir: filepath.Join(b.dir, "classify")})
-}
-
-func measureClassifyPostgres(b *bench) (figures []figure, err error) {
-	cluster, err := b.cluster()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, cluster.Close()) }()
-	return b.classify("PostgreSQL", books{url: cluster.URL("postgres")})
-}
 
 // classify measures a dry run beside reading what it goes through, and a run that drafts beside batches of drafts.
 func (b *bench) classify(engine string, k books) (figures []figure, err error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
@@ -17,19 +16,6 @@ const (
 	lotLateFromEnd = 1000
 	lotBatch       = 1000
 )
-
-func measureLotsSQLite(b *bench) ([]figure, error) {
-	return b.lots("SQLite", books{dir: filepath.Join(b.dir, "lots")})
-}
-
-func measureLotsPostgres(b *bench) (figures []figure, err error) {
-	cluster, err := b.cluster()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, cluster.Close()) }()
-	return b.lots("PostgreSQL", books{url: cluster.URL("postgres")})
-}
 
 // treasury is a running service with a wallet full of lots, one that is traded from, and a bank.
 type treasury struct {

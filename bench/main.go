@@ -66,16 +66,16 @@ var suite = []struct {
 	{"post-postgres", measurePostPostgres},
 	{"post-sqlite", measurePostSQLite},
 	{"balance-sheet", measureSheet},
-	{"lots-sqlite", measureLotsSQLite},
-	{"lots-postgres", measureLotsPostgres},
+	{"lots-sqlite", onSQLite("lots", (*bench).lots)},
+	{"lots-postgres", onPostgres((*bench).lots)},
 	{"transactions-sqlite", measureTransactionsSQLite},
 	{"transactions-postgres", measureTransactionsPostgres},
 	{"lot-reports", measureLotReports},
 	{"matcher", measureMatcher},
-	{"classify-sqlite", measureClassifySQLite},
-	{"classify-postgres", measureClassifyPostgres},
-	{"memory-sqlite", measureMemorySQLite},
-	{"memory-postgres", measureMemoryPostgres},
+	{"classify-sqlite", onSQLite("classify", (*bench).classify)},
+	{"classify-postgres", onPostgres((*bench).classify)},
+	{"memory-sqlite", onSQLite("memory", (*bench).memory)},
+	{"memory-postgres", onPostgres((*bench).memory)},
 }
 
 func main() { os.Exit(run()) }

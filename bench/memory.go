@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,19 +17,6 @@ const (
 	memoryClients  = 16
 	memoryPath     = "knowledge/a.md"
 )
-
-func measureMemorySQLite(b *bench) ([]figure, error) {
-	return b.memory("SQLite", books{dir: filepath.Join(b.dir, "memory")})
-}
-
-func measureMemoryPostgres(b *bench) (figures []figure, err error) {
-	cluster, err := b.cluster()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, cluster.Close()) }()
-	return b.memory("PostgreSQL", books{url: cluster.URL("postgres")})
-}
 
 // memory compares reading one document among few with reading one that has many versions among many: what a document costs must not grow with what
 // else is remembered.

@@ -181,6 +181,23 @@ func (b *bench) cluster() (*pgcluster.Cluster, error) {
 	return pgcluster.Start(b.ctx, pgcluster.Options{Dir: b.dir})
 }
 
+// onSQLite measures a service on SQLite, in a folder of that name.
+func onSQLite(name string, measure func(*bench, string, books) ([]figure, error)) func(*bench) ([]figure, error) {
+	return func(b *bench) ([]figure, error) { return measure(b, "SQLite", books{dir: filepath.Join(b.dir, name)}) }
+}
+
+// onPostgres measures a service on a PostgreSQL of the bench's own.
+func onPostgres(measure func(*bench, string, books) ([]figure, error)) func(*bench) ([]figure, error) {
+	return func(b *bench) (figures []figure, err error) {
+		cluster, err := b.cluster()
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, cluster.Close()) }()
+		return measure(b, "PostgreSQL", books{url: cluster.URL("postgres")})
+	}
+}
+
 // measurePostPostgres posts entries to a service on PostgreSQL, with everything on: authentication, idempotency, audit chain, outbox.
 func measurePostPostgres(b *bench) (figures []figure, err error) {
 	cluster, err := b.cluster()

@@ -78,19 +78,13 @@ type sieve struct {
 
 // blame keeps the fault of a request; what is not one of its own ends all.
 func (r *sieve) blame(q *request, err error) error {
-	if err != nil && !isRefusal(err) {
+	if err != nil && !fault.Refused(err) {
 		return err
 	}
 	if err != nil {
 		r.faults[q] = err
 	}
 	return nil
-}
-
-// isRefusal tells a fault of what is asked for from one of the house.
-func isRefusal(err error) bool {
-	kind := fault.KindOf(err)
-	return kind == fault.Invalid || kind == fault.NotFound || kind == fault.Conflict || kind == fault.Forbidden
 }
 
 // sift gives the requests that can be booked, and what they do to lots. Whoever was refused for want of lots gets another chance when somebody else is
@@ -139,7 +133,7 @@ func (r *sieve) take(ctx context.Context) ([]*request, *asset.Replay, error) {
 		if err == nil {
 			return left, replay, nil
 		}
-		if !isRefusal(err) {
+		if !fault.Refused(err) {
 			return nil, nil, err
 		}
 		for _, q := range left {
@@ -163,7 +157,7 @@ func (r *sieve) try(ctx context.Context, some []*request) (*asset.Replay, map[st
 	replay.Tolerate()
 	err := replay.Run(ctx)
 	blamed := replay.Refused()
-	if key := replay.Culprit(); err != nil && key != "" && isRefusal(err) {
+	if key := replay.Culprit(); err != nil && key != "" && fault.Refused(err) {
 		blamed[key] = err
 	}
 	for _, why := range blamed {
@@ -185,7 +179,7 @@ func (r *sieve) halve(ctx context.Context, left []*request) error {
 		case err == nil:
 			good = append(good, more...)
 			return nil
-		case !isRefusal(err):
+		case !fault.Refused(err):
 			return err
 		case len(more) == 1:
 			r.short[more[0]] = err
@@ -206,7 +200,7 @@ func (r *sieve) review(ctx context.Context, kept []*request) error {
 	place := func(i int) string { return fmt.Sprintf("%d.", i) }
 	_, err := r.journal.Look(ctx, r.tx, entriesOf(kept), place)
 	var f *fault.Error
-	if err == nil || !errors.As(err, &f) || !isRefusal(err) {
+	if err == nil || !errors.As(err, &f) || !fault.Refused(err) {
 		return err
 	}
 	named := map[string]bool{}

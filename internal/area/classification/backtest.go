@@ -100,8 +100,9 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 type tester struct {
 	rule      classify.Rule
 	alone     *classify.Matcher // the rule
-	with      decider           // the rule among all others
-	without   decider           // the others
+	scratch   classify.Scratch
+	with      decider // the rule among all others
+	without   decider // the others
 	conflicts map[string]*TestConflict
 	out       Tested
 }
@@ -200,13 +201,12 @@ func (t *tester) all(ctx context.Context, tx *db.Tx, f txn.Filter) error {
 
 // one looks at a transaction.
 func (t *tester) one(one txn.Transaction, booked booking.Target) {
-	var scratch classify.Scratch
 	s := subjectOf(one)
-	if t.alone.Match(s, &scratch).Rule == nil {
+	if t.alone.Match(s, &t.scratch).Rule == nil {
 		return
 	}
 	t.out.Matched++
-	found := t.with.matcher.Match(s, &scratch)
+	found := t.with.matcher.Match(s, &t.with.scratch)
 	t.conflict(one, append([]*classify.Rule{found.Rule}, found.Others...))
 	if found.Rule.ID != t.rule.ID {
 		return
@@ -223,7 +223,7 @@ func (t *tester) one(one txn.Transaction, booked booking.Target) {
 		t.out.Differing++
 	} else {
 		t.out.Pending++
-		if other := t.without.matcher.Match(s, &scratch).Rule; other != nil {
+		if other := t.without.matcher.Match(s, &t.without.scratch).Rule; other != nil {
 			before = t.without.decided(one, other)
 		}
 		if before.LedgerAccountID == after.LedgerAccountID && before.Type == after.Type {

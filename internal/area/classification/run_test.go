@@ -479,3 +479,24 @@ func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestARunThatCannotGoOnSaysWhyAndCanBeResumed(t *testing.T) {
+	each(t, func(w *world) {
+		entities := entity.NewService(w.db)
+		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
+		w.fine(err)
+		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &txn.Filter{LegalEntityIDs: []string{other.ID}}, Action: classification.Suggest})
+		w.fine(err)
+		w.fine(entities.Delete(w.ctx, other.ID))
+		for range 2 {
+			r, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil)
+			if err != nil || r.Status != classification.Failed || !strings.Contains(r.Error, "legal entity") || r.FinishedAt == nil {
+				w.Fatalf("%+v %v", r, err)
+			}
+			w.well()
+			if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.Error != "" {
+				w.Fatalf("%+v %v", r, err)
+			}
+		}
+	})
+}

@@ -2,7 +2,6 @@ package classification
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -54,7 +53,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
 		err := w.all(ctx, progress)
-		if err != nil && (fault.KindOf(err) != fault.Internal && fault.KindOf(err) != fault.Unavailable || claim.Hopeless(err)) && !errors.Is(context.Cause(ctx), task.ErrTaken) {
+		if claim.Hopeless(ctx, err) {
 			err = w.fail(ctx, err)
 		}
 		return err
@@ -126,7 +125,7 @@ func (w *work) gather(ctx context.Context) (results []Result, err error) {
 // is: the halves are tried, and at last the one that is to blame is refused.
 func (w *work) settle(ctx context.Context, results []Result) error {
 	err := w.put(ctx, results)
-	if kind := fault.KindOf(err); kind != fault.Invalid && kind != fault.NotFound && kind != fault.Conflict || len(results) == 0 {
+	if !fault.Refused(err) || len(results) == 0 {
 		return err
 	}
 	if len(results) > 1 {
@@ -247,7 +246,7 @@ func (w *work) advance(ctx context.Context, tx *db.Tx, after Run) error {
 func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Run
 	failed.Status, failed.Error = Failed, because.Error()
-	if kind := fault.KindOf(because); kind == fault.Internal || kind == fault.Unavailable {
+	if !fault.Refused(because) {
 		failed.Error = fmt.Sprintf("the run was begun %d times and got no further; what it did stays. Resume it, and if that fails too, look into the log of the service", w.Tries)
 	}
 	return w.end(ctx, failed, "classification_run.failed")

@@ -44,7 +44,7 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 			return err
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID})
-		if err = w.read(ctx, progress); claim.Hopeless(err) && !errors.Is(context.Cause(ctx), task.ErrTaken) {
+		if err = w.read(ctx, progress); claim.Hopeless(ctx, err) {
 			err = w.fail(ctx, err)
 		}
 		return err
@@ -218,7 +218,7 @@ func (w *work) advance(ctx context.Context, tx *db.Tx, after Import) error {
 func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Import
 	failed.Status, failed.Error = Failed, because.Error()
-	if fault.KindOf(because) != fault.Invalid {
+	if !fault.Refused(because) {
 		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and if that fails too, look into the log of the service", w.Tries)
 	}
 	return w.end(ctx, failed, "import.failed")

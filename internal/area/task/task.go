@@ -77,9 +77,12 @@ func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done f
 	return err
 }
 
-// Hopeless tells that a task should be given up for an error: it is to blame itself, or was taken up again and again.
-func (c *Claim) Hopeless(err error) bool {
-	return fault.KindOf(err) == fault.Invalid || c.Tries > TriesMax && err != nil && !errors.Is(err, ErrTaken) && !errors.Is(err, context.Canceled)
+// Hopeless tells that a task that is still claimed should be given up for an error: it is to blame itself, or was taken up again and again.
+func (c *Claim) Hopeless(ctx context.Context, err error) bool {
+	if err == nil || errors.Is(err, ErrTaken) || errors.Is(context.Cause(ctx), ErrTaken) {
+		return false
+	}
+	return fault.Refused(err) || c.Tries > TriesMax && !errors.Is(err, context.Canceled)
 }
 
 // Further notes that something was got done.

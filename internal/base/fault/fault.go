@@ -69,6 +69,16 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
+// Refused tells a fault of what is asked for from one of the house: it would be refused again.
+func Refused(err error) bool {
+	switch KindOf(err) {
+	case Invalid, NotFound, Conflict, Forbidden:
+		return true
+	default:
+		return false
+	}
+}
+
 const invalidMessage = "the request is not valid"
 
 // Invalidf blames one field.

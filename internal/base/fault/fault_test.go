@@ -68,3 +68,18 @@ func TestWithinSaysWhereFieldsAre(t *testing.T) {
 		t.Error("an error without fields is another one")
 	}
 }
+
+func TestOnlyFaultsOfWhatIsAskedForAreRefusals(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		fault.Invalidf("a", "b"): true, fault.Missing("x"): true, fault.Conflictf("x"): true, fault.Forbiddenf("x"): true, fmt.Errorf("within: %w", fault.Missing("y")): true,
+		errors.New("x"): false, fault.UnavailableBecause(errors.New("y"), "x"): false,
+	} {
+		if got := fault.Refused(err); got != want {
+			t.Errorf("%v: %t", err, got)
+		}
+	}
+	if fault.Refused(nil) {
+		t.Error("nothing is refused by nothing")
+	}
+}

@@ -164,7 +164,7 @@ func (a *API) ofTheMemory() []Route {
 		on("PUT", "/v1/memory/file", write, actor.ScopeRules, plain, a.putMemoryRule, "Memory", "Make a rule or replace one; later runs follow it, and nothing happens now").when("kind", "rule").only(actor.Owner).provides(),
 		on("DELETE", "/v1/memory/file", write, actor.ScopeRules, plain, a.deleteMemoryRule, "Memory", "Delete a rule; its versions stay").when("kind", "rule").only(actor.Owner).provides(),
 		on("GET", "/v1/memory/history", read, reads, plain, a.listMemoryRuleHistory, "Memory", "Every version of a rule, the newest first, with what changed, who did it and why").when("kind", "rule").provides(),
-		on("POST", "/v1/memory/rules/test", read, reads, plain, a.testMemoryRule, "Memory", "Try a rule, saved or not, on history: what it matches, what it would change and which rules it meets"),
+		on("POST", "/v1/memory/rules/test", read, reads, plain, a.testMemoryRule, "Memory", "Try a rule, saved or not, on history: what it matches, what it would change and which rules it meets").provides(),
 	}
 }
 
