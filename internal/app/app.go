@@ -8,42 +8,42 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/area/access"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/asset"
-	"github.com/bursarhq/bursar/internal/area/assetpolicy"
-	"github.com/bursarhq/bursar/internal/area/audit"
-	"github.com/bursarhq/bursar/internal/area/booking"
-	"github.com/bursarhq/bursar/internal/area/classification"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/event"
-	"github.com/bursarhq/bursar/internal/area/explain"
-	"github.com/bursarhq/bursar/internal/area/fx"
-	"github.com/bursarhq/bursar/internal/area/holdings"
-	"github.com/bursarhq/bursar/internal/area/idempotency"
-	"github.com/bursarhq/bursar/internal/area/imports"
-	"github.com/bursarhq/bursar/internal/area/interchange"
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/memory"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/period"
-	"github.com/bursarhq/bursar/internal/area/price"
-	"github.com/bursarhq/bursar/internal/area/readiness"
-	"github.com/bursarhq/bursar/internal/area/report"
-	"github.com/bursarhq/bursar/internal/area/revaluation"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/spam"
-	"github.com/bursarhq/bursar/internal/area/tag"
-	"github.com/bursarhq/bursar/internal/area/transfers"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/revaluation"
+	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/interchange"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/reporting/explain"
+	"github.com/bursarhq/bursar/internal/reporting/readiness"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/spam"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 // App is every use case there is, on one database.
 type App struct {
 	DB             *db.DB
-	Org            *org.Service
+	Org            *organization.Service
 	Access         *access.Service
 	Audit          *audit.Service
 	Entities       *entity.Service
@@ -53,7 +53,7 @@ type App struct {
 	FX             *fx.Service
 	Prices         *price.Service
 	Revaluations   *revaluation.Service
-	Transactions   *txn.Service
+	Transactions   *transaction.Service
 	Spam           *spam.Service
 	AssetPolicies  *assetpolicy.Service
 	Transfers      *transfers.Service
@@ -61,7 +61,7 @@ type App struct {
 	Bookings       *booking.Service
 	Exchange       *interchange.Service
 	Imports        *imports.Service
-	Reports        *report.Service
+	Reports        *statements.Service
 	Holdings       *holdings.Service
 	Explain        *explain.Service
 	Periods        *period.Service
@@ -88,10 +88,10 @@ func New(d *db.DB, log *slog.Logger) *App {
 		}
 		return nil
 	})
-	reports, held, measures := report.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
+	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	return &App{
 		DB:             d,
-		Org:            org.NewService(d),
+		Org:            organization.NewService(d, asset.Carry),
 		Access:         access.NewService(d),
 		Audit:          audit.NewService(d),
 		Entities:       entity.NewService(d),
@@ -101,7 +101,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		FX:             fx.NewService(d),
 		Prices:         price.NewService(d),
 		Revaluations:   measures,
-		Transactions:   txn.NewService(d),
+		Transactions:   transaction.NewService(d),
 		Spam:           spam.NewService(d),
 		AssetPolicies:  assetpolicy.NewService(d),
 		Transfers:      transfers.NewService(d),
@@ -133,7 +133,7 @@ const (
 // Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
-	job.Handle(workers, func(ctx context.Context, e event.Happened) error {
+	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
 		for _, one := range e.Events {
 			switch one.Type {
 			case imports.EventCreated:
@@ -165,7 +165,7 @@ func (a *App) Work(ctx context.Context) error {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
 	var beside sync.WaitGroup
-	beside.Go(func() { event.NewRelay(a.DB, queue, a.log).Run(ctx) })
+	beside.Go(func() { outbox.NewRelay(a.DB, queue, a.log).Run(ctx) })
 	beside.Go(func() { files.Run(ctx) })
 	beside.Go(func() { runs.Run(ctx) })
 	<-ctx.Done()

@@ -7,11 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // create makes one entry, or several at once, or says what would be made.
@@ -248,7 +248,7 @@ func (l *life) zone() {
 	if err != nil {
 		l.Fatal(err)
 	}
-	_, err = l.app.Org.Update(l.ctx, org.UpdateParams{Timezone: &name})
+	_, err = l.app.Org.Update(l.ctx, organization.UpdateParams{Timezone: &name})
 	l.same("move to "+name, err, l.model.move(zone))
 }
 

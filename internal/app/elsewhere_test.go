@@ -11,18 +11,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/interchange"
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/period"
-	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/interchange"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/notation"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // shape is what the books of an organization say, told by names, so that those of two organizations can be compared.
@@ -106,7 +106,7 @@ func (l *life) elsewhere(format notation.Format) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	f, err := l.app.Org.Found(l.ctx, org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: o.Timezone})
+	f, err := l.app.Org.Found(l.ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: o.Timezone})
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 func TestARunningServiceMakesTheNextMonth(t *testing.T) {
@@ -20,7 +20,7 @@ func TestARunningServiceMakesTheNextMonth(t *testing.T) {
 		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))
 		c.Clock = now
 		a := app.New(dbtest.Open(t, c), nil)
-		f, err := a.Org.Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := a.Org.Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,18 +11,18 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/spam"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	rules "github.com/bursarhq/bursar/internal/rules/spam"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/spam"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // active is a company with the sources of the demo's activity.
@@ -37,7 +37,7 @@ type active struct {
 func newActive(t *testing.T, d *db.DB) *active {
 	t.Helper()
 	a := app.New(d, nil)
-	f, err := a.Org.Found(t.Context(), org.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := a.Org.Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,32 +121,32 @@ func TestTheSpamOfTheDemoIsFoundAsItArrives(t *testing.T) {
 }
 
 // types are what a source says for sure of some categories.
-var types = map[string]txn.Type{"network_fee": txn.Fee, "refund": txn.Refund, "chargeback": txn.Chargeback}
+var types = map[string]transaction.Type{"network_fee": transaction.Fee, "refund": transaction.Refund, "chargeback": transaction.Chargeback}
 
 // add brings the activity in, but for its spam, and gives what it was by transaction.
 func (a *active) add(t *testing.T, which func(n int) bool) map[string]activity.Transaction {
 	t.Helper()
-	var all []txn.New
+	var all []transaction.New
 	var told []activity.Transaction
 	for n, x := range a.Activity.Transactions {
 		if x.Truth.Spam || !which(n) {
 			continue
 		}
-		p := txn.Params{ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: txn.Direction(x.Direction), Quantity: &a.Activity.Transactions[n].Quantity, Currency: x.Currency,
+		p := transaction.Params{ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(x.Direction), Quantity: &a.Activity.Transactions[n].Quantity, Currency: x.Currency,
 			Category: x.Category, Type: types[x.Category], EventKey: x.TradeID}
 		if c := x.Crypto; c != nil {
-			p.Crypto = &txn.Crypto{Chain: c.Chain, TransactionHash: c.Hash, From: c.From, To: c.To, AssetType: c.Asset, ContractAddress: c.Contract}
+			p.Crypto = &transaction.Crypto{Chain: c.Chain, TransactionHash: c.Hash, From: c.From, To: c.To, AssetType: c.Asset, ContractAddress: c.Contract}
 		}
 		if c := x.Card; c != nil {
-			p.Card = &txn.Card{MerchantName: c.Merchant}
+			p.Card = &transaction.Card{MerchantName: c.Merchant}
 		}
-		all, told = append(all, txn.New{Source: a.sources[x.Source], Params: p}), append(told, x)
+		all, told = append(all, transaction.New{Source: a.sources[x.Source], Params: p}), append(told, x)
 	}
 	out := map[string]activity.Transaction{}
 	for len(all) > 0 {
 		some := min(len(all), 2000)
 		err := a.DB.Write(a.ctx, a.org, func(ctx context.Context, tx *db.Tx) error {
-			made, err := txn.Add(ctx, tx, all[:some])
+			made, err := transaction.Add(ctx, tx, all[:some])
 			for i, m := range made {
 				out[m.ID] = told[i]
 			}
@@ -169,7 +169,7 @@ func (a *active) groups(t *testing.T, of map[string]activity.Transaction) map[st
 		for id := range of {
 			ids = append(ids, id)
 		}
-		all, err := txn.Some(ctx, tx, ids)
+		all, err := transaction.Some(ctx, tx, ids)
 		for _, x := range all {
 			if x.GroupID != "" {
 				out[x.GroupID] = append(out[x.GroupID], x.ID)

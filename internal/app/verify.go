@@ -3,35 +3,35 @@ package app
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/access"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/asset"
-	"github.com/bursarhq/bursar/internal/area/assetpolicy"
-	"github.com/bursarhq/bursar/internal/area/audit"
-	"github.com/bursarhq/bursar/internal/area/booking"
-	"github.com/bursarhq/bursar/internal/area/classification"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/event"
-	"github.com/bursarhq/bursar/internal/area/fx"
-	"github.com/bursarhq/bursar/internal/area/holdings"
-	"github.com/bursarhq/bursar/internal/area/imports"
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/memory"
-	"github.com/bursarhq/bursar/internal/area/period"
-	"github.com/bursarhq/bursar/internal/area/price"
-	"github.com/bursarhq/bursar/internal/area/revaluation"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/spam"
-	"github.com/bursarhq/bursar/internal/area/tag"
-	"github.com/bursarhq/bursar/internal/area/transfers"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/revaluation"
+	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/outbox"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/spam"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 // checks is every invariant there is: each recomputes one from an organization's data and says in sentences what is broken.
 var checks = []func(context.Context, *db.Tx) ([]string, error){
 	audit.Check,
-	event.Check,
+	outbox.Check,
 	access.Check,
 	period.Check,
 	journal.Check,
@@ -45,7 +45,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	revaluation.Check,
 	price.Check,
 	holdings.Check,
-	txn.Check,
+	transaction.Check,
 	spam.Check,
 	transfers.Check,
 	imports.Check,

@@ -1,3 +1,3 @@
-// Package arch holds no code, only tests of the shape of this module: which floor may import which, what may be imported
+// Package arch holds no code, only tests of the shape of this module: which layer may import which, what may be imported
 // and called where, how long a file and a function may grow. Every rule tells why it exists when it is broken.
 package arch

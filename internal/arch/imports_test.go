@@ -34,7 +34,7 @@ var restrictions = []restriction{
 		because: "ids have prefixes and come from an injected source, which base/id sees to"},
 	{pkg: "github.com/danielgtaylor/huma", allowed: []string{"internal/edge/api"},
 		because: "the web framework is a detail of one way in"},
-	{pkg: "github.com/riverqueue", allowed: []string{"internal/db", "internal/app", "internal/area/event"},
+	{pkg: "github.com/riverqueue", allowed: []string{"internal/db", "internal/app", "internal/kernel/outbox"},
 		because: "areas append events to the outbox; only the relay turns them into jobs"},
 	{pkg: "math/rand", allowed: []string{"internal/db", "bench"}, tests: anywhere,
 		because: "randomness is injected so that a run can be replayed, and secrets need crypto/rand"},
@@ -98,9 +98,9 @@ func TestEveryRestrictionFires(t *testing.T) {
 		}
 	}
 	prove(t, checkRestrictions,
-		sample{"internal/area/a/a.go", importing("github.com/jackc/pgx/v5/pgconn"), "internal/db, bench only"},
-		sample{"internal/area/a/a.go", importing("math/rand/v2"), "crypto/rand"},
-		sample{"internal/area/a/a.go", importing("log/slog", "testingx", "github.com/riverqueuex"), ""},
+		sample{"internal/books/a/a.go", importing("github.com/jackc/pgx/v5/pgconn"), "internal/db, bench only"},
+		sample{"internal/books/a/a.go", importing("math/rand/v2"), "crypto/rand"},
+		sample{"internal/books/a/a.go", importing("log/slog", "testingx", "github.com/riverqueuex"), ""},
 	)
 }
 
@@ -134,6 +134,6 @@ func TestThePurityRuleFires(t *testing.T) {
 		sample{"internal/rules/book/a.go", importing("context"), "pure functions"},
 		sample{"internal/rules/book/a.go", importing("net/http/httptest"), "pure functions"},
 		sample{"internal/rules/book/a_test.go", importing("context"), ""},
-		sample{"internal/area/book/a.go", importing("context"), ""},
+		sample{"internal/books/book/a.go", importing("context"), ""},
 	)
 }

@@ -13,7 +13,8 @@ const (
 	testFileLinesMax = 800
 	funcLinesMax     = 70
 	testFuncLinesMax = 120
-	areaFilesMax     = 15
+	lineColumnsMax   = 140
+	unkeyedFieldsMax = 4
 )
 
 func TestFilesStayShort(t *testing.T) {
@@ -85,45 +86,101 @@ func TestTheFunctionLengthRuleFires(t *testing.T) {
 	)
 }
 
-func TestAreasStaySmall(t *testing.T) {
+func TestLinesStayNarrow(t *testing.T) {
 	t.Parallel()
-	obey(t, checkAreaFiles)
+	obey(t, checkLineWidth)
 }
 
-func checkAreaFiles(files []*source) []finding {
-	count := map[string]int{}
+func checkLineWidth(files []*source) []finding {
 	var found []finding
 	for _, s := range files {
-		if s.test() || !s.in("internal/area") {
-			continue
-		}
-		count[s.dir()]++
-		// Only the first file too many is reported, because the folder is at fault and not the file.
-		if count[s.dir()] == areaFilesMax+1 {
-			found = append(found, finding{s.dir(), areaFilesMax, fmt.Sprintf(
-				"more than %d files: this is two areas, and newcomers cannot see where to start", areaFilesMax)})
+		tags := s.structTags()
+		for i, line := range strings.Split(s.text, "\n") {
+			// The tag of a struct field cannot be broken over lines.
+			if n := len([]rune(line)); n > lineColumnsMax && !tags[i+1] {
+				found = append(found, finding{s.path, i + 1, fmt.Sprintf("%d columns, at most %d: two files fit side by side", n, lineColumnsMax)})
+			}
 		}
 	}
 	return found
 }
 
-func TestTheAreaSizeRuleFires(t *testing.T) {
-	t.Parallel()
-	folder := func(name string, n int) []*source {
-		var files []*source
-		for i := range n {
-			file, err := parseSource(fmt.Sprintf(name, i), "package a\n")
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, file)
+// structTags returns the lines on which a struct field has a tag.
+func (s *source) structTags() map[int]bool {
+	lines := map[int]bool{}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if f, ok := n.(*ast.Field); ok && f.Tag != nil {
+			lines[s.line(f.Tag.Pos())] = true
 		}
-		return files
+		return true
+	})
+	return lines
+}
+
+func TestTheLineWidthRuleFires(t *testing.T) {
+	t.Parallel()
+	wide := strings.Repeat("x", lineColumnsMax)
+	prove(t, checkLineWidth,
+		sample{"client/a.go", "package a\n// " + wide, "143 columns"},
+		sample{"client/a.go", "package a\n//" + wide[2:], ""},
+		sample{"client/a.go", "package a\ntype t struct {\n\tF int `doc:\"" + wide + "\"`\n}", ""},
+	)
+}
+
+func TestLongStructLiteralsNameTheirFields(t *testing.T) {
+	t.Parallel()
+	obey(t, checkKeyedLiterals)
+}
+
+// checkKeyedLiterals looks at literals of struct types that the module declares.
+func checkKeyedLiterals(files []*source) []finding {
+	structs := map[string]bool{} // "package.Type" by the name of the package, which is enough here
+	for _, s := range files {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				_, is := spec.Type.(*ast.StructType)
+				structs[s.file.Name.Name+"."+spec.Name.Name] = is
+			}
+			return true
+		})
 	}
-	proveFiles(t, checkAreaFiles, "this is two areas", folder("internal/area/a/f%d.go", areaFilesMax+3)...)
-	proveFiles(t, checkAreaFiles, "", folder("internal/area/a/f%d.go", areaFilesMax)...)
-	proveFiles(t, checkAreaFiles, "", folder("internal/area/a/f%d_test.go", 2*areaFilesMax)...)
-	proveFiles(t, checkAreaFiles, "", folder("internal/edge/api/f%d.go", 2*areaFilesMax)...)
+	var found []finding
+	for _, s := range files {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.CompositeLit)
+			if !ok || len(lit.Elts) <= unkeyedFieldsMax || !structs[s.typeName(lit.Type)] {
+				return true
+			}
+			if _, keyed := lit.Elts[0].(*ast.KeyValueExpr); !keyed {
+				found = append(found, s.at(lit.Pos(), "a literal with %d unnamed fields: name them, nobody can count that far", len(lit.Elts)))
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// typeName returns the name of a literal's type with its package, or nothing for a type without a name.
+func (s *source) typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return s.file.Name.Name + "." + e.Name
+	case *ast.SelectorExpr:
+		if pkg, ok := e.X.(*ast.Ident); ok {
+			return pkg.Name + "." + e.Sel.Name
+		}
+	}
+	return ""
+}
+
+func TestTheLiteralRuleFires(t *testing.T) {
+	t.Parallel()
+	text := "package a\ntype t struct { a, b, c, d, e int }\ntype s []int\nvar v = "
+	prove(t, checkKeyedLiterals,
+		sample{"client/a.go", text + "t{1, 2, 3, 4, 5}", "5 unnamed fields"},
+		sample{"client/a.go", text + "t{a: 1, b: 2, c: 3, d: 4, e: 5}", ""},
+		sample{"client/a.go", text + "s{1, 2, 3, 4, 5}", ""},
+	)
 }
 
 // vague are package names that attract whatever has no home.

@@ -29,8 +29,8 @@ func checkSQL(files []*source) []finding {
 	var found []finding
 	for _, s := range files {
 		name := path.Base(s.path)
-		sqlFile := s.in("internal/area") && (name == "sql.go" || strings.HasSuffix(name, "_sql.go"))
-		if s.testing() || sqlFile || !s.in("internal/area", "internal/edge", "internal/app", "internal/rules", "internal/base") {
+		sqlFile := domain(s.dir()) && (name == "sql.go" || strings.HasSuffix(name, "_sql.go"))
+		if s.testing() || sqlFile || !domain(s.dir()) && !s.in("internal/edge", "internal/app", "internal/rules", "internal/base") {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -52,16 +52,16 @@ func TestTheSQLRuleFires(t *testing.T) {
 	t.Parallel()
 	text := func(literal string) string { return "package a\nvar q = " + literal }
 	prove(t, checkSQL,
-		sample{"internal/area/a/service.go", text("`SELECT 1`"), "outside an area's sql.go"},
-		sample{"internal/area/a/service.go", text("`\n\tselect id\n\tfrom x`"), "in one file"},
-		sample{"internal/area/a/service.go", text("`select id from x`"), "in one file"},
+		sample{"internal/books/a/service.go", text("`SELECT 1`"), "outside an area's sql.go"},
+		sample{"internal/books/a/service.go", text("`\n\tselect id\n\tfrom x`"), "in one file"},
+		sample{"internal/books/a/service.go", text("`select id from x`"), "in one file"},
 		sample{"internal/edge/api/a.go", text(`"insert into x values (1)"`), "in one file"},
 		sample{"internal/edge/api/a.go", text(`"DELETE FROM x"`), "in one file"},
 		sample{"internal/app/sql.go", text(`"UPDATE x SET y = 1"`), "in one file"},
 		sample{"internal/base/a/a.go", text(`"with old as (select 1)"`), "in one file"},
-		sample{"internal/area/a/sql.go", text("`SELECT 1`"), ""},
-		sample{"internal/area/a/balance_sql.go", text("`SELECT 1`"), ""},
-		sample{"internal/area/a/a_test.go", text("`SELECT 1`"), ""},
+		sample{"internal/books/a/sql.go", text("`SELECT 1`"), ""},
+		sample{"internal/books/a/balance_sql.go", text("`SELECT 1`"), ""},
+		sample{"internal/books/a/a_test.go", text("`SELECT 1`"), ""},
 		sample{"internal/db/a.go", text("`SELECT 1`"), ""},
 		sample{"internal/edge/api/a.go", text(`"DELETE /v1/tags/{id}"`), ""},
 		sample{"internal/edge/api/a.go", text(`"with no lines an entry is empty"`), ""},

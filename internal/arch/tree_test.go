@@ -21,6 +21,7 @@ const module = "github.com/bursarhq/bursar"
 // source is one parsed Go file; its path is relative to the root of the module, with slashes.
 type source struct {
 	path  string
+	text  string
 	lines int
 	fset  *token.FileSet
 	file  *ast.File
@@ -131,7 +132,7 @@ func parseSource(name, text string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{path: name, lines: strings.Count(text, "\n"), fset: fset, file: file}, nil
+	return &source{path: name, text: text, lines: strings.Count(text, "\n"), fset: fset, file: file}, nil
 }
 
 func (s *source) dir() string            { return path.Dir(s.path) }

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/booking"
-	"github.com/bursarhq/bursar/internal/area/transfers"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 // truth is what a transaction is, and the account on its other side by code or role; a pair has none.
@@ -124,7 +124,7 @@ func (c *company) pair(ctx context.Context) error {
 	}
 	linked := map[string]bool{}
 	err := c.app.DB.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		found, err := txn.Some(ctx, tx, ids)
+		found, err := transaction.Some(ctx, tx, ids)
 		for _, t := range found {
 			linked[t.ID] = t.GroupID != ""
 		}

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/asset"
-	"github.com/bursarhq/bursar/internal/area/holdings"
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/period"
-	"github.com/bursarhq/bursar/internal/area/report"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // holding is an asset of a source.
@@ -25,11 +25,11 @@ type holding struct{ source, asset string }
 func (w *world) holdsWhatSourcesDo(t *testing.T) {
 	want, got := map[holding]money.Decimal{}, map[holding]money.Decimal{}
 	for _, x := range w.transactions {
-		if x.Status != txn.Posted || money.IsFiat(x.Currency) {
+		if x.Status != transaction.Posted || money.IsFiat(x.Currency) {
 			continue
 		}
 		change := *x.Quantity
-		if !txn.IsInflow(x.Direction) {
+		if !transaction.IsInflow(x.Direction) {
 			change = change.Neg()
 		}
 		h := holding{x.Source.ID, x.Currency}
@@ -68,7 +68,7 @@ func (w *world) holdsWhatSourcesDo(t *testing.T) {
 
 func (w *world) balances(t *testing.T) {
 	for _, e := range []string{w.sources[0].LegalEntityID, w.sources[len(w.sources)-1].LegalEntityID} {
-		trial, err := w.app.Reports.TrialBalance(w.ctx, report.Params{FromInception: true, EndDate: w.app.DB.Clock().Now().Format(time.DateOnly), LegalEntityIDs: []string{e}})
+		trial, err := w.app.Reports.TrialBalance(w.ctx, statements.Params{FromInception: true, EndDate: w.app.DB.Clock().Now().Format(time.DateOnly), LegalEntityIDs: []string{e}})
 		if err != nil || len(trial.Unbalanced) > 0 || len(trial.Totals) < activity.Months {
 			t.Errorf("%v %+v", err, trial.Unbalanced)
 		}
@@ -78,7 +78,7 @@ func (w *world) balances(t *testing.T) {
 			}
 		}
 	}
-	sheet, err := w.app.Reports.BalanceSheet(w.ctx, report.Params{PresentationCurrency: "USD"})
+	sheet, err := w.app.Reports.BalanceSheet(w.ctx, statements.Params{PresentationCurrency: "USD"})
 	if err != nil || len(sheet.Negative)+len(sheet.Unbalanced) > 0 {
 		t.Errorf("%v %+v %+v", err, sheet.Negative, sheet.Unbalanced)
 	}

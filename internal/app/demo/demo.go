@@ -9,14 +9,14 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/tag"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 const (
@@ -39,8 +39,8 @@ type company struct {
 }
 
 // Found makes the company and its books, which end with the month before this one, and tells what it is at.
-func Found(ctx context.Context, a *app.App, tell func(format string, args ...any)) (org.Founded, error) {
-	f, err := a.Org.Found(ctx, org.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD", Timezone: "America/New_York"})
+func Found(ctx context.Context, a *app.App, tell func(format string, args ...any)) (organization.Founded, error) {
+	f, err := a.Org.Found(ctx, organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD", Timezone: "America/New_York"})
 	if err != nil {
 		return f, err
 	}

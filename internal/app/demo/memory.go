@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/classification"
-	"github.com/bursarhq/bursar/internal/area/memory"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/automation/classification"
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // documents are what the company wrote down about itself.
@@ -86,7 +86,7 @@ func said(text string) *string {
 
 // suggest lets rules and precedents say what the transactions are that wait for somebody.
 func (c *company) suggest(ctx context.Context) error {
-	r, err := c.app.Classification.Create(ctx, classification.CreateParams{Filter: &txn.Filter{}, Action: classification.Suggest})
+	r, err := c.app.Classification.Create(ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/asset"
-	"github.com/bursarhq/bursar/internal/area/fx"
-	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 

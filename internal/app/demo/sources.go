@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // accountOf says which account of the chart a source has; the others get one of their own.
@@ -44,7 +44,7 @@ func (c *company) arrive(ctx context.Context) error {
 		if !x.Truth.Late {
 			batch = append(batch, n)
 		}
-		if len(batch) == txn.AddMax || n == len(all)-1 {
+		if len(batch) == transaction.AddMax || n == len(all)-1 {
 			if err := c.add(ctx, batch); err != nil {
 				return err
 			}
@@ -62,10 +62,10 @@ func (c *company) arrive(ctx context.Context) error {
 
 // add brings in transactions by their places.
 func (c *company) add(ctx context.Context, places []int) error {
-	params := make([]txn.CreateParams, len(places))
+	params := make([]transaction.CreateParams, len(places))
 	for i, n := range places {
 		x := c.activity.Transactions[n]
-		params[i] = txn.CreateParams{SourceID: c.sources[x.Source].ID, Params: paramsOf(x)}
+		params[i] = transaction.CreateParams{SourceID: c.sources[x.Source].ID, Params: paramsOf(x)}
 	}
 	added, err := c.app.Transactions.Create(ctx, params)
 	if err != nil {
@@ -78,22 +78,22 @@ func (c *company) add(ctx context.Context, places []int) error {
 }
 
 // typeOf is what a source says for sure of some categories.
-var typeOf = map[string]txn.Type{"network_fee": txn.Fee, "refund": txn.Refund, "chargeback": txn.Chargeback}
+var typeOf = map[string]transaction.Type{"network_fee": transaction.Fee, "refund": transaction.Refund, "chargeback": transaction.Chargeback}
 
 // paramsOf is a transaction as its source tells it.
-func paramsOf(x activity.Transaction) txn.Params {
-	p := txn.Params{
-		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: txn.Direction(x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
+func paramsOf(x activity.Transaction) transaction.Params {
+	p := transaction.Params{
+		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
 		Category: x.Category, Vendor: x.Vendor, EventKey: x.TradeID, Type: typeOf[x.Category],
 	}
 	if v := x.Value; v != nil {
-		p.Value = &txn.ValueParams{Gross: v.Gross, Fee: v.Fee, Net: v.Net, Currency: v.Currency}
+		p.Value = &transaction.ValueParams{Gross: v.Gross, Fee: v.Fee, Net: v.Net, Currency: v.Currency}
 	}
 	if v := x.Crypto; v != nil {
 		if v.TokenName != "" { // as explorers write it
 			p.Description += ": " + v.TokenName
 		}
-		p.Crypto = &txn.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset, ContractAddress: v.Contract, TokenID: v.TokenID, FeeAssetType: v.FeeAsset}
+		p.Crypto = &transaction.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset, ContractAddress: v.Contract, TokenID: v.TokenID, FeeAssetType: v.FeeAsset}
 		if v.Block > 0 {
 			p.Crypto.BlockNumber = &v.Block
 		}
@@ -102,10 +102,10 @@ func paramsOf(x activity.Transaction) txn.Params {
 		}
 	}
 	if v := x.Bank; v != nil {
-		p.Bank = &txn.Bank{BankName: v.Name, AccountLast4: v.Last4, CounterpartyName: v.Counterparty}
+		p.Bank = &transaction.Bank{BankName: v.Name, AccountLast4: v.Last4, CounterpartyName: v.Counterparty}
 	}
 	if v := x.Card; v != nil {
-		p.Card = &txn.Card{MerchantName: v.Merchant, MerchantCategory: v.Category, CardholderName: v.Holder, Last4: v.Last4}
+		p.Card = &transaction.Card{MerchantName: v.Merchant, MerchantCategory: v.Category, CardholderName: v.Holder, Last4: v.Last4}
 	}
 	return p
 }

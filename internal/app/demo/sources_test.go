@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/entity"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 )
 

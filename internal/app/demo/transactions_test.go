@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 func (w *world) hasTransactions(t *testing.T) {
 	spam, linked, transfers := 0, 0, 0
 	for _, x := range w.transactions {
 		real := w.of(x).Truth
-		if real.Spam != (x.Status == txn.Spam) {
+		if real.Spam != (x.Status == transaction.Spam) {
 			t.Errorf("%s %s %q is %s: %+v", x.SequenceNumber(), x.Currency, x.Description, x.Status, x.Spam)
 		}
 		if real.Spam {
@@ -36,7 +36,7 @@ func (w *world) isBooked(t *testing.T) {
 	drafts, pending, ruled, learned := 0, 0, 0, 0
 	last := w.transactions[0].At // the latest come first
 	for _, x := range w.transactions {
-		if x.Status != txn.Pending {
+		if x.Status != transaction.Pending {
 			continue
 		}
 		if x.JournalEntryID != "" {

@@ -8,13 +8,13 @@ import (
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo"
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // world is the demo company, with what its author knows.
@@ -23,7 +23,7 @@ type world struct {
 	ctx          context.Context
 	zone         *time.Location
 	sources      []source.Source
-	transactions []txn.Transaction
+	transactions []transaction.Transaction
 	truth        map[string]activity.Transaction // by external id and time
 }
 
@@ -56,8 +56,8 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	if w.zone, err = time.LoadLocation(f.Organization.Timezone); err != nil {
 		t.Fatal(err)
 	}
-	w.transactions = everything(t, func(p page.Request) (page.Page[txn.Transaction], error) {
-		return a.Transactions.List(w.ctx, txn.ListParams{Filter: txn.Filter{IncludeSpam: true}, Request: p})
+	w.transactions = everything(t, func(p page.Request) (page.Page[transaction.Transaction], error) {
+		return a.Transactions.List(w.ctx, transaction.ListParams{Filter: transaction.Filter{IncludeSpam: true}, Request: p})
 	})
 	w.read(t, func(ctx context.Context, tx *db.Tx) error {
 		w.sources, err = source.All(ctx, tx)
@@ -72,7 +72,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	return w
 }
 
-func (w *world) of(x txn.Transaction) activity.Transaction {
+func (w *world) of(x transaction.Transaction) activity.Transaction {
 	return w.truth[x.ExternalID+x.At.String()]
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/area/access"
-	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
 func (a *API) listAPIKeys(ctx context.Context, in *struct{ paging }) (List[APIKey], error) {

@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/assetpolicy"
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 )
 
 // assetTypePath is the parameter of operations on what is said of one asset.

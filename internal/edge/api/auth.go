@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 const (

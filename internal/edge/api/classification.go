@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/classification"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // classificationRunPath is the parameter of operations on one classification run.
@@ -18,7 +18,7 @@ func (a *API) createClassificationRun(ctx context.Context, in *struct{ Body Crea
 	b := in.Body
 	p := classification.CreateParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Action: classification.Action(b.Action), Dry: b.DryRun}
 	if b.Filter != nil {
-		p.Filter = new(txn.Filter(*b.Filter))
+		p.Filter = new(transaction.Filter(*b.Filter))
 	}
 	r, err := a.app.Classification.Create(ctx, p)
 	return Data[ClassificationRun]{viewClassificationRun(r)}, err
@@ -73,7 +73,7 @@ func viewClassificationRun(r classification.Run) ClassificationRun {
 
 func viewClassificationResult(r classification.Result) ClassificationResult {
 	out := ClassificationResult{
-		TransactionID: r.TransactionID, SequenceNumber: txn.SequenceNumber(r.Number), Outcome: string(r.Outcome), Decision: decision(r.LedgerAccountID, r.Type, r.RuleID),
+		TransactionID: r.TransactionID, SequenceNumber: transaction.SequenceNumber(r.Number), Outcome: string(r.Outcome), Decision: decision(r.LedgerAccountID, r.Type, r.RuleID),
 		RuleVersion: versionOrNull(r.RuleVersion), OtherRules: make([]RuleMatch, len(r.Others)), OtherRulesCount: r.OthersCount, PayeeName: db.OrNull(r.PayeeName), TagID: db.OrNull(r.TagID),
 		Reasons: listed(r.Reasons), Examples: listed(r.Examples), JournalEntryID: db.OrNull(r.JournalEntryID), Message: db.OrNull(r.Message),
 	}
@@ -104,7 +104,7 @@ func versionOrNull(v int64) *string {
 // share is a number of percent as a part of one.
 func share(percent int64) string { return money.FromInt(percent).Quo(money.FromInt(100), 2).String() }
 
-func viewSuggestion(s *txn.Suggestion) *Suggestion {
+func viewSuggestion(s *transaction.Suggestion) *Suggestion {
 	if s == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (a *API) testMemoryRule(ctx context.Context, in *struct{ Body TestMemoryRul
 		Changes: make([]MemoryRuleTestChange, len(t.Changes)), Conflicts: make([]MemoryRuleTestConflict, len(t.Conflicts)),
 	}
 	for i, c := range t.Changes {
-		out.Changes[i] = MemoryRuleTestChange{c.TransactionID, txn.SequenceNumber(c.Number), string(c.Status), viewDecided(c.Before), viewDecided(c.After)}
+		out.Changes[i] = MemoryRuleTestChange{c.TransactionID, transaction.SequenceNumber(c.Number), string(c.Status), viewDecided(c.Before), viewDecided(c.After)}
 	}
 	for i, c := range t.Conflicts {
 		out.Conflicts[i] = MemoryRuleTestConflict{RuleMatch{c.RuleID, versionText(c.Version)}, c.Matched, c.Wins, c.Loses, c.Differs}

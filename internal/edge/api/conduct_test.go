@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 func TestABodyThatIsNoGoodIsRefusedWithTheErrorBodyAndChangesNothing(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bursarhq/bursar/internal/area/idempotency"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
 // samples are what readers recognize, by property, type and property, or format; others are made up from the schema. A property's own

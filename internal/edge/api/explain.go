@@ -4,11 +4,11 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/bursarhq/bursar/internal/area/booking"
-	"github.com/bursarhq/bursar/internal/area/entity"
-	"github.com/bursarhq/bursar/internal/area/explain"
-	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/reporting/explain"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 

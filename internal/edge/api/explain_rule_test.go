@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/booking"
+	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 func TestAnExplanationNamesTheRuleThatBooked(t *testing.T) {

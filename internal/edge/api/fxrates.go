@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/fx"
+	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/db"
 )
 

@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/holdings"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"

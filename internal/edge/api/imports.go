@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/imports"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // importPath is the parameter of operations on one import.
@@ -113,9 +113,9 @@ func viewPreview(p imports.Preview) ImportPreview {
 
 // viewPreviewRow shows a transaction that is not there in the words of those that are.
 func viewPreviewRow(p imports.Preview, r imports.PreviewRow) ImportTransaction {
-	t := txn.Transaction{Source: p.Source, At: r.At, Description: r.Description, Direction: r.Direction, Quantity: r.Quantity, Currency: r.Currency, Crypto: r.Crypto, Bank: r.Bank, Card: r.Card}
+	t := transaction.Transaction{Source: p.Source, At: r.At, Description: r.Description, Direction: r.Direction, Quantity: r.Quantity, Currency: r.Currency, Crypto: r.Crypto, Bank: r.Bank, Card: r.Card}
 	if v := r.Value; v != nil {
-		t.Value = &txn.Value{Gross: v.Gross, Fee: v.Fee, Currency: v.Currency}
+		t.Value = &transaction.Value{Gross: v.Gross, Fee: v.Fee, Currency: v.Currency}
 	}
 	v := viewTransaction("", t)
 	return ImportTransaction{

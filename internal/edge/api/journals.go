@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/booking"
-	"github.com/bursarhq/bursar/internal/area/journal"
-	"github.com/bursarhq/bursar/internal/area/txn"
+	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // entryRequest is a request for an entry. One that names a transaction reads and writes more than what can be put off, so that it is not taken
@@ -331,6 +331,6 @@ func transactionNumber(e journal.Entry) *string {
 	if e.TransactionNo == 0 {
 		return nil
 	}
-	text := txn.SequenceNumber(e.TransactionNo)
+	text := transaction.SequenceNumber(e.TransactionNo)
 	return &text
 }

@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/access"
-	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 func (a *API) getOrganization(ctx context.Context, _ *struct{}) (Data[Organization], error) {
@@ -15,7 +15,7 @@ func (a *API) getOrganization(ctx context.Context, _ *struct{}) (Data[Organizati
 
 func (a *API) updateOrganization(ctx context.Context, in *struct{ Body UpdateOrganization }) (Data[Organization], error) {
 	b := in.Body
-	p := org.UpdateParams{Name: b.Name, Timezone: b.Timezone, TimeFormat: b.TimeFormat, WebAddress: b.WebAddress}
+	p := organization.UpdateParams{Name: b.Name, Timezone: b.Timezone, TimeFormat: b.TimeFormat, WebAddress: b.WebAddress}
 	if b.LogoURL.Set {
 		p.LogoURL = &b.LogoURL.Value // null and "" both clear it
 	}
@@ -28,7 +28,7 @@ func (a *API) listMembers(ctx context.Context, in *struct{ paging }) (List[Membe
 	return listOf(members, viewMember), err
 }
 
-func viewOrganization(o org.Organization) Organization {
+func viewOrganization(o organization.Organization) Organization {
 	return Organization{
 		ID: o.ID, Name: o.Name, WebAddress: db.OrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat,
 		OnboardingStatus: db.OrNull(o.OnboardingStatus), CreatedAt: stamp(o.CreatedAt), UpdatedAt: stampOrNull(o.UpdatedAt), LogoURL: db.OrNull(o.LogoURL),

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 func TestAnOrganizationIsReadAndChangedAsTheContractSays(t *testing.T) {

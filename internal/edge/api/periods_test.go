@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 func TestANewOrganizationShowsTheCurrentMonthAndReadingWritesNothing(t *testing.T) {

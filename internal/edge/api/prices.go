@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/db"
 )
 

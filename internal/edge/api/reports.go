@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/report"
+	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
 // reportInput is what every report is asked.
@@ -19,8 +19,8 @@ type reportInput struct {
 	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Only these legal entities, up to 100, added together; omit for all that the key is for"`
 }
 
-func (in reportInput) params() report.Params {
-	return report.Params{
+func (in reportInput) params() statements.Params {
+	return statements.Params{
 		TagID: in.TagID, StartDate: in.StartDate, EndDate: in.EndDate, PeriodID: in.PeriodID, PeriodIDs: in.PeriodIDs, FromInception: in.FromInception, LegalEntityIDs: in.LegalEntityIDs,
 	}
 }
@@ -35,7 +35,7 @@ type statementInput struct {
 
 const compactShape = "compact"
 
-func (in statementInput) params() report.Params {
+func (in statementInput) params() statements.Params {
 	p := in.reportInput.params()
 	p.OmitZero, p.PresentationCurrency = in.OmitZero, in.PresentationCurrency
 	return p
@@ -105,7 +105,7 @@ func (a *API) listGeneralLedger(ctx context.Context, in *struct {
 	return listOf(lines, viewLedgerLine), err
 }
 
-func viewFrame(f report.Frame) ReportFrame {
+func viewFrame(f statements.Frame) ReportFrame {
 	out := ReportFrame{Currency: f.Currency, Periods: make([]ReportPeriod, len(f.Periods)), LegalEntityIDs: f.LegalEntityIDs}
 	for i, p := range f.Periods {
 		out.Periods[i] = ReportPeriod{p.ID, p.Key, stamp(p.Start), stamp(p.End)}
@@ -121,7 +121,7 @@ func viewAccounts(accounts []account.Account) []LedgerAccount {
 	return out
 }
 
-func viewLedgerLine(l report.Line) LedgerLine {
+func viewLedgerLine(l statements.Line) LedgerLine {
 	v := LedgerLine{
 		ID: l.ID, LedgerAccountID: l.Account.ID, LedgerAccountName: l.Account.Name, JournalEntryID: l.EntryID, SequenceNumber: l.SequenceNumber(), AccountingDate: stamp(l.Date), AccountingPeriodID: l.Period.ID,
 		LegalEntityID: l.LegalEntityID, CreditOrDebit: "CREDIT", Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, LineAmount: l.Given.Fixed(l.GivenCurrency), LineCurrency: l.GivenCurrency,

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/app"
-	chart "github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/org"
-	"github.com/bursarhq/bursar/internal/area/period"
 	"github.com/bursarhq/bursar/internal/base/money"
+	chart "github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // BenchmarkBalanceSheet asks for the sheet of 60 accounts over 36 months, all of them in use.
@@ -63,7 +63,7 @@ func benchBooks(b *testing.B, c db.Config) (http.Handler, string) {
 		b.Fatal(err)
 	}
 	a := app.New(d, nil)
-	f, err := a.Org.Found(b.Context(), org.FoundParams{Name: "bench", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := a.Org.Found(b.Context(), organization.FoundParams{Name: "bench", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
 // ReportFrame is what statements have around their figures.
@@ -168,7 +168,7 @@ type LedgerLine struct {
 
 // SheetBalances writes the figures of a balance sheet.
 type SheetBalances struct {
-	report  *report.BalanceSheet
+	report  *statements.BalanceSheet
 	compact bool
 }
 
@@ -179,7 +179,7 @@ func (SheetBalances) Schema(r huma.Registry) *huma.Schema {
 
 // TrialBalances writes the figures of a trial balance.
 type TrialBalances struct {
-	report  *report.TrialBalance
+	report  *statements.TrialBalance
 	compact bool
 }
 
@@ -190,7 +190,7 @@ func (TrialBalances) Schema(r huma.Registry) *huma.Schema {
 
 // TrialTotals writes the sums of a trial balance.
 type TrialTotals struct {
-	report  *report.TrialBalance
+	report  *statements.TrialBalance
 	compact bool
 }
 
@@ -231,7 +231,7 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 
 // amountsView makes Amounts of one report.
 type amountsView struct {
-	report.Frame
+	statements.Frame
 	compact bool
 }
 

@@ -3,8 +3,8 @@ package api
 import (
 	"bytes"
 
-	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
@@ -100,7 +100,7 @@ func appendKey(b []byte, row int, accountID string) []byte {
 	return append(b, `":{`...)
 }
 
-func appendEntities(b []byte, f *report.Frame, row *statement.Row, column int) []byte {
+func appendEntities(b []byte, f *statements.Frame, row *statement.Row, column int) []byte {
 	first := true
 	for e, id := range f.LegalEntityIDs {
 		if !f.Has(row, e, column) {
@@ -184,7 +184,7 @@ func (s TrialTotals) appendJSON(b []byte) []byte {
 }
 
 // appendTrial writes what is inside the object of an account, or of the totals.
-func appendTrial(b []byte, f *report.Frame, cells []statement.TrialTotal, compact bool) []byte {
+func appendTrial(b []byte, f *statements.Frame, cells []statement.TrialTotal, compact bool) []byte {
 	places, _ := money.MinorUnits(f.Currency)
 	if compact {
 		for i, figure := range trialFigures {

@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/revaluation"
+	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/db"
 )

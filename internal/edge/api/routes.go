@@ -3,7 +3,7 @@ package api
 import (
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/area/actor"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 // What a line asks for: a class and a scope.

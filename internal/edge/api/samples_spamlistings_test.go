@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/spam"
 )
 
 func init() {

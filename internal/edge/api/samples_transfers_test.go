@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/transfers"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 func init() {
@@ -43,10 +43,10 @@ func as(t *testing.T, n *apitest.Tenant) context.Context {
 func newPair(t *testing.T, n *apitest.Tenant) []string {
 	t.Helper()
 	at, quantity, hash := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.FromInt(5), client.NewIdempotencyKey()
-	var all []txn.CreateParams
-	for _, direction := range []txn.Direction{txn.Debit, txn.Credit} {
-		all = append(all, txn.CreateParams{SourceID: newSource(t, n, client.CreateSource{}).ID, Params: txn.Params{
-			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH", Crypto: &txn.Crypto{TransactionHash: hash},
+	var all []transaction.CreateParams
+	for _, direction := range []transaction.Direction{transaction.Debit, transaction.Credit} {
+		all = append(all, transaction.CreateParams{SourceID: newSource(t, n, client.CreateSource{}).ID, Params: transaction.Params{
+			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH", Crypto: &transaction.Crypto{TransactionHash: hash},
 		}})
 	}
 	made, err := n.Service().App.Transactions.Create(as(t, n), all)

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/source"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // sourcePath is the parameter of operations on one source.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // tell adds a transaction to a source.
@@ -24,7 +24,7 @@ func tell(t *testing.T, n *apitest.Tenant, sourceID string) {
 		if err != nil {
 			return err
 		}
-		_, err = txn.Add(ctx, tx, []txn.New{{Source: s, Params: txn.Params{ExternalID: "a", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Direction: txn.Credit, Currency: "USD"}}})
+		_, err = transaction.Add(ctx, tx, []transaction.New{{Source: s, Params: transaction.Params{ExternalID: "a", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Direction: transaction.Credit, Currency: "USD"}}})
 		return err
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 		provider := removing(func(ctx context.Context) error { // a transaction under way would be joined, and refused
 			return s.App.DB.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		})
-		s.App.Sources = source.NewService(s.App.DB, txn.Shelve, map[string]source.Aggregator{"plaid": provider})
+		s.App.Sources = source.NewService(s.App.DB, transaction.Shelve, map[string]source.Aggregator{"plaid": provider})
 		if a, data := send(t, s, n.Key, "DELETE", "/v1/sources/"+id, ""); a.Status != 200 || string(data["id"]) != `"`+id+`"` {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

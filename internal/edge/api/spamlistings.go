@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/spam"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/spam"
 )
 
 func (a *API) listSpamListings(ctx context.Context, in *struct {

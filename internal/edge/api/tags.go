@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/area/tag"
+	"github.com/bursarhq/bursar/internal/books/tag"
 )
 
 // tagPath is the parameter of operations on one tag.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 func (a *API) listTransactions(ctx context.Context, in *struct {
@@ -20,11 +20,11 @@ func (a *API) listTransactions(ctx context.Context, in *struct {
 	IncludeCount bool   `query:"include_count" doc:"Tell how many match in all"`
 	CountOnly    bool   `query:"count_only" doc:"Tell only how many match; takes precedence over include_count"`
 }) (List[Transaction], error) {
-	found, err := a.app.Transactions.List(ctx, txn.ListParams{
-		Filter: txn.Filter(in.TransactionFilter), Sort: txn.Sort{By: in.SortBy, Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
+	found, err := a.app.Transactions.List(ctx, transaction.ListParams{
+		Filter: transaction.Filter(in.TransactionFilter), Sort: transaction.Sort{By: in.SortBy, Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
 	})
 	org := actor.From(ctx).OrganizationID
-	return listOf(found, func(t txn.Transaction) Transaction { return viewTransaction(org, t) }), err
+	return listOf(found, func(t transaction.Transaction) Transaction { return viewTransaction(org, t) }), err
 }
 
 // transactionPath names a transaction.
@@ -39,7 +39,7 @@ func (a *API) getTransaction(ctx context.Context, in *struct{ transactionPath })
 
 func (a *API) createTransactions(ctx context.Context, in *struct{ Body CreateTransactions }) (CreatedTransactions, error) {
 	var faults fault.List
-	all := make([]txn.CreateParams, len(in.Body.Transactions))
+	all := make([]transaction.CreateParams, len(in.Body.Transactions))
 	for i, t := range in.Body.Transactions {
 		all[i] = t.params(&faults, fmt.Sprintf("transactions[%d].", i))
 	}
@@ -58,11 +58,11 @@ func (a *API) createTransactions(ctx context.Context, in *struct{ Body CreateTra
 }
 
 // params reads a transaction as it was sent.
-func (b CreateTransaction) params(faults *fault.List, at string) txn.CreateParams {
+func (b CreateTransaction) params(faults *fault.List, at string) transaction.CreateParams {
 	e := b.External
-	p := txn.Params{
-		ExternalID: b.ExternalID, Description: e.Description, Direction: txn.Direction(e.Direction), Currency: e.Currency, Quantity: amountOrNil(faults, at+"external.quantity", e.Quantity),
-		Category: b.ProviderCategory.Value, Vendor: b.Vendor.Value, Memo: b.Memo.Value, Type: txn.Type(b.TransactionType), TagIDs: b.TagIDs,
+	p := transaction.Params{
+		ExternalID: b.ExternalID, Description: e.Description, Direction: transaction.Direction(e.Direction), Currency: e.Currency, Quantity: amountOrNil(faults, at+"external.quantity", e.Quantity),
+		Category: b.ProviderCategory.Value, Vendor: b.Vendor.Value, Memo: b.Memo.Value, Type: transaction.Type(b.TransactionType), TagIDs: b.TagIDs,
 	}
 	var err error
 	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
@@ -70,23 +70,23 @@ func (b CreateTransaction) params(faults *fault.List, at string) txn.CreateParam
 	}
 	if v := e.ValueFiat.orNil(); v != nil {
 		field := at + "external.value_fiat."
-		p.Value = &txn.ValueParams{
+		p.Value = &transaction.ValueParams{
 			Gross: amount(faults, field+"gross", v.Gross), Fee: amount(faults, field+"fee", v.Fee), Net: amount(faults, field+"net", v.Net), Currency: v.Currency,
 		}
 	}
 	if c := b.Crypto.orNil(); c != nil {
-		p.Crypto = &txn.Crypto{
+		p.Crypto = &transaction.Crypto{
 			Chain: c.Chain.Value, TransactionHash: c.TransactionHash.Value, From: c.FromAddress.Value, To: c.ToAddress.Value, AssetType: c.AssetType.Value, ContractAddress: c.ContractAddress.Value,
 			TokenID: c.TokenID.Value, BlockNumber: c.BlockNumber.orNil(), FeeQuantity: amountOrNil(faults, at+"crypto.fee_quantity", c.FeeQuantity), FeeAssetType: c.FeeAssetType.Value,
 		}
 	}
 	if c := b.Bank.orNil(); c != nil {
-		p.Bank = &txn.Bank{BankName: c.BankName.Value, AccountLast4: c.AccountLast4.Value, CounterpartyName: c.CounterpartyName.Value}
+		p.Bank = &transaction.Bank{BankName: c.BankName.Value, AccountLast4: c.AccountLast4.Value, CounterpartyName: c.CounterpartyName.Value}
 	}
 	if c := b.Card.orNil(); c != nil {
-		p.Card = &txn.Card{MerchantName: c.MerchantName.Value, MerchantCategory: c.MerchantCategory.Value, CardholderName: c.CardholderName.Value, Last4: c.Last4.Value}
+		p.Card = &transaction.Card{MerchantName: c.MerchantName.Value, MerchantCategory: c.MerchantCategory.Value, CardholderName: c.CardholderName.Value, Last4: c.Last4.Value}
 	}
-	return txn.CreateParams{SourceID: b.SourceID, Params: p}
+	return transaction.CreateParams{SourceID: b.SourceID, Params: p}
 }
 
 // amount reads a decimal string.
@@ -113,35 +113,35 @@ func (a *API) updateTransaction(ctx context.Context, in *struct {
 	return viewedTransaction(ctx, t, err)
 }
 
-func (b UpdateTransaction) params() txn.UpdateParams {
-	p := txn.UpdateParams{Memo: b.Memo.orEmpty(), Vendor: b.Vendor.orEmpty(), TagIDs: b.TagIDs}
+func (b UpdateTransaction) params() transaction.UpdateParams {
+	p := transaction.UpdateParams{Memo: b.Memo.orEmpty(), Vendor: b.Vendor.orEmpty(), TagIDs: b.TagIDs}
 	if b.TransactionType != nil {
-		p.Type = new(txn.Type(*b.TransactionType))
+		p.Type = new(transaction.Type(*b.TransactionType))
 	}
 	if b.Status != nil {
-		p.Status = new(txn.Status(*b.Status))
+		p.Status = new(transaction.Status(*b.Status))
 	}
 	return p
 }
 
 func (a *API) bulkUpdateTransactions(ctx context.Context, in *struct{ Body BulkUpdateTransactions }) (Data[BulkUpdated], error) {
 	b := in.Body
-	p := txn.BulkParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Changes: b.Changes.params(), Dry: b.DryRun}
+	p := transaction.BulkParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Changes: b.Changes.params(), Dry: b.DryRun}
 	if b.Filter != nil {
-		p.Filter = new(txn.Filter(*b.Filter))
+		p.Filter = new(transaction.Filter(*b.Filter))
 	}
 	done, err := a.app.Transactions.BulkUpdate(ctx, p)
 	return Data[BulkUpdated]{BulkUpdated{int64(done.Matched), int64(done.Updated), b.DryRun}}, err
 }
 
-func viewedTransaction(ctx context.Context, t txn.Transaction, err error) (Data[Transaction], error) {
+func viewedTransaction(ctx context.Context, t transaction.Transaction, err error) (Data[Transaction], error) {
 	if err != nil {
 		return Data[Transaction]{}, err
 	}
 	return Data[Transaction]{viewTransaction(actor.From(ctx).OrganizationID, t)}, nil
 }
 
-func viewTransaction(organizationID string, t txn.Transaction) Transaction {
+func viewTransaction(organizationID string, t transaction.Transaction) Transaction {
 	g := t.Guide()
 	v := Transaction{
 		ID: t.ID, SequenceNumber: t.SequenceNumber(), AccountID: new(t.Source.Account()), SourceID: t.Source.ID, ExternalID: t.ExternalID, OrganizationID: organizationID,

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/area/transfers"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
 func (a *API) linkTransactions(ctx context.Context, in *struct{ Body LinkTransactions }) (Data[TransactionGroup], error) {
@@ -27,9 +27,9 @@ func viewTransactionGroup(g transfers.Group) TransactionGroup {
 	return out
 }
 
-func viewTransactionLeg(t txn.Transaction) TransactionLeg {
+func viewTransactionLeg(t transaction.Transaction) TransactionLeg {
 	side := transfers.Out
-	if txn.IsInflow(t.Direction) {
+	if transaction.IsInflow(t.Direction) {
 		side = transfers.In
 	}
 	return TransactionLeg{TransactionID: t.ID, SequenceNumber: t.SequenceNumber(), Side: string(side), TransactionType: string(t.Type)}
@@ -74,5 +74,5 @@ func (a *API) listAmbiguousTransactions(ctx context.Context, in *struct{ paging 
 }
 
 func viewAmbiguousTransaction(a transfers.Ambiguity) AmbiguousTransaction {
-	return AmbiguousTransaction{TransactionID: a.TransactionID, SequenceNumber: txn.SequenceNumber(a.Number), Candidates: a.Candidates, Why: a.Why, FoundAt: stamp(a.FoundAt)}
+	return AmbiguousTransaction{TransactionID: a.TransactionID, SequenceNumber: transaction.SequenceNumber(a.Number), Candidates: a.Candidates, Why: a.Why, FoundAt: stamp(a.FoundAt)}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/app/demo"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 func (s *settings) demo() *cobra.Command {
@@ -39,7 +39,7 @@ func (s *settings) demo() *cobra.Command {
 }
 
 func (s *settings) runDemo(ctx context.Context, srv *server) error {
-	var f org.Founded
+	var f organization.Founded
 	var sheet strings.Builder
 	err := s.with(ctx, func(a *app.App) (err error) {
 		if f, err = demo.Found(ctx, a, func(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }); err != nil {

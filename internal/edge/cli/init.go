@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/org"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 func (s *settings) init() *cobra.Command {
-	var p org.FoundParams
+	var p organization.FoundParams
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "init",
@@ -56,7 +56,7 @@ func required(c *cobra.Command, names ...string) {
 	}
 }
 
-func (s *settings) printFounded(f org.Founded, asJSON bool) error {
+func (s *settings) printFounded(f organization.Founded, asJSON bool) error {
 	if asJSON {
 		err := json.NewEncoder(s.out).Encode(map[string]string{
 			"organization_id": f.Organization.ID, "legal_entity_id": f.LegalEntity.ID, "user_id": f.Owner.UserID, "api_key": f.KeyText.Reveal(),

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/assets/price"
 )
 
 func (s *settings) importPrices() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/area/price"
+	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"

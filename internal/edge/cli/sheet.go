@@ -8,9 +8,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/account"
-	"github.com/bursarhq/bursar/internal/area/report"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
 // sheetColumns is how many months fit a terminal.
@@ -18,7 +18,7 @@ const sheetColumns = 4
 
 // printSheet writes the balance sheet of the last months for people.
 func printSheet(ctx context.Context, w io.Writer, a *app.App, currency string) error {
-	sheet, err := a.Reports.BalanceSheet(ctx, report.Params{PresentationCurrency: currency, OmitZero: true})
+	sheet, err := a.Reports.BalanceSheet(ctx, statements.Params{PresentationCurrency: currency, OmitZero: true})
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/imports"
-	sources "github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/task"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/task"
 	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/imports"
+	sources "github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // bring are the flags of import transactions.

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/imports"
-	"github.com/bursarhq/bursar/internal/area/source"
-	"github.com/bursarhq/bursar/internal/area/txn"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/imports"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
 // books is an organization with a bank account, looked at from inside.
@@ -46,7 +46,7 @@ func withSource(t *testing.T, c db.Config) books {
 // count is how many transactions there are, which must all be different and sound.
 func (b books) count(t *testing.T) int64 {
 	t.Helper()
-	p, err := b.Transactions.List(b.ctx, txn.ListParams{Request: page.Request{Limit: 1}, CountOnly: true, WithCount: true})
+	p, err := b.Transactions.List(b.ctx, transaction.ListParams{Request: page.Request{Limit: 1}, CountOnly: true, WithCount: true})
 	if err != nil {
 		t.Fatal(err)
 	}

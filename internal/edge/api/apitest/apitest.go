@@ -15,12 +15,12 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/app"
-	"github.com/bursarhq/bursar/internal/area/access"
-	"github.com/bursarhq/bursar/internal/area/actor"
-	"github.com/bursarhq/bursar/internal/area/org"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
 // Service is one running node.
@@ -66,7 +66,7 @@ func Verify(t *testing.T, a *app.App) {
 
 // Tenant is an organization with a key of its owner.
 type Tenant struct {
-	org.Founded
+	organization.Founded
 	Key     string
 	Client  *client.Client
 	service *Service
@@ -78,7 +78,7 @@ func (n *Tenant) Service() *Service { return n.service }
 // Found makes an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()
-	f, err := s.App.Org.Found(t.Context(), org.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}

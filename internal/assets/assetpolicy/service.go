@@ -1,0 +1,144 @@
+package assetpolicy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// List gives the policies that somebody gave, by symbol.
+func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], error) {
+	return page.List("asset-policies", nil, p, func(p Policy) []string { return []string{p.AssetType} }, func(after []string, limit int) (rows []Policy, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectPage(ctx, tx, above, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Get gives what holds of an asset, which is the usual unless somebody said otherwise.
+func (s *Service) Get(ctx context.Context, assetType string) (p Policy, err error) {
+	if err := (Policy{AssetType: assetType}).check(); err != nil {
+		return p, err
+	}
+	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		p, err = of(ctx, tx, assetType)
+		return err
+	})
+	return p, err
+}
+
+func of(ctx context.Context, tx *db.Tx, assetType string) (Policy, error) {
+	all, err := Of(ctx, tx, []string{assetType})
+	return all[assetType], err
+}
+
+// PutParams say what holds of an asset. What is nil is as usual.
+type PutParams struct {
+	AssetType         string
+	InScope, OwnToken *bool
+}
+
+// Put makes or replaces the policy of an asset. What changes nothing writes nothing.
+func (s *Service) Put(ctx context.Context, p PutParams) (after Policy, err error) {
+	wanted := usual(p.AssetType)
+	wanted.IsDefault = false
+	if p.InScope != nil {
+		wanted.InScope = *p.InScope
+	}
+	if p.OwnToken != nil {
+		wanted.OwnToken = *p.OwnToken
+	}
+	if err := wanted.check(); err != nil {
+		return after, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		before, err := of(ctx, tx, p.AssetType)
+		if err != nil {
+			return err
+		}
+		after = wanted
+		return after.put(ctx, tx, before)
+	})
+	return after, err
+}
+
+// put writes a policy in place of another, or of the usual one.
+func (p *Policy) put(ctx context.Context, tx *db.Tx, before Policy) error {
+	now := tx.Now()
+	change := audit.Change{Action: "asset_policy.updated", ResourceType: "asset_policy", ResourceID: p.AssetType, After: p.facts()}
+	switch {
+	case before.IsDefault:
+		p.CreatedAt = now
+		change.Action = "asset_policy.created"
+		if err := insert(ctx, tx, *p); err != nil {
+			return err
+		}
+	case before.InScope == p.InScope && before.OwnToken == p.OwnToken:
+		*p = before
+		return nil
+	default:
+		p.CreatedAt, p.UpdatedAt = before.CreatedAt, &now
+		change.Before = before.facts()
+		if err := update(ctx, tx, *p); err != nil {
+			return err
+		}
+	}
+	audit.Record(ctx, tx, change)
+	return nil
+}
+
+// Delete takes back what was said of an asset: the usual holds again.
+func (s *Service) Delete(ctx context.Context, assetType string) error {
+	if err := (Policy{AssetType: assetType}).check(); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		p, err := of(ctx, tx, assetType)
+		if err != nil {
+			return err
+		}
+		if p.IsDefault {
+			return fault.Missing(noun)
+		}
+		if err := remove(ctx, tx, assetType); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "asset_policy.deleted", ResourceType: "asset_policy", ResourceID: assetType, Before: p.facts()})
+		return nil
+	})
+}
+
+// Check finds what must not be in an organization's policies.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	all, err := selectAll(ctx, tx)
+	for _, p := range all {
+		if err := p.check(); err != nil {
+			out = append(out, fmt.Sprintf("asset policy %q: %v", p.AssetType, err))
+		}
+	}
+	return out, err
+}

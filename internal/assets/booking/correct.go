@@ -1,0 +1,136 @@
+package booking
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// CorrectParams say what the entry of a transaction should have been; what is not given stays.
+type CorrectParams struct {
+	Type            string
+	LedgerAccountID *string
+	OffsetAccountID *string
+	Update          journal.UpdateParams // date, memo and tags
+	Dry             bool
+}
+
+// Correct undoes the posted entry of a transaction and books the transaction anew, as another type or to another account.
+func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) (m Made, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		m, err = s.again(ctx, tx, entryID, p)
+		return err
+	})
+	return m, err
+}
+
+func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Made, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return Made{}, err
+	}
+	was, err := journal.Find(ctx, tx, entryID)
+	if err != nil {
+		return Made{}, err
+	}
+	stored, err := selectBooking(ctx, tx, entryID)
+	if err != nil {
+		return Made{}, err
+	}
+	if stored == nil {
+		return Made{}, fault.Conflictf("the entry %s does not follow from a transaction: correct its lines", was.SequenceNumber())
+	}
+	if p.Type == string(posting.Unknown) {
+		return Made{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted")
+	}
+	if err := s.journal.Undoable(ctx, tx, was); err != nil {
+		return Made{}, err
+	}
+	q := &request{key: "new", Params: p.over(stored)}
+	m, err := newBuilder(ctx, tx, b, q.Params)
+	if err != nil {
+		return Made{}, err
+	}
+	m.draft = entryID
+	if q.event, err = m.build(ctx, q.Params, ""); err != nil {
+		return Made{}, err
+	}
+	replay := asset.NewReplay(tx, b, loader(b), false)
+	if err := replay.Replace(ctx, entryID, q.key, q.event.work); err != nil {
+		return Made{}, err
+	}
+	if err := replay.Run(ctx); err != nil {
+		return Made{}, err
+	}
+	q.entry = journal.Corrected(was, p.Update)
+	q.entry.Classification = q.Type
+	q.entry.Lines, q.lots = linesOf(replay.Entry(q.key)), replay.Slices(q.key)
+	if p.Dry {
+		out, err := s.look(ctx, tx, []*request{q}, replay)
+		if err != nil {
+			return Made{}, err
+		}
+		return out[0], nil
+	}
+	return s.replace(ctx, tx, b, was, q, replay)
+}
+
+// over is how the entry is asked for now.
+func (p CorrectParams) over(r *bookingRow) Params {
+	out := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID), AutoPost: true}
+	if p.Type != "" {
+		out.Type = p.Type
+	}
+	if p.LedgerAccountID != nil {
+		out.LedgerAccountID = *p.LedgerAccountID
+	}
+	if p.OffsetAccountID != nil {
+		out.OffsetAccountID = *p.OffsetAccountID
+	}
+	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) && out.OffsetAccountID == db.OrEmpty(r.OffsetID) { // it is still what the rule asked for
+		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion
+	}
+	return out
+}
+
+// replace writes the reversal and the new entry.
+func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, q *request, replay *asset.Replay) (Made, error) {
+	reversal, err := s.journal.Undo(ctx, tx, was)
+	if err != nil {
+		return Made{}, err
+	}
+	if err := s.undoTrueUps(ctx, tx, was, reversal); err != nil {
+		return Made{}, err
+	}
+	guided, err := s.journal.Append(ctx, tx, reversal, q.entry)
+	if err != nil {
+		return Made{}, err
+	}
+	refs, changes, err := s.rebook(ctx, tx, replay.Changes())
+	if err != nil {
+		return Made{}, err
+	}
+	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID, Correct: reversal.PeriodID != was.PeriodID}
+	refs[q.key] = refOf(guided.Entry)
+	row, err := q.event.row(guided.ID, q.Params)
+	if err != nil {
+		return Made{}, err
+	}
+	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
+		return Made{}, err
+	}
+	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+		return Made{}, err
+	}
+	if _, err := transaction.Save(ctx, tx, q.event.edits(guided.Entry, q.Params)); err != nil {
+		return Made{}, err
+	}
+	return Made{Guided: guided, Lots: q.lots, Changes: changes}, nil
+}

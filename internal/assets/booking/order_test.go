@@ -1,0 +1,179 @@
+package booking_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// happening is an event and how it is booked.
+type happening struct {
+	day          string
+	legs         []string
+	kind, target string
+}
+
+// story makes up what happens in a year: purchases, sales, transfers between two wallets and into another legal entity, what is parked and found
+// again, conversions there and back.
+func story(r *rand.Rand, length int) (out []happening) {
+	at := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
+	held := map[string]int{} // tenths, by source and asset
+	for len(out) < length {
+		at = at.Add(time.Duration(1+r.IntN(240)) * time.Hour)
+		day := at.Format(time.RFC3339)
+		from, to := "A", "B"
+		if r.IntN(2) == 0 {
+			from, to = to, from
+		}
+		q := 1 + r.IntN(15)
+		amount := func(q int) string { return fmt.Sprintf("%d.%d", q/10, q%10) }
+		worth := fmt.Sprintf("%d.%02d", 100*q+r.IntN(100*q), r.IntN(100))
+		eth, weth := from+"ETH", from+"WETH"
+		switch n := r.IntN(10); {
+		case n < 3:
+			out = append(out, happening{day, []string{from + " in " + amount(q) + " ETH = " + worth}, "DEPOSIT", "Paid-in capital"})
+			held[eth] += q
+		case n < 5 && held[eth] >= q:
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "EXPENSE", "Contractors"})
+			held[eth] -= q
+		case n == 5 && held[eth] >= q && q > 1:
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, to + " in " + amount(q-1) + " ETH = " + worth}, "INTERNAL TRANSFER", ""})
+			held[eth], held[to+"ETH"] = held[eth]-q, held[to+"ETH"]+q-1
+		case n == 6 && held[eth] >= q:
+			later := at.Add(30 * time.Minute).Format(time.RFC3339)
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""},
+				happening{later, []string{to + " in " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""})
+			held[eth], held[to+"ETH"] = held[eth]-q, held[to+"ETH"]+q
+		case n == 7 && held[eth] >= q:
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, from + " in " + amount(q) + " WETH = " + worth}, "NON_TAXABLE_CONVERSION", ""})
+			held[eth], held[weth] = held[eth]-q, held[weth]+q
+		case n == 8 && held[weth] >= q:
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " WETH = " + worth, from + " in " + amount(q) + " ETH = " + worth}, "SWAP", ""})
+			held[weth], held[eth] = held[weth]-q, held[eth]+q
+		case n == 9 && held[eth] >= q:
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, "SubA in " + amount(q) + " ETH = " + worth}, "INTERCOMPANY TRANSFER", ""})
+			held[eth] -= q
+		}
+	}
+	return out
+}
+
+// tellAll brings a story in, without booking it.
+func (w *world) tellAll(all []happening) (legs [][]transaction.Transaction) {
+	w.Helper()
+	for _, h := range all {
+		x := example{kind: h.kind, legs: h.legs}
+		legs = append(legs, x.happens(w, h.day))
+	}
+	return legs
+}
+
+// bookAll books a story in an order, and does something after each. What is missed is booked when something else is there; what waits for each
+// other is booked together.
+func (w *world) bookAll(all []happening, legs [][]transaction.Transaction, order []int, after func(n int)) {
+	w.Helper()
+	params := func(order ...int) (out []booking.Params) {
+		for _, i := range order {
+			out = append(out, booking.Params{TransactionID: legs[i][0].ID, Type: all[i].kind, LedgerAccountID: w.accountID(all[i].target), AutoPost: true})
+		}
+		return out
+	}
+	nowhere := func(int) string { return "" }
+	for len(order) > 0 {
+		var missed []int
+		for n, i := range order {
+			_, err := w.bookings.Create(w.ctx, params(i), nowhere, false)
+			if fault.KindOf(err) == fault.Conflict {
+				missed = append(missed, i)
+			} else if err != nil {
+				w.Fatalf("%v: %v", all[i], err)
+			}
+			after(n)
+		}
+		if len(missed) == len(order) {
+			if _, err := w.bookings.Create(w.ctx, params(missed...), nowhere, false); err != nil {
+				w.Fatalf("%d of %d cannot be booked: %v", len(missed), len(all), err)
+			}
+			return
+		}
+		order = missed
+	}
+}
+
+func nothing(int) {}
+
+// outcome is what is left, what was gained, and what every entry comes to. With one pool for a legal entity, what moves between its sources stays
+// what it was booked at, so that only their sum is told.
+func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
+	w.Helper()
+	out := w.lots() + "\ngains " + w.net("Realized gains") + " losses " + w.net("Realized losses")
+	if scope == entity.ScopeLegalEntity {
+		return out + " held " + w.net("A", "B")
+	}
+	out += " A " + w.net("A") + " B " + w.net("B")
+	for _, l := range legs {
+		out += "\n" + l[0].Description + ": " + w.lines(w.entry(w.again(l[0]).JournalEntryID).Entry)
+	}
+	return out
+}
+
+// In whatever order a story is booked, the books say the same in the end; also when some of it is undone and booked again, and, in sum, when months
+// are closed on the way.
+func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
+	const length = 12
+	each(t, func(t *testing.T, world *world) {
+		seed := uint64(0)
+		for _, scope := range entity.Scopes {
+			for _, method := range entity.Methods {
+				seed++
+				r := rand.New(rand.NewPCG(seed, 7))
+				all := story(r, length)
+				inOrder := make([]int, len(all))
+				for i := range inOrder {
+					inOrder[i] = i
+				}
+				policy := entity.CreateParams{CostBasisMethod: method, CostBasisScope: scope}
+				w := world.stage(t, policy)
+				legs := w.tellAll(all)
+				w.bookAll(all, legs, inOrder, nothing)
+				want, sum := w.outcome(scope, legs), w.outcome(scope, nil)
+
+				w = world.stage(t, policy)
+				legs = w.tellAll(all)
+				w.bookAll(all, legs, r.Perm(len(all)), nothing)
+				if got := w.outcome(scope, legs); got != want {
+					t.Errorf("seed %d, %s by %s: in another order\n%s\nin order\n%s", seed, method, scope, got, want)
+				}
+				for range 4 {
+					i := r.IntN(len(all))
+					if _, err := w.journal.Reverse(w.ctx, w.again(legs[i][0]).JournalEntryID, journal.ReverseParams{Cascade: true}); err == nil {
+						w.bookAll(all, legs, []int{i}, nothing)
+					} else if fault.KindOf(err) != fault.Conflict {
+						t.Fatal(err)
+					}
+				}
+				if got := w.outcome(scope, legs); got != want {
+					t.Errorf("seed %d, %s by %s: undone and booked again\n%s\nbefore\n%s", seed, method, scope, got, want)
+				}
+
+				w = world.stage(t, policy)
+				legs = w.tellAll(all)
+				w.bookAll(all, legs, r.Perm(len(all)), func(n int) {
+					if n%3 == 2 {
+						w.closeSome(w.us)
+					}
+				})
+				if got := w.outcome(scope, nil); got != sum {
+					t.Errorf("seed %d, %s by %s: with months closed on the way\n%s\nin order\n%s", seed, method, scope, got, sum)
+				}
+			}
+		}
+	})
+}

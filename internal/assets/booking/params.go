@@ -1,0 +1,216 @@
+package booking
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Params ask for an entry: one that follows from a transaction, or one whose lines are given.
+type Params struct {
+	TransactionID   string
+	Type            string
+	LedgerAccountID string // the target; may be empty where the type says it
+	OffsetAccountID string // instead of that of the source
+	AccountingDate  string // empty is that of the transaction
+	Memo            *string
+	TagIDs          *[]string
+	VendorName      string
+	AutoPost        bool
+	OpenOnly        bool // refused where it, or what it changes about lots, is of a closed period; it holds for all that are asked for with it
+
+	// What a rule makes of the transaction that is named besides its entry.
+	RuleID      string
+	RuleVersion int64
+	Vendor      string   // the payee; empty leaves it as it is
+	AddTagIDs   []string // to the tags of the transaction and of the entry
+
+	ByHand *journal.CreateParams // nothing else is given then
+}
+
+// check finds what is wrong with a request in itself and in the light of the chart.
+func (p Params) check(b *snapshot.Books, at string) error {
+	var faults fault.List
+	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
+		faults.Addf(at+"transaction_type", "must be one of the transaction types")
+	}
+	var missing []string
+	var blocked []fault.Field
+	for _, a := range []struct{ field, id string }{{"ledger_account_id", p.LedgerAccountID}, {"offset_ledger_account_id", p.OffsetAccountID}} {
+		if a.id == "" {
+			continue
+		}
+		switch found, there := b.Accounts[a.id]; {
+		case !there:
+			missing = append(missing, at+a.field)
+		case found.ArchivedAt != nil:
+			blocked = append(blocked, fault.Field{Name: at + a.field, Message: "the ledger account " + found.String() + " is archived"})
+		case !found.Postable:
+			faults.Addf(at+a.field, "the ledger account %s is not postable: choose one below it", found)
+		}
+	}
+	switch {
+	case faults.Err() != nil:
+		return faults.Err()
+	case len(missing) > 0:
+		return fault.MissingAt("ledger account", missing...)
+	case len(blocked) > 0:
+		return fault.ConflictAt(blocked, "%s", blocked[0].Message)
+	}
+	return nil
+}
+
+// holds refuses an account that is for another asset.
+func holds(a account.Account, symbol, field string) error {
+	if a.AssetType == "" || a.AssetType == symbol {
+		return nil
+	}
+	return fault.Invalidf(field, "the ledger account %s is for %s, not for %s", a, a.AssetType, symbol)
+}
+
+// refused says why there is no entry: what was not sent is a fault of the request, everything else is one of the books.
+func refused(err error, at string) error {
+	var r *posting.Refusal
+	if !asRefusal(err, &r) {
+		return err
+	}
+	switch r.Reason {
+	case posting.NoTarget:
+		return fault.Invalidf(at+r.Field, "%s", r.Message)
+	case posting.MissingRate:
+		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store it with POST /v1/fx-rates", r.Message)
+	case posting.NoValue:
+		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store a price with POST /v1/prices", r.Message)
+	}
+	return fault.Within(at, r.Unwrap())
+}
+
+// request is an entry on its way.
+type request struct {
+	Params
+	at    string
+	index int
+	key   string
+	event *event // nil where it has no transaction
+	entry journal.CreateParams
+	lots  []asset.Use
+	drawn bool // its lines are those of a draft, whatever else is made
+}
+
+// ready finds what an entry follows from.
+func (m builder) ready(ctx context.Context, q *request) error {
+	if q.ByHand != nil {
+		q.entry = *q.ByHand
+		if q.ByHand.TransactionID == "" {
+			return nil
+		}
+		t, err := m.transaction(q.ByHand.TransactionID, q.at)
+		if err != nil {
+			return err
+		}
+		q.event = &event{first: t}
+		q.entry.TransactionNo = t.Number
+		if q.entry.Classification == "" {
+			q.entry.Classification = string(t.Type)
+		}
+		return m.bookable(t, q.at)
+	}
+	if q.AutoPost && posting.Type(q.Type) == posting.Unknown {
+		return fault.ConflictAt([]fault.Field{{Name: q.at + "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted: make a draft, or say what it is")
+	}
+	var err error
+	if q.event, err = m.build(ctx, q.Params, q.at); err != nil {
+		return err
+	}
+	t := q.event.first
+	q.entry = journal.CreateParams{
+		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(t.At), Memo: t.Memo, TagIDs: t.TagIDs, Status: journal.Draft, TransactionID: t.ID,
+		TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
+	}
+	if q.AccountingDate != "" {
+		q.entry.AccountingDate = q.AccountingDate
+	}
+	if q.Memo != nil {
+		q.entry.Memo = *q.Memo
+	}
+	if q.TagIDs != nil {
+		q.entry.TagIDs = *q.TagIDs
+	}
+	if q.AutoPost {
+		q.entry.Status = journal.Posted
+	}
+	for _, id := range q.AddTagIDs {
+		if !slices.Contains(q.entry.TagIDs, id) {
+			q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), id)
+		}
+	}
+	if _, err := m.transactions[q.TransactionID].Noted(q.Vendor, q.AddTagIDs); err != nil {
+		return fault.Within(q.at, err)
+	}
+	if q.VendorName != "" {
+		if err := tag.Proper(q.VendorName); err != nil {
+			return fault.Within(q.at+"vendor_", err)
+		}
+	}
+	return m.open(q)
+}
+
+// vendor attaches the tag of a supplier.
+func (q *request) vendor(ctx context.Context, tx *db.Tx) error {
+	if q.VendorName == "" {
+		return nil
+	}
+	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
+	if err != nil {
+		return fault.Within(q.at+"vendor_", err)
+	}
+	if !slices.Contains(q.entry.TagIDs, supplier.ID) {
+		q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), supplier.ID)
+	}
+	return nil
+}
+
+// again finds the first request for a transaction that an earlier one is for, and that one.
+func again(all []*request) (second, first int) {
+	taken := map[string]int{}
+	for i, q := range all {
+		if q.event == nil {
+			continue
+		}
+		for _, t := range q.event.transactions() {
+			if earlier, twice := taken[t.ID]; twice {
+				return i, earlier
+			}
+		}
+		for _, t := range q.event.transactions() {
+			taken[t.ID] = i
+		}
+	}
+	return -1, -1
+}
+
+// bookedBy refuses a request for what another one is for already.
+func (q *request) bookedBy(earlier *request) error {
+	return fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.at)
+}
+
+// entriesOf are the entries that are asked for.
+func entriesOf(all []*request) []journal.CreateParams {
+	out := make([]journal.CreateParams, len(all))
+	for i, q := range all {
+		out[i] = q.entry
+	}
+	return out
+}
+
+// placeIn says where the fields of each request are.
+func placeIn(all []*request) func(int) string { return func(i int) string { return all[i].at } }

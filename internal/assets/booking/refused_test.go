@@ -1,0 +1,115 @@
+package booking_test
+
+import (
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// What cannot be booked is refused by the name of what is wrong, as a draft too, and nothing is written.
+func TestRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		w.source("B")
+		btc, err := account.NewService(w.db).Create(w.ctx, account.CreateParams{Name: "Bitcoin", Type: account.Asset, AssetType: "BTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := account.NewService(w.db).Create(w.ctx, account.CreateParams{Name: "Old", Type: account.Expense})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := account.NewService(w.db).Archive(w.ctx, old.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.chart()
+		spam := w.tell(eventDay, "A in 9 JUNK = 1.00")
+		status := transaction.Spam
+		if _, err := w.txns.Update(w.ctx, spam.ID, transaction.UpdateParams{Status: &status}); err != nil {
+			t.Fatal(err)
+		}
+		out, in, money := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "A in 1 ETH = 2400.00"), w.tell(eventDay, "Bank in 10 USD = 10.00")
+		noPrice, noRate, none := w.tell(eventDay, "A in 5 DOGE"), w.tell(eventDay, "Euro in 10 EUR"), w.tell(eventDay, "A out 1 DOGE = 5.00")
+		swapOut, swapIn := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "A in 2400 USDC = 2400.00")
+		w.link(swapOut, swapIn)
+		toSub, subIn := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "SubA in 1 ETH = 2400.00")
+		w.link(toSub, subIn)
+		before := w.everything()
+		for name, x := range map[string]struct {
+			p    booking.Params
+			kind fault.Kind
+			says []string
+		}{
+			"no such transaction":               {booking.Params{TransactionID: "txn_none", Type: "INCOME"}, fault.NotFound, []string{"transaction_id"}},
+			"no such type":                      {booking.Params{TransactionID: in.ID, Type: "GIFT"}, fault.Invalid, []string{"transaction_type"}},
+			"no such account":                   {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: "lac_none", OffsetAccountID: "lac_none"}, fault.NotFound, []string{"ledger_account_id", "offset_ledger_account_id"}},
+			"a group":                           {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("Revenue")}, fault.Invalid, []string{"ledger_account_id", "not postable"}},
+			"archived":                          {booking.Params{TransactionID: out.ID, Type: "EXPENSE", LedgerAccountID: old.ID}, fault.Conflict, []string{"ledger_account_id", "archived"}},
+			"no account":                        {booking.Params{TransactionID: in.ID, Type: "INCOME"}, fault.Invalid, []string{"ledger_account_id", "INCOME"}},
+			"the account of the source":         {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("A")}, fault.Invalid, []string{"ledger_account_id", "source"}},
+			"the wrong way":                     {booking.Params{TransactionID: in.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors")}, fault.Conflict, []string{"transaction_type", "EXPENSE"}},
+			"spam":                              {booking.Params{TransactionID: spam.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"transaction_id", "spam"}},
+			"the type spam":                     {booking.Params{TransactionID: in.ID, Type: "SPAM", LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"transaction_type", "spam"}},
+			"no price":                          {booking.Params{TransactionID: noPrice.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"value_fiat", "DOGE", "/v1/prices"}},
+			"no rate":                           {booking.Params{TransactionID: noRate.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales")}, fault.Conflict, []string{"value_fiat.currency", "EUR", "USD", "/v1/fx-rates"}},
+			"a pair that is none":               {booking.Params{TransactionID: swapOut.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors")}, fault.Conflict, []string{"transaction_type", "EXPENSE"}},
+			"not the same asset":                {booking.Params{TransactionID: swapIn.ID, Type: "INTERNAL TRANSFER"}, fault.Conflict, []string{"transaction_type", "ETH", "USDC"}},
+			"another legal entity":              {booking.Params{TransactionID: toSub.ID, Type: "INTERNAL TRANSFER"}, fault.Conflict, []string{"transaction_type", "INTERCOMPANY"}},
+			"no other legal entity":             {booking.Params{TransactionID: out.ID, Type: "INTERCOMPANY TRANSFER"}, fault.Conflict, []string{"transaction_id", "linked"}},
+			"a source of another legal entity":  {booking.Params{TransactionID: out.ID, Type: "WITHDRAWAL", LedgerAccountID: w.accountID("SubA")}, fault.Conflict, []string{"ledger_account_id", "legal entity"}},
+			"an account of another asset":       {booking.Params{TransactionID: out.ID, Type: "RESERVES CHANGE", LedgerAccountID: btc.ID}, fault.Invalid, []string{"ledger_account_id", "BTC", "ETH"}},
+			"an offset account of another":      {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales"), OffsetAccountID: btc.ID}, fault.Invalid, []string{"offset_ledger_account_id", "BTC", "ETH"}},
+			"an account that carries lots":      {booking.Params{TransactionID: money.ID, Type: "INCOME", LedgerAccountID: w.accountID("A")}, fault.Conflict, []string{"ledger_account_id", "lots"}},
+			"the lots of an account not at all": {booking.Params{TransactionID: out.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors"), OffsetAccountID: w.accountID("Stablecoins"), AutoPost: true}, fault.Conflict, []string{"1 ETH are missing"}},
+			"none there":                        {booking.Params{TransactionID: none.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors"), AutoPost: true}, fault.Conflict, []string{"1 DOGE are missing", w.source("A").Name, none.SequenceNumber()}},
+			"a date that is none":               {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales"), AccountingDate: "soon"}, fault.Invalid, []string{"accounting_date"}},
+			"a tag that is none":                {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales"), TagIDs: &[]string{"tag_none"}}, fault.NotFound, []string{"tag_ids"}},
+			"a vendor without a name":           {booking.Params{TransactionID: in.ID, Type: "INCOME", LedgerAccountID: w.accountID("Sales"), VendorName: "  "}, fault.Invalid, []string{"vendor_name"}},
+		} {
+			for _, post := range []bool{false, true} {
+				if x.p.AutoPost && !post {
+					continue
+				}
+				x.p.AutoPost = post
+				for _, dry := range []bool{false, true} {
+					_, err := w.bookings.Create(w.ctx, []booking.Params{x.p}, func(int) string { return "" }, dry)
+					w.refusedAs(name, err, x.kind, x.says...)
+				}
+			}
+		}
+		w.unchanged(before)
+	})
+}
+
+// A key of one legal entity books nothing of another, not even the other half of a transfer.
+func TestLimitedKey(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base()
+		out, in := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "SubA in 1 ETH = 2400.00")
+		w.link(out, in)
+		theirs := w.tell(eventDay, "SubA in 2 ETH = 4800.00")
+		before := w.everything()
+		all := w.ctx
+		who := actor.From(all)
+		who.LegalEntityIDs = []string{w.us}
+		w.ctx = actor.With(all, who)
+		_, err := w.ask(theirs, "INCOME", "Sales", true)
+		w.refusedAs("of another", err, fault.NotFound, "transaction_id")
+		_, err = w.ask(out, "INTERCOMPANY TRANSFER", "", true)
+		w.refusedAs("half of another", err, fault.NotFound)
+		w.ctx = all
+		w.unchanged(before)
+		made := w.book(out, "INTERCOMPANY TRANSFER", "")
+		before = w.everything()
+		w.ctx = actor.With(all, who)
+		_, err = w.journal.Reverse(w.ctx, made.ID, journal.ReverseParams{})
+		w.refusedAs("reversing half of another", err, fault.NotFound)
+		w.ctx = all
+		w.unchanged(before)
+	})
+}

@@ -1,0 +1,155 @@
+package holdings
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// ClosingParams say of which period closing positions are: the current one when there is no id.
+type ClosingParams struct {
+	Filter
+	PeriodID string
+}
+
+func (p ClosingParams) check(*fault.List) {}
+
+// Closing is a position at the end of a period.
+type Closing struct {
+	Position
+	Period     period.Period
+	Worth      Worth
+	Adjustment money.Decimal // to fair value, as the books have it
+	Carrying   money.Decimal // cost and adjustment
+	Unrealized *money.Decimal
+}
+
+// ClosingPositions lists what was held at the end of a period, by legal entity, source and asset.
+func (s *Service) ClosingPositions(ctx context.Context, p ClosingParams, pr page.Request) (page.Page[Closing], error) {
+	return report(ctx, s, "closing-positions", p, pr, func(c Closing) []string { return c.key() },
+		func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Closing, error) {
+			month, some := s.at(tx.Now())
+			if p.PeriodID != "" {
+				var err error
+				if month, err = s.period(p.PeriodID); err != nil {
+					return nil, err
+				}
+				some = true
+			}
+			if !some {
+				return nil, nil
+			}
+			held, err := selectPositions(ctx, tx, month.Key, s.Filter, after, limit, false)
+			if err != nil {
+				return nil, err
+			}
+			return s.closed(ctx, tx, month, held)
+		})
+}
+
+// valuedAt is the instant whose prices a period ends with: its last one, or now while it lasts.
+func valuedAt(p period.Period, now time.Time) time.Time {
+	if now.Before(p.End) {
+		return now
+	}
+	return p.End.Add(-time.Millisecond)
+}
+
+// closed says what positions are worth and carried at.
+func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held []Position) ([]Closing, error) {
+	at := valuedAt(month, tx.Now())
+	var wanted []named
+	for _, p := range held {
+		wanted = append(wanted, named{p.AssetType, p.Currency})
+	}
+	prices, err := pricesAt(ctx, tx, at, wanted)
+	if err != nil {
+		return nil, err
+	}
+	adjusted, err := s.adjustments(ctx, tx, month.Key, held)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Closing, len(held))
+	for i, p := range held {
+		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency), Adjustment: adjusted[[6]string(p.key())]}
+		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.less(p.Basis)
+		out[i] = c
+	}
+	return out, nil
+}
+
+// owned is an asset of a legal entity.
+type owned struct{ legalEntityID, asset string }
+
+// adjustments shares what the books adjusted assets by among the places they are held in. There is one account for fair value and one for
+// impairment for all places of a legal entity.
+func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, held []Position) (map[[6]string]money.Decimal, error) {
+	var f Filter
+	roles := map[string]string{}
+	for _, p := range held {
+		if !slices.Contains(f.AssetTypes, p.AssetType) {
+			f.AssetTypes = append(f.AssetTypes, p.AssetType)
+			roles[account.RoleFairValueAdjustment(p.AssetType)] = p.AssetType
+			roles[account.RoleAccumulatedImpairment(p.AssetType)] = p.AssetType
+		}
+		if !slices.Contains(f.LegalEntityIDs, p.LegalEntityID) {
+			f.LegalEntityIDs = append(f.LegalEntityIDs, p.LegalEntityID)
+		}
+	}
+	balances, err := selectBalances(ctx, tx, periodKey, f.LegalEntityIDs, roles)
+	if err != nil || len(balances) == 0 {
+		return nil, err
+	}
+	all, err := Positions(ctx, tx, periodKey, f)
+	if err != nil {
+		return nil, err
+	}
+	places := map[owned][]Position{}
+	for _, p := range all {
+		places[owned{p.LegalEntityID, p.AssetType}] = append(places[owned{p.LegalEntityID, p.AssetType}], p)
+	}
+	out := map[[6]string]money.Decimal{}
+	for o, balance := range balances {
+		for i, part := range adjust(s.entity(o.legalEntityID), places[o], balance) {
+			out[[6]string(places[o][i].key())] = part
+		}
+	}
+	return out, nil
+}
+
+// adjust shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the same whatever it cost; else the
+// adjustment itself by cost.
+func adjust(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
+	weights := make([]money.Decimal, len(places))
+	carried, quantity, basis := balance, money.Decimal{}, money.Decimal{}
+	for _, p := range places {
+		carried, quantity, basis = carried.Add(p.Basis), quantity.Add(p.Quantity), basis.Add(p.Basis)
+	}
+	digits, _ := money.MinorUnits(e.BaseCurrency)
+	if e.Measurement != entity.MeasuredAtFairValue && basis.Sign() > 0 || quantity.Sign() <= 0 {
+		for i, p := range places {
+			weights[i] = p.Basis
+		}
+		if basis.Sign() <= 0 {
+			return weights[:0] // nothing is there to be adjusted
+		}
+		return money.Split(balance, weights, digits)
+	}
+	for i, p := range places {
+		weights[i] = p.Quantity
+	}
+	parts := money.Split(carried, weights, digits)
+	for i, p := range places {
+		parts[i] = parts[i].Sub(p.Basis)
+	}
+	return parts
+}

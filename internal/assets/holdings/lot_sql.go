@@ -1,0 +1,274 @@
+package holdings
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+type lotRow struct {
+	ID                string         `db:"asset_id"`
+	Pool              string         `db:"pool"`
+	LegalEntityID     string         `db:"legal_entity_id"`
+	SourceID          *string        `db:"source_id"`
+	LedgerAccountID   string         `db:"ledger_account_id"`
+	AssetType         string         `db:"asset_type"`
+	Chain             *string        `db:"chain"`
+	TokenID           *string        `db:"token_id"`
+	AcquiredAt        time.Time      `db:"acquired_at"`
+	Quantity          money.Decimal  `db:"quantity"`
+	CostBasis         money.Decimal  `db:"cost_basis"`
+	RemainingQuantity money.Decimal  `db:"remaining_quantity"`
+	RemainingBasis    money.Decimal  `db:"remaining_basis"`
+	Currency          string         `db:"currency"`
+	Origin            string         `db:"origin"`
+	ParentID          *string        `db:"parent_asset_id"`
+	TransactionID     *string        `db:"transaction_id"`
+	BasisPending      bool           `db:"basis_pending"`
+	UsedQuantity      *money.Decimal `db:"used_quantity"` // since
+	UsedBasis         *money.Decimal `db:"used_basis"`
+}
+
+func (r lotRow) state() LotState {
+	l := LotState{
+		r.ID, r.Pool, r.LegalEntityID, db.OrEmpty(r.SourceID), r.LedgerAccountID, r.AssetType, db.OrEmpty(r.Chain), db.OrEmpty(r.TokenID), r.AcquiredAt, r.Quantity,
+		r.CostBasis, r.RemainingQuantity, r.RemainingBasis, r.Currency, r.Origin, db.OrEmpty(r.ParentID), db.OrEmpty(r.TransactionID), r.BasisPending,
+	}
+	if r.UsedQuantity != nil {
+		l.RemainingQuantity = l.RemainingQuantity.Add(*r.UsedQuantity)
+	}
+	if r.UsedBasis != nil {
+		l.RemainingBasis = l.RemainingBasis.Add(*r.UsedBasis)
+	}
+	return l
+}
+
+const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger_account_id, l.asset_type, l.chain, l.token_id, l.acquired_at, l.quantity, l.cost_basis,
+	l.remaining_quantity, l.remaining_basis, l.currency, l.origin, l.parent_asset_id, l.transaction_id, l.basis_pending`
+
+// usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
+func usedSince(what, name string) string {
+	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name + ".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
+}
+
+// selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that had not come is not among them;
+// one that was empty may be. The entry is looked up lot by lot: of an EXISTS, PostgreSQL would make a join with all entries.
+func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, after *mark, limit int) ([]LotState, error) {
+	var q *db.Query
+	if w.end.IsZero() {
+		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
+	} else {
+		q = lotsBefore(w.end)
+		if life != open {
+			q.And("l.emptied_at >= ?", w.end)
+		}
+	}
+	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = CAST(? AS BIGINT)", o.legalEntityID, o.asset, life)
+	Filter{SourceIDs: w.filter.SourceIDs}.narrow(q, "l.")
+	if after != nil {
+		q.And("(l.acquired_at, l.asset_id) > (?, ?)", after.acquiredAt, after.lotID)
+	}
+	text := q.Then("ORDER BY l.acquired_at, l.asset_id")
+	if limit > 0 {
+		text = q.Then("LIMIT ?", int64(limit))
+	}
+	rows, err := db.All[lotRow](ctx, tx, text, q.Args...)
+	out := make([]LotState, len(rows))
+	for i, r := range rows {
+		out[i] = r.state()
+	}
+	return out, err
+}
+
+// lotsBefore reads lots as they were before an end, of those that had come.
+func lotsBefore(end time.Time) *db.Query {
+	return db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
+		" FROM lots AS l WHERE l.organization_id = @org AND l.acquired_at < ?"+
+		" AND (SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?",
+		end, end, end, end)
+}
+
+// selectLot reads one lot, as it was before an end.
+func selectLot(ctx context.Context, tx *db.Tx, lotID string, end time.Time) (LotState, bool, error) {
+	q := lotsBefore(end).And("l.asset_id = ?", lotID)
+	rows, err := db.All[lotRow](ctx, tx, q.Then(""), q.Args...)
+	if err != nil || len(rows) == 0 {
+		return LotState{}, false, err
+	}
+	return rows[0].state(), true, nil
+}
+
+// errNone says that no asset follows.
+var errNone = errors.New("holdings: no asset follows")
+
+type ownedRow struct {
+	LegalEntityID string `db:"legal_entity_id"`
+	AssetType     string `db:"asset_type"`
+}
+
+// selectOwned gives the first asset after another that there are lots of. It finds one in the index at a time, because there are fewer assets than lots.
+func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, error) {
+	q := db.Select("SELECT legal_entity_id, asset_type FROM lots WHERE organization_id = @org").And("(legal_entity_id, asset_type) > (?, ?)", after.legalEntityID, after.asset)
+	Filter{LegalEntityIDs: f.LegalEntityIDs, AssetTypes: f.AssetTypes}.narrow(q, "")
+	rows, err := db.All[ownedRow](ctx, tx, q.Then("ORDER BY legal_entity_id, asset_type LIMIT 1"), q.Args...)
+	if err == nil && len(rows) == 0 {
+		err = errNone
+	}
+	if err != nil {
+		return owned{}, err
+	}
+	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
+}
+
+// selectLives gives those of some lives of which a lot of an asset was emptied at a time or later. Each is looked for by itself: it has many lots, or none.
+func selectLives(ctx context.Context, tx *db.Tx, o owned, lives []string, end time.Time) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
+		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, lives, o.legalEntityID, o.asset, end)
+}
+
+// anyUseSince tells whether anything was taken at a time or later. Without an order PostgreSQL would look through all that was.
+func anyUseSince(ctx context.Context, tx *db.Tx, at time.Time) (bool, error) {
+	rows, err := db.All[string](ctx, tx, "SELECT use_id FROM lot_uses WHERE organization_id = @org AND accounting_date >= ? ORDER BY accounting_date DESC, use_id DESC LIMIT 1", at)
+	return len(rows) > 0, err
+}
+
+type poolRow struct {
+	Pool          string        `db:"pool"`
+	LegalEntityID string        `db:"legal_entity_id"`
+	SourceID      *string       `db:"source_id"`
+	AssetType     string        `db:"asset_type"`
+	Chain         *string       `db:"chain"`
+	Quantity      money.Decimal `db:"quantity"`
+	Basis         money.Decimal `db:"basis"`
+}
+
+// selectPools reads pools that may be averaged: not what is parked, nor what is one of a kind.
+func selectPools(ctx context.Context, tx *db.Tx, f Filter) ([]pool, error) {
+	q := db.Select("SELECT " + db.Columns[poolRow]() + " FROM lot_pools WHERE organization_id = @org AND ledger_account_id IS NULL AND (token_id IS NULL OR token_id = '')")
+	f.narrow(q, "")
+	rows, err := db.All[poolRow](ctx, tx, q.Then("ORDER BY pool"), q.Args...)
+	out := make([]pool, len(rows))
+	for i, r := range rows {
+		out[i] = pool{r.Pool, r.LegalEntityID, db.OrEmpty(r.SourceID), r.AssetType, db.OrEmpty(r.Chain), r.Quantity, r.Basis}
+	}
+	return out, err
+}
+
+type gainsRow struct {
+	LegalEntityID string        `db:"legal_entity_id"`
+	AssetType     string        `db:"asset_type"`
+	Quantity      money.Decimal `db:"quantity"`
+	Proceeds      money.Decimal `db:"proceeds"`
+	Fee           money.Decimal `db:"fee"`
+	Basis         money.Decimal `db:"basis"`
+	Gain          money.Decimal `db:"gain"`
+	Loss          money.Decimal `db:"loss"`
+	ShortTerm     money.Decimal `db:"short_term"`
+	LongTerm      money.Decimal `db:"long_term"`
+}
+
+const gainSums = `{dec_sum}(quantity) AS quantity, {dec_sum}(proceeds) AS proceeds, {dec_sum}(fee) AS fee, {dec_sum}(basis) AS basis, {dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss,
+	{dec_sum}(short_term) AS short_term, {dec_sum}(long_term) AS long_term`
+
+// selectGains adds up what was realized in a period over sources. What came to nothing altogether is left out.
+func selectGains(ctx context.Context, tx *db.Tx, month period.Period, f Filter, after []string, limit int) ([]Gains, error) {
+	q := db.Select("SELECT legal_entity_id, asset_type, "+gainSums+" FROM lot_gains WHERE organization_id = @org").And("accounting_period_id = ?", month.ID)
+	f.narrow(q, "")
+	if after != nil {
+		q.And("(legal_entity_id, asset_type) > (?, ?)", after[0], after[1])
+	}
+	rows, err := db.All[gainsRow](ctx, tx, q.Then(`GROUP BY legal_entity_id, asset_type HAVING NOT ({dec_sum}(quantity) = '0' AND {dec_sum}(proceeds) = '0' AND {dec_sum}(basis) = '0'
+		AND {dec_sum}(gain) = '0' AND {dec_sum}(loss) = '0') ORDER BY legal_entity_id, asset_type LIMIT ?`, int64(limit)), q.Args...)
+	out := make([]Gains, len(rows))
+	for i, r := range rows {
+		out[i] = Gains{month, r.LegalEntityID, r.AssetType, "", r.Quantity, r.Proceeds, r.Fee, r.Basis, r.Gain, r.Loss, r.ShortTerm, r.LongTerm}
+	}
+	return out, err
+}
+
+type dispositionRow struct {
+	ID              string        `db:"use_id"`
+	LotID           string        `db:"asset_id"`
+	AssetType       string        `db:"asset_type"`
+	SourceID        *string       `db:"source_id"`
+	LegalEntityID   string        `db:"legal_entity_id"`
+	AccountingDate  time.Time     `db:"accounting_date"`
+	PeriodID        string        `db:"accounting_period_id"`
+	AcquiredAt      time.Time     `db:"acquired_at"`
+	DisposedAt      time.Time     `db:"disposed_at"`
+	TransactionType string        `db:"transaction_type"`
+	Quantity        money.Decimal `db:"quantity"`
+	Proceeds        money.Decimal `db:"proceeds"`
+	Fee             money.Decimal `db:"fee"`
+	Basis           money.Decimal `db:"basis"`
+	Gain            money.Decimal `db:"gain"`
+	Currency        string        `db:"currency"`
+	Term            string        `db:"term"`
+	Days            int64         `db:"days_held"`
+	Method          string        `db:"method"`
+	TransactionID   *string       `db:"transaction_id"`
+	JournalEntryID  string        `db:"journal_entry_id"`
+	Correction      bool          `db:"is_correction"`
+}
+
+func (r dispositionRow) disposition() Disposition {
+	return Disposition{
+		r.ID, r.LotID, r.AssetType, db.OrEmpty(r.SourceID), r.LegalEntityID, r.AccountingDate, r.PeriodID, r.AcquiredAt, r.DisposedAt, r.TransactionType, r.Quantity, r.Proceeds, r.Fee,
+		r.Basis, r.Gain, r.Currency, r.Term, r.Days, r.Method, db.OrEmpty(r.TransactionID), r.JournalEntryID, r.Correction,
+	}
+}
+
+// selectDispositions reads what was disposed of from an instant on, after a row where one is named, and before another instant.
+func selectDispositions(ctx context.Context, tx *db.Tx, f Filter, from, to time.Time, afterID string, limit int) ([]Disposition, error) {
+	q := db.Select("SELECT " + db.Columns[dispositionRow]() + " FROM lot_uses WHERE organization_id = @org AND kind IN ('dispose', 'fee')")
+	if afterID != "" {
+		q.And("(accounting_date, use_id) > (?, ?)", from, afterID)
+	} else if !from.IsZero() {
+		q.And("accounting_date >= ?", from)
+	}
+	if !to.IsZero() {
+		q.And("accounting_date < ?", to)
+	}
+	f.narrow(q, "{unindexed}")
+	rows, err := db.All[dispositionRow](ctx, tx, q.Then("ORDER BY accounting_date, use_id LIMIT ?", int64(limit)), q.Args...)
+	out := make([]Disposition, len(rows))
+	for i, r := range rows {
+		out[i] = r.disposition()
+	}
+	return out, err
+}
+
+type lifeRow struct {
+	ID        string     `db:"asset_id"`
+	IsOpen    bool       `db:"is_open"`
+	EmptiedAt *time.Time `db:"emptied_at"`
+	Life      int64      `db:"life"`
+	CameAt    time.Time  `db:"came_at"`
+	LastUse   *time.Time `db:"last_use"`
+}
+
+// eachLife walks the lots that say they are empty, some at a time.
+func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
+	const some = 1000
+	last := ""
+	for {
+		rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
+			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
+			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
+			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`, last, int64(some))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			do(r)
+			last = r.ID
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
+}

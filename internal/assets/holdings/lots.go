@@ -1,0 +1,82 @@
+package holdings
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// OriginManual is that of lots that somebody entered.
+const OriginManual = string(asset.Manual)
+
+// LotState is a lot as it was at some time.
+type LotState struct {
+	LotID             string
+	Pool              string
+	LegalEntityID     string
+	SourceID          string // empty where it is parked
+	LedgerAccountID   string
+	AssetType         string
+	Chain             string
+	TokenID           string
+	AcquiredAt        time.Time
+	Quantity          money.Decimal
+	CostBasis         money.Decimal // of Quantity
+	RemainingQuantity money.Decimal // then
+	RemainingBasis    money.Decimal // then
+	Currency          string
+	Origin            string
+	ParentID          string
+	TransactionID     string
+	BasisPending      bool
+}
+
+// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its key, or, without one, of which
+// something is left. Under a weighted average the basis of a lot is its share of that of its pool. It is a building block, and gives what is asked
+// for whoever asks.
+func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
+	end, some, err := endOf(ctx, tx, periodKey)
+	if err != nil || !some {
+		return nil, err
+	}
+	w := walk{filter: Filter{LegalEntityIDs: []string{legalEntityID}}, end: end}
+	out, err := w.page(ctx, tx, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var positions func(Filter) ([]Position, error)
+	if periodKey != "" {
+		positions = func(f Filter) ([]Position, error) { return Positions(ctx, tx, periodKey, f) }
+	}
+	return out, average(ctx, tx, end, out, positions)
+}
+
+// endOf is when the last period up to a key ends; zero without a key, because then nothing comes after. There may be none.
+func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, some bool, err error) {
+	if periodKey == "" {
+		return end, true, nil
+	}
+	periods, err := period.All(ctx, tx)
+	for _, p := range periods {
+		if p.Key <= periodKey {
+			end, some = p.End, true
+		}
+	}
+	return end, some, err
+}
+
+// Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = eachLife(ctx, tx, func(r lifeRow) {
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.Life(r.CameAt, *r.EmptiedAt) {
+			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
+		}
+	})
+	return out, err
+}

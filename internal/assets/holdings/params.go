@@ -1,0 +1,207 @@
+package holdings
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// NamesMax is how many legal entities, sources or assets may be named.
+const NamesMax = 100
+
+// Span says which accounting periods a report is about: one by its id, or those between two dates, both included. Empty means all.
+type Span struct {
+	PeriodID           string
+	StartDate, EndDate string // a date where the organization is, or an instant
+}
+
+func (f Filter) filter() Filter { return f }
+
+func (f Filter) check(faults *fault.List) {
+	for _, names := range []struct {
+		field string
+		list  []string
+	}{{"legal_entity_ids", f.LegalEntityIDs}, {"asset_types", f.AssetTypes}, {"source_ids", f.SourceIDs}} {
+		if len(names.list) > NamesMax {
+			faults.Addf(names.field, "must have at most %d items", NamesMax)
+		}
+	}
+}
+
+func (p Span) check(faults *fault.List) {
+	checkTime(faults, "start_date", p.StartDate)
+	checkTime(faults, "end_date", p.EndDate)
+	if p.PeriodID == "" {
+		return
+	}
+	if p.StartDate != "" {
+		faults.Addf("start_date", "cannot be combined with accounting_period_id")
+	}
+	if p.EndDate != "" {
+		faults.Addf("end_date", "cannot be combined with accounting_period_id")
+	}
+}
+
+// checkTime blames what is neither a date nor an instant.
+func checkTime(faults *fault.List, field, text string) {
+	if _, _, ok := readTime(text); !ok && text != "" {
+		faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+	}
+}
+
+// readTime reads an instant, or a date as its first instant in UTC.
+func readTime(text string) (at time.Time, isDate, ok bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		isDate = true
+		at, err = time.Parse(time.DateOnly, text)
+	}
+	year := at.UTC().Year()
+	return at, isDate, err == nil && year > 0 && year < 9999
+}
+
+// scope is what a report covers.
+type scope struct {
+	Filter   // with the legal entities that the actor's key is for, and the sources' own ids
+	entities []entity.LegalEntity
+	periods  []period.Period
+	zone     *time.Location
+}
+
+// cover finds what a filter names. What is not there, or not for the actor's key, is missing.
+func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
+	s := &scope{Filter: f}
+	if err := s.cover(ctx, tx); err != nil {
+		return nil, err
+	}
+	s.SourceIDs = make([]string, len(f.SourceIDs))
+	for i, id := range f.SourceIDs {
+		found, err := source.Find(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		s.SourceIDs[i] = found.ID
+	}
+	var err error
+	if s.periods, err = period.All(ctx, tx); err != nil {
+		return nil, err
+	}
+	s.zone, err = period.Zone(ctx, tx)
+	return s, err
+}
+
+func (s *scope) cover(ctx context.Context, tx *db.Tx) error {
+	all, err := entity.All(ctx, tx)
+	if err != nil {
+		return err
+	}
+	who, wanted := actor.From(ctx), s.LegalEntityIDs
+	s.LegalEntityIDs = []string{} // never empty in what follows, which would be all
+	for _, e := range all {
+		if who.Sees(e.ID) && (len(wanted) == 0 || slices.Contains(wanted, e.ID)) {
+			s.entities, s.LegalEntityIDs = append(s.entities, e), append(s.LegalEntityIDs, e.ID)
+		}
+	}
+	for _, id := range wanted {
+		if !slices.Contains(s.LegalEntityIDs, id) {
+			return fault.Missing("legal entity")
+		}
+	}
+	return nil
+}
+
+// entity gives one that is covered.
+func (s *scope) entity(id string) entity.LegalEntity {
+	for _, e := range s.entities {
+		if e.ID == id {
+			return e
+		}
+	}
+	return entity.LegalEntity{}
+}
+
+// period finds one by its id.
+func (s *scope) period(id string) (period.Period, error) {
+	for _, p := range s.periods {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return period.Period{}, fault.Missing("accounting period")
+}
+
+// at gives the period that holds an instant, or the last one before it. There may be none.
+func (s *scope) at(t time.Time) (out period.Period, ok bool) {
+	for _, p := range s.periods {
+		if !p.Start.After(t) {
+			out, ok = p, true
+		}
+	}
+	return out, ok
+}
+
+// within gives the periods of a span, oldest first. A date inside a period means the whole of it.
+func (s *scope) within(p Span) ([]period.Period, error) {
+	from, to, err := s.bounds(p)
+	if err != nil {
+		return nil, err
+	}
+	var out []period.Period
+	for _, q := range s.periods {
+		if (from.IsZero() || q.End.After(from)) && (to.IsZero() || q.Start.Before(to)) {
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}
+
+// bounds gives the instants of a span: its first, and the first after it. Zero means that it has no such end.
+func (s *scope) bounds(p Span) (from, to time.Time, err error) {
+	if p.PeriodID != "" {
+		q, err := s.period(p.PeriodID)
+		return q.Start, q.End, err
+	}
+	from, to = s.instant(p.StartDate, false), s.instant(p.EndDate, true)
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		err = fault.Invalidf("start_date", "must not be after end_date")
+	}
+	return from, to, err
+}
+
+// instant reads a date or an instant: itself, or the first instant after it where it ends something. A date is one where the organization is.
+func (s *scope) instant(text string, ends bool) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	at, isDate, _ := readTime(text)
+	switch {
+	case !isDate && ends:
+		return clock.Stamp(at).Add(time.Millisecond)
+	case !isDate:
+		return at
+	case ends:
+		at = at.AddDate(0, 0, 1)
+	}
+	at, err := calendar.StartOfDay(at.Format(time.DateOnly), s.zone)
+	if err != nil {
+		panic("holdings: a date that is none: " + text) // it was checked
+	}
+	return at
+}
+
+// until is the first instant after the one a report is as of: that of its parameter, or now.
+func (s *scope) until(asOf string, now time.Time) time.Time {
+	if asOf == "" {
+		return clock.Stamp(now).Add(time.Millisecond)
+	}
+	return s.instant(asOf, true)
+}

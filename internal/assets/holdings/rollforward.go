@@ -1,0 +1,202 @@
+package holdings
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// RollForwardParams say from when to when: a span of periods, or a fiscal year of each legal entity, the current one without either.
+type RollForwardParams struct {
+	Filter
+	Span
+	FiscalYear int // the year in which it ends
+}
+
+// RollForward is how the fair value of an asset came from one time to another:
+// opening, and additions, and transfers, less dispositions, and gains, less losses, is closing.
+type RollForward struct {
+	LegalEntityID string
+	AssetType     string
+	Currency      string
+	First, Last   period.Period
+	Method        string // of cost basis, at the end
+	OpeningUnits  money.Decimal
+	Opening       Worth
+	Additions     money.Decimal // what was acquired, at cost
+	Transfers     money.Decimal // what came from elsewhere without being acquired, less what went without being disposed of, at cost
+	Dispositions  money.Decimal // what was disposed of, for what it was worth then
+	Change        *money.Decimal
+	Closing       Worth
+	ClosingUnits  money.Decimal
+	Cost          money.Decimal // of what is left
+	Gain          money.Decimal // realized
+	Loss          money.Decimal // realized, positive
+}
+
+// Gains is the change in value of an asset with a net gain, else zero; nil when nobody knows.
+func (r RollForward) Gains() *money.Decimal { return r.side(1) }
+
+// Losses is the change in value of an asset with a net loss, positive, else zero; nil when nobody knows.
+func (r RollForward) Losses() *money.Decimal { return r.side(-1) }
+
+func (r RollForward) side(sign int) *money.Decimal {
+	if r.Change == nil {
+		return nil
+	}
+	d := money.Decimal{}
+	if r.Change.Sign() == sign {
+		d = r.Change.Abs()
+	}
+	return &d
+}
+
+func (r RollForward) key() []string { return []string{r.LegalEntityID, r.AssetType} }
+
+// RollForward lists how the fair value of assets came about, by legal entity and asset, as ASC 350-60 wants it disclosed.
+func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.Request) (page.Page[RollForward], error) {
+	return report(ctx, s, "roll-forward", p, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]RollForward, error) {
+		var out []RollForward
+		for _, e := range s.entities {
+			from := ""
+			switch {
+			case after != nil && e.ID < after[0]:
+				continue
+			case after != nil && e.ID == after[0]:
+				from = after[1]
+			}
+			rows, err := s.rolled(ctx, tx, e, p, from, limit-len(out))
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, rows...); len(out) == limit {
+				break
+			}
+		}
+		return out, nil
+	})
+}
+
+func (p RollForwardParams) check(faults *fault.List) {
+	p.Span.check(faults)
+	if p.FiscalYear != 0 && p.Span != (Span{}) {
+		faults.Addf("fiscal_year", "cannot be combined with accounting_period_id, start_date or end_date")
+	}
+}
+
+// years gives the first and the last period that are rolled over. There may be none.
+func (s *scope) years(e entity.LegalEntity, p RollForwardParams, now time.Time) (first, last period.Period, some bool, err error) {
+	periods, err := s.within(p.Span)
+	if err != nil || len(periods) == 0 {
+		return first, last, false, err
+	}
+	if p.Span == (Span{}) {
+		year := p.FiscalYear
+		if year == 0 {
+			current, _ := s.at(now)
+			year = fiscalYear(e, current)
+		}
+		var in []period.Period
+		for _, q := range periods {
+			if fiscalYear(e, q) == year {
+				in = append(in, q)
+			}
+		}
+		periods = in
+	}
+	if len(periods) == 0 {
+		return first, last, false, nil
+	}
+	return periods[0], periods[len(periods)-1], true, nil
+}
+
+// fiscalYear is that of a period, called by the year it ends in.
+func fiscalYear(e entity.LegalEntity, p period.Period) int {
+	m, err := calendar.ParseKey(p.Key)
+	if err != nil {
+		return 0 // there is no such period
+	}
+	return m.FiscalYear(time.Month(e.FiscalYearStartMonth))
+}
+
+// rolled reads the assets of one legal entity.
+func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string, limit int) ([]RollForward, error) {
+	first, last, some, err := s.years(e, p, tx.Now())
+	if err != nil || !some {
+		return nil, err
+	}
+	moves, err := s.inScope(ctx, tx, e, first, last, after, limit)
+	if err != nil || len(moves) == 0 {
+		return nil, err
+	}
+	method, err := methodAt(ctx, tx, e.ID, last.End)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []named
+	for _, m := range moves {
+		wanted = append(wanted, named{m.AssetType, e.BaseCurrency})
+	}
+	begins, ends := first.Start.Add(-time.Millisecond), valuedAt(last, tx.Now())
+	before, err := pricesAt(ctx, tx, begins, wanted)
+	if err != nil {
+		return nil, err
+	}
+	then, err := pricesAt(ctx, tx, ends, wanted)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]RollForward, len(moves))
+	for i, m := range moves {
+		r := RollForward{
+			LegalEntityID: e.ID, AssetType: m.AssetType, Currency: e.BaseCurrency, First: first, Last: last, Method: method, OpeningUnits: m.OpeningQuantity,
+			Opening: worthOf(begins, before[wanted[i]], m.OpeningQuantity, e.BaseCurrency), Additions: m.AddedBasis, Dispositions: m.Proceeds,
+			Closing: worthOf(ends, then[wanted[i]], m.ClosingQuantity, e.BaseCurrency), ClosingUnits: m.ClosingQuantity, Cost: m.ClosingBasis, Gain: m.Gain, Loss: m.Loss,
+		}
+		r.Transfers = m.ClosingBasis.Sub(m.OpeningBasis).Sub(m.AddedBasis).Add(m.DisposedBasis)
+		if r.Opening.Value != nil && r.Closing.Value != nil {
+			change := r.Closing.Value.Sub(*r.Opening.Value).Sub(r.Additions).Sub(r.Transfers).Add(r.Dispositions)
+			r.Change = &change
+		}
+		out[i] = r
+	}
+	return out, nil
+}
+
+// inScope reads up to limit assets that are in the scope of ASC 350-60, as the organization says.
+func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, first, last period.Period, after string, limit int) ([]rolledRow, error) {
+	f := s.Filter
+	f.LegalEntityIDs = []string{e.ID}
+	var out []rolledRow
+	for {
+		rows, err := selectRolled(ctx, tx, first.Key, last.Key, f, after, limit)
+		if err != nil || len(rows) == 0 {
+			return out, err
+		}
+		assets := make([]string, len(rows))
+		for i, r := range rows {
+			assets[i] = r.AssetType
+		}
+		policies, err := assetpolicy.Of(ctx, tx, assets)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if p := policies[r.AssetType]; p.InScope && !p.OwnToken {
+				out = append(out, r)
+			}
+		}
+		if len(rows) < limit || len(out) >= limit {
+			return atMost(out, limit), nil
+		}
+		after = assets[len(assets)-1]
+	}
+}

@@ -1,0 +1,123 @@
+package price
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Create makes a price. An instant that has one already is refused by its id.
+func (s *Service) Create(ctx context.Context, p Params) (Price, error) {
+	made, err := s.create(ctx, []Params{p}, func(int) string { return "" }, false)
+	if err != nil {
+		return Price{}, err
+	}
+	return made[0], nil
+}
+
+// CreateBatch makes many prices, all or none, and gives them in the order sent. Dry gives what would be made and makes nothing.
+func (s *Service) CreateBatch(ctx context.Context, all []Params, dry bool) ([]Price, error) {
+	if n := len(all); n < 1 || n > BatchMax {
+		return nil, fault.Invalidf("prices", "must have 1 to %d items", BatchMax)
+	}
+	return s.create(ctx, all, func(i int) string { return fmt.Sprintf("prices[%d].", i) }, dry)
+}
+
+func (s *Service) create(ctx context.Context, all []Params, prefix func(int) string, dry bool) (out []Price, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		zone, err := period.Zone(ctx, tx)
+		if err != nil {
+			return err
+		}
+		r, seen := reader{zone: zone}, map[slot]int{}
+		out = make([]Price, len(all))
+		for i, p := range all {
+			out[i] = r.read(p, prefix(i))
+			out[i].Origin = Manual
+			if other, twice := seen[out[i].slot()]; twice {
+				r.faults.Addf(prefix(i)+"timestamp", "is that of prices[%d] too, for the same asset and currency", other)
+			} else {
+				seen[out[i].slot()] = i
+			}
+		}
+		if err := r.faults.Err(); err != nil {
+			return err
+		}
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // of two that make the same price, one must see the other's
+			return err
+		}
+		there, err := stored(ctx, tx, out)
+		if err != nil {
+			return err
+		}
+		var taken []fault.Field
+		for i, p := range out {
+			if old, is := there[p.slot()]; is {
+				taken = append(taken, fault.Field{Name: prefix(i) + "timestamp", Message: "has a price already: " + old.ID})
+			}
+		}
+		if len(taken) > 0 {
+			return fault.ConflictAt(taken, "there is a price of that asset, currency and instant already")
+		}
+		return add(ctx, tx, out, dry)
+	})
+	return out, err
+}
+
+// add gives prices their ids and writes them, unless it is only to see.
+func add(ctx context.Context, tx *db.Tx, prices []Price, dry bool) error {
+	for i := range prices {
+		prices[i].ID, prices[i].CreatedAt = tx.NewID(id.Price), tx.Now()
+	}
+	if dry || len(prices) == 0 {
+		return nil
+	}
+	if err := insert(ctx, tx, prices); err != nil {
+		return err
+	}
+	for _, p := range prices {
+		audit.Record(ctx, tx, audit.Change{Action: "price.created", ResourceType: noun, ResourceID: p.ID, After: p.facts()})
+	}
+	return nil
+}
+
+// slot is what there is one price for.
+type slot struct{ asset, currency, at string }
+
+func (p Price) slot() slot { return slot{p.AssetType, p.Currency, clock.Format(p.At)} }
+
+// storedMax is how many prices are compared with those there are by one query.
+const storedMax = 1000
+
+// stored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the first instant to the last.
+func stored(ctx context.Context, tx *db.Tx, prices []Price) (map[slot]Price, error) {
+	sorted := slices.SortedFunc(slices.Values(prices), func(a, b Price) int {
+		return cmp.Or(cmp.Compare(a.AssetType, b.AssetType), cmp.Compare(a.Currency, b.Currency), a.At.Compare(b.At))
+	})
+	out := map[slot]Price{}
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && n < storedMax && sorted[n].AssetType == sorted[0].AssetType && sorted[n].Currency == sorted[0].Currency {
+			n++
+		}
+		found, err := selectBetween(ctx, tx, sorted[0], sorted[n-1].At)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			out[p.slot()] = p
+		}
+		sorted = sorted[n:]
+	}
+	return out, nil
+}

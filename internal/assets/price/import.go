@@ -1,0 +1,160 @@
+package price
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// faultsMax is how many faults of a file are named: a mistake that is made once is often made everywhere.
+const faultsMax = 1000
+
+// ImportParams say how to take the prices of a file. Replace lets one that is there already have another value.
+type ImportParams struct{ Dry, Replace bool }
+
+// Imported says what became of the prices of a file, or would.
+type Imported struct{ Created, Duplicates, Replaced int }
+
+// Import takes every price of a file, or none and names every line that is at fault. A price that is there already as the file has it adds nothing.
+func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imported, err error) {
+	organizationID := actor.From(ctx).OrganizationID
+	if p.Dry {
+		err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+			c, err := f.compare(ctx, tx, p.Replace)
+			done = c.counts()
+			return err
+		})
+		return done, err
+	}
+	err = s.db.WriteAlone(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		c, err := f.compare(ctx, tx, p.Replace)
+		if err != nil {
+			return err
+		}
+		done = c.counts()
+		if err := add(ctx, tx, c.created, false); err != nil {
+			return err
+		}
+		for _, r := range c.replaced {
+			if _, err := change(ctx, tx, r[0], r[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return done, err
+}
+
+// comparison is a file held against what is there.
+type comparison struct {
+	created    []Price
+	replaced   [][2]Price // before and after
+	duplicates int
+	faults     []lineFault
+	conflict   bool // whether all faults are that another price is there
+}
+
+// lineFault is what is wrong with a line.
+type lineFault struct {
+	number int
+	fault.Field
+}
+
+func (c comparison) counts() Imported {
+	return Imported{len(c.created), c.duplicates, len(c.replaced)}
+}
+
+// compare finds what a file would change, and every fault of it.
+func (f *File) compare(ctx context.Context, tx *db.Tx, replace bool) (c comparison, err error) {
+	prices, numbers, err := c.read(ctx, tx, f)
+	if err != nil {
+		return c, err
+	}
+	there, err := stored(ctx, tx, prices)
+	if err != nil {
+		return c, err
+	}
+	c.conflict = len(c.faults) == 0
+	for i, p := range prices {
+		old, is := there[p.slot()]
+		switch {
+		case !is:
+			c.created = append(c.created, p)
+		case old.Value.Equal(p.Value):
+			c.duplicates++
+		case replace:
+			after := old
+			after.Value, after.Origin, after.Note = p.Value, p.Origin, cmp.Or(p.Note, old.Note)
+			c.replaced = append(c.replaced, [2]Price{old, after})
+		default:
+			c.blame(numbers[i], ", price", "is %s, but that of %s is %s; say that it is to be replaced, or leave the line out", p.Value, old.ID, old.Value)
+		}
+	}
+	return c, c.err()
+}
+
+// read gives the prices of a file that are whole, no two of the same instant, and the numbers of their lines.
+func (c *comparison) read(ctx context.Context, tx *db.Tx, f *File) (prices []Price, numbers []int, err error) {
+	zone, err := period.Zone(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.faults = slices.Clone(f.faults)
+	seen := map[slot]int{}
+	for _, l := range f.lines {
+		r := reader{zone: zone}
+		p := r.read(l.Params, place(l.number)+", ")
+		p.Origin = Import
+		if faulty := new(fault.Error); errors.As(r.faults.Err(), &faulty) {
+			for _, field := range faulty.Fields {
+				c.faults = append(c.faults, lineFault{l.number, field})
+			}
+			continue
+		}
+		first, twice := seen[p.slot()]
+		switch {
+		case !twice:
+			seen[p.slot()] = len(prices)
+			prices, numbers = append(prices, p), append(numbers, l.number)
+		case prices[first].Value.Equal(p.Value):
+			c.duplicates++
+		default:
+			c.blame(l.number, ", price", "is not that of line %d, which is of the same asset, currency and instant", numbers[first])
+		}
+	}
+	return prices, numbers, nil
+}
+
+func (c *comparison) blame(number int, column, format string, args ...any) {
+	c.faults = append(c.faults, lineFault{number, fault.Field{Name: place(number) + column, Message: fmt.Sprintf(format, args...)}})
+}
+
+// err names the faults in the order of the file.
+func (c *comparison) err() error {
+	if len(c.faults) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(c.faults, func(a, b lineFault) int { return cmp.Compare(a.number, b.number) })
+	var fields []fault.Field
+	for _, f := range c.faults[:min(len(c.faults), faultsMax)] {
+		fields = append(fields, f.Field)
+	}
+	if more := len(c.faults) - faultsMax; more > 0 {
+		fields = append(fields, fault.Field{Name: "file", Message: fmt.Sprintf("has %d more faults", more)})
+	}
+	if c.conflict {
+		return fault.ConflictAt(fields, "there are other prices of the same assets, currencies and instants already")
+	}
+	return &fault.Error{Kind: fault.Invalid, Message: "the file is not valid; nothing was imported", Fields: fields}
+}

@@ -1,0 +1,152 @@
+package revaluation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+// candidates are the assets of a family that there may be something to do about: what is held, and what something stands for still.
+func (s *subject) candidates(f family) []string {
+	found := map[string]bool{}
+	for asset := range s.held {
+		if s.measured(f, asset) {
+			found[asset] = true
+		}
+	}
+	prefix := f.role("")
+	for role, id := range s.roles {
+		if asset, is := strings.CutPrefix(role, prefix); is && !s.balances[id].IsZero() {
+			found[asset] = true
+		}
+	}
+	for key, own := range s.own {
+		if key[0] == string(f.kind) && own.EntryID != nil {
+			found[key[1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// assets plans the assets of a family, and tells whether there were any.
+func (s *subject) assets(ctx context.Context, f family) (bool, error) {
+	units := s.candidates(f)
+	if len(units) == 0 {
+		return false, nil
+	}
+	quotes, err := s.prices(ctx, f, units)
+	if err != nil {
+		return false, err
+	}
+	lots := &lotting{subject: s, family: f, quotes: quotes}
+	if f.kind != FairValue || s.whole {
+		if err := lots.read(ctx, units); err != nil {
+			return false, err
+		}
+	}
+	for _, unit := range units {
+		s.asset(f, unit, quotes[unit], lots)
+	}
+	return true, nil
+}
+
+// prices finds what assets are worth at the end of the period. What is not held needs no price, and what cost nothing cannot be worth less.
+func (s *subject) prices(ctx context.Context, f family, units []string) (map[string]*Quote, error) {
+	var wanted []price.Wanted
+	for _, unit := range units {
+		h := s.held[unit]
+		if s.measured(f, unit) && !h.quantity.IsZero() && (f.kind != Impairment || !h.cost.IsZero()) {
+			wanted = append(wanted, price.Wanted{AssetType: unit, Currency: s.BaseCurrency, At: s.asOf})
+		}
+	}
+	found, err := price.Many(ctx, s.tx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*Quote{}
+	for i, w := range wanted {
+		if found[i] == nil {
+			s.noPrice(w.AssetType, w.Currency)
+			continue
+		}
+		out[w.AssetType] = &Quote{found[i].Value, found[i].ID, found[i].At, string(found[i].Origin)}
+	}
+	return out, nil
+}
+
+// asset plans one asset.
+func (s *subject) asset(f family, unit string, quote *Quote, lots *lotting) {
+	h, role := s.held[unit], f.role(unit)
+	accountID := s.roles[role]
+	i := Item{Kind: f.kind, Unit: unit, Quantity: h.quantity, Cost: &h.cost, Price: quote}
+	i.Before = s.balances[accountID].Sub(s.ownOn(f.kind, unit, accountID))
+	var effect measure.Effect
+	var rows []Row
+	switch {
+	case f.kind == FairValue && !s.measured(f, unit):
+		i.Value = h.cost
+		effect.Adjustment = i.Before.Neg()
+		effect.Unrealized = effect.Adjustment
+	case f.kind == FairValue:
+		i.Value, effect = measure.FairValue(h.quantity, quote.or(money.Decimal{}), h.cost, i.Before, s.places)
+		rows, _ = lots.measure(unit, measure.Revalued, i.Before)
+	default:
+		model := f.model
+		if !s.measured(f, unit) {
+			model = measure.Left
+		}
+		rows, effect = lots.measure(unit, model, i.Before)
+		for _, r := range rows {
+			i.Value = i.Value.Add(r.Value)
+		}
+	}
+	i.After, i.Lines = i.Before.Add(effect.Adjustment), s.lines(effect, role)
+	if h.quantity.IsZero() && i.Before.IsZero() && len(i.Lines) == 0 && s.own[[2]string{string(f.kind), unit}].EntryID == nil {
+		return // it is gone, and nothing was left of it
+	}
+	s.settle(i, rows)
+}
+
+// or is the price, or what stands for none.
+func (q *Quote) or(none money.Decimal) money.Decimal {
+	if q == nil {
+		return none
+	}
+	return q.Value
+}
+
+// readLots reads the lots that were left at the end of the period, once, by asset. Under a weighted average they share what their pool cost, and the last
+// one takes what rounding leaves.
+func (s *subject) readLots(ctx context.Context) error {
+	if s.lotsRead {
+		return nil
+	}
+	lots, err := holdings.LotsAt(ctx, s.tx, s.ID, s.period.Key)
+	if err != nil {
+		return err
+	}
+	s.lotsRead = true
+	rest := map[string]money.Decimal{}
+	last := map[string]int{}
+	for _, l := range lots {
+		if l.TokenID != "" || l.RemainingQuantity.Sign() <= 0 {
+			continue
+		}
+		if _, known := last[l.AssetType]; !known {
+			rest[l.AssetType] = s.held[l.AssetType].cost
+		}
+		rest[l.AssetType] = rest[l.AssetType].Sub(l.RemainingBasis)
+		last[l.AssetType] = len(s.lots)
+		s.lots = append(s.lots, l)
+	}
+	for asset, i := range last {
+		s.lots[i].RemainingBasis = s.lots[i].RemainingBasis.Add(rest[asset])
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package revaluation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// book makes the entries of a run: the reversals of those that no longer say what is so, and those that do.
+func (s *Service) book(ctx context.Context, tx *db.Tx, r *Run) error {
+	var fresh []journal.CreateParams
+	var places []int // of their items
+	for n, i := range r.Items {
+		if i.ReplacedID != "" {
+			if err := s.replace(ctx, tx, *r, &r.Items[n]); err != nil {
+				return err
+			}
+		} else if i.Outcome == EntryPosted {
+			fresh, places = append(fresh, i.entry(*r)), append(places, n)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	posted, err := s.journal.Enter(ctx, tx, fresh, func(int) string { return "" })
+	for n, e := range posted {
+		r.Items[places[n]].EntryID = e.ID
+	}
+	return err
+}
+
+// replace reverses the entry that an earlier run made for an item, and puts another behind it if there is something to book.
+func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error {
+	was, err := journal.Load(ctx, tx, i.ReplacedID)
+	if err != nil {
+		return err
+	}
+	reversal, err := s.journal.Undo(ctx, tx, was)
+	if err != nil || len(i.Lines) == 0 {
+		return err
+	}
+	again, err := s.journal.Append(ctx, tx, reversal, i.entry(r))
+	i.EntryID = again.ID
+	return err
+}
+
+// entry describes the entry of an item. Lines on foreign money are about none of it, but about what it is worth.
+func (i Item) entry(r Run) journal.CreateParams {
+	what := map[Kind]string{FairValue: "Fair value of %s", Revaluation: "Revaluation of %s", Impairment: "Impairment of %s", Exchange: "%s at the closing rate"}[i.Kind]
+	out := journal.CreateParams{
+		LegalEntityID: i.LegalEntityID, AccountingDate: clock.Format(r.AsOf), Memo: fmt.Sprintf(what, i.Unit) + ", " + r.PeriodKey, Status: journal.Posted,
+		OriginatedBy: journal.ByRevaluation, Lines: make([]journal.LineParams, len(i.Lines)),
+	}
+	for n, l := range i.Lines {
+		out.Lines[n] = journal.LineParams{LedgerAccountID: l.AccountID, Side: l.Side, Amount: l.Amount.String()}
+		if l.Role == "" {
+			out.Lines[n].Unit, out.Lines[n].Quantity = i.Unit, &money.Decimal{}
+		}
+	}
+	return out
+}

@@ -1,0 +1,285 @@
+package revaluation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/measure"
+)
+
+// planner works out what a run would do.
+type planner struct {
+	tx     *db.Tx
+	books  *snapshot.Books
+	period period.Period
+	asOf   time.Time
+	kinds  []Kind // none are all
+	whole  bool   // with the lots of assets at fair value, which nothing but the record needs
+
+	roles   map[string]string // accounts by role
+	missing []fault.Field     // prices and rates
+	parts   []Part
+	items   []Item
+	rows    []Row
+}
+
+func newPlanner(tx *db.Tx, b *snapshot.Books, p period.Period, kinds []Kind) *planner {
+	out := &planner{tx: tx, books: b, period: p, asOf: p.End.Add(-time.Millisecond), kinds: kinds, roles: map[string]string{}}
+	for _, a := range b.Accounts {
+		if a.Role != "" {
+			out.roles[a.Role] = a.ID
+		}
+	}
+	return out
+}
+
+func (p *planner) wants(k Kind) bool { return len(p.kinds) == 0 || slices.Contains(p.kinds, k) }
+
+// err names every price and rate that is missing.
+func (p *planner) err() error {
+	if len(p.missing) == 0 {
+		return nil
+	}
+	return fault.ConflictAt(p.missing, "prices or rates at the end of %s are missing", p.period.Key)
+}
+
+func (p *planner) miss(from, to, message string) {
+	name := from + "/" + to
+	if !slices.ContainsFunc(p.missing, func(f fault.Field) bool { return f.Name == name }) {
+		p.missing = append(p.missing, fault.Field{Name: name, Message: message})
+	}
+}
+
+// subject is a legal entity that is being measured.
+type subject struct {
+	*planner
+	entity.LegalEntity
+	places int32
+
+	held     map[string]holding
+	policies map[string]assetpolicy.Policy
+	balances map[string]money.Decimal // of the accounts of adjustments
+	own      map[[2]string]standing   // by kind and unit, what the last run of the period says
+	earlier  map[[2]string]standing   // what the last one of an earlier period says
+	entries  map[string][]Line        // the lines of own entries
+	lots     []holdings.LotState      // read when they are needed
+	lotsRead bool
+}
+
+// holding is what is held of an asset.
+type holding struct{ quantity, cost money.Decimal }
+
+// measure plans what is to be done for a legal entity.
+func (p *planner) measure(ctx context.Context, e entity.LegalEntity) error {
+	places, _ := money.MinorUnits(e.BaseCurrency)
+	s := &subject{planner: p, LegalEntity: e, places: places}
+	for _, step := range []func(context.Context) error{s.readHoldings, s.readBalances, s.readStanding, s.readPolicies} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	for _, family := range s.families() {
+		if !p.wants(family.kind) {
+			continue
+		}
+		planned, err := s.assets(ctx, family)
+		if err != nil {
+			return err
+		}
+		if planned || family.applies {
+			p.parts = append(p.parts, Part{e.ID, family.kind, Posted})
+		}
+	}
+	if !p.wants(Exchange) {
+		return nil
+	}
+	p.parts = append(p.parts, Part{e.ID, Exchange, Posted})
+	return s.exchange(ctx)
+}
+
+// readHoldings sums up what is held. What is one of a kind has no price that would be its own, and stays at cost.
+func (s *subject) readHoldings(ctx context.Context) error {
+	positions, err := holdings.Positions(ctx, s.tx, s.period.Key, holdings.Filter{LegalEntityIDs: []string{s.ID}})
+	s.held = map[string]holding{}
+	for _, p := range positions {
+		if p.TokenID == "" {
+			h := s.held[p.AssetType]
+			s.held[p.AssetType] = holding{h.quantity.Add(p.Quantity), h.cost.Add(p.Basis)}
+		}
+	}
+	return err
+}
+
+func (s *subject) readBalances(ctx context.Context) (err error) {
+	var ids []string
+	for _, prefix := range []string{account.RoleFairValueAdjustment(""), account.RoleAccumulatedImpairment("")} {
+		for role, id := range s.roles {
+			if strings.HasPrefix(role, prefix) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	s.balances, err = selectBalances(ctx, s.tx, s.ID, s.period.Key, ids)
+	return err
+}
+
+func (s *subject) readStanding(ctx context.Context) error {
+	all, err := selectStanding(ctx, s.tx, s.ID, s.period.Key)
+	if err != nil {
+		return err
+	}
+	s.own, s.earlier = map[[2]string]standing{}, map[[2]string]standing{}
+	var entries []string
+	for _, at := range all {
+		key := [2]string{at.Kind, at.Unit}
+		switch _, known := s.earlier[key]; {
+		case !at.live():
+		case at.Key == s.period.Key:
+			// A change of time zone may have taken the entry to another month, which it now counts in.
+			if at.EntryID == nil || db.OrEmpty(at.Within) == s.period.ID {
+				s.own[key] = at
+			}
+			if at.EntryID != nil {
+				entries = append(entries, *at.EntryID)
+			}
+		case !known: // the latest comes first
+			s.earlier[key] = at
+		}
+	}
+	s.entries, err = selectLines(ctx, s.tx, entries)
+	return err
+}
+
+// family is the assets that are measured one way, whose adjustments stand on accounts of one role.
+type family struct {
+	kind    Kind
+	role    func(asset string) string
+	model   measure.Model
+	applies bool // as the legal entity measures now, and not only because something is left from before
+}
+
+// families are the ways a legal entity's assets are measured. Whoever carries them at fair value carries those that are outside of it at cost less
+// impairment.
+func (s *subject) families() []family {
+	fair := family{FairValue, account.RoleFairValueAdjustment, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
+	impaired := family{Impairment, account.RoleAccumulatedImpairment, measure.WrittenOff, s.Measurement != entity.MeasuredAtCost}
+	if s.Framework == entity.FrameworkIFRS {
+		fair.kind, impaired.model = Revaluation, measure.Impaired
+	}
+	return []family{fair, impaired}
+}
+
+// measured tells whether an asset is of a family. A token of the organization's own is no asset of it, and stays at cost.
+func (s *subject) measured(f family, asset string) bool {
+	policy := s.policies[asset]
+	// What ASC 350-60 leaves out is left out of nothing but US GAAP.
+	fair := s.Measurement == entity.MeasuredAtFairValue && (policy.InScope || s.Framework == entity.FrameworkIFRS)
+	return f.applies && !policy.OwnToken && fair == (f.kind != Impairment)
+}
+
+func (s *subject) readPolicies(ctx context.Context) (err error) {
+	s.policies, err = assetpolicy.Of(ctx, s.tx, slices.Sorted(maps.Keys(s.held)))
+	return err
+}
+
+// accountFor is the account of a role, or none if nothing was booked on it yet.
+func (s *subject) accountFor(role string) Line { return Line{AccountID: s.roles[role], Role: role} }
+
+// lines turns an effect into lines, with what measure calls the adjustment on an account of its own.
+func (s *subject) lines(e measure.Effect, adjustment string) (out []Line) {
+	for _, l := range e.Lines() {
+		role := string(l.Account)
+		if l.Account == measure.Adjustment {
+			role = adjustment
+		}
+		line := s.accountFor(role)
+		line.Side, line.Amount = l.Side, l.Amount
+		out = append(out, line)
+	}
+	return out
+}
+
+// settle compares what is to be booked for an item with what a run of the period has booked already.
+func (s *subject) settle(i Item, rows []Row) {
+	own, there := s.own[[2]string{string(i.Kind), i.Unit}]
+	booked := there && own.EntryID != nil
+	switch {
+	case booked && sameLines(s.entries[*own.EntryID], i.Lines):
+		i.Outcome, i.EntryID = EntryKept, *own.EntryID
+	case booked && len(i.Lines) == 0:
+		i.Outcome, i.ReplacedID = EntryWithdrawn, *own.EntryID
+	case booked:
+		i.Outcome, i.ReplacedID = EntryReplaced, *own.EntryID
+	case len(i.Lines) == 0:
+		i.Outcome = Nothing
+	default:
+		i.Outcome = EntryPosted
+	}
+	i.LegalEntityID, i.Currency = s.ID, s.BaseCurrency
+	for n := range rows {
+		rows[n].LegalEntityID, rows[n].Kind, rows[n].Unit, rows[n].Currency = s.ID, i.Kind, i.Unit, s.BaseCurrency
+	}
+	s.items, s.rows = append(s.items, i), append(s.rows, rows...)
+}
+
+func sameLines(booked, wanted []Line) bool {
+	return slices.EqualFunc(booked, wanted, func(a, b Line) bool {
+		return a.AccountID == b.AccountID && a.Side == b.Side && a.Amount.Equal(b.Amount)
+	})
+}
+
+// ownOn is what the period's own entry for an item did to an account, debits less credits.
+func (s *subject) ownOn(kind Kind, unit, accountID string) (sum money.Decimal) {
+	own, there := s.own[[2]string{string(kind), unit}]
+	if !there || own.EntryID == nil {
+		return sum
+	}
+	for _, l := range s.entries[*own.EntryID] {
+		if l.AccountID == accountID && accountID != "" {
+			sum = sum.Add(l.signed())
+		}
+	}
+	return sum
+}
+
+// signed is the amount, less than zero for a credit.
+func (l Line) signed() money.Decimal {
+	if l.Side == book.Credit {
+		return l.Amount.Neg()
+	}
+	return l.Amount
+}
+
+// sorted puts everything into the order in which it is kept.
+func (p *planner) sorted() {
+	slices.SortFunc(p.parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind))
+	})
+	slices.SortFunc(p.items, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unit, b.Unit))
+	})
+	slices.SortFunc(p.rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.SubjectID, b.SubjectID))
+	})
+}
+
+func (p *planner) noPrice(asset, currency string) {
+	p.miss(asset, currency, fmt.Sprintf("has no price at %s", clock.Format(p.asOf)))
+}

@@ -1,0 +1,91 @@
+package revaluation
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// Reverse undoes a run: what it booked or found booked is reversed, and the period is as if it had not been measured. Only the last run can be undone,
+// and only while its period is open: what is measured after that builds on it, and puts it right by itself.
+func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
+			return err
+		}
+		before, err := find(ctx, tx, b, runID)
+		if err != nil {
+			return err
+		}
+		if err := before.fill(ctx, tx); err != nil {
+			return err
+		}
+		if err := seenWhole(ctx, tx, runID); err != nil {
+			return err
+		}
+		var entities []string
+		for _, p := range before.Parts {
+			if p.Status != Posted {
+				return fault.Conflictf("the revaluation is %s for %s, %s: reverse the last one of the period", p.Status, b.Entities[p.LegalEntityID].Name, p.Kind)
+			}
+			entities = append(entities, p.LegalEntityID)
+		}
+		if before.PeriodKey <= b.ClosedThrough(entities...) {
+			return fault.Conflictf("the period %s is closed: reopen it, or let the next revaluation put it right", before.PeriodKey)
+		}
+		after = before
+		if err := s.undo(ctx, tx, before); err != nil {
+			return err
+		}
+		now := tx.Now()
+		after.ReversedAt, after.Parts = &now, slices.Clone(before.Parts)
+		for n := range after.Parts {
+			after.Parts[n].Status = Reversed
+		}
+		if err := setReversed(ctx, tx, runID, now); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "revaluation.reversed", ResourceType: noun, ResourceID: runID, Before: before.facts(), After: after.facts()})
+		return nil
+	})
+	return after, err
+}
+
+// seenWhole hides a run of which the actor sees only some legal entities from who would change it.
+func seenWhole(ctx context.Context, tx *db.Tx, runID string) error {
+	parts, err := selectParts(ctx, tx, []string{runID})
+	for _, p := range parts {
+		if !actor.From(ctx).Sees(p.LegalEntityID) {
+			return fault.Missing(noun)
+		}
+	}
+	return err
+}
+
+// undo reverses the entries of a run that nobody else has undone.
+func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
+	for _, i := range r.Items {
+		if i.EntryID == "" {
+			continue
+		}
+		e, err := journal.Load(ctx, tx, i.EntryID)
+		switch {
+		case fault.KindOf(err) == fault.NotFound: // it was unposted and deleted
+			continue
+		case err != nil:
+			return err
+		case e.Status != journal.Posted || e.NextID != "":
+			continue
+		}
+		if _, err := s.journal.Undo(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

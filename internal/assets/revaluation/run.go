@@ -1,0 +1,195 @@
+package revaluation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// RunParams say what to measure. No legal entities are all for which the period is open, no kinds are all.
+type RunParams struct {
+	PeriodID       string
+	LegalEntityIDs []string
+	Kinds          []Kind
+	Dry            bool // find out and write nothing
+}
+
+// Run measures what is held at the end of a period and books what is lacking.
+func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
+			return err
+		}
+		month, entities, err := p.resolve(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		plan := newPlanner(tx, b, month, p.Kinds)
+		plan.whole = true
+		for _, e := range entities {
+			if err := plan.measure(ctx, e); err != nil {
+				return err
+			}
+		}
+		if err := plan.err(); err != nil {
+			return err
+		}
+		plan.sorted()
+		r = plan.run(tx, actor.From(ctx).UserID)
+		if p.Dry {
+			return nil
+		}
+		return s.keep(ctx, tx, plan, &r)
+	})
+	return r, err
+}
+
+// resolve finds the period and the legal entities, all of which must have it open.
+func (p RunParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books) (month period.Period, out []entity.LegalEntity, err error) {
+	var faults fault.List
+	for i, k := range p.Kinds {
+		switch {
+		case !slices.Contains(Kinds, k):
+			faults.Addf(fmt.Sprintf("kinds[%d]", i), "must be one of fair_value, revaluation, impairment, fx")
+		case slices.Contains(p.Kinds[:i], k):
+			faults.Addf(fmt.Sprintf("kinds[%d]", i), "is given twice")
+		}
+	}
+	for i, entityID := range p.LegalEntityIDs {
+		if slices.Contains(p.LegalEntityIDs[:i], entityID) {
+			faults.Addf(fmt.Sprintf("legal_entity_ids[%d]", i), "is given twice")
+		}
+	}
+	if err := faults.Err(); err != nil {
+		return month, nil, err
+	}
+	month, there := b.PeriodByID(p.PeriodID)
+	if !there {
+		return month, nil, fault.MissingAt("accounting period", "accounting_period_id")
+	}
+	if out, err = p.entities(ctx, b, month); err != nil {
+		return month, nil, err
+	}
+	if tx.Now().Before(month.End) {
+		return month, nil, fault.Conflictf("the period %s is not over: what is held at its end is not known", month.Key)
+	}
+	return month, out, nil
+}
+
+func (p RunParams) entities(ctx context.Context, b *snapshot.Books, month period.Period) (out []entity.LegalEntity, err error) {
+	who := actor.From(ctx)
+	var missing []string
+	var closed []fault.Field
+	for i, entityID := range p.LegalEntityIDs {
+		field := fmt.Sprintf("legal_entity_ids[%d]", i)
+		e, there := b.Entities[entityID]
+		switch {
+		case !there || !who.Sees(entityID):
+			missing = append(missing, field)
+		case month.Key <= b.ClosedThrough(entityID):
+			closed = append(closed, fault.Field{Name: field, Message: "the period " + month.Key + " is closed for it"})
+		default:
+			out = append(out, e)
+		}
+	}
+	if len(p.LegalEntityIDs) == 0 {
+		for _, e := range b.Entities {
+			if who.Sees(e.ID) && month.Key > b.ClosedThrough(e.ID) {
+				out = append(out, e)
+			}
+		}
+		slices.SortFunc(out, func(a, b entity.LegalEntity) int { return strings.Compare(a.ID, b.ID) })
+	}
+	switch {
+	case len(missing) > 0:
+		return nil, fault.MissingAt("legal entity", missing...)
+	case len(closed) > 0:
+		return nil, fault.ConflictAt(closed, "the period %s is closed: reopen it first", month.Key)
+	case len(out) == 0:
+		return nil, fault.Conflictf("the period %s is closed: reopen it first", month.Key)
+	}
+	return out, nil
+}
+
+// run is the plan as a run that was not kept yet.
+func (p *planner) run(tx *db.Tx, userID string) Run {
+	items := make(map[[3]string]Item, len(p.items))
+	for _, i := range p.items {
+		items[[3]string{i.LegalEntityID, string(i.Kind), i.Unit}] = i
+	}
+	shown := slices.Clone(p.rows[:min(len(p.rows), RowsMax)])
+	for n, row := range shown {
+		if row.Price == nil {
+			shown[n].Price = items[[3]string{row.LegalEntityID, string(row.Kind), row.Unit}].Price
+		}
+	}
+	return Run{
+		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, CreatedBy: userID, CreatedAt: tx.Now(), Parts: p.parts, Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
+	}
+}
+
+// keep books a run and writes it down, in the place of those that stood for what it measured.
+func (s *Service) keep(ctx context.Context, tx *db.Tx, plan *planner, r *Run) error {
+	r.ID = tx.NewID(id.Revaluation)
+	if err := plan.open(ctx); err != nil {
+		return err
+	}
+	if err := s.book(ctx, tx, r); err != nil {
+		return err
+	}
+	for _, p := range r.Parts {
+		if err := setStatus(ctx, tx, p.LegalEntityID, r.PeriodID, p.Kind, Replaced); err != nil {
+			return err
+		}
+	}
+	if err := insertRun(ctx, tx, *r, plan.rows); err != nil {
+		return err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "revaluation.posted", ResourceType: noun, ResourceID: r.ID, After: r.facts()})
+	return nil
+}
+
+// open makes the accounts that lines are the first on.
+func (p *planner) open(ctx context.Context) error {
+	for n, i := range p.items {
+		for m, l := range i.Lines {
+			if l.AccountID != "" {
+				continue
+			}
+			if p.roles[l.Role] == "" {
+				a, err := openAccount(ctx, p.tx, l.Role, i.Unit)
+				if err != nil {
+					return err
+				}
+				p.roles[l.Role] = a.ID
+			}
+			p.items[n].Lines[m].AccountID = p.roles[l.Role]
+		}
+	}
+	return nil
+}
+
+// openAccount makes the account of an asset's adjustment.
+func openAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Account, error) {
+	group, err := account.ByRole(ctx, tx, account.GroupFairValueAdjustment)
+	if err != nil {
+		return account.Account{}, err
+	}
+	name := "Fair value adjustment " + asset
+	if role == account.RoleAccumulatedImpairment(asset) {
+		name = "Accumulated impairment " + asset
+	}
+	return account.Create(ctx, tx, account.CreateParams{Name: name, Type: group.Type, NormalBalance: group.NormalBalance, ParentID: group.ID, Role: role})
+}

@@ -1,0 +1,56 @@
+package revaluation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// namedMax is how many assets or currencies are named.
+const namedMax = 5
+
+// Stale tells whether a legal entity's period lacks a revaluation, or has one that would now book something else, and says why. Where a run would book
+// nothing none is needed. It is a building block.
+func Stale(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) (missing bool, why string, err error) {
+	b, err := snapshot.Read(ctx, tx)
+	if err != nil {
+		return false, "", err
+	}
+	e, there := b.Entities[legalEntityID]
+	if !there {
+		return false, "", fault.Missing("legal entity")
+	}
+	plan := newPlanner(tx, b, p, nil)
+	if err := plan.measure(ctx, e); err != nil {
+		return false, "", err
+	}
+	if err := plan.err(); err != nil {
+		return true, err.Error(), nil
+	}
+	var open []string
+	again := false
+	for _, i := range plan.items {
+		switch i.Outcome {
+		case EntryPosted:
+			open = append(open, fmt.Sprintf("%s by %s %s", i.Unit, i.Delta().Fixed(i.Currency), i.Currency))
+		case EntryReplaced, EntryWithdrawn:
+			open, again = append(open, fmt.Sprintf("%s to %s %s", i.Unit, i.After.Fixed(i.Currency), i.Currency)), true
+		}
+	}
+	if len(open) == 0 {
+		return false, "", nil
+	}
+	named := strings.Join(open[:min(len(open), namedMax)], ", ")
+	if more := len(open) - namedMax; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	if again {
+		return true, "the revaluation is older than what it measured; again it would adjust " + named, nil
+	}
+	return true, "no revaluation was run that would adjust " + named, nil
+}

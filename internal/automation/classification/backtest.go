@@ -1,0 +1,284 @@
+package classification
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// TestParams say which rule is tried on which days: one that is saved, or one that is not, which may stand in for a saved one.
+type TestParams struct {
+	RuleID             string
+	Rule               *memory.RuleParams
+	StartDate, EndDate string
+}
+
+const (
+	// changesShown and conflictsShown bound what an answer lists; all are counted.
+	changesShown   = 100
+	conflictsShown = 50
+	// examinedMax is how many transactions one test looks at.
+	examinedMax = 250_000
+	testBatch   = 2000
+	// unsaved is the id of a rule that has none yet; it sorts behind all others.
+	unsaved = "rul_~"
+)
+
+// Tested is what a rule would have done.
+type Tested struct {
+	Examined  int64 // transactions that were looked at one by one
+	Matched   int64 // that the rule matches, whatever else does
+	Decided   int64 // of those, the ones it would be the one to decide
+	Pending   int64 // of the decided: not posted yet
+	Agreeing  int64 // of the decided: posted as the rule says
+	Differing int64 // of the decided: posted otherwise
+	Changed   int64 // of the pending: decided otherwise, or not at all, without the rule
+	Changes   []TestChange
+	Conflicts []TestConflict
+	Truncated bool // there were more transactions than one test looks at
+}
+
+// TestChange is a transaction that would be classified otherwise by the rule than it is by the others, or than it was booked.
+type TestChange struct {
+	TransactionID string
+	Number        int64
+	Status        transaction.Status
+	Before, After Decided
+}
+
+// Decided is an account and a type, and the rule that said so; all empty where nothing did.
+type Decided struct {
+	LedgerAccountID string
+	Type            string
+	RuleID          string
+}
+
+// TestConflict is another rule that matches transactions which the rule matches too.
+type TestConflict struct {
+	RuleID  string
+	Version int64
+	Matched int64 // that both match
+	Wins    int64 // of those, the ones the tested rule decides over it
+	Loses   int64 // and the ones that it decides over the tested rule
+	Differs bool  // it says another account or type
+}
+
+// Test tries a rule on the transactions of some days, and writes nothing.
+func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error) {
+	if p.RuleID == "" && p.Rule == nil {
+		return out, fault.Invalidf("rule", "is required unless rule_id is given")
+	}
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		t, err := newTester(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		f := narrow(t.rule)
+		f.StartDate, f.EndDate = p.StartDate, p.EndDate
+		if err := t.all(ctx, tx, f); err != nil {
+			return err
+		}
+		out = t.done()
+		return nil
+	})
+	return out, err
+}
+
+// tester tries a rule.
+type tester struct {
+	rule      classify.Rule
+	alone     *classify.Matcher // the rule
+	scratch   classify.Scratch
+	with      decider // the rule among all others
+	without   decider // the others
+	conflicts map[string]*TestConflict
+	out       Tested
+}
+
+func newTester(ctx context.Context, tx *db.Tx, p TestParams) (*tester, error) {
+	revision, err := memory.Revision(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := memory.ClassificationRules(ctx, tx, revision)
+	if err != nil {
+		return nil, err
+	}
+	t := &tester{conflicts: map[string]*TestConflict{}}
+	if p.RuleID != "" {
+		saved, err := memory.FindRule(ctx, tx, p.RuleID)
+		if err != nil {
+			return nil, err
+		}
+		if saved.Type != memory.Classification {
+			return nil, fault.Invalidf("rule_id", "is a rule for cash application: only classification rules can be tested")
+		}
+		t.rule = saved.Matching()
+	}
+	if p.Rule != nil {
+		if t.rule, err = memory.CheckRule(ctx, tx, *p.Rule); err != nil {
+			return nil, fault.Within("rule.", err)
+		}
+		t.rule.ID = cmp.Or(p.RuleID, unsaved)
+	}
+	others := slices.DeleteFunc(rules, func(r classify.Rule) bool { return r.ID == t.rule.ID })
+	b, err := snapshot.Read(ctx, tx)
+	t.alone = classify.Compile([]classify.Rule{t.rule})
+	t.without = decider{matcher: classify.Compile(others), books: b}
+	t.with = decider{matcher: classify.Compile(append(slices.Clone(others), t.rule)), books: b}
+	return t, err
+}
+
+// narrow is a filter that finds all that a rule can match and as little else as an index can tell.
+func narrow(r classify.Rule) (f transaction.Filter) {
+	if r.Address != "" {
+		f.Addresses = []string{r.Address}
+	}
+	if r.Category != "" && !strings.ContainsAny(r.Category, ";") && !strings.ContainsFunc(r.Category, odd) {
+		f.ProviderCategory = []string{r.Category}
+	}
+	for word := range strings.FieldsSeq(r.MemoContains + " " + r.Merchant) {
+		if !strings.ContainsFunc(word, odd) && utf8.RuneCountInString(word) > max(2, utf8.RuneCountInString(f.Search)) {
+			f.Search = word
+		}
+	}
+	switch r.Direction {
+	case classify.Deposit:
+		f.Direction = string(transaction.Credit)
+	case classify.Withdrawal:
+		f.Direction = string(transaction.Debit)
+	}
+	return f
+}
+
+// odd tells a letter whose lower case databases and rules may see differently, or a blank, of which a rule sees several as one.
+func odd(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
+
+// all goes through the transactions that a filter finds.
+func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
+	var behind *transaction.Place
+	for {
+		batch, err := transaction.Through(ctx, tx, f, behind, testBatch)
+		if err != nil {
+			return err
+		}
+		var entries []string
+		for _, one := range batch {
+			if one.Status == transaction.Posted {
+				entries = append(entries, one.JournalEntryID)
+			}
+		}
+		booked, err := booking.Targets(ctx, tx, entries)
+		if err != nil {
+			return err
+		}
+		for _, one := range batch {
+			t.one(one, booked[one.JournalEntryID])
+		}
+		t.out.Examined += int64(len(batch))
+		if len(batch) < testBatch {
+			return nil
+		}
+		if t.out.Truncated = t.out.Examined >= examinedMax; t.out.Truncated {
+			return nil
+		}
+		last := batch[len(batch)-1]
+		behind = &transaction.Place{At: last.At, Number: last.Number}
+	}
+}
+
+// one looks at a transaction.
+func (t *tester) one(one transaction.Transaction, booked booking.Target) {
+	s := subjectOf(one)
+	if t.alone.Match(s, &t.scratch).Rule == nil {
+		return
+	}
+	t.out.Matched++
+	found := t.with.matcher.Match(s, &t.with.scratch)
+	t.conflict(one, append([]*classify.Rule{found.Rule}, found.Others...))
+	if found.Rule.ID != t.rule.ID {
+		return
+	}
+	t.out.Decided++
+	after := t.with.decided(one, found.Rule)
+	var before Decided
+	if one.Status == transaction.Posted {
+		before = Decided{LedgerAccountID: booked.LedgerAccountID, Type: booked.Type}
+		if before.LedgerAccountID == after.LedgerAccountID && before.Type == after.Type {
+			t.out.Agreeing++
+			return
+		}
+		t.out.Differing++
+	} else {
+		t.out.Pending++
+		if other := t.without.matcher.Match(s, &t.without.scratch).Rule; other != nil {
+			before = t.without.decided(one, other)
+		}
+		if before.LedgerAccountID == after.LedgerAccountID && before.Type == after.Type {
+			return
+		}
+		t.out.Changed++
+	}
+	if len(t.out.Changes) < changesShown {
+		t.out.Changes = append(t.out.Changes, TestChange{one.ID, one.Number, one.Status, before, after})
+	}
+}
+
+// decided is what a rule makes of a transaction.
+func (d *decider) decided(t transaction.Transaction, r *classify.Rule) Decided {
+	return Decided{r.LedgerAccountID, typeFor(r.TransactionType, t, d.books.Accounts[r.LedgerAccountID].Type), r.ID}
+}
+
+// conflict counts the other rules among those that match, the best of which comes first.
+func (t *tester) conflict(one transaction.Transaction, matched []*classify.Rule) {
+	mine := slices.IndexFunc(matched, func(r *classify.Rule) bool { return r.ID == t.rule.ID })
+	says := t.with.decided(one, matched[mine])
+	for i, r := range matched {
+		if i == mine {
+			continue
+		}
+		c := t.conflicts[r.ID]
+		if c == nil {
+			c = &TestConflict{RuleID: r.ID, Version: r.Version}
+			t.conflicts[r.ID] = c
+		}
+		c.Matched++
+		if i < mine {
+			c.Loses++
+		} else {
+			c.Wins++
+		}
+		other := t.with.decided(one, r)
+		c.Differs = c.Differs || other.LedgerAccountID != says.LedgerAccountID || other.Type != says.Type
+	}
+}
+
+// done gives what was found, the rules that conflict the most first.
+func (t *tester) done() Tested {
+	out := t.out
+	for _, c := range slices.SortedFunc(maps.Values(t.conflicts), func(a, b *TestConflict) int {
+		return cmp.Or(cmp.Compare(b.Matched, a.Matched), cmp.Compare(a.RuleID, b.RuleID))
+	}) {
+		if len(out.Conflicts) < conflictsShown {
+			out.Conflicts = append(out.Conflicts, *c)
+		}
+	}
+	if t.rule.ID == unsaved {
+		for i := range out.Changes {
+			out.Changes[i].After.RuleID = ""
+		}
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package classification
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// subjectOf is a transaction as far as rules and precedents look at it.
+func subjectOf(t transaction.Transaction) classify.Subject {
+	s := classify.Subject{
+		Inflow: transaction.IsInflow(t.Direction), Texts: []string{t.Description, t.Memo, t.Vendor}, Category: t.Category, Asset: t.Asset(), Vendor: t.Vendor, Description: t.Description,
+	}
+	if t.Bank != nil {
+		s.Counterparty = t.Bank.CounterpartyName
+		s.Texts = append(s.Texts, s.Counterparty)
+	}
+	if t.Card != nil {
+		s.Merchant = t.Card.MerchantName
+		s.Texts = append(s.Texts, s.Merchant)
+	}
+	if t.Crypto != nil {
+		s.From, s.To = t.Crypto.From, t.Crypto.To
+	}
+	if t.Quantity != nil {
+		s.Quantity = *t.Quantity
+	}
+	return s
+}
+
+// decider tells what transactions are by the rules of a moment and the books of a moment.
+type decider struct {
+	matcher *classify.Matcher
+	books   *snapshot.Books
+	scratch classify.Scratch
+}
+
+// rule is what a rule says of a transaction, or nothing where none matches or none may.
+func (d *decider) rule(t transaction.Transaction) Result {
+	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Place{At: t.At, Number: t.Number}}
+	if r.Message = d.hindrance(t); r.Message != "" {
+		r.Outcome = Skipped
+		return r
+	}
+	found := d.matcher.Match(subjectOf(t), &d.scratch)
+	if found.Rule == nil {
+		return d.linked(r, t)
+	}
+	if t.GroupID != "" {
+		r.others(append([]*classify.Rule{found.Rule}, found.Others...))
+		return d.linked(r, t)
+	}
+	r.others(found.Others)
+	rule := found.Rule
+	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID = Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
+	r.Confidence, r.Reasons = 100, []string{fmt.Sprintf("The rule %s, version %d, matches: %s.", rule.ID, rule.Version, rule.Text())}
+	a, there := d.books.Accounts[rule.LedgerAccountID]
+	r.Type = typeFor(rule.TransactionType, t, a.Type)
+	switch {
+	case !there:
+		r.Outcome, r.Message = Refused, "the ledger account of the rule is not there any more"
+	case a.ArchivedAt != nil:
+		r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is archived", a)
+	case !a.Postable:
+		r.Outcome, r.Message = Refused, fmt.Sprintf("nothing is posted to the ledger account %s of the rule", a)
+	}
+	return r
+}
+
+// others notes the rules that matched too.
+func (r *Result) others(all []*classify.Rule) {
+	r.OthersCount = int64(len(all))
+	for _, o := range all[:min(len(all), othersKept)] {
+		r.Others = append(r.Others, Match{o.ID, o.Version})
+	}
+}
+
+// linkConfidence is how sure it is that what is linked is what it was linked as.
+const linkConfidence = 95
+
+// linked proposes what a transaction is that is linked to another: it is one half of something, which no rule knows.
+func (d *decider) linked(r Result, t transaction.Transaction) Result {
+	if t.GroupID == "" || t.Type == transaction.Unknown {
+		return r
+	}
+	r.Outcome, r.Type, r.Confidence = Suggested, string(t.Type), linkConfidence
+	r.Reasons = []string{fmt.Sprintf("It is linked to another transaction as one %s.", t.Type)}
+	return r
+}
+
+// hindrance says why a transaction is not for a run, or nothing.
+func (d *decider) hindrance(t transaction.Transaction) string {
+	switch {
+	case t.Status == transaction.Spam:
+		return "it is spam"
+	case t.Status == transaction.Posted:
+		return "it is posted"
+	case t.JournalEntryID != "":
+		return "it has the draft entry " + t.JournalEntryID
+	}
+	if month := calendar.MonthOf(t.At, d.books.Zone).Key(); month <= d.books.ClosedThrough(t.Source.LegalEntityID) {
+		return "the month " + month + " is closed"
+	}
+	return ""
+}
+
+// plainTypes say no more than the direction.
+var plainTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal, transaction.TypeSpam}
+
+// typeFor is what a transaction is that goes to an account: what the rule says, else what its source said, else what account and direction say.
+// A type that the direction does not have gives way: a rule for what is paid to somebody also meets what they pay back.
+func typeFor(said string, t transaction.Transaction, to account.Type) string {
+	in := transaction.IsInflow(t.Direction)
+	if said != "" && posting.Exists(posting.Type(said), in) {
+		return said
+	}
+	if said == "" && !slices.Contains(plainTypes, t.Type) && posting.Exists(posting.Type(t.Type), in) {
+		return string(t.Type)
+	}
+	switch {
+	case to == account.Revenue && in:
+		return string(posting.Income)
+	case to == account.Expense && !in:
+		return string(posting.Expense)
+	case to == account.Revenue, to == account.Expense:
+		return string(posting.Refund)
+	case in:
+		return string(posting.Deposit)
+	}
+	return string(posting.Withdrawal)
+}

@@ -1,0 +1,220 @@
+package classification
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db    *db.DB
+	each  func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books what can be booked
+	batch int                                                                        // how many transactions one database transaction deals with
+}
+
+// NewService makes one, which books by a service of that.
+func NewService(d *db.DB, bookings *booking.Service) *Service {
+	return &Service{db: d, each: bookings.Each, batch: batchMax}
+}
+
+// CreateParams say what a run is to go through and what it does about it.
+type CreateParams struct {
+	TransactionIDs []string
+	Filter         *transaction.Filter
+	Expected       *int64 // how many there should be
+	Action         Action
+	Dry            bool
+}
+
+func (p CreateParams) check() error {
+	var faults fault.List
+	if (p.Filter == nil) == (p.TransactionIDs == nil) {
+		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
+	}
+	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > transaction.IDsMax) {
+		faults.Addf("transaction_ids", "must have 1 to %d items", transaction.IDsMax)
+	}
+	if !slices.Contains(Actions, p.Action) {
+		faults.Addf("action", "must be suggest, draft or post")
+	}
+	return faults.Err()
+}
+
+// Create makes a run, which is soon done in the background. The rules are those of this moment, and so are the transactions.
+func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error) {
+	if err := p.check(); err != nil {
+		return r, err
+	}
+	who := actor.From(ctx)
+	r = Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{}, UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		h, err := orgstate.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if p.Filter != nil {
+			r.Filter = *p.Filter
+		} else {
+			r.Filter = transaction.Filter{TransactionIDs: p.TransactionIDs, IncludeSpam: true}
+			if _, err := transaction.Named(ctx, tx, p.TransactionIDs); err != nil {
+				return err
+			}
+		}
+		if r.Total, err = transaction.CountAhead(ctx, tx, r.Filter); err != nil {
+			return fault.Within("filter.", err)
+		}
+		if p.Expected != nil && *p.Expected != r.Total {
+			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("there are now %d", r.Total)}}, "the run would go through %d transactions, not %d: look again", r.Total, *p.Expected)
+		}
+		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
+			return err
+		}
+		r.ID, r.CreatedAt, r.UpTo = tx.NewID(id.ClassificationRun), tx.Now(), h.TransactionNumber
+		audit.Record(ctx, tx, audit.Change{Action: EventCreated, ResourceType: noun, ResourceID: r.ID, After: r.facts()})
+		return insertRun(ctx, tx, r)
+	})
+	return r, err
+}
+
+// Filter narrows a list; what is empty does not.
+type Filter struct {
+	Status Status
+}
+
+// List gives runs, the newest first.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
+	who := actor.From(ctx)
+	return page.List("classification runs", f, p, func(r Run) []string { return []string{r.ID} }, func(after []string, limit int) (rows []Run, err error) {
+		below := ""
+		if after != nil {
+			below = after[0]
+		}
+		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectRuns(ctx, tx, f, who.LegalEntityIDs, below, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Get gives a run.
+func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
+	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		r, err = visible(ctx, tx, runID)
+		return err
+	})
+	return r, err
+}
+
+// visible finds a run, unless it was made with a key for more than the actor's is.
+func visible(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
+	r, err := findRun(ctx, tx, runID)
+	if err == nil && !within(r.LegalEntityIDs, actor.From(ctx).LegalEntityIDs) {
+		err = fault.Missing(noun)
+	}
+	return r, err
+}
+
+// within tells that a run of some legal entities can be seen with a key for others; none is all.
+func within(run, key []string) bool {
+	if len(key) == 0 {
+		return true
+	}
+	return len(run) > 0 && !slices.ContainsFunc(run, func(e string) bool { return !slices.Contains(key, e) })
+}
+
+// ResultFilter narrows the results of a run; what is empty does not.
+type ResultFilter struct {
+	RunID   string
+	Outcome Outcome
+	RuleID  string
+}
+
+// Results lists what a run came to, in the order in which things happened.
+func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (page.Page[Result], error) {
+	key := func(r Result) []string { return []string{strconv.FormatInt(r.Position, 10)} }
+	return page.List("classification results", f, p, key, func(after []string, limit int) (rows []Result, err error) {
+		above := int64(0)
+		if after != nil {
+			if above, err = strconv.ParseInt(after[0], 10, 64); err != nil {
+				return nil, err
+			}
+		}
+		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			if _, err := visible(ctx, tx, f.RunID); err != nil {
+				return err
+			}
+			if rows, err = selectResults(ctx, tx, f, above, limit); err != nil || f.RuleID == "" || len(rows) > 0 || after != nil {
+				return err
+			}
+			_, err = memory.FindRule(ctx, tx, f.RuleID) // none that this run knows: is there one at all?
+			if fault.KindOf(err) == fault.NotFound {
+				return fault.MissingAt("rule", "rule_id")
+			}
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Cancel stops a run after the batch it is at; what it did stays.
+func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
+	return s.turn(ctx, runID, "classification_run.cancelled", func(r *Run, tx *db.Tx) (bool, error) {
+		if r.Status == Cancelled {
+			return false, nil
+		}
+		if r.Status.Ended() {
+			return false, fault.Conflictf("the run is %s: there is nothing to cancel", r.Status)
+		}
+		now := tx.Now()
+		r.Status, r.FinishedAt = Cancelled, &now
+		return true, nil
+	})
+}
+
+// Resume lets a run that was cancelled or failed go on where it stopped, with the rules it began with.
+func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
+	return s.turn(ctx, runID, EventResumed, func(r *Run, _ *db.Tx) (bool, error) {
+		if !r.Status.Ended() {
+			return false, nil
+		}
+		if r.Status == Completed {
+			return false, fault.Conflictf("the run is completed: make another one")
+		}
+		r.Status, r.Error, r.FinishedAt = Pending, "", nil
+		return true, nil
+	})
+}
+
+// turn changes the state of a run.
+func (s *Service) turn(ctx context.Context, runID, action string, change func(*Run, *db.Tx) (bool, error)) (r Run, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		if r, err = visible(ctx, tx, runID); err != nil {
+			return err
+		}
+		before := r.facts()
+		changed, err := change(&r, tx)
+		if err != nil || !changed {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: r.ID, Before: before, After: r.facts()})
+		return updateStatus(ctx, tx, r)
+	})
+	return r, err
+}

@@ -1,0 +1,270 @@
+package classification
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// batchMax is how many transactions one database transaction deals with.
+const batchMax = 1000
+
+// NewRunner makes what does runs in the background.
+func NewRunner(s *Service, log *slog.Logger) *task.Runner {
+	return task.NewRunner(kind, s.db, log, func(ctx context.Context, organizationID, runID string) error {
+		_, err := s.Run(ctx, organizationID, runID, nil)
+		return err
+	})
+}
+
+// work is a run and the claim on it.
+type work struct {
+	Run
+	*task.Claim
+	s       *Service
+	matcher *classify.Matcher
+	habits  habits
+}
+
+// Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrTaken where somebody else does, or where the run was
+// cancelled. Another error means that it could not go on: it stays as it is and goes on when it is taken up again, unless it has failed, which is
+// no error here.
+func (s *Service) Run(ctx context.Context, organizationID, runID string, progress func(Run)) (Run, error) {
+	claim, err := kind.Take(ctx, s.db, organizationID, runID)
+	if err != nil {
+		return Run{}, err
+	}
+	w := &work{s: s, Claim: claim, habits: habits{}}
+	err = claim.Work(ctx, func(ctx context.Context) error {
+		if err := w.begin(ctx); err != nil {
+			return err
+		}
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
+		err := w.all(ctx, progress)
+		if claim.Hopeless(ctx, err) {
+			err = w.fail(ctx, err)
+		}
+		return err
+	}, func() bool { return w.Status.Ended() })
+	return w.Run, err
+}
+
+// begin reads the run and the rules that it goes by.
+func (w *work) begin(ctx context.Context) error {
+	return w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		if w.Run, err = findRun(ctx, tx, w.Claim.ID); err != nil {
+			return err
+		}
+		rules, err := memory.ClassificationRules(ctx, tx, w.Revision)
+		w.matcher = classify.Compile(rules)
+		return err
+	})
+}
+
+// all does what is left of a run.
+func (w *work) all(ctx context.Context, progress func(Run)) error {
+	if !w.Learned {
+		if err := w.s.learn(ctx, w.OrganizationID); err != nil {
+			return err
+		}
+		w.Learned = true
+	}
+	for end := false; !end; {
+		results, err := w.gather(ctx)
+		if err != nil {
+			return err
+		}
+		end = len(results) < w.s.batch
+		if err := w.settle(ctx, results); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(w.Run)
+		}
+	}
+	done := w.Run
+	done.Status, done.Total = Completed, done.Done()
+	return w.end(ctx, done, "classification_run.completed")
+}
+
+// gather reads the next transactions and decides what they are.
+func (w *work) gather(ctx context.Context) (results []Result, err error) {
+	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		results = nil
+		all, err := transaction.Ahead(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		b, err := snapshot.Read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		d := &decider{matcher: w.matcher, books: b}
+		results = make([]Result, len(all))
+		for i, t := range all {
+			results[i] = d.rule(t)
+		}
+		return w.habits.propose(ctx, tx, b, all, results)
+	})
+	return results, err
+}
+
+// settle writes what a batch came to. Where what is booked would change other entries and one of those cannot be changed, nobody knows whose fault that
+// is: the halves are tried, and at last the one that is to blame is refused.
+func (w *work) settle(ctx context.Context, results []Result) error {
+	err := w.put(ctx, results)
+	if !fault.Refused(err) || len(results) == 0 {
+		return err
+	}
+	if len(results) > 1 {
+		half := len(results) / 2
+		if err := w.settle(ctx, results[:half]); err != nil {
+			return err
+		}
+		return w.settle(ctx, results[half:])
+	}
+	if results[0].Outcome != Classified {
+		return err
+	}
+	results[0].Outcome, results[0].Message = Refused, err.Error()
+	return w.put(ctx, results)
+}
+
+// put writes what a batch came to and says how far the run is, in one transaction.
+func (w *work) put(ctx context.Context, results []Result) error {
+	after := w.Run
+	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		done := slices.Clone(results)
+		after = w.Run
+		after.Counts = map[Outcome]int64{}
+		if len(done) > 0 {
+			after.At = &done[len(done)-1].place
+		}
+		for outcome, n := range w.Counts {
+			after.Counts[outcome] = n
+		}
+		if !w.Dry {
+			if err := w.carryOut(ctx, tx, done); err != nil {
+				return err
+			}
+		}
+		position := w.Done()
+		for i := range done {
+			position++
+			done[i].Position = position
+			after.Counts[done[i].Outcome]++
+		}
+		after.Total = max(after.Total, position)
+		if err := insertResults(ctx, tx, w.Run.ID, done); err != nil {
+			return err
+		}
+		return w.advance(ctx, tx, after)
+	})
+	if err == nil {
+		w.Run = after
+		w.Further()
+	}
+	return err
+}
+
+// carryOut books what rules decided, if that is asked for, and notes what is proposed for the rest.
+func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error {
+	if w.Action != Suggest {
+		if err := w.book(ctx, tx, results); err != nil {
+			return err
+		}
+	}
+	proposed := map[string]*transaction.Suggestion{}
+	for _, r := range results {
+		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.had) {
+			proposed[r.TransactionID] = s
+		}
+	}
+	if len(proposed) == 0 {
+		return nil
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "classification_run.suggested", ResourceType: noun, ResourceID: w.Run.ID, After: map[string]any{"transactions": len(proposed)}})
+	return transaction.Suggest(ctx, tx, proposed)
+}
+
+// book makes the entries of what rules decided. What cannot be booked is refused, and changes nothing.
+func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
+	var ps []booking.Params
+	var at []int
+	for i, r := range results {
+		if r.Outcome != Classified {
+			continue
+		}
+		p := booking.Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: r.LedgerAccountID, AutoPost: w.Action == Post, OpenOnly: true, RuleID: r.RuleID, RuleVersion: r.RuleVersion, Vendor: r.PayeeName}
+		if r.TagID != "" {
+			p.AddTagIDs = []string{r.TagID}
+		}
+		ps, at = append(ps, p), append(at, i)
+	}
+	if len(ps) == 0 {
+		return nil
+	}
+	made, err := w.s.each(ctx, tx, ps)
+	if err != nil {
+		return err
+	}
+	for i, m := range made {
+		r := &results[at[i]]
+		switch {
+		case m.Err != nil:
+			r.Outcome, r.Message = Refused, m.Err.Error()
+		case w.Action == Post:
+			r.Outcome, r.JournalEntryID = Posted, m.Made.ID
+		default:
+			r.Outcome, r.JournalEntryID = Drafted, m.Made.ID
+		}
+	}
+	return nil
+}
+
+func (w *work) advance(ctx context.Context, tx *db.Tx, after Run) error {
+	ours, err := advance(ctx, tx, after, w.Text)
+	if err == nil && !ours {
+		err = task.ErrTaken
+	}
+	return err
+}
+
+// fail ends a run that cannot go on.
+func (w *work) fail(ctx context.Context, because error) error {
+	failed := w.Run
+	failed.Status, failed.Error = Failed, because.Error()
+	if !fault.Refused(because) {
+		failed.Error = fmt.Sprintf("the run was begun %d times and got no further; what it did stays. Resume it, and if that fails too, look into the log of the service", w.Tries)
+	}
+	return w.end(ctx, failed, "classification_run.failed")
+}
+
+func (w *work) end(ctx context.Context, ended Run, action string) error {
+	before := w.Run
+	err := w.s.db.Write(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		now := tx.Now()
+		ended.FinishedAt = &now
+		if err := w.advance(ctx, tx, ended); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Run.ID, Before: before.facts(), After: ended.facts()})
+		return nil
+	})
+	if err == nil {
+		w.Run = ended
+	}
+	return err
+}

@@ -1,0 +1,172 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+)
+
+// Layer says whose document it is.
+type Layer string
+
+// The layers, in the order in which documents of one path come.
+const (
+	Firm Layer = "firm"
+	Org  Layer = "org"
+)
+
+// Document is a file as it is now.
+type Document struct {
+	Path        string
+	Layer       Layer
+	Version     int64
+	Content     string
+	Frontmatter string // JSON, or empty
+	Suppressed  bool   // the organization has a file of its own at the path of its firm's
+}
+
+// ContentMax is how many characters a document may have.
+const ContentMax = 200_000
+
+// documentNoun is what a document is called where it is missing.
+const documentNoun = "document"
+
+// PutParams say what a file is to hold, all of it. Without a version expected there must be no file yet.
+type PutParams struct {
+	Path            string
+	Content         string
+	Rationale       string
+	ExpectedVersion *string
+}
+
+// check gives the front matter, and blames what is wrong in itself.
+func (p PutParams) check(faults *fault.List) (frontmatter string) {
+	if message := faultOfPath(p.Path); message != "" {
+		faults.Addf("path", "%s", message)
+	}
+	checkRationale(faults, p.Rationale, true)
+	if utf8.RuneCountInString(p.Content) > ContentMax {
+		faults.Addf("content", "must have at most %d characters", ContentMax)
+		return ""
+	}
+	frontmatter, err := frontmatterOf(p.Path, p.Content)
+	if err != nil {
+		faults.Addf("content", "%s", err)
+	}
+	return frontmatter
+}
+
+// Put writes a file whole.
+func (s *Service) Put(ctx context.Context, p PutParams) error {
+	var faults fault.List
+	frontmatter := p.check(&faults)
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		switch firm, err := organization.IsFirm(ctx, tx); {
+		case err != nil:
+			return err
+		case firm && !isFirms(p.Path):
+			faults.Addf("path", "must be one of a firm's: %s", firmText)
+		}
+		if err := faults.Err(); err != nil {
+			return err
+		}
+		before, err := findDocument(ctx, tx, p.Path)
+		if err != nil {
+			return err
+		}
+		if err := before.expected(p.ExpectedVersion); err != nil {
+			return err
+		}
+		return before.change(ctx, tx, Version{Content: p.Content, Frontmatter: frontmatter, Rationale: p.Rationale})
+	})
+}
+
+// Delete takes a file away that is at the version expected. Its versions stay, and the next one at its path goes on counting.
+func (s *Service) Delete(ctx context.Context, path, expectedVersion, rationale string) error {
+	var faults fault.List
+	if checkRationale(&faults, rationale, false); faults.Err() != nil {
+		return faults.Err()
+	}
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		before, err := findDocument(ctx, tx, path)
+		if err != nil {
+			return err
+		}
+		if !before.there() {
+			return fault.Missing(documentNoun)
+		}
+		if err := before.expected(&expectedVersion); err != nil {
+			return err
+		}
+		return before.change(ctx, tx, Version{Deleted: true, Rationale: rationale})
+	})
+}
+
+// entry is a path and how far its versions have come.
+type entry struct {
+	documentRow
+}
+
+// there tells whether there is a file at the path now.
+func (e entry) there() bool { return e.Version > 0 && !e.Gone }
+
+// expected refuses to change a file that is not at the version its writer saw.
+func (e entry) expected(version *string) error {
+	switch {
+	case version == nil && !e.there(), version != nil && e.there() && *version == versionText(e.Version):
+		return nil
+	case !e.there():
+		return fault.Conflictf("there is no file at this path now: expected_version must be null to make one")
+	case version == nil:
+		return fault.Conflictf("there is a file at this path already, at version %d: read it first", e.Version)
+	}
+	return fault.Conflictf("the file is at version %d now: read it again", e.Version)
+}
+
+// change adds a version to a path.
+func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
+	after := e
+	if after.Version++; after.ID == "" {
+		after.ID = tx.NewID(id.Document)
+	}
+	v.ItemID, v.Number = after.ID, after.Version
+	v, err := add(ctx, tx, v)
+	if err != nil {
+		return err
+	}
+	after.Revision, after.Size, after.Gone = v.Revision, v.Size, v.Deleted
+	c := audit.Change{Action: "memory.updated", ResourceType: "memory", ResourceID: e.Path}
+	if e.there() {
+		c.Before = e.facts()
+	}
+	if !v.Deleted {
+		facts, sum := after.facts(), sha256.Sum256([]byte(v.Content))
+		facts["rationale"], facts["sha256"] = v.Rationale, hex.EncodeToString(sum[:])
+		c.After = facts
+	}
+	if err := upsertDocument(ctx, tx, after.documentRow); err != nil {
+		return err
+	}
+	audit.Record(ctx, tx, c)
+	return nil
+}
+
+// facts is what the audit and events say of a file. What it holds is in its version, and the audit has the hash of that.
+func (e entry) facts() map[string]any {
+	return map[string]any{"path": e.Path, "version": versionText(e.Version), "characters": e.Size}
+}

@@ -1,0 +1,153 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+)
+
+const (
+	// documentsPerPage is how many documents a page has at most.
+	documentsPerPage = 50
+	// charactersPerPage is how much the documents of a page hold together at most, unless the first alone is more.
+	charactersPerPage = 1_000_000
+)
+
+// Documents is one page of documents, by path and layer.
+type Documents struct {
+	Items      []Document
+	Truncated  bool // the size ended it
+	NextCursor string
+}
+
+// listQuery is what is read of a layer: which paths, and behind which the page before ended.
+type listQuery struct {
+	path  string
+	after string
+	again bool // the layer still has that path before it
+}
+
+// found is a file of a layer. What it holds is there as far as a page can hold it.
+type found struct {
+	documentRow
+	layer  Layer
+	loaded bool
+	held   contentRow
+}
+
+// List gives the files at a path, or below one that ends in a slash, or all, in the organization's layer and in its firm's.
+func (s *Service) List(ctx context.Context, path, cursor string) (out Documents, err error) {
+	print := page.Fingerprint("memory-documents", map[string]string{"path": path})
+	key, err := page.Decode(print, cursor, 2)
+	if err != nil {
+		return out, err
+	}
+	orgID, firm := actor.From(ctx).OrganizationID, ""
+	if err := s.db.ReadOne(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
+		firm, err = organization.FirmOf(ctx, tx)
+		return err
+	}); err != nil {
+		return out, err
+	}
+	from, err := s.resume(ctx, path, key, map[Layer]string{Org: orgID, Firm: firm})
+	if err != nil {
+		return out, err
+	}
+	all, err := s.layer(ctx, orgID, from, Org)
+	if err != nil {
+		return out, err
+	}
+	if firm != "" {
+		from.again = false // of one path the firm's comes first
+		firms, err := s.layer(ctx, firm, from, Firm)
+		if err != nil {
+			return out, err
+		}
+		all = append(all, firms...)
+	}
+	return cut(all, print), nil
+}
+
+// resume says where a cursor goes on: it names the layer and the id of the last document, because a path may be too long for it.
+func (s *Service) resume(ctx context.Context, path string, key []string, layers map[Layer]string) (q listQuery, err error) {
+	q.path = path
+	if key == nil {
+		return q, nil
+	}
+	orgID := layers[Layer(key[0])]
+	if orgID == "" {
+		return q, fault.Invalidf("cursor", "is not a cursor of this organization now: begin again")
+	}
+	q.again = Layer(key[0]) == Firm
+	err = s.db.ReadOne(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
+		q.after, err = selectPath(ctx, tx, key[1])
+		return err
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		return q, fault.Invalidf("cursor", "is not a cursor of this organization now: begin again")
+	}
+	return q, err
+}
+
+// layer reads the files of one layer, in a transaction of the organization whose they are, and what they hold as far as a page can take it.
+func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer Layer) (out []found, err error) {
+	err = s.db.Read(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := selectThere(ctx, tx, q, layer == Firm, documentsPerPage+1)
+		if err != nil {
+			return err
+		}
+		out = make([]found, len(rows))
+		fit, size := 0, int64(0)
+		for i, r := range rows {
+			out[i] = found{documentRow: r, layer: layer}
+			if size += r.Size; i == 0 || size <= charactersPerPage {
+				fit = i + 1
+			}
+		}
+		if fit == 0 {
+			return nil
+		}
+		contents, err := selectContents(ctx, tx, rows[:fit])
+		held := make(map[string]contentRow, len(contents))
+		for _, c := range contents {
+			held[c.ID] = c
+		}
+		for i := range out {
+			out[i].held, out[i].loaded = held[out[i].ID]
+		}
+		return err
+	})
+	return out, err
+}
+
+// cut puts the layers into one order and ends the page where it is full.
+func cut(all []found, print string) (out Documents) {
+	slices.SortFunc(all, func(a, b found) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.layer), string(b.layer))
+	})
+	size := int64(0)
+	out.Items = []Document{}
+	for i, f := range all {
+		size += f.Size
+		full := i > 0 && (size > charactersPerPage || !f.loaded)
+		if full || i == documentsPerPage {
+			last := all[i-1]
+			out.Truncated, out.NextCursor = full, page.Encode(print, string(last.layer), last.ID)
+			return out
+		}
+		d := Document{Path: f.Path, Layer: f.layer, Version: f.Version, Content: f.held.Content, Frontmatter: db.OrEmpty(f.held.Frontmatter)}
+		// Of one path the organization's own follows at once, and is among what was read.
+		d.Suppressed = f.layer == Firm && i+1 < len(all) && all[i+1].Path == f.Path
+		out.Items = append(out.Items, d)
+	}
+	return out
+}

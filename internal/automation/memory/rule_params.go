@@ -1,0 +1,227 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/classify"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// How many characters the texts of a rule may have, and how far its priority may go either way.
+const (
+	MatchMax     = 200 // what is looked for in a transaction
+	AddressMax   = 256
+	AssetTypeMax = 64
+	PayeeMax     = tag.NameMax // a payee becomes a supplier
+	RuleNameMax  = 200
+	StatementMax = 2000
+	MatcherMax   = 500
+	PriorityMax  = 1000
+)
+
+// RuleParams describe a rule; nil is what nobody said.
+type RuleParams struct {
+	Type RuleType
+
+	MemoContains, ProviderCategory, Merchant, Address, AssetType *string
+	Direction, TransactionType, PayeeName, TagID                 *string
+	Priority                                                     *int64
+	Enabled                                                      *bool
+
+	Name, Statement, Action, Matcher, MatchMode, LedgerAccountName *string
+
+	LedgerAccountID *string
+}
+
+// matchFields are the conditions of a classification rule, of which it needs one.
+var matchFields = []string{"memo_contains", "provider_category", "merchant", "address", "asset_type"}
+
+// CheckRule gives a rule that nobody saved as the matcher takes it, or everything that stands against saving it. It is a building block.
+func CheckRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, error) {
+	if p.Type != Classification {
+		return classify.Rule{}, fault.Invalidf("rule_type", "must be %s", Classification)
+	}
+	r, err := p.settle(ctx, tx, &texts{})
+	return r.Matching(), err
+}
+
+// settle gives a rule as it is kept, or everything that stands against it.
+func (p RuleParams) settle(ctx context.Context, tx *db.Tx, t *texts) (Rule, error) {
+	r := Rule{Type: p.Type, LedgerAccountID: t.take("ledger_account_id", p.LedgerAccountID, 64)}
+	switch p.Type {
+	case Classification:
+		p.classification(t, &r)
+	case CashApplication:
+		p.cashApplication(t, &r)
+	default:
+		t.faults.Addf("rule_type", "must be %s or %s", Classification, CashApplication)
+		return r, t.faults.Err()
+	}
+	return r, r.refers(ctx, tx, &t.faults)
+}
+
+// texts reads texts and collects what is wrong with them.
+type texts struct{ faults fault.List }
+
+// take gives a text without the spaces around it; one that is there must say something.
+func (t *texts) take(field string, text *string, most int) string {
+	if text == nil {
+		return ""
+	}
+	out := strings.TrimSpace(*text)
+	if n := utf8.RuneCountInString(out); n < 1 || n > most {
+		t.faults.Addf(field, "must have 1 to %d characters besides spaces around it", most)
+	}
+	return out
+}
+
+// need is take for a text that must be there.
+func (t *texts) need(field string, text *string, most int) string {
+	if text == nil {
+		t.faults.Addf(field, "is required")
+	}
+	return t.take(field, text, most)
+}
+
+// choose gives one of some values, the first of them where none is given.
+func (t *texts) choose(field string, text *string, values ...string) string {
+	switch {
+	case text == nil:
+		return values[0]
+	case !slices.Contains(values, *text):
+		t.faults.Addf(field, "must be one of %s", strings.Join(values, ", "))
+	}
+	return *text
+}
+
+// refuse blames what belongs to rules of the other type.
+func (t *texts) refuse(of RuleType, fields map[string]bool) {
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name, there := range fields {
+			if there && !yield(name) {
+				return
+			}
+		}
+	}) {
+		t.faults.Addf(name, "must be left out: only a rule of type %s has one", of)
+	}
+}
+
+func (p RuleParams) classification(t *texts, r *Rule) {
+	t.refuse(CashApplication, map[string]bool{
+		"name": p.Name != nil, "statement": p.Statement != nil, "action": p.Action != nil, "matcher": p.Matcher != nil, "match_mode": p.MatchMode != nil,
+		"ledger_account_name": p.LedgerAccountName != nil,
+	})
+	r.MemoContains = strings.ToLower(t.take("memo_contains", p.MemoContains, MatchMax))
+	r.ProviderCategory = t.take("provider_category", p.ProviderCategory, MatchMax)
+	r.Merchant = t.take("merchant", p.Merchant, MatchMax)
+	r.Address = strings.ToLower(t.take("address", p.Address, AddressMax))
+	r.AssetType = t.take("asset_type", p.AssetType, AssetTypeMax)
+	if p.MemoContains == nil && p.ProviderCategory == nil && p.Merchant == nil && p.Address == nil && p.AssetType == nil {
+		for _, name := range matchFields {
+			t.faults.Addf(name, "is required, or another of %s", strings.Join(matchFields, ", "))
+		}
+	}
+	r.Direction = classify.Direction(t.choose("direction", p.Direction, string(classify.Any), string(classify.Deposit), string(classify.Withdrawal)))
+	if p.TransactionType != nil {
+		r.TransactionType = t.choose("transaction_type", p.TransactionType, ruleTransactionTypes...)
+	}
+	r.PayeeName = t.take("payee_name", p.PayeeName, PayeeMax)
+	r.TagID = t.take("tag_id", p.TagID, 64)
+	if p.LedgerAccountID == nil {
+		t.faults.Addf("ledger_account_id", "is required")
+	}
+	r.Enabled = p.Enabled == nil || *p.Enabled
+	if p.Priority != nil {
+		if r.Priority = *p.Priority; r.Priority < -PriorityMax || r.Priority > PriorityMax {
+			t.faults.Addf("priority", "must be from %d to %d", -PriorityMax, PriorityMax)
+		}
+	}
+}
+
+// ruleTransactionTypes are what a rule may call a transaction: all but spam, which is judged elsewhere, and what says nothing.
+var ruleTransactionTypes = func() (out []string) {
+	for _, t := range posting.Types {
+		if t != posting.TypeSpam && t != posting.Unknown {
+			out = append(out, string(t))
+		}
+	}
+	return out
+}()
+
+func (p RuleParams) cashApplication(t *texts, r *Rule) {
+	t.refuse(Classification, map[string]bool{
+		"memo_contains": p.MemoContains != nil, "provider_category": p.ProviderCategory != nil, "merchant": p.Merchant != nil, "address": p.Address != nil,
+		"asset_type": p.AssetType != nil, "direction": p.Direction != nil, "transaction_type": p.TransactionType != nil, "payee_name": p.PayeeName != nil,
+		"tag_id": p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
+	})
+	r.Name = t.need("name", p.Name, RuleNameMax)
+	r.Statement = t.need("statement", p.Statement, StatementMax)
+	r.Matcher = t.need("matcher", p.Matcher, MatcherMax)
+	r.Action = t.choose("action", p.Action, RouteToAccount, RequireHumanReview)
+	r.MatchMode = t.choose("match_mode", p.MatchMode, MatchContains, MatchExact)
+	r.LedgerAccountName = t.take("ledger_account_name", p.LedgerAccountName, account.NameMax)
+	for _, f := range []struct {
+		name         string
+		there, other bool
+	}{
+		{"ledger_account_id", p.LedgerAccountID != nil, p.LedgerAccountName != nil},
+		{"ledger_account_name", p.LedgerAccountName != nil, p.LedgerAccountID != nil},
+	} {
+		switch {
+		case f.there:
+		case r.Action == RouteToAccount:
+			t.faults.Addf(f.name, "is required to route to an account")
+		case f.other:
+			t.faults.Addf(f.name, "is required beside the other")
+		}
+	}
+}
+
+// refers looks at what a rule names, and gives everything that stands against it: faults first, then what is missing, then what is in the way.
+func (r Rule) refers(ctx context.Context, tx *db.Tx, faults *fault.List) error {
+	var missing, nouns []string
+	archived := ""
+	if r.LedgerAccountID != "" {
+		a, err := account.Get(ctx, tx, r.LedgerAccountID)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+			missing, nouns = append(missing, "ledger_account_id"), append(nouns, "ledger account")
+		case err != nil:
+			return err
+		case !a.Postable:
+			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
+		case a.Archived():
+			archived = fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a)
+		case r.Type == Classification && a.AssetType != "" && a.AssetType != r.AssetType:
+			faults.Addf("ledger_account_id", "the ledger account %s is for %s: give the rule that asset_type, or another account", a, a.AssetType)
+		case r.Type == CashApplication && r.LedgerAccountName != "" && a.Name != r.LedgerAccountName:
+			faults.Addf("ledger_account_name", "must be the name of the ledger account, which is %q", a.Name)
+		}
+	}
+	if r.TagID != "" {
+		switch _, err := tag.Get(ctx, tx, r.TagID); {
+		case fault.KindOf(err) == fault.NotFound:
+			missing, nouns = append(missing, "tag_id"), append(nouns, "tag")
+		case err != nil:
+			return err
+		}
+	}
+	switch err := faults.Err(); {
+	case err != nil:
+		return err
+	case len(missing) > 0:
+		return fault.MissingAt(nouns[0], missing...)
+	case archived != "":
+		return fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived}}, "%s", archived)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/rules/classify"
+)
+
+func (r ruleRow) rule() (Rule, error) {
+	out := Rule{}
+	if err := json.Unmarshal([]byte(r.Content), &out); err != nil {
+		return out, fmt.Errorf("memory: rule %s version %d: %w", r.ID, r.Version, err)
+	}
+	out.ID, out.Version, out.UpdatedAt = r.ID, r.Version, r.CreatedAt
+	return out, nil
+}
+
+func rulesOf(rows []ruleRow) ([]Rule, error) {
+	out := make([]Rule, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = r.rule(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// FindRule finds a rule as it is now. It is a building block.
+func FindRule(ctx context.Context, tx *db.Tx, ruleID string) (Rule, error) {
+	r, err := findRule(ctx, tx, ruleID)
+	if err != nil {
+		return Rule{}, err
+	}
+	return r.rule()
+}
+
+// ClassificationRules gives the classification rules that were enabled at a revision, as they were then, by id. It is a building block.
+func ClassificationRules(ctx context.Context, tx *db.Tx, revision int64) ([]classify.Rule, error) {
+	rows, err := selectRulesAt(ctx, tx, revision)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := rulesOf(rows)
+	out := []classify.Rule{}
+	for _, r := range rules {
+		if r.Type == Classification && r.Enabled {
+			out = append(out, r.Matching())
+		}
+	}
+	return out, err
+}
+
+// rulesPerPage is how many rules a page of them has.
+const rulesPerPage = 50
+
+// ListRules gives rules in the order they were made.
+func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule], error) {
+	p := page.Request{Limit: rulesPerPage, Cursor: cursor}
+	return page.List("memory-rules", nil, p, func(r Rule) []string { return []string{r.ID} }, func(after []string, limit int) (out []Rule, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err := selectRulePage(ctx, tx, above, limit)
+			if err == nil {
+				out, err = rulesOf(rows)
+			}
+			return err
+		})
+		return out, err
+	})
+}
+
+// GetRule gives one rule.
+func (s *Service) GetRule(ctx context.Context, ruleID string) (r Rule, err error) {
+	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		r, err = FindRule(ctx, tx, ruleID)
+		return err
+	})
+	return r, err
+}
+
+// PutRuleParams say which rule is to say what: without an id a new one does, and with one the rule that has it, which must be at the version expected.
+type PutRuleParams struct {
+	RuleID          string
+	ExpectedVersion *string
+	Rationale       string
+	Rule            RuleParams
+}
+
+func (p PutRuleParams) check(faults *fault.List) {
+	checkRationale(faults, p.Rationale, false)
+	switch {
+	case p.RuleID != "" && p.ExpectedVersion == nil:
+		faults.Addf("expected_version", "is required to replace a rule: it is the version that was last read")
+	case p.RuleID == "" && p.ExpectedVersion != nil:
+		faults.Addf("expected_version", "must be null or left out for a new rule; rule_id says which rule to replace")
+	}
+}
+
+// checkRationale wants a reason that says something, where there must be one or is.
+func checkRationale(faults *fault.List, text string, needed bool) {
+	if n := utf8.RuneCountInString(text); n > RationaleMax || (needed || n > 0) && strings.TrimSpace(text) == "" {
+		faults.Addf("rationale", "must have 1 to %d characters, and not only spaces", RationaleMax)
+	}
+}
+
+// PutRule makes a rule or replaces one. Nothing is classified by it now: later runs follow it.
+func (s *Service) PutRule(ctx context.Context, p PutRuleParams) (r Rule, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		r, err = putRule(ctx, tx, p)
+		return err
+	})
+	return r, err
+}
+
+func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error) {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return r, err
+	}
+	t := &texts{}
+	p.check(&t.faults)
+	if r, err = p.Rule.settle(ctx, tx, t); err != nil {
+		return r, err
+	}
+	change := audit.Change{Action: "rule.updated", ResourceType: ruleNoun}
+	before := Rule{ID: tx.NewID(id.Rule)}
+	if p.RuleID != "" {
+		if before, err = FindRule(ctx, tx, p.RuleID); err != nil {
+			return r, err
+		}
+		if err := before.expected(*p.ExpectedVersion); err != nil {
+			return r, err
+		}
+		change.Before = before.facts()
+	}
+	r.ID, r.Version, r.UpdatedAt = before.ID, before.Version+1, tx.Now()
+	if _, err := add(ctx, tx, Version{ItemID: r.ID, Number: r.Version, Content: r.text(), Rationale: p.Rationale}); err != nil {
+		return r, err
+	}
+	if err := upsertRule(ctx, tx, r); err != nil {
+		return r, err
+	}
+	change.ResourceID, change.After = r.ID, r.facts()
+	audit.Record(ctx, tx, change)
+	return r, nil
+}
+
+// expected refuses to replace a rule that is not at the version its writer saw.
+func (r Rule) expected(version string) error {
+	if version == versionText(r.Version) {
+		return nil
+	}
+	return fault.Conflictf("the rule is at version %d now: read it again", r.Version)
+}
+
+// DeleteRule takes a rule away that is at the version expected. Its versions stay.
+func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, rationale string) error {
+	var faults fault.List
+	if checkRationale(&faults, rationale, false); faults.Err() != nil {
+		return faults.Err()
+	}
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		r, err := FindRule(ctx, tx, ruleID)
+		if err != nil {
+			return err
+		}
+		if err := r.expected(expectedVersion); err != nil {
+			return err
+		}
+		if _, err := add(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale}); err != nil {
+			return err
+		}
+		if err := removeRule(ctx, tx, r.ID); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "rule.updated", ResourceType: ruleNoun, ResourceID: r.ID, Before: r.facts()})
+		return nil
+	})
+}

@@ -1,0 +1,171 @@
+package account
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Limits of an account.
+const (
+	NameMax      = 200
+	CodeMax      = 32
+	AssetTypeMax = 64
+)
+
+// CreateParams describe a new account.
+type CreateParams struct {
+	Name          string
+	Code          string
+	Type          Type
+	NormalBalance Balance // empty means that of the type
+	ParentID      string
+	Postable      *bool // nil means true
+	Clearing      bool
+	AssetType     string
+	Role          string // for accounts the service makes for itself
+}
+
+// Create makes an account. It is a building block.
+func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
+	h, err := orgstate.Touch(ctx, tx)
+	if err != nil {
+		return Account{}, err
+	}
+	a := Account{
+		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID, Postable: p.Postable == nil || *p.Postable,
+		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, CreatedAt: tx.Now(),
+	}
+	if a.NormalBalance == "" {
+		a.NormalBalance = a.Type.NormalBalance()
+	}
+	if err := a.fits(ctx, tx, Account{}); err != nil {
+		return Account{}, err
+	}
+	h.AccountNumber++
+	a.ID, a.SequenceNumber = tx.NewID(id.LedgerAccount), h.AccountNumber
+	if err := insert(ctx, tx, a); err != nil {
+		return Account{}, err
+	}
+	recordCreated(ctx, tx, a)
+	return a, nil
+}
+
+func recordCreated(ctx context.Context, tx *db.Tx, a Account) {
+	audit.Record(ctx, tx, audit.Change{Action: "ledger_account.created", ResourceType: "ledger_account", ResourceID: a.ID, After: a.facts()})
+}
+
+// fits finds every fault of an account as it is to be, first in itself, then in its place in the chart. Before is what it was, if it was.
+func (a Account) fits(ctx context.Context, tx *db.Tx, before Account) error {
+	var faults fault.List
+	a.check(&faults)
+	var above Account
+	var missing error
+	if a.ParentID != "" && (a.ParentID != before.ParentID || a.Type != before.Type) {
+		if above, missing = find(ctx, tx, a.ParentID); missing != nil && fault.KindOf(missing) != fault.NotFound {
+			return missing
+		}
+		if missing == nil && a.Type.Valid() && above.Type != a.Type {
+			if a.ParentID != before.ParentID {
+				faults.Addf("parent_account_id", "must be an account of type %s: %s is of type %s", a.Type, above, above.Type)
+			} else {
+				faults.Addf("type", "must be %s, as that of its parent account %s", above.Type, above)
+			}
+		}
+	}
+	if a.ParentID != before.ParentID && before.ID != "" && missing == nil {
+		circle, err := below(ctx, tx, before.ID, a.ParentID)
+		if err != nil {
+			return err
+		}
+		if circle {
+			faults.Addf("parent_account_id", "must not be the account itself or one below it")
+		}
+	}
+	switch err := faults.Err(); {
+	case err != nil:
+		return err
+	case missing != nil:
+		return missing
+	case above.Archived() && !a.Archived():
+		return fault.Conflictf("the parent account %s is archived; unarchive it first", above)
+	}
+	return a.codeIsFree(ctx, tx)
+}
+
+func (a Account) check(faults *fault.List) {
+	checkText(faults, "name", a.Name, NameMax)
+	if strings.TrimSpace(a.Name) == "" {
+		faults.Addf("name", "must not be empty")
+	}
+	checkText(faults, "code", a.Code, CodeMax)
+	if a.Code != strings.TrimSpace(a.Code) {
+		faults.Addf("code", "must not begin or end with a space")
+	}
+	checkText(faults, "asset_type", a.AssetType, AssetTypeMax)
+	if !a.Type.Valid() {
+		faults.Addf("type", "must be Asset, Liability, Equity, Revenue or Expense")
+	}
+	if a.NormalBalance != Debit && a.NormalBalance != Credit {
+		faults.Addf("normal_balance", "must be debit or credit")
+	}
+}
+
+func checkText(faults *fault.List, field, text string, limit int) {
+	if utf8.RuneCountInString(text) > limit {
+		faults.Addf(field, "must have at most %d characters", limit)
+	}
+}
+
+func (a Account) codeIsFree(ctx context.Context, tx *db.Tx) error {
+	if a.Code == "" {
+		return nil
+	}
+	others, err := selectByCode(ctx, tx, a.Code)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.ID != a.ID {
+			return fault.Conflictf("the code %s belongs to the account %s (%s)", a.Code, other.Name, other.ID)
+		}
+	}
+	return nil
+}
+
+// below tells whether an account is another or stands somewhere below it.
+func below(ctx context.Context, tx *db.Tx, top, accountID string) (bool, error) {
+	chart, err := selectAll(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range subtree(chart, top) {
+		if a.ID == accountID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// subtree gives an account and all below it, each after what it stands below.
+func subtree(chart []Account, top string) []Account {
+	children := map[string][]Account{}
+	var out []Account
+	for _, a := range chart {
+		if a.ID == top {
+			out = append(out, a)
+			continue // were the chart circular, the top would come again
+		}
+		children[a.ParentID] = append(children[a.ParentID], a)
+	}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i].ID]...)
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package account
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// Create makes an account.
+func (s *Service) Create(ctx context.Context, p CreateParams) (a Account, err error) {
+	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return Create(ctx, tx, p) })
+}
+
+// Update changes an account. What changes nothing is not recorded.
+func (s *Service) Update(ctx context.Context, accountID string, p UpdateParams) (Account, error) {
+	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return Update(ctx, tx, accountID, p) })
+}
+
+// Archive puts an account away: it takes no new lines. Doing it twice is no error and changes nothing.
+func (s *Service) Archive(ctx context.Context, accountID string) (Account, error) {
+	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return archive(ctx, tx, accountID) })
+}
+
+// Unarchive takes an account up again. Doing it twice is no error and changes nothing.
+func (s *Service) Unarchive(ctx context.Context, accountID string) (Account, error) {
+	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return unarchive(ctx, tx, accountID) })
+}
+
+// Delete removes an account and all below it, if nothing anywhere refers to any of them.
+func (s *Service) Delete(ctx context.Context, accountID string) error {
+	_, err := s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) {
+		return Account{}, deleteTree(ctx, tx, accountID)
+	})
+	return err
+}
+
+func (s *Service) write(ctx context.Context, change func(context.Context, *db.Tx) (Account, error)) (a Account, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		a, err = change(ctx, tx)
+		return err
+	})
+	return a, err
+}
+
+// Get gives one account.
+func (s *Service) Get(ctx context.Context, accountID string) (a Account, err error) {
+	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		a, err = find(ctx, tx, accountID)
+		return err
+	})
+	return a, err
+}
+
+// Filter narrows a list; what is empty does not.
+type Filter struct {
+	Type     Type
+	Archived *bool
+	Postable *bool
+	ParentID string
+	Search   string // in code or name, in capitals or not
+}
+
+// List gives accounts by sequence number.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Account], error) {
+	number := func(a Account) []string { return []string{strconv.FormatInt(a.SequenceNumber, 10)} }
+	return page.List("ledger-accounts", f, p, number, func(after []string, limit int) (rows []Account, err error) {
+		above := int64(0)
+		if after != nil {
+			if above, err = strconv.ParseInt(after[0], 10, 64); err != nil {
+				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+			}
+		}
+		read := s.db.ReadOne
+		if f.ParentID != "" || f.Search != "" {
+			read = s.db.Read // more than one statement
+		}
+		err = read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = f.read(ctx, tx, above, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// searchChunk is how many accounts are read at a time while searching.
+const searchChunk = 100
+
+// read gives up to a number of accounts that match. Searching is done here and not by the databases, which differ in what a capital é is.
+func (f Filter) read(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Account, error) {
+	if f.ParentID != "" {
+		if _, err := find(ctx, tx, f.ParentID); err != nil {
+			return nil, err
+		}
+	}
+	if f.Search == "" {
+		return selectPage(ctx, tx, f, above, limit)
+	}
+	var found []Account
+	for {
+		chunk, err := selectPage(ctx, tx, f, above, searchChunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range chunk {
+			if above = a.SequenceNumber; f.matches(a) {
+				if found = append(found, a); len(found) == limit {
+					return found, nil
+				}
+			}
+		}
+		if len(chunk) < searchChunk {
+			return found, nil
+		}
+	}
+}
+
+func (f Filter) matches(a Account) bool {
+	wanted := strings.ToLower(f.Search)
+	return strings.Contains(strings.ToLower(a.Code), wanted) || strings.Contains(strings.ToLower(a.Name), wanted)
+}

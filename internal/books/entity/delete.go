@@ -1,0 +1,106 @@
+package entity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Delete removes a legal entity that nothing refers to, with the accounts other entities would owe it by.
+func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		e, err := Get(ctx, tx, legalEntityID)
+		if err != nil {
+			return err
+		}
+		uses, err := e.uses(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if len(uses) > 0 {
+			return fault.Conflictf("the legal entity is in use: %s", strings.Join(uses, "; "))
+		}
+		if err := account.DropEntity(ctx, tx, e.ID); err != nil {
+			return err
+		}
+		if err := remove(ctx, tx, e.ID); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "legal_entity.deleted", ResourceType: "legal_entity", ResourceID: e.ID, Before: e.facts()})
+		return nil
+	})
+}
+
+// use is how often something refers to a thing, and the number of the first journal entry that does, where it is one.
+type use struct {
+	Count int64  `db:"count"`
+	First *int64 `db:"first"`
+}
+
+func (u use) text(label string) string {
+	text := fmt.Sprintf("%s: %d", label, u.Count)
+	if u.Count == countMax {
+		text += " or more"
+	}
+	if u.First != nil {
+		text += fmt.Sprintf(" (such as JE-%d)", *u.First)
+	}
+	return text
+}
+
+// uses names everything that refers to the entity, or to the accounts by which the others owe it and are owed by it.
+func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	all, err := All(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 1 {
+		out = append(out, "it is the only one of the organization")
+	}
+	out = append(out, e.below(ctx, all)...)
+	for _, r := range referrers {
+		if r.count == "" {
+			continue
+		}
+		used, err := selectUse(ctx, tx, r.count, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		if used.Count > 0 {
+			out = append(out, used.text(r.label))
+		}
+	}
+	ofAccounts, err := account.UsesOfEntity(ctx, tx, e.ID)
+	if ofAccounts != "" {
+		out = append(out, ofAccounts)
+	}
+	return out, err
+}
+
+// below counts the entities whose parent this is, and names one that the actor may know of.
+func (e LegalEntity) below(ctx context.Context, all []LegalEntity) []string {
+	n, example := int64(0), ""
+	for _, other := range all {
+		if other.ParentID != e.ID {
+			continue
+		}
+		n++
+		if example == "" && actor.From(ctx).Sees(other.ID) {
+			example = " (such as " + other.Name + ")"
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("legal entities below it: %d%s", n, example)}
+}

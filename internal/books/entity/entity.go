@@ -1,0 +1,153 @@
+// Package entity holds legal entities: the companies of an organization, each with books in its own currency.
+package entity
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// LegalEntity is one company. An empty text stands for what is not given.
+type LegalEntity struct {
+	ID                   string
+	Name                 string
+	BaseCurrency         string
+	Country              string
+	ParentID             string
+	OwnershipPercent     *money.Decimal // what the parent holds of it
+	CostBasisMethod      string
+	CostBasisFrom        string // the first day of the election, YYYY-MM-DD; empty means from the beginning
+	CostBasisScope       string
+	Measurement          string
+	FiscalYearStartMonth int64
+	Framework            string
+	FeeTreatment         string
+	ShortDisposal        string
+	IntercompanyBasis    string
+	LoansOut             string
+	CreatedAt            time.Time
+	UpdatedAt            *time.Time
+}
+
+// How the cost of what is disposed of is found.
+const (
+	MethodFIFO            = "fifo"
+	MethodLIFO            = "lifo"
+	MethodHIFO            = "hifo"
+	MethodLOFO            = "lofo"
+	MethodWeightedAverage = "weighted_average"
+	MethodSpecificID      = "specific_id"
+)
+
+// Which holdings of an asset are one pool.
+const (
+	ScopeSource      = "source"
+	ScopeLegalEntity = "legal_entity"
+)
+
+// How assets are measured at the end of a period.
+const (
+	MeasuredAtCost       = "cost"
+	MeasuredImpaired     = "impairment"
+	MeasuredAtFairValue  = "fair_value"
+	monthsOfYear         = 12
+	fiscalYearStartMonth = 1
+)
+
+// Election is what an entity chose about cost basis, and from when. A later one holds from its first day on.
+type Election struct {
+	Method    string
+	Scope     string
+	From      string // YYYY-MM-DD; empty means from the beginning
+	CreatedAt time.Time
+}
+
+func (e LegalEntity) election(at time.Time) Election {
+	return Election{e.CostBasisMethod, e.CostBasisScope, e.CostBasisFrom, at}
+}
+
+// facts is what the audit and events say of a legal entity.
+func (e LegalEntity) facts() map[string]any {
+	return map[string]any{
+		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country), "parent_legal_entity_id": db.OrNull(e.ParentID),
+		"ownership_percent": decimalFact(e.OwnershipPercent), "cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(e.CostBasisFrom),
+		"cost_basis_scope": e.CostBasisScope, "measurement": e.Measurement, "fiscal_year_start_month": e.FiscalYearStartMonth,
+		"framework": e.Framework, "fee_treatment": e.FeeTreatment, "short_disposal": e.ShortDisposal, "intercompany_basis": e.IntercompanyBasis,
+		"loans_out": e.LoansOut,
+	}
+}
+
+func decimalFact(d *money.Decimal) *string {
+	if d == nil {
+		return nil
+	}
+	text := d.String()
+	return &text
+}
+
+// usual is an entity with what holds for one that says nothing else.
+func usual(name, currency string) LegalEntity {
+	return LegalEntity{
+		Name: name, BaseCurrency: currency, CostBasisMethod: MethodFIFO, CostBasisScope: ScopeSource, Measurement: MeasuredAtCost,
+		FiscalYearStartMonth: fiscalYearStartMonth, Framework: usualFramework(currency), FeeTreatment: FeesExpensed, ShortDisposal: ShortBlocked,
+		IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
+	}
+}
+
+// Create makes a legal entity with the usual settings. It is a building block.
+func Create(ctx context.Context, tx *db.Tx, name, currency string) (LegalEntity, error) {
+	if _, err := orgstate.Touch(ctx, tx); err != nil {
+		return LegalEntity{}, err
+	}
+	if !money.IsFiat(currency) {
+		return LegalEntity{}, fault.Invalidf("base_currency", mustBeCurrency)
+	}
+	return create(ctx, tx, usual(name, currency))
+}
+
+const mustBeCurrency = "must be an ISO 4217 currency such as USD"
+
+// create writes an entity that was checked. The head is taken.
+func create(ctx context.Context, tx *db.Tx, e LegalEntity) (LegalEntity, error) {
+	e.ID, e.CreatedAt = tx.NewID(id.LegalEntity), tx.Now()
+	if err := insert(ctx, tx, e); err != nil {
+		return e, err
+	}
+	if err := insertElection(ctx, tx, e.ID, 1, e.election(e.CreatedAt)); err != nil {
+		return e, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
+	return e, account.ForEntity(ctx, tx, e.ID, e.Name)
+}
+
+// Get finds a legal entity that the actor's key is for; any other is as missing as one that does not exist. It is a building block.
+func Get(ctx context.Context, tx *db.Tx, legalEntityID string) (LegalEntity, error) {
+	if !actor.From(ctx).Sees(legalEntityID) {
+		return LegalEntity{}, fault.Missing(noun)
+	}
+	return find(ctx, tx, legalEntityID)
+}
+
+// noun is what an entity is called where it is missing.
+const noun = "legal entity"
+
+// All lists every legal entity by id, also those the actor's key is not for. It is a building block.
+func All(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) { return selectAll(ctx, tx) }
+
+// Elections lists what an entity elected, the first one first. It is a building block.
+func Elections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]Election, error) {
+	return selectElections(ctx, tx, legalEntityID)
+}
+
+// AllElections gives what every legal entity elected, the first one first. It is a building block.
+func AllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, error) {
+	return selectAllElections(ctx, tx)
+}

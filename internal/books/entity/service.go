@@ -1,0 +1,164 @@
+package entity
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// Detail is an entity with all it ever elected.
+type Detail struct {
+	LegalEntity
+	History []Election // the first one first
+}
+
+func detailed(ctx context.Context, tx *db.Tx, e LegalEntity) (Detail, error) {
+	history, err := Elections(ctx, tx, e.ID)
+	return Detail{e, history}, err
+}
+
+// Get gives one legal entity.
+func (s *Service) Get(ctx context.Context, legalEntityID string) (d Detail, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		e, err := Get(ctx, tx, legalEntityID)
+		if err != nil {
+			return err
+		}
+		d, err = detailed(ctx, tx, e)
+		return err
+	})
+	return d, err
+}
+
+// List gives the legal entities the actor's key is for, in the order they were made.
+func (s *Service) List(ctx context.Context, p page.Request) (page.Page[LegalEntity], error) {
+	who := actor.From(ctx)
+	return page.List("legal-entities", nil, p, func(e LegalEntity) []string { return []string{e.ID} }, func(after []string, limit int) (rows []LegalEntity, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectPage(ctx, tx, who.LegalEntityIDs, above, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Create makes a legal entity.
+func (s *Service) Create(ctx context.Context, p CreateParams) (d Detail, err error) {
+	who := actor.From(ctx)
+	if len(who.LegalEntityIDs) > 0 {
+		return d, fault.Forbiddenf("a key limited to some legal entities cannot make another")
+	}
+	e, err := p.entity()
+	if err != nil {
+		return d, err
+	}
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		if err := checkParent(ctx, tx, e); err != nil {
+			return err
+		}
+		made, err := create(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		d, err = detailed(ctx, tx, made)
+		return err
+	})
+	return d, err
+}
+
+// Update changes a legal entity. What changes nothing writes nothing.
+func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdateParams) (d Detail, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		before, err := Get(ctx, tx, legalEntityID)
+		if err != nil {
+			return err
+		}
+		after, err := p.apply(before)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(before.facts(), after.facts()) {
+			if after, err = change(ctx, tx, before, after); err != nil {
+				return err
+			}
+		}
+		d, err = detailed(ctx, tx, after)
+		return err
+	})
+	return d, err
+}
+
+// change writes an entity that is not what it was.
+func change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
+	if before.ParentID != after.ParentID {
+		if err := checkParent(ctx, tx, after); err != nil {
+			return after, err
+		}
+	}
+	if err := checkFixed(ctx, tx, before, after); err != nil {
+		return after, err
+	}
+	now := tx.Now()
+	after.UpdatedAt = &now
+	if err := update(ctx, tx, after); err != nil {
+		return after, err
+	}
+	if before.elects(after) {
+		history, err := Elections(ctx, tx, after.ID)
+		if err != nil {
+			return after, err
+		}
+		if err := insertElection(ctx, tx, after.ID, int64(len(history))+1, after.election(now)); err != nil {
+			return after, err
+		}
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.updated", ResourceType: "legal_entity", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+	return after, nil
+}
+
+// checkParent finds the parent of an entity and refuses one that is below it.
+func checkParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
+	if e.ParentID == "" {
+		return nil
+	}
+	if _, err := Get(ctx, tx, e.ParentID); err != nil {
+		return err
+	}
+	all, err := All(ctx, tx)
+	if err != nil {
+		return err
+	}
+	parents := make(map[string]string, len(all))
+	for _, other := range all {
+		parents[other.ID] = other.ParentID
+	}
+	// The steps are counted so that a circle that is there already, elsewhere, does not hold this up for ever.
+	for above, steps := e.ParentID, 0; above != "" && steps <= len(all); above, steps = parents[above], steps+1 {
+		if above == e.ID {
+			return fault.Invalidf("parent_legal_entity_id", "must not be the legal entity itself or one below it")
+		}
+	}
+	return nil
+}

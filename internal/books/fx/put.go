@@ -1,0 +1,153 @@
+package fx
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Put stores rates, all or none, and gives them back in the order sent; one of a day that has one already replaces it. Faults are named rates[0].rate and so on.
+// It is a building block.
+func Put(ctx context.Context, tx *db.Tx, rates []Quotation) ([]Quotation, error) {
+	var faults fault.List
+	if check(&faults, rates); faults.Err() != nil {
+		return nil, faults.Err()
+	}
+	if _, err := orgstate.Lock(ctx, tx); err != nil { // two that replace the same rate must each see what they replace
+		return nil, err
+	}
+	out := make([]Quotation, len(rates))
+	for _, p := range pairsOf(rates) {
+		if err := p.put(ctx, tx, rates, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// check finds every fault of rates that are sent together.
+func check(faults *fault.List, rates []Quotation) {
+	seen := map[[3]string]int{}
+	for i, q := range rates {
+		at := fmt.Sprintf("rates[%d].", i)
+		q.check(faults, at)
+		key := [3]string{q.Base, q.Quote, q.Date}
+		if other, twice := seen[key]; twice {
+			faults.Addf(at+"date", "is that of rates[%d] too, for the same pair of currencies", other)
+		} else {
+			seen[key] = i
+		}
+	}
+}
+
+func (q Quotation) check(faults *fault.List, at string) {
+	checkCurrency(faults, at+"base_currency", q.Base)
+	checkCurrency(faults, at+"quote_currency", q.Quote)
+	if q.Base == q.Quote {
+		faults.Addf(at+"quote_currency", "must be another currency than base_currency")
+	}
+	checkDate(faults, at+"date", q.Date)
+	if q.Rate.Sign() <= 0 {
+		faults.Addf(at+"rate", "must be more than 0")
+	}
+	if utf8.RuneCountInString(q.Source) > SourceMax {
+		faults.Addf(at+"source", "must have at most %d characters", SourceMax)
+	}
+}
+
+func checkCurrency(faults *fault.List, field, code string) {
+	if !money.IsFiat(code) {
+		faults.Addf(field, "must be an ISO 4217 currency such as USD")
+	}
+}
+
+func checkDate(faults *fault.List, field, date string) {
+	if _, err := time.Parse(time.DateOnly, date); err != nil {
+		faults.Addf(field, "must be a date such as 2026-01-31")
+	}
+}
+
+// pair is the places of one pair of currencies among the rates sent.
+type pair struct {
+	base, quote string
+	places      []int
+}
+
+// pairsOf gathers rates by pair, in the order in which the pairs come.
+func pairsOf(rates []Quotation) []*pair {
+	var out []*pair
+	known := map[string]*pair{}
+	for i, q := range rates {
+		p := known[q.Base+q.Quote]
+		if p == nil {
+			p = &pair{base: q.Base, quote: q.Quote}
+			known[q.Base+q.Quote] = p
+			out = append(out, p)
+		}
+		p.places = append(p.places, i)
+	}
+	return out
+}
+
+// put stores the rates of one pair as one change. What is there already as it is sent stays as it is.
+func (p *pair) put(ctx context.Context, tx *db.Tx, rates, out []Quotation) error {
+	from, to := rates[p.places[0]].Date, rates[p.places[0]].Date
+	for _, i := range p.places {
+		from, to = min(from, rates[i].Date), max(to, rates[i].Date)
+	}
+	there, err := selectBetween(ctx, tx, p.base, p.quote, from, to)
+	if err != nil {
+		return err
+	}
+	stored := make(map[string]Quotation, len(there))
+	for _, q := range there {
+		stored[q.Date] = q
+	}
+	var before, after []Quotation
+	now := tx.Now()
+	for _, i := range p.places {
+		q, old := rates[i], stored[rates[i].Date]
+		q.Source = strings.TrimSpace(q.Source)
+		q.CreatedAt, q.UpdatedAt = now, nil
+		switch {
+		case old.Date == "":
+			after = append(after, q)
+		case old.Rate.Equal(q.Rate) && old.Source == q.Source:
+			q = old
+		default:
+			q.CreatedAt, q.UpdatedAt = old.CreatedAt, &now
+			before, after = append(before, old), append(after, q)
+		}
+		out[i] = q
+	}
+	if len(after) == 0 {
+		return nil
+	}
+	if err := upsert(ctx, tx, after); err != nil {
+		return err
+	}
+	audit.Record(ctx, tx, audit.Change{
+		Action: "fx_rate.stored", ResourceType: "fx_rate", ResourceID: p.base + "/" + p.quote, Before: p.facts(before), After: p.facts(after),
+	})
+	return nil
+}
+
+// facts is what the audit and events say of the rates of a pair.
+func (p *pair) facts(rates []Quotation) map[string]any {
+	if len(rates) == 0 {
+		return nil
+	}
+	list := make([]map[string]any, len(rates))
+	for i, q := range rates {
+		list[i] = map[string]any{"date": q.Date, "rate": q.Rate, "source": db.OrNull(q.Source)}
+	}
+	return map[string]any{"base_currency": p.base, "quote_currency": p.quote, "rates": list}
+}

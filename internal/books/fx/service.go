@@ -1,0 +1,96 @@
+package fx
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// Filter narrows a list; what is empty does not. The first and the last day are included.
+type Filter struct{ Base, Quote, From, To string }
+
+func (f Filter) check() error {
+	var faults fault.List
+	for _, c := range []struct {
+		field, value string
+		check        func(*fault.List, string, string)
+	}{{"base_currency", f.Base, checkCurrency}, {"quote_currency", f.Quote, checkCurrency}, {"start_date", f.From, checkDate}, {"end_date", f.To, checkDate}} {
+		if c.value != "" {
+			c.check(&faults, c.field, c.value)
+		}
+	}
+	return faults.Err()
+}
+
+// List gives rates, the newest day first.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Quotation], error) {
+	if err := f.check(); err != nil {
+		return page.Page[Quotation]{}, err
+	}
+	key := func(q Quotation) []string { return []string{q.Date, q.Base, q.Quote} }
+	return page.List("fx-rates", f, p, key, func(after []string, limit int) (rows []Quotation, err error) {
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectPage(ctx, tx, f, after, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// PutParams are a rate as it was written.
+type PutParams struct{ Base, Quote, Date, Rate, Source string }
+
+// Put stores up to RatesMax rates, all or none.
+func (s *Service) Put(ctx context.Context, params []PutParams) (out []Quotation, err error) {
+	rates, err := parse(params)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		out, err = Put(ctx, tx, rates)
+		return err
+	})
+	return out, err
+}
+
+func parse(params []PutParams) ([]Quotation, error) {
+	var faults fault.List
+	if n := len(params); n < 1 || n > RatesMax {
+		faults.Addf("rates", "must have 1 to %d items", RatesMax)
+		return nil, faults.Err()
+	}
+	rates := make([]Quotation, len(params))
+	for i, p := range params {
+		rate, err := money.Parse(p.Rate)
+		if err != nil {
+			faults.Addf(fmt.Sprintf("rates[%d].rate", i), "%s", err)
+			rate = money.FromInt(1) // is not blamed twice
+		}
+		rates[i] = Quotation{Base: p.Base, Quote: p.Quote, Date: p.Date, Rate: rate, Source: p.Source}
+	}
+	check(&faults, rates)
+	return rates, faults.Err()
+}
+
+// Check finds what must not be in an organization's rates.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = each(ctx, tx, func(q Quotation) error {
+		var faults fault.List
+		if q.check(&faults, ""); faults.Err() != nil {
+			out = append(out, fmt.Sprintf("fx rate %s/%s of %s: %v", q.Base, q.Quote, q.Date, faults.Err()))
+		}
+		return nil
+	})
+	return out, err
+}

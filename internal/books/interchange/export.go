@@ -1,0 +1,181 @@
+package interchange
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/notation"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db      *db.DB
+	journal *journal.Service
+}
+
+// NewService makes one.
+func NewService(d *db.DB, j *journal.Service) *Service { return &Service{d, j} }
+
+// ExportParams narrow what is written.
+type ExportParams struct {
+	LegalEntity   string // id or name; empty is all; an entry is written whole or not at all
+	WithoutDrafts bool
+	Progress      func(done, total int64) // is told how far it is
+}
+
+// Export writes an organization's chart, rates and journal, from one snapshot.
+func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer) error {
+	return s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		x, err := newExporter(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		if err := x.declare(ctx, tx, w); err != nil {
+			return err
+		}
+		total := int64(0)
+		tell := func(done int64) {
+			if p.Progress != nil && total > 0 {
+				p.Progress(done, total)
+			}
+		}
+		err = journal.Each(ctx, tx, func(e journal.Entry, last int64) error {
+			total = last
+			tell(e.Number)
+			if e.Status == journal.Draft && p.WithoutDrafts || !x.wants(e) {
+				return nil
+			}
+			return w.Entry(x.entry(e))
+		})
+		tell(total) // the last ones may be deleted
+		return err
+	})
+}
+
+type exporter struct {
+	only     string // id of the legal entity that is asked for
+	zone     *time.Location
+	entities map[string]entity.LegalEntity
+	labels   map[string]string
+	tags     map[string]tag.Tag
+	accounts []account.Account
+	paths    map[string][]string
+}
+
+func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, error) {
+	x := &exporter{entities: map[string]entity.LegalEntity{}, tags: map[string]tag.Tag{}}
+	entities, err := entity.All(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entities {
+		x.entities[e.ID] = e
+	}
+	if x.labels = labelsOf(entities); p.LegalEntity != "" {
+		if x.only, err = pick(entities, p.LegalEntity); err != nil {
+			return nil, err
+		}
+	}
+	if x.zone, err = period.Zone(ctx, tx); err != nil {
+		return nil, err
+	}
+	tags, err := tag.All(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tags {
+		x.tags[t.ID] = t
+	}
+	x.accounts, err = account.All(ctx, tx)
+	x.paths = pathsOf(x.accounts)
+	return x, err
+}
+
+// pick finds a legal entity by its id, or by its name if that is the name of one only.
+func pick(entities []entity.LegalEntity, wanted string) (string, error) {
+	var found, names []string
+	for _, e := range entities {
+		if e.ID == wanted {
+			return e.ID, nil
+		}
+		if e.Name == wanted {
+			found = append(found, e.ID)
+		}
+		names = append(names, e.Name)
+	}
+	switch len(found) {
+	case 0:
+		return "", fault.Conflictf("there is no legal entity %q; there is %s", wanted, strings.Join(names, ", "))
+	case 1:
+		return found[0], nil
+	}
+	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one, %s", len(found), wanted, strings.Join(found, " or "))
+}
+
+// declare writes the chart, in its order, and the rates.
+func (x *exporter) declare(ctx context.Context, tx *db.Tx, w *notation.Writer) error {
+	roles := rolesOf(x.labels)
+	for _, a := range x.accounts {
+		path := x.paths[a.ID]
+		if err := w.Account(&notation.Account{Path: path, Type: string(a.Type), Code: a.Code, ID: a.ID, Tags: factsOf(a, path, roles)}); err != nil {
+			return err
+		}
+	}
+	return fx.Each(ctx, tx, func(q fx.Quotation) error {
+		return w.Price(&notation.Price{Date: q.Date, Base: q.Base, Quote: q.Quote, Rate: q.Rate, Source: q.Source})
+	})
+}
+
+// wants tells whether an entry is asked for: it is when one of its lines is of the legal entity.
+func (x *exporter) wants(e journal.Entry) bool {
+	return x.only == "" || slices.ContainsFunc(e.Lines, func(l journal.Line) bool { return l.LegalEntityID == x.only })
+}
+
+func (x *exporter) entry(e journal.Entry) *notation.Entry {
+	out := &notation.Entry{
+		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, x.zone), Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
+		Memo: e.Memo, Entity: x.labels[e.LegalEntityID], Tags: x.marks(e.TagIDs), Classification: e.Classification, OriginatedBy: e.OriginatedBy,
+		Previous: e.PreviousID, Next: e.NextID,
+	}
+	if e.IntendedDate != nil {
+		out.Intended = clock.Format(*e.IntendedDate)
+	}
+	for _, l := range e.Lines {
+		out.Postings = append(out.Postings, x.posting(e, l))
+	}
+	return out
+}
+
+func (x *exporter) posting(e journal.Entry, l journal.Line) notation.Posting {
+	out := notation.Posting{
+		Account: x.paths[l.LedgerAccountID], Debit: l.Side == book.Debit, Amount: l.Amount, Currency: l.Currency, Memo: l.Memo, Tags: x.marks(l.TagIDs),
+	}
+	if l.LegalEntityID != e.LegalEntityID {
+		out.Entity = x.labels[l.LegalEntityID]
+	}
+	if own := x.entities[l.LegalEntityID].BaseCurrency; l.Base != nil && l.Currency != own {
+		out.Base, out.BaseCurrency = l.Base, own
+	}
+	return out
+}
+
+func (x *exporter) marks(ids []string) (out []notation.Tag) {
+	for _, id := range ids {
+		out = append(out, notation.Tag{Kind: string(x.tags[id].Kind), Name: x.tags[id].Name})
+	}
+	return out
+}

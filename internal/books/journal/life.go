@@ -1,0 +1,249 @@
+package journal
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// change runs a use case on an entry that exists, alone with the books.
+func (s *Service) change(ctx context.Context, entryID string, do func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error)) (g Guided, err error) {
+	who := actor.From(ctx)
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := s.books.Of(ctx, tx)
+		if err != nil {
+			return err
+		}
+		e, err := Find(ctx, tx, entryID)
+		if err != nil {
+			return err
+		}
+		c := &composer{b, who, tx.Now(), &review{}}
+		if e, err = do(ctx, tx, c, e); err != nil {
+			return err
+		}
+		g = guided(e, c.books)
+		return nil
+	})
+	return g, err
+}
+
+// record tells the audit what became of an entry.
+func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(), After: after.facts()})
+}
+
+// UpdateParams are the changes asked for; nil leaves a part as it is.
+type UpdateParams struct {
+	LegalEntityID  *string
+	AccountingDate *string
+	Memo           *string
+	TagIDs         *[]string
+	Lines          *[]LineParams
+}
+
+// over gives the description of an entry with the changes in it.
+func (p UpdateParams) over(e Entry) CreateParams {
+	out := e.params()
+	if p.LegalEntityID != nil {
+		out.LegalEntityID = *p.LegalEntityID
+		if p.Lines == nil { // lines that follow the entry go along
+			for i := range out.Lines {
+				if out.Lines[i].LegalEntityID == e.LegalEntityID {
+					out.Lines[i].LegalEntityID = ""
+				}
+			}
+		}
+	}
+	if p.AccountingDate != nil {
+		out.AccountingDate = *p.AccountingDate
+	}
+	if p.Memo != nil {
+		out.Memo = *p.Memo
+	}
+	if p.TagIDs != nil {
+		out.TagIDs = *p.TagIDs
+	}
+	if p.Lines != nil {
+		out.Lines = *p.Lines
+	}
+	return out
+}
+
+// params describes an entry as a request would.
+func (e Entry) params() CreateParams {
+	out := CreateParams{
+		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(instant), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
+		TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, Classification: e.Classification,
+		Lines: make([]LineParams, len(e.Lines)),
+	}
+	if e.IntendedDate != nil {
+		out.AccountingDate = e.IntendedDate.Format(instant)
+	}
+	for i, l := range e.Lines {
+		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs, nil, l.Unit, l.Quantity}
+		if l.Unit == l.Currency { // it follows from the currency, which may be changed
+			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
+		}
+	}
+	return out
+}
+
+// instant is RFC 3339 with as many digits as there are.
+const instant = "2006-01-02T15:04:05.999999999Z07:00"
+
+// redo composes an entry anew under the identity of another.
+func (c *composer) redo(ctx context.Context, tx *db.Tx, was Entry, p CreateParams) (Entry, error) {
+	e := c.compose(p)
+	if err := knownTags(ctx, tx, c.review, []Entry{e}, func(int) string { return "" }); err != nil {
+		return e, err
+	}
+	if err := c.err(); err != nil {
+		return e, err
+	}
+	e.ID, e.Number, e.CreatedAt, e.UpdatedAt, e.AutoEntity, e.Classification = was.ID, was.Number, was.CreatedAt, was.UpdatedAt, was.AutoEntity && e.LegalEntityID == was.LegalEntityID, was.Classification
+	for i := range e.Lines {
+		e.Lines[i].ID = tx.NewID(id.JournalLine)
+		if i < len(was.Lines) { // a line that stays where it is keeps its name
+			e.Lines[i].ID = was.Lines[i].ID
+		}
+	}
+	return e, nil
+}
+
+// Update edits a draft. What changes nothing writes nothing.
+func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
+	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+		if e.Status != Draft {
+			return e, fault.Conflictf("the entry %s is posted and does not change: correct it instead", e.SequenceNumber())
+		}
+		if p.Lines != nil || p.LegalEntityID != nil {
+			if err := s.subledger.Edited(ctx, tx, e); err != nil {
+				return e, err
+			}
+		}
+		after, err := c.redo(ctx, tx, e, p.over(e))
+		if err != nil || reflect.DeepEqual(e.facts(), after.facts()) {
+			return after, err
+		}
+		after.UpdatedAt = tx.Now()
+		record(ctx, tx, "journal_entry.updated", e, after)
+		return after, replace(ctx, tx, e, after)
+	})
+}
+
+// Delete takes a draft away. Its number stays used.
+func (s *Service) Delete(ctx context.Context, entryID string) error {
+	_, err := s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, _ *composer, e Entry) (Entry, error) {
+		if e.Status != Draft {
+			return e, fault.Conflictf("the entry %s is posted and stays: reverse it instead", e.SequenceNumber())
+		}
+		if err := s.subledger.Discarded(ctx, tx, e); err != nil {
+			return e, err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID, Before: e.facts()})
+		e.Status, e.UpdatedAt = deleted, tx.Now()
+		return e, bury(ctx, tx, e)
+	})
+	return err
+}
+
+// Post makes a draft part of the books. What has changed around it since is looked at again.
+func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
+	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+		if e.Status != Draft {
+			return e, fault.Conflictf("the entry %s is posted already", e.SequenceNumber())
+		}
+		return s.postDraft(ctx, tx, c, e)
+	})
+}
+
+func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+	c.stored = true
+	description := e.params()
+	lines, posted, err := s.subledger.Draw(ctx, tx, e)
+	if err != nil {
+		return e, err
+	}
+	if lines != nil {
+		description.Lines = lines
+	}
+	after, err := c.redo(ctx, tx, e, description)
+	if err != nil {
+		return e, err
+	}
+	if lines != nil { // they may be others than when it was drafted
+		if err := replace(ctx, tx, e, after); err != nil {
+			return e, err
+		}
+	}
+	if err := c.settle(ctx, tx, s, &after); err != nil {
+		return e, err
+	}
+	after.UpdatedAt = tx.Now()
+	pagesOf(tx).move(after, false)
+	record(ctx, tx, "journal_entry.posted", e, after)
+	if err := move(ctx, tx, after); err != nil || posted == nil {
+		return after, err
+	}
+	return after, posted(ctx, tx, after)
+}
+
+// settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
+func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
+	missing, err := c.post(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	if err := c.err(); err != nil || len(missing) == 0 {
+		return err
+	}
+	if err := makeFirst(ctx, tx, missing); err != nil {
+		return err
+	}
+	if c.books, err = s.books.Of(ctx, tx); err != nil {
+		return err
+	}
+	e.PeriodID = periodOf(c.books, e.AccountingDate)
+	return nil
+}
+
+// Unpost makes a posted entry a draft again, as long as nothing rests on it.
+func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
+	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
+		period, _ := c.books.PeriodByID(e.PeriodID)
+		switch {
+		case e.Status != Posted:
+			return e, fault.Conflictf("the entry %s is a draft already", e.SequenceNumber())
+		case e.PreviousID != "" || e.NextID != "":
+			return e, fault.Conflictf("the entry %s is part of a chain of corrections: reverse it instead", e.SequenceNumber())
+		case period.Key <= c.books.ClosedThrough(e.entities()...):
+			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", period.Key)
+		}
+		if err := c.movable(e); err != nil {
+			return e, err
+		}
+		pagesOf(tx).move(e, true)
+		after := e
+		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
+		if e.IntendedDate != nil { // a draft has the date it was meant for
+			after.AccountingDate, after.IntendedDate = *e.IntendedDate, nil
+			after.PeriodID = periodOf(c.books, after.AccountingDate)
+		}
+		after.Lines = make([]Line, len(e.Lines))
+		for i, l := range e.Lines {
+			after.Lines[i] = l
+			after.Lines[i].Base = nil
+		}
+		record(ctx, tx, "journal_entry.unposted", e, after)
+		if err := s.subledger.Undone(ctx, tx, e, after, false); err != nil {
+			return e, err
+		}
+		return after, move(ctx, tx, after)
+	})
+}

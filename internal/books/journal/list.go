@@ -1,0 +1,212 @@
+package journal
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// Filter narrows a list of entries; what is empty does not.
+type Filter struct {
+	LegalEntityIDs  []string
+	LedgerAccountID string
+	PeriodID        string
+	TagID           string
+	TransactionID   string
+	Status          Status
+	Span
+	Search string
+
+	limited []string // the legal entities the actor's key is for
+}
+
+// Span is from one accounting date to another, both included: instants, or dates where the organization is.
+type Span struct {
+	From, To string
+
+	period      period.Period // the span lies in it, if it has an id
+	first, last time.Time
+}
+
+// read finds the instants that bound a span.
+func (s *Span) read(loc *time.Location) error {
+	var faults fault.List
+	bound := func(field, text string, days int) (at time.Time) {
+		if text == "" {
+			return at
+		}
+		at, err := time.Parse(time.RFC3339, text)
+		if err == nil {
+			return at
+		}
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			faults.Addf(field, "must be an RFC 3339 time or a date such as 2026-01-31")
+			return at
+		}
+		at, _ = calendar.StartOfDay(day.AddDate(0, 0, days).Format(time.DateOnly), loc)
+		return at.Add(time.Duration(-days) * time.Millisecond) // the last instant of a day is just before the next
+	}
+	if s.first, s.last = bound("start_date", s.From, 0), bound("end_date", s.To, 1); !s.last.IsZero() && s.first.After(s.last) {
+		faults.Addf("start_date", "must not be after end_date")
+	}
+	return faults.Err()
+}
+
+// List gives entries, the latest accounting date first.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
+	who := actor.From(ctx)
+	f.limited = who.LegalEntityIDs
+	return page.List("journal-entries", f, p, func(g Guided) []string { return placeOf(g.AccountingDate, g.Number) }, func(after []string, limit int) (rows []Guided, err error) {
+		below, err := placeFrom(after)
+		if err != nil {
+			return nil, err
+		}
+		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			b, err := s.known(ctx, tx, &f)
+			if err != nil {
+				return err
+			}
+			entries, err := selectPage(ctx, tx, f, below, limit)
+			for _, e := range entries {
+				rows = append(rows, guided(e, b))
+			}
+			return err
+		})
+		return rows, err
+	})
+}
+
+// known reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing were booked. It gives the
+// books it looked in.
+func (s *Service) known(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
+	b, err := snapshot.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	who := actor.From(ctx)
+	for _, id := range f.LegalEntityIDs {
+		if _, there := b.Entities[id]; !there || !who.Sees(id) {
+			return nil, fault.Missing("legal entity")
+		}
+	}
+	if _, there := b.Accounts[f.LedgerAccountID]; f.LedgerAccountID != "" && !there {
+		return nil, fault.Missing("ledger account")
+	}
+	if f.PeriodID != "" {
+		var there bool
+		if f.period, there = b.PeriodByID(f.PeriodID); !there {
+			return nil, fault.Missing("accounting period")
+		}
+	}
+	if f.TransactionID != "" {
+		if err := s.subledger.FindTransaction(ctx, tx, f.TransactionID); err != nil {
+			return nil, err
+		}
+	}
+	if f.TagID != "" {
+		if _, err := tag.Get(ctx, tx, f.TagID); err != nil {
+			return nil, err
+		}
+	}
+	return b, f.read(b.Zone)
+}
+
+// place is where an entry stands in a list: by date, then by number.
+type place struct {
+	date   time.Time
+	number int64
+}
+
+func placeOf(date time.Time, number int64) []string {
+	return []string{clock.Format(date), strconv.FormatInt(number, 10)}
+}
+
+// placeFrom reads a cursor's key; none is the place before the first.
+func placeFrom(key []string) (*place, error) {
+	if key == nil {
+		return nil, nil
+	}
+	date, err := time.Parse(time.RFC3339, key[0])
+	if err != nil {
+		return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+	}
+	number, err := strconv.ParseInt(key[1], 10, 64)
+	if err != nil {
+		return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+	}
+	return &place{date, number}, nil
+}
+
+// AccountLine is a posted line with the entry it belongs to.
+type AccountLine struct {
+	Line
+	EntryID        string
+	Number         int64
+	Position       int64
+	AccountingDate time.Time
+	EntryMemo      string
+}
+
+// SequenceNumber is how people call the entry.
+func (l AccountLine) SequenceNumber() string { return "JE-" + strconv.FormatInt(l.Number, 10) }
+
+// LineFilter narrows an account's lines.
+type LineFilter struct {
+	LedgerAccountID string
+	LegalEntityIDs  []string
+	Span
+
+	limited []string
+}
+
+// Lines gives the posted lines of an account, the latest first.
+func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page.Page[AccountLine], error) {
+	who := actor.From(ctx)
+	f.limited = who.LegalEntityIDs
+	key := func(l AccountLine) []string {
+		return append(placeOf(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10))
+	}
+	return page.List("ledger-account-lines", f, p, key, func(after []string, limit int) (rows []AccountLine, err error) {
+		below, err := placeFrom(after)
+		if err != nil {
+			return nil, err
+		}
+		position := int64(0)
+		if after != nil {
+			if position, err = strconv.ParseInt(after[2], 10, 64); err != nil {
+				return nil, fault.Invalidf("cursor", "is not a cursor of this service")
+			}
+		}
+		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			known := Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs, Span: f.Span}
+			b, err := s.known(ctx, tx, &known)
+			if err != nil {
+				return err
+			}
+			f.Span = known.Span
+			rows, err = selectLines(ctx, tx, f, below, position, limit)
+			for i := range rows {
+				rows[i].BaseCurrency = b.Entities[rows[i].LegalEntityID].BaseCurrency
+			}
+			return err
+		})
+		return rows, err
+	})
+}
+
+// like makes a text a pattern that finds it anywhere.
+func like(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
+}

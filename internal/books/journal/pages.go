@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/books/balance"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// pages are what a transaction adds to the journal: new entries, links of chains, and what posted entries do to the totals. They are written at
+// its end, for all writes that share it at once, the totals folded so that a busy account is written once.
+type pages struct {
+	entries   []Entry
+	links     []Entry // entries of before that got a successor
+	movements []movement
+}
+
+// movement is an entry that comes into the totals, or leaves them.
+type movement struct {
+	period string
+	lines  []book.Line
+	units  balance.Units
+	leaves bool
+}
+
+type pagesKey struct{}
+
+// pagesOf gives a transaction's pages, ready for one more thing to be put on them and taken back.
+func pagesOf(tx *db.Tx) *pages {
+	p := tx.Shared(pagesKey{}, func() any { return &pages{} }).(*pages)
+	if len(p.entries)+len(p.links)+len(p.movements) == 0 {
+		tx.AtEnd(p.flush)
+	}
+	entries, links, movements := len(p.entries), len(p.links), len(p.movements)
+	tx.Undo(func() {
+		p.entries, p.links, p.movements = p.entries[:entries], p.links[:links], p.movements[:movements]
+	})
+	return p
+}
+
+// add puts a new entry into the journal, and hangs it behind the one before it in its chain.
+func (p *pages) add(e Entry, previous *Entry) {
+	p.entries = append(p.entries, e)
+	if e.Status == Posted {
+		p.move(e, false)
+	}
+	if previous == nil {
+		return
+	}
+	for i := range p.entries { // it may be as new as this one
+		if p.entries[i].ID == previous.ID {
+			p.entries[i].NextID = e.ID
+			return
+		}
+	}
+	p.links = append(p.links, *previous)
+}
+
+// move brings a posted entry into the totals, or takes it out.
+func (p *pages) move(e Entry, leaves bool) {
+	lines := e.book()
+	book.MustBalance(lines)
+	units := balance.Units{}
+	e.units(units, leaves)
+	p.movements = append(p.movements, movement{e.PeriodID, lines, units, leaves})
+}
+
+func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
+	all := *p
+	*p = pages{}
+	if err := insertEntries(ctx, tx, all.entries); err != nil {
+		return err
+	}
+	for _, e := range all.links {
+		if err := setNext(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	totals, left, units := book.Totals{}, book.Totals{}, balance.Units{}
+	for _, m := range all.movements {
+		units.Add(m.units)
+		if m.leaves {
+			totals.Remove(m.period, m.lines)
+			left.Remove(m.period, m.lines)
+		} else {
+			totals.Add(m.period, m.lines)
+		}
+	}
+	if err := balance.Add(ctx, tx, totals); err != nil {
+		return err
+	}
+	if err := balance.AddUnits(ctx, tx, units); err != nil {
+		return err
+	}
+	return balance.DropEmpty(ctx, tx, left.Keys())
+}
+
+// units adds what an entry brings to accounts of foreign money and of assets, or takes from them.
+func (e Entry) units(to balance.Units, leaves bool) {
+	for _, l := range e.Lines {
+		if l.Unit == "" || l.Quantity == nil || l.Base == nil {
+			continue
+		}
+		quantity, amount := *l.Quantity, *l.Base
+		if (l.Side == book.Credit) != leaves {
+			quantity, amount = quantity.Neg(), amount.Neg()
+		}
+		to.Put(balance.UnitKey{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Unit: l.Unit, Period: e.PeriodID}, quantity, amount)
+	}
+}

@@ -1,0 +1,121 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// open finds the month a posting on a date falls into: its own, or, when that is closed for one of the legal entities, the first one after it
+// that is open for all, at its beginning.
+func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.Time) {
+	month := c.month(at)
+	through := c.books.ClosedThrough(entities...)
+	if through == "" || month.Key() > through {
+		return month, at
+	}
+	last, err := calendar.ParseKey(through)
+	if err != nil {
+		panic(fmt.Sprintf("journal: a period's key is %q", through))
+	}
+	next := last.Next()
+	if next.Key() > c.month(c.now).Key() {
+		c.conflict("accounting_date", fmt.Sprintf("the period %s is closed, and there is no open period after it", month.Key()))
+	}
+	return next, next.Start(c.books.Zone)
+}
+
+// post makes a draft posted: its month, its amounts in each entity's currency, the moment. A month that has no row yet is given back: it must
+// be made first, and the entry posted again.
+func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []calendar.Month, err error) {
+	month, at := c.open(e.AccountingDate, e.entities())
+	if err := c.translate(ctx, tx, e, at); err != nil || !c.clear() {
+		return nil, err
+	}
+	if !at.Equal(e.AccountingDate) {
+		if e.IntendedDate == nil {
+			intended := e.AccountingDate
+			e.IntendedDate = &intended
+		}
+		e.AccountingDate = at
+	}
+	now := c.now
+	p, there := c.books.Period(month.Key())
+	e.Status, e.PostedAt, e.PeriodID = Posted, &now, p.ID
+	if !there {
+		missing = []calendar.Month{month}
+	}
+	return missing, nil
+}
+
+// makeFirst asks for months to be made.
+func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
+	return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := period.Ensure(ctx, tx, months...)
+		return err
+	})
+}
+
+// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that stand already, as those of a
+// reversal do, are what was booked.
+func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
+	own := func(entity string) string { return c.books.Entities[entity].BaseCurrency }
+	rates := map[[2]string]money.Decimal{}
+	var open []int
+	for i, l := range e.Lines {
+		if l.Base != nil {
+			continue
+		}
+		open = append(open, i)
+		if pair := [2]string{l.Currency, own(l.LegalEntityID)}; pair[0] != pair[1] {
+			rates[pair] = money.Decimal{}
+		}
+	}
+	day := calendar.DateOf(at, c.books.Zone)
+	for _, pair := range slices.SortedFunc(maps.Keys(rates), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		rate, there, err := fx.Rate(ctx, tx, pair[0], pair[1], day)
+		if err != nil {
+			return err
+		}
+		if !there {
+			c.conflict("lines", fmt.Sprintf("no rate from %s to %s is stored for %s: store it with POST /v1/fx-rates", pair[0], pair[1], day))
+		}
+		rates[pair] = rate
+	}
+	if !c.clear() {
+		return nil
+	}
+	lines := e.book()
+	picked := make([]book.Line, len(open))
+	for n, i := range open {
+		picked[n] = lines[i]
+	}
+	book.Translate(picked, own, func(from, to string) money.Decimal { return rates[[2]string{from, to}] })
+	for n, i := range open {
+		base := picked[n].Base
+		e.Lines[i].Base, lines[i].Base = &base, base
+	}
+	if len(open) < len(lines) {
+		c.balanced(lines)
+	}
+	return nil
+}
+
+// balanced checks amounts that stood already, which translation did not make balance.
+func (c *composer) balanced(lines []book.Line) {
+	for i := range lines {
+		lines[i].Amount, lines[i].Currency = lines[i].Base, c.books.Entities[lines[i].Entity].BaseCurrency
+	}
+	for _, d := range book.Differences(lines) {
+		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s", c.books.Entities[d.Entity].Name, d.Debits, d.Currency, d.Credits))
+	}
+}

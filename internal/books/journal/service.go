@@ -1,0 +1,345 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db        *db.DB
+	books     *snapshot.Cache
+	subledger Subledger
+}
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d, &snapshot.Cache{}, noSubledger{}} }
+
+// Guided is an entry with what may be done to it.
+type Guided struct {
+	Entry
+	Guidance Guidance
+}
+
+// guided looks at an entry in the light of the books. The month of a draft may have come into being after it.
+func guided(e Entry, b *snapshot.Books) Guided {
+	if e.Status == Draft {
+		e.PeriodID = periodOf(b, e.AccountingDate)
+	}
+	for i := range e.Lines {
+		e.Lines[i].BaseCurrency = b.Entities[e.Lines[i].LegalEntityID].BaseCurrency
+	}
+	return Guided{e, e.Guide(b)}
+}
+
+// Create makes an entry, as a draft or posted at once.
+func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
+	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" }, false)
+	if err != nil {
+		return Guided{}, err
+	}
+	return made[0], nil
+}
+
+// CreateBatch makes many entries, all or none. Dry gives what would be made and makes nothing.
+func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) ([]Guided, error) {
+	if n := len(ps); n < 1 || n > BatchMax {
+		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", BatchMax)
+	}
+	return s.create(ctx, ps, func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }, dry)
+}
+
+func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
+	err = s.db.WriteTogether(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		out = nil
+		entries, b, err := s.compose(ctx, tx, ps, at, dry)
+		if err != nil {
+			return err
+		}
+		h, err := orgstate.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		number := h.EntryNumber
+		for i := range entries {
+			number++
+			entries[i].christen(tx, number)
+			if !dry {
+				enter(ctx, tx, h, entries[i], nil)
+			}
+			out = append(out, guided(entries[i], b))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Enter makes entries in a transaction that is under way, all or none, in the order given: one that follows another in a chain comes after it.
+// It is a building block.
+func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
+	entries, _, err := s.compose(ctx, tx, ps, at, false)
+	if err != nil {
+		return nil, err
+	}
+	h, err := orgstate.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]Entry{}
+	for i := range entries {
+		entries[i].christen(tx, h.EntryNumber+1)
+		previous, err := follow(ctx, tx, entries[i], made)
+		if err != nil {
+			return nil, err
+		}
+		enter(ctx, tx, h, entries[i], previous)
+		made[entries[i].ID] = entries[i]
+	}
+	return entries, nil
+}
+
+// EnterGuided is Enter, and says what may be done to each entry.
+func (s *Service) EnterGuided(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
+	entries, err := s.Enter(ctx, tx, ps, at)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.books.Of(ctx, tx)
+	out := make([]Guided, len(entries))
+	for i, e := range entries {
+		out[i] = guided(e, b)
+	}
+	return out, err
+}
+
+// Look gives entries as they would be made, and makes nothing. It is a building block.
+func (s *Service) Look(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
+	entries, b, err := s.compose(ctx, tx, ps, at, true)
+	if err != nil {
+		return nil, err
+	}
+	h, err := orgstate.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Guided, len(entries))
+	for i := range entries {
+		entries[i].christen(tx, h.EntryNumber+int64(i)+1)
+		out[i] = guided(entries[i], b)
+	}
+	return out, nil
+}
+
+// follow gives the entry before one in its chain, with the one behind it, and tells the audit that it was reversed.
+func follow(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*Entry, error) {
+	if e.PreviousID == "" {
+		return nil, nil
+	}
+	before, there := made[e.PreviousID]
+	if !there {
+		var err error
+		if before, err = Find(ctx, tx, e.PreviousID); err != nil {
+			return nil, err
+		}
+	}
+	after := before
+	after.NextID, after.UpdatedAt = e.ID, tx.Now()
+	if e.OriginatedBy == ByReversal {
+		record(ctx, tx, "journal_entry.reversed", before, after)
+	}
+	return &after, nil
+}
+
+// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The months they need are made
+// first, all at once, unless it is only a try.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry, *snapshot.Books, error) {
+	b, err := s.books.Of(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &review{}
+	entries := make([]Entry, len(ps))
+	var wanting []calendar.Month
+	for i, p := range ps {
+		c := &composer{b, actor.From(ctx), tx.Now(), &review{at: at(i)}}
+		entries[i] = c.compose(p)
+		if p.Status == Posted && c.clear() {
+			months, err := c.post(ctx, tx, &entries[i])
+			if err != nil {
+				return nil, nil, err
+			}
+			wanting = append(wanting, months...)
+		}
+		all.add(c.review)
+	}
+	if err := knownTags(ctx, tx, all, entries, at); err != nil {
+		return nil, nil, err
+	}
+	if err := all.err(); err != nil || len(wanting) == 0 || dry {
+		return entries, b, err
+	}
+	if err := makeFirst(ctx, tx, wanting); err != nil {
+		return nil, nil, err
+	}
+	b, err = s.books.Of(ctx, tx)
+	for i := range entries {
+		if err == nil {
+			entries[i].PeriodID = periodOf(b, entries[i].AccountingDate)
+		}
+	}
+	return entries, b, err
+}
+
+// christen gives a composed entry its number and all other names.
+func (e *Entry) christen(tx *db.Tx, number int64) {
+	if e.ID == "" {
+		e.ID = tx.NewID(id.JournalEntry)
+	}
+	e.Number, e.CreatedAt, e.UpdatedAt = number, tx.Now(), tx.Now()
+	for i := range e.Lines {
+		e.Lines[i].ID = tx.NewID(id.JournalLine)
+	}
+}
+
+// enter puts an entry that has the next number into the journal, behind the one before it in its chain.
+func enter(ctx context.Context, tx *db.Tx, h *orgstate.Head, e Entry, previous *Entry) {
+	h.EntryNumber = e.Number
+	pagesOf(tx).add(e, previous)
+	action := "journal_entry.created"
+	if e.Status == Posted {
+		action = "journal_entry.posted"
+	}
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts()})
+}
+
+// knownTags looks all tags up at once.
+func knownTags(ctx context.Context, tx *db.Tx, all *review, entries []Entry, at func(int) string) error {
+	var asked []string
+	for _, e := range entries {
+		asked = append(asked, e.tags()...)
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	known, err := tag.Known(ctx, tx, asked)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		r := &review{at: at(i)}
+		missTags(r, "", e.TagIDs, known)
+		for n, l := range e.Lines {
+			missTags(r, fmt.Sprintf("lines[%d].", n), l.TagIDs, known)
+		}
+		all.add(r)
+	}
+	return nil
+}
+
+func missTags(r *review, at string, ids, known []string) {
+	for i, tagID := range ids {
+		if !slices.Contains(known, tagID) {
+			r.miss("tag", fmt.Sprintf("%stag_ids[%d]", at, i))
+		}
+	}
+}
+
+// Get gives one entry.
+func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		g, _, err = Show(ctx, tx, entryID)
+		return err
+	})
+	return g, err
+}
+
+// Show gives one entry with what may be done to it, and the books that was seen in. It is a building block.
+func Show(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapshot.Books, error) {
+	e, err := Find(ctx, tx, entryID)
+	if err != nil {
+		return Guided{}, nil, err
+	}
+	b, err := snapshot.Read(ctx, tx)
+	if err != nil {
+		return Guided{}, nil, err
+	}
+	return guided(e, b), b, nil
+}
+
+// Find gives an entry with its lines, if the actor may see it. It is a building block.
+func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+	e, err := selectEntry(ctx, tx, entryID)
+	if err != nil {
+		return e, err
+	}
+	who := actor.From(ctx)
+	for _, legalEntityID := range e.entities() {
+		if !who.Sees(legalEntityID) {
+			return Entry{}, fault.Missing(noun)
+		}
+	}
+	return e, nil
+}
+
+const noun = "journal entry"
+
+// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
+	h, err := orgstate.Read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for next := int64(1); ; {
+		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			next = r.Entry.Number + 1
+			if r.Entry.Status == deleted {
+				continue
+			}
+			if err := do(r.Entry, h.EntryNumber); err != nil {
+				return err
+			}
+		}
+		if len(rows) < checkChunk {
+			return nil
+		}
+	}
+}
+
+// Link is what a chain needs to know of an entry.
+type Link struct {
+	ID           string
+	Number       int64
+	Status       Status
+	OriginatedBy string
+	NextID       string
+}
+
+// Takes tells whether an entry that something made may come next in the chain: after an original its reversal, after that its replacement.
+func (l Link) Takes(originatedBy string) bool {
+	return l.Status == Posted && l.NextID == "" && (originatedBy == ByReversal) != (l.OriginatedBy == ByReversal)
+}
+
+// Known finds those of some entries that are here, deleted ones too. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) (map[string]Link, error) {
+	links, err := selectLinks(ctx, tx, ids)
+	out := make(map[string]Link, len(links))
+	for _, l := range links {
+		out[l.ID] = l
+	}
+	return out, err
+}

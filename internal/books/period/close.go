@@ -1,0 +1,246 @@
+package period
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Position is an account in a period, in the legal entity's currency. Balances are debits less credits.
+type Position struct {
+	LedgerAccountID string
+	Opening         money.Decimal
+	Debits          money.Decimal
+	Credits         money.Decimal
+	Closing         money.Decimal
+}
+
+func (p Position) equal(o Position) bool {
+	return p.LedgerAccountID == o.LedgerAccountID && p.Opening.Equal(o.Opening) && p.Debits.Equal(o.Debits) && p.Credits.Equal(o.Credits) && p.Closing.Equal(o.Closing)
+}
+
+// differing lists the accounts on which two accounts of the same movements disagree, in order.
+func differing(a, b map[string]movement) (ids []string) {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if !a[id].debits.Equal(b[id].debits) || !a[id].credits.Equal(b[id].credits) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Close closes a period for one legal entity or, if none is named, for all that the actor sees and it is open for. What stood in it is frozen.
+func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
+	return s.close(ctx, periodID, legalEntityID, "")
+}
+
+// CloseDespite closes a period as Close does, though something stands in the way that may be overridden. The reason is kept with the close.
+func (s *Service) CloseDespite(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
+	reason, err := checkReason("override_reason", reason)
+	if err != nil {
+		return State{}, err
+	}
+	return s.close(ctx, periodID, legalEntityID, reason)
+}
+
+func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string) (State, error) {
+	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
+		x, err := s.examine(ctx, tx, p, o)
+		if err != nil {
+			return err
+		}
+		if override != "" {
+			x.overrule()
+		}
+		if err := x.refusal(); err != nil {
+			return err
+		}
+		closings, err := x.freeze(ctx, tx, override)
+		if err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID, Before: p.facts(openFacts(closings)), After: p.facts(closings)})
+		return nil
+	})
+}
+
+// change runs a use case on a period, alone with the books, and gives the period as it is then.
+func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period, outlook) error) (state State, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		h, err := orgstate.Touch(ctx, tx)
+		if err != nil {
+			return err
+		}
+		p, err := selectOne(ctx, tx, periodID)
+		if err != nil {
+			return err
+		}
+		o, err := look(ctx, tx, legalEntityID)
+		if err != nil {
+			return err
+		}
+		if err := do(ctx, tx, p, o); err != nil {
+			return err
+		}
+		state, err = stateOf(ctx, tx, p)
+		state.Guidance.Version = strconv.FormatInt(h.BooksVersion, 10) // which is written at the end
+		return err
+	})
+	return state, err
+}
+
+// reasonsMax bounds how many reasons a refusal gives in its sentence; its fields have them all.
+const reasonsMax = 5
+
+// refusal names every check that failed.
+func (x *examination) refusal() error {
+	names := map[string]string{}
+	if len(x.entities) > 1 {
+		for _, e := range x.entities {
+			names[e.ID] = e.Name + ": "
+		}
+	}
+	var fields []fault.Field
+	var reasons []string
+	for _, v := range failing(x.verdicts) {
+		reason := names[v.LegalEntityID] + v.Message
+		fields, reasons = append(fields, fault.Field{Name: v.Code, Message: reason}), append(reasons, reason)
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	if more := len(reasons) - reasonsMax; more > 0 {
+		reasons = append(reasons[:reasonsMax], fmt.Sprintf("and %d more reasons", more))
+	}
+	return fault.ConflictAt(fields, "the period %s cannot be closed: %s", x.period.Key, strings.Join(reasons, "; "))
+}
+
+// freeze writes down what stands in the period now.
+func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([]Closing, error) {
+	var closings []Closing
+	var frozen []frozenRow
+	for _, e := range x.entities {
+		d := x.digests[e.ID]
+		c := Closing{
+			ID: tx.NewID(id.PeriodClosing), PeriodID: x.period.ID, LegalEntityID: e.ID, ClosedAt: tx.Now(), ClosedBy: actor.From(ctx).UserID,
+			EntryCount: d.entries, Hash: d.sum(), OverrideReason: override,
+		}
+		closings = append(closings, c)
+		for _, at := range x.positions[e.ID] {
+			frozen = append(frozen, frozenRow{c.ID, at.LedgerAccountID, at.Opening, at.Debits, at.Credits, at.Closing})
+		}
+	}
+	if err := insertClosings(ctx, tx, closings); err != nil {
+		return nil, err
+	}
+	return closings, insertFrozen(ctx, tx, frozen)
+}
+
+// ReasonMax bounds why a period is reopened, or closed despite something.
+const ReasonMax = 500
+
+// ReopenParams say for which legal entity, empty for all that the actor sees and it is closed for, and why.
+type ReopenParams struct {
+	LegalEntityID string
+	Reason        string
+}
+
+// Reopen opens a period again. What was frozen is kept as history.
+func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (State, error) {
+	reason, err := checkReason("reason", p.Reason)
+	if err != nil {
+		return State{}, err
+	}
+	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
+		_, closed := o.split(p)
+		if err := o.reopenable(p, closed); err != nil {
+			return err
+		}
+		before, err := selectClosings(ctx, tx, []string{p.ID}, idsOf(closed), true)
+		if err != nil {
+			return err
+		}
+		now, after := tx.Now(), slices.Clone(before)
+		for i := range after {
+			after[i].ReopenedAt, after[i].ReopenedBy, after[i].ReopenReason = &now, actor.From(ctx).UserID, reason
+			if err := updateReopened(ctx, tx, after[i]); err != nil {
+				return err
+			}
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.reopened", ResourceType: "accounting_period", ResourceID: p.ID, Before: p.facts(before), After: p.facts(after)})
+		return nil
+	})
+}
+
+// checkReason gives a reason without blanks around it.
+func checkReason(field, reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
+		return "", fault.Invalidf(field, "must have 1 to %d characters that are not blank", ReasonMax)
+	}
+	return reason, nil
+}
+
+// reopenable refuses to open a month that a later closed one rests on.
+func (o outlook) reopenable(p Period, closed []entity.LegalEntity) error {
+	if len(closed) == 0 {
+		return fault.Conflictf("the period %s is not closed", p.Key)
+	}
+	var reasons []string
+	for _, e := range closed {
+		if through := o.through[e.ID]; through != p.Key {
+			reasons = append(reasons, fmt.Sprintf("%s is closed for %s", through, e.Name))
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, few(reasons, len(reasons)))
+}
+
+// facts is what the audit and events say of a period and some of its closings.
+func (p Period) facts(closings []Closing) map[string]any {
+	entities := make([]map[string]any, len(closings))
+	for i, c := range closings {
+		entities[i] = c.facts()
+	}
+	return map[string]any{"id": p.ID, "key": p.Key, "start_date_utc": p.Start, "end_date_utc": p.End, "legal_entities": entities}
+}
+
+func (c Closing) facts() map[string]any {
+	if c.ID == "" {
+		return map[string]any{"legal_entity_id": c.LegalEntityID, "status": StatusOpen}
+	}
+	out := map[string]any{
+		"legal_entity_id": c.LegalEntityID, "status": StatusClosed, "period_closing_id": c.ID, "closed_at": c.ClosedAt, "closed_by": db.OrNull(c.ClosedBy),
+		"entry_count": c.EntryCount, "hash": c.Hash, "override_reason": db.OrNull(c.OverrideReason),
+	}
+	if c.ReopenedAt != nil {
+		out["status"], out["reopened_at"], out["reopened_by"], out["reason"] = StatusOpen, c.ReopenedAt, db.OrNull(c.ReopenedBy), c.ReopenReason
+	}
+	return out
+}
+
+// openFacts is how the legal entities stood before these closings.
+func openFacts(closings []Closing) []Closing {
+	out := make([]Closing, len(closings))
+	for i, c := range closings {
+		out[i].LegalEntityID = c.LegalEntityID
+	}
+	return out
+}

@@ -1,0 +1,314 @@
+package period
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// Readiness is what stands between a period and its close.
+type Readiness struct {
+	Period Period
+	Checks []Verdict
+}
+
+// Ready tells that nothing does.
+func (r Readiness) Ready() bool { return len(failing(r.Checks)) == 0 }
+
+// Verdict is the outcome of one check, for one legal entity unless it is empty.
+type Verdict struct {
+	Code          string
+	Outcome       Outcome
+	LegalEntityID string
+	Count         int64
+	Message       string
+	SampleIDs     []string // a few of what was counted
+	Overridable   bool     // The period may be closed all the same, for a reason.
+}
+
+// Inspector looks at something that may stand between a period and its close, and gives a verdict for each of some legal entities.
+type Inspector func(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalEntity) ([]Verdict, error)
+
+// Judge gives the outcome of a check: it passes when nothing was counted.
+func Judge(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) Verdict {
+	v := Verdict{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
+	if count > 0 {
+		v.Outcome, v.Message = Fail, failed
+	}
+	if v.SampleIDs == nil {
+		v.SampleIDs = []string{}
+	}
+	return v
+}
+
+// Outcome is how a check ended.
+type Outcome string
+
+// The outcomes: what fails prevents the close.
+const (
+	Pass Outcome = "pass"
+	Warn Outcome = "warn"
+	Fail Outcome = "fail"
+)
+
+// The checks.
+const (
+	CodeAlreadyClosed     = "already_closed"
+	CodeNotOver           = "period_not_over"
+	CodePreviousOpen      = "previous_period_open"
+	CodeDrafts            = "drafts"
+	CodeSuspense          = "suspense_balance"
+	CodeClearing          = "clearing_balance"
+	CodeInTransit         = "lots_in_transit"
+	CodeUnbalancedPeriod  = "unbalanced_period"
+	CodeBalancesDiffer    = "balances_differ"
+	CodeUnbalancedEntries = "unbalanced_entries"
+)
+
+// samplesMax is how many of what was counted are named.
+const samplesMax = 5
+
+// Readiness runs the checks that a close would, and changes nothing.
+func (s *Service) Readiness(ctx context.Context, periodID, legalEntityID string) (r Readiness, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if r.Period, err = selectOne(ctx, tx, periodID); err != nil {
+			return err
+		}
+		o, err := look(ctx, tx, legalEntityID)
+		if err != nil {
+			return err
+		}
+		x, err := s.examine(ctx, tx, r.Period, o)
+		if err != nil {
+			return err
+		}
+		r.Checks = x.verdicts
+		return nil
+	})
+	return r, err
+}
+
+func failing(verdicts []Verdict) (out []Verdict) {
+	for _, v := range verdicts {
+		if v.Outcome == Fail {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// examination is a period looked at for the legal entities it is open for.
+type examination struct {
+	period    Period
+	entities  []entity.LegalEntity
+	positions map[string][]Position // by legal entity
+	parked    map[string][]parked   // by legal entity
+	digests   map[string]*digest    // by legal entity
+	verdicts  []Verdict
+}
+
+// verdict adds the outcome of a check.
+func (x *examination) verdict(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) {
+	x.verdicts = append(x.verdicts, Judge(e, code, count, samples, passed, failed))
+}
+
+// overrule lets what may be overridden stand in the way no more.
+func (x *examination) overrule() {
+	for i, v := range x.verdicts {
+		if v.Outcome == Fail && v.Overridable {
+			x.verdicts[i].Outcome = Warn
+		}
+	}
+}
+
+// examine runs every check there is.
+func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination, error) {
+	open, closed := o.split(p)
+	x := &examination{period: p, entities: open}
+	if len(open) == 0 {
+		x.verdict(entity.LegalEntity{}, CodeAlreadyClosed, max(1, int64(len(closed))), idsOf(closed[:min(samplesMax, len(closed))]), "", "the period is closed already")
+		return x, nil
+	}
+	notOver := int64(0)
+	if !p.over(tx.Now()) {
+		notOver = 1
+	}
+	x.verdict(entity.LegalEntity{}, CodeNotOver, notOver, nil, "the period is over", "the period is not over: it can be closed after "+p.lastDay())
+	for _, check := range []func(context.Context, *db.Tx, outlook) error{x.order, x.drafts, x.balances} {
+		if err := check(ctx, tx, o); err != nil {
+			return nil, err
+		}
+	}
+	for _, inspect := range s.inspectors {
+		verdicts, err := inspect(ctx, tx, p, open)
+		if err != nil {
+			return nil, err
+		}
+		x.verdicts = append(x.verdicts, verdicts...)
+	}
+	return x, nil
+}
+
+// order checks that every earlier period is closed.
+func (x *examination) order(ctx context.Context, tx *db.Tx, o outlook) error {
+	periods, err := selectAll(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, e := range x.entities {
+		var ids, keys []string
+		for _, p := range periods {
+			if p.Key < x.period.Key && !o.closed(p, e) {
+				ids, keys = append(ids, p.ID), append(keys, p.Key)
+			}
+		}
+		x.verdict(e, CodePreviousOpen, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every earlier period is closed", "earlier periods are open and must be closed first: "+few(keys, len(keys)))
+	}
+	return nil
+}
+
+// few names the first of many.
+func few(names []string, of int) string {
+	shown := names[:min(samplesMax, len(names))]
+	text := strings.Join(shown, ", ")
+	if more := of - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// drafts checks that none is dated in the period.
+func (x *examination) drafts(ctx context.Context, tx *db.Tx, _ outlook) error {
+	counts, err := countDrafts(ctx, tx, x.period, idsOf(x.entities))
+	if err != nil {
+		return err
+	}
+	for _, e := range x.entities {
+		var sample []named
+		if counts[e.ID] > 0 {
+			if sample, err = selectDrafts(ctx, tx, x.period, e.ID, samplesMax); err != nil {
+				return err
+			}
+		}
+		ids, numbers := namesOf(sample)
+		x.verdict(e, CodeDrafts, counts[e.ID], ids, "no draft is dated in the period", "drafts are dated in the period, post or delete them: "+few(numbers, int(counts[e.ID])))
+	}
+	return nil
+}
+
+func namesOf(entries []named) (ids, numbers []string) {
+	for _, e := range entries {
+		ids, numbers = append(ids, e.ID), append(numbers, fmt.Sprint("JE-", e.Number))
+	}
+	return ids, numbers
+}
+
+// balances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each entry balances by itself.
+func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error {
+	accounts, err := account.All(ctx, tx)
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]account.Account, len(accounts))
+	for _, a := range accounts {
+		byID[a.ID] = a
+	}
+	if x.positions, err = selectPositions(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+		return err
+	}
+	if x.parked, err = selectParked(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+		return err
+	}
+	if x.digests, err = digests(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+		return err
+	}
+	for _, e := range x.entities {
+		x.uncleared(e, byID)
+		x.balanced(e)
+		x.restated(e, byID)
+		ids, numbers := namesOf(x.digests[e.ID].unbalanced)
+		x.verdict(e, CodeUnbalancedEntries, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every entry balances", "entries do not balance: "+few(numbers, len(numbers)))
+	}
+	return nil
+}
+
+// uncleared checks that nothing is left on the accounts that things only pass through. Lots that are parked there are on their way, which is no
+// fault: they are listed.
+func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]account.Account) {
+	var ids, texts [3][]string // clearing, suspense, on the way
+	waits := map[string]money.Decimal{}
+	for _, w := range x.parked[e.ID] {
+		waits[w.LedgerAccountID] = waits[w.LedgerAccountID].Add(w.Basis)
+	}
+	for _, w := range x.parked[e.ID] {
+		if a := accounts[w.LedgerAccountID]; a.Clearing && x.closing(e, a.ID).Equal(waits[a.ID]) {
+			ids[2], texts[2] = append(ids[2], a.ID), append(texts[2], fmt.Sprintf("%s %s on %s", w.Quantity, w.AssetType, a))
+		}
+	}
+	for _, at := range x.positions[e.ID] {
+		a := accounts[at.LedgerAccountID]
+		if at.Closing.IsZero() || !a.Clearing && a.Role != account.RoleSuspense {
+			continue
+		}
+		sort := 0
+		if a.Role == account.RoleSuspense {
+			sort = 1
+		} else if at.Closing.Equal(waits[a.ID]) {
+			continue
+		}
+		ids[sort], texts[sort] = append(ids[sort], a.ID), append(texts[sort], fmt.Sprintf("%s %s %s", a, at.Closing.Fixed(e.BaseCurrency), e.BaseCurrency))
+	}
+	x.verdict(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense", "something is in suspense: "+few(texts[1], len(texts[1])))
+	x.verdict(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero", "clearing accounts are not at zero: "+few(texts[0], len(texts[0])))
+	if n := len(ids[2]); n > 0 {
+		v := Judge(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+few(texts[2], n))
+		v.Outcome = Warn
+		x.verdicts = append(x.verdicts, v)
+	}
+}
+
+// closing is what stands on an account at the end.
+func (x *examination) closing(e entity.LegalEntity, accountID string) money.Decimal {
+	for _, at := range x.positions[e.ID] {
+		if at.LedgerAccountID == accountID {
+			return at.Closing
+		}
+	}
+	return money.Decimal{}
+}
+
+// balanced checks that debits and credits are equal, in the period and before it.
+func (x *examination) balanced(e entity.LegalEntity) {
+	var opening, during money.Decimal
+	for _, at := range x.positions[e.ID] {
+		opening, during = opening.Add(at.Opening), during.Add(at.Debits).Sub(at.Credits)
+	}
+	wrong := int64(0)
+	for _, difference := range []money.Decimal{opening, during} {
+		if !difference.IsZero() {
+			wrong++
+		}
+	}
+	x.verdict(e, CodeUnbalancedPeriod, wrong, nil, "debits and credits are equal",
+		fmt.Sprintf("debits exceed credits by %s in the period and by %s before it", during.Fixed(e.BaseCurrency), opening.Fixed(e.BaseCurrency)))
+}
+
+// restated checks that the totals are the sums of the lines.
+func (x *examination) restated(e entity.LegalEntity, accounts map[string]account.Account) {
+	stated := map[string]movement{}
+	for _, at := range x.positions[e.ID] {
+		stated[at.LedgerAccountID] = movement{at.Debits, at.Credits}
+	}
+	ids := differing(stated, x.digests[e.ID].moved)
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, accounts[id].String())
+	}
+	x.verdict(e, CodeBalancesDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the totals are the sums of the lines", "totals differ from the sums of their lines: "+few(texts, len(texts)))
+}

@@ -1,0 +1,151 @@
+package period
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db         *db.DB
+	inspectors []Inspector
+}
+
+// NewService makes one. The inspectors look at what periods know nothing of.
+func NewService(d *db.DB, inspectors ...Inspector) *Service { return &Service{d, inspectors} }
+
+// Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and take in every period they touch.
+type Filter struct {
+	Status        Status
+	LegalEntityID string
+	From, To      string
+}
+
+// List gives periods, the latest first.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[State], error) {
+	latest := func(s State) []string { return []string{s.Key} }
+	return page.List("accounting-periods", f, p, latest, func(after []string, limit int) (states []State, err error) {
+		below := "~" // sorts after every key
+		if after != nil {
+			below = after[0]
+		}
+		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			r, err := f.span(ctx, tx)
+			if err != nil {
+				return err
+			}
+			o, err := look(ctx, tx, f.LegalEntityID)
+			if err != nil {
+				return err
+			}
+			r.below = below
+			f.Status.narrow(&r, o)
+			periods, err := selectSpan(ctx, tx, r, limit)
+			if err != nil {
+				return err
+			}
+			states, err = o.states(ctx, tx, periods)
+			return err
+		})
+		return states, err
+	})
+}
+
+// span is a run of periods: by key above one and below another, by time touching a stretch.
+type span struct {
+	above, through, below string // through is empty for no bound
+	from, to              time.Time
+}
+
+// narrow turns a status into keys: months close in order, so those with one status lie together.
+func (s Status) narrow(r *span, o outlook) {
+	all, some := o.bounds()
+	switch s {
+	case StatusOpen:
+		r.above = some
+	case StatusPartlyClosed:
+		r.above, r.through = all, some
+	case StatusClosed:
+		r.through = all
+	default:
+		return
+	}
+	if s != StatusOpen && r.through == "" { // none is
+		r.through = "-"
+	}
+}
+
+// span reads the dates of a filter.
+func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
+	if f.From == "" && f.To == "" {
+		return r, nil
+	}
+	loc, err := Zone(ctx, tx)
+	if err != nil {
+		return r, err
+	}
+	var faults fault.List
+	if f.From != "" {
+		if r.from, err = moment(f.From, loc); err != nil {
+			faults.Addf("start_date", "%s", mustBeDate)
+		}
+	}
+	if f.To != "" {
+		if r.to, err = endOf(f.To, loc); err != nil {
+			faults.Addf("end_date", "%s", mustBeDate)
+		}
+	}
+	return r, faults.Err()
+}
+
+const mustBeDate = "must be an RFC 3339 time or a date such as 2026-01-31"
+
+// moment reads an instant, or a date as its first instant.
+func moment(text string, loc *time.Location) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	return calendar.StartOfDay(text, loc)
+}
+
+// endOf reads an instant, or a date as its last instant.
+func endOf(text string, loc *time.Location) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return moment(text, loc)
+	}
+	next, err := calendar.StartOfDay(day.AddDate(0, 0, 1).Format(time.DateOnly), loc)
+	return next.Add(-time.Millisecond), err
+}
+
+// Get gives one period.
+func (s *Service) Get(ctx context.Context, periodID string) (state State, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		p, err := selectOne(ctx, tx, periodID)
+		if err != nil {
+			return err
+		}
+		state, err = stateOf(ctx, tx, p)
+		return err
+	})
+	return state, err
+}
+
+// stateOf looks at a period as it is now.
+func stateOf(ctx context.Context, tx *db.Tx, p Period) (State, error) {
+	o, err := look(ctx, tx, "")
+	if err != nil {
+		return State{}, err
+	}
+	states, err := o.states(ctx, tx, []Period{p})
+	if err != nil {
+		return State{}, err
+	}
+	return states[0], nil
+}

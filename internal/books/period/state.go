@@ -1,0 +1,216 @@
+package period
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Status is how a period stands over several legal entities.
+type Status string
+
+// The states.
+const (
+	StatusOpen         Status = "open"
+	StatusPartlyClosed Status = "partly_closed"
+	StatusClosed       Status = "closed"
+)
+
+// State is a period and how it stands for the legal entities the actor sees.
+type State struct {
+	Period
+	Entities []EntityState
+	Guidance Guidance
+}
+
+// EntityState is how a period stands for one legal entity. Months close in order, so a month is closed when a later one is; it then has no closing
+// of its own if it came to be after that.
+type EntityState struct {
+	LegalEntityID string
+	Closed        bool
+	Closing       *Closing
+}
+
+// Guidance says what may be done to a period now, and why not the rest.
+type Guidance struct {
+	Allowed  []string
+	Warnings []string
+	Version  string
+}
+
+// The actions.
+const (
+	actionClose  = "close"
+	actionReopen = "reopen"
+)
+
+// Status sums up the legal entities.
+func (s State) Status() Status {
+	closed := 0
+	for _, e := range s.Entities {
+		if e.Closed {
+			closed++
+		}
+	}
+	switch closed {
+	case 0:
+		return StatusOpen
+	case len(s.Entities):
+		return StatusClosed
+	}
+	return StatusPartlyClosed
+}
+
+// outlook is what the states of periods are seen from: some legal entities, and how far each is closed.
+type outlook struct {
+	entities []entity.LegalEntity
+	through  map[string]string // by legal entity, the key of its last closed month
+	first    string            // the key of the first month
+	version  string
+	now      time.Time
+}
+
+// look takes in all legal entities that the actor sees, or one of them.
+func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err error) {
+	o.now = tx.Now()
+	if legalEntityID != "" {
+		e, err := entity.Get(ctx, tx, legalEntityID)
+		if err != nil {
+			return o, err
+		}
+		o.entities = []entity.LegalEntity{e}
+	} else {
+		all, err := entity.All(ctx, tx)
+		if err != nil {
+			return o, err
+		}
+		for _, e := range all {
+			if actor.From(ctx).Sees(e.ID) {
+				o.entities = append(o.entities, e)
+			}
+		}
+	}
+	if o.through, err = selectThrough(ctx, tx); err != nil {
+		return o, err
+	}
+	if o.first, err = selectFirstKey(ctx, tx); err != nil {
+		return o, err
+	}
+	h, err := orgstate.Read(ctx, tx)
+	o.version = strconv.FormatInt(h.BooksVersion, 10)
+	return o, err
+}
+
+// closed tells whether a month is closed for a legal entity.
+func (o outlook) closed(p Period, e entity.LegalEntity) bool { return p.Key <= o.through[e.ID] }
+
+// split parts the legal entities for which a month is open from those for which it is closed.
+func (o outlook) split(p Period) (open, closed []entity.LegalEntity) {
+	for _, e := range o.entities {
+		if o.closed(p, e) {
+			closed = append(closed, e)
+		} else {
+			open = append(open, e)
+		}
+	}
+	return open, closed
+}
+
+// next is the key of the month to be closed next for a legal entity.
+func (o outlook) next(e entity.LegalEntity) string {
+	through := o.through[e.ID]
+	if through == "" {
+		return o.first
+	}
+	return Period{Key: through}.month().Next().Key()
+}
+
+// bounds gives the keys up to which a month is closed for all and for any of the legal entities.
+func (o outlook) bounds() (all, some string) {
+	for i, e := range o.entities {
+		through := o.through[e.ID]
+		if i == 0 || through < all {
+			all = through
+		}
+		some = max(some, through)
+	}
+	return all, some
+}
+
+// states looks at periods.
+func (o outlook) states(ctx context.Context, tx *db.Tx, periods []Period) ([]State, error) {
+	ids := make([]string, len(periods))
+	for i, p := range periods {
+		ids[i] = p.ID
+	}
+	standing, err := selectClosings(ctx, tx, ids, idsOf(o.entities), true)
+	if err != nil {
+		return nil, err
+	}
+	type place struct{ period, entity string }
+	at := map[place]*Closing{}
+	for _, c := range standing {
+		at[place{c.PeriodID, c.LegalEntityID}] = &c
+	}
+	out := make([]State, len(periods))
+	for i, p := range periods {
+		out[i] = State{Period: p, Guidance: o.guide(p)}
+		for _, e := range o.entities {
+			out[i].Entities = append(out[i].Entities, EntityState{e.ID, o.closed(p, e), at[place{p.ID, e.ID}]})
+		}
+	}
+	return out, nil
+}
+
+func idsOf(entities []entity.LegalEntity) []string {
+	out := make([]string, len(entities))
+	for i, e := range entities {
+		out[i] = e.ID
+	}
+	return out
+}
+
+// guide says what order and time allow; whether the books are ready is for the readiness checks to say.
+func (o outlook) guide(p Period) Guidance {
+	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: o.version}
+	warn := func(format string, args ...any) { g.Warnings = append(g.Warnings, fmt.Sprintf(format, args...)) }
+	open, closed := o.split(p)
+	if len(open) > 0 {
+		if !p.over(o.now) {
+			warn("the period is not over: it can be closed after %s", p.lastDay())
+		}
+		for _, e := range open {
+			if next := o.next(e); next != p.Key {
+				warn("%s: %s is open and must be closed first", e.Name, next)
+			}
+		}
+		if len(g.Warnings) == 0 {
+			g.Allowed = append(g.Allowed, actionClose)
+		}
+	}
+	later := 0
+	for _, e := range closed {
+		if through := o.through[e.ID]; through != p.Key {
+			later++
+			warn("%s: %s is closed and must be reopened first", e.Name, through)
+		}
+	}
+	if len(closed) > 0 && later == 0 {
+		g.Allowed = append(g.Allowed, actionReopen)
+	}
+	return g
+}
+
+func (p Period) over(now time.Time) bool { return !now.Before(p.End) }
+
+// lastDay is the date of the month's last day.
+func (p Period) lastDay() string {
+	next := p.month().Next()
+	return time.Date(next.Year, next.Month, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+}

@@ -1,0 +1,204 @@
+package tag
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// Filter narrows a list; what is empty does not. Search is found anywhere in a name, in capitals or not.
+type Filter struct {
+	Kind   Kind
+	Search string
+}
+
+// List gives tags in the order they were made.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Tag], error) {
+	return page.List("tags", f, p, func(t Tag) []string { return []string{t.ID} }, func(after []string, limit int) (rows []Tag, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectPage(ctx, tx, f, above, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Get gives one tag.
+func (s *Service) Get(ctx context.Context, tagID string) (t Tag, err error) {
+	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		t, err = Get(ctx, tx, tagID)
+		return err
+	})
+	return t, err
+}
+
+// Create makes a tag.
+func (s *Service) Create(ctx context.Context, kind Kind, name string) (t Tag, err error) {
+	wanted, err := Tag{Name: name, Kind: kind}.normal()
+	if err != nil {
+		return t, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		if err := wanted.isFree(ctx, tx); err != nil {
+			return err
+		}
+		t, err = create(ctx, tx, wanted.Kind, wanted.Name)
+		return err
+	})
+	return t, err
+}
+
+// UpdateParams are the changes asked for; nil leaves a field as it is.
+type UpdateParams struct {
+	Name *string
+	Kind *Kind
+}
+
+// Update changes a tag. What changes nothing writes nothing.
+func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (after Tag, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		before, err := Get(ctx, tx, tagID)
+		if err != nil {
+			return err
+		}
+		after = before
+		if p.Name != nil {
+			after.Name = *p.Name
+		}
+		if p.Kind != nil {
+			after.Kind = *p.Kind
+		}
+		if after, err = after.normal(); err != nil || after == before {
+			return err
+		}
+		if err := after.isFree(ctx, tx); err != nil {
+			return err
+		}
+		now := tx.Now()
+		after.UpdatedAt = &now
+		if err := update(ctx, tx, after); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "tag.updated", ResourceType: "tag", ResourceID: tagID, Before: before.facts(), After: after.facts()})
+		return nil
+	})
+	return after, err
+}
+
+// Delete removes a tag that nothing is marked with.
+func (s *Service) Delete(ctx context.Context, tagID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
+		t, err := Get(ctx, tx, tagID)
+		if err != nil {
+			return err
+		}
+		u, err := selectUse(ctx, tx, tagID)
+		if err != nil {
+			return err
+		}
+		if where := u.text(); where != "" {
+			return fault.Conflictf("the tag is in use; %s", where)
+		}
+		if err := remove(ctx, tx, tagID); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "tag.deleted", ResourceType: "tag", ResourceID: tagID, Before: t.facts()})
+		return nil
+	})
+}
+
+// text says what a tag is used by; balances are worth a word only where nothing explains them.
+func (u use) text() string {
+	var parts []string
+	if u.Entries > 0 {
+		parts = append(parts, fmt.Sprintf("journal entries: %d (such as JE-%d)", u.Entries, *u.FirstEntry))
+	}
+	if u.Transactions > 0 {
+		parts = append(parts, fmt.Sprintf("transactions: %d (such as OT-%d)", u.Transactions, *u.FirstTransaction))
+	}
+	if u.Rules > 0 {
+		parts = append(parts, fmt.Sprintf("rules: %d (such as %s)", u.Rules, *u.FirstRule))
+	}
+	if u.Balances > 0 && u.Entries == 0 {
+		parts = append(parts, fmt.Sprintf("balances: %d", u.Balances))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// normal gives the tag as it is kept, or every fault in it.
+func (t Tag) normal() (Tag, error) {
+	var faults fault.List
+	name, err := NormalName(t.Name)
+	if err := faults.Take(err); err != nil {
+		return t, err
+	}
+	if !slices.Contains(Kinds, t.Kind) {
+		faults.Addf("kind", "must be one of %s", kindsText)
+	}
+	t.Name = name
+	return t, faults.Err()
+}
+
+// isFree refuses a name that another tag of the kind has.
+func (t Tag) isFree(ctx context.Context, tx *db.Tx) error {
+	others, err := selectNamed(ctx, tx, t.Kind, t.Name)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.ID != t.ID {
+			return fault.Conflictf("there is a %s of that name already: %s", t.Kind, other.ID)
+		}
+	}
+	return nil
+}
+
+// Check finds what must not be in an organization's tags.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	all, err := All(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if kept, err := t.normal(); err != nil || kept.Name != t.Name {
+			out = append(out, fmt.Sprintf("tag %s: its name or kind is not one a tag can have", t.ID))
+		}
+	}
+	for _, table := range referring {
+		ids, err := strays(ctx, tx, table)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, fmt.Sprintf("%s: the tag %s is not there", table, id))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,41 @@
+package actor_test
+
+import (
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
+	all, read := []actor.Scope{actor.ScopeAll}, []actor.Scope{actor.ScopeRead}
+	for _, c := range []struct {
+		who   string
+		actor actor.Actor
+		need  actor.Need
+		may   bool
+	}{
+		{"a reading key reads", actor.Actor{Scopes: read}, actor.Need{Class: actor.Read, Scope: actor.ScopeRead}, true},
+		{"a key for all reads too", actor.Actor{Scopes: all}, actor.Need{Class: actor.Read, Scope: actor.ScopeRead}, true},
+		{"a reading key does not write", actor.Actor{Scopes: read}, actor.Need{Class: actor.Write, Scope: actor.ScopeAll}, false},
+		{"a key of nobody writes", actor.Actor{Scopes: all}, actor.Need{Class: actor.Write, Scope: actor.ScopeAll}, true},
+		{"but does nothing privileged", actor.Actor{Scopes: all}, actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}, false},
+		{"a viewer's key does not write", actor.Actor{Scopes: all, UserID: "u", Role: actor.Viewer}, actor.Need{Class: actor.Write, Scope: actor.ScopeAll}, false},
+		{"an accountant's does", actor.Actor{Scopes: all, UserID: "u", Role: actor.Accountant}, actor.Need{Class: actor.Write, Scope: actor.ScopeAll}, true},
+		{"but nothing privileged", actor.Actor{Scopes: all, UserID: "u", Role: actor.Accountant}, actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}, false},
+		{"an admin's does", actor.Actor{Scopes: all, UserID: "u", Role: actor.Admin}, actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}, true},
+		{"all is not memory", actor.Actor{Scopes: all, UserID: "u", Role: actor.Owner}, actor.Need{Class: actor.Write, Scope: actor.ScopeMemory}, false},
+		{"an auditor reads what auditors may", actor.Actor{Scopes: read, UserID: "u", Role: actor.Auditor}, actor.Need{Class: actor.Read, Scope: actor.ScopeRead, Roles: []actor.Role{actor.Auditor}}, true},
+		{"an accountant does not", actor.Actor{Scopes: read, UserID: "u", Role: actor.Accountant}, actor.Need{Class: actor.Read, Scope: actor.ScopeRead, Roles: []actor.Role{actor.Auditor}}, false},
+	} {
+		err := c.actor.Check(c.need)
+		if (err == nil) != c.may || err != nil && fault.KindOf(err) != fault.Forbidden {
+			t.Errorf("%s: %v", c.who, err)
+		}
+	}
+	limited := actor.Actor{LegalEntityIDs: []string{"le_1"}}
+	if !limited.Sees("le_1") || limited.Sees("le_2") || !(actor.Actor{}).Sees("le_2") {
+		t.Error("a key's legal entities are not kept to")
+	}
+}

@@ -1,0 +1,217 @@
+package orgstate_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+)
+
+func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func() orgstate.Head { return readHead(t, d, f.Organization.ID) }
+		record := func(ctx context.Context, tx *db.Tx) error {
+			audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{}})
+			return nil
+		}
+		touch := func(ctx context.Context, tx *db.Tx) error {
+			_, err := orgstate.Touch(ctx, tx)
+			return err
+		}
+		fail := func(context.Context, *db.Tx) error { return errors.New("deliberate") }
+		for name, steps := range map[string][]db.Func{"before": {touch, record}, "after": {record, touch}, "not at all": {record, touch, fail}} {
+			before := read()
+			err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				for _, step := range steps {
+					if err := step(ctx, tx); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			want := before
+			if name != "not at all" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.AuditSequence, want.EventSequence, want.BooksVersion = before.AuditSequence+1, before.EventSequence+1, before.BooksVersion+1
+				want.AuditHash = read().AuditHash
+			}
+			if after := read(); after != want || name != "not at all" && after.AuditHash == before.AuditHash {
+				t.Errorf("%s: %+v became %+v", name, before, after)
+			}
+		}
+	})
+}
+
+// numbered is a write that takes the next entry number, and may ask the database, be refused or break down after it has.
+func numbered(ctx context.Context, tx *db.Tx, asks, refused, breaks bool) (int64, error) {
+	h, err := orgstate.Lock(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	h.EntryNumber++
+	audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{"number": h.EntryNumber}})
+	if asks {
+		if _, err := db.All[int64](ctx, tx, "SELECT entry_number FROM heads WHERE organization_id = @org"); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case refused:
+		return 0, errRefused
+	case breaks:
+		panic("in a body")
+	}
+	return h.EntryNumber, nil
+}
+
+var errRefused = errors.New("refused")
+
+func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
+	t.Parallel()
+	for name, disturbed := range map[string]bool{"alone": false, "while others write": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := readHead(t, d, f.Organization.ID)
+				var mu sync.Mutex
+				taken := map[int64]bool{}
+				runs, writes, tries, kept := 0, 0, 0, 0
+				write := func(write func(context.Context, string, db.Func) error, asks, refused, breaks bool) {
+					var number int64
+					ran := 0
+					err := func() (err error) {
+						defer func() {
+							if recover() != nil {
+								err = errRefused
+							}
+						}()
+						return write(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
+							ran++
+							mu.Lock()
+							tries = max(tries, tx.Try())
+							mu.Unlock()
+							number, err = numbered(ctx, tx, asks, refused, breaks)
+							return err
+						})
+					}()
+					mu.Lock()
+					defer mu.Unlock()
+					runs, writes = runs+ran, writes+1
+					switch {
+					case refused || breaks:
+						if !errors.Is(err, errRefused) {
+							t.Errorf("it should be refused: %v", err)
+						}
+					case err != nil:
+						t.Error(err)
+					case taken[number]:
+						t.Errorf("%d was given twice", number)
+					default:
+						taken[number] = true
+						kept++
+					}
+				}
+				var wg sync.WaitGroup
+				for i := range 24 {
+					wg.Go(func() {
+						for n := range 30 {
+							if disturbed && (i+n)%11 == 0 {
+								write(d.Write, n%2 == 0, n%3 == 0, false)
+							} else {
+								write(d.WriteTogether, (i+n)%7 == 0, (i+n)%5 == 0, (i+n)%13 == 0)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				after := readHead(t, d, f.Organization.ID)
+				if after.EntryNumber != int64(kept) || after.AuditSequence != before.AuditSequence+int64(kept) || after.EventSequence != before.EventSequence+int64(kept) {
+					t.Errorf("%d writes made %+v of %+v", kept, after, before)
+				}
+				if runs == writes {
+					t.Error("no body ran ahead")
+				}
+				if !disturbed && tries != 1 {
+					t.Errorf("what ran ahead was refused although nobody else writes: %d tries", tries)
+				}
+			})
+		})
+	}
+}
+
+func readHead(t *testing.T, d *db.DB, organizationID string) (h orgstate.Head) {
+	t.Helper()
+	err := d.ReadOne(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		h, err = orgstate.Read(ctx, tx)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestNoWriteIsRefusedForWhatWasSoBeforeAnother(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			if err := d.WriteTogether(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				_, err := numbered(ctx, tx, false, false, false)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var version int64
+			if err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				h, err := orgstate.Touch(ctx, tx)
+				if err != nil {
+					return err
+				}
+				version = h.BooksVersion
+				_, err = numbered(ctx, tx, false, false, false)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for i := range 3 {
+				wg.Go(func() {
+					err := d.WriteTogether(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+						if _, err := numbered(ctx, tx, false, false, false); err != nil {
+							return err
+						}
+						if h, err := orgstate.Lock(ctx, tx); err != nil || i > 0 && h.BooksVersion != version {
+							return errors.Join(err, errRefused)
+						}
+						return nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+	})
+}

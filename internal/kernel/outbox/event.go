@@ -1,0 +1,32 @@
+// Package event is the outbox: what happened is written in the transaction that made it happen, and a relay turns each row into one job.
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Event is one thing that happened in an organization; what exactly is in its audit entry. Sequence has no gaps, so that a reader can tell that nothing was missed.
+type Event struct {
+	ID            string
+	Sequence      int64
+	AuditSequence int64
+	Type          string
+	CreatedAt     time.Time
+}
+
+// Append writes events in the transaction of what they tell of and wakes the relay once that is committed.
+func Append(ctx context.Context, tx *db.Tx, events []Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	for i := range events {
+		events[i].ID = tx.NewID(id.Event)
+	}
+	d, organizationID := tx.DB(), tx.Organization()
+	tx.AfterCommit(func() { d.Wake(organizationID) })
+	return insert(ctx, tx, events)
+}

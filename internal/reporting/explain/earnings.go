@@ -1,0 +1,158 @@
+package explain
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/rules/statement"
+)
+
+// computedSheet explains a figure of an account that shows what others come to.
+func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell) error {
+	moved := i.q.Column == debits || i.q.Column == credits
+	switch {
+	case c.account.Role == account.RoleTranslationAdjustment && moved:
+		i.plugged(c, now)
+		return nil
+	case c.account.Role == account.RoleTranslationAdjustment:
+		return i.leftOver(ctx, c)
+	case i.q.Column == currentBalance:
+		if err := i.beganNow(ctx, c); err != nil {
+			return err
+		}
+		i.out.add("debits", natural(c.account, now.Debits), i.q.with("column", debits), NoList)
+		i.out.add("credits", natural(c.account, now.Credits.Neg()), i.q.with("column", credits), NoList)
+		i.out.rest("difference to what periods were closed with")
+		return nil
+	}
+	if !moved {
+		i.began(c, now)
+	}
+	if err := i.turn(ctx, c); err != nil {
+		return err
+	}
+	if c.account.Role == account.RoleCurrentEarnings {
+		if err := i.earned(ctx, c); err != nil {
+			return err
+		}
+	}
+	i.out.rest("difference to what the period was closed with")
+	return nil
+}
+
+// beganNow adds what the period before comes to now. It need not be what is left of the balance without the movements, because the turn of a year
+// moves what was closed.
+func (i *inquiry) beganNow(ctx context.Context, c cell) error {
+	if c.before == nil {
+		return nil
+	}
+	cells, _, err := i.sheetRow(ctx, i.q, c.account, c.before)
+	if err != nil {
+		return err
+	}
+	i.out.add("opening balance", cells[0].Current, i.q.with("accounting_period_id", c.before.ID), NoList)
+	return nil
+}
+
+// turn adds what moves from current to retained earnings where a fiscal year begins.
+func (i *inquiry) turn(ctx context.Context, c cell) error {
+	for _, e := range c.turning() {
+		q, current, err := i.currentEarnings(ctx, c, e.ID)
+		if err != nil {
+			return err
+		}
+		credit := current // of retained earnings
+		if c.account.Role == account.RoleCurrentEarnings {
+			credit = credit.Neg()
+		}
+		switch {
+		case i.q.Column == debits:
+			credit = credit.Neg()
+			fallthrough
+		case i.q.Column == credits:
+			if credit.Sign() < 0 {
+				continue
+			}
+		}
+		i.out.some("turn of the fiscal year of "+e.Name, credit, q)
+	}
+	return nil
+}
+
+// currentEarnings gives what a legal entity had earned in its year by the end of the period before, and the query that explains it.
+func (i *inquiry) currentEarnings(ctx context.Context, c cell, legalEntityID string) (*Query, money.Decimal, error) {
+	a, err := account.ByRole(ctx, i.tx, account.RoleCurrentEarnings)
+	if err != nil {
+		return nil, money.Decimal{}, err
+	}
+	q := i.q.of(legalEntityID).with("report", "balance-sheet", "column", closingBalance, "ledger_account_id", a.ID, "accounting_period_id", c.before.ID)
+	cells, _, err := i.sheetRow(ctx, *q, a, c.before)
+	if err != nil {
+		return nil, money.Decimal{}, err
+	}
+	return q, cells[0].Closing, nil
+}
+
+// earned adds what every income and expense account did to earnings in the period.
+func (i *inquiry) earned(ctx context.Context, c cell) error {
+	if i.q.Column == debits || i.q.Column == credits {
+		r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
+		if err != nil {
+			return err
+		}
+		for n, a := range r.Accounts {
+			if permanent(a) {
+				continue
+			}
+			value := r.Rows[n].Cells[0].Debits
+			if i.q.Column == credits {
+				value = r.Rows[n].Cells[0].Credits
+			}
+			i.out.some(a.String(), value, i.q.with("report", "trial-balance", "ledger_account_id", a.ID))
+		}
+		return nil
+	}
+	r, err := i.reports.IncomeStatement(ctx, params(i.q, account.Account{}, c.at))
+	if err != nil {
+		return err
+	}
+	for s, section := range r.Sections {
+		for n, row := range section.Rows {
+			a := r.Accounts[s][n]
+			i.out.some(a.String(), natural(a, row.Amounts[0]).Neg(), i.q.with("report", "income-statement", "column", "amount", "ledger_account_id", a.ID))
+		}
+	}
+	return nil
+}
+
+// leftOver explains what translating at different rates leaves over: what all other rows lack to balance.
+func (i *inquiry) leftOver(ctx context.Context, c cell) error {
+	r, err := i.reports.BalanceSheet(ctx, params(i.q, account.Account{}, c.at))
+	if err != nil {
+		return err
+	}
+	for n, a := range r.Accounts {
+		if a.ID != c.account.ID {
+			value := natural(a, sheetFigure(r.Rows[n].Cells[0], i.q.Column)).Neg()
+			i.out.some(a.String(), natural(c.account, value), i.q.with("ledger_account_id", a.ID))
+		}
+	}
+	i.out.rest("what the books lack to balance")
+	return nil
+}
+
+// plugged explains the movement of what is left over: from what it was to what it is.
+func (i *inquiry) plugged(c cell, now statement.Cell) {
+	if i.out.Value.IsZero() {
+		i.out.Formula = "the balance did not move to this side"
+		return
+	}
+	to, from := natural(c.account, now.Closing), natural(c.account, now.Opening.Neg())
+	if i.q.Column == credits {
+		to, from = to.Neg(), from.Neg()
+	}
+	i.out.some("closing balance", to, i.q.with("column", closingBalance))
+	i.out.some("opening balance", from, i.q.with("column", openingBalance))
+	i.out.rest("netted between legal entities")
+}

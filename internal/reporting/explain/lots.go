@@ -1,0 +1,149 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+var lotColumns = []string{"remaining_basis", "remaining_quantity", "quantity", "cost_basis", "unit_cost", "price", "market_value", "unrealized_gain_loss"}
+
+// lot explains a figure of one lot.
+func (i *inquiry) lot(ctx context.Context) error {
+	l, end, err := i.holdings.TaxLot(ctx, i.q.AssetID, i.q.AsOf)
+	if err != nil {
+		return err
+	}
+	if err := i.chain(ctx, l.LotID); err != nil {
+		return err
+	}
+	i.out.Lots[0].RemainingQuantity, i.out.Lots[0].RemainingBasis = l.RemainingQuantity, l.RemainingBasis
+	i.out.Price = l.Worth.Price
+	column := func(name string) *Query { return i.q.with("column", name) }
+	before := useFilter{lotID: l.LotID, until: end}
+	switch i.q.Column {
+	case "quantity":
+		i.lotItself(l.Quantity, l.AssetType)
+	case "cost_basis":
+		i.lotItself(l.CostBasis, l.Currency)
+	case "remaining_quantity":
+		i.out.value(l.RemainingQuantity, l.AssetType)
+		i.out.add("quantity", l.Quantity, column("quantity"), NoList)
+		i.out.add("taken", l.RemainingQuantity.Sub(l.Quantity), nil, Dispositions)
+		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Quantity.Neg() })
+	case "remaining_basis":
+		i.out.value(l.RemainingBasis, l.Currency)
+		total, _, err := sumUses(ctx, i.tx, before)
+		if err != nil {
+			return err
+		}
+		i.out.add("cost basis", l.CostBasis, column("cost_basis"), NoList)
+		i.out.add("taken", total["cost_basis"].Neg(), nil, Dispositions)
+		i.out.rest("difference to its share of the pool, whose cost is averaged")
+		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Basis.Neg() })
+	case "unit_cost":
+		i.out.value(l.UnitCost, perUnit(l.Currency, l.AssetType))
+		i.out.add(fmt.Sprintf("%s / %s %s", l.CostBasis.Fixed(l.Currency), l.Quantity, l.AssetType), l.UnitCost, column("cost_basis"), NoList)
+	case "price":
+		i.priced(l.Worth, l.AssetType, l.Currency)
+	case "market_value":
+		i.valued(l.Worth, l.RemainingQuantity, l.AssetType, l.Currency, column("remaining_quantity"))
+	case "unrealized_gain_loss":
+		i.out.Value, i.out.Unit = l.Unrealized, l.Currency
+		if l.Unrealized != nil {
+			i.out.add("market value", *l.Worth.Value, column("market_value"), NoList)
+			i.out.add("remaining basis", l.RemainingBasis.Neg(), column("remaining_basis"), NoList)
+		}
+	}
+	return nil
+}
+
+// lotItself explains what a lot was made with.
+func (i *inquiry) lotItself(value money.Decimal, unit string) {
+	i.out.value(value, unit)
+	i.out.Lots[0].Amount = &value
+	label := map[string]string{"manual": "entered by hand", "transaction": "acquired", "move": "carried over from the lot it is a slice of"}[i.out.Lots[0].Origin]
+	i.out.add(label, value, nil, Lots)
+}
+
+// perUnit is what a price is in.
+func perUnit(currency, asset string) string { return currency + "/" + asset }
+
+const noPrice = "no price is stored, so that nobody knows"
+
+// priced explains a price.
+func (i *inquiry) priced(w holdings.Worth, asset, currency string) {
+	i.out.Unit, i.out.Price = perUnit(currency, asset), w.Price
+	if w.Price == nil {
+		i.out.Formula = noPrice
+		return
+	}
+	i.out.Value = &w.Price.Value
+	i.out.add("the price that is stored", w.Price.Value, nil, NoList)
+}
+
+// valued explains what something is worth by how much it is and the price.
+func (i *inquiry) valued(w holdings.Worth, quantity money.Decimal, asset, currency string, of *Query) {
+	i.out.Value, i.out.Unit, i.out.Price = w.Value, currency, w.Price
+	switch {
+	case w.Value == nil:
+		i.out.Formula = noPrice
+	case w.Price != nil:
+		i.out.add(fmt.Sprintf("%s %s at %s", quantity, asset, w.Price.Value), *w.Value, of, NoList)
+	}
+}
+
+// chainMax bounds how far back lots are followed.
+const chainMax = 100
+
+// chain shows a lot and those it came from, up to the first that was acquired or that the actor's key is not for.
+func (i *inquiry) chain(ctx context.Context, lotID string) error {
+	for lotID != "" && len(i.out.Lots) < chainMax {
+		l, err := asset.Find(ctx, i.tx, lotID)
+		if fault.KindOf(err) == fault.NotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		i.out.Lots = append(i.out.Lots, lotOf(l))
+		lotID = l.ParentID
+	}
+	return nil
+}
+
+// touched shows the lots that an entry made, and what it took.
+func (i *inquiry) touched(ctx context.Context, entryID string) error {
+	made, err := asset.OfEntry(ctx, i.tx, entryID)
+	if err != nil {
+		return err
+	}
+	for _, l := range made {
+		i.out.Lots = append(i.out.Lots, lotOf(l))
+	}
+	taken, err := asset.UsesOf(ctx, i.tx, entryID)
+	for _, u := range taken {
+		i.out.Uses = append(i.out.Uses, useOf(u))
+	}
+	return err
+}
+
+func lotOf(l asset.Lot) Lot {
+	return Lot{
+		ID: l.ID, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, AcquiredAt: l.AcquiredAt, Quantity: l.Quantity,
+		RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis, Currency: l.Currency, Origin: string(l.Origin), ParentID: l.ParentID,
+		JournalEntryID: l.JournalEntryID, TransactionID: l.TransactionID,
+	}
+}
+
+func useOf(u asset.Use) Use {
+	return Use{
+		ID: u.ID, Kind: u.Kind, LotID: u.LotID, AssetType: u.AssetType, LegalEntityID: u.LegalEntityID, JournalEntryID: u.JournalEntryID, TransactionID: u.TransactionID, TransactionType: u.TransactionType,
+		Date: u.AccountingDate, DisposedAt: u.DisposedAt, Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds, Fee: u.Fee, Gain: u.Gain, Currency: u.Currency, Term: u.Term,
+		Method: u.Method, Correction: u.Correction,
+	}
+}

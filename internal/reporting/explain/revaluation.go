@@ -1,0 +1,201 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/revaluation"
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/journal"
+)
+
+var revaluationColumns = []string{"delta", "before", "after", "value", "quantity", "cost_basis", "price"}
+
+// measured is an item of a revaluation, or one of the rows that it is made of.
+type measured struct {
+	unit, currency                 string
+	quantity, before, value, after money.Decimal
+	cost                           *money.Decimal
+	price                          *revaluation.Quote
+}
+
+func (m measured) figure(column string) (money.Decimal, bool) {
+	switch column {
+	case "quantity":
+		return m.quantity, true
+	case "before":
+		return m.before, true
+	case "after":
+		return m.after, true
+	case "value":
+		return m.value, true
+	case "cost_basis":
+		if m.cost == nil {
+			return money.Decimal{}, false
+		}
+		return *m.cost, true
+	case "price":
+		if m.price == nil {
+			return money.Decimal{}, false
+		}
+		return m.price.Value, true
+	}
+	return m.after.Sub(m.before), true
+}
+
+// revalued explains a figure of a revaluation: of an asset or a currency of a legal entity, or of a lot or an account of it.
+func (i *inquiry) revalued(ctx context.Context) error {
+	run, err := i.revaluations.Get(ctx, i.q.RevaluationID)
+	if err != nil {
+		return err
+	}
+	var items []revaluation.Item
+	for _, one := range run.Items {
+		if one.LegalEntityID == i.q.LegalEntityID && one.Unit == i.q.AssetType && (i.q.Kind == "" || string(one.Kind) == i.q.Kind) {
+			items = append(items, one)
+		}
+	}
+	switch {
+	case len(items) == 0:
+		return fault.Missing("row of the report")
+	case len(items) > 1:
+		return fault.Invalidf("kind", "is required, because the revaluation measured it in several ways")
+	}
+	item := items[0]
+	rows, err := every(func(pr page.Request) (page.Page[revaluation.Row], error) {
+		return i.revaluations.Rows(ctx, run.ID, revaluation.RowFilter{Kind: item.Kind, Unit: item.Unit}, pr)
+	})
+	if err != nil {
+		return err
+	}
+	rows = slices.DeleteFunc(rows, func(r revaluation.Row) bool { return r.LegalEntityID != item.LegalEntityID })
+	subject := i.q.AssetID + i.q.LedgerAccountID
+	if subject == "" {
+		m := measured{item.Unit, item.Currency, item.Quantity, item.Before, item.Value, item.After, item.Cost, item.Price}
+		return i.item(ctx, item, m, rows)
+	}
+	n := slices.IndexFunc(rows, func(r revaluation.Row) bool { return r.SubjectID == subject })
+	if n < 0 {
+		return fault.Missing("row of the report")
+	}
+	r := rows[n]
+	return i.measuredRow(ctx, run, item, measured{r.Unit, r.Currency, r.Quantity, r.Before, r.Value, r.After, r.Cost, r.Price})
+}
+
+// begin sets the figure, with the price it was found with. Without one there is nothing to explain.
+func (i *inquiry) begin(m measured) money.Decimal {
+	value, some := m.figure(i.q.Column)
+	i.out.Unit = m.currency
+	switch i.q.Column {
+	case "quantity":
+		i.out.Unit = m.unit
+	case "price":
+		i.out.Unit = perUnit(m.currency, m.unit)
+	}
+	if some {
+		i.out.Value = &value
+	} else {
+		i.out.Formula = "there is none"
+	}
+	if m.price != nil && m.price.PriceID != "" {
+		p := price.Price{ID: m.price.PriceID, AssetType: m.unit, Currency: m.currency, At: m.price.At, Value: m.price.Value, Origin: price.Origin(m.price.Origin)}
+		i.out.Price = &p
+	}
+	return value
+}
+
+// item explains a figure of an asset or a currency by the lots or accounts it is made of.
+func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, rows []revaluation.Row) error {
+	value := i.begin(m)
+	if i.out.Value == nil {
+		return nil
+	}
+	switch i.q.Column {
+	case "price":
+		i.out.add("as it was then", value, nil, NoList)
+		return nil
+	case "delta":
+		i.difference(m)
+		return i.bookedBy(ctx, item)
+	}
+	name := "asset_id"
+	if item.Kind == revaluation.Exchange {
+		name = "ledger_account_id"
+	}
+	for _, r := range rows {
+		part, _ := measured{r.Unit, r.Currency, r.Quantity, r.Before, r.Value, r.After, r.Cost, r.Price}.figure(i.q.Column)
+		i.out.some(r.SubjectID, part, i.q.with(name, r.SubjectID))
+	}
+	i.out.rest("rounded to all together")
+	return nil
+}
+
+func (i *inquiry) difference(m measured) {
+	i.out.add("after", m.after, i.q.with("column", "after"), NoList)
+	i.out.add("before", m.before.Neg(), i.q.with("column", "before"), NoList)
+}
+
+// bookedBy shows the entry that books what changed.
+func (i *inquiry) bookedBy(ctx context.Context, item revaluation.Item) error {
+	if item.EntryID == "" {
+		return nil
+	}
+	if _, err := journal.Find(ctx, i.tx, item.EntryID); err != nil {
+		return err
+	}
+	lines, err := selectEntry(ctx, i.tx, item.EntryID, linesMax)
+	i.out.Lines = lines
+	return err
+}
+
+// measuredRow explains a figure of a lot or an account.
+func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item revaluation.Item, m measured) error {
+	value := i.begin(m)
+	if i.out.Value == nil {
+		return nil
+	}
+	asOf := clock.Format(run.AsOf)
+	var of *Query // the lot then
+	if i.q.AssetID != "" {
+		of = &Query{Report: "asset-tax-lots", AssetID: i.q.AssetID, AsOf: asOf}
+		if err := i.chain(ctx, i.q.AssetID); err != nil {
+			return err
+		}
+	}
+	lot := func(column string) *Query {
+		if of == nil {
+			return nil
+		}
+		return of.with("column", column)
+	}
+	switch i.q.Column {
+	case "delta":
+		i.difference(m)
+		return i.bookedBy(ctx, item)
+	case "quantity":
+		i.out.add("left then", value, lot("remaining_quantity"), NoList)
+	case "cost_basis":
+		i.out.add("what that cost", value, lot("remaining_basis"), NoList)
+	case "value":
+		label := "nothing is held"
+		if m.price != nil {
+			label = fmt.Sprintf("%s %s at %s", m.quantity, m.unit, m.price.Value)
+		}
+		i.out.add(label, value, i.q.with("column", "quantity"), NoList)
+	case "after":
+		if m.cost != nil && m.value.Sub(*m.cost).Equal(m.after) {
+			i.out.add("value", m.value, i.q.with("column", "value"), NoList)
+			i.out.add("cost basis", m.cost.Neg(), i.q.with("column", "cost_basis"), NoList)
+			return nil
+		}
+		fallthrough
+	default:
+		i.out.add("as it was measured", value, nil, NoList)
+	}
+	return nil
+}

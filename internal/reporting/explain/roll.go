@@ -1,0 +1,164 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/period"
+)
+
+var rollColumns = []string{
+	"closing_fair_value", "opening_units", "opening_fair_value", "additions", "transfers", "dispositions", "gains", "losses", "units", "cost", "realized_gains", "realized_losses",
+}
+
+// roll explains a figure of how the fair value of an asset came about.
+func (i *inquiry) roll(ctx context.Context) error {
+	f, err := i.only(ctx)
+	if err != nil {
+		return err
+	}
+	year, _ := strconv.Atoi(i.q.FiscalYear)
+	span := holdings.Span{PeriodID: i.q.PeriodID, StartDate: i.q.StartDate, EndDate: i.q.EndDate}
+	found, err := i.holdings.RollForward(ctx, holdings.RollForwardParams{Filter: f, Span: span, FiscalYear: year}, page.Request{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(found.Items) == 0 {
+		return fault.Missing("row of the report")
+	}
+	r := found.Items[0]
+	_, before, err := i.month(r.First.ID)
+	if err != nil {
+		return err
+	}
+	column := func(name string) *Query { return i.q.with("column", name) }
+	i.out.Unit = r.Currency
+	switch i.q.Column {
+	case "opening_units":
+		i.out.value(r.OpeningUnits, r.AssetType)
+		return i.places(ctx, f, before, "quantity")
+	case "units":
+		i.out.value(r.ClosingUnits, r.AssetType)
+		return i.places(ctx, f, &r.Last, "quantity")
+	case "cost":
+		i.out.value(r.Cost, r.Currency)
+		return i.places(ctx, f, &r.Last, "cost_basis")
+	case "opening_fair_value":
+		i.valued(r.Opening, r.OpeningUnits, r.AssetType, r.Currency, column("opening_units"))
+	case "closing_fair_value":
+		i.valued(r.Closing, r.ClosingUnits, r.AssetType, r.Currency, column("units"))
+	case "dispositions":
+		i.out.value(r.Dispositions, r.Currency)
+		return i.realized(ctx, f, r, "proceeds", func(g holdings.Gains) money.Decimal { return g.Proceeds })
+	case "realized_gains":
+		i.out.value(r.Gain, r.Currency)
+		return i.realized(ctx, f, r, "realized_gain", func(g holdings.Gains) money.Decimal { return g.Gain })
+	case "realized_losses":
+		i.out.value(r.Loss, r.Currency)
+		return i.realized(ctx, f, r, "realized_loss", func(g holdings.Gains) money.Decimal { return g.Loss })
+	case "additions":
+		i.out.value(r.Additions, r.Currency)
+		i.out.add("acquired, at cost", r.Additions, nil, NoList)
+	case "transfers":
+		i.out.value(r.Transfers, r.Currency)
+		return i.carried(ctx, f, r, before)
+	case "gains", "losses":
+		i.change(r, column)
+	}
+	return nil
+}
+
+// places explains what a legal entity holds by where it holds it.
+func (i *inquiry) places(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
+	if at == nil {
+		i.out.Formula = "there is no period before"
+		return nil
+	}
+	rows, err := i.closings(ctx, f, at.ID)
+	for _, c := range rows {
+		p := c.Position
+		value := p.Quantity
+		if column == "cost_basis" {
+			value = p.Basis
+		}
+		i.out.some(fmt.Sprintf("held at %s", named(p)), value, placeQuery(p, at.ID, column))
+	}
+	i.out.rest("elsewhere")
+	return err
+}
+
+func named(p holdings.Position) string {
+	if p.SourceID == "" {
+		return p.LedgerAccountID
+	}
+	return p.SourceID
+}
+
+func placeQuery(p holdings.Position, periodID, column string) *Query {
+	return &Query{
+		Report: "closing-positions", Column: column, PeriodID: periodID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID, LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain,
+		TokenID: p.TokenID,
+	}
+}
+
+// realized explains what was realized over periods by what was in each.
+func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.RollForward, column string, figure func(holdings.Gains) money.Decimal) error {
+	for _, p := range i.periods {
+		if p.Key < r.First.Key || p.Key > r.Last.Key {
+			continue
+		}
+		found, err := i.holdings.RealizedGainsLosses(ctx, holdings.GainsParams{Filter: f, Span: holdings.Span{PeriodID: p.ID}}, page.Request{Limit: 1})
+		if err != nil {
+			return err
+		}
+		for _, g := range found.Items {
+			i.out.some(p.Key, figure(g), &Query{Report: "realized-gains-losses", Column: column, PeriodID: p.ID, LegalEntityID: r.LegalEntityID, AssetType: r.AssetType})
+		}
+	}
+	i.out.rest("other")
+	return nil
+}
+
+// carried explains what came from elsewhere: what the cost of all that is held moved by, without what was acquired and disposed of.
+func (i *inquiry) carried(ctx context.Context, f holdings.Filter, r holdings.RollForward, before *period.Period) error {
+	i.out.add("cost at the end", r.Cost, i.q.with("column", "cost"), NoList)
+	i.out.add("acquired", r.Additions.Neg(), i.q.with("column", "additions"), NoList)
+	if before != nil {
+		rows, err := i.closings(ctx, f, before.ID)
+		if err != nil {
+			return err
+		}
+		for _, c := range rows {
+			i.out.some("cost at the beginning, at "+named(c.Position), c.Basis.Neg(), placeQuery(c.Position, before.ID, "cost_basis"))
+		}
+	}
+	i.out.rest("cost of what was disposed of")
+	return nil
+}
+
+// change explains what is left of the change in fair value when everything that came and went is taken off.
+func (i *inquiry) change(r holdings.RollForward, column func(string) *Query) {
+	i.out.Value = r.Gains()
+	sign := money.FromInt(1)
+	if i.q.Column == "losses" {
+		i.out.Value, sign = r.Losses(), money.FromInt(-1)
+	}
+	switch {
+	case r.Change == nil:
+		i.out.Formula = noPrice
+		return
+	case i.out.Value.IsZero():
+		i.out.Formula = "the change was to the other side, or there was none"
+		return
+	}
+	i.out.add("closing fair value", r.Closing.Value.Mul(sign), column("closing_fair_value"), NoList)
+	i.out.add("opening fair value", r.Opening.Value.Neg().Mul(sign), column("opening_fair_value"), NoList)
+	i.out.add("additions", r.Additions.Neg().Mul(sign), column("additions"), NoList)
+	i.out.add("transfers", r.Transfers.Neg().Mul(sign), column("transfers"), NoList)
+	i.out.add("dispositions", r.Dispositions.Mul(sign), column("dispositions"), NoList)
+}

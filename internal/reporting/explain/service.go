@@ -1,0 +1,133 @@
+// Package explain takes the figures of reports apart: what a figure is made up of, each part with the figure it is in turn, down to journal lines,
+// lots, prices and the transactions that they came from.
+//
+// A figure is named by a Query, in the words of the report it stands in. The parts of an explanation add up to the figure exactly; a part that is
+// itself a figure of a report has the query that explains it, and one that is made of the lines, lots or dispositions listed beside it says so. What
+// happened before a period is one part, the figure of the period before, so that an explanation costs what it shows and not what ever happened.
+//
+// The figures are those of the reports themselves, which are asked for the one row that matters.
+package explain
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/revaluation"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+)
+
+// Service explains.
+type Service struct {
+	db           *db.DB
+	reports      *statements.Service
+	holdings     *holdings.Service
+	revaluations *revaluation.Service
+}
+
+// NewService makes one that takes the figures of these reports apart.
+func NewService(d *db.DB, reports *statements.Service, held *holdings.Service, revaluations *revaluation.Service) *Service {
+	return &Service{d, reports, held, revaluations}
+}
+
+// inquiry is one figure being taken apart.
+type inquiry struct {
+	*Service
+	tx   *db.Tx
+	q    Query
+	page page.Request
+	out  *Explanation
+
+	periods []period.Period
+	paged   bool // the cursor was looked at
+}
+
+// specs says what figures of each report are named by. It is filled in at the start, because explanations ask for one another.
+var specs map[string]spec
+
+func init() {
+	statement := []string{"tag_id", entitiesName, "presentation_currency"}
+	holding := []string{"source_id", "ledger_account_id", "chain", "token_id"}
+	specs = map[string]spec{
+		"balance-sheet":    {sheetColumns, []string{"ledger_account_id|row", "accounting_period_id"}, statement, (*inquiry).sheet},
+		"trial-balance":    {trialColumns, []string{"ledger_account_id|row", "accounting_period_id"}, statement, (*inquiry).trial},
+		"income-statement": {[]string{"amount"}, []string{"ledger_account_id|row", "accounting_period_id"}, statement, (*inquiry).income},
+		"general-ledger":   {ledgerColumns, []string{"journal_entry_id"}, []string{"journal_line_id", "tag_id", entitiesName}, (*inquiry).ledger},
+	}
+	row := []string{"legal_entity_id", "asset_type"}
+	for name, s := range map[string]spec{
+		"closing-positions":        {positionColumns, append([]string{"accounting_period_id"}, row...), holding, (*inquiry).position},
+		"treasury-balances":        {treasuryColumns, row, append([]string{"as_of"}, holding...), (*inquiry).treasury},
+		"realized-gains-losses":    {gainColumns, append([]string{"accounting_period_id"}, row...), []string{"source_id"}, (*inquiry).gains},
+		"asset-tax-lots":           {lotColumns, []string{"asset_id"}, []string{"as_of"}, (*inquiry).lot},
+		"schedule-of-dispositions": {dispositionColumns, []string{"disposition_id|journal_entry_id|accounting_period_id"}, []string{"legal_entity_id", "asset_type", "source_id"}, (*inquiry).disposition},
+		"roll-forward":             {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
+		"revaluation":              {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id", "ledger_account_id"}, (*inquiry).revalued},
+	} {
+		specs[name] = s
+	}
+}
+
+// Explain takes a figure apart. What the actor's key is not for is missing, like what is not there.
+func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Explanation, error) {
+	about, err := q.check()
+	if err != nil {
+		return nil, err
+	}
+	i := &inquiry{Service: s, q: q, page: pr, out: &Explanation{Query: q}}
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		i.tx = tx
+		if i.periods, err = period.All(ctx, tx); err != nil {
+			return err
+		}
+		return about.explain(i, ctx)
+	})
+	if err == nil && pr.Cursor != "" && !i.paged {
+		err = fault.Invalidf("cursor", "is not a cursor of this list")
+	}
+	if err != nil {
+		return nil, err
+	}
+	i.out.write()
+	i.out.collect()
+	return i.out, nil
+}
+
+// collect names the transactions behind what is listed.
+func (x *Explanation) collect() {
+	add := func(id string) {
+		if id != "" && !slices.Contains(x.TransactionIDs, id) {
+			x.TransactionIDs = append(x.TransactionIDs, id)
+		}
+	}
+	for _, l := range x.Lines {
+		add(l.TransactionID)
+	}
+	for _, l := range x.Lots {
+		add(l.TransactionID)
+	}
+	for _, u := range x.Uses {
+		add(u.TransactionID)
+	}
+}
+
+// value sets the figure.
+func (x *Explanation) value(d money.Decimal, unit string) { x.Value, x.Unit = &d, unit }
+
+// month finds a period and the one before it, which the first one has not.
+func (i *inquiry) month(id string) (at, before *period.Period, err error) {
+	n := slices.IndexFunc(i.periods, func(p period.Period) bool { return p.ID == id })
+	if n < 0 {
+		return nil, nil, fault.Missing("accounting period")
+	}
+	if n > 0 {
+		before = &i.periods[n-1]
+	}
+	return &i.periods[n], before, nil
+}

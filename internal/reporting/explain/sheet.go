@@ -1,0 +1,168 @@
+package explain
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/rules/statement"
+)
+
+const (
+	openingBalance = "opening_balance"
+	closingBalance = "closing_balance"
+	currentBalance = "current_balance"
+	debits         = "debits"
+	credits        = "credits"
+)
+
+var sheetColumns = []string{closingBalance, openingBalance, currentBalance, debits, credits}
+
+// The rows of a balance sheet that add up others.
+const (
+	rowAssets = "assets"
+	rowOthers = "liabilities_plus_equity"
+)
+
+func sheetFigure(c statement.Cell, column string) money.Decimal {
+	switch column {
+	case openingBalance:
+		return c.Opening
+	case currentBalance:
+		return c.Current
+	case debits:
+		return c.Debits
+	case credits:
+		return c.Credits
+	}
+	return c.Closing
+}
+
+// sheetRow reads the row of an account, one cell a period.
+func (i *inquiry) sheetRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.Cell, statements.Frame, error) {
+	r, err := i.reports.BalanceSheet(ctx, params(q, a, months...))
+	if err != nil {
+		return nil, r.Frame, err
+	}
+	n := slices.IndexFunc(r.Accounts, func(b account.Account) bool { return b.ID == a.ID })
+	if n < 0 {
+		return nil, r.Frame, fault.Missing("ledger account")
+	}
+	return r.Rows[n].Cells, r.Frame, nil
+}
+
+// sheet explains a figure of the balance sheet.
+func (i *inquiry) sheet(ctx context.Context) error {
+	c, err := i.cell(ctx)
+	if err != nil {
+		return err
+	}
+	if i.q.Row != "" {
+		return i.sheetTotal(ctx, c)
+	}
+	if !permanent(c.account) {
+		return fault.Invalidf("ledger_account_id", "is an income or expense account, which the balance sheet shows as earnings only")
+	}
+	cells, frame, err := i.sheetRow(ctx, i.q, c.account, c.at)
+	if err != nil {
+		return err
+	}
+	now := cells[0]
+	i.out.value(sheetFigure(now, i.q.Column), frame.Currency)
+	switch {
+	case c.translated && len(c.entities) > 1:
+		return i.apart(c, func(q Query) (money.Decimal, error) {
+			cells, _, err := i.sheetRow(ctx, q, c.account, c.at)
+			if err != nil {
+				return money.Decimal{}, err
+			}
+			return sheetFigure(cells[0], q.Column), nil
+		})
+	case i.q.Column == openingBalance && c.account.Role != account.RoleTranslationAdjustment:
+		i.opening(c, now.Opening)
+		return nil
+	case computed(c.account):
+		return i.computedSheet(ctx, c, now)
+	case c.translated:
+		books, _, err := i.sheetRow(ctx, *i.q.booked(), c.account, c.at)
+		if err != nil {
+			return err
+		}
+		rate, _ := frame.Rates(0, 0)
+		i.translate(c, sheetFigure(books[0], i.q.Column), rate)
+		return nil
+	}
+	return i.posted(ctx, c, now)
+}
+
+// opening explains what a period began with by what the one before ended with.
+func (i *inquiry) opening(c cell, value money.Decimal) {
+	if c.before == nil {
+		i.out.Formula = "there is no period before, so that it opens with nothing"
+		return
+	}
+	i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
+}
+
+// posted explains a figure of an account that takes lines.
+func (i *inquiry) posted(ctx context.Context, c cell, now statement.Cell) error {
+	x := i.out
+	switch i.q.Column {
+	case debits:
+		x.add("debit lines", now.Debits, nil, Lines)
+		return i.list(ctx, i.lines(c, debit), false)
+	case credits:
+		x.add("credit lines", now.Credits, nil, Lines)
+		return i.list(ctx, i.lines(c, credit), true)
+	}
+	i.began(c, now)
+	x.add("debits", natural(c.account, now.Debits), i.q.with("column", debits), Lines)
+	x.add("credits", natural(c.account, now.Credits.Neg()), i.q.with("column", credits), Lines)
+	x.rest("difference to what the period was closed with")
+	return i.list(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
+}
+
+// began adds what a balance began with: that of the period before, as it was closed or as it is now.
+func (i *inquiry) began(c cell, now statement.Cell) {
+	before := now.Opening
+	if i.q.Column == currentBalance {
+		before = now.Current.Sub(natural(c.account, now.Debits.Sub(now.Credits)))
+	}
+	var from *Query
+	if c.before != nil {
+		from = i.q.with("accounting_period_id", c.before.ID)
+	}
+	i.out.add("opening balance", before, from, NoList)
+}
+
+// sheetTotal explains what all assets come to, or all else.
+func (i *inquiry) sheetTotal(ctx context.Context, c cell) error {
+	if i.q.Row != rowAssets && i.q.Row != rowOthers {
+		return wrongRow(rowAssets, rowOthers)
+	}
+	r, err := i.reports.BalanceSheet(ctx, params(i.q, account.Account{}, c.at))
+	if err != nil {
+		return err
+	}
+	var sum money.Decimal
+	for n, a := range r.Accounts {
+		if (a.Type == account.Asset) != (i.q.Row == rowAssets) {
+			continue
+		}
+		value := natural(a, sheetFigure(r.Rows[n].Cells[0], i.q.Column))
+		if i.q.Row == rowOthers {
+			value = value.Neg()
+		}
+		if i.q.Column == debits || i.q.Column == credits {
+			value = sheetFigure(r.Rows[n].Cells[0], i.q.Column)
+		}
+		sum = sum.Add(value)
+		i.out.some(a.String(), value, i.q.with("row", "", "ledger_account_id", a.ID))
+	}
+	i.out.value(sum, r.Currency)
+	return nil
+}

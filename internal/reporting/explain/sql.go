@@ -1,0 +1,161 @@
+package explain
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// lineFilter is which posted lines of an account are meant.
+type lineFilter struct {
+	accountID, tagID string
+	entities         []string // nil means all
+	from, until      time.Time
+	side             string  // DEBIT, CREDIT or both
+	unit             *string // what the lines are about; empty for the currency of the books
+	through          *linePlace
+}
+
+// linePlace is where a line stands on its account.
+type linePlace struct {
+	date             time.Time
+	number, position int64
+}
+
+type lineRow struct {
+	ID              string         `db:"journal_line_id"`
+	EntryID         string         `db:"journal_entry_id"`
+	Number          int64          `db:"number"`
+	Position        int64          `db:"position"`
+	Date            time.Time      `db:"accounting_date"`
+	LedgerAccountID string         `db:"ledger_account_id"`
+	LegalEntityID   string         `db:"legal_entity_id"`
+	Side            string         `db:"credit_or_debit"`
+	Given           money.Decimal  `db:"amount"`
+	Amount          *money.Decimal `db:"base_amount"`
+	Unit            *string        `db:"unit"`
+	Quantity        *money.Decimal `db:"quantity"`
+	Memo            *string        `db:"memo"`
+	Currency        string         `db:"currency"`
+	EntryMemo       *string        `db:"entry_memo"`
+	OriginatedBy    string         `db:"originated_by"`
+	TransactionID   *string        `db:"transaction_id"`
+	TransactionNo   *int64         `db:"transaction_number"`
+	EntryEntityID   string         `db:"entry_entity_id"`
+}
+
+// line gives a row as it counts for a figure that debits add to. The transaction of an entry belongs to the legal entity of the entry.
+func (r lineRow) line(who actor.Actor) Line {
+	l := Line{
+		ID: r.ID, EntryID: r.EntryID, Number: r.Number, Position: r.Position, Date: r.Date, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Debit: r.Side == debit,
+		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
+	}
+	if r.TransactionID != nil && r.TransactionNo != nil && who.Sees(r.EntryEntityID) {
+		l.TransactionID, l.TransactionNo = *r.TransactionID, *r.TransactionNo
+	}
+	if r.Amount != nil {
+		l.Amount = *r.Amount
+	}
+	if !l.Debit {
+		l.Amount = l.Amount.Neg()
+	}
+	return l
+}
+
+const debit, credit = "DEBIT", "CREDIT"
+
+const lineColumns = `l.journal_line_id, l.journal_entry_id, l.number, l.position, l.accounting_date, l.ledger_account_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.base_amount, l.unit,
+	l.quantity, l.memo, (SELECT b.base_currency FROM legal_entities AS b WHERE b.organization_id = @org AND b.legal_entity_id = l.legal_entity_id) AS currency, e.memo AS entry_memo,
+	e.originated_by, e.transaction_id, e.transaction_number, e.legal_entity_id AS entry_entity_id`
+
+const fromLines = ` FROM journal_lines AS l JOIN journal_entries AS e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`
+
+// narrow adds what a filter says but for where the lines begin.
+func (f lineFilter) narrow(q *db.Query) *db.Query {
+	q.And("l.ledger_account_id = ?", f.accountID).And("l.is_posted = ?", true)
+	if f.through != nil {
+		q.And("(l.accounting_date, l.number, l.position) <= (?, ?, ?)", f.through.date, f.through.number, f.through.position)
+	} else {
+		q.And("l.accounting_date < ?", f.until)
+	}
+	if f.entities != nil {
+		q.And("l.legal_entity_id {any}", f.entities)
+	}
+	if f.side != "" {
+		q.And("l.credit_or_debit = ?", f.side)
+	}
+	switch {
+	case f.unit == nil:
+	case *f.unit == "":
+		q.And("l.unit IS NULL")
+	default:
+		q.And("l.unit = ?", *f.unit)
+	}
+	if f.tagID != "" {
+		q.And("(' ' || e.tag_ids || ' ' LIKE ? OR ' ' || l.tag_ids || ' ' LIKE ?)", "% "+f.tagID+" %", "% "+f.tagID+" %")
+	}
+	return q
+}
+
+// selectLines walks the index of the account's lines from the beginning or after a line. There is one lower bound and no more, so that no engine
+// takes the beginning of the range for it when the page begins later.
+func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *linePlace, limit int) ([]Line, error) {
+	q := f.narrow(db.Select("SELECT " + lineColumns + fromLines))
+	if after == nil {
+		q.And("l.accounting_date >= ?", f.from)
+	} else {
+		q.And("(l.accounting_date, l.number, l.position) > (?, ?, ?)", after.date, after.number, after.position)
+	}
+	rows, err := db.All[lineRow](ctx, tx, q.Then("ORDER BY l.accounting_date, l.number, l.position LIMIT ?", int64(limit)), q.Args...)
+	return linesOf(ctx, rows), err
+}
+
+func linesOf(ctx context.Context, rows []lineRow) []Line {
+	out, who := make([]Line, len(rows)), actor.From(ctx)
+	for i, r := range rows {
+		out[i] = r.line(who)
+	}
+	return out
+}
+
+type sidesRow struct {
+	Debits  *money.Decimal `db:"debits"`
+	Credits *money.Decimal `db:"credits"`
+}
+
+// net is debits less credits.
+func (r sidesRow) net() (net money.Decimal) {
+	if r.Debits != nil {
+		net = net.Add(*r.Debits)
+	}
+	if r.Credits != nil {
+		net = net.Sub(*r.Credits)
+	}
+	return net
+}
+
+// sumLines adds up lines, debits less credits.
+func sumLines(ctx context.Context, tx *db.Tx, f lineFilter) (money.Decimal, error) {
+	const amount = "THEN COALESCE(l.base_amount, l.amount) END)"
+	q := f.narrow(db.Select("SELECT {dec_sum}(CASE l.credit_or_debit WHEN 'DEBIT' "+amount+" AS debits, {dec_sum}(CASE l.credit_or_debit WHEN 'CREDIT' "+amount+" AS credits"+fromLines)).
+		And("l.accounting_date >= ?", f.from)
+	r, err := db.One[sidesRow](ctx, tx, "line", q.Then(""), q.Args...)
+	return r.net(), err
+}
+
+// sumBefore gives the balance of an account when a period begins, debits less credits.
+func sumBefore(ctx context.Context, tx *db.Tx, accountID, tagID, periodKey string, entities []string) (money.Decimal, error) {
+	r, err := db.One[sidesRow](ctx, tx, "balance", `SELECT {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances AS b
+		JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
+		WHERE b.organization_id = @org AND b.tag_id = ? AND b.legal_entity_id {any} AND b.ledger_account_id = ? AND p.key < ?`, tagID, entities, accountID, periodKey)
+	return r.net(), err
+}
+
+// selectEntry reads the lines of one entry.
+func selectEntry(ctx context.Context, tx *db.Tx, entryID string, limit int) ([]Line, error) {
+	rows, err := db.All[lineRow](ctx, tx, "SELECT "+lineColumns+fromLines+" AND l.journal_entry_id = ? AND l.is_posted = ? ORDER BY l.position LIMIT ?", entryID, true, int64(limit))
+	return linesOf(ctx, rows), err
+}

@@ -1,0 +1,258 @@
+package explain
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/reporting/statements"
+	"github.com/bursarhq/bursar/internal/rules/statement"
+)
+
+const (
+	openingDebit  = "opening_debit"
+	openingCredit = "opening_credit"
+	closingDebit  = "closing_debit"
+	closingCredit = "closing_credit"
+
+	rowTotal = "total"
+)
+
+var trialColumns = []string{closingDebit, closingCredit, openingDebit, openingCredit, debits, credits}
+
+// trialBalance is the balance that a column shows, debits less credits.
+func trialBalance(c statement.TrialCell, column string) money.Decimal {
+	if column == openingDebit || column == openingCredit {
+		return c.Opening
+	}
+	return c.Closing
+}
+
+// trialFigure is what a column shows.
+func trialFigure(c statement.TrialCell, column string) money.Decimal {
+	switch column {
+	case debits:
+		return c.Debits
+	case credits:
+		return c.Credits
+	}
+	balance := onSide(trialBalance(c, column), column)
+	if balance.Sign() < 0 {
+		return money.Decimal{}
+	}
+	return balance
+}
+
+// onSide turns debits less credits into the sign of a column.
+func onSide(balance money.Decimal, column string) money.Decimal {
+	if strings.HasSuffix(column, "_credit") {
+		return balance.Neg()
+	}
+	return balance
+}
+
+// side names the column that a balance shows in.
+func side(which string, balance money.Decimal) string {
+	if balance.Sign() < 0 {
+		return which + "_credit"
+	}
+	return which + "_debit"
+}
+
+func (i *inquiry) trialRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.TrialCell, statements.Frame, error) {
+	r, err := i.reports.TrialBalance(ctx, params(q, a, months...))
+	if err != nil {
+		return nil, r.Frame, err
+	}
+	n := slices.IndexFunc(r.Accounts, func(b account.Account) bool { return b.ID == a.ID })
+	if n < 0 {
+		return nil, r.Frame, fault.Missing("ledger account")
+	}
+	return r.Rows[n].Cells, r.Frame, nil
+}
+
+// trial explains a figure of the trial balance.
+func (i *inquiry) trial(ctx context.Context) error {
+	c, err := i.cell(ctx)
+	if err != nil {
+		return err
+	}
+	if i.q.Row != "" {
+		return i.trialTotal(ctx, c)
+	}
+	cells, frame, err := i.trialRow(ctx, i.q, c.account, c.before, c.at)
+	if err != nil {
+		return err
+	}
+	now, before := cells[len(cells)-1], statement.TrialCell{}
+	if c.before != nil {
+		before = cells[0]
+	}
+	i.out.value(trialFigure(now, i.q.Column), frame.Currency)
+	moved := i.q.Column == debits || i.q.Column == credits
+	switch {
+	case !moved && i.out.Value.IsZero():
+		i.out.Formula = "the balance is on the other side, or nothing"
+		return nil
+	case c.translated && len(c.entities) > 1:
+		return i.trialApart(ctx, c)
+	case c.account.Role == account.RoleTranslationAdjustment && c.translated:
+		return i.trialLeftOver(ctx, c)
+	case moved && c.translated:
+		return i.trialTranslated(ctx, c, frame)
+	case moved:
+		return i.sided(ctx, c)
+	case i.q.Column == openingDebit || i.q.Column == openingCredit:
+		return i.trialOpening(ctx, c, before, now)
+	case c.translated && permanent(c.account) && !computed(c.account):
+		return i.trialTranslated(ctx, c, frame)
+	}
+	return i.trialClosing(ctx, c, now)
+}
+
+// sided explains the debits or the credits of an account by its lines.
+func (i *inquiry) sided(ctx context.Context, c cell) error {
+	if computed(c.account) {
+		return nil // it takes none
+	}
+	i.out.add(strings.TrimSuffix(i.q.Column, "s")+" lines", *i.out.Value, nil, Lines)
+	if i.q.Column == credits {
+		return i.list(ctx, i.lines(c, credit), true)
+	}
+	return i.list(ctx, i.lines(c, debit), false)
+}
+
+// trialOpening explains what a period began with: what the one before ended with, and the turn of a year.
+func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statement.TrialCell) error {
+	if c.before == nil {
+		i.out.Formula = "there is no period before"
+		return nil
+	}
+	i.out.some("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID, "column", side("closing", before.Closing)))
+	for _, e := range c.turning() {
+		label := "turn of the fiscal year of " + e.Name
+		switch {
+		case c.account.Role == account.RoleRetainedEarnings:
+			q, current, err := i.currentEarnings(ctx, c, e.ID)
+			if err != nil {
+				return err
+			}
+			i.out.some(label, onSide(current.Neg(), i.q.Column), q)
+		case !permanent(c.account):
+			q := i.q.of(e.ID)
+			cells, _, err := i.trialRow(ctx, q, c.account, c.before)
+			if err != nil {
+				return err
+			}
+			i.out.some(label, onSide(cells[0].Closing.Neg(), i.q.Column), q.with("accounting_period_id", c.before.ID, "column", side("closing", cells[0].Closing)))
+		}
+	}
+	i.out.rest("difference to what the period was closed with")
+	return nil
+}
+
+// trialClosing explains what a period ended with.
+func (i *inquiry) trialClosing(ctx context.Context, c cell, now statement.TrialCell) error {
+	listed := Lines
+	if c.translated || computed(c.account) {
+		listed = NoList
+	}
+	i.out.some("opening balance", onSide(now.Opening, i.q.Column), i.q.with("column", side("opening", now.Opening)))
+	i.out.add("debits", onSide(now.Debits, i.q.Column), i.q.with("column", debits), listed)
+	i.out.add("credits", onSide(now.Credits.Neg(), i.q.Column), i.q.with("column", credits), listed)
+	i.out.rest("difference to what the period was closed with")
+	if listed == NoList {
+		return nil
+	}
+	return i.list(ctx, i.lines(c, ""), i.q.Column == closingCredit)
+}
+
+// trialApart explains a balance that several legal entities have in different currencies. One of them may be on the other side.
+func (i *inquiry) trialApart(ctx context.Context, c cell) error {
+	for _, e := range c.entities {
+		q := i.q.of(e.ID)
+		cells, _, err := i.trialRow(ctx, q, c.account, c.at)
+		if err != nil {
+			return err
+		}
+		if i.q.Column == debits || i.q.Column == credits {
+			i.out.some(e.Name, trialFigure(cells[0], i.q.Column), &q)
+			continue
+		}
+		balance := trialBalance(cells[0], i.q.Column)
+		which, _, _ := strings.Cut(i.q.Column, "_")
+		i.out.some(e.Name, onSide(balance, i.q.Column), q.with("column", side(which, balance)))
+	}
+	i.out.rest("netted between legal entities")
+	return nil
+}
+
+// trialTranslated explains a translated figure by that of the books.
+func (i *inquiry) trialTranslated(ctx context.Context, c cell, frame statements.Frame) error {
+	if computed(c.account) {
+		return nil
+	}
+	books, _, err := i.trialRow(ctx, *i.q.booked(), c.account, c.at)
+	if err != nil {
+		return err
+	}
+	rate, average := frame.Rates(0, len(frame.Periods)-1)
+	if !permanent(c.account) {
+		rate = average
+	}
+	i.translate(c, trialFigure(books[0], i.q.Column), rate)
+	return nil
+}
+
+// trialLeftOver explains what translating leaves over by all other accounts.
+func (i *inquiry) trialLeftOver(ctx context.Context, c cell) error {
+	r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
+	if err != nil {
+		return err
+	}
+	for n, a := range r.Accounts {
+		now := r.Rows[n].Cells[0]
+		switch {
+		case a.ID == c.account.ID:
+		case i.q.Column == debits || i.q.Column == credits:
+			sign := money.FromInt(1)
+			if i.q.Column == debits {
+				sign = sign.Neg()
+			}
+			i.out.some(a.String()+", debits", now.Debits.Mul(sign), i.q.with("ledger_account_id", a.ID, "column", debits))
+			i.out.some(a.String()+", credits", now.Credits.Neg().Mul(sign), i.q.with("ledger_account_id", a.ID, "column", credits))
+		default:
+			balance := trialBalance(now, i.q.Column)
+			which, _, _ := strings.Cut(i.q.Column, "_")
+			i.out.some(a.String(), onSide(balance.Neg(), i.q.Column), i.q.with("ledger_account_id", a.ID, "column", side(which, balance)))
+		}
+	}
+	i.out.rest("what the books lack to balance")
+	return nil
+}
+
+// trialTotal explains the sum of a column.
+func (i *inquiry) trialTotal(ctx context.Context, c cell) error {
+	if i.q.Row != rowTotal {
+		return wrongRow(rowTotal)
+	}
+	r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
+	if err != nil {
+		return err
+	}
+	i.out.value(totalFigure(r.Totals[0], i.q.Column), r.Currency)
+	for n, a := range r.Accounts {
+		i.out.some(a.String(), trialFigure(r.Rows[n].Cells[0], i.q.Column), i.q.with("row", "", "ledger_account_id", a.ID))
+	}
+	return nil
+}
+
+func totalFigure(t statement.TrialTotal, column string) money.Decimal {
+	return map[string]money.Decimal{
+		openingDebit: t.OpeningDebit, openingCredit: t.OpeningCredit, debits: t.Debits, credits: t.Credits, closingDebit: t.ClosingDebit, closingCredit: t.ClosingCredit,
+	}[column]
+}

@@ -1,0 +1,316 @@
+package statements
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/statement"
+)
+
+// reading is what a report was computed from.
+type reading struct {
+	entities []entity.LegalEntity
+	all      bool // the entities are all there are
+	chart    []account.Account
+	only     []string        // the accounts asked for; empty for all
+	periods  []period.Period // up to the last one shown
+	later    bool            // there are periods after those
+	columns  []int
+	closed   map[string]map[int]money.Decimal // by closing and account
+	books    statement.Books
+}
+
+// cover finds what a report covers: entities, periods, accounts. What is asked for and not there is missing.
+func cover(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
+	r := &reading{only: p.AccountIDs}
+	var err error
+	if r.entities, r.all, err = entitiesOf(ctx, tx, p.LegalEntityIDs); err != nil {
+		return nil, err
+	}
+	if p.TagID != "" {
+		if _, err := tag.Get(ctx, tx, p.TagID); err != nil {
+			return nil, err
+		}
+	}
+	periods, err := period.All(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if r.columns, err = s.pick(periods); err != nil {
+		return nil, err
+	}
+	if n := len(r.columns); n > 0 {
+		r.periods = periods[:r.columns[n-1]+1]
+	}
+	r.later = len(r.periods) < len(periods)
+	if r.chart, err = account.All(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, id := range r.only {
+		if !slices.ContainsFunc(r.chart, func(a account.Account) bool { return a.ID == id }) {
+			return nil, fault.Missing("ledger account")
+		}
+	}
+	return r, nil
+}
+
+func (r *reading) wanted(a account.Account) bool {
+	return len(r.only) == 0 || slices.Contains(r.only, a.ID)
+}
+
+// entitiesOf gives the legal entities asked for, or all the key is for. One it is not for is missing like one that is not there.
+func entitiesOf(ctx context.Context, tx *db.Tx, ids []string) (out []entity.LegalEntity, all bool, err error) {
+	known, err := entity.All(ctx, tx)
+	if err != nil {
+		return nil, false, err
+	}
+	who := actor.From(ctx)
+	for _, e := range known {
+		if who.Sees(e.ID) && (len(ids) == 0 || slices.Contains(ids, e.ID)) {
+			out = append(out, e)
+		}
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(out, func(e entity.LegalEntity) bool { return e.ID == id }) {
+			return nil, false, fault.Missing("legal entity")
+		}
+	}
+	return out, len(out) == len(known), nil
+}
+
+// currency is what the report is in.
+func (r *reading) currency(p Params) (string, error) {
+	if p.PresentationCurrency != "" {
+		return p.PresentationCurrency, nil
+	}
+	currency := ""
+	for _, e := range r.entities {
+		if currency != "" && e.BaseCurrency != currency {
+			return "", fault.Invalidf("presentation_currency", "is required, because the legal entities keep their books in different currencies (%s and %s)", currency, e.BaseCurrency)
+		}
+		currency = e.BaseCurrency
+	}
+	return currency, nil
+}
+
+// read fills in the books for a statement.
+func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
+	r, err := cover(ctx, tx, p, s)
+	if err != nil {
+		return nil, err
+	}
+	b := &r.books
+	if b.Currency, err = r.currency(p); err != nil {
+		return nil, err
+	}
+	b.Columns, b.Periods, b.Entities = r.columns, make([]string, len(r.periods)), make([]statement.Entity, len(r.entities))
+	for i, p := range r.periods {
+		b.Periods[i] = p.Key
+	}
+	rates, err := r.rates(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range r.entities {
+		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: rates[e.BaseCurrency]}
+	}
+	var totals []total
+	var closed []closedBalance
+	if len(r.columns) > 0 {
+		if totals, err = r.rows(ctx, tx, p.TagID); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.columns) > 0 && p.TagID == "" { // what was closed is not kept by tag
+		if closed, err = r.closings(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	r.accounts(totals, closed, p.OmitZero)
+	r.fill(totals, closed)
+	return r, nil
+}
+
+// accounts says what a statement has to know of each account. Those that nothing was ever posted to are left out where zeros are.
+func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool) {
+	sections := account.Sections(r.chart)
+	if len(r.only) > 0 {
+		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool { return !r.wanted(a) })
+	}
+	if omitZero {
+		used := make(map[string]bool, len(r.chart))
+		for i := range totals {
+			used[totals[i].ledgerAccountID] = true
+		}
+		for i := range closed {
+			used[closed[i].ledgerAccountID] = true
+		}
+		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool {
+			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings && a.Role != account.RoleTranslationAdjustment
+		})
+	}
+	r.books.Accounts = make([]statement.Account, len(r.chart))
+	for i, a := range r.chart {
+		r.books.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit, Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
+	}
+}
+
+// fill puts the figures in their places.
+func (r *reading) fill(totals []total, closed []closedBalance) {
+	entityAt, accountAt, periodAt := places(r.entities, entityID), places(r.chart, accountID), places(r.periods, periodID)
+	for i := range totals {
+		t := &totals[i]
+		e := &r.books.Entities[entityAt[t.legalEntityID]]
+		if e.Totals == nil {
+			e.Totals = make([]statement.Total, 0, len(totals)/len(r.entities))
+		}
+		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.ledgerAccountID], Period: periodAt[t.periodID], Debits: t.debits, Credits: t.credits})
+	}
+	for _, c := range closed {
+		if at, shown := accountAt[c.ledgerAccountID]; shown {
+			r.closed[c.closingID][at] = c.balance
+		}
+	}
+}
+
+// rows reads the totals of what the report covers, up to the last period it shows.
+func (r *reading) rows(ctx context.Context, tx *db.Tx, tagID string) ([]total, error) {
+	var entities, periods []string
+	if !r.all {
+		entities = r.entityIDs()
+	}
+	if r.later {
+		for _, p := range r.periods {
+			periods = append(periods, p.ID)
+		}
+	}
+	return selectTotals(ctx, tx, tagID, entities, periods, r.only)
+}
+
+func (r *reading) entityIDs() []string {
+	out := make([]string, len(r.entities))
+	for i, e := range r.entities {
+		out[i] = e.ID
+	}
+	return out
+}
+
+// places says where things stand by their ids.
+func places[T any](things []T, id func(T) string) map[string]int {
+	out := make(map[string]int, len(things))
+	for i, t := range things {
+		out[id(t)] = i
+	}
+	return out
+}
+
+func entityID(e entity.LegalEntity) string { return e.ID }
+func accountID(a account.Account) string   { return a.ID }
+func periodID(p period.Period) string      { return p.ID }
+
+// closings reads what closed periods were closed with, where the report looks at it, and makes the places that fill puts it in.
+func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]closedBalance, error) {
+	standing, err := period.Standing(ctx, tx)
+	if err != nil || len(standing) == 0 {
+		return nil, err
+	}
+	entityAt, periodAt := places(r.entities, entityID), places(r.periods, periodID)
+	closed, idOf := make([][]int, len(r.entities)), map[[2]int]string{}
+	for _, c := range standing {
+		e, ours := entityAt[c.LegalEntityID]
+		p, shown := periodAt[c.PeriodID]
+		if ours && shown {
+			closed[e] = append(closed[e], p)
+			idOf[[2]int{e, p}] = c.ID
+		}
+	}
+	r.closed = map[string]map[int]money.Decimal{}
+	for e := range r.entities {
+		for _, p := range r.books.Boundaries(e, closed[e]) {
+			balances := map[int]money.Decimal{}
+			r.closed[idOf[[2]int{e, p}]] = balances
+			r.books.Entities[e].Closings = append(r.books.Entities[e].Closings, statement.Closing{Period: p, Balances: balances})
+		}
+	}
+	if len(r.closed) == 0 {
+		return nil, nil
+	}
+	return selectClosed(ctx, tx, slices.Sorted(maps.Keys(r.closed)))
+}
+
+// rates reads the rates of every currency that is to be translated.
+func (r *reading) rates(ctx context.Context, tx *db.Tx) (map[string]*statement.Rates, error) {
+	out := map[string]*statement.Rates{}
+	for _, e := range r.entities {
+		if e.BaseCurrency == r.books.Currency || out[e.BaseCurrency] != nil || len(r.periods) == 0 {
+			continue
+		}
+		rates, err := ratesOf(ctx, tx, e.BaseCurrency, r.books.Currency, r.periods)
+		if err != nil {
+			return nil, err
+		}
+		out[e.BaseCurrency] = rates
+	}
+	return out, nil
+}
+
+func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.Period) (*statement.Rates, error) {
+	first, last := firstDay(periods[0]), lastDay(periods[len(periods)-1])
+	quoted, err := fx.Between(ctx, tx, from, to, first, last)
+	if err != nil {
+		return nil, err
+	}
+	latest, _, err := fx.Last(ctx, tx, from, to, first)
+	if err != nil {
+		return nil, err
+	}
+	rates := &statement.Rates{Closing: make([]statement.Rate, len(periods)), Average: make([]statement.Rate, len(periods))}
+	for i, p := range periods {
+		sum, n, end := money.Decimal{}, int64(0), lastDay(p)
+		for len(quoted) > 0 && quoted[0].Date <= end {
+			latest, quoted = quoted[0], quoted[1:]
+			sum, n = sum.Add(latest.Rate), n+1
+		}
+		if latest.Date != "" {
+			rates.Closing[i] = statement.Rate{Times: latest.Rate, Over: money.FromInt(1)}
+		}
+		if n > 0 {
+			rates.Average[i] = statement.Rate{Times: sum, Over: money.FromInt(n)}
+		}
+	}
+	return rates, nil
+}
+
+func firstDay(p period.Period) string { return p.Key + "-01" }
+
+// lastDay is the last date of a month, whose key the calendar wrote.
+func lastDay(p period.Period) string {
+	m, _ := calendar.ParseKey(p.Key)
+	return time.Date(m.Year, m.Month+1, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+}
+
+// explain says which rate a translation lacks.
+func (r *reading) explain(err error) error {
+	var missing *statement.MissingRate
+	if !errors.As(err, &missing) {
+		return err
+	}
+	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[missing.Period]
+	if missing.Average {
+		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)
+	}
+	return fault.Conflictf("no rate from %s to %s is stored for %s or a day before it: store it with POST /v1/fx-rates", from, to, lastDay(p))
+}

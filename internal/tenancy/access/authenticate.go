@@ -1,0 +1,108 @@
+package access
+
+import (
+	"context"
+	"crypto/subtle"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+const (
+	// knownFor is how long a node may believe what it last read of a key: revocation must be felt within a second on every node.
+	knownFor = 500 * time.Millisecond
+	knownMax = 10_000
+)
+
+// known remembers keys for a moment, so that a busy key is read from the database twice a second and not per request.
+type known struct {
+	mu     sync.RWMutex
+	byHash map[string]knownKey
+}
+
+type knownKey struct {
+	key  Key
+	who  actor.Actor
+	read time.Time
+}
+
+func (k *known) get(hash string, now time.Time) (knownKey, bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	e, ok := k.byHash[hash]
+	return e, ok && now.Sub(e.read) < knownFor
+}
+
+func (k *known) put(hash string, e knownKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byHash == nil || len(k.byHash) >= knownMax {
+		k.byHash = make(map[string]knownKey)
+	}
+	k.byHash[hash] = e
+}
+
+func (k *known) forget(hash string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.byHash, hash)
+}
+
+// errBadKey is the same for a key that is wrong, expired or revoked: the difference is nobody's business who holds it.
+var errBadKey = fault.Unauthorizedf("the API key is missing, invalid or expired")
+
+// Authenticate finds who a key speaks for.
+func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Actor, error) {
+	plain := text.Reveal()
+	if !looksLikeKey(plain) {
+		return actor.Actor{}, errBadKey
+	}
+	hash, now := hashOf(plain), s.db.Clock().Now()
+	e, ok := s.known.get(hash, now)
+	if !ok {
+		var err error
+		if e, err = s.look(ctx, hash, now); err != nil {
+			return actor.Actor{}, err
+		}
+		s.known.put(hash, e)
+	}
+	if e.key.RevokedAt != nil || e.key.ExpiresAt != nil && !now.Before(*e.key.ExpiresAt) {
+		return actor.Actor{}, errBadKey
+	}
+	return e.who, nil
+}
+
+func (s *Service) look(ctx context.Context, hash string, now time.Time) (knownKey, error) {
+	var key Key
+	err := s.db.ReadAcross(ctx, "a key says which organization it is for", func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = selectKeyByHash(ctx, tx, hash)
+		return err
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		return knownKey{}, errBadKey
+	}
+	if err != nil {
+		return knownKey{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
+		return knownKey{}, errBadKey
+	}
+	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, APIKeyID: key.ID, Scopes: key.Scopes, LegalEntityIDs: key.LegalEntityIDs}
+	if key.UserID != "" {
+		err := s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+			who.Role, err = selectRole(ctx, tx, key.UserID)
+			return err
+		})
+		if fault.KindOf(err) == fault.NotFound { // the person left, and the key with them
+			return knownKey{}, errBadKey
+		}
+		if err != nil {
+			return knownKey{}, err
+		}
+	}
+	return knownKey{key, who, now}, nil
+}

@@ -1,0 +1,79 @@
+package access
+
+import (
+	"context"
+	"net/mail"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+// Member is a person in an organization.
+type Member struct {
+	UserID   string
+	Email    string
+	Name     string
+	Role     actor.Role
+	JoinedAt time.Time
+}
+
+// NormalEmail is the form in which an address is kept and compared.
+func NormalEmail(text string) (string, error) {
+	address, err := mail.ParseAddress(text)
+	if err != nil || address.Address != strings.TrimSpace(text) {
+		return "", fault.Invalidf("email", "must be an email address")
+	}
+	return strings.ToLower(address.Address), nil
+}
+
+// Join makes a person a member, and a user first if nobody has that address yet. It is a building block.
+func Join(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
+	email, err := NormalEmail(email)
+	if err != nil {
+		return Member{}, err
+	}
+	user, err := ensureUser(ctx, tx, userRow{UserID: tx.NewID(id.User), Email: email, CreatedAt: tx.Now()})
+	if err != nil {
+		return Member{}, err
+	}
+	m := Member{UserID: user.UserID, Email: email, Name: db.OrEmpty(user.Name), Role: role, JoinedAt: tx.Now()}
+	if err := insertMember(ctx, tx, m); err != nil {
+		return Member{}, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "member.added", ResourceType: "member", ResourceID: m.UserID, After: m.facts()})
+	return m, nil
+}
+
+func (m Member) facts() map[string]any {
+	return map[string]any{"user_id": m.UserID, "email": m.Email, "name": db.OrNull(m.Name), "role": m.Role}
+}
+
+// Members lists the people of the organization, in the order they joined.
+func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member], error) {
+	return page.List("members", nil, p, func(m Member) []string { return []string{m.UserID} }, func(after []string, limit int) (rows []Member, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectMembers(ctx, tx, above, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// Check finds what must not be in an organization's people.
+func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+	owners, err := countRole(ctx, tx, actor.Owner)
+	if err != nil || owners > 0 {
+		return nil, err
+	}
+	return []string{"members: the organization has no owner"}, nil
+}

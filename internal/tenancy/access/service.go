@@ -1,0 +1,131 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db    *db.DB
+	known known
+}
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// CreateKeyParams describe a new key. An empty UserID makes one that belongs to no person.
+type CreateKeyParams struct {
+	Name           string
+	UserID         string
+	Scopes         []actor.Scope
+	LegalEntityIDs []string
+	ExpiresAt      *time.Time
+}
+
+// CreateKey makes a key that can do no more than the one that asks. The text is given once and kept nowhere.
+func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, text secret.Text, err error) {
+	who := actor.From(ctx)
+	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if err := p.within(ctx, tx, who); err != nil {
+			return err
+		}
+		key, text, err = IssueKey(ctx, tx, p)
+		return err
+	})
+	return key, text, err
+}
+
+// within refuses what the actor could not do with the key it has.
+func (p CreateKeyParams) within(ctx context.Context, tx *db.Tx, who actor.Actor) error {
+	for _, scope := range p.Scopes {
+		if !slices.Contains(who.Scopes, scope) && (scope != actor.ScopeRead || !slices.Contains(who.Scopes, actor.ScopeAll)) {
+			return fault.Forbiddenf("a key cannot be given the scope %s by a key without it", scope)
+		}
+	}
+	if p.ExpiresAt != nil && !p.ExpiresAt.After(tx.Now()) {
+		return fault.Invalidf("expires_at", "must be in the future")
+	}
+	if p.UserID != "" && p.UserID != who.UserID {
+		if _, err := selectRole(ctx, tx, p.UserID); err != nil {
+			return err
+		}
+		return fault.Forbiddenf("a key can be made for yourself, or for no person, but not for somebody else")
+	}
+	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
+		return fault.Forbiddenf("a key limited to some legal entities cannot make one for all")
+	}
+	if len(p.LegalEntityIDs) > 0 { // whoever deletes one looks for keys first, and holds the head meanwhile
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for _, le := range p.LegalEntityIDs {
+		if _, err := entity.Get(ctx, tx, le); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// IssueKey makes a key without asking who wants it. It is a building block.
+func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Text, error) {
+	text, err := newText(tx.DB().Random())
+	if err != nil {
+		return Key{}, text, err
+	}
+	plain := text.Reveal()
+	key := Key{
+		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name, LastFour: plain[len(plain)-4:], hash: hashOf(plain),
+		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
+	}
+	if err := insertKey(ctx, tx, key); err != nil {
+		return Key{}, text, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "api_key.created", ResourceType: "api_key", ResourceID: key.ID, After: key.facts()})
+	return key, text, nil
+}
+
+// RevokeKey ends a key; doing it twice is no error and changes nothing.
+func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		before, err := selectKey(ctx, tx, keyID)
+		if err != nil || before.RevokedAt != nil {
+			return err
+		}
+		after, now := before, tx.Now()
+		after.RevokedAt = &now
+		if err := updateRevoked(ctx, tx, after); err != nil {
+			return err
+		}
+		tx.AfterCommit(func() { s.known.forget(before.hash) })
+		audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(), After: after.facts()})
+		return nil
+	})
+}
+
+// Keys lists the organization's keys, newest first, revoked ones too.
+func (s *Service) Keys(ctx context.Context, p page.Request) (page.Page[Key], error) {
+	return page.List("api-keys", nil, p, func(k Key) []string { return []string{k.ID} }, func(after []string, limit int) (rows []Key, err error) {
+		below := "~" // sorts after every id
+		if after != nil {
+			below = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectKeys(ctx, tx, below, limit)
+			return err
+		})
+		return rows, err
+	})
+}

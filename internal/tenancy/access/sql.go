@@ -1,0 +1,134 @@
+package access
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+type userRow struct {
+	UserID    string    `db:"user_id"`
+	Email     string    `db:"email"`
+	Name      *string   `db:"name"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+// ensureUser gives the user of an address, made now if there is none.
+func ensureUser(ctx context.Context, tx *db.Tx, u userRow) (userRow, error) {
+	if _, err := tx.Exec(ctx, "INSERT INTO users (user_id, email, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", u.UserID, u.Email, u.Name, u.CreatedAt); err != nil {
+		return u, err
+	}
+	return db.One[userRow](ctx, tx, "user", "SELECT user_id, email, name, created_at FROM users WHERE email = ?", u.Email)
+}
+
+type memberRow struct {
+	UserID    string    `db:"user_id"`
+	Role      string    `db:"role"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+func insertMember(ctx context.Context, tx *db.Tx, m Member) error {
+	return db.Insert(ctx, tx, "members", memberRow{m.UserID, string(m.Role), m.JoinedAt})
+}
+
+func selectRole(ctx context.Context, tx *db.Tx, userID string) (actor.Role, error) {
+	role, err := db.One[string](ctx, tx, "member", "SELECT role FROM members WHERE organization_id = @org AND user_id = ?", userID)
+	return actor.Role(role), err
+}
+
+func countRole(ctx context.Context, tx *db.Tx, role actor.Role) (int64, error) {
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM members WHERE organization_id = @org AND role = ?", string(role))
+}
+
+type memberUserRow struct {
+	UserID    string    `db:"user_id"`
+	Email     string    `db:"email"`
+	Name      *string   `db:"name"`
+	Role      string    `db:"role"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.created_at FROM members m JOIN users u ON u.user_id = m.user_id WHERE m.organization_id = @org"
+
+// selectMembers pages by user id, which sorts by when the person first came.
+func selectMembers(ctx context.Context, tx *db.Tx, after string, limit int) ([]Member, error) {
+	rows, err := db.All[memberUserRow](ctx, tx, memberQuery+" AND m.user_id > ? ORDER BY m.user_id LIMIT ?", after, limit)
+	out := make([]Member, len(rows))
+	for i, r := range rows {
+		out[i] = r.member()
+	}
+	return out, err
+}
+
+func (r memberUserRow) member() Member {
+	return Member{r.UserID, r.Email, db.OrEmpty(r.Name), actor.Role(r.Role), r.CreatedAt}
+}
+
+// MemberByEmail finds a person of the organization.
+func MemberByEmail(ctx context.Context, tx *db.Tx, email string) (Member, error) {
+	r, err := db.One[memberUserRow](ctx, tx, "member", memberQuery+" AND u.email = ?", email)
+	return r.member(), err
+}
+
+type keyRow struct {
+	APIKeyID       string     `db:"api_key_id"`
+	OrganizationID string     `db:"organization_id"`
+	UserID         *string    `db:"user_id"`
+	Name           string     `db:"name"`
+	KeyHash        string     `db:"key_hash"`
+	LastFour       string     `db:"last_four"`
+	Scopes         string     `db:"scopes"`
+	LegalEntityIDs string     `db:"legal_entity_ids"`
+	ExpiresAt      *time.Time `db:"expires_at"`
+	RevokedAt      *time.Time `db:"revoked_at"`
+	CreatedAt      time.Time  `db:"created_at"`
+}
+
+func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
+	scopes := make([]string, len(k.Scopes))
+	for i, s := range k.Scopes {
+		scopes[i] = string(s)
+	}
+	return db.Insert(ctx, tx, "api_keys", keyRow{
+		k.ID, k.OrganizationID, db.OrNull(k.UserID), k.Name, k.hash, k.LastFour, strings.Join(scopes, " "), strings.Join(k.LegalEntityIDs, " "), k.ExpiresAt, k.RevokedAt, k.CreatedAt,
+	})
+}
+
+func (r keyRow) key() Key {
+	scopes := []actor.Scope{}
+	for _, s := range strings.Fields(r.Scopes) {
+		scopes = append(scopes, actor.Scope(s))
+	}
+	return Key{
+		ID: r.APIKeyID, OrganizationID: r.OrganizationID, UserID: db.OrEmpty(r.UserID), Name: r.Name, LastFour: r.LastFour, Scopes: scopes,
+		LegalEntityIDs: strings.Fields(r.LegalEntityIDs), ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, CreatedAt: r.CreatedAt, hash: r.KeyHash,
+	}
+}
+
+func selectKeyByHash(ctx context.Context, tx *db.Tx, hash string) (Key, error) {
+	r, err := db.One[keyRow](ctx, tx, "API key", "SELECT "+db.Columns[keyRow]()+" FROM api_keys WHERE key_hash = ?", hash)
+	return r.key(), err
+}
+
+// selectKey is tied to the organization by hand: keys are a reference table, which the handle does not guard.
+func selectKey(ctx context.Context, tx *db.Tx, keyID string) (Key, error) {
+	r, err := db.One[keyRow](ctx, tx, "API key", "SELECT "+db.Columns[keyRow]()+" FROM api_keys WHERE organization_id = @org AND api_key_id = ?", keyID)
+	return r.key(), err
+}
+
+func selectKeys(ctx context.Context, tx *db.Tx, below string, limit int) ([]Key, error) {
+	rows, err := db.All[keyRow](ctx, tx, "SELECT "+db.Columns[keyRow]()+" FROM api_keys WHERE organization_id = @org AND api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
+	out := make([]Key, len(rows))
+	for i, r := range rows {
+		out[i] = r.key()
+	}
+	return out, err
+}
+
+func updateRevoked(ctx context.Context, tx *db.Tx, k Key) error {
+	_, err := tx.Exec(ctx, "UPDATE api_keys SET revoked_at = ? WHERE organization_id = @org AND api_key_id = ?", k.RevokedAt, k.ID)
+	return err
+}

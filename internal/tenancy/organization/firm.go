@@ -1,0 +1,52 @@
+package organization
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// FirmOf gives the firm that an organization is a client of; nothing when it has none. It is a building block.
+func FirmOf(ctx context.Context, tx *db.Tx) (string, error) {
+	f, err := findFirm(ctx, tx)
+	return db.OrEmpty(f.FirmID), err
+}
+
+// IsFirm tells whether an organization has clients. It is a building block.
+func IsFirm(ctx context.Context, tx *db.Tx) (bool, error) {
+	f, err := findFirm(ctx, tx)
+	return f.Since != nil, err
+}
+
+// becomeFirm notes that an organization has clients from now on. The firm itself says so, because no question about one organization may look into others.
+func (s *Service) becomeFirm(ctx context.Context, organizationID string) error {
+	missing := fault.Missing("firm")
+	if !id.Valid(id.Organization, organizationID) {
+		return missing
+	}
+	err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		f, err := findFirm(ctx, tx)
+		if err != nil || f.Since != nil {
+			return err
+		}
+		if err := updateFirmSince(ctx, tx); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{
+			Action: "organization.updated", ResourceType: "organization", ResourceID: organizationID,
+			Before: map[string]any{"id": organizationID, "is_firm": false}, After: map[string]any{"id": organizationID, "is_firm": true},
+		})
+		return nil
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		return missing
+	}
+	return err
+}

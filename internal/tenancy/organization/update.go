@@ -1,0 +1,137 @@
+package organization
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+)
+
+// Limits of the profile.
+const (
+	NameMax = 100
+	URLMax  = 2048
+)
+
+// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty address or logo clears it.
+type UpdateParams struct {
+	Name       *string
+	Timezone   *string
+	TimeFormat *string
+	WebAddress *string
+	LogoURL    *string
+}
+
+// Update changes the profile. What changes nothing writes nothing.
+func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organization, err error) {
+	if err := p.check(); err != nil {
+		return after, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		// The head comes first: whoever holds it writes rows that refer to the organization's, and would wait for us while we wait for the head.
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		before, err := lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		after = p.apply(before)
+		if reflect.DeepEqual(before, after) {
+			return nil
+		}
+		if before.Timezone != after.Timezone {
+			moved, err := period.MoveTo(ctx, tx, after.Timezone)
+			if err != nil {
+				return err
+			}
+			for _, fn := range s.periodsMoved {
+				if err := fn(ctx, tx, moved); err != nil {
+					return err
+				}
+			}
+		}
+		now := tx.Now()
+		after.UpdatedAt = &now
+		if err := update(ctx, tx, after); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "organization.updated", ResourceType: "organization", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+		return nil
+	})
+	return after, err
+}
+
+func (p UpdateParams) apply(o Organization) Organization {
+	set := func(field *string, to *string) {
+		if to != nil {
+			*field = *to
+		}
+	}
+	set(&o.Name, p.Name)
+	set(&o.Timezone, p.Timezone)
+	set(&o.TimeFormat, p.TimeFormat)
+	set(&o.WebAddress, p.WebAddress)
+	set(&o.LogoURL, p.LogoURL)
+	return o
+}
+
+func (p UpdateParams) check() error {
+	var faults fault.List
+	if p.Name != nil {
+		checkName(&faults, "name", *p.Name)
+	}
+	if p.Timezone != nil {
+		checkZone(&faults, "timezone", *p.Timezone)
+	}
+	if p.TimeFormat != nil && *p.TimeFormat != TimeFormat12 && *p.TimeFormat != TimeFormat24 {
+		faults.Addf("time_format", "must be %s or %s", TimeFormat12, TimeFormat24)
+	}
+	for name, value := range map[string]*string{"web_address": p.WebAddress, "logo_url": p.LogoURL} {
+		if value != nil && utf8.RuneCountInString(*value) > URLMax {
+			faults.Addf(name, "must have at most %d characters", URLMax)
+		}
+	}
+	return faults.Err()
+}
+
+// Check finds every fault of the description, before anything is made.
+func (p FoundParams) Check() error {
+	var faults fault.List
+	checkName(&faults, "organization", p.Name)
+	checkZone(&faults, "timezone", p.Timezone)
+	if _, err := access.NormalEmail(p.Email); err != nil {
+		_ = faults.Take(err)
+	}
+	if !money.IsFiat(p.Currency) {
+		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
+	}
+	return faults.Err()
+}
+
+func checkName(faults *fault.List, field, name string) {
+	if n := utf8.RuneCountInString(name); n > NameMax {
+		faults.Addf(field, "must have at most %d characters", NameMax)
+	}
+	if strings.TrimSpace(name) == "" {
+		faults.Addf(field, "must not be empty")
+	}
+}
+
+// checkZone takes the names of the IANA database only: Go also reads "", "Local" and whatever lies in a machine's zone folder.
+func checkZone(faults *fault.List, field, zone string) {
+	_, err := time.LoadLocation(zone)
+	if err != nil || zone == "" || zone == "Local" || strings.HasPrefix(zone, "posix") || strings.HasPrefix(zone, "right/") {
+		faults.Addf(field, "must be an IANA time zone such as Europe/Berlin")
+	}
+}

@@ -1,0 +1,112 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+const (
+	// previewRows is how many transactions of a file are shown before it is imported.
+	previewRows = 20
+	// previewFaults is how many faults are.
+	previewFaults = 1000
+)
+
+// Preview is what an import would do.
+type Preview struct {
+	Draft
+	Rows   []PreviewRow   // the first of them
+	Faults []intake.Fault // the first of them
+	Counts Counts
+}
+
+// PreviewRow is a transaction as it would land.
+type PreviewRow struct {
+	Line      int
+	Duplicate bool
+	transaction.Params
+}
+
+// Preview reads a whole file and writes nothing.
+func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress func(read int64)) (Preview, error) {
+	p := Preview{Draft: d}
+	in, err := intake.Open(file, options(d.FileName, d.Mapping, d.Source))
+	if err != nil {
+		return p, blamingFile(err)
+	}
+	var all []PreviewRow
+	for end := false; !end; {
+		row, err := in.Next()
+		if end = errors.Is(err, io.EOF); err != nil && !end {
+			return p, blamingFile(err)
+		}
+		if !end {
+			all = p.take(row, all)
+		}
+		if len(all) < batchRecords && !end {
+			continue
+		}
+		if err := s.compare(ctx, &p, all); err != nil {
+			return p, err
+		}
+		all = all[:0]
+		if progress != nil {
+			progress(in.Offset())
+		}
+	}
+	return p, nil
+}
+
+// take counts a row and gives its transactions to those that wait to be compared.
+func (p *Preview) take(row intake.Row, all []PreviewRow) []PreviewRow {
+	params, faults := readRow(row, p.Mapping)
+	p.Counts.Rows++
+	p.Counts.Faults += int64(len(faults))
+	switch {
+	case len(faults) > 0:
+		p.Counts.Faulty++
+		p.Faults = append(p.Faults, faults[:min(len(faults), previewFaults-len(p.Faults))]...)
+	case row.Skipped != "":
+		p.Counts.Skipped++
+	}
+	for _, one := range params {
+		all = append(all, PreviewRow{Line: row.Line, Params: one})
+	}
+	return all
+}
+
+// compare tells which transactions are there already.
+func (s *Service) compare(ctx context.Context, p *Preview, all []PreviewRow) error {
+	ids := make([]string, len(all))
+	for i, r := range all {
+		ids[i] = r.ExternalID
+	}
+	var known map[string]string
+	err := s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		known, err = transaction.Known(ctx, tx, p.Source.ID, ids)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, r := range all {
+		r.Duplicate = known[r.ExternalID] != "" || seen[r.ExternalID]
+		seen[r.ExternalID] = true
+		if r.Duplicate {
+			p.Counts.Duplicates++
+		} else {
+			p.Counts.Created++
+		}
+		if len(p.Rows) < previewRows {
+			p.Rows = append(p.Rows, r)
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,272 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/task"
+	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+const (
+	// batchRecords, batchRows and batchFaults bound what one transaction takes in.
+	batchRecords = 2000
+	batchRows    = 10_000
+	batchFaults  = 2000
+)
+
+// kind is where imports stand for whoever does them.
+var kind = task.Kind{Noun: noun, Table: "imports", Key: "import_id"}
+
+// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrTaken where somebody else does. Another error means
+// that it could not go on: the import stays as it is and goes on when it is taken up again, unless it has failed, which is no error here.
+func (s *Service) Run(ctx context.Context, organizationID, importID string, progress func(Import)) (i Import, err error) {
+	claim, err := kind.Take(ctx, s.db, organizationID, importID)
+	if err != nil {
+		return Import{}, err
+	}
+	w := &work{s: s, Claim: claim}
+	err = claim.Work(ctx, func(ctx context.Context) error {
+		err := s.db.ReadOne(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+			w.Import, err = find(ctx, tx, importID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID})
+		if err = w.read(ctx, progress); claim.Hopeless(ctx, err) {
+			err = w.fail(ctx, err)
+		}
+		return err
+	}, func() bool { return w.Status.Ended() })
+	if err == nil {
+		err = s.clear(ctx, organizationID, importID)
+	}
+	return w.Import, err
+}
+
+// work is an import and the claim on it.
+type work struct {
+	Import
+	*task.Claim
+	s *Service
+}
+
+// read goes through the file from its start, past the rows that are in already, and takes the others in.
+func (w *work) read(ctx context.Context, progress func(Import)) error {
+	var src source.Source
+	err := w.s.db.ReadOne(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		src, err = w.source(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	in, err := intake.Open(&chunks{ctx: ctx, db: w.s.db, organizationID: w.OrganizationID, importID: w.Import.ID}, options(w.FileName, w.Mapping, src))
+	if err != nil {
+		return err
+	}
+	for range w.Counts.Rows {
+		if _, err := in.Next(); err != nil {
+			return fmt.Errorf("find the row to go on at: %w", err)
+		}
+	}
+	for end := false; !end; {
+		var b batch
+		var broken error
+		if end, broken = b.gather(ctx, in, w.Mapping, w.s.batch); broken != nil && fault.KindOf(broken) != fault.Invalid {
+			return broken
+		}
+		if err := w.put(ctx, b); err != nil { // also what stands before the place at which the file is broken
+			return err
+		}
+		if progress != nil {
+			progress(w.Import)
+		}
+		if broken != nil {
+			return broken
+		}
+	}
+	for _, hook := range w.s.AfterImport {
+		if err := hook(ctx, w.Import); err != nil {
+			return fmt.Errorf("after the import: %w", err)
+		}
+	}
+	done := w.Import
+	done.Status, done.BytesRead = Completed, done.FileSize
+	return w.end(ctx, done, "import.completed")
+}
+
+// source finds the source once more: it may have been deleted while its file was read.
+func (w *work) source(ctx context.Context, tx *db.Tx) (source.Source, error) {
+	src, err := source.Find(ctx, tx, w.SourceID)
+	if fault.KindOf(err) == fault.NotFound {
+		return src, fault.Malformedf("the source of the import is deleted; what was read before stays. Make a source and import the file into that")
+	}
+	return src, err
+}
+
+// batch is what rows that are taken in together tell.
+type batch struct {
+	all    []transaction.Params
+	faults []intake.Fault
+	counts Counts
+	offset int64
+}
+
+// gather reads the next rows, and tells whether they are the last.
+func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping, records int) (end bool, err error) {
+	for len(b.all) < records && b.counts.Rows < batchRows && len(b.faults) < batchFaults {
+		row, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			end = true
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		all, faults := readRow(row, m)
+		b.counts.Rows++
+		b.all, b.faults = append(b.all, all...), append(b.faults, faults...)
+		switch {
+		case len(faults) > 0:
+			b.counts.Faulty++
+		case row.Skipped != "":
+			b.counts.Skipped++
+		}
+	}
+	b.offset = in.Offset()
+	return end, ctx.Err()
+}
+
+// put adds what a batch tells and says how far the import is, in one transaction.
+func (w *work) put(ctx context.Context, b batch) error {
+	after := w.Import
+	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // nobody deletes the source from here on
+			return err
+		}
+		src, err := w.source(ctx, tx)
+		if err != nil {
+			return err
+		}
+		news := make([]transaction.New, len(b.all))
+		for i, p := range b.all {
+			news[i] = transaction.New{Source: src, Params: p}
+		}
+		outcomes, err := transaction.Add(ctx, tx, news)
+		if err != nil {
+			return err
+		}
+		after = w.Import
+		after.add(b, outcomes)
+		if err := insertFaults(ctx, tx, w.Import.ID, keep(w.Counts.Faults, b.faults)); err != nil {
+			return err
+		}
+		return w.advance(ctx, tx, after)
+	})
+	if err == nil {
+		w.Import = after
+		w.Further()
+	}
+	return err
+}
+
+// add counts what a batch came to.
+func (i *Import) add(b batch, outcomes []transaction.Outcome) {
+	c := &i.Counts
+	c.Rows, c.Skipped, c.Faulty, c.Faults = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped, c.Faulty+b.counts.Faulty, c.Faults+int64(len(b.faults))
+	for _, o := range outcomes {
+		if o.Duplicate {
+			c.Duplicates++
+		} else {
+			c.Created++
+		}
+	}
+	i.BytesRead = max(i.BytesRead, min(b.offset, i.FileSize))
+}
+
+// keep numbers faults behind those before, as far as they are kept.
+func keep(before int64, faults []intake.Fault) (out []Fault) {
+	for i, f := range faults {
+		if position := before + int64(i) + 1; position <= FaultsKept {
+			out = append(out, Fault{position, f})
+		}
+	}
+	return out
+}
+
+func (w *work) advance(ctx context.Context, tx *db.Tx, after Import) error {
+	ours, err := advance(ctx, tx, after, w.Text)
+	if err == nil && !ours {
+		err = task.ErrTaken
+	}
+	return err
+}
+
+// fail ends an import that cannot go on.
+func (w *work) fail(ctx context.Context, because error) error {
+	failed := w.Import
+	failed.Status, failed.Error = Failed, because.Error()
+	if !fault.Refused(because) {
+		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and if that fails too, look into the log of the service", w.Tries)
+	}
+	return w.end(ctx, failed, "import.failed")
+}
+
+func (w *work) end(ctx context.Context, ended Import, action string) error {
+	before := w.Import
+	err := w.s.db.Write(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		now := tx.Now()
+		ended.FinishedAt = &now
+		if err := w.advance(ctx, tx, ended); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Import.ID, Before: before.facts(), After: ended.facts()})
+		return nil
+	})
+	if err == nil {
+		w.Import = ended
+	}
+	return err
+}
+
+// chunks reads the file of an import piece by piece.
+type chunks struct {
+	ctx            context.Context
+	db             *db.DB
+	organizationID string
+	importID       string
+	position       int64
+	rest           []byte
+}
+
+// Read gives what is left of a piece, or of the next one.
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.rest) == 0 {
+		err := c.db.ReadOne(c.ctx, c.organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+			c.rest, err = selectChunk(ctx, tx, c.importID, c.position)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if len(c.rest) == 0 {
+			return 0, io.EOF
+		}
+		c.position++
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}

@@ -1,0 +1,81 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Check finds what must not be in an organization's sources. That their ledger accounts and legal entities are there is checked by those areas.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	rows, err := selectKept(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	places := map[[2]string]string{}
+	for _, r := range rows {
+		for _, text := range append(r.broken(), r.brokenItem()...) {
+			out = append(out, fmt.Sprintf("source %s: %s", r.ID, text))
+		}
+		if r.Address == nil || r.DeletedAt != nil {
+			continue
+		}
+		place := [2]string{db.OrEmpty(r.Chain), db.OrEmpty(r.AddressKey)}
+		if other := places[place]; other != "" {
+			out = append(out, fmt.Sprintf("source %s: it has the address of the source %s", r.ID, other))
+		}
+		places[place] = r.ID
+	}
+	return out, nil
+}
+
+// broken says what is wrong with a source as such.
+func (r kept) broken() (out []string) {
+	s := r.source()
+	var faults fault.List
+	s.check(&faults)
+	if err := faults.Err(); err != nil {
+		out = append(out, err.Error())
+	}
+	if s != s.normal() {
+		out = append(out, "it is not written as sources are")
+	}
+	if (s.Type == Bank || s.Type == Card) && s.Currency == "" {
+		out = append(out, "it has no currency")
+	}
+	if prefix := s.Type.accountPrefix(); !id.Valid(id.MoneySource, s.ID) || prefix == "" && s.AccountID != "" || prefix != "" && !id.Valid(prefix, s.AccountID) {
+		out = append(out, "its ids are not those of a "+string(s.Type))
+	}
+	if db.OrEmpty(r.AddressKey) != AddressKey(s.Address) {
+		out = append(out, "its address is compared as another one")
+	}
+	if t := account.Type(db.OrEmpty(r.AccountType)); t != "" && t != account.Asset && t != account.Liability {
+		out = append(out, "its ledger account is of type "+string(t))
+	}
+	if s.DeletedAt == nil && r.Archived {
+		out = append(out, "its ledger account is archived")
+	}
+	if s.DeletedAt != nil && r.Transactions {
+		out = append(out, "it is deleted and has transactions that are not")
+	}
+	return out
+}
+
+// brokenItem says what is wrong between a source and what it is an account of.
+func (r kept) brokenItem() (out []string) {
+	switch {
+	case r.ItemID == nil && r.DeletedAt != nil:
+		out = append(out, "it is deleted and still there, which only an aggregator's account may be")
+	case r.ItemID != nil && r.Manual:
+		out = append(out, "it was made by hand and is an aggregator's account")
+	case r.ItemID != nil && r.ItemProvider == nil:
+		out = append(out, "the item it is an account of is not there")
+	case r.ItemID != nil && *r.ItemProvider != r.Provider:
+		out = append(out, "its provider is not that of the item it is an account of")
+	}
+	return out
+}

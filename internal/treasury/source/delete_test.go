@@ -1,0 +1,247 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, by := range []func(source.Source) string{func(s source.Source) string { return s.ID }, func(s source.Source) string { return s.AccountID }} {
+			s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
+			if id, err := w.sources.Delete(w.ctx, by(s)); err != nil || id != s.ID {
+				t.Errorf("%s %v", id, err)
+			}
+			if n := w.count("SELECT count(*) FROM sources WHERE organization_id = @org"); n != 0 {
+				t.Errorf("%d rows are left", n)
+			}
+			_, err := w.sources.Delete(w.ctx, by(s))
+			refused(t, "again", err, fault.NotFound)
+		}
+		used := w.create(source.CreateParams{Type: source.Bank, Name: "Savings"})
+		w.tell(used, "a", "b", "c")
+		_, err := w.sources.Delete(w.ctx, used.ID)
+		refused(t, "one with transactions", err, fault.Conflict, "Savings is in use", "transactions: 3 (such as OT-1)", "keep the source")
+		w.force("UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND number > 1")
+		w.force("UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number = 1")
+		_, err = w.sources.Delete(w.ctx, used.ID)
+		refused(t, "one with spam", err, fault.Conflict, "transactions: 2 (such as OT-2)")
+		w.force("UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number > 1")
+		if _, err := w.sources.Delete(w.ctx, used.ID); err != nil {
+			t.Errorf("one whose transactions are all deleted: %v", err)
+		}
+		if w.plaid.asked != 0 {
+			t.Error("the aggregator was asked about what is none of its business")
+		}
+	})
+}
+
+func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
+		w.force("UPDATE sources SET is_manual = ? WHERE organization_id = @org AND source_id = ?", false, s.ID)
+		_, err := w.sources.Delete(w.ctx, s.ID)
+		refused(t, "a connection's", err, fault.Conflict, "disconnect its connection instead")
+	})
+}
+
+func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		all := w.addAccounts("item-1", "Checking", "Savings")
+		w.tell(all[0], "a", "b")
+		w.tell(all[1], "a")
+		w.plaid.before = func(ctx context.Context) error { // a transaction under way would be joined, and refused for another organization
+			return w.db.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
+		}
+		living := func() int64 {
+			return w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf < 2")
+		}
+		if id, err := w.sources.Delete(w.ctx, all[0].AccountID); err != nil || id != all[0].ID || !w.gone(all[0]) || w.plaid.asked != 0 || living() != 1 {
+			t.Errorf("the first: %v, asked %d, %d transactions", err, w.plaid.asked, living())
+		}
+		if _, err := w.sources.Delete(w.ctx, all[1].ID); err != nil || !w.gone(all[1]) || w.plaid.asked != 1 || w.plaid.items["item-1"] || living() != 0 {
+			t.Errorf("the last: %v, asked %d, %d transactions", err, w.plaid.asked, living())
+		}
+		if n := w.count("SELECT count(*) FROM sources WHERE organization_id = @org AND deleted_at IS NOT NULL"); n != 2 {
+			t.Errorf("%d are kept as deleted", n)
+		}
+		if n := w.count("SELECT count(*) FROM aggregator_items WHERE organization_id = @org AND removed_at IS NOT NULL"); n != 1 {
+			t.Errorf("%d items are noted as removed", n)
+		}
+		if again := w.addAccounts("item-1", "Checking")[0]; again.ID == all[0].ID || again.ItemID == all[0].ItemID {
+			t.Error("a new sign-in brought back what was deleted")
+		}
+	})
+}
+
+func TestEntriesKeepAnAggregatorsAccount(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.addAccounts("item-1", "Checking")[0]
+		entry := w.book(w.tell(s, "a"))
+		_, err := w.sources.Delete(w.ctx, s.ID)
+		refused(t, "with a draft", err, fault.Conflict, "Checking", "journal entries: 1 (such as JE-1)", "unpost and delete those first")
+		if g, err := w.sources.Get(w.ctx, s.ID); err != nil || slices.Contains(g.Guidance.Allowed, "delete") {
+			t.Errorf("%+v %v", g.Guidance, err)
+		}
+		books := journal.NewService(w.db)
+		if _, err := books.Post(w.ctx, entry); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.sources.Delete(w.ctx, s.ID)
+		refused(t, "with a posted entry", err, fault.Conflict, "JE-1")
+		if w.plaid.asked != 0 {
+			t.Error("the aggregator was asked to remove what stays")
+		}
+		if _, err := books.Unpost(w.ctx, entry); err != nil {
+			t.Fatal(err)
+		}
+		if err := books.Delete(w.ctx, entry); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) {
+			t.Errorf("after the entry is deleted: %v", err)
+		}
+	})
+}
+
+// Whatever fails on the way, nothing is lost, and doing it again finishes it.
+func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
+	t.Parallel()
+	errDown := errors.New("connection refused to 10.0.0.1")
+	for name, c := range map[string]struct {
+		fail    func(w *world)
+		kind    fault.Kind
+		says    string
+		removed bool // the aggregator has done its part
+		noted   int64
+		asked   int // in all, when it is finished
+	}{
+		"the provider is down": {
+			func(w *world) { w.plaid.before = func(context.Context) error { return errDown } }, fault.Unavailable, "plaid did not remove", false, 0, 2},
+		"the provider's answer is lost": {
+			func(w *world) { w.plaid.after = func() error { return errDown } }, fault.Unavailable, "plaid did not remove", true, 0, 2},
+		"the process dies after the provider's answer": {
+			func(w *world) { w.plaid.after = func() error { panic("died") } }, fault.Internal, "died", true, 0, 2},
+		"the local cleanup fails": {
+			func(w *world) { w.shelve = func() error { return errors.New("disk full") } }, fault.Internal, "disk full", true, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				s := w.addAccounts("item-1", "Checking")[0]
+				w.tell(s, "a")
+				c.fail(w)
+				_, err := deleteOrDie(w, s.ID)
+				refused(t, "at first", err, c.kind, c.says)
+				var f *fault.Error
+				if c.kind == fault.Unavailable && (!errors.As(err, &f) || f.RetryAfter == 0 || strings.Contains(err.Error(), "10.0.0.1")) {
+					t.Errorf("%v", err)
+				}
+				noted := w.count("SELECT count(*) FROM aggregator_items WHERE organization_id = @org AND removed_at IS NOT NULL")
+				if w.plaid.items["item-1"] == c.removed || noted != c.noted {
+					t.Errorf("removed %v, noted %d", !w.plaid.items["item-1"], noted)
+				}
+				if n := w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf = 0"); w.gone(s) || n != 1 {
+					t.Errorf("gone %v, with %d transactions left", w.gone(s), n)
+				}
+				w.plaid.before, w.plaid.after, w.shelve = nil, nil, nil
+				if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) || w.plaid.items["item-1"] || w.plaid.asked != c.asked {
+					t.Errorf("again: %v, gone %v, asked %d times", err, w.gone(s), w.plaid.asked)
+				}
+			})
+		})
+	}
+}
+
+// deleteOrDie gives a panic as an error.
+func deleteOrDie(w *world, sourceID string) (id string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New(p.(string))
+		}
+	}()
+	return w.sources.Delete(w.ctx, sourceID)
+}
+
+func TestTheLastAccountStaysWhereTheAggregatorIsNotConfigured(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		all := w.addAccounts("item-1", "Checking", "Savings")
+		w.sources = source.NewService(w.db, w.shelveAll, nil)
+		if _, err := w.sources.Delete(w.ctx, all[0].ID); err != nil {
+			t.Error(err)
+		}
+		_, err := w.sources.Delete(w.ctx, all[1].ID)
+		refused(t, "the last one", err, fault.Unavailable, "no access to plaid is configured", "nothing was changed")
+		if w.gone(all[1]) {
+			t.Error("it went")
+		}
+	})
+}
+
+// Neither of two who are deleted at once is the last one when it looks first; one of them is in the end.
+func TestAccountsDeletedAtOnceTakeTheirItemAlong(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for range 10 {
+			w.plaid.asked = 0
+			all := w.addAccounts("item-1", "Checking", "Savings", "Taxes")
+			var wg sync.WaitGroup
+			for _, s := range all {
+				wg.Go(func() {
+					if _, err := w.sources.Delete(w.ctx, s.ID); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if w.plaid.items["item-1"] || w.plaid.asked != 1 {
+				t.Errorf("asked %d times, and the item is there: %v", w.plaid.asked, w.plaid.items["item-1"])
+			}
+		}
+	})
+}
+
+// Every table that names a source must keep one from being deleted, or restate one that does.
+func TestEveryTableWithASourceIsKnown(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.SQLite(t))
+	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
+		tables, err := db.All[string](ctx, tx, "SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'source_id' ORDER BY m.name")
+		known := append([]string{"sources", "transaction_counts", "spam_sightings", "transfer_ambiguities", // what restates transactions
+			"lot_pools", "lot_takes", "lot_uses", "lot_positions", "lot_gains"}, source.Users()...) // and assets, or what transactions took of them
+		if slices.Sort(known); !slices.Equal(tables, known) {
+			t.Errorf("tables with sources are %v, those known %v", tables, known)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the provider has done is noted though nobody waits for it any more, so that it is not asked again.
+func TestARemovalIsNotedThoughTheCallerHungUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.addAccounts("item-1", "Checking")[0]
+		ctx, hangUp := context.WithCancel(w.ctx)
+		w.plaid.after = func() error {
+			hangUp()
+			return nil
+		}
+		_, err := w.sources.Delete(ctx, s.ID)
+		if n := w.count("SELECT count(*) FROM aggregator_items WHERE organization_id = @org AND removed_at IS NOT NULL"); err == nil || n != 1 {
+			t.Errorf("%v, noted %d", err, n)
+		}
+		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) || w.plaid.asked != 1 {
+			t.Errorf("again: %v, asked %d times", err, w.plaid.asked)
+		}
+	})
+}

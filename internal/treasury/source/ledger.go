@@ -1,0 +1,55 @@
+package source
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// groups are the codes that a new chart has for the groups in which the accounts of sources stand.
+var groups = map[Type]string{Wallet: "1200", Exchange: "1100", Bank: "1000", Card: "2000", Other: "1000"}
+
+// accountType is what a source's own account is: what is spent by card is owed.
+func (t Type) accountType() account.Type {
+	if t == Card {
+		return account.Liability
+	}
+	return account.Asset
+}
+
+// open makes a ledger account for a source that names none: beside that of the last source of its type, or else in the group a new chart has for
+// it, or at the top when people keep their chart differently.
+func open(ctx context.Context, tx *db.Tx, s Source) (string, error) {
+	parent, err := home(ctx, tx, s.Type)
+	if err != nil {
+		return "", err
+	}
+	a, err := account.Create(ctx, tx, account.CreateParams{Name: s.Name, Type: s.Type.accountType(), ParentID: parent})
+	return a.ID, err
+}
+
+func home(ctx context.Context, tx *db.Tx, t Type) (string, error) {
+	if last, err := findLast(ctx, tx, t); err == nil {
+		beside, err := account.Get(ctx, tx, last.LedgerAccountID)
+		if err != nil {
+			return "", err
+		}
+		if beside.Type == t.accountType() {
+			return beside.ParentID, nil // what is in use is not archived, and neither is what stands above it
+		}
+	} else if fault.KindOf(err) != fault.NotFound {
+		return "", err
+	}
+	group, err := account.ByCode(ctx, tx, groups[t])
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return "", nil
+	case err != nil:
+		return "", err
+	case group.Postable || group.Archived() || group.Type != t.accountType():
+		return "", nil
+	}
+	return group.ID, nil
+}

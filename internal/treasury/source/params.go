@@ -1,0 +1,194 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// How many characters a text may have.
+const (
+	NameMax     = account.NameMax // the account of a source is called as the source is
+	ChainMax    = 64
+	ProviderMax = 64
+	AddressMax  = 200
+	CurrencyMax = 64
+)
+
+// File is the provider of sources whose transactions somebody brings.
+const File = "file"
+
+// CreateParams describe a new source; what is empty is not given.
+type CreateParams struct {
+	Type            Type
+	Name            string
+	LegalEntityID   string
+	LedgerAccountID string // empty makes one
+	Chain           string
+	Address         string
+	Currency        string
+	Provider        string
+}
+
+func (p CreateParams) source() Source {
+	return Source{
+		Type: p.Type, Provider: p.Provider, Name: p.Name, LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID,
+		Chain: p.Chain, Address: p.Address, Currency: p.Currency, Manual: true,
+	}
+}
+
+// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty chain, address or currency takes it away.
+type UpdateParams struct {
+	Name            *string
+	LegalEntityID   *string
+	LedgerAccountID *string
+	Chain           *string
+	Address         *string
+	Currency        *string
+}
+
+func (p UpdateParams) apply(s Source) Source {
+	follows := s.Type == Wallet && s.Provider == s.Chain
+	set(&s.Name, p.Name)
+	set(&s.LegalEntityID, p.LegalEntityID)
+	set(&s.LedgerAccountID, p.LedgerAccountID)
+	set(&s.Chain, p.Chain)
+	set(&s.Address, p.Address)
+	set(&s.Currency, p.Currency)
+	if follows {
+		s.Provider = "" // that of the chain, whatever it is now
+	}
+	return s
+}
+
+func set(field, to *string) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+// word is what chains and providers are called by.
+var word = regexp.MustCompile(`^[a-z0-9][a-z0-9._:-]*$`)
+
+// normal gives a source as it is kept, as far as it says so itself.
+func (s Source) normal() Source {
+	s.Name, s.Address, s.Currency = strings.TrimSpace(s.Name), strings.TrimSpace(s.Address), strings.TrimSpace(s.Currency)
+	s.Chain, s.Provider = strings.ToLower(strings.TrimSpace(s.Chain)), strings.ToLower(strings.TrimSpace(s.Provider))
+	if s.Provider == "" {
+		if s.Provider = File; s.Type == Wallet {
+			s.Provider = s.Chain
+		}
+	}
+	return s
+}
+
+// check finds every fault of a source in itself.
+func (s Source) check(faults *fault.List) {
+	if !slices.Contains(Types, s.Type) {
+		faults.Addf("source_type", "must be wallet, exchange, bank, card or other")
+	}
+	if n := utf8.RuneCountInString(s.Name); n < 1 || n > NameMax {
+		faults.Addf("name", "must have 1 to %d characters besides spaces around it", NameMax)
+	}
+	s.checkPlace(faults)
+	switch fiat := s.Type == Bank || s.Type == Card; {
+	case fiat && s.Currency != "" && !money.IsFiat(s.Currency):
+		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
+	case utf8.RuneCountInString(s.Currency) > CurrencyMax || strings.ContainsFunc(s.Currency, unicode.IsSpace):
+		faults.Addf("currency", "must have at most %d characters and no spaces", CurrencyMax)
+	}
+}
+
+// checkPlace finds the faults in where a source is.
+func (s Source) checkPlace(faults *fault.List) {
+	switch {
+	case s.Type != Wallet && s.Chain != "":
+		faults.Addf("chain", "must be left out: only a wallet is on a chain")
+	case s.Type == Wallet && s.Chain == "":
+		faults.Addf("chain", "must be given: a wallet is on one, such as ethereum")
+	case s.Chain != "" && (len(s.Chain) > ChainMax || !word.MatchString(s.Chain)):
+		faults.Addf("chain", "must have at most %d letters, digits, dots, colons, dashes and underscores", ChainMax)
+	}
+	if s.Provider != s.Chain && (len(s.Provider) > ProviderMax || !word.MatchString(s.Provider)) {
+		faults.Addf("provider", "must have at most %d letters, digits, dots, colons, dashes and underscores", ProviderMax)
+	}
+	switch {
+	case s.Type != Wallet && s.Address != "":
+		faults.Addf("address", "must be left out: only a wallet has one")
+	case utf8.RuneCountInString(s.Address) > AddressMax || strings.ContainsFunc(s.Address, unicode.IsSpace):
+		faults.Addf("address", "must have at most %d characters and no spaces", AddressMax)
+	}
+}
+
+// settle gives a source as it is kept, or everything that stands against it: what is wrong in itself, what is not there, and what is in its
+// way. Before is what it was, if it was. The head is taken.
+func settle(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
+	s = s.normal()
+	var faults fault.List
+	var missing, archived []string
+	e, err := entity.Get(ctx, tx, s.LegalEntityID)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		missing = append(missing, "legal_entity_id")
+	case err != nil:
+		return s, err
+	case s.Currency == "" && (s.Type == Bank || s.Type == Card):
+		s.Currency = e.BaseCurrency
+	}
+	s.check(&faults)
+	if s.LedgerAccountID != "" && s.LedgerAccountID != before.LedgerAccountID {
+		a, err := account.Get(ctx, tx, s.LedgerAccountID)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+			missing = append(missing, "ledger_account_id")
+		case err != nil:
+			return s, err
+		case a.Type != account.Asset && a.Type != account.Liability:
+			faults.Addf("ledger_account_id", "must be an account of type Asset or Liability: %s is of type %s", a, a.Type)
+		case !a.Postable:
+			faults.Addf("ledger_account_id", "the ledger account %s is not postable: choose one below it", a)
+		case a.Archived():
+			archived = append(archived, fmt.Sprintf("the ledger account %s is archived: unarchive it or choose another", a))
+		}
+	}
+	switch err := faults.Err(); {
+	case err != nil:
+		return s, err
+	case len(missing) > 0:
+		return s, fault.MissingAt(map[string]string{"legal_entity_id": "legal entity", "ledger_account_id": "ledger account"}[missing[0]], missing...)
+	case len(archived) > 0:
+		return s, fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived[0]}}, "%s", archived[0])
+	}
+	return s, s.isFree(ctx, tx)
+}
+
+// isFree refuses an address that another source on the chain has.
+func (s Source) isFree(ctx context.Context, tx *db.Tx) error {
+	if s.Address == "" {
+		return nil
+	}
+	others, err := selectByAddress(ctx, tx, AddressKey(s.Address))
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.ID != s.ID && other.Chain == s.Chain {
+			message := fmt.Sprintf("another source has this address on %s", s.Chain)
+			if who := seen(ctx, other); who != "" {
+				message = fmt.Sprintf("the source %s has this address on %s", who, s.Chain)
+			}
+			return fault.ConflictAt([]fault.Field{{Name: "address", Message: message}}, "%s", message)
+		}
+	}
+	return nil
+}

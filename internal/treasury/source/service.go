@@ -1,0 +1,226 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Shelver deletes every transaction of a source that is deleted itself. Transactions know sources and not the other way round, so it is handed in.
+type Shelver func(ctx context.Context, tx *db.Tx, sourceID string) error
+
+// Service holds the use cases.
+type Service struct {
+	db          *db.DB
+	shelve      Shelver
+	aggregators map[string]Aggregator
+}
+
+// NewService makes one. The aggregators are those that are configured, by the provider's name.
+func NewService(d *db.DB, shelve Shelver, aggregators map[string]Aggregator) *Service {
+	return &Service{d, shelve, aggregators}
+}
+
+// Filter narrows a list; what is empty does not.
+type Filter struct {
+	Type           Type
+	LegalEntityIDs []string
+	Chain          string
+	Search         string // in name or address, in capitals or not
+
+	limited []string // the legal entities the actor's key is for
+}
+
+// List gives sources in the order they were made.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
+	who := actor.From(ctx)
+	f.Chain, f.limited = strings.ToLower(f.Chain), who.LegalEntityIDs
+	return page.List("sources", f, p, func(g Guided) []string { return []string{g.ID} }, func(after []string, limit int) (rows []Guided, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			for _, legalEntityID := range f.LegalEntityIDs {
+				if _, err := entity.Get(ctx, tx, legalEntityID); err != nil {
+					return err
+				}
+			}
+			found, err := f.read(ctx, tx, above, limit)
+			if err != nil {
+				return err
+			}
+			rows, err = guide(ctx, tx, found...)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// searchChunk is how many sources are read at a time while searching.
+const searchChunk = 100
+
+// read gives up to a number of sources that match. Searching is done here and not by the databases, which differ in what a capital é is.
+func (f Filter) read(ctx context.Context, tx *db.Tx, above string, limit int) (found []Source, err error) {
+	if f.Search == "" {
+		return selectPage(ctx, tx, f, above, limit)
+	}
+	for {
+		chunk, err := selectPage(ctx, tx, f, above, searchChunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range chunk {
+			if above = s.ID; f.matches(s) {
+				if found = append(found, s); len(found) == limit {
+					return found, nil
+				}
+			}
+		}
+		if len(chunk) < searchChunk {
+			return found, nil
+		}
+	}
+}
+
+func (f Filter) matches(s Source) bool {
+	wanted := strings.ToLower(f.Search)
+	return strings.Contains(strings.ToLower(s.Name), wanted) || strings.Contains(AddressKey(s.Address), wanted)
+}
+
+// Get gives one source, by its own id or that of its account.
+func (s *Service) Get(ctx context.Context, sourceID string) (g Guided, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		found, err := Find(ctx, tx, sourceID)
+		if err != nil {
+			return err
+		}
+		g, err = guideOne(ctx, tx, found)
+		return err
+	})
+	return g, err
+}
+
+// Create makes a source by hand, with a ledger account unless it names one.
+func (s *Service) Create(ctx context.Context, p CreateParams) (g Guided, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		made, err := create(ctx, tx, p.source())
+		if err != nil {
+			return err
+		}
+		g, err = guideOne(ctx, tx, made)
+		return err
+	})
+	return g, err
+}
+
+// create makes a source as it is described.
+func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return s, err
+	}
+	s, err := settle(ctx, tx, s, Source{})
+	if err != nil {
+		return s, err
+	}
+	if s.LedgerAccountID == "" {
+		if s.LedgerAccountID, err = open(ctx, tx, s); err != nil {
+			return s, err
+		}
+	}
+	s.ID, s.CreatedAt = tx.NewID(id.MoneySource), tx.Now()
+	if prefix := s.Type.accountPrefix(); prefix != "" {
+		s.AccountID = tx.NewID(prefix)
+	}
+	if err := insert(ctx, tx, s); err != nil {
+		return s, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: noun, ResourceID: s.ID, After: s.facts()})
+	return s, nil
+}
+
+// Update changes a source. What changes nothing writes nothing.
+func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (g Guided, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		before, err := Find(ctx, tx, sourceID)
+		if err != nil {
+			return err
+		}
+		after, err := settle(ctx, tx, p.apply(before), before)
+		if err != nil {
+			return err
+		}
+		if after != before {
+			if after, err = change(ctx, tx, before, after); err != nil {
+				return err
+			}
+		}
+		g, err = guideOne(ctx, tx, after)
+		return err
+	})
+	return g, err
+}
+
+// change writes a source that is not what it was.
+func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
+	if err := fixed(ctx, tx, before, after); err != nil {
+		return after, err
+	}
+	now := tx.Now()
+	after.UpdatedAt = &now
+	if err := update(ctx, tx, after); err != nil {
+		return after, err
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "source.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+	return after, nil
+}
+
+// fixed refuses to change what the transactions of a source rest on.
+func fixed(ctx context.Context, tx *db.Tx, before, after Source) error {
+	var fields []fault.Field
+	for _, f := range []struct{ name, was, is string }{
+		{"legal_entity_id", before.LegalEntityID, after.LegalEntityID}, {"chain", before.Chain, after.Chain},
+		{"address", before.Address, after.Address}, {"currency", before.Currency, after.Currency},
+	} {
+		if f.was != f.is {
+			fields = append(fields, fault.Field{Name: f.name, Message: "cannot change any more"})
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	u, err := selectUse(ctx, tx, transactions, after.ID)
+	if err != nil || u.Count == 0 {
+		return err
+	}
+	return fault.ConflictAt(fields, "of a source with transactions only the name and the ledger account can change; %s: make another source instead", u.text(transactions.label, transactions.letters))
+}
+
+// facts is what the audit and events say of a source.
+func (s Source) facts() map[string]any {
+	return map[string]any{
+		"id": s.ID, "account_id": db.OrNull(s.AccountID), "source_type": s.Type, "provider": s.Provider, "name": s.Name, "legal_entity_id": s.LegalEntityID,
+		"ledger_account_id": s.LedgerAccountID, "chain": db.OrNull(s.Chain), "address": db.OrNull(s.Address), "currency": db.OrNull(s.Currency),
+		"is_manual": s.Manual, "item_id": db.OrNull(s.ItemID), "external_id": db.OrNull(s.ExternalID),
+	}
+}
+
+// seen is how a source is called, if the actor's key is for its legal entity.
+func seen(ctx context.Context, s Source) string {
+	if !actor.From(ctx).Sees(s.LegalEntityID) {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", s.Name, s.ID)
+}

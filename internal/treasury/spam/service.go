@@ -1,0 +1,95 @@
+package spam
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// Service holds the use cases.
+type Service struct{ db *db.DB }
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{d} }
+
+// Filter narrows a list; what is empty does not.
+type Filter struct {
+	Verdict Verdict
+	Kind    Kind
+}
+
+// List gives listings in the order they were made.
+func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Listing], error) {
+	return page.List("spam-listings", f, p, func(l Listing) []string { return []string{l.ID} }, func(after []string, limit int) (rows []Listing, err error) {
+		above := ""
+		if after != nil {
+			above = after[0]
+		}
+		err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			rows, err = selectPage(ctx, tx, f, above, limit)
+			return err
+		})
+		return rows, err
+	})
+}
+
+// CreateParams describe a new listing.
+type CreateParams struct {
+	Verdict            Verdict
+	Kind               Kind
+	Chain, Value, Note string
+}
+
+// Create makes a listing. What arrived before is left as it was judged.
+func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err error) {
+	wanted, err := Listing{Verdict: p.Verdict, Kind: p.Kind, Chain: p.Chain, Value: p.Value, Note: p.Note}.normal()
+	if err != nil {
+		return l, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // two of the same thing must see each other
+			return err
+		}
+		others, err := selectKeyed(ctx, tx, []string{wanted.key()})
+		if err != nil {
+			return err
+		}
+		for _, other := range others {
+			if wanted.against(other) {
+				return fault.ConflictAt([]fault.Field{{Name: "value", Message: "is listed already"}}, "there is a listing of that %s already: %s (%s)", other.Kind, other.ID, other.Verdict)
+			}
+		}
+		l = wanted
+		l.ID, l.CreatedBy, l.CreatedAt = tx.NewID(id.SpamListing), actor.From(ctx).UserID, tx.Now()
+		if err := insert(ctx, tx, l); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "spam_listing.created", ResourceType: "spam_listing", ResourceID: l.ID, After: l.facts()})
+		return nil
+	})
+	return l, err
+}
+
+// Delete removes a listing. What arrived before is left as it was judged.
+func (s *Service) Delete(ctx context.Context, listingID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		l, err := find(ctx, tx, listingID)
+		if err != nil {
+			return err
+		}
+		if err := remove(ctx, tx, listingID); err != nil {
+			return err
+		}
+		audit.Record(ctx, tx, audit.Change{Action: "spam_listing.deleted", ResourceType: "spam_listing", ResourceID: l.ID, Before: l.facts()})
+		return nil
+	})
+}

@@ -1,0 +1,310 @@
+package transaction
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/clock"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	rules "github.com/bursarhq/bursar/internal/rules/spam"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/spam"
+)
+
+// Outcome is what became of a transaction that was to be added.
+type Outcome struct {
+	ID        string
+	Duplicate bool // it was there already, or stood twice in what was sent
+}
+
+// Add puts transactions in, in the order given, except those whose source has told of them before. They must have passed Check, and their tags
+// must be there. It is a building block, and takes the organization's head.
+func Add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, error) {
+	outcomes, _, err := add(ctx, tx, all)
+	return outcomes, err
+}
+
+func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, error) {
+	h, err := orgstate.Lock(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := alreadyThere(ctx, tx, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, made := make([]Outcome, len(all)), make([]Transaction, 0, len(all))
+	for i, n := range all {
+		told := telling{n.Source.ID, n.ExternalID}
+		if there := known[told]; there != "" {
+			out[i] = Outcome{there, true}
+			continue
+		}
+		h.TransactionNumber++
+		t := n.transaction(tx, h.TransactionNumber)
+		known[told], out[i] = t.ID, Outcome{ID: t.ID}
+		made = append(made, t)
+	}
+	if len(made) == 0 {
+		return out, nil, nil
+	}
+	if err := judge(ctx, tx, made); err != nil {
+		return nil, nil, err
+	}
+	if err := insertAll(ctx, tx, made); err != nil {
+		return nil, nil, err
+	}
+	c := counts{}
+	for _, t := range made {
+		c.add(t, 1)
+	}
+	if err := addCounts(ctx, tx, c); err != nil {
+		return nil, nil, err
+	}
+	record(ctx, tx, made)
+	return out, made, nil
+}
+
+// telling is what a source calls a transaction.
+type telling struct{ sourceID, externalID string }
+
+func alreadyThere(ctx context.Context, tx *db.Tx, all []New) (map[telling]string, error) {
+	bySource := map[string][]string{}
+	for _, n := range all {
+		bySource[n.Source.ID] = append(bySource[n.Source.ID], n.ExternalID)
+	}
+	known := make(map[telling]string, len(all))
+	for sourceID, externalIDs := range bySource {
+		found, err := selectExternal(ctx, tx, sourceID, externalIDs)
+		if err != nil {
+			return nil, err
+		}
+		for externalID, transactionID := range found {
+			known[telling{sourceID, externalID}] = transactionID
+		}
+	}
+	return known, nil
+}
+
+// transaction is what a telling becomes when it is new.
+func (n New) transaction(tx *db.Tx, number int64) Transaction {
+	t := Transaction{
+		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
+		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank, Card: n.Card,
+		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: tagSet(n.TagIDs), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	if v := n.Value; v != nil {
+		t.Value = &Value{v.Gross, v.Fee, v.Currency}
+	}
+	if t.Type == "" {
+		t.Type = Unknown
+	}
+	if t.Type == TypeSpam {
+		t.TypeBeforeSpam, t.Status = Unknown, Spam
+	}
+	return t
+}
+
+// tagSet is tags as they are kept: each once, in order.
+func tagSet(ids []string) []string {
+	set := append([]string{}, ids...)
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// judge puts the spam among what has just arrived aside, and keeps why.
+func judge(ctx context.Context, tx *db.Tx, made []Transaction) error {
+	if !slices.ContainsFunc(made, func(t Transaction) bool { return t.Source.Type.Class() == source.Crypto }) {
+		return nil
+	}
+	sources, err := source.All(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var own []string
+	for _, s := range sources {
+		if s.Address != "" {
+			own = append(own, s.Address)
+		}
+	}
+	verdicts, err := spam.Judge(ctx, tx, own, arrivals(made))
+	if err != nil {
+		return err
+	}
+	for i, v := range verdicts {
+		if v.Score == 0 {
+			continue
+		}
+		verdict := Verdict{Score: v.Score, Reasons: make([]Reason, len(v.Reasons))}
+		for n, r := range v.Reasons {
+			verdict.Reasons[n] = Reason{string(r.Code), r.Weight, r.Text}
+		}
+		made[i].Spam = &verdict
+		made[i] = made[i].withStatus(v.Spam || made[i].Status == Spam, made[i].Type)
+	}
+	return nil
+}
+
+// arrivals are transactions as the spam filter sees them. Whoever paid the network for one asked for it: by a fee of its own, or by a fee that
+// is a transaction itself and has the same hash.
+func arrivals(made []Transaction) []rules.Arrival {
+	paid := map[string]bool{}
+	for _, t := range made {
+		if t.Crypto != nil && t.Type == Fee && !IsInflow(t.Direction) {
+			paid[t.Crypto.TransactionHash] = true
+		}
+	}
+	all := make([]rules.Arrival, len(made))
+	for i, t := range made {
+		a := rules.Arrival{Class: string(t.Source.Type.Class()), SourceID: t.Source.ID, At: t.At, Inflow: IsInflow(t.Direction), Symbol: t.Asset(), Description: t.Description}
+		if t.Quantity == nil {
+			continue // what is not known is not nothing, and cannot be judged
+		}
+		a.Quantity = *t.Quantity
+		if t.Value != nil {
+			a.Value, a.Currency = &t.Value.Gross, t.Value.Currency
+		}
+		a.Chain = t.Source.Chain
+		if c := t.Crypto; c != nil {
+			a.Chain, a.Hash, a.Contract, a.TokenID, a.From, a.To = cmp.Or(c.Chain, a.Chain), c.TransactionHash, c.ContractAddress, c.TokenID, c.From, c.To
+			a.PaidFee = c.TransactionHash != "" && paid[c.TransactionHash] || !a.Inflow && c.FeeQuantity != nil && c.FeeQuantity.Sign() > 0
+		}
+		all[i] = a
+	}
+	return all
+}
+
+// record audits an arrival as a whole: what came is in the rows themselves, which never change in what the source said, and one audit row a
+// transaction would cost as much as the transaction.
+func record(ctx context.Context, tx *db.Tx, made []Transaction) {
+	first, last := made[0], made[len(made)-1]
+	var sources []string
+	for _, t := range made {
+		if !slices.Contains(sources, t.Source.ID) {
+			sources = append(sources, t.Source.ID)
+		}
+	}
+	audit.Record(ctx, tx, audit.Change{Action: "transaction.created", ResourceType: noun, ResourceID: first.ID,
+		After: map[string]any{"count": len(made), "first": first.SequenceNumber(), "last": last.SequenceNumber(), "source_ids": sources}})
+}
+
+// CreateParams is a transaction somebody sends, with the id of its source or of its source's account.
+type CreateParams struct {
+	SourceID string
+	Params
+}
+
+// Created is what came of transactions that were sent, in their order.
+type Created struct {
+	Transactions []Transaction
+	Created      int
+	Duplicates   int
+}
+
+// Create adds transactions, all or none; those that are there already are given as they are.
+func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, err error) {
+	if n := len(all); n < 1 || n > AddMax {
+		return c, fault.Invalidf("transactions", "must have 1 to %d items", AddMax)
+	}
+	var faults fault.List
+	for i, p := range all {
+		p.Check(&faults, fmt.Sprintf("transactions[%d].", i))
+	}
+	if err := faults.Err(); err != nil {
+		return c, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // no source goes while it is told of
+			return err
+		}
+		news, err := resolve(ctx, tx, all)
+		if err != nil {
+			return err
+		}
+		outcomes, made, err := add(ctx, tx, news)
+		if err != nil {
+			return err
+		}
+		c, err = created(ctx, tx, outcomes, made)
+		return err
+	})
+	return c, err
+}
+
+// created puts together what was made and what was there.
+func created(ctx context.Context, tx *db.Tx, outcomes []Outcome, made []Transaction) (c Created, err error) {
+	byID := make(map[string]Transaction, len(outcomes))
+	for _, t := range made {
+		byID[t.ID] = t
+	}
+	var there []string
+	for _, o := range outcomes {
+		if _, new := byID[o.ID]; !new {
+			there = append(there, o.ID)
+		}
+	}
+	if len(there) > 0 {
+		found, err := selectSome(ctx, tx, there)
+		if err != nil {
+			return c, err
+		}
+		for _, t := range found {
+			byID[t.ID] = t
+		}
+	}
+	for _, o := range outcomes {
+		c.Transactions = append(c.Transactions, byID[o.ID])
+	}
+	return Created{c.Transactions, len(made), len(outcomes) - len(made)}, nil
+}
+
+// resolve finds the sources and tags of transactions.
+func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) {
+	sources, missing := map[string]source.Source{}, []string{}
+	var tags []string
+	news := make([]New, len(all))
+	for i, p := range all {
+		s, known := sources[p.SourceID]
+		if !known {
+			var err error
+			if s, err = source.Find(ctx, tx, p.SourceID); err != nil && fault.KindOf(err) != fault.NotFound {
+				return nil, err
+			}
+			sources[p.SourceID] = s
+		}
+		if s.ID == "" {
+			missing = append(missing, fmt.Sprintf("transactions[%d].source_id", i))
+		}
+		news[i] = New{s, p.Params}
+		tags = append(tags, p.TagIDs...)
+	}
+	if len(missing) > 0 {
+		return nil, fault.MissingAt("source", missing...)
+	}
+	if len(tags) == 0 {
+		return news, nil
+	}
+	found, err := tag.Known(ctx, tx, tags)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range all {
+		for n, tagID := range p.TagIDs {
+			if !slices.Contains(found, tagID) {
+				missing = append(missing, fmt.Sprintf("transactions[%d].tag_ids[%d]", i, n))
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fault.MissingAt("tag", missing...)
+	}
+	return news, nil
+}

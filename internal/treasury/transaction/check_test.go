@@ -1,0 +1,183 @@
+package transaction_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// few has OT-1 pending with everything, OT-2 spam, OT-3 posted, OT-4 with nothing.
+func few(t *testing.T, c company) (tagID string) {
+	t.Helper()
+	c.source(t, source.Source{ID: "src_a", AccountID: "wal_a", Type: source.Wallet, Address: "0xABC"})
+	tagID = c.tag(t, "one")
+	full := plain("src_a", "1")
+	full.Value = &transaction.ValueParams{Gross: *dec("10"), Fee: *dec("1"), Net: *dec("9"), Currency: "USD"}
+	full.Category, full.TagIDs, full.Vendor = "Travel;Hotel", []string{tagID}, "Acme"
+	full.Crypto = &transaction.Crypto{Chain: "Ethereum", From: "0xDEF", To: "0xABC"}
+	spam, posted, bare := plain("src_a", "2"), plain("src_a", "3"), plain("src_a", "4")
+	spam.Type, bare.Quantity = transaction.TypeSpam, nil
+	made := c.create(t, full, spam, posted, bare)
+	c.post(t, made[2])
+	return tagID
+}
+
+func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
+	t.Parallel()
+	one := "UPDATE transactions SET %s WHERE organization_id = @org AND number = 1"
+	damages := map[string]string{
+		"UPDATE transactions SET number = 6 WHERE organization_id = @org AND number = 4": "OT-4 to OT-5 are missing",
+		"DELETE FROM transactions WHERE organization_id = @org AND number = 2":           "OT-2 to OT-2 are missing",
+		"UPDATE heads SET transaction_number = 5 WHERE organization_id = @org":           "the last is OT-4, but the head says OT-5",
+		"shelf = 1":                            "OT-1 is pending, but stands on shelf 1",
+		"shelf = 3":                            "OT-1 is pending, but stands on shelf 3",
+		"status = 'x'":                         "OT-1 is x, but stands on shelf 0",
+		"shelf = 2":                            "finds 1, but is on 0",
+		"transaction_type = 'SPAM'":            "OT-1 is pending of the type SPAM",
+		"transaction_type = 'SALE'":            "OT-1 is pending of the type SALE",
+		"type_before_spam = 'FEE'":             `OT-1 is pending of the type UNKNOWN, before spam "FEE"`,
+		"asset_type = 'x'":                     "OT-1 does not repeat what it says in asset_type",
+		"chain = 'Ethereum'":                   "OT-1 does not repeat what it says in chain",
+		"from_key = '0xDEF'":                   "OT-1 does not repeat what it says in from_key",
+		"to_key = NULL":                        "OT-1 does not repeat what it says in to_key",
+		"category_key = 'Travel'":              "OT-1 does not repeat what it says in category_key",
+		"gross_amount_key = ''":                "OT-1 does not repeat what it says in gross_amount_key",
+		"net_amount_key = ''":                  "OT-1 does not repeat what it says in net_amount_key",
+		"gross_price_key = ''":                 "OT-1 does not repeat what it says in gross_price_key",
+		"search = 'payment'":                   "OT-1 does not repeat what it says in search",
+		"description = 'Other'":                "OT-1 does not repeat what it says in search",
+		"value_gross = NULL":                   "OT-1 has a value of which a part is missing",
+		"value_fee = NULL":                     "OT-1 has a value of which a part is missing",
+		"value_currency = NULL":                "OT-1 has a value of which a part is missing",
+		"value_gross = '-1', value_fee = '-2'": "OT-1 has a negative amount",
+		"value_fee = '-1'":                     "OT-1 has a negative amount",
+		"quantity = '-1'":                      "OT-1 has a negative amount",
+		"value_fee = '10.01'":                  "OT-1 has a fee that is more than its gross value",
+		"details = 'x'":                        "OT-1 cannot be read",
+		"source_id = 'src_x'":                  "the source src_x of OT-1 is not there",
+		"tag_ids = ''":                         "1 rows of transaction_tags belong to none that has the tag",
+		"tag_ids = tag_ids || ' tag_x'":        "the tag tag_x finds 0, but is on 1",
+		"DELETE FROM transaction_tags WHERE organization_id = @org":                                               "finds 0, but is on 1",
+		"UPDATE transaction_tags SET transaction_id = 'txn_x' WHERE organization_id = @org":                       "1 rows of transaction_tags belong to none",
+		"UPDATE transaction_tags SET tag_id = 'tag_x' WHERE organization_id = @org":                               "the tag tag_x finds 1, but is on 0",
+		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org AND facet = '' AND status = 'spam'": "are counted as 7, but there are 1",
+		"DELETE FROM transaction_counts WHERE organization_id = @org AND status = 'posted'":                       "are not counted, but there are 1",
+		"UPDATE transaction_counts SET value = 'x' WHERE organization_id = @org AND facet = 'category_key'":       "are counted as 1, but there are 0",
+		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org AND number = 2":             `OT-2 is spam of the type SPAM, before spam ""`,
+		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org AND number = 2":            "OT-2 is spam of the type FEE",
+		"UPDATE transactions SET shelf = 0 WHERE organization_id = @org AND number = 2":                           "OT-2 is spam, but stands on shelf 0",
+		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org AND number = 4":            "OT-4 does not repeat what it says in gross_amount_key",
+		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":                  "are counted as 1, but there are 0",
+		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3":                 "are counted as 1, but there are 0",
+	}
+	each(t, func(t *testing.T, c company) {
+		few(t, c)
+		c.sound(t)
+		statements := map[string]string{}
+		for damage, says := range damages {
+			if !strings.Contains(damage, " WHERE ") {
+				damage = strings.Replace(one, "%s", damage, 1)
+			}
+			statements[damage] = says
+		}
+		if c.db.Engine() == db.SQLite {
+			statements["DELETE FROM transaction_texts_docsize WHERE id = (SELECT row_key FROM transactions WHERE organization_id = @org AND number = 1)"] = "1 are not in the index of texts"
+		}
+		for statement, says := range statements {
+			err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				if found := dbtest.Damage(ctx, t, tx, transaction.Check, statement); !strings.Contains(strings.Join(found, "\n"), says) {
+					t.Errorf("%s: %q does not say %q", statement, found, says)
+				}
+				return dbtest.ErrUndo
+			})
+			if !errors.Is(err, dbtest.ErrUndo) {
+				t.Errorf("the damage was kept: %v", err)
+			}
+		}
+		c.sound(t)
+	})
+}
+
+// What is deleted keeps its number, and is neither counted nor found by its tags.
+func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c company) {
+		tagID := few(t, c)
+		c.source(t, source.Source{ID: "src_b", Type: source.Bank})
+		c.create(t, plain("src_b", "1"))
+		c.write(t, func(ctx context.Context, tx *db.Tx) error {
+			audit.Record(ctx, tx, audit.Change{Action: "source.deleted", ResourceType: "source", ResourceID: "src_a", Before: map[string]any{}})
+			return transaction.Shelve(ctx, tx, "src_a")
+		})
+		c.sound(t)
+		for _, f := range []transaction.Filter{{IncludeSpam: true}, {IncludeSpam: true, Search: "payment"}, {IncludeSpam: true, SequenceNumbers: []string{"OT-1", "OT-2", "OT-3", "OT-4", "OT-5"}}} {
+			out, err := c.List(c.ctx, transaction.ListParams{Filter: f, Request: page.Request{Limit: 10}, WithCount: true})
+			if err != nil || len(out.Items) != 1 || *out.TotalCount != 1 || out.Items[0].Number != 5 {
+				t.Errorf("%+v: %d %v", f, len(out.Items), err)
+			}
+		}
+		if next := c.create(t, plain("src_b", "2"))[0]; next.Number != 6 {
+			t.Error(next.SequenceNumber())
+		}
+		if err := tag.NewService(c.db).Delete(c.ctx, tagID); err != nil {
+			t.Error(err)
+		}
+		c.sound(t)
+	})
+}
+
+func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c company) {
+		c.source(t, source.Source{ID: "src_a", Type: source.Bank})
+		for batch := range 3 {
+			var all []transaction.CreateParams
+			for i := range 700 {
+				all = append(all, plain("src_a", fmt.Sprint(batch, ".", i)))
+			}
+			c.create(t, all...)
+		}
+		c.sound(t)
+		err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			found := dbtest.Damage(ctx, t, tx, transaction.Check, "UPDATE transactions SET search = 'x' WHERE organization_id = @org AND number IN (1, 1000, 1001, 2000, 2001, 2099, 2100)")
+			if len(found) != 6 || found[0] != "transactions: OT-1 does not repeat what it says in search" || found[5] != "transactions: 2 more that are not found by what they say" {
+				t.Errorf("%q", found)
+			}
+			return dbtest.ErrUndo
+		})
+		if !errors.Is(err, dbtest.ErrUndo) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestATagThatATransactionHasStays(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c company) {
+		tagID := few(t, c)
+		s := tag.NewService(c.db)
+		err := s.Delete(c.ctx, tagID)
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "transactions: 1 (such as OT-1)") {
+			t.Error(err)
+		}
+		b, err := c.BulkUpdate(c.ctx, transaction.BulkParams{Filter: &transaction.Filter{SequenceNumbers: []string{"OT-1"}}, Expected: new(int64(1)), Changes: transaction.UpdateParams{TagIDs: &[]string{}}})
+		if err != nil || b.Updated != 1 {
+			t.Fatal(b, err)
+		}
+		c.sound(t)
+		if err := s.Delete(c.ctx, tagID); err != nil {
+			t.Error(err)
+		}
+	})
+}

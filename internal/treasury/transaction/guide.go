@@ -1,0 +1,40 @@
+package transaction
+
+import "github.com/bursarhq/bursar/internal/base/clock"
+
+// Guidance says what may be done to a transaction now, and why not the rest.
+type Guidance struct {
+	Allowed  []string
+	Warnings []string
+	Version  string
+}
+
+// Guide looks at what state a transaction is in.
+func (t Transaction) Guide() Guidance {
+	g := Guidance{Allowed: []string{"update"}, Warnings: []string{}, Version: clock.Format(t.UpdatedAt)}
+	switch t.Status {
+	case Spam:
+		g.Allowed = append(g.Allowed, "unmark_spam")
+		g.Warnings = append(g.Warnings, "Spam is left out of the books: take it out of the spam to record it.")
+	case Posted:
+		g.Warnings = append(g.Warnings, "Its journal entry is posted: unpost or reverse that to change its type.")
+	default:
+		if t.GroupID == "" {
+			g.Allowed = append(g.Allowed, "mark_spam", "link")
+		} else {
+			g.Allowed = append(g.Allowed, "unlink")
+		}
+		if t.Value == nil {
+			g.Warnings = append(g.Warnings, "Nobody knows what it was worth: it needs a price before it can be recorded.")
+		}
+	}
+	return g
+}
+
+// Asset is the symbol of what moved.
+func (t Transaction) Asset() string {
+	if t.Crypto != nil && t.Crypto.AssetType != "" {
+		return t.Crypto.AssetType
+	}
+	return t.Currency
+}

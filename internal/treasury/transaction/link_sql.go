@@ -1,0 +1,126 @@
+package transaction
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Loose is a transaction that is not linked to another yet, as far as it says which one it could belong to.
+type Loose struct {
+	ID        string
+	Number    int64
+	SourceID  string
+	At        time.Time
+	Direction Direction
+	Quantity  money.Decimal
+	Currency  string
+	Asset     string
+	Chain     string
+	Type      Type
+	EventKey  string
+	Crypto    *Crypto
+	Card      *Card
+}
+
+// LooseFrom gives transactions that are pending and linked to nothing, of a span of time that ends before its end, in the order of date and number
+// and after one of them, as many as a limit. It is a building block.
+func LooseFrom(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
+	return selectLoose(ctx, tx, from, end, after, limit)
+}
+
+// Some gives transactions by their ids, in no order, except those that are deleted, whoever asks. It is a building block.
+func Some(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+	if len(ids) == 1 {
+		t, err := selectOne(ctx, tx, ids[0])
+		if fault.KindOf(err) == fault.NotFound {
+			return nil, nil
+		}
+		return []Transaction{t}, err
+	}
+	return selectSome(ctx, tx, ids)
+}
+
+// CameAt tells when the transaction with a number came. It is a building block.
+func CameAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
+	return selectCameAt(ctx, tx, number)
+}
+
+// SpanOf tells when the transactions after a number and up to another happened, first and last. It is a building block.
+func SpanOf(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
+	return selectSpan(ctx, tx, after, upTo)
+}
+
+type looseRow struct {
+	ID        string        `db:"transaction_id"`
+	Number    int64         `db:"number"`
+	SourceID  string        `db:"source_id"`
+	At        time.Time     `db:"transaction_date"`
+	Direction string        `db:"direction"`
+	Quantity  money.Decimal `db:"quantity"`
+	Currency  string        `db:"currency"`
+	Asset     string        `db:"asset_type"`
+	Chain     string        `db:"chain"`
+	Type      string        `db:"transaction_type"`
+	EventKey  *string       `db:"event_key"`
+	Details   *string       `db:"details"`
+}
+
+func (r looseRow) loose() (Loose, error) {
+	l := Loose{r.ID, r.Number, r.SourceID, r.At, Direction(r.Direction), r.Quantity, r.Currency, r.Asset, r.Chain, Type(r.Type), db.OrEmpty(r.EventKey), nil, nil}
+	if r.Details != nil {
+		var d details
+		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {
+			return l, fmt.Errorf("txn: the details of %s: %w", r.ID, err)
+		}
+		l.Crypto, l.Card = d.Crypto, d.Card
+	}
+	return l, nil
+}
+
+var selectLooseRows = "SELECT " + db.Columns[looseRow]() + " FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL AND quantity IS NOT NULL"
+
+func selectLoose(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
+	q := db.Select(selectLooseRows, listed, string(Pending))
+	if after != nil {
+		q.And("(transaction_date, number) > (?, ?)", after.At, after.Number)
+	} else {
+		q.And("transaction_date >= ?", from)
+	}
+	q.And("transaction_date < ?", end)
+	rows, err := db.All[looseRow](ctx, tx, q.Then("ORDER BY transaction_date, number LIMIT ?", limit), q.Args...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Loose, len(rows))
+	for i, r := range rows {
+		if out[i], err = r.loose(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func selectCameAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
+	return db.One[time.Time](ctx, tx, noun, "SELECT created_at FROM transactions WHERE organization_id = @org AND number = ?", number)
+}
+
+func selectSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
+	type row struct {
+		First *time.Time `db:"first"`
+		Last  *time.Time `db:"last"`
+	}
+	r, err := db.One[row](ctx, tx, noun, "SELECT min(transaction_date) AS first, max(transaction_date) AS last FROM transactions WHERE organization_id = @org AND number > ? AND number <= ?", after, upTo)
+	if err == nil && r.First == nil {
+		err = fault.Missing(noun)
+	}
+	if err != nil {
+		return first, last, err
+	}
+	return *r.First, *r.Last, nil
+}

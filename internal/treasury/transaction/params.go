@@ -1,0 +1,158 @@
+package transaction
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/intake"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// Types lists every type there is.
+var Types = intake.Types
+
+const (
+	// AddMax is how many transactions one request may bring.
+	AddMax = 1000
+	// ExternalIDMax and the others are how many characters a text may have.
+	ExternalIDMax = 255
+	TextMax       = 2000
+	nameMax       = 500
+	// symbolMax is less, so that what lists are sorted by fits into a cursor.
+	symbolMax = 100
+	// tagsMax is how many tags a transaction may have.
+	tagsMax = 100
+)
+
+// Params is a transaction as a source tells it.
+type Params struct {
+	ExternalID  string // unique per source, so that to tell it twice adds nothing
+	At          time.Time
+	Description string
+	Direction   Direction
+	Quantity    *money.Decimal
+	Currency    string
+	Value       *ValueParams
+	Category    string
+	Vendor      string
+	Memo        string
+	Type        Type // empty where the source does not say
+	EventKey    string
+	Crypto      *Crypto
+	Bank        *Bank
+	Card        *Card
+	TagIDs      []string
+}
+
+// ValueParams is a value with its parts as they were told, which must agree.
+type ValueParams struct {
+	Gross, Fee, Net money.Decimal
+	Currency        string
+}
+
+// New is a transaction to add and the source it is of.
+type New struct {
+	Source source.Source
+	Params
+}
+
+// earliest and latest bound what can be a date of a transaction.
+var (
+	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Check finds every fault of a transaction in itself. The prefix is what field names begin with.
+func (p Params) Check(faults *fault.List, at string) {
+	text := func(field, value string, most int, required bool) {
+		if required && strings.TrimSpace(value) == "" {
+			faults.Addf(at+field, "must not be empty")
+			return
+		}
+		checkText(faults, at+field, value, most)
+	}
+	text("external_id", p.ExternalID, ExternalIDMax, true)
+	text("external.description", p.Description, TextMax, false)
+	text("external.currency", p.Currency, symbolMax, true)
+	text("provider_category", p.Category, nameMax, false)
+	text("vendor", p.Vendor, nameMax, false)
+	text("memo", p.Memo, TextMax, false)
+	if p.At.Before(earliest) || !p.At.Before(latest) {
+		faults.Addf(at+"external.timestamp", "must lie between 1970 and 2200")
+	}
+	if p.Direction != Credit && p.Direction != Debit {
+		faults.Addf(at+"external.direction", "must be credit or debit")
+	}
+	if p.Quantity != nil && p.Quantity.Sign() < 0 {
+		faults.Addf(at+"external.quantity", "must not be negative; external.direction says which way it went")
+	}
+	if p.Type != "" && !slices.Contains(Types, string(p.Type)) {
+		faults.Addf(at+"transaction_type", "must be one of the transaction types")
+	}
+	if len(p.TagIDs) > tagsMax {
+		faults.Addf(at+"tag_ids", "must have at most %d items", tagsMax)
+	}
+	p.checkValue(faults, at+"external.value_fiat")
+	if c := p.Crypto; c != nil {
+		text("crypto.chain", c.Chain, symbolMax, false)
+		text("crypto.asset_type", c.AssetType, symbolMax, false)
+		text("crypto.fee_asset_type", c.FeeAssetType, symbolMax, false)
+		for _, part := range [][2]string{{"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To}, {"contract_address", c.ContractAddress}, {"token_id", c.TokenID}} {
+			text("crypto."+part[0], part[1], nameMax, false)
+		}
+		if c.FeeQuantity != nil && c.FeeQuantity.Sign() < 0 {
+			faults.Addf(at+"crypto.fee_quantity", "must not be negative")
+		}
+		if c.BlockNumber != nil && *c.BlockNumber < 0 {
+			faults.Addf(at+"crypto.block_number", "must not be negative")
+		}
+	}
+	if b := p.Bank; b != nil {
+		text("bank.bank_name", b.BankName, nameMax, false)
+		text("bank.account_last4", b.AccountLast4, nameMax, false)
+		text("bank.counterparty_name", b.CounterpartyName, nameMax, false)
+	}
+	if c := p.Card; c != nil {
+		text("card.merchant_name", c.MerchantName, nameMax, false)
+		text("card.merchant_category", c.MerchantCategory, nameMax, false)
+		text("card.cardholder_name", c.CardholderName, nameMax, false)
+		text("card.last4", c.Last4, nameMax, false)
+	}
+}
+
+// checkText finds what no text may be: too long, or nothing that both databases keep.
+func checkText(faults *fault.List, field, value string, most int) {
+	switch {
+	case utf8.RuneCountInString(value) > most:
+		faults.Addf(field, "must have at most %d characters", most)
+	case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
+		faults.Addf(field, "must be UTF-8 without the character U+0000")
+	}
+}
+
+// checkValue holds the parts of a value against each other.
+func (p Params) checkValue(faults *fault.List, field string) {
+	v := p.Value
+	if v == nil {
+		return
+	}
+	if !money.IsFiat(v.Currency) {
+		faults.Addf(field+".currency", "must be an ISO 4217 currency")
+		return
+	}
+	for _, part := range []struct {
+		name   string
+		amount money.Decimal
+	}{{"gross", v.Gross}, {"fee", v.Fee}, {"net", v.Net}} {
+		if part.amount.Sign() < 0 {
+			faults.Addf(field+"."+part.name, "must not be negative")
+		}
+	}
+	if !v.Gross.Equal(v.Net.Add(v.Fee)) {
+		faults.Addf(field+".gross", "must be net plus fee: %s is not %s + %s", v.Gross, v.Net, v.Fee)
+	}
+}

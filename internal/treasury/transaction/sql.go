@@ -1,0 +1,327 @@
+package transaction
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// row is what is read of a transaction.
+type row struct {
+	ID             string         `db:"transaction_id"`
+	Number         int64          `db:"number"`
+	Shelf          int64          `db:"shelf"`
+	SourceID       string         `db:"source_id"`
+	ExternalID     string         `db:"external_id"`
+	At             time.Time      `db:"transaction_date"`
+	Description    string         `db:"description"`
+	Direction      string         `db:"direction"`
+	Quantity       *money.Decimal `db:"quantity"`
+	Currency       string         `db:"currency"`
+	Gross          *money.Decimal `db:"value_gross"`
+	Fee            *money.Decimal `db:"value_fee"`
+	ValueCurrency  *string        `db:"value_currency"`
+	Category       *string        `db:"provider_category"`
+	Vendor         *string        `db:"vendor"`
+	Memo           *string        `db:"memo"`
+	Details        *string        `db:"details"`
+	EventKey       *string        `db:"event_key"`
+	GroupID        *string        `db:"group_id"`
+	Type           string         `db:"transaction_type"`
+	TypeBefore     *string        `db:"type_before_spam"`
+	Status         string         `db:"status"`
+	Spam           *string        `db:"spam"`
+	Suggested      *string        `db:"suggested"`
+	JournalEntryID *string        `db:"journal_entry_id"`
+	TagIDs         string         `db:"tag_ids"`
+	CreatedAt      time.Time      `db:"created_at"`
+	UpdatedAt      time.Time      `db:"updated_at"`
+}
+
+// keyedRow has also what transactions are found by, which nobody reads.
+type keyedRow struct {
+	row
+	Asset       string  `db:"asset_type"`
+	Chain       string  `db:"chain"`
+	From        *string `db:"from_key"`
+	To          *string `db:"to_key"`
+	CategoryKey *string `db:"category_key"`
+	GrossAmount string  `db:"gross_amount_key"`
+	NetAmount   string  `db:"net_amount_key"`
+	GrossPrice  string  `db:"gross_price_key"`
+	Search      string  `db:"search"`
+}
+
+func toRow(t Transaction) keyedRow {
+	k := t.keys()
+	r := keyedRow{
+		row{
+			ID: t.ID, Number: t.Number, Shelf: t.shelf(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At, Description: t.Description, Direction: string(t.Direction),
+			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
+			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
+			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs, " "), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		},
+		k.asset, k.chain, db.OrNull(k.from), db.OrNull(k.to), db.OrNull(k.category), k.grossAmount, k.netAmount, k.grossPrice, k.search,
+	}
+	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
+		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})
+	}
+	if t.Spam != nil {
+		r.Spam = toJSON(t.Spam)
+	}
+	if v := t.Value; v != nil {
+		r.Gross, r.Fee, r.ValueCurrency = &v.Gross, &v.Fee, &v.Currency
+	}
+	return r
+}
+
+func (r row) transaction(s source.Source) (Transaction, error) {
+	t := Transaction{
+		ID: r.ID, Number: r.Number, Source: s, ExternalID: r.ExternalID, At: r.At, Description: r.Description, Direction: Direction(r.Direction),
+		Quantity: r.Quantity, Currency: r.Currency, Category: db.OrEmpty(r.Category), Vendor: db.OrEmpty(r.Vendor), Memo: db.OrEmpty(r.Memo),
+		EventKey: db.OrEmpty(r.EventKey), GroupID: db.OrEmpty(r.GroupID), Type: Type(r.Type), TypeBeforeSpam: Type(db.OrEmpty(r.TypeBefore)),
+		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(r.TagIDs), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Gross != nil && r.Fee != nil && r.ValueCurrency != nil {
+		t.Value = &Value{*r.Gross, *r.Fee, *r.ValueCurrency}
+	}
+	if r.Details != nil {
+		var d details
+		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {
+			return t, fmt.Errorf("txn: the details of %s: %w", r.ID, err)
+		}
+		t.Crypto, t.Bank, t.Card = d.Crypto, d.Bank, d.Card
+	}
+	if r.Spam != nil {
+		if err := json.Unmarshal([]byte(*r.Spam), &t.Spam); err != nil {
+			return t, fmt.Errorf("txn: the verdict on %s: %w", r.ID, err)
+		}
+	}
+	if r.Suggested != nil && t.Status == Pending && t.JournalEntryID == "" {
+		if err := json.Unmarshal([]byte(*r.Suggested), &t.Suggested); err != nil {
+			return t, fmt.Errorf("txn: what is suggested for %s: %w", r.ID, err)
+		}
+	}
+	return t, nil
+}
+
+type tagRow struct {
+	TagID         string `db:"tag_id"`
+	TransactionID string `db:"transaction_id"`
+}
+
+func tagsOf(all []Transaction) (out []tagRow) {
+	for _, t := range all {
+		for _, id := range t.TagIDs {
+			out = append(out, tagRow{id, t.ID})
+		}
+	}
+	return out
+}
+
+func insertAll(ctx context.Context, tx *db.Tx, all []Transaction) error {
+	rows := make([]keyedRow, len(all))
+	for i, t := range all {
+		rows[i] = toRow(t)
+	}
+	if err := db.Insert(ctx, tx, "transactions", rows...); err != nil {
+		return err
+	}
+	return db.Insert(ctx, tx, "transaction_tags", tagsOf(all)...)
+}
+
+type countedRow struct {
+	cell
+	Count int64 `db:"count"`
+}
+
+// addCounts writes changes of how many there are, always in the same order, and forgets sorts of which none are left.
+func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
+	rows, fewer := make([]countedRow, 0, len(c)), false
+	for k, n := range c {
+		if n != 0 {
+			rows = append(rows, countedRow{k, n})
+			fewer = fewer || n < 0
+		}
+	}
+	slices.SortFunc(rows, func(a, b countedRow) int {
+		return cmp.Or(cmp.Compare(a.Facet, b.Facet), cmp.Compare(a.Value, b.Value), cmp.Compare(a.SourceID, b.SourceID), cmp.Compare(a.Status, b.Status))
+	})
+	err := db.Upsert(ctx, tx, "transaction_counts", rows, "ON CONFLICT (organization_id, facet, value, source_id, status) DO UPDATE SET count = transaction_counts.count + excluded.count")
+	if err != nil || !fewer {
+		return err
+	}
+	return tx.Put(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
+}
+
+// selectExternal gives the ids of the transactions that a source has told of under some of its own ids.
+func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
+	type pair struct {
+		ExternalID string `db:"external_id"`
+		ID         string `db:"transaction_id"`
+	}
+	// One look at the index for each: a plan made before the table was analyzed would read all that the source has, once for every batch.
+	rows, err := db.All[pair](ctx, tx, `SELECT x.external_id, x.transaction_id FROM (SELECT w.value AS external_id,
+		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id = w.value) AS transaction_id FROM {texts}) x
+		WHERE x.transaction_id IS NOT NULL`, sourceID, externalIDs)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ExternalID] = r.ID
+	}
+	return out, err
+}
+
+var selectRows = "SELECT " + db.Columns[row]() + " FROM transactions WHERE organization_id = @org"
+
+// read makes transactions of rows, with their sources.
+func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Transaction, error) {
+	var ids []string
+	for _, r := range rows {
+		if !slices.Contains(ids, r.SourceID) {
+			ids = append(ids, r.SourceID)
+		}
+	}
+	sources, err := kept.of(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Transaction, len(rows))
+	for i, r := range rows {
+		if out[i], err = r.transaction(sources[r.SourceID]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// present leaves out what is deleted. A database without figures might rather go through all that is not, if it knew of that.
+func present(rows []row) []row {
+	return slices.DeleteFunc(rows, func(r row) bool { return r.Shelf >= deleted })
+}
+
+// selectSome gives transactions by their ids, in no order.
+func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id {any}", ids)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, tx, present(rows), nil)
+}
+
+// selectOne names just one id: of many, a database without figures might rather go through all that the organization has.
+func selectOne(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND transaction_id = ?", transactionID)
+	if err != nil {
+		return Transaction{}, err
+	}
+	found, err := read(ctx, tx, present(rows), nil)
+	if err == nil && len(found) == 0 {
+		err = fault.Missing(noun)
+	}
+	if err != nil {
+		return Transaction{}, err
+	}
+	return found[0], nil
+}
+
+// selectCategories gives every category there is, as it is compared.
+func selectCategories(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT value FROM transaction_counts WHERE organization_id = @org AND facet = 'category_key'")
+}
+
+// selectCount adds up what is counted of some values of a column, or in all.
+func selectCount(ctx context.Context, tx *db.Tx, column string, values []string, rest []condition) (int64, error) {
+	var s statement
+	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org AND c.facet = ?", column)
+	if column != "" {
+		s.add(" AND c.value {any}", values)
+	}
+	s.and("c", true, rest...)
+	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
+}
+
+func selectEntities(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org AND legal_entity_id {any}", ids)
+}
+
+func update(ctx context.Context, tx *db.Tx, t Transaction) error {
+	r := toRow(t)
+	return tx.Put(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?, type_before_spam = ?, status = ?,
+		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
+		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
+}
+
+func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
+	if len(before.TagIDs) > 0 {
+		if err := tx.Put(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}", before.ID, before.TagIDs); err != nil {
+			return err
+		}
+	}
+	return db.Insert(ctx, tx, "transaction_tags", tagsOf([]Transaction{after})...)
+}
+
+func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
+	if err := tx.Put(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
+		return err
+	}
+	if err := tx.Put(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
+		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ?)`, sourceID); err != nil {
+		return err
+	}
+	return tx.Put(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
+}
+
+// selectTexts gives what is searched of some of the latest transactions.
+func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?", listed, limit)
+}
+
+// selectFrom reads transactions by number with all they are found by, deleted ones too.
+func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]keyedRow, error) {
+	return db.All[keyedRow](ctx, tx, "SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+}
+
+// selectMarks counts the transactions that are found by each tag.
+func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
+	rows, err := db.All[struct {
+		TagID string `db:"tag_id"`
+		Count int64  `db:"count"`
+	}](ctx, tx, "SELECT tag_id, count(*) AS count FROM transaction_tags WHERE organization_id = @org GROUP BY tag_id")
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.TagID] = r.Count
+	}
+	return out, err
+}
+
+// countStrayMarks counts marks of transactions that are not there, or do not have the tag.
+func countStrayMarks(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
+		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' ' LIKE '% ' || m.tag_id || ' %')`, deleted)
+}
+
+func selectCounts(ctx context.Context, tx *db.Tx) ([]countedRow, error) {
+	return db.All[countedRow](ctx, tx, "SELECT "+db.Columns[countedRow]()+" FROM transaction_counts WHERE organization_id = @org")
+}
+
+// countUnsearchable counts transactions without a row in SQLite's index of texts; PostgreSQL's index is the table's own.
+func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
+	if tx.DB().Engine() != db.SQLite {
+		return 0, nil
+	}
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d WHERE d.id = t.row_key)")
+}
+
+// suggest writes what is suggested for a transaction.
+func suggest(ctx context.Context, tx *db.Tx, transactionID string, body *string) error {
+	return tx.Put(ctx, "UPDATE transactions SET suggested = ? WHERE organization_id = @org AND transaction_id = ?", body, transactionID)
+}

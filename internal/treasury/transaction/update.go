@@ -1,0 +1,374 @@
+package transaction
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/tag"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// UpdateParams is what people may change; nil leaves a thing as it is. What the source said is not among it.
+type UpdateParams struct {
+	Memo   *string
+	Vendor *string
+	Type   *Type
+	TagIDs *[]string
+	Status *Status
+}
+
+// check finds every fault of a change in itself. A type and a state that contradict each other are one.
+func (p UpdateParams) check(faults *fault.List, at string) {
+	if p.Memo != nil {
+		checkText(faults, at+"memo", *p.Memo, TextMax)
+	}
+	if p.Vendor != nil {
+		checkText(faults, at+"vendor", *p.Vendor, nameMax)
+	}
+	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
+		faults.Addf(at+"transaction_type", "must be one of the transaction types")
+	}
+	if p.TagIDs != nil && len(*p.TagIDs) > tagsMax {
+		faults.Addf(at+"tag_ids", "must have at most %d items", tagsMax)
+	}
+	if p.Status == nil {
+		return
+	}
+	if *p.Status != Spam && *p.Status != Pending {
+		faults.Addf(at+"status", "must be spam or pending: a transaction is posted by its journal entry")
+	} else if p.Type != nil && (*p.Type == TypeSpam) != (*p.Status == Spam) {
+		faults.Addf(at+"transaction_type", "must be SPAM exactly when status is spam")
+	}
+}
+
+// apply makes a change to a transaction, or says why the state of it stands against that.
+func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
+	kind, spam := t.Type, t.Status == Spam
+	if p.Type != nil {
+		kind, spam = *p.Type, *p.Type == TypeSpam
+	}
+	if p.Status != nil {
+		spam = *p.Status == Spam
+	}
+	switch {
+	case t.Status == Posted && p.Status != nil:
+		return t, &fault.Field{Name: "status", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+	case t.Status == Posted && kind != t.Type:
+		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+	case t.JournalEntryID != "" && (kind != t.Type || spam != (t.Status == Spam)):
+		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID + ": delete that first"}
+	case spam && t.GroupID != "":
+		return t, &fault.Field{Name: "status", Message: "a transaction that is linked to another cannot be spam: unlink it first"}
+	}
+	t = t.withStatus(spam, kind)
+	if p.Memo != nil {
+		t.Memo = strings.TrimSpace(*p.Memo)
+	}
+	if p.Vendor != nil {
+		t.Vendor = strings.TrimSpace(*p.Vendor)
+	}
+	if p.TagIDs != nil {
+		t.TagIDs = tagSet(*p.TagIDs)
+	}
+	return t, nil
+}
+
+// Noted is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and whoever calls it has seen that the
+// tags are there.
+func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) {
+	var p UpdateParams
+	if vendor != "" {
+		p.Vendor = &vendor
+	}
+	if len(tagIDs) > 0 {
+		all := tagSet(slices.Concat(t.TagIDs, tagIDs))
+		p.TagIDs = &all
+	}
+	var faults fault.List
+	if p.check(&faults, ""); faults.Err() != nil {
+		return t, faults.Err()
+	}
+	after, _ := p.apply(t) // neither its type nor its state changes, so that nothing stands against it
+	return after, nil
+}
+
+// withStatus puts a transaction with the spam or takes it out; what type it was is kept, so that to take it out undoes putting it there.
+func (t Transaction) withStatus(spam bool, kind Type) Transaction {
+	switch {
+	case spam && t.Status != Spam:
+		t.TypeBeforeSpam, t.Type, t.Status = t.Type, TypeSpam, Spam
+	case !spam && t.Status == Spam:
+		if kind == TypeSpam {
+			kind = t.TypeBeforeSpam
+		}
+		t.TypeBeforeSpam, t.Type, t.Status = "", kind, Pending
+	case !spam:
+		t.Type = kind
+	}
+	return t
+}
+
+// facts are what people and rules made of a transaction, for the audit.
+func (t Transaction) facts() map[string]any {
+	return map[string]any{
+		"sequence_number": t.SequenceNumber(), "transaction_type": t.Type, "status": t.Status, "memo": t.Memo, "vendor": t.Vendor, "tag_ids": t.TagIDs,
+		"group_id": t.GroupID, "journal_entry_id": t.JournalEntryID,
+	}
+}
+
+func (t Transaction) same(o Transaction) bool {
+	return t.Type == o.Type && t.TypeBeforeSpam == o.TypeBeforeSpam && t.Status == o.Status && t.Memo == o.Memo && t.Vendor == o.Vendor &&
+		t.GroupID == o.GroupID && t.JournalEntryID == o.JournalEntryID && slices.Equal(t.TagIDs, o.TagIDs)
+}
+
+// Edit is a transaction as it was and as it shall be.
+type Edit struct {
+	Before, After Transaction
+	ByRule        bool // a rule of classification decided it
+}
+
+// The actions under which changes of transactions are recorded.
+const (
+	ActionUpdated    = "transaction.updated"
+	ActionClassified = "transaction.classified"
+)
+
+// Save writes what was made of transactions, counts them anew and records it; what did not change is left alone. It gives how many changed, and
+// the edits have the time of it. It is a building block, and whoever calls it has read the transactions under the organization's head.
+func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
+	c, changed := counts{}, 0
+	for i := range edits {
+		e := &edits[i]
+		if e.Before.same(e.After) {
+			continue
+		}
+		changed++
+		e.After.UpdatedAt = tx.Now()
+		if err := update(ctx, tx, e.After); err != nil {
+			return 0, err
+		}
+		if !slices.Equal(e.Before.TagIDs, e.After.TagIDs) {
+			if err := replaceTags(ctx, tx, e.Before, e.After); err != nil {
+				return 0, err
+			}
+		}
+		c.add(e.Before, -1)
+		c.add(e.After, 1)
+		action := ActionUpdated
+		if e.ByRule {
+			action = ActionClassified
+		}
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(), After: e.After.facts()})
+	}
+	return changed, addCounts(ctx, tx, c)
+}
+
+// Update changes one transaction.
+func (s *Service) Update(ctx context.Context, transactionID string, p UpdateParams) (t Transaction, err error) {
+	var faults fault.List
+	if p.check(&faults, ""); faults.Err() != nil {
+		return t, faults.Err()
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		before, err := Find(ctx, tx, transactionID)
+		if err != nil {
+			return err
+		}
+		if err := p.tagsThere(ctx, tx, ""); err != nil {
+			return err
+		}
+		after, refused := p.apply(before)
+		if refused != nil {
+			return fault.ConflictAt([]fault.Field{*refused}, "%s %s", before.SequenceNumber(), refused.Message)
+		}
+		edits := []Edit{{Before: before, After: after}}
+		_, err = Save(ctx, tx, edits)
+		t = edits[0].After
+		return err
+	})
+	return t, err
+}
+
+func (p UpdateParams) tagsThere(ctx context.Context, tx *db.Tx, at string) error {
+	if p.TagIDs == nil || len(*p.TagIDs) == 0 {
+		return nil
+	}
+	found, err := tag.Known(ctx, tx, *p.TagIDs)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for i, tagID := range *p.TagIDs {
+		if !slices.Contains(found, tagID) {
+			missing = append(missing, fmt.Sprintf("%stag_ids[%d]", at, i))
+		}
+	}
+	if len(missing) > 0 {
+		return fault.MissingAt("tag", missing...)
+	}
+	return nil
+}
+
+const (
+	// BulkMax is how many transactions one request may change.
+	BulkMax = 10_000
+	// conflictsShown is how many of those that stand against a change are named.
+	conflictsShown = 100
+)
+
+// BulkParams is a change to many: to those that are named, or to those that a filter finds.
+type BulkParams struct {
+	TransactionIDs []string
+	Filter         *Filter
+	Expected       *int64 // how many the filter should find
+	Changes        UpdateParams
+	Dry            bool
+}
+
+// Bulk is what came of it.
+type Bulk struct {
+	Matched, Updated int
+}
+
+// BulkUpdate changes many transactions, all or none.
+func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err error) {
+	var faults fault.List
+	p.Changes.check(&faults, "changes.")
+	if (p.Filter == nil) == (p.TransactionIDs == nil) {
+		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
+	}
+	if n := len(p.TransactionIDs); p.TransactionIDs != nil && (n < 1 || n > BulkMax) {
+		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
+	}
+	if p.Filter != nil && p.Expected == nil && !p.Dry {
+		faults.Addf("expected_count", "is required with filter: a dry run tells how many it finds")
+	}
+	if err := faults.Err(); err != nil {
+		return b, err
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		found, err := p.find(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := p.Changes.tagsThere(ctx, tx, "changes."); err != nil {
+			return err
+		}
+		edits, err := p.edits(found)
+		if err != nil {
+			return err
+		}
+		b.Matched = len(found)
+		if p.Dry {
+			for _, e := range edits {
+				if !e.Before.same(e.After) {
+					b.Updated++
+				}
+			}
+			return nil
+		}
+		b.Updated, err = Save(ctx, tx, edits)
+		return err
+	})
+	return b, err
+}
+
+func (p BulkParams) edits(found []Transaction) ([]Edit, error) {
+	edits := make([]Edit, len(found))
+	var refused []fault.Field
+	for i, t := range found {
+		after, why := p.Changes.apply(t)
+		if why != nil && len(refused) < conflictsShown {
+			refused = append(refused, fault.Field{Name: t.SequenceNumber(), Message: why.Message})
+		}
+		edits[i] = Edit{Before: t, After: after}
+	}
+	if len(refused) > 0 {
+		return nil, fault.ConflictAt(refused, "nothing was changed: %s %s", refused[0].Name, refused[0].Message)
+	}
+	return edits, nil
+}
+
+// find gives the transactions that are meant.
+func (p BulkParams) find(ctx context.Context, tx *db.Tx) ([]Transaction, error) {
+	if p.Filter != nil {
+		return Matching(ctx, tx, *p.Filter, p.Expected)
+	}
+	return Named(ctx, tx, p.TransactionIDs)
+}
+
+// Named gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key is named. It is a building
+// block.
+func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+	found, err := selectSome(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]Transaction, len(found))
+	for _, t := range found {
+		if actor.From(ctx).Sees(t.Source.LegalEntityID) {
+			byID[t.ID] = t
+		}
+	}
+	var missing []string
+	out := make([]Transaction, 0, len(ids))
+	for i, id := range ids {
+		t, there := byID[id]
+		switch {
+		case !there:
+			missing = append(missing, fmt.Sprintf("transaction_ids[%d]", i))
+		case !slices.Contains(ids[:i], id):
+			out = append(out, t)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fault.MissingAt(noun, missing...)
+	}
+	return out, nil
+}
+
+// Matching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
+func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
+	w, err := f.wanted(ctx, tx)
+	if err != nil {
+		return nil, fault.Within("filter.", err)
+	}
+	n, err := w.count(ctx, tx)
+	switch {
+	case err != nil:
+		return nil, err
+	case expected != nil && *expected != n:
+		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now finds %d", n)}}, "the filter finds %d transactions, not %d: look again", n, *expected)
+	case n > BulkMax:
+		return nil, fault.Conflictf("the filter finds %d transactions and at most %d may be changed at once: narrow it", n, BulkMax)
+	}
+	order, _ := Sort{By: "created_at", Order: "asc"}.check()
+	var place []string
+	for {
+		rows, err := w.read(ctx, tx, order, place, page.LimitMax)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+		if len(rows) < page.LimitMax {
+			return out, nil
+		}
+		place = order.place(rows[len(rows)-1])
+	}
+}
+
+// Shelve deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
+func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error { return shelve(ctx, tx, sourceID) }

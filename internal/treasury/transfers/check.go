@@ -1,0 +1,49 @@
+package transfers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Check finds what must not be in an organization's links.
+func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	odd, err := selectOddGroups(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range odd {
+		say("transaction group %s: %d left and %d arrived, of %d kinds", g.GroupID, g.Outs, g.Ins, g.Kinds)
+	}
+	stray, err := selectStrayLinks(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range stray {
+		say("transaction link %s: the transaction is not in its group", id)
+	}
+	clear, err := selectClearAmbiguities(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range clear {
+		say("transfer ambiguity %s: the transaction is linked", id)
+	}
+	err = eachMember(ctx, tx, func(m memberRow) {
+		number := transaction.SequenceNumber(m.Number)
+		switch {
+		case m.Side == nil:
+			say("transaction %s: it is in group %s without a link", number, m.GroupID)
+		case (*m.Side == string(In)) != transaction.IsInflow(transaction.Direction(m.Direction)):
+			say("transaction %s: it is a %s and linked as the side that went %s", number, m.Direction, *m.Side)
+		case m.Shelf != 0:
+			say("transaction %s: it is linked though it is spam or deleted", number)
+		}
+	})
+	slices.Sort(out)
+	return out, err
+}

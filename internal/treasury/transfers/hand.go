@@ -1,0 +1,208 @@
+package transfers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// LinkParams are two transactions, in any order, and what they are together, where it does not follow from them.
+type LinkParams struct {
+	TransactionIDs []string
+	Kind           transfer.Kind
+	Dry            bool
+}
+
+// Link joins two transactions by hand. A dry run checks that it can be.
+func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
+	if p.Kind != "" && !slices.Contains(Kinds, p.Kind) {
+		return g, fault.Invalidf("kind", "must be internal, intercompany, bridge or swap")
+	}
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		found, err := transaction.Named(ctx, tx, p.TransactionIDs)
+		if err != nil {
+			return err
+		}
+		if len(found) != 2 {
+			return fault.Invalidf("transaction_ids", "must be two different transactions")
+		}
+		if err := linkable(found); err != nil {
+			return err
+		}
+		g = Group{By: Manual, Out: found[0], In: found[1]}
+		if transaction.IsInflow(g.Out.Direction) {
+			g.Out, g.In = g.In, g.Out
+		}
+		if err := g.settle(p.Kind); err != nil || p.Dry {
+			return err
+		}
+		made, err := join(ctx, tx, []Group{g})
+		if err == nil {
+			g = made[0]
+		}
+		return err
+	})
+	return g, err
+}
+
+// linkable refuses what cannot be linked to anything, or not to each other.
+func linkable(pair []transaction.Transaction) error {
+	var fields []fault.Field
+	for i, t := range pair {
+		why := ""
+		switch {
+		case t.GroupID != "":
+			why = "is linked already: unlink it first"
+		case t.Status == transaction.Spam:
+			why = "is spam"
+		case t.Status == transaction.Posted:
+			why = "is posted: unpost its journal entry first"
+		case t.JournalEntryID != "":
+			why = "has the draft " + t.JournalEntryID + ": delete it first"
+		}
+		if why != "" {
+			fields = append(fields, fault.Field{Name: fmt.Sprintf("transaction_ids[%d]", i), Message: t.SequenceNumber() + " " + why})
+		}
+	}
+	if len(fields) > 0 {
+		return fault.ConflictAt(fields, "the transactions cannot be linked: %s", fields[0].Message)
+	}
+	if pair[0].Direction == pair[1].Direction {
+		return against("transaction_ids", "both are a %s: one must have left where the other arrived", pair[0].Direction)
+	}
+	return nil
+}
+
+func against(field, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	return fault.ConflictAt([]fault.Field{{Name: field, Message: text}}, "the transactions cannot be linked: %s", text)
+}
+
+// settle finds what two transactions are together and whether they can be what is wanted.
+func (g *Group) settle(wanted transfer.Kind) error {
+	out, in := g.Out, g.In
+	same := strings.EqualFold(asset(out), asset(in)) && money.IsFiat(out.Currency) == money.IsFiat(in.Currency)
+	apart, home := out.Source.LegalEntityID != in.Source.LegalEntityID, out.Source.ID == in.Source.ID
+	switch {
+	case wanted != "":
+		g.Kind = wanted
+	case apart:
+		g.Kind = transfer.Intercompany
+	case home:
+		g.Kind = transfer.Swap
+	case chain(out) != "" && chain(in) != "" && chain(out) != chain(in):
+		g.Kind = transfer.Bridge
+	default:
+		g.Kind = transfer.Internal
+	}
+	switch swap := g.Kind == transfer.Swap; {
+	case apart != (g.Kind == transfer.Intercompany):
+		return against("kind", "what moves between two legal entities is intercompany, and nothing else is")
+	case swap && same:
+		return against("kind", "a swap gives one asset for another, and both are %s", asset(out))
+	case !swap && home:
+		return against("kind", "both are of one source: only a swap stays there")
+	case !swap && g.Kind != transfer.Bridge && !same:
+		return against("kind", "%s left and %s arrived: that is a swap or a bridge", asset(out), asset(in))
+	case swap || !same || out.Quantity == nil || in.Quantity == nil:
+		return nil
+	}
+	missing := out.Quantity.Sub(*in.Quantity)
+	if missing.Sign() < 0 {
+		return against("transaction_ids", "more arrived (%s) than left (%s)", in.Quantity, out.Quantity)
+	}
+	g.Shortfall = &missing
+	return nil
+}
+
+func asset(t transaction.Transaction) string {
+	if t.Crypto != nil && t.Crypto.AssetType != "" {
+		return t.Crypto.AssetType
+	}
+	return t.Currency
+}
+
+func chain(t transaction.Transaction) string {
+	if t.Crypto == nil {
+		return ""
+	}
+	return strings.ToLower(t.Crypto.Chain)
+}
+
+// UnlinkMax is how many transactions one request may name.
+const UnlinkMax = 100
+
+// Unlink undoes the groups of some transactions, gives each its type back and remembers that the two do not belong together. It gives all that were
+// linked.
+func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []transaction.Transaction, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := orgstate.Lock(ctx, tx); err != nil {
+			return err
+		}
+		named, err := transaction.Named(ctx, tx, transactionIDs)
+		if err != nil {
+			return err
+		}
+		links, members, err := membersOf(ctx, tx, named)
+		if err != nil {
+			return err
+		}
+		if out, err = part(ctx, tx, links, members); err != nil {
+			return err
+		}
+		return refuse(ctx, tx, links)
+	})
+	return out, err
+}
+
+// membersOf gives the groups of some transactions, if all of them can be undone.
+func membersOf(ctx context.Context, tx *db.Tx, named []transaction.Transaction) ([]Link, []transaction.Transaction, error) {
+	var groups []string
+	var fields []fault.Field
+	for i, t := range named {
+		switch {
+		case t.GroupID == "":
+			fields = append(fields, fault.Field{Name: fmt.Sprintf("transaction_ids[%d]", i), Message: t.SequenceNumber() + " is not linked"})
+		case !slices.Contains(groups, t.GroupID):
+			groups = append(groups, t.GroupID)
+		}
+	}
+	if len(fields) > 0 {
+		return nil, nil, fault.ConflictAt(fields, "nothing was unlinked: %s", fields[0].Message)
+	}
+	links, err := selectGroups(ctx, tx, groups)
+	if err != nil {
+		return nil, nil, err
+	}
+	members, err := transaction.Some(ctx, tx, idsOf(links))
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(members, func(a, b transaction.Transaction) int { return int(a.Number - b.Number) })
+	for _, t := range members {
+		if !actor.From(ctx).Sees(t.Source.LegalEntityID) {
+			return nil, nil, fault.MissingAt("transaction", "transaction_ids")
+		}
+		if t.Status == transaction.Posted {
+			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " is posted"}},
+				"%s is posted: unpost its journal entry first", t.SequenceNumber())
+		}
+		if t.JournalEntryID != "" {
+			return nil, nil, fault.ConflictAt([]fault.Field{{Name: "transaction_ids", Message: t.SequenceNumber() + " has a draft"}},
+				"%s has the draft %s: delete it first", t.SequenceNumber(), t.JournalEntryID)
+		}
+	}
+	return links, members, nil
+}

@@ -1,0 +1,124 @@
+// Package transfers joins transactions that are two sides of one event: a transfer between sources of the organization, into another legal entity or
+// over a bridge, or a swap. What it finds by itself it finds by rules/transfer; where more than one way fits it asks a person.
+package transfers
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Side is which way a transaction of a group went.
+type Side string
+
+// The sides.
+const (
+	Out Side = "out"
+	In  Side = "in"
+)
+
+// Manual is the evidence for what a person linked.
+const Manual transfer.By = "manual"
+
+// Kinds lists every kind there is.
+var Kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.Bridge, transfer.Swap}
+
+// types are what transactions are called that are linked as a kind.
+var types = map[transfer.Kind]transaction.Type{
+	transfer.Internal: transaction.Internal, transfer.Intercompany: transaction.Intercompany, transfer.Bridge: transaction.Bridge, transfer.Swap: transaction.Swap,
+}
+
+// vague are the types that say no more than which way something went: a link says more.
+var vague = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal}
+
+// Link is one side of a group.
+type Link struct {
+	TransactionID string
+	GroupID       string
+	Side          Side
+	Kind          transfer.Kind
+	By            transfer.By
+	Shortfall     *money.Decimal   // what left and did not arrive; nil for a swap
+	TypeBefore    transaction.Type // where the link changed it
+	CreatedBy     string           // a user, where it was one
+	CreatedAt     time.Time
+}
+
+// Group is two transactions that are linked.
+type Group struct {
+	ID        string
+	Kind      transfer.Kind
+	By        transfer.By
+	Shortfall *money.Decimal
+	Out, In   transaction.Transaction
+}
+
+// typed is the transaction as a member of a group.
+func typed(t transaction.Transaction, groupID string, kind transfer.Kind) transaction.Transaction {
+	t.GroupID = groupID
+	if slices.Contains(vague, t.Type) {
+		t.Type = types[kind]
+	}
+	return t
+}
+
+// untyped is the transaction as it is without its group. A type that somebody gave it since stays.
+func (l Link) untyped(t transaction.Transaction) transaction.Transaction {
+	t.GroupID = ""
+	if l.TypeBefore != "" && t.Type == types[l.Kind] && t.Status != transaction.Posted {
+		t.Type = l.TypeBefore
+	}
+	return t
+}
+
+// Partners gives the transactions that some are linked to, by the ids of those, whoever asks. It is a building block.
+func Partners(ctx context.Context, tx *db.Tx, of []transaction.Transaction) (map[string]transaction.Transaction, error) {
+	var groups []string
+	asked := map[string]transaction.Transaction{}
+	for _, t := range of {
+		asked[t.ID] = t
+		if t.GroupID != "" {
+			groups = append(groups, t.GroupID)
+		}
+	}
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	links, err := selectGroups(ctx, tx, groups)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, l := range links {
+		if _, there := asked[l.TransactionID]; !there {
+			ids = append(ids, l.TransactionID)
+		}
+	}
+	if len(ids) > 0 {
+		others, err := transaction.Some(ctx, tx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range others {
+			asked[t.ID] = t
+		}
+	}
+	members := map[string][]string{}
+	for _, l := range links {
+		members[l.GroupID] = append(members[l.GroupID], l.TransactionID)
+	}
+	out := map[string]transaction.Transaction{}
+	for _, t := range of {
+		for _, id := range members[t.GroupID] {
+			if other, there := asked[id]; there && id != t.ID {
+				out[t.ID] = other
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,212 @@
+package transfers
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Service holds the use cases.
+type Service struct {
+	db       *db.DB
+	sweeping sync.Mutex
+}
+
+// NewService makes one.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// Matched is what came of matching.
+type Matched struct {
+	Linked    int             // pairs
+	Ambiguous int             // transactions
+	Pairs     []transfer.Pair // the first of them
+}
+
+// PairsMax is how many pairs are told.
+const PairsMax = 100
+
+const (
+	// slice is how many days are matched at a time. With a Reach before and after it is what is held in memory.
+	slice = 10 * 24 * time.Hour
+	// pageSize is how many transactions are read at a time.
+	pageSize = 2000
+	// chunk is how many pairs are linked in one write, so that nobody waits long for it.
+	chunk = 100
+)
+
+// Match links what belongs together and of which a side happened in a span of time that ends before its end, and notes what is unclear. What the
+// actor's key does not see is looked at, but not linked. A dry run changes nothing.
+func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Matched, error) {
+	m := &matching{service: s, dry: dry, from: from.Add(-transfer.Window), end: end.Add(transfer.Window), linked: map[string]bool{}}
+	if err := m.begin(ctx); err != nil {
+		return Matched{}, err
+	}
+	for at := m.from; at.Before(m.end); at = at.Add(slice) {
+		if err := m.match(ctx, at, minTime(at.Add(slice), m.end)); err != nil {
+			return Matched{}, err
+		}
+	}
+	return m.out, nil
+}
+
+// After matches what belongs to transactions of a span of time that have come. It is for jobs: nobody in particular asks for it.
+func (s *Service) After(ctx context.Context, organizationID string, from, to time.Time) (Matched, error) {
+	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID})
+	return s.Match(ctx, from, to.Add(time.Millisecond), false)
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// matching is a run over a span, some days at a time.
+type matching struct {
+	service   *Service
+	dry       bool
+	from, end time.Time
+	sources   map[string]source.Source
+	refused   map[string][]string
+	legs      []transaction.Loose // in the order of time, those that are near
+	last      *transaction.Loose  // the last that was read
+	linked    map[string]bool
+	out       Matched
+}
+
+func (m *matching) read(ctx context.Context, do db.Func) error {
+	return m.service.db.Read(ctx, actor.From(ctx).OrganizationID, do)
+}
+
+func (m *matching) begin(ctx context.Context) error {
+	return m.read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		all, err := source.All(ctx, tx)
+		if err != nil {
+			return err
+		}
+		m.sources = make(map[string]source.Source, len(all))
+		for _, s := range all {
+			m.sources[s.ID] = s
+		}
+		m.refused, err = selectRefusals(ctx, tx)
+		return err
+	})
+}
+
+// match links what left in a slice.
+func (m *matching) match(ctx context.Context, from, end time.Time) error {
+	if err := m.load(ctx, from.Add(-transfer.Reach), end.Add(transfer.Reach)); err != nil {
+		return err
+	}
+	legs, within := make([]transfer.Leg, 0, len(m.legs)), map[string]transaction.Loose{}
+	for _, l := range m.legs {
+		legs = append(legs, legOf(l, m.sources[l.SourceID], m.refused[l.ID]))
+		if !l.At.Before(from) && l.At.Before(end) {
+			within[l.ID] = l
+		}
+	}
+	if len(within) == 0 {
+		return m.note(ctx, from, end, nil)
+	}
+	r := transfer.Match(legs)
+	entities := make(map[string]string, len(legs))
+	for _, l := range legs {
+		entities[l.ID] = l.LegalEntityID
+	}
+	who := actor.From(ctx)
+	pairs := slices.DeleteFunc(r.Pairs, func(p transfer.Pair) bool {
+		_, here := within[p.Out]
+		return !here || !who.Sees(entities[p.Out]) || !who.Sees(entities[p.In])
+	})
+	if err := m.link(ctx, pairs); err != nil {
+		return err
+	}
+	var unclear []Ambiguity
+	for _, a := range r.Ambiguous {
+		if l, here := within[a.Leg]; here {
+			unclear = append(unclear, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At, Candidates: a.Candidates, Why: a.Why})
+		}
+	}
+	return m.note(ctx, from, end, unclear)
+}
+
+// load forgets what is too long ago and reads what is near.
+func (m *matching) load(ctx context.Context, from, end time.Time) error {
+	m.legs = slices.DeleteFunc(m.legs, func(l transaction.Loose) bool { return l.At.Before(from) || m.linked[l.ID] })
+	clear(m.linked)
+	for {
+		var page []transaction.Loose
+		err := m.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			page, err = transaction.LooseFrom(ctx, tx, from, end, m.last, pageSize)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, l := range page {
+			if s, there := m.sources[l.SourceID]; there && isLeg(l, s) {
+				m.legs = append(m.legs, l)
+			}
+		}
+		if len(page) > 0 {
+			m.last = &page[len(page)-1]
+		}
+		if len(page) < pageSize {
+			return nil
+		}
+	}
+}
+
+// link writes pairs, some at a time, and counts those that were still to be linked then.
+func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
+	for some := range slices.Chunk(pairs, chunk) {
+		written := some
+		if !m.dry {
+			err := m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+				written, err = linkPairs(ctx, tx, some)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for _, p := range written {
+			m.linked[p.Out], m.linked[p.In] = true, true
+			if m.out.Linked++; len(m.out.Pairs) < PairsMax {
+				m.out.Pairs = append(m.out.Pairs, p)
+			}
+		}
+	}
+	return nil
+}
+
+// note replaces what was unclear in a slice by what is unclear now.
+func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambiguity) error {
+	for _, a := range unclear {
+		if actor.From(ctx).Sees(m.sources[a.SourceID].LegalEntityID) {
+			m.out.Ambiguous++
+		}
+	}
+	if m.dry {
+		return nil
+	}
+	var before []Ambiguity
+	err := m.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		before, err = selectAmbiguitiesOf(ctx, tx, from, end)
+		return err
+	})
+	if fresh, gone := changed(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
+		return err // most days have nothing unclear, and need not be written
+	}
+	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		return replaceAmbiguities(ctx, tx, from, end, unclear)
+	})
+}

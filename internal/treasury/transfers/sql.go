@@ -1,0 +1,228 @@
+package transfers
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+type linkRow struct {
+	TransactionID string         `db:"transaction_id"`
+	GroupID       string         `db:"group_id"`
+	Side          string         `db:"side"`
+	Kind          string         `db:"kind"`
+	By            string         `db:"matched_by"`
+	Shortfall     *money.Decimal `db:"shortfall"`
+	TypeBefore    *string        `db:"type_before"`
+	CreatedBy     *string        `db:"created_by"`
+	CreatedAt     time.Time      `db:"created_at"`
+}
+
+func (r linkRow) link() Link {
+	return Link{r.TransactionID, r.GroupID, Side(r.Side), transfer.Kind(r.Kind), transfer.By(r.By), r.Shortfall, transaction.Type(db.OrEmpty(r.TypeBefore)), db.OrEmpty(r.CreatedBy), r.CreatedAt}
+}
+
+var selectLinks = "SELECT " + db.Columns[linkRow]() + " FROM transaction_links WHERE organization_id = @org"
+
+func insertLinks(ctx context.Context, tx *db.Tx, links []Link) error {
+	rows := make([]linkRow, len(links))
+	for i, l := range links {
+		rows[i] = linkRow{l.TransactionID, l.GroupID, string(l.Side), string(l.Kind), string(l.By), l.Shortfall, db.OrNull(string(l.TypeBefore)), db.OrNull(l.CreatedBy), l.CreatedAt}
+	}
+	return db.Insert(ctx, tx, "transaction_links", rows...)
+}
+
+func selectGroups(ctx context.Context, tx *db.Tx, groupIDs []string) ([]Link, error) {
+	rows, err := db.All[linkRow](ctx, tx, selectLinks+" AND group_id {any} ORDER BY group_id, side DESC", groupIDs)
+	out := make([]Link, len(rows))
+	for i, r := range rows {
+		out[i] = r.link()
+	}
+	return out, err
+}
+
+// selectGroupsOf gives the groups that transactions of a source are in.
+func selectGroupsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT DISTINCT group_id FROM transactions WHERE organization_id = @org AND source_id = ? AND group_id IS NOT NULL ORDER BY group_id", sourceID)
+}
+
+func removeLinks(ctx context.Context, tx *db.Tx, groupIDs []string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM transaction_links WHERE organization_id = @org AND group_id {any}", groupIDs)
+	return err
+}
+
+type refusalRow struct {
+	Out       string    `db:"out_id"`
+	In        string    `db:"in_id"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+// refuse remembers that the sides of groups do not belong together.
+func refuse(ctx context.Context, tx *db.Tx, links []Link) error {
+	sides := map[string]*refusalRow{}
+	for _, l := range links {
+		r := sides[l.GroupID]
+		if r == nil {
+			r = &refusalRow{CreatedAt: tx.Now()}
+			sides[l.GroupID] = r
+		}
+		if l.Side == Out {
+			r.Out = l.TransactionID
+		} else {
+			r.In = l.TransactionID
+		}
+	}
+	rows := make([]refusalRow, 0, len(sides))
+	for _, r := range sides {
+		rows = append(rows, *r)
+	}
+	return db.Upsert(ctx, tx, "transfer_refusals", rows, "ON CONFLICT (organization_id, out_id, in_id) DO NOTHING")
+}
+
+// selectRefusals gives what people said does not belong together, by the outflow. They are as many as people can say.
+func selectRefusals(ctx context.Context, tx *db.Tx) (map[string][]string, error) {
+	rows, err := db.All[refusalRow](ctx, tx, "SELECT out_id, in_id, created_at FROM transfer_refusals WHERE organization_id = @org ORDER BY out_id, in_id")
+	out := make(map[string][]string, len(rows))
+	for _, r := range rows {
+		out[r.Out] = append(out[r.Out], r.In)
+	}
+	return out, err
+}
+
+type ambiguityRow struct {
+	TransactionID string    `db:"transaction_id"`
+	Number        int64     `db:"number"`
+	SourceID      string    `db:"source_id"`
+	At            time.Time `db:"transaction_date"`
+	Candidates    string    `db:"candidates"`
+	Why           string    `db:"why"`
+	FoundAt       time.Time `db:"found_at"`
+}
+
+func ambiguitiesOf(rows []ambiguityRow) []Ambiguity {
+	out := make([]Ambiguity, len(rows))
+	for i, r := range rows {
+		out[i] = Ambiguity{r.TransactionID, r.Number, r.SourceID, r.At, strings.Fields(r.Candidates), r.Why, r.FoundAt}
+	}
+	return out
+}
+
+func insertAmbiguities(ctx context.Context, tx *db.Tx, all []Ambiguity) error {
+	rows := make([]ambiguityRow, len(all))
+	for i, a := range all {
+		rows[i] = ambiguityRow{a.TransactionID, a.Number, a.SourceID, a.At, strings.Join(a.Candidates, " "), a.Why, a.FoundAt}
+	}
+	return db.Insert(ctx, tx, "transfer_ambiguities", rows...)
+}
+
+func removeAmbiguities(ctx context.Context, tx *db.Tx, transactionIDs []string) error {
+	if len(transactionIDs) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM transfer_ambiguities WHERE organization_id = @org AND transaction_id {any}", transactionIDs)
+	return err
+}
+
+func selectAmbiguitiesOf(ctx context.Context, tx *db.Tx, from, end time.Time) ([]Ambiguity, error) {
+	rows, err := db.All[ambiguityRow](ctx, tx, "SELECT "+db.Columns[ambiguityRow]()+" FROM transfer_ambiguities WHERE organization_id = @org AND transaction_date >= ? AND transaction_date < ?", from, end)
+	return ambiguitiesOf(rows), err
+}
+
+// selectAmbiguities reads by number, of all sources or of some, without what was linked or put away since it was found.
+func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above int64, limit int) ([]Ambiguity, error) {
+	q := db.Select("SELECT a."+strings.ReplaceAll(db.Columns[ambiguityRow](), ", ", ", a.")+" FROM transfer_ambiguities a "+
+		"JOIN transactions t ON t.organization_id = a.organization_id AND t.transaction_id = a.transaction_id "+
+		"WHERE a.organization_id = @org AND t.shelf = 0 AND t.status = 'pending' AND t.group_id IS NULL").And("a.number > ?", above)
+	if sources != nil {
+		q.And("a.source_id {any}", sources)
+	}
+	rows, err := db.All[ambiguityRow](ctx, tx, q.Then("ORDER BY a.number LIMIT ?", limit), q.Args...)
+	return ambiguitiesOf(rows), err
+}
+
+// selectBehind gives the organizations in which transactions came that were not matched yet.
+func selectBehind(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT h.organization_id FROM heads h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
+		"WHERE h.transaction_number > COALESCE(m.number, 0) ORDER BY h.organization_id")
+}
+
+func selectMark(ctx context.Context, tx *db.Tx) (int64, error) {
+	rows, err := db.All[int64](ctx, tx, "SELECT number FROM transfer_marks WHERE organization_id = @org")
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	return rows[0], nil
+}
+
+type markRow struct {
+	Number int64 `db:"number"`
+}
+
+// mark says that all up to a number were matched, unless more were.
+func mark(ctx context.Context, tx *db.Tx, number int64) error {
+	return db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}}, "ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
+}
+
+// memberRow is a transaction that has a group.
+type memberRow struct {
+	Number    int64   `db:"number"`
+	ID        string  `db:"transaction_id"`
+	Shelf     int64   `db:"shelf"`
+	Direction string  `db:"direction"`
+	GroupID   string  `db:"group_id"`
+	Side      *string `db:"side"`
+}
+
+// eachMember walks the transactions that have a group, some at a time, with what their link says.
+func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
+	const columns = "SELECT t.number, t.transaction_id, t.shelf, t.direction, t.group_id, l.side "
+	last := ""
+	for {
+		rows, err := db.All[memberRow](ctx, tx, columns+"FROM transactions t LEFT JOIN transaction_links l ON l.organization_id = t.organization_id AND l.transaction_id = t.transaction_id "+
+			"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, some)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			last = r.ID
+			do(r)
+		}
+		if len(rows) < some {
+			return nil
+		}
+	}
+}
+
+const some = 1000
+
+// groupRow is a group by its links.
+type groupRow struct {
+	GroupID string `db:"group_id"`
+	Outs    int64  `db:"outs"`
+	Ins     int64  `db:"ins"`
+	Kinds   int64  `db:"kinds"`
+}
+
+// selectOddGroups gives groups that are not one way out and one in, or say several things of themselves.
+func selectOddGroups(ctx context.Context, tx *db.Tx) ([]groupRow, error) {
+	return db.All[groupRow](ctx, tx, "SELECT group_id, sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) AS outs, sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) AS ins, "+
+		"count(DISTINCT kind) AS kinds FROM transaction_links WHERE organization_id = @org GROUP BY group_id "+
+		"HAVING sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) <> 1 OR sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) <> 1 OR count(DISTINCT kind) <> 1 ORDER BY group_id")
+}
+
+// selectStrayLinks gives links of transactions that are in another group, or in none.
+func selectStrayLinks(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT l.transaction_id FROM transaction_links l LEFT JOIN transactions t ON t.organization_id = l.organization_id AND t.transaction_id = l.transaction_id "+
+		"WHERE l.organization_id = @org AND (t.group_id IS NULL OR t.group_id <> l.group_id) ORDER BY l.transaction_id")
+}
+
+// selectClearAmbiguities gives what is called unclear and is linked.
+func selectClearAmbiguities(ctx context.Context, tx *db.Tx) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT a.transaction_id FROM transfer_ambiguities a JOIN transaction_links l ON l.organization_id = a.organization_id AND l.transaction_id = a.transaction_id "+
+		"WHERE a.organization_id = @org ORDER BY a.transaction_id")
+}

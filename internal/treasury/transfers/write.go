@@ -1,0 +1,143 @@
+package transfers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/rules/transfer"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// linkPairs links those of some pairs that still can be: since they were read, somebody may have linked, posted or removed one of their sides.
+func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfer.Pair, error) {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, p := range pairs {
+		ids = append(ids, p.Out, p.In)
+	}
+	found, err := transaction.Some(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]transaction.Transaction, len(found))
+	for _, t := range found {
+		if t.Status == transaction.Pending && t.GroupID == "" {
+			byID[t.ID] = t
+		}
+	}
+	var groups []Group
+	var written []transfer.Pair
+	for _, p := range pairs {
+		out, outThere := byID[p.Out]
+		in, inThere := byID[p.In]
+		if !outThere || !inThere {
+			continue
+		}
+		g := Group{Kind: p.Kind, By: p.By, Out: out, In: in}
+		if p.Kind != transfer.Swap {
+			g.Shortfall = &p.Shortfall
+		}
+		groups, written = append(groups, g), append(written, p)
+	}
+	_, err = join(ctx, tx, groups)
+	return written, err
+}
+
+// join makes groups of transactions that were read under the head, and gives them as they are then.
+func join(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
+	var links []Link
+	var edits []transaction.Edit
+	var ids []string
+	for i := range groups {
+		g := &groups[i]
+		g.ID = tx.NewID(id.TransactionGroup)
+		for _, side := range []Side{Out, In} {
+			before := g.Out
+			if side == In {
+				before = g.In
+			}
+			e := transaction.Edit{Before: before, After: typed(before, g.ID, g.Kind)}
+			l := Link{TransactionID: before.ID, GroupID: g.ID, Side: side, Kind: g.Kind, By: g.By, Shortfall: g.Shortfall, CreatedBy: actor.From(ctx).UserID, CreatedAt: tx.Now()}
+			if e.After.Type != before.Type {
+				l.TypeBefore = before.Type
+			}
+			links, edits, ids = append(links, l), append(edits, e), append(ids, before.ID)
+		}
+	}
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	if _, err := transaction.Save(ctx, tx, edits); err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		groups[i].Out, groups[i].In = edits[2*i].After, edits[2*i+1].After
+	}
+	if err := insertLinks(ctx, tx, links); err != nil {
+		return nil, err
+	}
+	return groups, removeAmbiguities(ctx, tx, ids)
+}
+
+// part undoes groups, and gives their members as they are then. What is posted keeps its type, by which it was booked.
+func part(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Transaction) ([]transaction.Transaction, error) {
+	byID := make(map[string]Link, len(links))
+	var groups []string
+	for _, l := range links {
+		byID[l.TransactionID] = l
+		if !slices.Contains(groups, l.GroupID) {
+			groups = append(groups, l.GroupID)
+		}
+	}
+	edits := make([]transaction.Edit, len(members))
+	for i, t := range members {
+		edits[i] = transaction.Edit{Before: t, After: byID[t.ID].untyped(t)}
+	}
+	if _, err := transaction.Save(ctx, tx, edits); err != nil {
+		return nil, err
+	}
+	for i := range members {
+		members[i] = edits[i].After
+	}
+	return members, removeLinks(ctx, tx, groups)
+}
+
+// Shelve deletes every transaction of a source that is deleted itself, and undoes their links: what is on the other side of one stays, alone. It is a
+// building block.
+func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return err
+	}
+	groups, err := selectGroupsOf(ctx, tx, sourceID)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(groups, chunk) {
+		links, err := selectGroups(ctx, tx, some)
+		if err != nil {
+			return err
+		}
+		members, err := transaction.Some(ctx, tx, idsOf(links))
+		if err != nil {
+			return err
+		}
+		if _, err := part(ctx, tx, links, members); err != nil {
+			return err
+		}
+	}
+	return transaction.Shelve(ctx, tx, sourceID)
+}
+
+func idsOf(links []Link) []string {
+	ids := make([]string, len(links))
+	for i, l := range links {
+		ids[i] = l.TransactionID
+	}
+	return ids
+}
