@@ -53,15 +53,15 @@ func (b *bench) classify(engine string, k books) (figures []figure, err error) {
 		read = append(read, took)
 	}
 	ratio := median(dry).Seconds() / median(read).Seconds()
-	figures = append(figures, figure{"classification on " + engine + ", a dry run to reading", fmt.Sprintf("%.2f", ratio), fmt.Sprintf("<= %.0f", classifyDryMax), judge(ratio <= classifyDryMax),
-		fmt.Sprintf("%s to %s over HTTP in pages of 100, %d transactions and %d rules", brief(median(dry)), brief(median(read)), count, classifyRules)})
+	figures = append(figures, figure{name: "classification on " + engine + ", a dry run to reading", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.0f", classifyDryMax), verdict: judge(ratio <= classifyDryMax),
+		note: fmt.Sprintf("%s to %s over HTTP in pages of 100, %d transactions and %d rules", brief(median(dry)), brief(median(read)), count, classifyRules)})
 	drafts := pick(b, 10_000, 2_000)
 	rate, batch, err := t.drafts(b.ctx, drafts)
 	if err != nil {
 		return nil, err
 	}
-	return append(figures, figure{"classification on " + engine + ", drafts of a run to drafts in batches", fmt.Sprintf("%.2f", rate/batch), fmt.Sprintf(">= %.1f", classifyDraftMin),
-		judge(rate/batch >= classifyDraftMin), fmt.Sprintf("%.0f/s to %.0f/s, %d each, %d a request", rate, batch, drafts, classifyBatch)}), nil
+	return append(figures, figure{name: "classification on " + engine + ", drafts of a run to drafts in batches", value: fmt.Sprintf("%.2f", rate/batch), target: fmt.Sprintf(">= %.1f", classifyDraftMin),
+		verdict: judge(rate/batch >= classifyDraftMin), note: fmt.Sprintf("%.0f/s to %.0f/s, %d each, %d a request", rate, batch, drafts, classifyBatch)}), nil
 }
 
 // rules writes rules, of which each payee that the bank pays has one.

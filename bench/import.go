@@ -40,9 +40,9 @@ func (b *bench) importFigures(engine string, place func(string) (books, error), 
 	ratio := took.Seconds() / f.took.Seconds()
 	rate := func(d time.Duration) float64 { return float64(f.rows) / d.Seconds() }
 	return []figure{
-		{"import on " + engine + ", of the database's own rate", fmt.Sprintf("%.2f", ratio), fmt.Sprintf(">= %.1f", importRatioMin), judge(ratio >= importRatioMin),
-			fmt.Sprintf("%d rows of CSV: %.0f/s from upload to the last row, %.0f/s by %s", f.rows, rate(f.took), rate(took), how)},
-		{"import on " + engine + ", memory", fmt.Sprintf("%.0f MB", f.resident), fmt.Sprintf("< %.0f MB", importMemoryMax), judge(f.resident < importMemoryMax), "the most the process held"},
+		{name: "import on " + engine + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.1f", importRatioMin), verdict: judge(ratio >= importRatioMin),
+			note: fmt.Sprintf("%d rows of CSV: %.0f/s from upload to the last row, %.0f/s by %s", f.rows, rate(f.took), rate(took), how)},
+		{name: "import on " + engine + ", memory", value: fmt.Sprintf("%.0f MB", f.resident), target: fmt.Sprintf("< %.0f MB", importMemoryMax), verdict: judge(f.resident < importMemoryMax), note: "the most the process held"},
 	}, nil
 }
 

@@ -51,9 +51,9 @@ func (b *bench) lots(engine string, k books) (figures []figure, err error) {
 		return nil, err
 	}
 	figures = []figure{
-		{"lots on " + engine + ", a disposal to an entry of money", fmt.Sprintf("%.2f", ratio), fmt.Sprintf("<= %.0f", lotDisposalMax), judge(ratio <= lotDisposalMax),
-			fmt.Sprintf("p50 %s to %s over HTTP, one after the other, in a pool of %d open lots", brief(disposal), brief(money), count)},
-		{"lots on " + engine + ", acquisitions booked in batches", fmt.Sprintf("%.0f/s", rate), "", informs, fmt.Sprintf("%d transactions brought in and booked, %d a request", count, lotBatch)},
+		{name: "lots on " + engine + ", a disposal to an entry of money", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.0f", lotDisposalMax), verdict: judge(ratio <= lotDisposalMax),
+			note: fmt.Sprintf("p50 %s to %s over HTTP, one after the other, in a pool of %d open lots", brief(disposal), brief(money), count)},
+		{name: "lots on " + engine + ", acquisitions booked in batches", value: fmt.Sprintf("%.0f/s", rate), target: "", verdict: informs, note: fmt.Sprintf("%d transactions brought in and booked, %d a request", count, lotBatch)},
 	}
 	if err := t.fill(b.ctx, t.traded, count, func(i int) string { return []string{"credit", "debit"}[i%2] }); err != nil {
 		return nil, err
@@ -63,9 +63,9 @@ func (b *bench) lots(engine string, k books) (figures []figure, err error) {
 		return nil, err
 	}
 	share := near.Seconds() / far.Seconds()
-	return append(figures, figure{"lots on " + engine + ", late near the end to late at the beginning", fmt.Sprintf("%.3f", share), fmt.Sprintf("<= %.2f", lotLateMax),
-		judge(share <= lotLateMax || b.quick),
-		fmt.Sprintf("dry runs of a late purchase: %s when %d events come after it, %s when %d do", brief(near), min(lotLateFromEnd, count/2), brief(far), count)}), nil
+	return append(figures, figure{name: "lots on " + engine + ", late near the end to late at the beginning", value: fmt.Sprintf("%.3f", share), target: fmt.Sprintf("<= %.2f", lotLateMax),
+		verdict: judge(share <= lotLateMax || b.quick),
+		note:    fmt.Sprintf("dry runs of a late purchase: %s when %d events come after it, %s when %d do", brief(near), min(lotLateFromEnd, count/2), brief(far), count)}), nil
 }
 
 func (t *treasury) open(ctx context.Context) error {

@@ -28,10 +28,10 @@ func measureMatcher(b *bench) ([]figure, error) {
 	}
 	rate, ratio := many.rate(), many.best.Seconds()/few.best.Seconds()
 	return []figure{
-		{fmt.Sprintf("matcher, transactions with %d rules", matcherMany), fmt.Sprintf("%.0f/s", rate), fmt.Sprintf(">= %.0f/s", matcherMin), judge(rate >= matcherMin),
-			fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count, brief(many.compiled))},
-		{fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), fmt.Sprintf("%.2f", ratio), fmt.Sprintf("<= %.0f", matcherSlowMax), judge(ratio <= matcherSlowMax),
-			fmt.Sprintf("%.0f/s with few, of which %d%% match", few.rate(), few.matched*100/count)},
+		{name: fmt.Sprintf("matcher, transactions with %d rules", matcherMany), value: fmt.Sprintf("%.0f/s", rate), target: fmt.Sprintf(">= %.0f/s", matcherMin), verdict: judge(rate >= matcherMin),
+			note: fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count, brief(many.compiled))},
+		{name: fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.0f", matcherSlowMax), verdict: judge(ratio <= matcherSlowMax),
+			note: fmt.Sprintf("%.0f/s with few, of which %d%% match", few.rate(), few.matched*100/count)},
 	}, nil
 }
 

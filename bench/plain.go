@@ -45,7 +45,7 @@ func newPlainEntry(pick func() (debit, credit int)) plainEntry {
 	debit, credit := pick()
 	n := plainEntries.Add(1)
 	// Ids as long and as ordered as the service's.
-	return plainEntry{n, fmt.Sprintf("%026d", n), fmt.Sprintf("lac_%026d", debit), fmt.Sprintf("lac_%026d", credit), fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
+	return plainEntry{number: n, id: fmt.Sprintf("%026d", n), debit: fmt.Sprintf("lac_%026d", debit), credit: fmt.Sprintf("lac_%026d", credit), amount: fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
 }
 
 // statements are those of one entry, with their arguments.

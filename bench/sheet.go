@@ -43,8 +43,8 @@ func measureSheet(b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	growth := many.at(0.5).Seconds() / few.at(0.5).Seconds()
-	figures = append(figures, figure{"balance sheet, much booked to little", fmt.Sprintf("%.2f", growth), fmt.Sprintf("<= %.0f", sheetGrowthMax), judge(growth <= sheetGrowthMax),
-		fmt.Sprintf("%d months by %d accounts: median %s with %d entries, %s with %d", sheetMonths, sheetAccounts, brief(few.at(0.5)), sheetEntries, brief(many.at(0.5)), sheetEntries*pick(b, 100, 10))})
+	figures = append(figures, figure{name: "balance sheet, much booked to little", value: fmt.Sprintf("%.2f", growth), target: fmt.Sprintf("<= %.0f", sheetGrowthMax), verdict: judge(growth <= sheetGrowthMax),
+		note: fmt.Sprintf("%d months by %d accounts: median %s with %d entries, %s with %d", sheetMonths, sheetAccounts, brief(few.at(0.5)), sheetEntries, brief(many.at(0.5)), sheetEntries*pick(b, 100, 10))})
 	ours, _, err := b.race(middle, small)
 	if err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func measureSheet(b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	times := theirs.Seconds() / ours.at(0.5).Seconds()
-	return append(figures, figure{"balance sheet, of hledger", fmt.Sprintf("%.0f", times), fmt.Sprintf(">= %.0f", sheetHledgerMin), judge(times >= sheetHledgerMin || b.quick),
-		fmt.Sprintf("`hledger bs -M` on the exported journal of %d entries %s, ours %s", sheetEntries*pick(b, 10, 2), theirs.Round(time.Millisecond), brief(ours.at(0.5)))}), nil
+	return append(figures, figure{name: "balance sheet, of hledger", value: fmt.Sprintf("%.0f", times), target: fmt.Sprintf(">= %.0f", sheetHledgerMin), verdict: judge(times >= sheetHledgerMin || b.quick),
+		note: fmt.Sprintf("`hledger bs -M` on the exported journal of %d entries %s, ours %s", sheetEntries*pick(b, 10, 2), theirs.Round(time.Millisecond), brief(ours.at(0.5)))}), nil
 }
 
 // fillSheet books entries over all accounts and months.

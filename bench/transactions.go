@@ -303,7 +303,7 @@ func (b *bench) listFigures(engine string, few, many *filled) ([]figure, error) 
 	return []figure{
 		hand.figure("list on " + engine + ", of the query by hand"),
 		growth.figure(fmt.Sprintf("list on %s, %d transactions to %d", engine, many.rows, few.rows)),
-		{"list on " + engine + ", page 10,000 to page 1", fmt.Sprintf("%.2f", deepness), fmt.Sprintf("<= %.1f", listDeepMax), judge(deepness <= listDeepMax), ""},
+		{name: "list on " + engine + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness), target: fmt.Sprintf("<= %.1f", listDeepMax), verdict: judge(deepness <= listDeepMax), note: ""},
 	}, nil
 }
 
@@ -340,7 +340,7 @@ func (w *worst) add(name string, took, of float64) {
 }
 
 func (w *worst) figure(name string) figure {
-	return figure{name, fmt.Sprintf("%.2f", w.ratio), fmt.Sprintf("<= %.1f", w.limit), judge(w.ratio <= w.limit), strings.Join(w.all, ", ")}
+	return figure{name: name, value: fmt.Sprintf("%.2f", w.ratio), target: fmt.Sprintf("<= %.1f", w.limit), verdict: judge(w.ratio <= w.limit), note: strings.Join(w.all, ", ")}
 }
 
 // ask gets a page over HTTP.

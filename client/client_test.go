@@ -54,7 +54,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, request{r.Method, r.RequestURI, string(body), r.Header, time.Now()})
+	s.requests = append(s.requests, request{method: r.Method, uri: r.RequestURI, body: string(body), header: r.Header, at: time.Now()})
 	a := s.answers[min(len(s.requests), len(s.answers))-1]
 	if a.retryAfter != "" {
 		w.Header().Set("Retry-After", a.retryAfter)

@@ -313,7 +313,7 @@ func gather(all map[positionKey]position, of func(positionKey) positionKey) map[
 		k = of(k)
 		q := out[k]
 		out[k] = position{
-			q.quantity.Add(p.quantity), q.basis.Add(p.basis), q.addedQuantity.Add(p.addedQuantity), q.addedBasis.Add(p.addedBasis), q.lots + p.lots,
+			quantity: q.quantity.Add(p.quantity), basis: q.basis.Add(p.basis), addedQuantity: q.addedQuantity.Add(p.addedQuantity), addedBasis: q.addedBasis.Add(p.addedBasis), lots: q.lots + p.lots,
 		}
 	}
 	return out

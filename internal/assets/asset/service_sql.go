@@ -137,7 +137,7 @@ func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
 	}
 	rows := make([]selectionRow, len(c.Picks))
 	for i, p := range c.Picks {
-		rows[i] = selectionRow{c.TransactionID, int64(i), p.Lot, p.Quantity, c.By, *c.At}
+		rows[i] = selectionRow{TransactionID: c.TransactionID, Position: int64(i), AssetID: p.Lot, Quantity: p.Quantity, By: c.By, At: *c.At}
 	}
 	return db.Insert(ctx, tx, "lot_selections", rows...)
 }
@@ -327,7 +327,7 @@ func selectAllPositions(ctx context.Context, tx *db.Tx) (map[positionKey]positio
 	rows, err := db.All[positionRow](ctx, tx, "SELECT "+db.Columns[positionRow]()+" FROM lot_positions WHERE organization_id = @org")
 	out := make(map[positionKey]position, len(rows))
 	for _, r := range rows {
-		out[positionKey{r.LegalEntityID, r.SourceID, r.LedgerAccountID, r.AssetType, r.Chain, r.TokenID, r.PeriodID}] = position{r.Quantity, r.Basis, r.AddedQuantity, r.AddedBasis, r.Lots}
+		out[positionKey{entity: r.LegalEntityID, source: r.SourceID, account: r.LedgerAccountID, asset: r.AssetType, chain: r.Chain, token: r.TokenID, period: r.PeriodID}] = position{quantity: r.Quantity, basis: r.Basis, addedQuantity: r.AddedQuantity, addedBasis: r.AddedBasis, lots: r.Lots}
 	}
 	return out, err
 }
@@ -336,7 +336,7 @@ func selectAllGains(ctx context.Context, tx *db.Tx) (map[gainKey]gain, error) {
 	rows, err := db.All[gainRow](ctx, tx, "SELECT "+db.Columns[gainRow]()+" FROM lot_gains WHERE organization_id = @org")
 	out := make(map[gainKey]gain, len(rows))
 	for _, r := range rows {
-		out[gainKey{r.LegalEntityID, r.AssetType, r.SourceID, r.PeriodID}] = gain{r.Quantity, r.Proceeds, r.Fee, r.Basis, r.Gain, r.Loss, r.Short, r.Long}
+		out[gainKey{r.LegalEntityID, r.AssetType, r.SourceID, r.PeriodID}] = gain{quantity: r.Quantity, proceeds: r.Proceeds, fee: r.Fee, basis: r.Basis, gain: r.Gain, loss: r.Loss, short: r.Short, long: r.Long}
 	}
 	return out, err
 }

@@ -40,15 +40,15 @@ func selectPool(ctx context.Context, tx *db.Tx, key string) (*pool, error) {
 }
 
 func (r poolRow) pool() pool {
-	return pool{r.Key, r.LegalEntityID, db.OrEmpty(r.SourceID), db.OrEmpty(r.LedgerAccountID), r.AssetType, db.OrEmpty(r.Chain), db.OrEmpty(r.TokenID), r.Currency,
-		r.Quantity, r.Basis, r.Seq, Place(r.LastPlace)}
+	return pool{Key: r.Key, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: db.OrEmpty(r.LedgerAccountID), AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), Currency: r.Currency,
+		Quantity: r.Quantity, Basis: r.Basis, Seq: r.Seq, LastPlace: Place(r.LastPlace)}
 }
 
 func upsertPools(ctx context.Context, tx *db.Tx, pools []pool) error {
 	rows := make([]poolRow, len(pools))
 	for i, p := range pools {
-		rows[i] = poolRow{p.Key, p.LegalEntityID, db.OrNull(p.SourceID), db.OrNull(p.LedgerAccountID), p.AssetType, db.OrNull(p.Chain), db.OrNull(p.TokenID), p.Currency,
-			p.Quantity, p.Basis, p.Seq, string(p.LastPlace)}
+		rows[i] = poolRow{Key: p.Key, LegalEntityID: p.LegalEntityID, SourceID: db.OrNull(p.SourceID), LedgerAccountID: db.OrNull(p.LedgerAccountID), AssetType: p.AssetType, Chain: db.OrNull(p.Chain), TokenID: db.OrNull(p.TokenID), Currency: p.Currency,
+			Quantity: p.Quantity, Basis: p.Basis, Seq: p.Seq, LastPlace: string(p.LastPlace)}
 	}
 	return db.Upsert(ctx, tx, "lot_pools", rows, `ON CONFLICT (organization_id, pool) DO UPDATE SET
 		quantity = excluded.quantity, basis = excluded.basis, seq = excluded.seq, last_place = excluded.last_place`)
@@ -103,10 +103,10 @@ const unitPlaces = 20
 
 func toRow(l Lot) lotRow {
 	r := lotRow{
-		l.ID, l.Pool, string(l.Place), l.Seq, l.LegalEntityID, db.OrNull(l.SourceID), l.LedgerAccountID, l.AssetType, db.OrNull(l.Chain), db.OrNull(l.TokenID), l.AcquiredAt,
-		l.Quantity, l.RemainingQuantity, l.CostBasis, l.RemainingBasis, l.Currency, "", l.RemainingQuantity.Sign() > 0, string(l.Origin), db.OrNull(l.ParentID),
-		db.OrNull(l.TransactionID), l.JournalEntryID, db.OrNull(l.OpenedIn), l.BasisPending, l.Provisional, l.CreatedAt, l.UpdatedAt,
-		l.emptiedAt, l.life, l.cameAt, l.usedBy,
+		ID: l.ID, Pool: l.Pool, Place: string(l.Place), Seq: l.Seq, LegalEntityID: l.LegalEntityID, SourceID: db.OrNull(l.SourceID), LedgerAccountID: l.LedgerAccountID, AssetType: l.AssetType, Chain: db.OrNull(l.Chain), TokenID: db.OrNull(l.TokenID), AcquiredAt: l.AcquiredAt,
+		Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis, Currency: l.Currency, UnitKey: "", Open: l.RemainingQuantity.Sign() > 0, Origin: string(l.Origin), ParentID: db.OrNull(l.ParentID),
+		TransactionID: db.OrNull(l.TransactionID), JournalEntryID: l.JournalEntryID, OpenedIn: db.OrNull(l.OpenedIn), BasisPending: l.BasisPending, Provisional: l.Provisional, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt,
+		EmptiedAt: l.emptiedAt, Life: l.life, CameAt: l.cameAt, UsedBy: l.usedBy,
 	}
 	if r.Open {
 		r.UnitKey = l.RemainingBasis.Quo(l.RemainingQuantity, unitPlaces).SortKey()
@@ -218,8 +218,8 @@ func takesOf(rows []takeRow) ([]take, error) {
 	out := make([]take, len(rows))
 	for i, r := range rows {
 		out[i] = take{
-			r.Pool, Place(r.Place), r.JournalEntryID, int(r.Position), db.OrEmpty(r.TransactionID), db.OrEmpty(r.SourceID), r.LedgerAccountID, db.OrEmpty(r.Chain), r.TakenAt,
-			r.Block, r.Number, posting.Kind(r.Kind), r.Quantity, r.FeeQuantity, r.Proceeds, r.FeeProceeds, r.Costs, r.Net, nil,
+			pool: r.Pool, place: Place(r.Place), entryID: r.JournalEntryID, position: int(r.Position), transactionID: db.OrEmpty(r.TransactionID), sourceID: db.OrEmpty(r.SourceID), accountID: r.LedgerAccountID, chain: db.OrEmpty(r.Chain), at: r.TakenAt,
+			block: r.Block, number: r.Number, kind: posting.Kind(r.Kind), quantity: r.Quantity, feeQuantity: r.FeeQuantity, proceeds: r.Proceeds, feeProceeds: r.FeeProceeds, costs: r.Costs, net: r.Net, picks: nil,
 		}
 		if r.Picks != nil {
 			if err := json.Unmarshal([]byte(*r.Picks), &out[i].picks); err != nil {
@@ -234,8 +234,8 @@ func insertTakes(ctx context.Context, tx *db.Tx, takes []take) error {
 	rows := make([]takeRow, len(takes))
 	for i, t := range takes {
 		rows[i] = takeRow{
-			t.pool, string(t.place), t.entryID, int64(t.position), db.OrNull(t.transactionID), db.OrNull(t.sourceID), t.accountID, db.OrNull(t.chain), t.at, t.block, t.number,
-			string(t.kind), t.quantity, t.feeQuantity, t.proceeds, t.feeProceeds, t.costs, t.net, picksText(t.picks),
+			Pool: t.pool, Place: string(t.place), JournalEntryID: t.entryID, Position: int64(t.position), TransactionID: db.OrNull(t.transactionID), SourceID: db.OrNull(t.sourceID), LedgerAccountID: t.accountID, Chain: db.OrNull(t.chain), TakenAt: t.at, Block: t.block, Number: t.number,
+			Kind: string(t.kind), Quantity: t.quantity, FeeQuantity: t.feeQuantity, Proceeds: t.proceeds, FeeProceeds: t.feeProceeds, Costs: t.costs, Net: t.net, Picks: picksText(t.picks),
 		}
 	}
 	return db.Insert(ctx, tx, "lot_takes", rows...)
@@ -322,9 +322,9 @@ func insertUses(ctx context.Context, tx *db.Tx, uses []Use) error {
 	rows := make([]useRow, len(uses))
 	for i, u := range uses {
 		rows[i] = useRow{
-			u.ID, u.Pool, string(u.Place), u.Position, u.LotID, u.Kind, u.Correction, u.JournalEntryID, db.OrNull(u.TransactionID), u.TransactionType, u.LegalEntityID,
-			db.OrNull(u.SourceID), u.LedgerAccountID, u.AssetType, db.OrNull(u.Chain), db.OrNull(u.TokenID), u.AccountingDate, u.PeriodID, u.Quantity, u.Basis, u.Proceeds,
-			u.Fee, u.Gain, u.Currency, u.AcquiredAt, u.DisposedAt, u.Days, u.Term, u.Method, u.Lots,
+			ID: u.ID, Pool: u.Pool, Place: string(u.Place), Position: u.Position, LotID: u.LotID, Kind: u.Kind, Correction: u.Correction, JournalEntryID: u.JournalEntryID, TransactionID: db.OrNull(u.TransactionID), TransactionType: u.TransactionType, LegalEntityID: u.LegalEntityID,
+			SourceID: db.OrNull(u.SourceID), LedgerAccountID: u.LedgerAccountID, AssetType: u.AssetType, Chain: db.OrNull(u.Chain), TokenID: db.OrNull(u.TokenID), AccountingDate: u.AccountingDate, PeriodID: u.PeriodID, Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds,
+			Fee: u.Fee, Gain: u.Gain, Currency: u.Currency, AcquiredAt: u.AcquiredAt, DisposedAt: u.DisposedAt, Days: u.Days, Term: u.Term, Method: u.Method, Lots: u.Lots,
 		}
 	}
 	return db.Insert(ctx, tx, "lot_uses", rows...)
@@ -435,7 +435,7 @@ func (c *changes) addPositions(ctx context.Context, tx *db.Tx) error {
 		if p.quantity.IsZero() && p.basis.IsZero() && p.addedQuantity.IsZero() && p.addedBasis.IsZero() && p.lots == 0 {
 			continue
 		}
-		rows = append(rows, positionRow{k.entity, k.source, k.account, k.asset, k.chain, k.token, k.period, p.quantity, p.basis, p.addedQuantity, p.addedBasis, p.lots})
+		rows = append(rows, positionRow{LegalEntityID: k.entity, SourceID: k.source, LedgerAccountID: k.account, AssetType: k.asset, Chain: k.chain, TokenID: k.token, PeriodID: k.period, Quantity: p.quantity, Basis: p.basis, AddedQuantity: p.addedQuantity, AddedBasis: p.addedBasis, Lots: p.lots})
 	}
 	return db.Upsert(ctx, tx, "lot_positions", rows, `ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_positions.quantity, excluded.quantity), basis = {dec_add}(lot_positions.basis, excluded.basis),
@@ -447,7 +447,7 @@ func (c *changes) addGains(ctx context.Context, tx *db.Tx) error {
 	var rows []gainRow
 	for _, k := range slices.SortedFunc(maps.Keys(c.gains), compareGains) {
 		g := c.gains[k]
-		rows = append(rows, gainRow{k.entity, k.asset, k.source, k.period, g.quantity, g.proceeds, g.fee, g.basis, g.gain, g.loss, g.short, g.long})
+		rows = append(rows, gainRow{LegalEntityID: k.entity, AssetType: k.asset, SourceID: k.source, PeriodID: k.period, Quantity: g.quantity, Proceeds: g.proceeds, Fee: g.fee, Basis: g.basis, Gain: g.gain, Loss: g.loss, Short: g.short, Long: g.long})
 	}
 	return db.Upsert(ctx, tx, "lot_gains", rows, `ON CONFLICT (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_gains.quantity, excluded.quantity), proceeds = {dec_add}(lot_gains.proceeds, excluded.proceeds),

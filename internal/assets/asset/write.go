@@ -232,7 +232,7 @@ func (l *Lot) same(o Lot) bool {
 // enter counts a lot that was made, or is no more.
 func (c *changes) enter(l Lot, periodID string, sign int64) {
 	n := money.FromInt(sign)
-	k := positionKey{l.LegalEntityID, l.SourceID, l.LedgerAccountID, l.AssetType, l.Chain, l.TokenID, periodID}
+	k := positionKey{entity: l.LegalEntityID, source: l.SourceID, account: l.LedgerAccountID, asset: l.AssetType, chain: l.Chain, token: l.TokenID, period: periodID}
 	p := c.positions[k]
 	p.quantity, p.basis, p.lots = p.quantity.Add(l.Quantity.Mul(n)), p.basis.Add(l.CostBasis.Mul(n)), p.lots+sign
 	if l.Origin != Transferred {
@@ -245,7 +245,7 @@ func (c *changes) enter(l Lot, periodID string, sign int64) {
 func (c *changes) use(u Use, sign int64) {
 	n := money.FromInt(sign)
 	if u.LotID != "" || u.Kind == string(relocate) {
-		k := positionKey{u.LegalEntityID, u.SourceID, u.LedgerAccountID, u.AssetType, u.Chain, u.TokenID, u.PeriodID}
+		k := positionKey{entity: u.LegalEntityID, source: u.SourceID, account: u.LedgerAccountID, asset: u.AssetType, chain: u.Chain, token: u.TokenID, period: u.PeriodID}
 		p := c.positions[k]
 		p.quantity, p.basis, p.lots = p.quantity.Sub(u.Quantity.Mul(n)), p.basis.Sub(u.Basis.Mul(n)), p.lots+sign*u.Lots
 		c.positions[k] = p

@@ -42,7 +42,7 @@ func selectPage(ctx context.Context, tx *db.Tx, above string, limit int) ([]Poli
 }
 
 func insert(ctx context.Context, tx *db.Tx, p Policy) error {
-	return db.Insert(ctx, tx, "asset_policies", row{p.AssetType, p.InScope, p.OwnToken, p.CreatedAt, p.UpdatedAt})
+	return db.Insert(ctx, tx, "asset_policies", row{AssetType: p.AssetType, InScope: p.InScope, OwnToken: p.OwnToken, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
 }
 
 func update(ctx context.Context, tx *db.Tx, p Policy) error {

@@ -41,14 +41,14 @@ func (e *event) text() (string, error) {
 	w := e.work
 	in := w.Input
 	in.Books.Accounts = nil // the roles are those of the chart at the time it is made again
-	text, err := json.Marshal(followed{w.Number, w.Label, w.Block, w.Apart, w.LotsOf, w.Picks, in})
+	text, err := json.Marshal(followed{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.Apart, LotsOf: w.LotsOf, Picks: w.Picks, Input: in})
 	return string(text), err
 }
 
 // row is what an entry follows from, as it is kept.
 func (e *event) row(entryID string, p Params) (bookingRow, error) {
 	text, err := e.text()
-	r := bookingRow{entryID, e.first.ID, nil, p.Type, db.OrNull(p.LedgerAccountID), db.OrNull(p.OffsetAccountID), text, nil, nil}
+	r := bookingRow{EntryID: entryID, TransactionID: e.first.ID, PartnerID: nil, Type: p.Type, AccountID: db.OrNull(p.LedgerAccountID), OffsetID: db.OrNull(p.OffsetAccountID), Input: text, RuleID: nil, RuleVersion: nil}
 	if e.partner != nil {
 		r.PartnerID = &e.partner.ID
 	}

@@ -35,8 +35,8 @@ type lotRow struct {
 
 func (r lotRow) state() LotState {
 	l := LotState{
-		r.ID, r.Pool, r.LegalEntityID, db.OrEmpty(r.SourceID), r.LedgerAccountID, r.AssetType, db.OrEmpty(r.Chain), db.OrEmpty(r.TokenID), r.AcquiredAt, r.Quantity,
-		r.CostBasis, r.RemainingQuantity, r.RemainingBasis, r.Currency, r.Origin, db.OrEmpty(r.ParentID), db.OrEmpty(r.TransactionID), r.BasisPending,
+		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
+		CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
 	}
 	if r.UsedQuantity != nil {
 		l.RemainingQuantity = l.RemainingQuantity.Add(*r.UsedQuantity)
@@ -153,7 +153,7 @@ func selectPools(ctx context.Context, tx *db.Tx, f Filter) ([]pool, error) {
 	rows, err := db.All[poolRow](ctx, tx, q.Then("ORDER BY pool"), q.Args...)
 	out := make([]pool, len(rows))
 	for i, r := range rows {
-		out[i] = pool{r.Pool, r.LegalEntityID, db.OrEmpty(r.SourceID), r.AssetType, db.OrEmpty(r.Chain), r.Quantity, r.Basis}
+		out[i] = pool{id: r.Pool, legalEntityID: r.LegalEntityID, sourceID: db.OrEmpty(r.SourceID), assetType: r.AssetType, chain: db.OrEmpty(r.Chain), quantity: r.Quantity, basis: r.Basis}
 	}
 	return out, err
 }
@@ -185,7 +185,7 @@ func selectGains(ctx context.Context, tx *db.Tx, month period.Period, f Filter, 
 		AND {dec_sum}(gain) = '0' AND {dec_sum}(loss) = '0') ORDER BY legal_entity_id, asset_type LIMIT ?`, int64(limit)), q.Args...)
 	out := make([]Gains, len(rows))
 	for i, r := range rows {
-		out[i] = Gains{month, r.LegalEntityID, r.AssetType, "", r.Quantity, r.Proceeds, r.Fee, r.Basis, r.Gain, r.Loss, r.ShortTerm, r.LongTerm}
+		out[i] = Gains{Period: month, LegalEntityID: r.LegalEntityID, AssetType: r.AssetType, Currency: "", Quantity: r.Quantity, Proceeds: r.Proceeds, Fee: r.Fee, Basis: r.Basis, Gain: r.Gain, Loss: r.Loss, ShortTerm: r.ShortTerm, LongTerm: r.LongTerm}
 	}
 	return out, err
 }
@@ -217,8 +217,8 @@ type dispositionRow struct {
 
 func (r dispositionRow) disposition() Disposition {
 	return Disposition{
-		r.ID, r.LotID, r.AssetType, db.OrEmpty(r.SourceID), r.LegalEntityID, r.AccountingDate, r.PeriodID, r.AcquiredAt, r.DisposedAt, r.TransactionType, r.Quantity, r.Proceeds, r.Fee,
-		r.Basis, r.Gain, r.Currency, r.Term, r.Days, r.Method, db.OrEmpty(r.TransactionID), r.JournalEntryID, r.Correction,
+		ID: r.ID, LotID: r.LotID, AssetType: r.AssetType, SourceID: db.OrEmpty(r.SourceID), LegalEntityID: r.LegalEntityID, AccountingDate: r.AccountingDate, PeriodID: r.PeriodID, AcquiredAt: r.AcquiredAt, DisposedAt: r.DisposedAt, TransactionType: r.TransactionType, Quantity: r.Quantity, Proceeds: r.Proceeds, Fee: r.Fee,
+		Basis: r.Basis, Gain: r.Gain, Currency: r.Currency, Term: r.Term, Days: r.Days, Method: r.Method, TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, Correction: r.Correction,
 	}
 }
 

@@ -21,7 +21,7 @@ type row struct {
 }
 
 func toRow(p Price) row {
-	return row{p.ID, p.AssetType, p.Currency, p.At, p.Value, string(p.Origin), db.OrNull(p.Note), p.CreatedAt, p.UpdatedAt}
+	return row{ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, At: p.At, Value: p.Value, Origin: string(p.Origin), Note: db.OrNull(p.Note), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
 func pricesOf(rows []row) []Price {
@@ -33,7 +33,7 @@ func pricesOf(rows []row) []Price {
 }
 
 func (r row) price() Price {
-	return Price{r.ID, r.AssetType, r.Currency, r.At, r.Value, Origin(r.Origin), db.OrEmpty(r.Note), r.CreatedAt, r.UpdatedAt, nil}
+	return Price{ID: r.ID, AssetType: r.AssetType, Currency: r.Currency, At: r.At, Value: r.Value, Origin: Origin(r.Origin), Note: db.OrEmpty(r.Note), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Translated: nil}
 }
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM prices WHERE organization_id = @org"

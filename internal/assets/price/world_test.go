@@ -34,7 +34,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 		t.Fatal(err)
 	}
 	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID})
-	return &world{t, d, ctx, f.Organization.ID, price.NewService(d)}
+	return &world{t: t, db: d, ctx: ctx, org: f.Organization.ID, Service: price.NewService(d)}
 }
 
 func (w *world) write(do func(ctx context.Context, tx *db.Tx) error) {

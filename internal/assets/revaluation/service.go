@@ -181,7 +181,7 @@ func rowsOf(rows []rowRow, items []Item) []Row {
 	out := make([]Row, len(rows))
 	for n, r := range rows {
 		i := of[key{r.LegalEntityID, r.Kind, r.Unit}]
-		out[n] = Row{r.LegalEntityID, Kind(r.Kind), r.Unit, r.SubjectID, i.Currency, r.Quantity, r.Cost, r.Before, r.quote(), r.Value, r.After}
+		out[n] = Row{LegalEntityID: r.LegalEntityID, Kind: Kind(r.Kind), Unit: r.Unit, SubjectID: r.SubjectID, Currency: i.Currency, Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(), Value: r.Value, After: r.After}
 		if out[n].Price == nil {
 			out[n].Price = i.Price
 		}

@@ -95,12 +95,12 @@ type rowRow struct {
 
 // insertRun writes a run with all it is made of.
 func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
-	if err := db.Insert(ctx, tx, "revaluations", runRow{r.ID, r.PeriodID, r.AsOf, db.OrNull(r.CreatedBy), r.CreatedAt, r.ReversedAt}); err != nil {
+	if err := db.Insert(ctx, tx, "revaluations", runRow{ID: r.ID, PeriodID: r.PeriodID, AsOf: r.AsOf, CreatedBy: db.OrNull(r.CreatedBy), CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}); err != nil {
 		return err
 	}
 	parts := make([]partRow, len(r.Parts))
 	for n, p := range r.Parts {
-		parts[n] = partRow{p.LegalEntityID, r.PeriodID, string(p.Kind), r.ID, string(p.Status)}
+		parts[n] = partRow{LegalEntityID: p.LegalEntityID, PeriodID: r.PeriodID, Kind: string(p.Kind), RunID: r.ID, Status: string(p.Status)}
 	}
 	if err := db.Insert(ctx, tx, "revaluation_parts", parts...); err != nil {
 		return err
@@ -112,8 +112,8 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 			return err
 		}
 		items[n] = itemRow{
-			r.ID, i.LegalEntityID, string(i.Kind), i.Unit, i.Currency, i.Quantity, i.Cost, i.Before, toQuote(i.Price), i.Value, i.After, string(i.Outcome),
-			db.OrNull(i.EntryID), db.OrNull(i.ReplacedID), string(lines),
+			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(i.Kind), Unit: i.Unit, Currency: i.Currency, Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(i.Price), Value: i.Value, After: i.After, Outcome: string(i.Outcome),
+			EntryID: db.OrNull(i.EntryID), ReplacedID: db.OrNull(i.ReplacedID), Lines: string(lines),
 		}
 	}
 	if err := db.Insert(ctx, tx, "revaluation_items", items...); err != nil {
@@ -121,7 +121,7 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 	}
 	out := make([]rowRow, len(rows))
 	for n, row := range rows {
-		out[n] = rowRow{r.ID, row.LegalEntityID, string(row.Kind), row.Unit, row.SubjectID, row.Quantity, row.Cost, row.Before, toQuote(row.Price), row.Value, row.After}
+		out[n] = rowRow{RunID: r.ID, LegalEntityID: row.LegalEntityID, Kind: string(row.Kind), Unit: row.Unit, SubjectID: row.SubjectID, Quantity: row.Quantity, Cost: row.Cost, Before: row.Before, quoteRow: toQuote(row.Price), Value: row.Value, After: row.After}
 	}
 	return db.Insert(ctx, tx, "revaluation_rows", out...)
 }

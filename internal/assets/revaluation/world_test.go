@@ -186,7 +186,7 @@ func (w *world) buy(notation string) {
 func (w *world) add(name, parent, asset, acquired, entered string, quantity, basis money.Decimal, entry string) {
 	w.t.Helper()
 	asset, token, _ := strings.Cut(asset, "#")
-	w.lots[name] = &lot{w.entity, asset, token, acquired, quantity, basis}
+	w.lots[name] = &lot{entity: w.entity, asset: asset, token: token, acquired: acquired, quantity: quantity, basis: basis}
 	at := w.account("1210").ID
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, token_id, acquired_at, quantity,

@@ -103,7 +103,7 @@ func precedentOf(t transaction.Transaction, to booking.Target) *precedentRow {
 	if len(keys) == 0 {
 		return nil
 	}
-	return &precedentRow{t.ID, to.LedgerAccountID, to.Type, t.At, textOf(keys)}
+	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: textOf(keys)}
 }
 
 // turnover is how the precedents of a feature change.

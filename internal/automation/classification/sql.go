@@ -150,7 +150,7 @@ type resultRow struct {
 func insertResults(ctx context.Context, tx *db.Tx, runID string, results []Result) error {
 	rows := make([]resultRow, len(results))
 	for i, r := range results {
-		rows[i] = resultRow{runID, r.Position, r.TransactionID, r.Number, string(r.Outcome), db.OrNull(r.RuleID), textOf(r)}
+		rows[i] = resultRow{RunID: runID, Position: r.Position, TransactionID: r.TransactionID, Number: r.Number, Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: textOf(r)}
 	}
 	return db.Insert(ctx, tx, "classification_results", rows...)
 }

@@ -33,7 +33,7 @@ func found(t *testing.T, d *db.DB) house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := house{memory.NewService(d), actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), d, f.Organization.ID, map[string]account.Account{}, tag.Tag{}}
+	h := house{Service: memory.NewService(d), ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), d: d, id: f.Organization.ID, accounts: map[string]account.Account{}, tag: tag.Tag{}}
 	accounts := account.NewService(d)
 	for name, p := range map[string]account.CreateParams{
 		"plain": {Name: "Software", Type: account.Expense}, "archived": {Name: "Old", Type: account.Expense}, "group": {Name: "Group", Type: account.Expense, Postable: new(false)},

@@ -23,15 +23,15 @@ type versionRow struct {
 
 func (r versionRow) version() Version {
 	return Version{
-		r.ItemID, r.Version, r.Revision, r.Content, db.OrEmpty(r.Frontmatter), r.Size, r.Deleted, db.OrEmpty(r.Rationale), db.OrEmpty(r.UserID),
-		db.OrEmpty(r.APIKeyID), r.CreatedAt,
+		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content, Frontmatter: db.OrEmpty(r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale), UserID: db.OrEmpty(r.UserID),
+		APIKeyID: db.OrEmpty(r.APIKeyID), CreatedAt: r.CreatedAt,
 	}
 }
 
 func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
 	return db.Insert(ctx, tx, "memory_versions", versionRow{
-		v.ItemID, v.Number, v.Revision, v.Content, db.OrNull(v.Frontmatter), v.Size, v.Deleted, db.OrNull(v.Rationale), db.OrNull(v.UserID),
-		db.OrNull(v.APIKeyID), v.CreatedAt,
+		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content, Frontmatter: db.OrNull(v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale), UserID: db.OrNull(v.UserID),
+		APIKeyID: db.OrNull(v.APIKeyID), CreatedAt: v.CreatedAt,
 	})
 }
 

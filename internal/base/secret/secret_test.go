@@ -33,7 +33,7 @@ type nested struct {
 
 func sample() (Text, nested) {
 	text := New(hidden)
-	return text, nested{private{text}, []Text{text}, map[string]Text{"k": text}, text, &text}
+	return text, nested{inner: private{text}, keys: []Text{text}, byName: map[string]Text{"k": text}, any: text, at: &text}
 }
 
 func mustHide(t *testing.T, how, out string) {

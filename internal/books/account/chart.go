@@ -204,7 +204,7 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 			a := e.account(kind)
 			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), h.AccountNumber, parentID, tx.Now()
 			chart = append(chart, a)
-			told = append(told, seeded{a.Code, a.ID, a.Clearing, a.Postable, a.Name, a.NormalBalance, db.OrNull(a.ParentID), db.OrNull(a.Role), a.SequenceNumber, a.Type})
+			told = append(told, seeded{Code: a.Code, ID: a.ID, Clearing: a.Clearing, Postable: a.Postable, Name: a.Name, Balance: a.NormalBalance, ParentID: db.OrNull(a.ParentID), Role: db.OrNull(a.Role), Number: a.SequenceNumber, Type: a.Type})
 			add(kind, a.ID, e.below)
 		}
 	}

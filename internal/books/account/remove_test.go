@@ -116,7 +116,7 @@ func TestAMessageAboutManyUsesStaysShort(t *testing.T) {
 		w.write(func(ctx context.Context, tx *db.Tx) (err error) {
 			lines := make([]line, 1001)
 			for i := range lines {
-				lines[i] = line{"je_many", int64(i), "jel_x", w.named("Bank accounts").ID, w.entity, "DEBIT", "USD", "[]", tx.Now(), 77, true, money.FromInt(1)}
+				lines[i] = line{EntryID: "je_many", Position: int64(i), ID: "jel_x", AccountID: w.named("Bank accounts").ID, EntityID: w.entity, Side: "DEBIT", Currency: "USD", TagIDs: "[]", Date: tx.Now(), Number: 77, Posted: true, Amount: money.FromInt(1)}
 			}
 			return db.Insert(ctx, tx, "journal_lines", lines...)
 		})

@@ -32,15 +32,15 @@ var selectFrom = "SELECT " + db.Columns[row]() + " FROM ledger_accounts WHERE or
 
 func toRow(a Account) row {
 	return row{
-		a.ID, a.SequenceNumber, db.OrNull(a.Code), a.Name, string(a.Type), string(a.NormalBalance), db.OrNull(a.ParentID), a.Postable, a.Clearing,
-		a.ArchivedAt, db.OrNull(a.AssetType), db.OrNull(a.Role), a.CreatedAt, a.UpdatedAt,
+		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type), NormalBalance: string(a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
+		ArchivedAt: a.ArchivedAt, AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
 func (r row) account() Account {
 	return Account{
-		r.ID, r.SequenceNumber, db.OrEmpty(r.Code), r.Name, Type(r.Type), Balance(r.NormalBalance), db.OrEmpty(r.ParentID), r.Postable, r.Clearing,
-		r.ArchivedAt, db.OrEmpty(r.AssetType), db.OrEmpty(r.Role), r.CreatedAt, r.UpdatedAt,
+		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type), NormalBalance: Balance(r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
+		ArchivedAt: r.ArchivedAt, AssetType: db.OrEmpty(r.AssetType), Role: db.OrEmpty(r.Role), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -131,26 +131,26 @@ type referrer struct {
 const referencesMax = 1000
 
 var referrers = []referrer{
-	{"journal_lines", "ledger_account_id", "journal line", "journal lines", `SELECT count(*) AS count, 'of JE-' || min(number) AS example FROM (
+	{table: "journal_lines", column: "ledger_account_id", one: "journal line", many: "journal lines", count: `SELECT count(*) AS count, 'of JE-' || min(number) AS example FROM (
 		SELECT number FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? ORDER BY accounting_date, number LIMIT ` + strconv.Itoa(referencesMax) + `) AS l`},
 	// Through the legal entities, because the key of balances begins with them.
-	{"account_balances", "ledger_account_id", "balance of an accounting period", "balances of accounting periods", `SELECT count(*) AS count, 'of ' || min(b.accounting_period_id) AS example FROM legal_entities e
+	{table: "account_balances", column: "ledger_account_id", one: "balance of an accounting period", many: "balances of accounting periods", count: `SELECT count(*) AS count, 'of ' || min(b.accounting_period_id) AS example FROM legal_entities e
 		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
 		WHERE e.organization_id = @org`},
-	{"sources", "ledger_account_id", "source", "sources", `SELECT count(*) AS count, min(source_id) AS example FROM sources WHERE organization_id = @org AND ledger_account_id = ?`},
-	{"period_closing_balances", "ledger_account_id", "balance of a closed period", "balances of closed periods", `SELECT count(*) AS count, 'of ' || min(b.period_closing_id) AS example FROM period_closings c
+	{table: "sources", column: "ledger_account_id", one: "source", many: "sources", count: `SELECT count(*) AS count, min(source_id) AS example FROM sources WHERE organization_id = @org AND ledger_account_id = ?`},
+	{table: "period_closing_balances", column: "ledger_account_id", one: "balance of a closed period", many: "balances of closed periods", count: `SELECT count(*) AS count, 'of ' || min(b.period_closing_id) AS example FROM period_closings c
 		JOIN period_closing_balances b ON b.organization_id = c.organization_id AND b.period_closing_id = c.period_closing_id AND b.ledger_account_id = ?
 		WHERE c.organization_id = @org`},
-	{"account_units", "ledger_account_id", "quantity of an accounting period", "quantities of accounting periods", `SELECT count(*) AS count, 'of ' || min(u.accounting_period_id) AS example FROM legal_entities e
+	{table: "account_units", column: "ledger_account_id", one: "quantity of an accounting period", many: "quantities of accounting periods", count: `SELECT count(*) AS count, 'of ' || min(u.accounting_period_id) AS example FROM legal_entities e
 		JOIN account_units u ON u.organization_id = e.organization_id AND u.legal_entity_id = e.legal_entity_id AND u.ledger_account_id = ? WHERE e.organization_id = @org`},
-	{"lots", "ledger_account_id", "asset", "assets", few("asset_id", "lots", "ledger_account_id")},
-	{"lot_pools", "ledger_account_id", "pool of assets", "pools of assets", few("pool", "lot_pools", "ledger_account_id")},
-	{"lot_takes", "ledger_account_id", "entry that takes assets", "entries that take assets", few("journal_entry_id", "lot_takes", "ledger_account_id")},
-	{"lot_uses", "ledger_account_id", "use of assets", "uses of assets", few("use_id", "lot_uses", "ledger_account_id")},
-	{"lot_positions", "ledger_account_id", "position of an accounting period", "positions of accounting periods", few("accounting_period_id", "lot_positions", "ledger_account_id")},
-	{"bookings", "ledger_account_id", "entry of a transaction", "entries of transactions", few("journal_entry_id", "bookings", "ledger_account_id")},
-	{"memory_rules", "ledger_account_id", "rule", "rules", few("rule_id", "memory_rules", "ledger_account_id")},
-	{"bookings", "offset_ledger_account_id", "entry of a transaction", "entries of transactions", few("journal_entry_id", "bookings", "offset_ledger_account_id")},
+	{table: "lots", column: "ledger_account_id", one: "asset", many: "assets", count: few("asset_id", "lots", "ledger_account_id")},
+	{table: "lot_pools", column: "ledger_account_id", one: "pool of assets", many: "pools of assets", count: few("pool", "lot_pools", "ledger_account_id")},
+	{table: "lot_takes", column: "ledger_account_id", one: "entry that takes assets", many: "entries that take assets", count: few("journal_entry_id", "lot_takes", "ledger_account_id")},
+	{table: "lot_uses", column: "ledger_account_id", one: "use of assets", many: "uses of assets", count: few("use_id", "lot_uses", "ledger_account_id")},
+	{table: "lot_positions", column: "ledger_account_id", one: "position of an accounting period", many: "positions of accounting periods", count: few("accounting_period_id", "lot_positions", "ledger_account_id")},
+	{table: "bookings", column: "ledger_account_id", one: "entry of a transaction", many: "entries of transactions", count: few("journal_entry_id", "bookings", "ledger_account_id")},
+	{table: "memory_rules", column: "ledger_account_id", one: "rule", many: "rules", count: few("rule_id", "memory_rules", "ledger_account_id")},
+	{table: "bookings", column: "offset_ledger_account_id", one: "entry of a transaction", many: "entries of transactions", count: few("journal_entry_id", "bookings", "offset_ledger_account_id")},
 }
 
 // few counts the rows of a table that name an account.

@@ -24,7 +24,7 @@ type row struct {
 func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 	var rows []row
 	for _, k := range totals.Keys() {
-		rows = append(rows, row{k.Tag, k.Entity, k.Account, k.Period, totals[k].Debits, totals[k].Credits})
+		rows = append(rows, row{TagID: k.Tag, LegalEntityID: k.Entity, LedgerAccountID: k.Account, PeriodID: k.Period, Debits: totals[k].Debits, Credits: totals[k].Credits})
 	}
 	return db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
 		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
@@ -65,7 +65,7 @@ type unitRow struct {
 func AddUnits(ctx context.Context, tx *db.Tx, units Units) error {
 	var rows []unitRow
 	for _, k := range slices.SortedFunc(maps.Keys(units), compareUnits) {
-		rows = append(rows, unitRow{k.Entity, k.Account, k.Unit, k.Period, units[k].Quantity, units[k].Amount})
+		rows = append(rows, unitRow{LegalEntityID: k.Entity, LedgerAccountID: k.Account, Unit: k.Unit, PeriodID: k.Period, Quantity: units[k].Quantity, Amount: units[k].Amount})
 	}
 	return db.Upsert(ctx, tx, "account_units", rows, `ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(account_units.quantity, excluded.quantity), amount = {dec_add}(account_units.amount, excluded.amount)`)

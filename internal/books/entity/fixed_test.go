@@ -35,7 +35,7 @@ func hold(t *testing.T, d *db.DB, zone string) holding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holding{t, ctx, d, entity.NewService(d), made.ID}
+	return holding{T: t, ctx: ctx, db: d, entities: entity.NewService(d), id: made.ID}
 }
 
 func (h holding) exec(statement string, args ...any) {

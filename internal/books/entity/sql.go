@@ -33,15 +33,15 @@ type row struct {
 
 func toRow(e LegalEntity) row {
 	return row{
-		e.ID, e.Name, e.BaseCurrency, db.OrNull(e.Country), db.OrNull(e.ParentID), e.OwnershipPercent, e.CostBasisMethod, db.OrNull(e.CostBasisFrom),
-		e.CostBasisScope, e.Measurement, e.FiscalYearStartMonth, e.Framework, e.FeeTreatment, e.ShortDisposal, e.IntercompanyBasis, e.LoansOut, e.CreatedAt, e.UpdatedAt,
+		ID: e.ID, Name: e.Name, BaseCurrency: e.BaseCurrency, Country: db.OrNull(e.Country), ParentID: db.OrNull(e.ParentID), OwnershipPercent: e.OwnershipPercent, CostBasisMethod: e.CostBasisMethod, CostBasisFrom: db.OrNull(e.CostBasisFrom),
+		CostBasisScope: e.CostBasisScope, Measurement: e.Measurement, FiscalYearStartMonth: e.FiscalYearStartMonth, Framework: e.Framework, FeeTreatment: e.FeeTreatment, ShortDisposal: e.ShortDisposal, IntercompanyBasis: e.IntercompanyBasis, LoansOut: e.LoansOut, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }
 
 func (r row) entity() LegalEntity {
 	return LegalEntity{
-		r.ID, r.Name, r.BaseCurrency, db.OrEmpty(r.Country), db.OrEmpty(r.ParentID), r.OwnershipPercent, r.CostBasisMethod, db.OrEmpty(r.CostBasisFrom),
-		r.CostBasisScope, r.Measurement, r.FiscalYearStartMonth, r.Framework, r.FeeTreatment, r.ShortDisposal, r.IntercompanyBasis, r.LoansOut, r.CreatedAt, r.UpdatedAt,
+		ID: r.ID, Name: r.Name, BaseCurrency: r.BaseCurrency, Country: db.OrEmpty(r.Country), ParentID: db.OrEmpty(r.ParentID), OwnershipPercent: r.OwnershipPercent, CostBasisMethod: r.CostBasisMethod, CostBasisFrom: db.OrEmpty(r.CostBasisFrom),
+		CostBasisScope: r.CostBasisScope, Measurement: r.Measurement, FiscalYearStartMonth: r.FiscalYearStartMonth, Framework: r.Framework, FeeTreatment: r.FeeTreatment, ShortDisposal: r.ShortDisposal, IntercompanyBasis: r.IntercompanyBasis, LoansOut: r.LoansOut, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -170,7 +170,7 @@ type electionRow struct {
 }
 
 func insertElection(ctx context.Context, tx *db.Tx, legalEntityID string, sequence int64, e Election) error {
-	return db.Insert(ctx, tx, "cost_basis_elections", electionRow{legalEntityID, sequence, e.Method, e.Scope, db.OrNull(e.From), e.CreatedAt})
+	return db.Insert(ctx, tx, "cost_basis_elections", electionRow{LegalEntityID: legalEntityID, Sequence: sequence, Method: e.Method, Scope: e.Scope, From: db.OrNull(e.From), CreatedAt: e.CreatedAt})
 }
 
 func selectElections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]Election, error) {

@@ -19,7 +19,7 @@ type row struct {
 }
 
 func (r row) quotation() Quotation {
-	return Quotation{r.Base, r.Quote, r.Date, r.Rate, db.OrEmpty(r.Source), r.CreatedAt, r.UpdatedAt}
+	return Quotation{Base: r.Base, Quote: r.Quote, Date: r.Date, Rate: r.Rate, Source: db.OrEmpty(r.Source), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
 
 func quotationsOf(rows []row) []Quotation {
@@ -35,7 +35,7 @@ var selectRows = "SELECT " + db.Columns[row]() + " FROM fx_rates WHERE organizat
 func upsert(ctx context.Context, tx *db.Tx, rates []Quotation) error {
 	rows := make([]row, len(rates))
 	for i, q := range rates {
-		rows[i] = row{q.Base, q.Quote, q.Date, q.Rate, db.OrNull(q.Source), q.CreatedAt, q.UpdatedAt}
+		rows[i] = row{Base: q.Base, Quote: q.Quote, Date: q.Date, Rate: q.Rate, Source: db.OrNull(q.Source), CreatedAt: q.CreatedAt, UpdatedAt: q.UpdatedAt}
 	}
 	return db.Upsert(ctx, tx, "fx_rates", rows,
 		"ON CONFLICT (organization_id, base_currency, quote_currency, date) DO UPDATE SET rate = excluded.rate, source = excluded.source, updated_at = excluded.updated_at")

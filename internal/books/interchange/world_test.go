@@ -41,7 +41,7 @@ type world struct {
 
 func enter(t rapid.TB, s *apitest.Service, f organization.Founded) *world {
 	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
-	return &world{s, t, ctx, f.Organization.ID, map[string]string{}}
+	return &world{Service: s, t: t, ctx: ctx, org: f.Organization.ID, codes: map[string]string{}}
 }
 
 // company is a legal entity to be made.

@@ -240,11 +240,11 @@ type lineFacts struct {
 
 func (e Entry) facts() facts {
 	f := facts{
-		e.ID, e.SequenceNumber(), e.Status, e.OriginatedBy, e.LegalEntityID, clock.Format(e.AccountingDate), db.OrNull(e.PeriodID), db.OrNull(e.Memo),
-		listed(e.TagIDs), e.PreviousID, e.NextID, make([]lineFacts, len(e.Lines)),
+		ID: e.ID, SequenceNumber: e.SequenceNumber(), Status: e.Status, OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(e.AccountingDate), PeriodID: db.OrNull(e.PeriodID), Memo: db.OrNull(e.Memo),
+		TagIDs: listed(e.TagIDs), PreviousID: e.PreviousID, NextID: e.NextID, Lines: make([]lineFacts, len(e.Lines)),
 	}
 	for i, l := range e.Lines {
-		f.Lines[i] = lineFacts{l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.Fixed(l.Currency), l.Currency, l.Memo, listed(l.TagIDs)}
+		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side, Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: listed(l.TagIDs)}
 	}
 	return f
 }

@@ -86,7 +86,7 @@ func (e Entry) params() CreateParams {
 		out.AccountingDate = e.IntendedDate.Format(instant)
 	}
 	for i, l := range e.Lines {
-		out.Lines[i] = LineParams{l.LedgerAccountID, l.Side, l.Amount.String(), l.Currency, l.LegalEntityID, l.Memo, l.TagIDs, nil, l.Unit, l.Quantity}
+		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID, Memo: l.Memo, TagIDs: l.TagIDs, Base: nil, Unit: l.Unit, Quantity: l.Quantity}
 		if l.Unit == l.Currency { // it follows from the currency, which may be changed
 			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
 		}

@@ -37,9 +37,9 @@ type entryRow struct {
 
 func toRow(e Entry) entryRow {
 	return entryRow{
-		e.ID, e.Number, string(e.Status), e.OriginatedBy, e.LegalEntityID, e.AutoEntity, e.AccountingDate, e.IntendedDate, e.Reassigned(), db.OrNull(e.PeriodID),
-		e.PostedAt, db.OrNull(e.Memo), e.Classification, db.OrNull(e.TransactionID), numberOrNull(e.TransactionNo), strings.Join(e.TagIDs, " "), db.OrNull(e.PreviousID), db.OrNull(e.NextID),
-		e.search(), e.CreatedAt, e.UpdatedAt,
+		ID: e.ID, Number: e.Number, Status: string(e.Status), OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID, AutoEntity: e.AutoEntity, AccountingDate: e.AccountingDate, IntendedDate: e.IntendedDate, Reassigned: e.Reassigned(), PeriodID: db.OrNull(e.PeriodID),
+		PostedAt: e.PostedAt, Memo: db.OrNull(e.Memo), Classification: e.Classification, TransactionID: db.OrNull(e.TransactionID), TransactionNo: numberOrNull(e.TransactionNo), TagIDs: strings.Join(e.TagIDs, " "), PreviousID: db.OrNull(e.PreviousID), NextID: db.OrNull(e.NextID),
+		Search: e.search(), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }
 
@@ -83,7 +83,7 @@ type lineRow struct {
 }
 
 func (r lineRow) line() Line {
-	return Line{r.ID, r.LedgerAccountID, r.LegalEntityID, book.Side(r.Side), r.Amount, r.Currency, r.Base, "", db.OrEmpty(r.Memo), strings.Fields(r.TagIDs), db.OrEmpty(r.Unit), r.Quantity}
+	return Line{ID: r.ID, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Side: book.Side(r.Side), Amount: r.Amount, Currency: r.Currency, Base: r.Base, BaseCurrency: "", Memo: db.OrEmpty(r.Memo), TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity}
 }
 
 type tagRow struct {
@@ -111,8 +111,8 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	for _, e := range entries {
 		for i, l := range e.Lines {
 			lines = append(lines, lineRow{
-				e.ID, int64(i), l.ID, l.LedgerAccountID, l.LegalEntityID, string(l.Side), l.Amount, l.Currency, l.Base, db.OrNull(l.Memo), strings.Join(l.TagIDs, " "),
-				e.AccountingDate, e.Number, e.Status == Posted, db.OrNull(l.Unit), l.Quantity,
+				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo), TagIDs: strings.Join(l.TagIDs, " "),
+				AccountingDate: e.AccountingDate, Number: e.Number, Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity,
 			})
 		}
 		for _, tag := range e.tags() {
@@ -336,7 +336,7 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 	rows, err := db.All[accountLineRow](ctx, tx, q.Then("ORDER BY l.accounting_date DESC, l.number DESC, l.position DESC LIMIT ?", limit), q.Args...)
 	out := make([]AccountLine, len(rows))
 	for i, r := range rows {
-		out[i] = AccountLine{r.line(), r.EntryID, r.Number, r.Position, r.AccountingDate, db.OrEmpty(r.EntryMemo)}
+		out[i] = AccountLine{Line: r.line(), EntryID: r.EntryID, Number: r.Number, Position: r.Position, AccountingDate: r.AccountingDate, EntryMemo: db.OrEmpty(r.EntryMemo)}
 	}
 	return out, err
 }
@@ -415,7 +415,7 @@ func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	rows, err := db.All[linkRow](ctx, tx, "SELECT "+db.Columns[linkRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
 	out := make([]Link, len(rows))
 	for i, r := range rows {
-		out[i] = Link{r.ID, r.Number, Status(r.Status), r.OriginatedBy, db.OrEmpty(r.NextID)}
+		out[i] = Link{ID: r.ID, Number: r.Number, Status: Status(r.Status), OriginatedBy: r.OriginatedBy, NextID: db.OrEmpty(r.NextID)}
 	}
 	return out, err
 }

@@ -142,7 +142,7 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([
 		}
 		closings = append(closings, c)
 		for _, at := range x.positions[e.ID] {
-			frozen = append(frozen, frozenRow{c.ID, at.LedgerAccountID, at.Opening, at.Debits, at.Credits, at.Closing})
+			frozen = append(frozen, frozenRow{ClosingID: c.ID, LedgerAccountID: at.LedgerAccountID, Opening: at.Opening, Debits: at.Debits, Credits: at.Credits, Closing: at.Closing})
 		}
 	}
 	if err := insertClosings(ctx, tx, closings); err != nil {

@@ -70,11 +70,11 @@ type closingRow struct {
 }
 
 func (r closingRow) closing() Closing {
-	return Closing{r.ID, r.PeriodID, r.LegalEntityID, r.ClosedAt, db.OrEmpty(r.ClosedBy), r.EntryCount, r.Hash, r.ReopenedAt, db.OrEmpty(r.ReopenedBy), db.OrEmpty(r.ReopenReason), db.OrEmpty(r.Override)}
+	return Closing{ID: r.ID, PeriodID: r.PeriodID, LegalEntityID: r.LegalEntityID, ClosedAt: r.ClosedAt, ClosedBy: db.OrEmpty(r.ClosedBy), EntryCount: r.EntryCount, Hash: r.Hash, ReopenedAt: r.ReopenedAt, ReopenedBy: db.OrEmpty(r.ReopenedBy), ReopenReason: db.OrEmpty(r.ReopenReason), OverrideReason: db.OrEmpty(r.Override)}
 }
 
 func toRow(c Closing) closingRow {
-	return closingRow{c.ID, c.PeriodID, c.LegalEntityID, c.ClosedAt, db.OrNull(c.ClosedBy), c.EntryCount, c.Hash, c.ReopenedAt, db.OrNull(c.ReopenedBy), db.OrNull(c.ReopenReason), db.OrNull(c.OverrideReason)}
+	return closingRow{ID: c.ID, PeriodID: c.PeriodID, LegalEntityID: c.LegalEntityID, ClosedAt: c.ClosedAt, ClosedBy: db.OrNull(c.ClosedBy), EntryCount: c.EntryCount, Hash: c.Hash, ReopenedAt: c.ReopenedAt, ReopenedBy: db.OrNull(c.ReopenedBy), ReopenReason: db.OrNull(c.ReopenReason), Override: db.OrNull(c.OverrideReason)}
 }
 
 var closingQuery = "SELECT " + db.Columns[closingRow]() + " FROM period_closings WHERE organization_id = @org"
@@ -148,7 +148,7 @@ func selectFrozen(ctx context.Context, tx *db.Tx, closingIDs []string) (map[stri
 	rows, err := db.All[frozenRow](ctx, tx, "SELECT "+db.Columns[frozenRow]()+" FROM period_closing_balances WHERE organization_id = @org AND period_closing_id {any} ORDER BY period_closing_id, ledger_account_id", closingIDs)
 	out := map[string][]Position{}
 	for _, r := range rows {
-		out[r.ClosingID] = append(out[r.ClosingID], Position{r.LedgerAccountID, r.Opening, r.Debits, r.Credits, r.Closing})
+		out[r.ClosingID] = append(out[r.ClosingID], Position{LedgerAccountID: r.LedgerAccountID, Opening: r.Opening, Debits: r.Debits, Credits: r.Credits, Closing: r.Closing})
 	}
 	return out, err
 }

@@ -25,7 +25,9 @@ type searchedRow struct {
 // searchText is a name as it is searched: neither engine folds the case of more than A to Z by itself.
 func searchText(name string) string { return strings.ToLower(name) }
 
-func (r row) tag() Tag { return Tag{r.ID, r.Name, Kind(r.Kind), r.CreatedAt, r.UpdatedAt} }
+func (r row) tag() Tag {
+	return Tag{ID: r.ID, Name: r.Name, Kind: Kind(r.Kind), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+}
 
 func tagsOf(rows []row) []Tag {
 	out := make([]Tag, len(rows))
@@ -38,7 +40,7 @@ func tagsOf(rows []row) []Tag {
 var selectRows = "SELECT " + db.Columns[row]() + " FROM tags WHERE organization_id = @org"
 
 func insert(ctx context.Context, tx *db.Tx, t Tag) error {
-	return db.Insert(ctx, tx, "tags", searchedRow{row{t.ID, t.Name, string(t.Kind), t.CreatedAt, t.UpdatedAt}, searchText(t.Name)})
+	return db.Insert(ctx, tx, "tags", searchedRow{row{ID: t.ID, Name: t.Name, Kind: string(t.Kind), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}, searchText(t.Name)})
 }
 
 func find(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) {

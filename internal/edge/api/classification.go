@@ -64,8 +64,8 @@ func viewClassificationRun(r classification.Run) ClassificationRun {
 		ID: r.ID, Action: string(r.Action), DryRun: r.Dry, Filter: TransactionFilter(r.Filter), RulesRevision: versionText(r.Revision), Status: string(r.Status),
 		Progress: ClassificationProgress{r.Done(), r.Total, r.Percent()},
 		Counts: ClassificationCounts{
-			c[classification.Classified], c[classification.Drafted], c[classification.Posted], c[classification.Refused], c[classification.Suggested], c[classification.Unmatched],
-			c[classification.Skipped],
+			Classified: c[classification.Classified], Drafted: c[classification.Drafted], Posted: c[classification.Posted], Refused: c[classification.Refused], Suggested: c[classification.Suggested], Unmatched: c[classification.Unmatched],
+			Skipped: c[classification.Skipped],
 		},
 		Error: db.OrNull(r.Error), CreatedBy: db.OrNull(r.UserID), CreatedAt: stamp(r.CreatedAt), StartedAt: stampOrNull(r.StartedAt), FinishedAt: stampOrNull(r.FinishedAt),
 	}
@@ -129,10 +129,10 @@ func (a *API) testMemoryRule(ctx context.Context, in *struct{ Body TestMemoryRul
 		Changes: make([]MemoryRuleTestChange, len(t.Changes)), Conflicts: make([]MemoryRuleTestConflict, len(t.Conflicts)),
 	}
 	for i, c := range t.Changes {
-		out.Changes[i] = MemoryRuleTestChange{c.TransactionID, transaction.SequenceNumber(c.Number), string(c.Status), viewDecided(c.Before), viewDecided(c.After)}
+		out.Changes[i] = MemoryRuleTestChange{TransactionID: c.TransactionID, SequenceNumber: transaction.SequenceNumber(c.Number), Status: string(c.Status), Before: viewDecided(c.Before), After: viewDecided(c.After)}
 	}
 	for i, c := range t.Conflicts {
-		out.Conflicts[i] = MemoryRuleTestConflict{RuleMatch{c.RuleID, versionText(c.Version)}, c.Matched, c.Wins, c.Loses, c.Differs}
+		out.Conflicts[i] = MemoryRuleTestConflict{RuleMatch: RuleMatch{c.RuleID, versionText(c.Version)}, Matched: c.Matched, Wins: c.Wins, Loses: c.Loses, Differs: c.Differs}
 	}
 	return Data[MemoryRuleTest]{out}, nil
 }

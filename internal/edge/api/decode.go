@@ -53,7 +53,7 @@ func newDecoder(registry huma.Registry, in reflect.Type) *decoder {
 			if name := f.Tag.Get(where); name != "" {
 				schema := huma.SchemaFromField(registry, f, "")
 				schema.Nullable = false
-				d.params = append(d.params, param{name, where, f.Index, schema, f.Tag.Get("default"), where == "path" || f.Tag.Get("required") == "true"})
+				d.params = append(d.params, param{name: name, in: where, index: f.Index, schema: schema, initial: f.Tag.Get("default"), required: where == "path" || f.Tag.Get("required") == "true"})
 			}
 		}
 		switch f.Name {

@@ -82,7 +82,7 @@ func viewImport(i imports.Import) Import {
 }
 
 func viewCounts(c imports.Counts) ImportCounts {
-	return ImportCounts{c.Created, c.Duplicates, c.Skipped, c.Faulty, c.Faults}
+	return ImportCounts{Created: c.Created, Duplicates: c.Duplicates, Skipped: c.Skipped, FaultyRows: c.Faulty, Errors: c.Faults}
 }
 
 func viewFaults(all []intake.Fault) []ImportError {

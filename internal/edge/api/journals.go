@@ -293,7 +293,7 @@ func viewMade(organizationID string, m booking.Made) JournalEntry {
 		})
 	}
 	for _, c := range m.Changes {
-		v.Changes = append(v.Changes, LotChange{c.EntryID, c.SequenceNumber, db.OrNull(c.TransactionID), string(c.Action), c.Basis, c.Gain, db.OrNull(c.ResultID)})
+		v.Changes = append(v.Changes, LotChange{JournalEntryID: c.EntryID, SequenceNumber: c.SequenceNumber, TransactionID: db.OrNull(c.TransactionID), Action: string(c.Action), CostBasisChange: c.Basis, GainLossChange: c.Gain, ResultID: db.OrNull(c.ResultID)})
 	}
 	return v
 }
@@ -316,7 +316,7 @@ func viewLine(l journal.Line) JournalLine {
 }
 
 func viewAccountLine(l journal.AccountLine) AccountLine {
-	return AccountLine{viewLine(l.Line), l.EntryID, l.SequenceNumber(), stamp(l.AccountingDate), db.OrNull(l.EntryMemo)}
+	return AccountLine{JournalLine: viewLine(l.Line), JournalEntryID: l.EntryID, SequenceNumber: l.SequenceNumber(), AccountingDate: stamp(l.AccountingDate), EntryMemo: db.OrNull(l.EntryMemo)}
 }
 
 // listed shows no texts as an empty list, never as null.

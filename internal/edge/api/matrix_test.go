@@ -313,7 +313,7 @@ func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n)
 		before := entries(t, n)
-		refuse := refusal{t, s, n, r, own}
+		refuse := refusal{T: t, service: s, tenant: n, route: r, own: own}
 		unknown := own.request(r, n.Key)
 		unknown.Path += map[bool]string{true: "&", false: "?"}[strings.Contains(unknown.Path, "?")] + "surprise=1"
 		refuse.send("an unknown parameter", "surprise", unknown)

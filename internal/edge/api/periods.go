@@ -98,7 +98,7 @@ func viewAccountingPeriod(s period.State) AccountingPeriod {
 func viewReadiness(r period.Readiness) PeriodReadiness {
 	out := PeriodReadiness{AccountingPeriodID: r.Period.ID, Key: r.Period.Key, Ready: r.Ready(), Checks: make([]ReadinessCheck, len(r.Checks))}
 	for i, v := range r.Checks {
-		out.Checks[i] = ReadinessCheck{v.Code, string(v.Outcome), db.OrNull(v.LegalEntityID), v.Count, v.Message, v.SampleIDs}
+		out.Checks[i] = ReadinessCheck{Code: v.Code, Status: string(v.Outcome), LegalEntityID: db.OrNull(v.LegalEntityID), Count: v.Count, Message: v.Message, SampleIDs: v.SampleIDs}
 	}
 	return out
 }

@@ -230,7 +230,7 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 	}
 	err := s.App.DB.Write(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		tx.Recorded() // the books are forged here, and nobody notes it
-		c := closing{tx.NewID(id.PeriodClosing), periodID, l.LegalEntity.ID, "2026-02-01T00:00:00.000Z", 1, "x"}
+		c := closing{ID: tx.NewID(id.PeriodClosing), Period: periodID, Entity: l.LegalEntity.ID, At: "2026-02-01T00:00:00.000Z", Count: 1, Hash: "x"}
 		if err := db.Insert(ctx, tx, "period_closings", c); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func withSource(t *testing.T, c db.Config) books {
 	t.Helper()
 	f := found(t, c)
 	a := app.New(dbtest.Open(t, c), nil)
-	b := books{a, actor.With(t.Context(), actor.Actor{OrganizationID: f.OrganizationID}), c, f, ""}
+	b := books{App: a, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.OrganizationID}), config: c, founded: f, source: ""}
 	made, err := a.Sources.Create(b.ctx, source.CreateParams{Type: source.Bank, Name: "Checking", LegalEntityID: f.LegalEntityID})
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func Record(ctx context.Context, tx *db.Tx, c Change) {
 		tx.AtEnd(l.flush)
 	}
 	tx.Undo(func() { l.changes = l.changes[:n] })
-	l.changes = append(l.changes, change{c, actor.From(ctx), tx.Now(), encode(c.Before), encode(c.After)})
+	l.changes = append(l.changes, change{Change: c, who: actor.From(ctx), at: tx.Now(), before: encode(c.Before), after: encode(c.After)})
 	tx.Recorded()
 }
 

@@ -26,8 +26,8 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	rows := make([]entryRow, len(entries))
 	for i, e := range entries {
 		rows[i] = entryRow{
-			e.Sequence, e.CreatedAt, db.OrNull(e.UserID), db.OrNull(e.APIKeyID), db.OrNull(e.RequestID), e.Action, e.ResourceType, e.ResourceID,
-			db.OrNull(e.Before), db.OrNull(e.After), e.PreviousHash, e.Hash,
+			Sequence: e.Sequence, CreatedAt: e.CreatedAt, UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(e.RequestID), Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
+			Before: db.OrNull(e.Before), After: db.OrNull(e.After), PreviousHash: e.PreviousHash, Hash: e.Hash,
 		}
 	}
 	return db.Insert(ctx, tx, "audit_log", rows...)
@@ -35,8 +35,8 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 
 func (r entryRow) entry() Entry {
 	return Entry{
-		r.Sequence, r.CreatedAt, db.OrEmpty(r.UserID), db.OrEmpty(r.APIKeyID), db.OrEmpty(r.RequestID), r.Action, r.ResourceType, r.ResourceID,
-		db.OrEmpty(r.Before), db.OrEmpty(r.After), r.PreviousHash, r.Hash,
+		Sequence: r.Sequence, CreatedAt: r.CreatedAt, UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
+		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
 	}
 }
 

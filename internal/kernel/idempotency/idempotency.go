@@ -92,7 +92,7 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 		return err
 	}
 	if tx.Together() {
-		claimsOf(tx).add(tx, row{r.keyHash(), r.hash, int64(a.Status), sealed, tx.Now()})
+		claimsOf(tx).add(tx, row{KeyHash: r.keyHash(), RequestHash: r.hash, Status: int64(a.Status), Answer: sealed, CreatedAt: tx.Now()})
 		return nil
 	}
 	return store(ctx, tx, r, a.Status, sealed)

@@ -18,7 +18,7 @@ type row struct {
 func insert(ctx context.Context, tx *db.Tx, events []Event) error {
 	rows := make([]row, len(events))
 	for i, e := range events {
-		rows[i] = row{e.Sequence, e.ID, e.Type, e.AuditSequence, e.CreatedAt}
+		rows[i] = row{Sequence: e.Sequence, EventID: e.ID, Type: e.Type, AuditSequence: e.AuditSequence, CreatedAt: e.CreatedAt}
 	}
 	return db.Insert(ctx, tx, "events", rows...)
 }

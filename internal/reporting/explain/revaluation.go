@@ -76,7 +76,7 @@ func (i *inquiry) revalued(ctx context.Context) error {
 	rows = slices.DeleteFunc(rows, func(r revaluation.Row) bool { return r.LegalEntityID != item.LegalEntityID })
 	subject := i.q.AssetID + i.q.LedgerAccountID
 	if subject == "" {
-		m := measured{item.Unit, item.Currency, item.Quantity, item.Before, item.Value, item.After, item.Cost, item.Price}
+		m := measured{unit: item.Unit, currency: item.Currency, quantity: item.Quantity, before: item.Before, value: item.Value, after: item.After, cost: item.Cost, price: item.Price}
 		return i.item(ctx, item, m, rows)
 	}
 	n := slices.IndexFunc(rows, func(r revaluation.Row) bool { return r.SubjectID == subject })
@@ -84,7 +84,7 @@ func (i *inquiry) revalued(ctx context.Context) error {
 		return fault.Missing("row of the report")
 	}
 	r := rows[n]
-	return i.measuredRow(ctx, run, item, measured{r.Unit, r.Currency, r.Quantity, r.Before, r.Value, r.After, r.Cost, r.Price})
+	return i.measuredRow(ctx, run, item, measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After, cost: r.Cost, price: r.Price})
 }
 
 // begin sets the figure, with the price it was found with. Without one there is nothing to explain.
@@ -128,7 +128,7 @@ func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, r
 		name = "ledger_account_id"
 	}
 	for _, r := range rows {
-		part, _ := measured{r.Unit, r.Currency, r.Quantity, r.Before, r.Value, r.After, r.Cost, r.Price}.figure(i.q.Column)
+		part, _ := measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After, cost: r.Cost, price: r.Price}.figure(i.q.Column)
 		i.out.some(r.SubjectID, part, i.q.with(name, r.SubjectID))
 	}
 	i.out.rest("rounded to all together")

@@ -23,7 +23,7 @@ func Exchange(quantity, rate, book money.Decimal, places int32) (value money.Dec
 // Add sums effects up.
 func (e Effect) Add(other Effect) Effect {
 	return Effect{
-		e.Adjustment.Add(other.Adjustment), e.Unrealized.Add(other.Unrealized), e.Impairment.Add(other.Impairment), e.Realized.Add(other.Realized),
-		e.Surplus.Add(other.Surplus), e.Retained.Add(other.Retained), e.Exchange.Add(other.Exchange),
+		Adjustment: e.Adjustment.Add(other.Adjustment), Unrealized: e.Unrealized.Add(other.Unrealized), Impairment: e.Impairment.Add(other.Impairment), Realized: e.Realized.Add(other.Realized),
+		Surplus: e.Surplus.Add(other.Surplus), Retained: e.Retained.Add(other.Retained), Exchange: e.Exchange.Add(other.Exchange),
 	}
 }

@@ -40,7 +40,7 @@ func (l *ledger) open(b *Books, entity int) []Alarm {
 		for a := range b.Accounts {
 			closed, now := c.Balances[a], l.live[l.at(a, c.Period)]
 			if !closed.Equal(now) {
-				alarms = append(alarms, Alarm{entity, a, c.Period, b.Accounts[a].natural(closed), b.Accounts[a].natural(now)})
+				alarms = append(alarms, Alarm{Entity: entity, Account: a, Period: c.Period, Closed: b.Accounts[a].natural(closed), Now: b.Accounts[a].natural(now)})
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func selectMembers(ctx context.Context, tx *db.Tx, after string, limit int) ([]M
 }
 
 func (r memberUserRow) member() Member {
-	return Member{r.UserID, r.Email, db.OrEmpty(r.Name), actor.Role(r.Role), r.CreatedAt}
+	return Member{UserID: r.UserID, Email: r.Email, Name: db.OrEmpty(r.Name), Role: actor.Role(r.Role), JoinedAt: r.CreatedAt}
 }
 
 // MemberByEmail finds a person of the organization.
@@ -93,7 +93,7 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 		scopes[i] = string(s)
 	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
-		k.ID, k.OrganizationID, db.OrNull(k.UserID), k.Name, k.hash, k.LastFour, strings.Join(scopes, " "), strings.Join(k.LegalEntityIDs, " "), k.ExpiresAt, k.RevokedAt, k.CreatedAt,
+		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
 	})
 }
 

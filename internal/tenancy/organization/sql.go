@@ -20,11 +20,11 @@ type row struct {
 }
 
 func toRow(o Organization) row {
-	return row{o.ID, o.Name, db.OrNull(o.WebAddress), o.Timezone, o.TimeFormat, db.OrNull(o.OnboardingStatus), db.OrNull(o.LogoURL), o.CreatedAt, o.UpdatedAt}
+	return row{OrganizationID: o.ID, Name: o.Name, WebAddress: db.OrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat, OnboardingStatus: db.OrNull(o.OnboardingStatus), LogoURL: db.OrNull(o.LogoURL), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}
 }
 
 func (r row) organization() Organization {
-	return Organization{r.OrganizationID, r.Name, db.OrEmpty(r.WebAddress), r.Timezone, r.TimeFormat, db.OrEmpty(r.OnboardingStatus), db.OrEmpty(r.LogoURL), r.CreatedAt, r.UpdatedAt}
+	return Organization{ID: r.OrganizationID, Name: r.Name, WebAddress: db.OrEmpty(r.WebAddress), Timezone: r.Timezone, TimeFormat: r.TimeFormat, OnboardingStatus: db.OrEmpty(r.OnboardingStatus), LogoURL: db.OrEmpty(r.LogoURL), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
 
 var selectOne = "SELECT " + db.Columns[row]() + " FROM organizations WHERE organization_id = @org"

@@ -50,7 +50,7 @@ func toRow(i Import) (row, error) {
 func (r row) imported() (Import, error) {
 	i := Import{
 		ID: r.ID, SourceID: r.SourceID, FileName: r.FileName, Status: Status(r.Status), FileSize: r.FileSize, BytesRead: r.BytesRead,
-		Counts: Counts{r.Rows, r.Created, r.Duplicates, r.Skipped, r.Faulty, r.Faults}, Error: db.OrEmpty(r.Error),
+		Counts: Counts{Rows: r.Rows, Created: r.Created, Duplicates: r.Duplicates, Skipped: r.Skipped, Faulty: r.Faulty, Faults: r.Faults}, Error: db.OrEmpty(r.Error),
 		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
@@ -184,7 +184,7 @@ type faultRow struct {
 func insertFaults(ctx context.Context, tx *db.Tx, importID string, faults []Fault) error {
 	rows := make([]faultRow, len(faults))
 	for i, f := range faults {
-		rows[i] = faultRow{importID, f.Position, int64(f.Line), db.OrNull(f.Column), f.Message}
+		rows[i] = faultRow{ImportID: importID, Position: f.Position, Line: int64(f.Line), Column: db.OrNull(f.Column), Message: f.Message}
 	}
 	return db.Insert(ctx, tx, "import_faults", rows...)
 }

@@ -36,7 +36,7 @@ func found(t *testing.T, d *db.DB) *company {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &company{imports.NewService(d), d, actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), f, source.Source{}}
+	c := &company{Service: imports.NewService(d), db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), org: f, source: source.Source{}}
 	c.source = c.newSource(t, source.Source{ID: "src_1", AccountID: "wal_1", Type: source.Wallet, Address: wallet, LegalEntityID: f.LegalEntity.ID})
 	return c
 }
@@ -59,7 +59,7 @@ func (c *company) newSource(t *testing.T, s source.Source) source.Source {
 	}
 	c.write(t, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: "source", ResourceID: s.ID, After: map[string]any{}})
-		return db.Insert(ctx, tx, "sources", row{s.ID, db.OrNull(s.AccountID), string(s.Type), "file", s.ID, s.LegalEntityID, "lac_1", db.OrNull(s.Address), db.OrNull(s.Currency), true, tx.Now()})
+		return db.Insert(ctx, tx, "sources", row{ID: s.ID, Account: db.OrNull(s.AccountID), Type: string(s.Type), From: "file", Name: s.ID, Entity: s.LegalEntityID, Ledger: "lac_1", Address: db.OrNull(s.Address), Currency: db.OrNull(s.Currency), Manual: true, Created: tx.Now()})
 	})
 	return s
 }

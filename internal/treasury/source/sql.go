@@ -30,15 +30,15 @@ type row struct {
 
 func toRow(s Source) row {
 	return row{
-		s.ID, db.OrNull(s.AccountID), string(s.Type), s.Provider, s.Name, s.LegalEntityID, s.LedgerAccountID, db.OrNull(s.Chain), db.OrNull(s.Address),
-		db.OrNull(AddressKey(s.Address)), db.OrNull(s.Currency), s.Manual, db.OrNull(s.ItemID), db.OrNull(s.ExternalID), s.DeletedAt, s.CreatedAt, s.UpdatedAt,
+		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID, Chain: db.OrNull(s.Chain), Address: db.OrNull(s.Address),
+		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual, ItemID: db.OrNull(s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 	}
 }
 
 func (r row) source() Source {
 	return Source{
-		r.ID, db.OrEmpty(r.AccountID), Type(r.Type), r.Provider, r.Name, r.LegalEntityID, r.LedgerAccountID, db.OrEmpty(r.Chain), db.OrEmpty(r.Address),
-		db.OrEmpty(r.Currency), r.Manual, db.OrEmpty(r.ItemID), db.OrEmpty(r.ExternalID), r.DeletedAt, r.CreatedAt, r.UpdatedAt,
+		ID: r.ID, AccountID: db.OrEmpty(r.AccountID), Type: Type(r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID, Chain: db.OrEmpty(r.Chain), Address: db.OrEmpty(r.Address),
+		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID), ExternalID: db.OrEmpty(r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 

@@ -21,7 +21,7 @@ type row struct {
 }
 
 func (r row) listing() Listing {
-	return Listing{r.ID, Verdict(r.Verdict), Kind(r.Kind), r.Chain, r.Value, db.OrEmpty(r.Note), db.OrEmpty(r.CreatedBy), r.CreatedAt}
+	return Listing{ID: r.ID, Verdict: Verdict(r.Verdict), Kind: Kind(r.Kind), Chain: r.Chain, Value: r.Value, Note: db.OrEmpty(r.Note), CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
 }
 
 func listingsOf(rows []row) []Listing {
@@ -35,7 +35,7 @@ func listingsOf(rows []row) []Listing {
 var selectRows = "SELECT " + db.Columns[row]() + " FROM spam_listings WHERE organization_id = @org"
 
 func insert(ctx context.Context, tx *db.Tx, l Listing) error {
-	return db.Insert(ctx, tx, "spam_listings", row{l.ID, string(l.Verdict), string(l.Kind), l.Chain, l.Value, l.key(), db.OrNull(l.Note), db.OrNull(l.CreatedBy), l.CreatedAt})
+	return db.Insert(ctx, tx, "spam_listings", row{ID: l.ID, Verdict: string(l.Verdict), Kind: string(l.Kind), Chain: l.Chain, Value: l.Value, Key: l.key(), Note: db.OrNull(l.Note), CreatedBy: db.OrNull(l.CreatedBy), CreatedAt: l.CreatedAt})
 }
 
 func find(ctx context.Context, tx *db.Tx, listingID string) (Listing, error) {

@@ -72,7 +72,7 @@ type looseRow struct {
 }
 
 func (r looseRow) loose() (Loose, error) {
-	l := Loose{r.ID, r.Number, r.SourceID, r.At, Direction(r.Direction), r.Quantity, r.Currency, r.Asset, r.Chain, Type(r.Type), db.OrEmpty(r.EventKey), nil, nil}
+	l := Loose{ID: r.ID, Number: r.Number, SourceID: r.SourceID, At: r.At, Direction: Direction(r.Direction), Quantity: r.Quantity, Currency: r.Currency, Asset: r.Asset, Chain: r.Chain, Type: Type(r.Type), EventKey: db.OrEmpty(r.EventKey), Crypto: nil, Card: nil}
 	if r.Details != nil {
 		var d details
 		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {

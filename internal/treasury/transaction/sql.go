@@ -64,13 +64,13 @@ type keyedRow struct {
 func toRow(t Transaction) keyedRow {
 	k := t.keys()
 	r := keyedRow{
-		row{
+		row: row{
 			ID: t.ID, Number: t.Number, Shelf: t.shelf(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At, Description: t.Description, Direction: string(t.Direction),
 			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
 			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
 			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs, " "), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		},
-		k.asset, k.chain, db.OrNull(k.from), db.OrNull(k.to), db.OrNull(k.category), k.grossAmount, k.netAmount, k.grossPrice, k.search,
+		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(k.category), GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
 	}
 	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
 		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})

@@ -33,7 +33,7 @@ func found(t *testing.T, d *db.DB) company {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return company{d, actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner}), f, nil, transaction.NewService(d)}
+	return company{db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner}), org: f, clock: nil, Service: transaction.NewService(d)}
 }
 
 // each gives a test a company on each engine.
@@ -96,7 +96,7 @@ func (c company) source(t *testing.T, s source.Source) source.Source {
 	}
 	c.write(t, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: "source", ResourceID: s.ID, After: map[string]any{}})
-		return db.Insert(ctx, tx, "sources", row{s.ID, db.OrNull(s.AccountID), string(s.Type), "file", s.ID, s.LegalEntityID, "lac_1", db.OrNull(s.Address), db.OrNull(source.AddressKey(s.Address)), true, tx.Now()})
+		return db.Insert(ctx, tx, "sources", row{ID: s.ID, Account: db.OrNull(s.AccountID), Type: string(s.Type), From: "file", Name: s.ID, Entity: s.LegalEntityID, Ledger: "lac_1", Address: db.OrNull(s.Address), Key: db.OrNull(source.AddressKey(s.Address)), Manual: true, Created: tx.Now()})
 	})
 	return s
 }

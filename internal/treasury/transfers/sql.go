@@ -24,7 +24,7 @@ type linkRow struct {
 }
 
 func (r linkRow) link() Link {
-	return Link{r.TransactionID, r.GroupID, Side(r.Side), transfer.Kind(r.Kind), transfer.By(r.By), r.Shortfall, transaction.Type(db.OrEmpty(r.TypeBefore)), db.OrEmpty(r.CreatedBy), r.CreatedAt}
+	return Link{TransactionID: r.TransactionID, GroupID: r.GroupID, Side: Side(r.Side), Kind: transfer.Kind(r.Kind), By: transfer.By(r.By), Shortfall: r.Shortfall, TypeBefore: transaction.Type(db.OrEmpty(r.TypeBefore)), CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
 }
 
 var selectLinks = "SELECT " + db.Columns[linkRow]() + " FROM transaction_links WHERE organization_id = @org"
@@ -32,7 +32,7 @@ var selectLinks = "SELECT " + db.Columns[linkRow]() + " FROM transaction_links W
 func insertLinks(ctx context.Context, tx *db.Tx, links []Link) error {
 	rows := make([]linkRow, len(links))
 	for i, l := range links {
-		rows[i] = linkRow{l.TransactionID, l.GroupID, string(l.Side), string(l.Kind), string(l.By), l.Shortfall, db.OrNull(string(l.TypeBefore)), db.OrNull(l.CreatedBy), l.CreatedAt}
+		rows[i] = linkRow{TransactionID: l.TransactionID, GroupID: l.GroupID, Side: string(l.Side), Kind: string(l.Kind), By: string(l.By), Shortfall: l.Shortfall, TypeBefore: db.OrNull(string(l.TypeBefore)), CreatedBy: db.OrNull(l.CreatedBy), CreatedAt: l.CreatedAt}
 	}
 	return db.Insert(ctx, tx, "transaction_links", rows...)
 }
@@ -107,7 +107,7 @@ type ambiguityRow struct {
 func ambiguitiesOf(rows []ambiguityRow) []Ambiguity {
 	out := make([]Ambiguity, len(rows))
 	for i, r := range rows {
-		out[i] = Ambiguity{r.TransactionID, r.Number, r.SourceID, r.At, strings.Fields(r.Candidates), r.Why, r.FoundAt}
+		out[i] = Ambiguity{TransactionID: r.TransactionID, Number: r.Number, SourceID: r.SourceID, At: r.At, Candidates: strings.Fields(r.Candidates), Why: r.Why, FoundAt: r.FoundAt}
 	}
 	return out
 }
@@ -115,7 +115,7 @@ func ambiguitiesOf(rows []ambiguityRow) []Ambiguity {
 func insertAmbiguities(ctx context.Context, tx *db.Tx, all []Ambiguity) error {
 	rows := make([]ambiguityRow, len(all))
 	for i, a := range all {
-		rows[i] = ambiguityRow{a.TransactionID, a.Number, a.SourceID, a.At, strings.Join(a.Candidates, " "), a.Why, a.FoundAt}
+		rows[i] = ambiguityRow{TransactionID: a.TransactionID, Number: a.Number, SourceID: a.SourceID, At: a.At, Candidates: strings.Join(a.Candidates, " "), Why: a.Why, FoundAt: a.FoundAt}
 	}
 	return db.Insert(ctx, tx, "transfer_ambiguities", rows...)
 }
