@@ -53,21 +53,26 @@ func (b *bench) classify(engine string, k books) (figures []figure, err error) {
 		read = append(read, took)
 	}
 	ratio := median(dry).Seconds() / median(read).Seconds()
-	figures = append(figures, figure{name: "classification on " + engine + ", a dry run to reading", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.0f", classifyDryMax), verdict: judge(ratio <= classifyDryMax),
-		note: fmt.Sprintf("%s to %s over HTTP in pages of 100, %d transactions and %d rules", brief(median(dry)), brief(median(read)), count, classifyRules)})
+	figures = append(figures, figure{name: "classification on " + engine + ", a dry run to reading", value: fmt.Sprintf("%.2f", ratio),
+		target: fmt.Sprintf("<= %.0f", classifyDryMax), verdict: judge(ratio <= classifyDryMax),
+		note: fmt.Sprintf("%s to %s over HTTP in pages of 100, %d transactions and %d rules", brief(median(dry)), brief(median(read)),
+			count, classifyRules)})
 	drafts := pick(b, 10_000, 2_000)
 	rate, batch, err := t.drafts(b.ctx, drafts)
 	if err != nil {
 		return nil, err
 	}
-	return append(figures, figure{name: "classification on " + engine + ", drafts of a run to drafts in batches", value: fmt.Sprintf("%.2f", rate/batch), target: fmt.Sprintf(">= %.1f", classifyDraftMin),
-		verdict: judge(rate/batch >= classifyDraftMin), note: fmt.Sprintf("%.0f/s to %.0f/s, %d each, %d a request", rate, batch, drafts, classifyBatch)}), nil
+	return append(figures, figure{name: "classification on " + engine + ", drafts of a run to drafts in batches",
+		value: fmt.Sprintf("%.2f", rate/batch), target: fmt.Sprintf(">= %.1f", classifyDraftMin),
+		verdict: judge(rate/batch >= classifyDraftMin), note: fmt.Sprintf("%.0f/s to %.0f/s, %d each, %d a request", rate, batch, drafts,
+			classifyBatch)}), nil
 }
 
 // rules writes rules, of which each payee that the bank pays has one.
 func (t *treasury) rules(ctx context.Context) error {
 	for i := range classifyRules {
-		body := map[string]any{"rule_type": "classification", "memo_contains": payee(i), "ledger_account_id": t.expense, "transaction_type": "EXPENSE"}
+		body := map[string]any{"rule_type": "classification", "memo_contains": payee(i), "ledger_account_id": t.expense,
+			"transaction_type": "EXPENSE"}
 		call := client.Call{Method: http.MethodPut, Path: "/v1/memory/file", Query: url.Values{"kind": {"rule"}}, Body: body}
 		if err := t.api.Do(ctx, call, nil); err != nil {
 			return err
@@ -133,12 +138,14 @@ func (t *treasury) drafts(ctx context.Context, count int) (run, batch float64, e
 			return 0, 0, err
 		}
 	}
-	took, err := t.run(ctx, map[string]any{"source_id": t.bank, "start_date": later.Format(time.RFC3339), "end_date": later.Add(time.Duration(2*count-1) * apart).Format(time.RFC3339)}, "draft", false)
+	took, err := t.run(ctx, map[string]any{"source_id": t.bank, "start_date": later.Format(time.RFC3339),
+		"end_date": later.Add(time.Duration(2*count-1) * apart).Format(time.RFC3339)}, "draft", false)
 	if err != nil {
 		return 0, 0, err
 	}
 	var entries []map[string]any
-	for one, err := range t.api.Transactions(ctx, url.Values{"source_id": {t.bank}, "start_date": {later.AddDate(0, 1, 0).Format(time.RFC3339)}, "sort_order": {"asc"}, "limit": {"100"}}) {
+	for one, err := range t.api.Transactions(ctx, url.Values{"source_id": {t.bank},
+		"start_date": {later.AddDate(0, 1, 0).Format(time.RFC3339)}, "sort_order": {"asc"}, "limit": {"100"}}) {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -149,7 +156,8 @@ func (t *treasury) drafts(ctx context.Context, count int) (run, batch float64, e
 	began := time.Now()
 	for from := 0; from < count; from += classifyBatch {
 		body := map[string]any{"journal_entries": entries[from:min(from+classifyBatch, count)]}
-		if err := t.api.Do(ctx, client.Call{Method: http.MethodPost, Path: "/v1/journal-entries/batch", Body: body, IdempotencyKey: client.NewIdempotencyKey()}, nil); err != nil {
+		if err := t.api.Do(ctx, client.Call{Method: http.MethodPost, Path: "/v1/journal-entries/batch", Body: body,
+			IdempotencyKey: client.NewIdempotencyKey()}, nil); err != nil {
 			return 0, 0, err
 		}
 	}

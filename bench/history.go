@@ -57,7 +57,8 @@ func measureHistory(b *bench) (figures []figure, err error) {
 			return nil, err
 		}
 		ratio := o.at(0.5).Seconds() / y.at(0.5).Seconds()
-		figures = append(figures, figure{name: m.name, value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.1f", historyRatioMax), verdict: judge(ratio <= historyRatioMax), note: note(m.what, y, o)})
+		figures = append(figures, figure{name: m.name, value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.1f", historyRatioMax),
+			verdict: judge(ratio <= historyRatioMax), note: note(m.what, y, o)})
 	}
 	return figures, nil
 }

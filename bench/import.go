@@ -20,7 +20,8 @@ const (
 	plainChunk      = 10_000 // rows of a transaction of the plain program
 )
 
-// importFigures holds the import of a file against the same rows going straight into the same table, with all its indexes, in a database of its own.
+// importFigures holds the import of a file against the same rows going straight into the same table, with all its
+// indexes, in a database of its own.
 func (b *bench) importFigures(engine string, place func(string) (books, error), f *filled) ([]figure, error) {
 	other, err := place("plain-" + strings.ToLower(engine))
 	if err != nil {
@@ -40,9 +41,11 @@ func (b *bench) importFigures(engine string, place func(string) (books, error), 
 	ratio := took.Seconds() / f.took.Seconds()
 	rate := func(d time.Duration) float64 { return float64(f.rows) / d.Seconds() }
 	return []figure{
-		{name: "import on " + engine + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.1f", importRatioMin), verdict: judge(ratio >= importRatioMin),
+		{name: "import on " + engine + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.1f",
+			importRatioMin), verdict: judge(ratio >= importRatioMin),
 			note: fmt.Sprintf("%d rows of CSV: %.0f/s from upload to the last row, %.0f/s by %s", f.rows, rate(f.took), rate(took), how)},
-		{name: "import on " + engine + ", memory", value: fmt.Sprintf("%.0f MB", f.resident), target: fmt.Sprintf("< %.0f MB", importMemoryMax), verdict: judge(f.resident < importMemoryMax), note: "the most the process held"},
+		{name: "import on " + engine + ", memory", value: fmt.Sprintf("%.0f MB", f.resident), target: fmt.Sprintf("< %.0f MB",
+			importMemoryMax), verdict: judge(f.resident < importMemoryMax), note: "the most the process held"},
 	}, nil
 }
 
@@ -63,7 +66,8 @@ func (b *bench) copyPostgres(f *filled, other books) (took time.Duration, err er
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	if _, err := from.PgConn().CopyTo(b.ctx, file, "COPY (SELECT * FROM transactions WHERE source_id = '"+f.source+"' ORDER BY number) TO STDOUT"); err != nil {
+	if _, err := from.PgConn().CopyTo(b.ctx, file, "COPY (SELECT * FROM transactions WHERE source_id = '"+f.source+
+		"' ORDER BY number) TO STDOUT"); err != nil {
 		return 0, err
 	}
 	if _, err := file.Seek(0, 0); err != nil {
@@ -101,7 +105,8 @@ func (b *bench) copySQLite(f *filled, other books) (took time.Duration, err erro
 }
 
 func pieceOf(b *bench, from *sql.DB, source string, after int64) (columns []string, out [][]any, last int64, err error) {
-	rows, err := from.QueryContext(b.ctx, "SELECT * FROM transactions WHERE row_key > ? AND source_id = ? ORDER BY row_key LIMIT ?", after, source, plainChunk)
+	rows, err := from.QueryContext(b.ctx, "SELECT * FROM transactions WHERE row_key > ? AND source_id = ? ORDER BY row_key LIMIT ?",
+		after, source, plainChunk)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -129,7 +134,8 @@ func insertPiece(b *bench, to *sql.DB, columns []string, rows [][]any) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
-	stmt, err := tx.PrepareContext(b.ctx, "INSERT INTO transactions ("+strings.Join(columns, ", ")+") VALUES ("+strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")+")")
+	stmt, err := tx.PrepareContext(b.ctx, "INSERT INTO transactions ("+strings.Join(columns, ", ")+") VALUES ("+
+		strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")+")")
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ var renames atomic.Int64
 
 // rename gives the organization a new name each time.
 func (s *server) rename() request {
-	head := "PATCH /v1/organization HTTP/1.1\r\nHost: " + s.host + "\r\nX-API-Key: " + s.key + "\r\nContent-Type: application/json\r\nContent-Length: "
+	head := "PATCH /v1/organization HTTP/1.1\r\nHost: " + s.host + "\r\nX-API-Key: " + s.key +
+		"\r\nContent-Type: application/json\r\nContent-Length: "
 	return func(b []byte) []byte {
 		body := fmt.Sprintf(`{"name":"Name %d"}`, renames.Add(1))
 		return append(append(append(b, head...), strconv.Itoa(len(body))+"\r\n\r\n"...), body...)

@@ -115,7 +115,8 @@ func (h *holder) reports() (out []lotReport) {
 	for _, month := range []struct{ name, key, day string }{{"middle", "2020-12", "2020-12-31"}, {"end", "2025-12", "2025-12-31"}} {
 		period := "accounting_period_id=" + h.periods[month.key]
 		for _, r := range [][2]string{
-			{"closing-positions", period}, {"treasury-balances", "as_of=" + month.day}, {"realized-gains-losses", period}, {"asset-tax-lots", "as_of=" + month.day},
+			{"closing-positions", period}, {"treasury-balances", "as_of=" + month.day}, {"realized-gains-losses", period}, {"asset-tax-lots",
+				"as_of=" + month.day},
 			{"schedule-of-dispositions", period}, {"roll-forward", period},
 		} {
 			out = append(out, lotReport{r[0] + " " + month.name, "/v1/reports/" + r[0] + "?limit=50&" + r[1]})
@@ -158,15 +159,18 @@ func (h *holder) prepare(ctx context.Context) error {
 		h.entity = e.ID
 	}
 	for i := range lotsSources {
-		s, err := c.CreateSource(ctx, client.CreateSource{SourceType: "wallet", Name: fmt.Sprint("Wallet ", i), LegalEntityID: h.entity, Chain: "ethereum", Address: fmt.Sprint("0x", i)})
+		s, err := c.CreateSource(ctx, client.CreateSource{SourceType: "wallet", Name: fmt.Sprint("Wallet ", i), LegalEntityID: h.entity,
+			Chain: "ethereum", Address: fmt.Sprint("0x", i)})
 		if err != nil {
 			return err
 		}
 		h.sources, h.account = append(h.sources, s.ID), s.LedgerAccountID
 	}
 	// An entry of the first month brings all months there are.
-	lines := []client.CreateJournalLine{{LedgerAccountID: h.account, CreditOrDebit: "DEBIT", Amount: "1"}, {LedgerAccountID: h.account, CreditOrDebit: "CREDIT", Amount: "1"}}
-	if _, err := c.CreateJournalEntries(ctx, []client.CreateJournalEntry{{AccountingDate: "2016-01-01", Status: "posted", Lines: lines}}); err != nil {
+	lines := []client.CreateJournalLine{{LedgerAccountID: h.account, CreditOrDebit: "DEBIT", Amount: "1"}, {LedgerAccountID: h.account,
+		CreditOrDebit: "CREDIT", Amount: "1"}}
+	if _, err := c.CreateJournalEntries(ctx, []client.CreateJournalEntry{{AccountingDate: "2016-01-01", Status: "posted",
+		Lines: lines}}); err != nil {
 		return err
 	}
 	for p, err := range c.AccountingPeriods(ctx, url.Values{}) {
@@ -185,57 +189,70 @@ func (h *holder) prepare(ctx context.Context) error {
 	return err
 }
 
-// fill writes lots, what was taken from them and what restates both past the service, which would take longer than the measurement. Each month brings as
-// many lots, of which six in seven are sold some months later.
+// fill writes lots, what was taken from them and what restates both past the service, which would take longer than
+// the measurement. Each month brings as many lots, of which six in seven are sold some months later.
 func (h *holder) fill(ctx context.Context, lots int) error {
-	pool, timestamp, number := (*sql.DB)(nil), "%s", "CAST(%s AS TEXT)"
+	timestamp, number := "%s", "CAST(%s AS TEXT)"
 	if h.url != "" {
-		opened, err := sql.Open("pgx", h.url)
-		if err != nil {
-			return err
-		}
-		defer opened.Close()
-		pool, timestamp, number = opened, "CAST(%s AS timestamptz)", "CAST(%s AS numeric)"
-	} else {
-		handle, err := db.Open(db.Config{Dir: h.dir})
-		if err != nil {
-			return err
-		}
-		defer handle.Close()
-		pool = handle.Jobs()
+		timestamp, number = "CAST(%s AS timestamptz)", "CAST(%s AS numeric)"
 	}
+	pool, closePool, err := h.pool()
+	if err != nil {
+		return err
+	}
+	defer closePool()
 	at := func(key string) string { return fmt.Sprintf(timestamp, key+" || '-15T00:00:00.000Z'") }
 	n := func(expression string) string { return fmt.Sprintf(number, expression) }
 	months := h.months()
 	few := lots / lotsMonths
-	of := fmt.Sprintf("(SELECT i, i / %d AS m, substr(CAST(100000000 + i AS TEXT), 2) AS id, CAST(i %% %d AS TEXT) AS asset, i %% 7 = 0 OR i / %d + %d >= %d AS held FROM bench_numbers) AS x", few, lotsAssets, few, lotsHeld, lotsMonths)
+	of := fmt.Sprintf("(SELECT i, i / %d AS m, substr(CAST(100000000 + i AS TEXT), 2) AS id, CAST(i %% %d AS TEXT) AS asset, i %% 7 "+
+		"= 0 OR i / %d + %d >= %d AS held FROM bench_numbers) AS x", few, lotsAssets, few, lotsHeld, lotsMonths)
 	org := "(SELECT organization_id FROM organizations)"
 	entry := func(prefix, month string) string {
-		return "INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id, legal_entity_auto_assigned, accounting_date, period_auto_reassigned, accounting_period_id, " +
-			"classification, tag_ids, search, created_at, updated_at) SELECT " + org + ", '" + prefix + "' || x.id, x.i * 2 + " + map[string]string{"je_a": "10", "je_b": "11"}[prefix] + ", 'posted', 'user', '" + h.entity + "', FALSE, " +
-			at(month+".key") + ", FALSE, " + month + ".period, 'x', '[]', '', " + at(month+".key") + ", " + at(month+".key") + " FROM " + of + " JOIN bench_months AS a ON a.m = x.m LEFT JOIN bench_months AS z ON z.m = x.m + " + fmt.Sprint(lotsHeld)
+		return "INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id, " +
+			"legal_entity_auto_assigned, accounting_date, period_auto_reassigned, accounting_period_id, " +
+			"classification, tag_ids, search, created_at, updated_at) SELECT " + org + ", '" + prefix + "' || x.id, x.i * 2 + " +
+			map[string]string{"je_a": "10", "je_b": "11"}[prefix] + ", 'posted', 'user', '" + h.entity + "', FALSE, " +
+			at(month+".key") + ", FALSE, " + month + ".period, 'x', '[]', '', " + at(month+".key") + ", " + at(month+".key") + " FROM " +
+			of + " JOIN bench_months AS a ON a.m = x.m LEFT JOIN bench_months AS z ON z.m = x.m + " + fmt.Sprint(lotsHeld)
 	}
-	from := " FROM " + of + " JOIN bench_months AS a ON a.m = x.m LEFT JOIN bench_months AS z ON z.m = x.m + " + fmt.Sprint(lotsHeld) + fmt.Sprintf(" JOIN bench_sources AS s ON s.s = (x.i / %d) %% %d", lotsAssets, lotsSources)
+	from := " FROM " + of + " JOIN bench_months AS a ON a.m = x.m LEFT JOIN bench_months AS z ON z.m = x.m + " + fmt.Sprint(lotsHeld) +
+		fmt.Sprintf(" JOIN bench_sources AS s ON s.s = (x.i / %d) %% %d", lotsAssets, lotsSources)
 	whole := func(sum string) string { return n("sum(" + sum + ")") }
 	statements := []string{
-		"CREATE TABLE bench_numbers (i INTEGER)", fmt.Sprintf("INSERT INTO bench_numbers WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i FROM c", few*lotsMonths-1),
+		"CREATE TABLE bench_numbers (i INTEGER)", fmt.Sprintf(
+			"INSERT INTO bench_numbers WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i FROM c",
+			few*lotsMonths-1),
 		"CREATE TABLE bench_months (m INTEGER PRIMARY KEY, key TEXT, period TEXT, life INTEGER)", "INSERT INTO bench_months VALUES " + months,
 		"CREATE TABLE bench_sources (s INTEGER PRIMARY KEY, id TEXT)", "INSERT INTO bench_sources VALUES " + h.numbered(),
 		entry("je_a", "a"), entry("je_b", "z") + " WHERE NOT x.held",
-		"INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, acquired_at, quantity, remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, " +
-			"origin, journal_entry_id, basis_pending, provisional, created_at, emptied_at, life) SELECT " + org + ", 'ast_' || x.id, s.id || ' C' || x.asset, x.id, x.i, '" + h.entity + "', s.id, '" + h.account + "', 'C' || x.asset, " + at("a.key") + ", " +
-			n("10") + ", " + n("CASE WHEN x.held THEN 10 ELSE 0 END") + ", " + n("100 + x.i % 50") + ", " + n("CASE WHEN x.held THEN 100 + x.i % 50 ELSE 0 END") + ", 'USD', x.id, x.held, 'transaction', 'je_a' || x.id, FALSE, FALSE, " +
+		"INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, " +
+			"acquired_at, quantity, remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, " +
+			"origin, journal_entry_id, basis_pending, provisional, created_at, emptied_at, life) SELECT " + org +
+			", 'ast_' || x.id, s.id || ' C' || x.asset, x.id, x.i, '" + h.entity + "', s.id, '" + h.account + "', 'C' || x.asset, " +
+			at("a.key") + ", " +
+			n("10") + ", " + n("CASE WHEN x.held THEN 10 ELSE 0 END") + ", " + n("100 + x.i % 50") + ", " +
+			n("CASE WHEN x.held THEN 100 + x.i % 50 ELSE 0 END") + ", 'USD', x.id, x.held, 'transaction', 'je_a' || x.id, FALSE, FALSE, " +
 			at("a.key") + ", CASE WHEN x.held THEN NULL ELSE " + at("z.key") + " END, CASE WHEN x.held THEN 0 ELSE a.life END" + from,
-		"INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id, ledger_account_id, asset_type, accounting_date, " +
-			"accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, lot_count) SELECT " + org + ", 'use_' || x.id, s.id || ' C' || x.asset, x.id, 0, 'ast_' || x.id, 'dispose', " +
-			"FALSE, 'je_b' || x.id, 'SALE', '" + h.entity + "', s.id, '" + h.account + "', 'C' || x.asset, " + at("z.key") + ", z.period, " + n("10") + ", " + n("100 + x.i % 50") + ", " + n("120") + ", " + n("0") + ", " +
+		"INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, " +
+			"transaction_type, legal_entity_id, source_id, ledger_account_id, asset_type, accounting_date, " +
+			"accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, " +
+			"lot_count) SELECT " + org + ", 'use_' || x.id, s.id || ' C' || x.asset, x.id, 0, 'ast_' || x.id, 'dispose', " +
+			"FALSE, 'je_b' || x.id, 'SALE', '" + h.entity + "', s.id, '" + h.account + "', 'C' || x.asset, " + at("z.key") + ", z.period, " +
+			n("10") + ", " + n("100 + x.i % 50") + ", " + n("120") + ", " + n("0") + ", " +
 			n("20 - x.i % 50") + ", 'USD', " + at("a.key") + ", " + at("z.key") + ", 91, 'short', 'fifo', -1" + from + " WHERE NOT x.held",
-		"INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id, quantity, basis, added_quantity, added_basis, lot_count) SELECT " + org + ", '" + h.entity +
-			"', id, '" + h.account + "', 'C' || asset, '', '', period, " + whole("q") + ", " + whole("b") + ", " + whole("aq") + ", " + whole("ab") + ", sum(l) FROM (SELECT s.id, x.asset, a.period, 10 AS q, 100 + x.i % 50 AS b, 10 AS aq, " +
-			"100 + x.i % 50 AS ab, 1 AS l" + from + " UNION ALL SELECT s.id, x.asset, z.period, -10, -100 - x.i % 50, 0, 0, -1" + from + " WHERE NOT x.held) AS p GROUP BY id, asset, period",
-		"INSERT INTO lot_gains (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id, quantity, proceeds, fee, basis, gain, loss, short_term, long_term) SELECT " + org + ", '" + h.entity + "', 'C' || x.asset, s.id, " +
-			"z.period, " + whole("10") + ", " + whole("120") + ", " + whole("0") + ", " + whole("100 + x.i % 50") + ", " + whole("CASE WHEN x.i % 50 < 20 THEN 20 - x.i % 50 ELSE 0 END") + ", " +
-			whole("CASE WHEN x.i % 50 < 20 THEN 0 ELSE x.i % 50 - 20 END") + ", " + whole("20 - x.i % 50") + ", " + whole("0") + from + " WHERE NOT x.held GROUP BY x.asset, s.id, z.period",
+		"INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, " +
+			"accounting_period_id, quantity, basis, added_quantity, added_basis, lot_count) SELECT " + org + ", '" + h.entity +
+			"', id, '" + h.account + "', 'C' || asset, '', '', period, " + whole("q") + ", " + whole("b") + ", " + whole("aq") + ", " +
+			whole("ab") + ", sum(l) FROM (SELECT s.id, x.asset, a.period, 10 AS q, 100 + x.i % 50 AS b, 10 AS aq, " +
+			"100 + x.i % 50 AS ab, 1 AS l" + from + " UNION ALL SELECT s.id, x.asset, z.period, -10, -100 - x.i % 50, 0, 0, -1" + from +
+			" WHERE NOT x.held) AS p GROUP BY id, asset, period",
+		"INSERT INTO lot_gains (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id, quantity, proceeds, " +
+			"fee, basis, gain, loss, short_term, long_term) SELECT " + org + ", '" + h.entity + "', 'C' || x.asset, s.id, " +
+			"z.period, " + whole("10") + ", " + whole("120") + ", " + whole("0") + ", " + whole("100 + x.i % 50") + ", " +
+			whole("CASE WHEN x.i % 50 < 20 THEN 20 - x.i % 50 ELSE 0 END") + ", " +
+			whole("CASE WHEN x.i % 50 < 20 THEN 0 ELSE x.i % 50 - 20 END") + ", " + whole("20 - x.i % 50") + ", " + whole("0") + from +
+			" WHERE NOT x.held GROUP BY x.asset, s.id, z.period",
 		"DROP TABLE bench_numbers", "DROP TABLE bench_months", "DROP TABLE bench_sources", "ANALYZE",
 	}
 	for _, statement := range statements {
@@ -244,6 +261,22 @@ func (h *holder) fill(ctx context.Context, lots int) error {
 		}
 	}
 	return nil
+}
+
+// pool opens the database past the service.
+func (h *holder) pool() (pool *sql.DB, closePool func() error, err error) {
+	if h.url != "" {
+		pool, err = sql.Open("pgx", h.url)
+		if err != nil {
+			return nil, nil, err
+		}
+		return pool, pool.Close, nil
+	}
+	handle, err := db.Open(db.Config{Dir: h.dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	return handle.Jobs(), handle.Close, nil
 }
 
 // months are rows with the number of a month, its key, its period, and the life of a lot that came in it and was sold.

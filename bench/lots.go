@@ -51,9 +51,11 @@ func (b *bench) lots(engine string, k books) (figures []figure, err error) {
 		return nil, err
 	}
 	figures = []figure{
-		{name: "lots on " + engine + ", a disposal to an entry of money", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.0f", lotDisposalMax), verdict: judge(ratio <= lotDisposalMax),
+		{name: "lots on " + engine + ", a disposal to an entry of money", value: fmt.Sprintf("%.2f", ratio),
+			target: fmt.Sprintf("<= %.0f", lotDisposalMax), verdict: judge(ratio <= lotDisposalMax),
 			note: fmt.Sprintf("p50 %s to %s over HTTP, one after the other, in a pool of %d open lots", brief(disposal), brief(money), count)},
-		{name: "lots on " + engine + ", acquisitions booked in batches", value: fmt.Sprintf("%.0f/s", rate), target: "", verdict: informs, note: fmt.Sprintf("%d transactions brought in and booked, %d a request", count, lotBatch)},
+		{name: "lots on " + engine + ", acquisitions booked in batches", value: fmt.Sprintf("%.0f/s", rate), target: "", verdict: informs,
+			note: fmt.Sprintf("%d transactions brought in and booked, %d a request", count, lotBatch)},
 	}
 	if err := t.fill(b.ctx, t.traded, count, func(i int) string { return []string{"credit", "debit"}[i%2] }); err != nil {
 		return nil, err
@@ -63,9 +65,11 @@ func (b *bench) lots(engine string, k books) (figures []figure, err error) {
 		return nil, err
 	}
 	share := near.Seconds() / far.Seconds()
-	return append(figures, figure{name: "lots on " + engine + ", late near the end to late at the beginning", value: fmt.Sprintf("%.3f", share), target: fmt.Sprintf("<= %.2f", lotLateMax),
+	return append(figures, figure{name: "lots on " + engine + ", late near the end to late at the beginning",
+		value: fmt.Sprintf("%.3f", share), target: fmt.Sprintf("<= %.2f", lotLateMax),
 		verdict: judge(share <= lotLateMax || b.quick),
-		note:    fmt.Sprintf("dry runs of a late purchase: %s when %d events come after it, %s when %d do", brief(near), min(lotLateFromEnd, count/2), brief(far), count)}), nil
+		note: fmt.Sprintf("dry runs of a late purchase: %s when %d events come after it, %s when %d do", brief(near),
+			min(lotLateFromEnd, count/2), brief(far), count)}), nil
 }
 
 func (t *treasury) open(ctx context.Context) error {
@@ -73,7 +77,8 @@ func (t *treasury) open(ctx context.Context) error {
 		to   *string
 		body client.CreateSource
 	}{
-		{&t.full, client.CreateSource{SourceType: "exchange", Name: "Full"}}, {&t.traded, client.CreateSource{SourceType: "exchange", Name: "Traded"}},
+		{&t.full, client.CreateSource{SourceType: "exchange", Name: "Full"}}, {&t.traded, client.CreateSource{SourceType: "exchange",
+			Name: "Traded"}},
 		{&t.bank, client.CreateSource{SourceType: "bank", Name: "Bank"}},
 	} {
 		for e, err := range t.api.LegalEntities(ctx) {
@@ -141,7 +146,8 @@ func (t *treasury) fill(ctx context.Context, source string, count int, direction
 		for _, m := range made.Data {
 			entries = append(entries, t.entry(m.ID, m.External.Direction))
 		}
-		call := client.Call{Method: http.MethodPost, Path: "/v1/journal-entries/batch", Body: map[string]any{"journal_entries": entries}, IdempotencyKey: client.NewIdempotencyKey()}
+		call := client.Call{Method: http.MethodPost, Path: "/v1/journal-entries/batch", Body: map[string]any{"journal_entries": entries},
+			IdempotencyKey: client.NewIdempotencyKey()}
 		if err := t.api.Do(ctx, call, nil); err != nil {
 			return err
 		}
@@ -151,7 +157,8 @@ func (t *treasury) fill(ctx context.Context, source string, count int, direction
 
 func (t *treasury) post(ctx context.Context, body map[string]any) (time.Duration, error) {
 	began := time.Now()
-	err := t.api.Do(ctx, client.Call{Method: http.MethodPost, Path: "/v1/journal-entries", Body: body, IdempotencyKey: client.NewIdempotencyKey()}, nil)
+	err := t.api.Do(ctx, client.Call{Method: http.MethodPost, Path: "/v1/journal-entries", Body: body,
+		IdempotencyKey: client.NewIdempotencyKey()}, nil)
 	return time.Since(began), err
 }
 
@@ -160,7 +167,8 @@ func (t *treasury) dispose(ctx context.Context, after, rounds int) (ratio float6
 	var all []client.CreateTransaction
 	for i := range rounds {
 		at := history.Add(time.Duration(after+i) * apart)
-		all = append(all, t.transaction(t.full, "debit", "ETH", "1.5", "4000.00", at), t.transaction(t.bank, "debit", "USD", "4000.00", "4000.00", at))
+		all = append(all, t.transaction(t.full, "debit", "ETH", "1.5", "4000.00", at), t.transaction(t.bank, "debit", "USD", "4000.00",
+			"4000.00", at))
 	}
 	made, err := t.api.CreateTransactions(ctx, all...)
 	if err != nil {
@@ -187,7 +195,8 @@ func (t *treasury) dispose(ctx context.Context, after, rounds int) (ratio float6
 // late looks at what a late purchase would change, near the end and at the beginning.
 func (t *treasury) late(ctx context.Context, count, rounds int) (near, far time.Duration, err error) {
 	place := func(i int) time.Time { return history.Add(time.Duration(i)*apart - apart/2) }
-	made, err := t.api.CreateTransactions(ctx, t.transaction(t.traded, "credit", "ETH", "1", "1999.00", place(count-min(lotLateFromEnd, count/2))),
+	made, err := t.api.CreateTransactions(ctx, t.transaction(t.traded, "credit", "ETH", "1", "1999.00",
+		place(count-min(lotLateFromEnd, count/2))),
 		t.transaction(t.traded, "credit", "ETH", "1", "1999.00", place(0)))
 	if err != nil {
 		return 0, 0, err

@@ -120,7 +120,8 @@ func known(name string) bool {
 
 // wanted tells whether a measurement is among those asked for: lots are lots-sqlite and lots-postgres.
 func wanted(name, only string) bool {
-	return only == "" || name == only || strings.HasPrefix(name, only+"-") && (strings.HasSuffix(name, "-sqlite") || strings.HasSuffix(name, "-postgres"))
+	return only == "" || name == only || strings.HasPrefix(name, only+"-") && (strings.HasSuffix(name, "-sqlite") ||
+		strings.HasSuffix(name, "-postgres"))
 }
 
 // measure runs the suite, prints the table and tells how many figures missed their target.

@@ -28,9 +28,11 @@ func measureMatcher(b *bench) ([]figure, error) {
 	}
 	rate, ratio := many.rate(), many.best.Seconds()/few.best.Seconds()
 	return []figure{
-		{name: fmt.Sprintf("matcher, transactions with %d rules", matcherMany), value: fmt.Sprintf("%.0f/s", rate), target: fmt.Sprintf(">= %.0f/s", matcherMin), verdict: judge(rate >= matcherMin),
+		{name: fmt.Sprintf("matcher, transactions with %d rules", matcherMany), value: fmt.Sprintf("%.0f/s", rate),
+			target: fmt.Sprintf(">= %.0f/s", matcherMin), verdict: judge(rate >= matcherMin),
 			note: fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count, brief(many.compiled))},
-		{name: fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.0f", matcherSlowMax), verdict: judge(ratio <= matcherSlowMax),
+		{name: fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), value: fmt.Sprintf("%.2f", ratio),
+			target: fmt.Sprintf("<= %.0f", matcherSlowMax), verdict: judge(ratio <= matcherSlowMax),
 			note: fmt.Sprintf("%.0f/s with few, of which %d%% match", few.rate(), few.matched*100/count)},
 	}, nil
 }

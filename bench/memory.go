@@ -18,8 +18,8 @@ const (
 	memoryPath     = "knowledge/a.md"
 )
 
-// memory compares reading one document among few with reading one that has many versions among many: what a document costs must not grow with what
-// else is remembered.
+// memory compares reading one document among few with reading one that has many versions among many: what a document
+// costs must not grow with what else is remembered.
 func (b *bench) memory(engine string, at books) (figures []figure, err error) {
 	few, err := b.foundIn(at)
 	if err != nil {
@@ -60,8 +60,9 @@ func (b *bench) memory(engine string, at books) (figures []figure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f := figure{name: "memory on " + engine + ", " + m.name, note: fmt.Sprintf("median %s with %d documents, %s with %d and %d versions of it",
-			brief(y.at(0.5)), memoryFew, brief(o.at(0.5)), documents, versions)}
+		f := figure{name: "memory on " + engine + ", " + m.name,
+			note: fmt.Sprintf("median %s with %d documents, %s with %d and %d versions of it",
+				brief(y.at(0.5)), memoryFew, brief(o.at(0.5)), documents, versions)}
 		ratio := o.at(0.5).Seconds() / y.at(0.5).Seconds()
 		if f.value = fmt.Sprintf("%.2f", ratio); m.name != "a page of documents" { // which has more on it
 			f.target, f.verdict = fmt.Sprintf("<= %.1f", memoryRatioMax), judge(ratio <= memoryRatioMax)

@@ -18,16 +18,23 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// The rows are those of the service: its own tables, all columns and indexes. The balances are written in order, as a careful program would.
+// The rows are those of the service: its own tables, all columns and indexes. The balances are written in order, as a
+// careful program would.
 const (
-	plainHeader = `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id, legal_entity_auto_assigned, accounting_date,
+	plainHeader = `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id,
+		legal_entity_auto_assigned, accounting_date,
 		period_auto_reassigned, accounting_period_id, posted_at, memo, classification, tag_ids, search, created_at, updated_at)
-		VALUES ('org_plain', $1, $2, 'posted', 'manual', 'le_plain', $3, $4, $3, 'ap_plain', $4, 'bench entry', 'UNKNOWN', '', 'je bench entry', $4, $4)`
-	plainLines = `INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id, legal_entity_id, credit_or_debit, amount, currency,
+		VALUES ('org_plain', $1, $2, 'posted', 'manual', 'le_plain', $3, $4, $3, 'ap_plain', $4, 'bench entry', 'UNKNOWN', '',
+		'je bench entry', $4, $4)`
+	plainLines = `INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id,
+		legal_entity_id, credit_or_debit, amount, currency,
 		base_amount, tag_ids, accounting_date, number, is_posted)
-		VALUES ('org_plain', $1, 0, $2, $3, 'le_plain', 'DEBIT', $4, 'USD', $4, '', $5, $6, $7), ('org_plain', $1, 1, $8, $9, 'le_plain', 'CREDIT', $4, 'USD', $4, '', $5, $6, $7)`
-	plainBalance = `INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits)
-		VALUES ('org_plain', '', 'le_plain', $1, 'ap_plain', $2, $3) ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
+		VALUES ('org_plain', $1, 0, $2, $3, 'le_plain', 'DEBIT', $4, 'USD', $4, '', $5, $6, $7), ('org_plain', $1, 1, $8, $9, 'le_plain',
+		'CREDIT', $4, 'USD', $4, '', $5, $6, $7)`
+	plainBalance = `INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id,
+		debits, credits)
+		VALUES ('org_plain', '', 'le_plain', $1, 'ap_plain', $2, $3) ON CONFLICT (organization_id, tag_id, legal_entity_id,
+		ledger_account_id, accounting_period_id)
 		DO UPDATE SET debits = ADD(account_balances.debits, excluded.debits), credits = ADD(account_balances.credits, excluded.credits)`
 )
 
@@ -45,7 +52,8 @@ func newPlainEntry(pick func() (debit, credit int)) plainEntry {
 	debit, credit := pick()
 	n := plainEntries.Add(1)
 	// Ids as long and as ordered as the service's.
-	return plainEntry{number: n, id: fmt.Sprintf("%026d", n), debit: fmt.Sprintf("lac_%026d", debit), credit: fmt.Sprintf("lac_%026d", credit), amount: fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
+	return plainEntry{number: n, id: fmt.Sprintf("%026d", n), debit: fmt.Sprintf("lac_%026d", debit), credit: fmt.Sprintf("lac_%026d",
+		credit), amount: fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
 }
 
 // statements are those of one entry, with their arguments.

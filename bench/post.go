@@ -44,7 +44,8 @@ func (b *bench) openLedger(k books) (*ledgerOf, error) {
 	}
 	l := &ledgerOf{server: s}
 	for i := range postAccounts {
-		a, err := s.client().CreateLedgerAccount(b.ctx, client.CreateLedgerAccount{Name: fmt.Sprint("Account ", i), Type: []string{"Asset", "Revenue"}[i%2]})
+		a, err := s.client().CreateLedgerAccount(b.ctx, client.CreateLedgerAccount{Name: fmt.Sprint("Account ", i),
+			Type: []string{"Asset", "Revenue"}[i%2]})
 		if err != nil {
 			return nil, errors.Join(err, s.stop())
 		}
@@ -162,13 +163,17 @@ func (b *bench) contest(l *ledgerOf, p plain, clients, perCommit int) (c contest
 func (c contest) figures(name string, ratioMin float64, what string) []figure {
 	tail := c.spread.at(0.99).Seconds() / c.spread.at(0.5).Seconds()
 	return []figure{
-		{name: name + ", of a plain program", value: fmt.Sprintf("%.2f", median(c.ratios)), target: fmt.Sprintf(">= %.1f", ratioMin), verdict: judge(median(c.ratios) >= ratioMin),
-			note: fmt.Sprintf("%.0f/s of %.0f/s: %s", c.spread.rate(), c.plain.rate(), what)},
-		{name: name + ", two hot accounts", value: fmt.Sprintf("%.2f", median(c.hotRatios)), target: fmt.Sprintf(">= %.1f", ratioMin), verdict: judge(median(c.hotRatios) >= ratioMin),
-			note: fmt.Sprintf("%.0f/s, of the plain program's rate on spread accounts", c.hot.rate())},
-		{name: name + ", p99 to p50", value: fmt.Sprintf("%.1f", tail), target: fmt.Sprintf("<= %.0f", postTailMax), verdict: judge(tail <= postTailMax),
-			note: fmt.Sprintf("p50 %s, p99 %s, slowest %s", brief(c.spread.at(0.5)), brief(c.spread.at(0.99)), brief(c.spread.at(1)))},
-		{name: name + ", batch of 1,000", value: fmt.Sprintf("%.2f", median(c.batchRatios)), target: fmt.Sprintf(">= %.1f", postBatchRatioMin), verdict: judge(median(c.batchRatios) >= postBatchRatioMin),
+		{name: name + ", of a plain program", value: fmt.Sprintf("%.2f", median(c.ratios)), target: fmt.Sprintf(">= %.1f", ratioMin),
+			verdict: judge(median(c.ratios) >= ratioMin),
+			note:    fmt.Sprintf("%.0f/s of %.0f/s: %s", c.spread.rate(), c.plain.rate(), what)},
+		{name: name + ", two hot accounts", value: fmt.Sprintf("%.2f", median(c.hotRatios)), target: fmt.Sprintf(">= %.1f", ratioMin),
+			verdict: judge(median(c.hotRatios) >= ratioMin),
+			note:    fmt.Sprintf("%.0f/s, of the plain program's rate on spread accounts", c.hot.rate())},
+		{name: name + ", p99 to p50", value: fmt.Sprintf("%.1f", tail), target: fmt.Sprintf("<= %.0f", postTailMax),
+			verdict: judge(tail <= postTailMax),
+			note:    fmt.Sprintf("p50 %s, p99 %s, slowest %s", brief(c.spread.at(0.5)), brief(c.spread.at(0.99)), brief(c.spread.at(1)))},
+		{name: name + ", batch of 1,000", value: fmt.Sprintf("%.2f", median(c.batchRatios)), target: fmt.Sprintf(">= %.1f",
+			postBatchRatioMin), verdict: judge(median(c.batchRatios) >= postBatchRatioMin),
 			note: fmt.Sprintf("%.0f/s of %.0f/s by a plain program that writes 1,000 a transaction", postBatch*c.batch.rate(), c.plainBatch.rate())},
 	}
 }
@@ -221,7 +226,8 @@ func measurePostPostgres(b *bench) (figures []figure, err error) {
 	}
 	figures = c.figures("post on PostgreSQL", postRatioMin, "one entry a transaction over as many connections as clients")
 	hotPlain, err := p.run(pick(b, 3*time.Second, time.Second), postClients, 1, hot)
-	return append(figures, figure{name: "post on PostgreSQL, the plain program on two hot accounts", value: fmt.Sprintf("%.2f", hotPlain.rate()/c.plain.rate()), target: "", verdict: informs,
+	return append(figures, figure{name: "post on PostgreSQL, the plain program on two hot accounts",
+		value: fmt.Sprintf("%.2f", hotPlain.rate()/c.plain.rate()), target: "", verdict: informs,
 		note: fmt.Sprintf("%.0f/s", hotPlain.rate())}), err
 }
 

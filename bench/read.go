@@ -88,10 +88,15 @@ func measureRead(b *bench) (figures []figure, err error) {
 	}
 	ratio, read, constant := median(ofConstant), all[0], all[1]
 	return []figure{
-		{name: "read, of a constant", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.2f", readRatioMin), verdict: judge(ratio >= readRatioMin),
-			note: fmt.Sprintf("GET %s %.0f/s, GET %s %.0f/s, %d clients", readPath, read.total.rate(), constantPath, constant.total.rate(), readClients)},
-		{name: "read, of bare net/http", value: fmt.Sprintf("%.2f", median(ofBare)), target: "", verdict: informs, note: fmt.Sprintf("a constant from net/http alone %.0f/s", all[2].total.rate())},
-		{name: "read, server CPU", value: fmt.Sprintf("%.2f", constant.cpuEach().Seconds()/read.cpuEach().Seconds()), target: "", verdict: informs,
-			note: fmt.Sprintf("a read takes %s of the server's CPU, the constant %s, bare net/http %s", read.cpuEach(), constant.cpuEach(), all[2].cpuEach())},
+		{name: "read, of a constant", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.2f", readRatioMin),
+			verdict: judge(ratio >= readRatioMin),
+			note: fmt.Sprintf("GET %s %.0f/s, GET %s %.0f/s, %d clients", readPath, read.total.rate(), constantPath,
+				constant.total.rate(), readClients)},
+		{name: "read, of bare net/http", value: fmt.Sprintf("%.2f", median(ofBare)), target: "", verdict: informs,
+			note: fmt.Sprintf("a constant from net/http alone %.0f/s", all[2].total.rate())},
+		{name: "read, server CPU", value: fmt.Sprintf("%.2f", constant.cpuEach().Seconds()/read.cpuEach().Seconds()), target: "",
+			verdict: informs,
+			note: fmt.Sprintf("a read takes %s of the server's CPU, the constant %s, bare net/http %s", read.cpuEach(),
+				constant.cpuEach(), all[2].cpuEach())},
 	}, nil
 }

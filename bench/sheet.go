@@ -43,8 +43,10 @@ func measureSheet(b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	growth := many.at(0.5).Seconds() / few.at(0.5).Seconds()
-	figures = append(figures, figure{name: "balance sheet, much booked to little", value: fmt.Sprintf("%.2f", growth), target: fmt.Sprintf("<= %.0f", sheetGrowthMax), verdict: judge(growth <= sheetGrowthMax),
-		note: fmt.Sprintf("%d months by %d accounts: median %s with %d entries, %s with %d", sheetMonths, sheetAccounts, brief(few.at(0.5)), sheetEntries, brief(many.at(0.5)), sheetEntries*pick(b, 100, 10))})
+	figures = append(figures, figure{name: "balance sheet, much booked to little", value: fmt.Sprintf("%.2f", growth),
+		target: fmt.Sprintf("<= %.0f", sheetGrowthMax), verdict: judge(growth <= sheetGrowthMax),
+		note: fmt.Sprintf("%d months by %d accounts: median %s with %d entries, %s with %d", sheetMonths, sheetAccounts,
+			brief(few.at(0.5)), sheetEntries, brief(many.at(0.5)), sheetEntries*pick(b, 100, 10))})
 	ours, _, err := b.race(middle, small)
 	if err != nil {
 		return nil, err
@@ -54,8 +56,10 @@ func measureSheet(b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	times := theirs.Seconds() / ours.at(0.5).Seconds()
-	return append(figures, figure{name: "balance sheet, of hledger", value: fmt.Sprintf("%.0f", times), target: fmt.Sprintf(">= %.0f", sheetHledgerMin), verdict: judge(times >= sheetHledgerMin || b.quick),
-		note: fmt.Sprintf("`hledger bs -M` on the exported journal of %d entries %s, ours %s", sheetEntries*pick(b, 10, 2), theirs.Round(time.Millisecond), brief(ours.at(0.5)))}), nil
+	return append(figures, figure{name: "balance sheet, of hledger", value: fmt.Sprintf("%.0f", times), target: fmt.Sprintf(">= %.0f",
+		sheetHledgerMin), verdict: judge(times >= sheetHledgerMin || b.quick),
+		note: fmt.Sprintf("`hledger bs -M` on the exported journal of %d entries %s, ours %s", sheetEntries*pick(b, 10, 2),
+			theirs.Round(time.Millisecond), brief(ours.at(0.5)))}), nil
 }
 
 // fillSheet books entries over all accounts and months.
@@ -68,7 +72,8 @@ func (b *bench) fillSheet(k books) (err error) {
 	c := s.client()
 	var accounts []string
 	for i := range sheetAccounts {
-		a, err := c.CreateLedgerAccount(b.ctx, client.CreateLedgerAccount{Name: fmt.Sprint("Account ", i), Type: []string{"Asset", "Liability", "Equity"}[i%3]})
+		a, err := c.CreateLedgerAccount(b.ctx, client.CreateLedgerAccount{Name: fmt.Sprint("Account ", i),
+			Type: []string{"Asset", "Liability", "Equity"}[i%3]})
 		if err != nil {
 			return err
 		}
@@ -95,7 +100,8 @@ func (b *bench) fillSheet(k books) (err error) {
 	return nil
 }
 
-// multiplied copies books and books everything in them so many times over. It goes past the service, which would take longer than the measurement.
+// multiplied copies books and books everything in them so many times over. It goes past the service, which would take
+// longer than the measurement.
 func (b *bench) multiplied(k books, name string, times int) (books, error) {
 	m := books{dir: filepath.Join(b.dir, name), key: k.key}
 	if err := os.MkdirAll(m.dir, 0o750); err != nil {
@@ -113,10 +119,13 @@ func (b *bench) multiplied(k books, name string, times int) (books, error) {
 	for _, statement := range []string{
 		"CREATE TEMP TABLE first_entries AS SELECT * FROM journal_entries",
 		"CREATE TEMP TABLE first_lines AS SELECT * FROM journal_lines",
-		fmt.Sprintf(`INSERT INTO journal_entries SELECT organization_id, journal_entry_id || c.n, number + c.n * %d, status, originated_by, legal_entity_id, legal_entity_auto_assigned, accounting_date,
-			intended_accounting_date, period_auto_reassigned, accounting_period_id, posted_at, memo, classification, transaction_id, tag_ids, previous_entry_id, next_entry_id, search, created_at, updated_at
+		fmt.Sprintf(`INSERT INTO journal_entries SELECT organization_id, journal_entry_id || c.n, number + c.n * %d, status,
+			originated_by, legal_entity_id, legal_entity_auto_assigned, accounting_date,
+			intended_accounting_date, period_auto_reassigned, accounting_period_id, posted_at, memo, classification, transaction_id,
+			tag_ids, previous_entry_id, next_entry_id, search, created_at, updated_at
 			FROM first_entries, %s`, sheetEntries, copies),
-		fmt.Sprintf(`INSERT INTO journal_lines SELECT organization_id, journal_entry_id || c.n, position, journal_line_id || c.n, ledger_account_id, legal_entity_id, credit_or_debit, amount, currency, base_amount,
+		fmt.Sprintf(`INSERT INTO journal_lines SELECT organization_id, journal_entry_id || c.n, position, journal_line_id || c.n,
+			ledger_account_id, legal_entity_id, credit_or_debit, amount, currency, base_amount,
 			memo, tag_ids, accounting_date, number + c.n * %d, is_posted FROM first_lines, %s`, sheetEntries, copies),
 		fmt.Sprintf("UPDATE heads SET entry_number = entry_number * %d", times),
 	} {
@@ -126,9 +135,12 @@ func (b *bench) multiplied(k books, name string, times int) (books, error) {
 	}
 	// The totals are exact: they are added up as often as the entries were.
 	for range times - 1 {
-		const again = `UPDATE account_balances SET debits = dec_add(debits, (SELECT f.debits FROM first_balances f WHERE f.k = legal_entity_id || ledger_account_id || accounting_period_id)),
-			credits = dec_add(credits, (SELECT f.credits FROM first_balances f WHERE f.k = legal_entity_id || ledger_account_id || accounting_period_id))`
-		for _, statement := range []string{"CREATE TEMP TABLE IF NOT EXISTS first_balances AS SELECT legal_entity_id || ledger_account_id || accounting_period_id AS k, debits, credits FROM account_balances",
+		const again = `UPDATE account_balances SET debits = dec_add(debits, (SELECT f.debits FROM first_balances f WHERE f.k =
+			legal_entity_id || ledger_account_id || accounting_period_id)),
+			credits = dec_add(credits, (SELECT f.credits FROM first_balances f WHERE f.k = legal_entity_id || ledger_account_id ||
+			accounting_period_id))`
+		for _, statement := range []string{"CREATE TEMP TABLE IF NOT EXISTS first_balances AS SELECT legal_entity_id || " +
+			"ledger_account_id || accounting_period_id AS k, debits, credits FROM account_balances",
 			"CREATE INDEX IF NOT EXISTS temp.first_balances_by_key ON first_balances (k)", again} {
 			if _, err := handle.Jobs().ExecContext(b.ctx, statement); err != nil {
 				return m, fmt.Errorf("%w in %s", err, statement)

@@ -35,8 +35,10 @@ func measureStart(b *bench) ([]figure, error) {
 	}
 	answer := median(useful)
 	return []figure{
-		{name: "start, to a read", value: brief(answer).String(), target: "< " + startMax.String(), verdict: judge(answer < startMax), note: fmt.Sprintf("median of %d, until an authenticated GET %s answers 200", starts, readPath)},
-		{name: "start, to a sign of life", value: brief(median(alive)).String(), target: "", verdict: informs, note: "until GET " + constantPath + " answers"},
+		{name: "start, to a read", value: brief(answer).String(), target: "< " + startMax.String(), verdict: judge(answer < startMax),
+			note: fmt.Sprintf("median of %d, until an authenticated GET %s answers 200", starts, readPath)},
+		{name: "start, to a sign of life", value: brief(median(alive)).String(), target: "", verdict: informs,
+			note: "until GET " + constantPath + " answers"},
 	}, nil
 }
 
@@ -113,8 +115,9 @@ func measureRSS(b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	peak, err := s.memory("VmHWM")
-	return []figure{{name: "memory, idle", value: fmt.Sprintf("%.0f MB", rss), target: fmt.Sprintf("< %.0f MB", rssMax), verdict: judge(rss < rssMax),
-		note: fmt.Sprintf("resident %s after the start and %d reads; at most %.0f MB so far", rssAfter, rssRequests, peak)}}, err
+	return []figure{{name: "memory, idle", value: fmt.Sprintf("%.0f MB", rss), target: fmt.Sprintf("< %.0f MB", rssMax),
+		verdict: judge(rss < rssMax),
+		note:    fmt.Sprintf("resident %s after the start and %d reads; at most %.0f MB so far", rssAfter, rssRequests, peak)}}, err
 }
 
 // memory reads one of the kernel's counts of the process's memory, in MB.

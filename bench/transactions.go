@@ -124,7 +124,8 @@ func (f *filled) bring(ctx context.Context, file string) error {
 		}
 		entity = e.ID
 	}
-	wallet, err := c.CreateSource(ctx, client.CreateSource{SourceType: "wallet", Name: "Bench", LegalEntityID: entity, Chain: "ethereum", Address: benchWallet})
+	wallet, err := c.CreateSource(ctx, client.CreateSource{SourceType: "wallet", Name: "Bench", LegalEntityID: entity,
+		Chain: "ethereum", Address: benchWallet})
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,8 @@ func (f *filled) bring(ctx context.Context, file string) error {
 		columns[name] = name
 	}
 	began := time.Now()
-	i, err := c.CreateImport(ctx, client.CreateImport{File: opened, FileName: "bench.csv", SourceID: wallet.ID, Mapping: map[string]any{"format": "csv", "columns": columns, "value_currency": "USD"}})
+	i, err := c.CreateImport(ctx, client.CreateImport{File: opened, FileName: "bench.csv", SourceID: wallet.ID,
+		Mapping: map[string]any{"format": "csv", "columns": columns, "value_currency": "USD"}})
 	for err == nil && i.Status != "completed" && i.Status != "failed" {
 		time.Sleep(50 * time.Millisecond)
 		i, err = c.Import(ctx, i.ID)
@@ -159,8 +161,10 @@ func (f *filled) bring(ctx context.Context, file string) error {
 	}
 	beside := make([]client.CreateTransaction, listBeside)
 	for n := range beside {
-		beside[n] = client.CreateTransaction{SourceID: bank.ID, ExternalID: fmt.Sprint("beside-", n), TransactionType: "BILL", ProviderCategory: "Rent", External: client.CreateTransactionExternal{
-			Timestamp: benchStart.Add(time.Duration(n) * time.Hour), Description: fmt.Sprintf("Beside number %04d", n), Direction: "debit", Currency: "CHF"}}
+		beside[n] = client.CreateTransaction{SourceID: bank.ID, ExternalID: fmt.Sprint("beside-", n), TransactionType: "BILL",
+			ProviderCategory: "Rent", External: client.CreateTransactionExternal{
+				Timestamp: benchStart.Add(time.Duration(n) * time.Hour), Description: fmt.Sprintf("Beside number %04d", n), Direction: "debit",
+				Currency: "CHF"}}
 	}
 	_, err = c.CreateTransactions(ctx, beside...)
 	return err
@@ -173,7 +177,8 @@ const (
 
 var (
 	benchStart = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	benchWords = strings.Fields("invoice payment hosting salary refund wire payout coffee flight hotel license consulting deposit transfer reward grant office rent insurance legal audit software storage travel taxi lunch")
+	benchWords = strings.Fields("invoice payment hosting salary refund wire payout coffee flight hotel license consulting deposit " +
+		"transfer reward grant office rent insurance legal audit software storage travel taxi lunch")
 	benchTypes = []string{"DEPOSIT", "WITHDRAWAL", "SWAP", "FEE", "INCOME", "EXPENSE", "INVOICE", "UNKNOWN"}
 )
 
@@ -193,7 +198,8 @@ func writeTransactions(path string, rows int) (err error) {
 		if r.IntN(2) == 0 {
 			sign, from, to = "-", to, from
 		}
-		asset, kind, category := []string{"ETH", "USDC", "WBTC"}[r.IntN(3)], benchTypes[r.IntN(len(benchTypes))], fmt.Sprintf("Category %d;Group %d", r.IntN(60), r.IntN(3))
+		asset, kind, category := []string{"ETH", "USDC",
+			"WBTC"}[r.IntN(3)], benchTypes[r.IntN(len(benchTypes))], fmt.Sprintf("Category %d;Group %d", r.IntN(60), r.IntN(3))
 		if i%100 == 50 {
 			asset, kind, category = "RARE", "NFT", "Collectibles"
 		}
@@ -201,7 +207,8 @@ func writeTransactions(path string, rows int) (err error) {
 		if i%(rows/10) == 7 {
 			value = "987654.32"
 		}
-		fmt.Fprintf(w, "b%08d,%s,%s %s %s no. %07d,%s%d.%06d,%s,%s,%s,%s,ethereum,%s,%s\n", i, benchStart.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), word(), word(), word(), i,
+		fmt.Fprintf(w, "b%08d,%s,%s %s %s no. %07d,%s%d.%06d,%s,%s,%s,%s,ethereum,%s,%s\n", i,
+			benchStart.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), word(), word(), word(), i,
 			sign, 1+r.IntN(1000), r.IntN(1_000_000), asset, value, category, kind, from, to)
 	}
 	return w.Flush()
@@ -226,12 +233,15 @@ func (f *filled) questions() []question {
 		{name: "type", query: "transaction_types=NFT", where: "shelf = 0 AND transaction_type = $2", args: []any{"NFT"}},
 		{name: "asset", query: "asset_types=RARE", where: "shelf = 0 AND asset_type = $2", args: []any{"RARE"}},
 		{name: "chain", query: "chains=ethereum", where: "shelf = 0 AND chain = $2", args: []any{"ethereum"}},
-		{name: "address", query: "addresses=" + strings.ToUpper(address), where: "transaction_id IN (SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND from_key = $2 UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND to_key = $2)", args: []any{address}},
+		{name: "address", query: "addresses=" + strings.ToUpper(address),
+			where: "transaction_id IN (SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND from_key = $2 " +
+				"UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND shelf = 0 AND to_key = $2)", args: []any{address}},
 		{name: "category", query: "provider_category=collect", where: "shelf = 0 AND category_key = $2", args: []any{"collectibles"}},
 		{name: "search for one", query: "search=no.+0004242", where: "shelf = 0", text: "no. 0004242"},
 		{name: "search for many", query: "search=coffee", where: "shelf = 0", text: "coffee"},
 		{name: "value", query: "gross_price_min=900000", where: "shelf = 0 AND gross_price_key >= $2", args: []any{"06900000"}},
-		{name: "dates", query: "start_date=2024-01-02&end_date=2024-01-03", where: "shelf = 0 AND transaction_date BETWEEN $2 AND $3", args: []any{"2024-01-02T00:00:00.000Z", "2024-01-03T23:59:59.999Z"}},
+		{name: "dates", query: "start_date=2024-01-02&end_date=2024-01-03", where: "shelf = 0 AND transaction_date BETWEEN $2 AND $3",
+			args: []any{"2024-01-02T00:00:00.000Z", "2024-01-03T23:59:59.999Z"}},
 		{name: "count", query: "count_only=true"},
 		{name: "count of a type", query: "count_only=true&transaction_types=NFT"},
 		{name: "count of a search", query: "count_only=true&search=no.+0004242"},
@@ -303,7 +313,8 @@ func (b *bench) listFigures(engine string, few, many *filled) ([]figure, error) 
 	return []figure{
 		hand.figure("list on " + engine + ", of the query by hand"),
 		growth.figure(fmt.Sprintf("list on %s, %d transactions to %d", engine, many.rows, few.rows)),
-		{name: "list on " + engine + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness), target: fmt.Sprintf("<= %.1f", listDeepMax), verdict: judge(deepness <= listDeepMax), note: ""},
+		{name: "list on " + engine + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness), target: fmt.Sprintf("<= %.1f",
+			listDeepMax), verdict: judge(deepness <= listDeepMax), note: ""},
 	}, nil
 }
 
@@ -340,7 +351,8 @@ func (w *worst) add(name string, took, of float64) {
 }
 
 func (w *worst) figure(name string) figure {
-	return figure{name: name, value: fmt.Sprintf("%.2f", w.ratio), target: fmt.Sprintf("<= %.1f", w.limit), verdict: judge(w.ratio <= w.limit), note: strings.Join(w.all, ", ")}
+	return figure{name: name, value: fmt.Sprintf("%.2f", w.ratio), target: fmt.Sprintf("<= %.1f", w.limit),
+		verdict: judge(w.ratio <= w.limit), note: strings.Join(w.all, ", ")}
 }
 
 // ask gets a page over HTTP.
@@ -362,7 +374,8 @@ func (f *filled) deep(ctx context.Context) (q question, err error) {
 		last = p.Data[len(p.Data)-1]
 	}
 	number, err := strconv.ParseInt(strings.TrimPrefix(last.SequenceNumber, "OT-"), 10, 64)
-	return question{query: "cursor=" + query.Get("cursor"), where: "shelf = 0 AND (transaction_date, number) < ($2, $3)", args: []any{last.External.Timestamp.UTC().Format("2006-01-02T15:04:05.000Z"), number}}, err
+	return question{query: "cursor=" + query.Get("cursor"), where: "shelf = 0 AND (transaction_date, number) < ($2, $3)",
+		args: []any{last.External.Timestamp.UTC().Format("2006-01-02T15:04:05.000Z"), number}}, err
 }
 
 // hand is a connection past the service.

@@ -125,7 +125,8 @@ func (c *Client) AssetDispositions(ctx context.Context, id string) iter.Seq2[Ass
 
 // LotSelection gives the lots that were chosen for a transaction.
 func (c *Client) LotSelection(ctx context.Context, transactionID string) (LotSelection, error) {
-	return one[LotSelection](ctx, c, Call{Method: http.MethodGet, Path: "/v1/assets/lot-selections", Query: url.Values{"transaction_id": {transactionID}}})
+	return one[LotSelection](ctx, c, Call{Method: http.MethodGet, Path: "/v1/assets/lot-selections",
+		Query: url.Values{"transaction_id": {transactionID}}})
 }
 
 // SelectLots chooses the lots a transaction will take. None takes an earlier choice back.
@@ -137,5 +138,6 @@ func (c *Client) SelectLots(ctx context.Context, transactionID string, picks ...
 		TransactionID string      `json:"transaction_id"`
 		Selections    []LotPicked `json:"selections"`
 	}{transactionID, picks}
-	return one[LotSelection](ctx, c, Call{Method: http.MethodPost, Path: "/v1/assets/lot-selections", Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return one[LotSelection](ctx, c, Call{Method: http.MethodPost, Path: "/v1/assets/lot-selections", Body: body,
+		IdempotencyKey: NewIdempotencyKey()})
 }

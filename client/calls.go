@@ -172,5 +172,6 @@ func (c *Client) AuditLog(ctx context.Context, query url.Values) iter.Seq2[Audit
 
 // VerifyAuditLog recomputes the chain after a sequence number.
 func (c *Client) VerifyAuditLog(ctx context.Context, after int64) (AuditVerification, error) {
-	return one[AuditVerification](ctx, c, Call{Method: http.MethodGet, Path: "/v1/audit-log/verify", Query: url.Values{"after": {strconv.FormatInt(after, 10)}}})
+	return one[AuditVerification](ctx, c, Call{Method: http.MethodGet, Path: "/v1/audit-log/verify",
+		Query: url.Values{"after": {strconv.FormatInt(after, 10)}}})
 }

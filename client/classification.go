@@ -29,8 +29,8 @@ type ClassificationRun struct {
 	FinishedAt *time.Time       `json:"finished_at"`
 }
 
-// CreateClassificationRun says what a run goes through and what it does about it: transactions by their ids, or by a filter whose names are those
-// of GET /v1/transactions.
+// CreateClassificationRun says what a run goes through and what it does about it: transactions by their ids, or by a
+// filter whose names are those of GET /v1/transactions.
 type CreateClassificationRun struct {
 	TransactionIDs []string       `json:"transaction_ids,omitempty"`
 	Filter         map[string]any `json:"filter,omitzero"` // an empty one finds everything
@@ -82,7 +82,8 @@ const classificationRuns = "/v1/classification-runs"
 
 // CreateClassificationRun asks for a run, which is then done in the background.
 func (c *Client) CreateClassificationRun(ctx context.Context, r CreateClassificationRun) (ClassificationRun, error) {
-	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns, Body: r, IdempotencyKey: NewIdempotencyKey()})
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns, Body: r,
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // ClassificationRuns walks the runs, the newest first. The query takes the filters of GET /v1/classification-runs.
@@ -102,12 +103,14 @@ func (c *Client) ClassificationResults(ctx context.Context, id string, query url
 
 // CancelClassificationRun stops a run; what it did stays.
 func (c *Client) CancelClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
-	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) + "/cancel", IdempotencyKey: NewIdempotencyKey()})
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) +
+		"/cancel", IdempotencyKey: NewIdempotencyKey()})
 }
 
 // ResumeClassificationRun lets a run go on that was cancelled or failed.
 func (c *Client) ResumeClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
-	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) + "/resume", IdempotencyKey: NewIdempotencyKey()})
+	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) +
+		"/resume", IdempotencyKey: NewIdempotencyKey()})
 }
 
 // TestMemoryRule says which rule is tried on which days: a saved one, one that is not, or a saved one as it would be.

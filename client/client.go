@@ -23,7 +23,8 @@ import (
 type Client struct {
 	// HTTP sends the requests; its Timeout bounds each of them.
 	HTTP *http.Client
-	// Retries is how often a call is sent again when the service is rate limiting or unavailable. Reads and calls with an idempotency key only: those are safe to repeat.
+	// Retries is how often a call is sent again when the service is rate limiting or unavailable. Reads and calls with
+	// an idempotency key only: those are safe to repeat.
 	Retries int
 
 	base string
@@ -98,7 +99,8 @@ func (c *Client) Do(ctx context.Context, call Call, out any) error {
 	for try := 0; ; try++ {
 		err := c.once(ctx, call, body, out)
 		var e *Error
-		retry := repeatable && try < c.Retries && errors.As(err, &e) && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable)
+		retry := repeatable && try < c.Retries && errors.As(err, &e) && (e.Status == http.StatusTooManyRequests ||
+			e.Status == http.StatusServiceUnavailable)
 		if !retry {
 			return err
 		}

@@ -66,7 +66,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestACallCarriesTheKeyAndItsBody(t *testing.T) {
 	t.Parallel()
-	s := start(t, answer{200, "", `{"data":{"id":"org_1","name":"Acme","timezone":"UTC","created_at":"2026-01-31T10:00:00.123Z","updated_at":null}}`})
+	s := start(t,
+		answer{200, "", `{"data":{"id":"org_1","name":"Acme","timezone":"UTC","created_at":"2026-01-31T10:00:00.123Z","updated_at":null}}`})
 	name := "Acme <Ltd>"
 	org, err := s.client.UpdateOrganization(t.Context(), client.UpdateOrganization{Name: &name})
 	if err != nil {
@@ -76,7 +77,8 @@ func TestACallCarriesTheKeyAndItsBody(t *testing.T) {
 		t.Errorf("%+v", org)
 	}
 	r := s.requests[0]
-	if r.method != http.MethodPatch || r.uri != "/v1/organization" || r.header.Get("X-API-Key") != "bur_key" || r.header.Get("Content-Type") != "application/json" {
+	if r.method != http.MethodPatch || r.uri != "/v1/organization" || r.header.Get("X-API-Key") != "bur_key" ||
+		r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("%+v", r)
 	}
 	var sent map[string]string
@@ -211,7 +213,8 @@ func TestAnErrorSaysAllTheServiceSaid(t *testing.T) {
 	if e.Status != 400 || e.Code != "VALIDATION_ERROR" || e.RequestID != "req_1" || !slices.Equal(e.Fields, fields) {
 		t.Errorf("%+v", e)
 	}
-	for _, text := range []string{"400", "VALIDATION_ERROR", "the request is not valid", "lines[2].amount must be positive", "date is missing", "req_1"} {
+	for _, text := range []string{"400", "VALIDATION_ERROR", "the request is not valid", "lines[2].amount must be positive",
+		"date is missing", "req_1"} {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("%q lacks %q", err, text)
 		}

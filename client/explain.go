@@ -160,7 +160,8 @@ type ExplainedPick struct {
 	Quantity string `json:"quantity"`
 }
 
-// Explain takes a figure of a report apart. The query takes the parameters of GET /v1/reports/explain; that of a part is its Explain, parsed.
+// Explain takes a figure of a report apart. The query takes the parameters of GET /v1/reports/explain; that of a part
+// is its Explain, parsed.
 func (c *Client) Explain(ctx context.Context, query url.Values) (Explanation, error) {
 	return one[Explanation](ctx, c, Call{Method: http.MethodGet, Path: "/v1/reports/explain", Query: query})
 }

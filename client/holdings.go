@@ -136,7 +136,8 @@ type DispositionRow struct {
 	IsCorrection       bool      `json:"is_correction"`
 }
 
-// RollForwardRow is how the fair value of an asset came about: opening, additions, transfers, less dispositions, gains, less losses, is closing.
+// RollForwardRow is how the fair value of an asset came about: opening, additions, transfers, less dispositions,
+// gains, less losses, is closing.
 type RollForwardRow struct {
 	LegalEntityID    string  `json:"legal_entity_id"`
 	AssetType        string  `json:"asset_type"`

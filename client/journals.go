@@ -207,7 +207,8 @@ func (c *Client) TryJournalEntries(ctx context.Context, entries []CreateJournalE
 }
 
 func (c *Client) batch(ctx context.Context, body map[string]any) ([]JournalEntry, error) {
-	return one[[]JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/batch", Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return one[[]JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/batch", Body: body,
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // UpdateJournalEntry edits a draft.
@@ -246,7 +247,8 @@ func (c *Client) CorrectBooking(ctx context.Context, id string, b CorrectBooking
 }
 
 func (c *Client) onEntry(ctx context.Context, id, action string, body any) (JournalEntry, error) {
-	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/" + url.PathEscape(id) + "/" + action, Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries + "/" + url.PathEscape(id) + "/" + action,
+		Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
 
 // LedgerAccountLines walks the posted lines of an account, the latest first.

@@ -75,12 +75,14 @@ func (c *Client) UpdateLedgerAccount(ctx context.Context, id string, changes Upd
 
 // ArchiveLedgerAccount puts an account away.
 func (c *Client) ArchiveLedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
-	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/archive", IdempotencyKey: NewIdempotencyKey()})
+	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/archive",
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // UnarchiveLedgerAccount takes an account up again.
 func (c *Client) UnarchiveLedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
-	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/unarchive", IdempotencyKey: NewIdempotencyKey()})
+	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/unarchive",
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // DeleteLedgerAccount removes an unused account and all below it.

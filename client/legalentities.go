@@ -89,7 +89,8 @@ func (c *Client) LegalEntity(ctx context.Context, id string) (LegalEntity, error
 
 // CreateLegalEntity makes a legal entity.
 func (c *Client) CreateLegalEntity(ctx context.Context, entity CreateLegalEntity) (LegalEntity, error) {
-	return one[LegalEntity](ctx, c, Call{Method: http.MethodPost, Path: "/v1/legal-entities", Body: entity, IdempotencyKey: NewIdempotencyKey()})
+	return one[LegalEntity](ctx, c, Call{Method: http.MethodPost, Path: "/v1/legal-entities", Body: entity,
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // UpdateLegalEntity changes a legal entity.

@@ -119,7 +119,8 @@ func (c *Client) PutMemory(ctx context.Context, path string, file PutMemoryDocum
 
 // DeleteMemory deletes a file that is at a version.
 func (c *Client) DeleteMemory(ctx context.Context, path, expectedVersion string) error {
-	return c.Do(ctx, Call{Method: http.MethodDelete, Path: memoryFile, Query: url.Values{"path": {path}, "expected_version": {expectedVersion}}}, nil)
+	return c.Do(ctx, Call{Method: http.MethodDelete, Path: memoryFile, Query: url.Values{"path": {path},
+		"expected_version": {expectedVersion}}}, nil)
 }
 
 // MemoryHistory walks the versions of a file, the newest first.
@@ -183,7 +184,8 @@ func (c *Client) PutMemoryRule(ctx context.Context, id string, rule PutMemoryRul
 
 // DeleteMemoryRule deletes a rule that is at a version.
 func (c *Client) DeleteMemoryRule(ctx context.Context, id, expectedVersion string) error {
-	return c.Do(ctx, Call{Method: http.MethodDelete, Path: memoryFile, Query: url.Values{"kind": {"rule"}, "rule_id": {id}, "expected_version": {expectedVersion}}}, nil)
+	return c.Do(ctx, Call{Method: http.MethodDelete, Path: memoryFile, Query: url.Values{"kind": {"rule"}, "rule_id": {id},
+		"expected_version": {expectedVersion}}}, nil)
 }
 
 // MemoryRuleHistory walks the versions of a rule, the newest first.

@@ -135,12 +135,14 @@ func (c *Client) closePeriod(ctx context.Context, id, legalEntityID, override st
 		LegalEntityID  string `json:"legal_entity_id,omitempty"`
 		OverrideReason string `json:"override_reason,omitempty"`
 	}{legalEntityID, override}
-	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/close"), Body: body, IdempotencyKey: NewIdempotencyKey()})
+	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/close"), Body: body,
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // ReopenAccountingPeriod opens a closed period again.
 func (c *Client) ReopenAccountingPeriod(ctx context.Context, id string, p ReopenAccountingPeriod) (AccountingPeriod, error) {
-	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/reopen"), Body: p, IdempotencyKey: NewIdempotencyKey()})
+	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/reopen"), Body: p,
+		IdempotencyKey: NewIdempotencyKey()})
 }
 
 // AccountingPeriodClosePackage gives what was frozen, for one legal entity or, if it is empty, for all.

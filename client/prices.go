@@ -87,6 +87,7 @@ func (c *Client) DeletePrice(ctx context.Context, id string) error {
 
 // ImportPrices takes every price of a file, or none.
 func (c *Client) ImportPrices(ctx context.Context, i ImportPrices) (PriceImport, error) {
-	f := &Form{File: i.File, FileName: i.FileName, Fields: url.Values{"dry_run": {strconv.FormatBool(i.DryRun)}, "replace": {strconv.FormatBool(i.Replace)}}}
+	f := &Form{File: i.File, FileName: i.FileName, Fields: url.Values{"dry_run": {strconv.FormatBool(i.DryRun)},
+		"replace": {strconv.FormatBool(i.Replace)}}}
 	return one[PriceImport](ctx, c, Call{Method: http.MethodPost, Path: "/v1/prices/import", Form: f, IdempotencyKey: NewIdempotencyKey()})
 }

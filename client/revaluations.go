@@ -134,5 +134,6 @@ func (c *Client) CreateRevaluation(ctx context.Context, r CreateRevaluation) (Re
 
 // ReverseRevaluation undoes the last revaluation of an open period.
 func (c *Client) ReverseRevaluation(ctx context.Context, id string) (Revaluation, error) {
-	return one[Revaluation](ctx, c, Call{Method: http.MethodPost, Path: "/v1/revaluations/" + url.PathEscape(id) + "/reverse", IdempotencyKey: NewIdempotencyKey()})
+	return one[Revaluation](ctx, c, Call{Method: http.MethodPost, Path: "/v1/revaluations/" + url.PathEscape(id) + "/reverse",
+		IdempotencyKey: NewIdempotencyKey()})
 }

@@ -22,7 +22,8 @@ func (l *life) create(count int, dry bool) {
 	for range count {
 		e := l.someEntry()
 		p := journal.CreateParams{
-			LegalEntityID: l.entities[e.entity], AccountingDate: e.date.Format(time.RFC3339Nano), TagIDs: l.tagIDs(e.tags), Status: journal.Draft, OriginatedBy: journal.ByHand, Lines: l.lineParams(e.lines),
+			LegalEntityID: l.entities[e.entity], AccountingDate: e.date.Format(time.RFC3339Nano), TagIDs: l.tagIDs(
+				e.tags), Status: journal.Draft, OriginatedBy: journal.ByHand, Lines: l.lineParams(e.lines),
 		}
 		v := l.model.compose(e)
 		if rapid.IntRange(0, 2).Draw(l.T, "posted") > 0 {
@@ -59,7 +60,8 @@ func (l *life) foretold(id, deed string, out verdict) {
 		l.Fatal(err)
 	}
 	if allowed := slices.Contains(g.Guidance.Allowed, deed); allowed != (out.kind == fine || out.wanting) {
-		l.Fatalf("guidance of %s allows %v and warns of %v, but to %s comes to %v", g.SequenceNumber(), g.Guidance.Allowed, g.Guidance.Warnings, deed, out.kind)
+		l.Fatalf("guidance of %s allows %v and warns of %v, but to %s comes to %v", g.SequenceNumber(), g.Guidance.Allowed,
+			g.Guidance.Warnings, deed, out.kind)
 	}
 }
 
@@ -224,7 +226,9 @@ func (l *life) close() {
 	ids, keys := l.months()
 	entity, which := l.someEntities()
 	month := rapid.SampledFrom(keys).Draw(l.T, "month")
-	if i := slices.IndexFunc(keys, func(k string) bool { return k > l.model.through(which[0]) }); i >= 0 && rapid.IntRange(0, 4).Draw(l.T, "in turn") > 0 {
+	if i := slices.IndexFunc(keys, func(k string) bool {
+		return k > l.model.through(which[0])
+	}); i >= 0 && rapid.IntRange(0, 4).Draw(l.T, "in turn") > 0 {
 		month = keys[i]
 	}
 	_, err := period.NewService(l.app.DB).Close(l.ctx, ids[month], entity) // The model measures nothing.

@@ -118,7 +118,8 @@ func (l *life) elsewhere(format notation.Format) {
 	}
 	want := l.shape()
 	for range 2 { // a second time adds nothing
-		if _, err := l.app.Exchange.Import(there.ctx, interchange.ImportParams{Format: format, Name: "books"}, bytes.NewReader(text.Bytes())); err != nil {
+		if _, err := l.app.Exchange.Import(there.ctx, interchange.ImportParams{Format: format, Name: "books"},
+			bytes.NewReader(text.Bytes())); err != nil {
 			l.Fatalf("%v\n%s", err, text.String())
 		}
 		if got := there.shape(); !slices.Equal(got, want) {

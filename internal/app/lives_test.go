@@ -121,7 +121,8 @@ func begin(r *rapid.T, ctx context.Context, a *app.App, now *clock.Manual) *life
 		l.tags = append(l.tags, made.ID)
 	}
 	l.model = &model{
-		zone: time.UTC, now: now.Now, currencies: []string{"USD", "EUR"}, closed: make([][]string, 2), archived: make([]bool, len(l.accounts)), rates: map[string]int64{},
+		zone: time.UTC, now: now.Now, currencies: []string{"USD", "EUR"}, closed: make([][]string, 2), archived: make([]bool,
+			len(l.accounts)), rates: map[string]int64{},
 	}
 	l.quote()
 	for range 10 { // rapid gives up on a life that begins with deeds it has nothing for
@@ -257,7 +258,8 @@ func cents(n int64) string {
 
 func (l *life) lineParams(lines []modelLine) (out []journal.LineParams) {
 	for _, line := range lines {
-		p := journal.LineParams{LedgerAccountID: "lac_unknown", Side: book.Credit, Amount: cents(line.cents), Currency: line.currency, LegalEntityID: l.entities[line.entity], TagIDs: l.tagIDs(line.tags)}
+		p := journal.LineParams{LedgerAccountID: "lac_unknown", Side: book.Credit, Amount: cents(line.cents), Currency: line.currency,
+			LegalEntityID: l.entities[line.entity], TagIDs: l.tagIDs(line.tags)}
 		if line.account >= 0 {
 			p.LedgerAccountID = l.accounts[line.account]
 		}
@@ -271,7 +273,8 @@ func (l *life) lineParams(lines []modelLine) (out []journal.LineParams) {
 
 // state is an entry in words that both sides speak.
 func (e *modelEntry) state(l *life, number int) string {
-	text := fmt.Sprint(number, " ", e.status, " ", e.origin, " ", e.date.UTC().Format(time.RFC3339), " ", l.entities[e.entity], " ", l.tagIDs(e.tags), " ", e.prev, " ", e.next)
+	text := fmt.Sprint(number, " ", e.status, " ", e.origin, " ", e.date.UTC().Format(time.RFC3339), " ", l.entities[e.entity], " ",
+		l.tagIDs(e.tags), " ", e.prev, " ", e.next)
 	if e.status == "posted" {
 		text += " in " + e.month
 	}
@@ -279,7 +282,8 @@ func (e *modelEntry) state(l *life, number int) string {
 		text += " for " + e.intended.UTC().Format(time.RFC3339)
 	}
 	for _, line := range e.lines {
-		text += fmt.Sprint("\n  ", line.debit, " ", l.accounts[line.account], " ", l.entities[line.entity], " ", cents(line.cents), " ", line.currency, " ", l.tagIDs(line.tags))
+		text += fmt.Sprint("\n  ", line.debit, " ", l.accounts[line.account], " ", l.entities[line.entity], " ", cents(line.cents), " ",
+			line.currency, " ", l.tagIDs(line.tags))
 		if e.status == "posted" {
 			text += " = " + cents(line.base)
 		}
@@ -325,7 +329,8 @@ func (l *life) agree() {
 	if !slices.Equal(got, want) {
 		for i := range max(len(got), len(want)) {
 			if i >= len(got) || i >= len(want) || got[i] != want[i] {
-				l.Fatalf("entry %d of %d and %d:\n%s\nthe model says\n%s", i, len(got), len(want), slices.Concat(got, []string{"none"})[min(i, len(got))], slices.Concat(want, []string{"none"})[min(i, len(want))])
+				l.Fatalf("entry %d of %d and %d:\n%s\nthe model says\n%s", i, len(got), len(want),
+					slices.Concat(got, []string{"none"})[min(i, len(got))], slices.Concat(want, []string{"none"})[min(i, len(want))])
 			}
 		}
 	}
@@ -350,7 +355,8 @@ func (l *life) agree() {
 }
 
 func stateOf(e journal.Entry, months map[string]string, numbers map[string]int64) string {
-	text := fmt.Sprint(e.Number, " ", e.Status, " ", e.OriginatedBy, " ", e.AccountingDate.Format(time.RFC3339), " ", e.LegalEntityID, " ", e.TagIDs, " ", numbers[e.PreviousID], " ", numbers[e.NextID])
+	text := fmt.Sprint(e.Number, " ", e.Status, " ", e.OriginatedBy, " ", e.AccountingDate.Format(time.RFC3339), " ", e.LegalEntityID,
+		" ", e.TagIDs, " ", numbers[e.PreviousID], " ", numbers[e.NextID])
 	if e.Status == journal.Posted {
 		text += " in " + months[e.PeriodID]
 	}
@@ -358,7 +364,8 @@ func stateOf(e journal.Entry, months map[string]string, numbers map[string]int64
 		text += " for " + e.IntendedDate.Format(time.RFC3339)
 	}
 	for _, line := range e.Lines {
-		text += fmt.Sprint("\n  ", line.Side == book.Debit, " ", line.LedgerAccountID, " ", line.LegalEntityID, " ", line.Amount, " ", line.Currency, " ", line.TagIDs)
+		text += fmt.Sprint("\n  ", line.Side == book.Debit, " ", line.LedgerAccountID, " ", line.LegalEntityID, " ", line.Amount, " ",
+			line.Currency, " ", line.TagIDs)
 		if line.Base != nil {
 			text += " = " + line.Base.String()
 		}
@@ -376,7 +383,8 @@ func storedTotals(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 		Debits  money.Decimal `db:"debits"`
 		Credits money.Decimal `db:"credits"`
 	}](ctx, tx, `SELECT b.tag_id, b.legal_entity_id, b.ledger_account_id, p.key, b.debits, b.credits FROM account_balances b
-		JOIN accounting_periods p ON p.organization_id = b.organization_id AND p.accounting_period_id = b.accounting_period_id WHERE b.organization_id = @org`)
+		JOIN accounting_periods p ON p.organization_id = b.organization_id AND p.accounting_period_id = b.accounting_period_id WHERE
+		b.organization_id = @org`)
 	out := map[string]string{}
 	for _, r := range rows {
 		if r.Tag == "" {

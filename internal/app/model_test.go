@@ -8,12 +8,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// The model of the books: whole cents, names for numbers, everything recomputed each time. It knows the rules and nothing of how they are kept.
+// The model of the books: whole cents, names for numbers, everything recomputed each time. It knows the rules and
+// nothing of how they are kept.
 
 // fine is the outcome of what is not refused.
 const fine = fault.Kind(-1)
 
-// verdict is how something ends, and whether what stands against it is a rate or an open month that is missing, which no guidance foretells.
+// verdict is how something ends, and whether what stands against it is a rate or an open month that is missing, which
+// no guidance foretells.
 type verdict struct {
 	kind    fault.Kind
 	wanting bool
@@ -275,7 +277,9 @@ func (m *model) close(month string, entities []int, months []string) fault.Kind 
 	for _, entity := range entities {
 		earlier := slices.ContainsFunc(months, func(o string) bool { return o < month && o > m.through(entity) })
 		drafts := slices.ContainsFunc(m.entries, func(e *modelEntry) bool {
-			return e.status == "draft" && m.monthOf(e.date) == month && slices.ContainsFunc(e.lines, func(l modelLine) bool { return l.entity == entity })
+			return e.status == "draft" && m.monthOf(e.date) == month && slices.ContainsFunc(e.lines, func(l modelLine) bool {
+				return l.entity == entity
+			})
 		})
 		if earlier || drafts {
 			return fault.Conflict

@@ -41,14 +41,16 @@ func newActive(t *testing.T, d *db.DB) *active {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &active{App: a, Activity: activity.Make(calendar.Month{Year: 2024, Month: time.November}), ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID}), org: f.Organization.ID}
+	out := &active{App: a, Activity: activity.Make(calendar.Month{Year: 2024, Month: time.November}), ctx: actor.With(t.Context(),
+		actor.Actor{OrganizationID: f.Organization.ID}), org: f.Organization.ID}
 	other, err := a.Entities.Create(out.ctx, entity.CreateParams{Name: "GmbH", BaseCurrency: "EUR"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	entities := map[int]string{activity.US: f.LegalEntity.ID, activity.DE: other.ID}
 	for _, s := range out.Activity.Sources {
-		made, err := a.Sources.Create(out.ctx, source.CreateParams{Type: source.Type(s.Type), Name: s.Name, LegalEntityID: entities[s.Entity], Chain: s.Chain, Address: s.Address, Currency: s.Currency})
+		made, err := a.Sources.Create(out.ctx, source.CreateParams{Type: source.Type(s.Type), Name: s.Name,
+			LegalEntityID: entities[s.Entity], Chain: s.Chain, Address: s.Address, Currency: s.Currency})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +87,8 @@ func (a *active) arrivals() (all []rules.Arrival) {
 		}
 	}
 	for n, x := range a.Activity.Transactions {
-		v := rules.Arrival{Class: a.Activity.Sources[x.Source].Class(), SourceID: a.sources[x.Source].ID, At: x.At, Inflow: x.Direction == activity.Credit, Symbol: x.Currency, Quantity: x.Quantity, Description: x.Description}
+		v := rules.Arrival{Class: a.Activity.Sources[x.Source].Class(), SourceID: a.sources[x.Source].ID, At: x.At,
+			Inflow: x.Direction == activity.Credit, Symbol: x.Currency, Quantity: x.Quantity, Description: x.Description}
 		if c := x.Crypto; c != nil {
 			v.Chain, v.Hash, v.Contract, v.TokenName, v.TokenID, v.From, v.To = c.Chain, c.Hash, c.Contract, c.TokenName, c.TokenID, c.From, c.To
 			v.PaidFee = paid[c.Hash] || !v.Inflow && c.FeeQuantity.Sign() > 0
@@ -132,10 +135,12 @@ func (a *active) add(t *testing.T, which func(n int) bool) map[string]activity.T
 		if x.Truth.Spam || !which(n) {
 			continue
 		}
-		p := transaction.Params{ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(x.Direction), Quantity: &a.Activity.Transactions[n].Quantity, Currency: x.Currency,
+		p := transaction.Params{ExternalID: x.ExternalID, At: x.At, Description: x.Description,
+			Direction: transaction.Direction(x.Direction), Quantity: &a.Activity.Transactions[n].Quantity, Currency: x.Currency,
 			Category: x.Category, Type: types[x.Category], EventKey: x.TradeID}
 		if c := x.Crypto; c != nil {
-			p.Crypto = &transaction.Crypto{Chain: c.Chain, TransactionHash: c.Hash, From: c.From, To: c.To, AssetType: c.Asset, ContractAddress: c.Contract}
+			p.Crypto = &transaction.Crypto{Chain: c.Chain, TransactionHash: c.Hash, From: c.From, To: c.To, AssetType: c.Asset,
+				ContractAddress: c.Contract}
 		}
 		if c := x.Card; c != nil {
 			p.Card = &transaction.Card{MerchantName: c.Merchant}
@@ -228,7 +233,8 @@ func TestTheTransfersOfTheDemoAreLinkedOrListed(t *testing.T) {
 		}
 		lost := 0
 		for _, x := range truth {
-			if g := x.Truth.TransferGroup; g != "" && !strings.HasPrefix(g, "capital") && !linked[g] && !unclear[g] { // which went from dollars to euros
+			// which went from dollars to euros
+			if g := x.Truth.TransferGroup; g != "" && !strings.HasPrefix(g, "capital") && !linked[g] && !unclear[g] {
 				lost++
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A PostgreSQL transaction holds its connection itself, so that what is put off to its end can be sent in one message: each statement would cost
-// a round trip, and an organization's writes wait for each other's.
+// A PostgreSQL transaction holds its connection itself, so that what is put off to its end can be sent in one
+// message: each statement would cost a round trip, and an organization's writes wait for each other's.
 
 // begin takes a connection and begins a transaction on it. What is left open ends with done.
 func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {

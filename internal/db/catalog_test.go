@@ -57,11 +57,15 @@ func TestTenantTablesKeepTheRulesOfADistributedDatabase(t *testing.T) {
 		Column string `db:"first_column"`
 		Delete string `db:"on_delete"`
 	}
-	foreigns := catalog[foreign](t, d, `SELECT c.relname::text AS table_name, r.relname::text AS target, k.conname::text AS name, a.attname::text AS first_column, k.confdeltype::text AS on_delete
+	foreigns := catalog[foreign](t, d,
+		`SELECT c.relname::text AS table_name, r.relname::text AS target, k.conname::text AS name, a.attname::text AS first_column,
+			k.confdeltype::text AS on_delete
 		FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1] WHERE k.contype = 'f'`)
 	triggers := catalog[string](t, d, "SELECT c.relname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal")
-	defaults := catalog[string](t, d, "SELECT table_name::text FROM information_schema.columns WHERE table_schema = 'public' AND (column_default LIKE 'nextval%' OR is_identity = 'YES')")
+	defaults := catalog[string](t, d,
+		"SELECT table_name::text FROM information_schema.columns WHERE table_schema = 'public' AND (column_default LIKE 'nextval%' OR "+
+			"is_identity = 'YES')")
 	kinds := map[string]db.Kind{}
 	for _, table := range db.Tables {
 		kinds[table.Name] = table.Kind
@@ -101,8 +105,11 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 		Table string `db:"table_name"`
 		Name  string `db:"column_name"`
 	}
-	a := catalog[column](t, lite, "SELECT m.name AS table_name, p.name AS column_name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name <> 'row_key' ORDER BY 1, 2") // {row_key} is SQLite's alone
-	b := catalog[column](t, post, "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name COLLATE \"C\", column_name COLLATE \"C\"")
+	// {row_key} is SQLite's alone
+	a := catalog[column](t, lite, "SELECT m.name AS table_name, p.name AS column_name FROM sqlite_master m JOIN "+
+		"pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name <> 'row_key' ORDER BY 1, 2")
+	b := catalog[column](t, post, "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = "+
+		"'public' ORDER BY table_name COLLATE \"C\", column_name COLLATE \"C\"")
 	ours := func(all []column) []column {
 		return slices.DeleteFunc(all, func(c column) bool {
 			return !slices.ContainsFunc(db.Tables, func(t db.Table) bool { return t.Name == c.Table && t.Kind != db.Local })

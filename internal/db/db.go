@@ -63,7 +63,8 @@ func Open(c Config) (*DB, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, closed: make(chan struct{}), stopped: make(chan struct{}), woken: make(chan struct{}, 1)}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, closed: make(chan struct{}),
+		stopped: make(chan struct{}), woken: make(chan struct{}, 1)}
 	var err error
 	if c.URL == "" {
 		err = d.openSQLite()

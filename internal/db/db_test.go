@@ -81,7 +81,8 @@ func TestATransactionOfOneOrganizationCannotReachAnother(t *testing.T) {
 				t.Errorf("%s: %v", query, err)
 			}
 		}
-		for _, query := range []string{"UPDATE organizations SET name = 'x'", "DELETE FROM organizations", "INSERT INTO members (organization_id, user_id, role, created_at) VALUES ('x', 'y', 'z', 'w')",
+		for _, query := range []string{"UPDATE organizations SET name = 'x'", "DELETE FROM organizations",
+			"INSERT INTO members (organization_id, user_id, role, created_at) VALUES ('x', 'y', 'z', 'w')",
 			"INSERT INTO members (organization_id, user_id, role, created_at) VALUES ('x', @org, 'z', 'w')"} {
 			err := d.Write(t.Context(), mine, func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, query)
@@ -302,7 +303,9 @@ func TestTimesComeBackToTheMillisecondInUTC(t *testing.T) {
 		}
 		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			tx.Recorded()
-			if _, err := tx.Exec(ctx, "UPDATE organizations SET created_at = ?, updated_at = ? WHERE organization_id = @org AND created_at < ?", at, &at, at.AddDate(10, 0, 0)); err != nil {
+			if _, err := tx.Exec(ctx,
+				"UPDATE organizations SET created_at = ?, updated_at = ? WHERE organization_id = @org AND created_at < ?", at, &at,
+				at.AddDate(10, 0, 0)); err != nil {
 				return err
 			}
 			rows, err := db.All[struct {
@@ -312,7 +315,8 @@ func TestTimesComeBackToTheMillisecondInUTC(t *testing.T) {
 			got = rows[0]
 			return err
 		})
-		if want := "2026-03-29T01:30:00.123Z"; err != nil || got.Created.Format(time.RFC3339Nano) != want || got.Updated.Format(time.RFC3339Nano) != want {
+		if want := "2026-03-29T01:30:00.123Z"; err != nil || got.Created.Format(time.RFC3339Nano) != want ||
+			got.Updated.Format(time.RFC3339Nano) != want {
 			t.Errorf("%v %v: %v", got.Created, got.Updated, err)
 		}
 	})
@@ -339,7 +343,8 @@ func scratch(t *testing.T, d *db.DB, fn db.Func) {
 func TestDecimalsAreStoredComparedAndSummedExactly(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		values := []string{"9.5", "10", "-3", "0.000000000000000000000000000001", "99999999999999999999999999999999999999.999999999999999999999999999999", "-10.25", "2"}
+		values := []string{"9.5", "10", "-3", "0.000000000000000000000000000001",
+			"99999999999999999999999999999999999999.999999999999999999999999999999", "-10.25", "2"}
 		scratch(t, d, func(ctx context.Context, tx *db.Tx) error {
 			for i, v := range values {
 				if _, err := tx.Exec(ctx, "INSERT INTO scratch VALUES (?, ?)", int64(i), money.MustParse(v)); err != nil {
@@ -350,7 +355,8 @@ func TestDecimalsAreStoredComparedAndSummedExactly(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if got, want := fmt.Sprint(sorted), "[-10.25 -3 0.000000000000000000000000000001 2 9.5 10 99999999999999999999999999999999999999.999999999999999999999999999999]"; got != want {
+			if got, want := fmt.Sprint(sorted), "[-10.25 -3 0.000000000000000000000000000001 2 9.5 10 "+
+				"99999999999999999999999999999999999999.999999999999999999999999999999]"; got != want {
 				t.Errorf("sorted %s", got)
 			}
 			above, err := db.One[int64](ctx, tx, "count", "SELECT count(*) FROM scratch WHERE amount > ?", money.MustParse("9.50"))
@@ -382,7 +388,8 @@ func TestDecimalsAreAddedExactlyAndNothingToNothing(t *testing.T) {
 			if got := fmt.Sprint(sums); got != "[0.3 0.4 12345678901234567890.200000000000000001 -0.1]" {
 				t.Errorf("%s, %v", got, err)
 			}
-			moving, err := db.All[money.Decimal](ctx, tx, "SELECT {dec_sum}(amount) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM scratch ORDER BY n")
+			moving, err := db.All[money.Decimal](ctx, tx,
+				"SELECT {dec_sum}(amount) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM scratch ORDER BY n")
 			if got := fmt.Sprint(moving); got != "[0.3 0.7 12345678901234567890.600000000000000001 12345678901234567890.100000000000000001]" {
 				t.Errorf("moving %s, %v", got, err)
 			}

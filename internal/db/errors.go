@@ -32,11 +32,13 @@ func IsDuplicate(err error) bool {
 // ErrAgain asks for the whole transaction to be run again, because what it took for granted turned out not to be so.
 var ErrAgain = errors.New("db: the transaction must run again")
 
-// isRetryable tells a transaction that the database itself rolled back and asks to see again, or that asks for it itself, or whose connection turned out
-// to be dead, such as one that a caller who hung up broke off: unless it may have committed, nothing of it has happened.
+// isRetryable tells a transaction that the database itself rolled back and asks to see again, or that asks for it
+// itself, or whose connection turned out to be dead, such as one that a caller who hung up broke off: unless it may
+// have committed, nothing of it has happened.
 func isRetryable(err error) bool {
 	state := sqlState(err)
-	return state == "40001" || state == "40P01" || errors.Is(err, ErrAgain) || errors.Is(err, driver.ErrBadConn) && !errors.Is(err, ErrCommitUnknown)
+	return state == "40001" || state == "40P01" || errors.Is(err, ErrAgain) || errors.Is(err, driver.ErrBadConn) &&
+		!errors.Is(err, ErrCommitUnknown)
 }
 
 // isLost tells that the database, not the statement, is the trouble.
@@ -58,7 +60,8 @@ func isLost(err error) bool {
 	}
 	var netErr net.Error
 	var connectErr *pgconn.ConnectError
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		errors.As(err, &connectErr) || errors.As(err, &netErr) ||
 		strings.Contains(err.Error(), "conn closed") // pgx gives no typed error for it

@@ -57,12 +57,13 @@ func (tx *Tx) Shared(key any, first func() any) any {
 	return v
 }
 
-// Before gives what Shared kept, in the group this one builds on, when that had settled all it writes; nil if there is none. Whoever takes it
-// for granted must have the database check it: by a statement that comes before all others (ExecBefore), and by asking, if there is something to
-// be asked before that (Check).
+// Before gives what Shared kept, in the group this one builds on, when that had settled all it writes; nil if there
+// is none. Whoever takes it for granted must have the database check it: by a statement that comes before all others
+// (ExecBefore), and by asking, if there is something to be asked before that (Check).
 func (tx *Tx) Before(key any) any { return tx.group.before[key] }
 
-// Check runs fn as the first thing in the transaction of a group that ran ahead of it, if bodies are yet to run in it. What is not so is ErrAgain.
+// Check runs fn as the first thing in the transaction of a group that ran ahead of it, if bodies are yet to run in
+// it. What is not so is ErrAgain.
 func (tx *Tx) Check(fn Func) { tx.group.checks = append(tx.group.checks, fn) }
 
 // check does so.
@@ -86,8 +87,9 @@ func (tx *Tx) Undo(fn func()) {
 	}
 }
 
-// AtEnd runs fn once, as one of the last things inside the database transaction, so that a hot row is locked for as short a time as can be and
-// what several writes put off is done in one statement. The last one put off runs first, as with defer.
+// AtEnd runs fn once, as one of the last things inside the database transaction, so that a hot row is locked for as
+// short a time as can be and what several writes put off is done in one statement. The last one put off runs first,
+// as with defer.
 func (tx *Tx) AtEnd(fn func(ctx context.Context, tx *Tx) error) {
 	tx.group.atEnd = append(tx.group.atEnd, fn)
 }
@@ -100,7 +102,8 @@ func (tx *Tx) Flush(ctx context.Context) error {
 	return tx.group.finish(ctx)
 }
 
-// ExecBefore puts a statement off as AtEnd does, but before all others that are put off: one that refuses the whole if what it builds on is not so.
+// ExecBefore puts a statement off as AtEnd does, but before all others that are put off: one that refuses the whole
+// if what it builds on is not so.
 func (tx *Tx) ExecBefore(ctx context.Context, query string, args ...any) error {
 	st, values, err := tx.statement(query, args)
 	if err != nil {
@@ -124,7 +127,8 @@ func (g *group) finish(ctx context.Context) error {
 	return g.send(ctx)
 }
 
-// settle runs what was put off, which comes to a queue of statements. It may run where nobody catches a panic that is not its own, hence the error.
+// settle runs what was put off, which comes to a queue of statements. It may run where nobody catches a panic that is
+// not its own, hence the error.
 func (g *group) settle(ctx context.Context) (err error) {
 	g.ending = true
 	defer func() {

@@ -139,7 +139,8 @@ func (p *insertPlan) arrays() string {
 		if p.tenant {
 			picked = "@org, " + picked
 		}
-		return "SELECT " + picked + " FROM unnest(" + strings.Join(casts, ", ") + ") AS u(" + strings.ReplaceAll(strings.Join(names, ", "), "u.", "") + ")"
+		return "SELECT " + picked + " FROM unnest(" + strings.Join(casts, ", ") + ") AS u(" + strings.ReplaceAll(strings.Join(names,
+			", "), "u.", "") + ")"
 	})
 }
 

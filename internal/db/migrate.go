@@ -108,7 +108,8 @@ func (d *DB) alone(ctx context.Context, fn func() error) error {
 			return err
 		}
 		defer func() {
-			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", schemaLock) // a lost connection has lost the lock too
+			// a lost connection has lost the lock too
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", schemaLock)
 		}()
 		return fn()
 	}

@@ -49,7 +49,8 @@ func TestADatabaseOfANewerVersionIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		err := dbtest.Open(t, c).WriteAcross(t.Context(), "a test comes from the future", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE goose_db_version SET version_id = 99999 WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
+			_, err := tx.Exec(ctx,
+				"UPDATE goose_db_version SET version_id = 99999 WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
 			return err
 		})
 		if err != nil {

@@ -43,7 +43,8 @@ func (d *DB) openPostgres() error {
 type UnsafeError struct{ Setting string }
 
 func (e *UnsafeError) Error() string {
-	return fmt.Sprintf("PostgreSQL has %s off: a crash would lose writes that were already acknowledged. Turn it on, or start with --allow-data-loss-on-crash", e.Setting)
+	return fmt.Sprintf("PostgreSQL has %s off: a crash would lose writes that were already acknowledged. Turn it on, or start with "+
+		"--allow-data-loss-on-crash", e.Setting)
 }
 
 // checkDurability looks at the two settings that decide whether a commit survives a crash. SQLite's are ours and always on.
@@ -67,8 +68,8 @@ func (d *DB) checkDurability(ctx context.Context) error {
 	return nil
 }
 
-// Tidy lets PostgreSQL see at once how much has come into a table: it plans by figures that it gathers only now and then, and until then takes
-// the wrong index. SQLite has no such figures here, and needs none.
+// Tidy lets PostgreSQL see at once how much has come into a table: it plans by figures that it gathers only now and
+// then, and until then takes the wrong index. SQLite has no such figures here, and needs none.
 func (d *DB) Tidy(ctx context.Context, table string) error {
 	if d.engine != Postgres {
 		return nil

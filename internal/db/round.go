@@ -18,9 +18,10 @@ const (
 	waryRounds = 8
 )
 
-// While a round of writes is on its way into the database, the bodies of the next one run: ahead of their transaction, on what the round before
-// leaves behind when it commits. What they took for granted is checked by the database as the first thing of their own transaction, which is then
-// one message. If it is not so, and if a body needs to ask the database, it runs again inside the transaction.
+// While a round of writes is on its way into the database, the bodies of the next one run: ahead of their
+// transaction, on what the round before leaves behind when it commits. What they took for granted is checked by the
+// database as the first thing of their own transaction, which is then one message. If it is not so, and if a body
+// needs to ask the database, it runs again inside the transaction.
 
 // round is a group of writes on its way into the database.
 type round struct {

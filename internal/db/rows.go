@@ -117,8 +117,8 @@ func scannerOf[T any](rows *sql.Rows) (func(*T) error, error) {
 	}, nil
 }
 
-// place is where a column goes, row after row: what is scanned into is the field itself, or stands before it where a field takes more than one form,
-// or may be null, for which database/sql would go by reflection.
+// place is where a column goes, row after row: what is scanned into is the field itself, or stands before it where a
+// field takes more than one form, or may be null, for which database/sql would go by reflection.
 type place interface{ aim(field any) any }
 
 func placeOf(t reflect.Type) place {

@@ -5,8 +5,8 @@ import "strings"
 // TrigramMin is how many letters a text must have for an index to find it.
 const TrigramMin = 3
 
-// Contains asks whether a column holds a text, as it is written: whoever searches without regard to case keeps the column in lower case. No index
-// is asked.
+// Contains asks whether a column holds a text, as it is written: whoever searches without regard to case keeps the
+// column in lower case. No index is asked.
 func Contains(e Engine, column, text string) (condition string, arg any) {
 	if e == SQLite {
 		return "0 < instr(" + column + ", ?)", text
@@ -14,8 +14,8 @@ func Contains(e Engine, column, text string) (condition string, arg any) {
 	return "0 < strpos(" + column + ", ?)", text
 }
 
-// Trigrams are the three letters in a row that a text has and that the engine's index knows, each once. PostgreSQL's knows letters and digits alone,
-// and which letters beyond A to Z are any depends on the locale of the database.
+// Trigrams are the three letters in a row that a text has and that the engine's index knows, each once. PostgreSQL's
+// knows letters and digits alone, and which letters beyond A to Z are any depends on the locale of the database.
 func Trigrams(e Engine, text string) (all []string) {
 	letters := []rune(text)
 	seen := map[string]bool{}
@@ -30,8 +30,8 @@ func Trigrams(e Engine, text string) (all []string) {
 	return all
 }
 
-// FindsTrigrams asks an engine's index for the rows whose column has all of some trigrams: candidates, at which Contains has yet to look. On SQLite that is
-// a table of its own, which names rows by their key.
+// FindsTrigrams asks an engine's index for the rows whose column has all of some trigrams: candidates, at which
+// Contains has yet to look. On SQLite that is a table of its own, which names rows by their key.
 func FindsTrigrams(e Engine, column, index, rowKey string, trigrams []string) (condition string, args []any) {
 	if e == SQLite {
 		tokens := make([]string, len(trigrams))

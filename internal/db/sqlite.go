@@ -50,7 +50,8 @@ func (d *DB) openSQLite() error {
 // remember cheap: the log is copied back when it has 32 MB, and savepoints keep to memory.
 func sqliteDSN(path, extra string) string {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
-	settings := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(8000)", "temp_store(MEMORY)"}
+	settings := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"wal_autocheckpoint(8000)", "temp_store(MEMORY)"}
 	return u.String() + "?_pragma=" + strings.Join(settings, "&_pragma=") + "&" + extra
 }
 

@@ -88,8 +88,8 @@ func compile(e Engine, text string) *statement {
 	return st
 }
 
-// number replaces ? and @org outside quotes by the engine's parameters. PostgreSQL's are numbered, and @org takes one number however often it
-// occurs. SQLite's are not: it would look each number up in a list as long as the statement.
+// number replaces ? and @org outside quotes by the engine's parameters. PostgreSQL's are numbered, and @org takes one
+// number however often it occurs. SQLite's are not: it would look each number up in a list as long as the statement.
 func (st *statement) number(e Engine, text string) string {
 	var out strings.Builder
 	args, org, quoted := 0, 0, false

@@ -5,7 +5,8 @@ import "fmt"
 // Kind says how a table is spread when one PostgreSQL is not enough.
 type Kind string
 
-// The kinds. Tenant tables follow their organization; reference tables are small, read mostly and copied everywhere; local ones belong to one coordinator.
+// The kinds. Tenant tables follow their organization; reference tables are small, read mostly and copied everywhere;
+// local ones belong to one coordinator.
 const (
 	Tenant    Kind = "tenant"
 	Reference Kind = "reference"
@@ -27,7 +28,8 @@ var Tables = []Table{
 	{Name: "cost_basis_elections", Kind: Tenant},
 	{Name: "tags", Kind: Tenant},
 	{Name: "ledger_accounts", Kind: Tenant},
-	{Name: "accounting_periods", Kind: Tenant, Unaudited: "months follow from the calendar and the time zone, and a change of that is audited"},
+	{Name: "accounting_periods", Kind: Tenant,
+		Unaudited: "months follow from the calendar and the time zone, and a change of that is audited"},
 	{Name: "period_closings", Kind: Tenant},
 	{Name: "period_closing_balances", Kind: Tenant},
 	{Name: "fx_rates", Kind: Tenant},
@@ -63,10 +65,12 @@ var Tables = []Table{
 	{Name: "transfer_ambiguities", Kind: Tenant, Unaudited: "it says what could not be decided, so that nothing was"},
 	{Name: "transfer_refusals", Kind: Tenant, Unaudited: "it restates that a link was undone, which is audited"},
 	{Name: "transfer_marks", Kind: Tenant, Unaudited: "it says how far new transactions were matched"},
-	{Name: "imports", Kind: Tenant, Unaudited: "how far an import is says what transactions, which are audited, show; its beginning and its end are audited"},
+	{Name: "imports", Kind: Tenant,
+		Unaudited: "how far an import is says what transactions, which are audited, show; its beginning and its end are audited"},
 	{Name: "import_chunks", Kind: Tenant, Unaudited: "it is a file on its way in"},
 	{Name: "import_faults", Kind: Tenant, Unaudited: "it says what could not be read and changed nothing"},
-	{Name: "classification_runs", Kind: Tenant, Unaudited: "how far a run is says what entries, which are audited, show; its beginning and its end are audited"},
+	{Name: "classification_runs", Kind: Tenant,
+		Unaudited: "how far a run is says what entries, which are audited, show; its beginning and its end are audited"},
 	{Name: "classification_results", Kind: Tenant, Unaudited: "it says what a run decided; what came of that is audited"},
 	{Name: "precedents", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},
 	{Name: "precedent_features", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},

@@ -12,8 +12,9 @@ import (
 // firstsMax bounds how often a write may ask for something to be done first.
 const firstsMax = 4
 
-// WriteTogether runs fn as Write does, but lets concurrent writes of the organization share one database transaction: each body runs in its turn,
-// one that fails leaves no trace, and what they put off is done once for all. Such a body writes nothing itself: it puts off (AtEnd), or asks for First.
+// WriteTogether runs fn as Write does, but lets concurrent writes of the organization share one database transaction:
+// each body runs in its turn, one that fails leaves no trace, and what they put off is done once for all. Such a body
+// writes nothing itself: it puts off (AtEnd), or asks for First.
 func (d *DB) WriteTogether(ctx context.Context, org string, fn Func) error {
 	if org == "" {
 		return errors.New("db: a write needs an organization")
@@ -154,5 +155,6 @@ func commitError(err error) error {
 	if sqlState(err) != "" && !isLost(err) {
 		return err // the server said no: it did not happen
 	}
-	return fault.UnavailableBecause(errors.Join(ErrCommitUnknown, err), "the database did not confirm the write; check whether it took effect before sending it again")
+	return fault.UnavailableBecause(errors.Join(ErrCommitUnknown, err),
+		"the database did not confirm the write; check whether it took effect before sending it again")
 }

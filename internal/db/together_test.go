@@ -214,7 +214,10 @@ func TestAFailureAtTheEndFailsAllWhoShareIt(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error { _, err := number(ctx, tx, "n"); return err }); err != nil {
+		if err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			_, err := number(ctx, tx, "n")
+			return err
+		}); err != nil {
 			t.Error(err)
 		}
 	})

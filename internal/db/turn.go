@@ -57,7 +57,8 @@ func (c *commit) exec(statement string) error {
 	return nil
 }
 
-// errDead says that SQLite rolled the whole shared transaction back, as it does when the disk is full: neighbours that were done are undone.
+// errDead says that SQLite rolled the whole shared transaction back, as it does when the disk is full: neighbours
+// that were done are undone.
 var errDead = errors.New("db: the shared transaction is gone")
 
 func (d *DB) takeTurn(ctx context.Context, org string, how turnKind, fn Func) error {
@@ -89,8 +90,8 @@ func (d *DB) takeTurn(ctx context.Context, org string, how turnKind, fn Func) er
 	return err
 }
 
-// run runs the body. Whatever happens in it, the writer hears of it and goes on to the next turn. The first one needs no savepoint, which would
-// remember every page it touches: if it fails, the transaction is rolled back whole.
+// run runs the body. Whatever happens in it, the writer hears of it and goes on to the next turn. The first one needs
+// no savepoint, which would remember every page it touches: if it fails, the transaction is rolled back whole.
 func (t *turn) run(ctx context.Context, c *commit, tx *Tx, fn Func) (err error) {
 	if err := ctx.Err(); err != nil {
 		t.ended <- err

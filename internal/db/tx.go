@@ -80,8 +80,8 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 // putMax bounds how many statements wait to be sent together.
 const putMax = 1000
 
-// Put runs one statement that nobody waits for: PostgreSQL gets it in one message with others, when something is asked or the transaction ends.
-// Whatever is asked finds it done.
+// Put runs one statement that nobody waits for: PostgreSQL gets it in one message with others, when something is
+// asked or the transaction ends. Whatever is asked finds it done.
 func (tx *Tx) Put(ctx context.Context, query string, args ...any) error {
 	st, values, err := tx.writing(query, args)
 	if err != nil {

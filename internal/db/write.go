@@ -23,7 +23,8 @@ type txKey struct{}
 // ErrCommitUnknown marks a commit whose answer was lost: it may have happened, so it is never tried again here.
 var ErrCommitUnknown = errors.New("db: the answer to COMMIT was lost")
 
-// Write runs fn in a transaction bound to an organization. Inside another one of the same organization it joins it, so that use cases compose.
+// Write runs fn in a transaction bound to an organization. Inside another one of the same organization it joins it,
+// so that use cases compose.
 func (d *DB) Write(ctx context.Context, org string, fn Func) error {
 	if org == "" {
 		return errors.New("db: a write needs an organization; WriteAcross needs a reason")
@@ -31,8 +32,8 @@ func (d *DB) Write(ctx context.Context, org string, fn Func) error {
 	return d.writeBound(ctx, org, ordinary, fn)
 }
 
-// WriteAlone is Write for a body that writes so much that it should share its transaction with nobody. SQLite then need not remember what every
-// page was before, which it does for a write that may be undone by itself.
+// WriteAlone is Write for a body that writes so much that it should share its transaction with nobody. SQLite then
+// need not remember what every page was before, which it does for a write that may be undone by itself.
 func (d *DB) WriteAlone(ctx context.Context, org string, fn Func) error {
 	if org == "" {
 		return errors.New("db: a write needs an organization")
@@ -188,7 +189,8 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 // readIsolation gives each engine's snapshot its name: every SQLite transaction is one already.
 var readIsolation = map[Engine]sql.IsolationLevel{SQLite: sql.LevelDefault, Postgres: sql.LevelRepeatableRead}
 
-// ReadOne runs fn without a transaction around it, for a use case that is one statement, or does not mind what happens between two: it saves two round trips.
+// ReadOne runs fn without a transaction around it, for a use case that is one statement, or does not mind what
+// happens between two: it saves two round trips.
 func (d *DB) ReadOne(ctx context.Context, org string, fn Func) error {
 	if outer, ok := ctx.Value(txKey{}).(*Tx); ok {
 		return outer.join(ctx, org, fn)

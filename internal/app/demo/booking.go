@@ -26,33 +26,43 @@ type truth struct {
 // truths are what the categories of sources mean here.
 var truths = map[string]truth{
 	"payroll": {kind: posting.Bill, target: "2040"}, "taxes": {kind: posting.Bill, target: "2040"},
-	"hosting": {kind: posting.Bill, target: "2010", tags: []string{"Cloudhost"}}, "equipment": {kind: posting.Bill, target: "2010", tags: []string{"Engineering"}},
-	"rent": {kind: posting.Expense, target: "6080"}, "utilities": {kind: posting.Expense, target: "6080"}, "facilities": {kind: posting.Expense, target: "6080"},
-	"insurance": {kind: posting.Expense, target: "6900"}, "recruiting": {kind: posting.Expense, target: "6900"}, "legal": {kind: posting.Expense, target: "6040"},
+	"hosting": {kind: posting.Bill, target: "2010", tags: []string{"Cloudhost"}}, "equipment": {kind: posting.Bill, target: "2010",
+		tags: []string{"Engineering"}},
+	"rent": {kind: posting.Expense, target: "6080"}, "utilities": {kind: posting.Expense,
+		target: "6080"}, "facilities": {kind: posting.Expense, target: "6080"},
+	"insurance": {kind: posting.Expense, target: "6900"}, "recruiting": {kind: posting.Expense,
+		target: "6900"}, "legal": {kind: posting.Expense, target: "6040"},
 	"accounting": {kind: posting.Expense, target: "6050"}, "software": {kind: posting.Expense, target: "6030", tags: []string{"Engineering"}},
-	"contractor": {kind: posting.Expense, target: "6020", tags: []string{"Engineering"}}, "contractors": {kind: posting.Expense, target: "6020", tags: []string{"Engineering"}},
+	"contractor": {kind: posting.Expense, target: "6020", tags: []string{"Engineering"}}, "contractors": {kind: posting.Expense,
+		target: "6020", tags: []string{"Engineering"}},
 	"grant": {kind: posting.Expense, target: grants}, "bank_fee": {kind: posting.TypeFee}, "network_fee": {kind: posting.TypeFee},
 	"wire": {kind: posting.Invoice, target: "1310"}, "receive": {kind: posting.Invoice, target: "1310"},
-	"transfer_in": {kind: posting.Income, target: "4010", tags: []string{"Sales"}}, "charge": {kind: posting.Income, target: "4010", tags: []string{"Sales"}},
-	"refund": {kind: posting.Refund, target: "4080"}, "chargeback": {kind: posting.Chargeback, target: "4090"}, "interest": {kind: posting.Income, target: "4540"},
-	"staking_reward": {kind: posting.StakingReward, target: "4020", tags: []string{"Validators"}}, "claim_reward": {kind: posting.ClaimReward, target: "4040"},
+	"transfer_in": {kind: posting.Income, target: "4010", tags: []string{"Sales"}}, "charge": {kind: posting.Income, target: "4010",
+		tags: []string{"Sales"}},
+	"refund": {kind: posting.Refund, target: "4080"}, "chargeback": {kind: posting.Chargeback,
+		target: "4090"}, "interest": {kind: posting.Income, target: "4540"},
+	"staking_reward": {kind: posting.StakingReward, target: "4020",
+		tags: []string{"Validators"}}, "claim_reward": {kind: posting.ClaimReward, target: "4040"},
 	"bonus": {kind: posting.Income, target: "4590"}, "nft": {kind: posting.Income, target: "4590"},
 }
 
 // byVendor are those that are something else than their category says.
 var byVendor = map[string]truth{
-	"Founders": {kind: posting.Deposit, target: "3010"}, "Grayson Audit": {kind: posting.Bill, target: "2020"}, "Tidewater Lending": {kind: posting.Borrow, target: "2220"},
+	"Founders": {kind: posting.Deposit, target: "3010"}, "Grayson Audit": {kind: posting.Bill,
+		target: "2020"}, "Tidewater Lending": {kind: posting.Borrow, target: "2220"},
 }
 
 // byMerchant is the account of what is bought by card, by the category of the merchant.
 var byMerchant = map[string]string{
-	"Software": "6030", "Airlines": "6070", "Lodging": "6070", "Taxi and rides": "6070", "Railways": "6070", "Parking": "6070", "Advertising": "6060", "Office supplies": "6080", "Printing": "6080",
+	"Software": "6030", "Airlines": "6070", "Lodging": "6070", "Taxi and rides": "6070", "Railways": "6070", "Parking": "6070",
+	"Advertising": "6060", "Office supplies": "6080", "Printing": "6080",
 	"Groceries": "6080", "Restaurants": "6900", "Electronics": "6900", "Education": "6900",
 }
 
 // byGroup is what two transactions are together that are linked, by how their group begins.
 var byGroup = map[string]posting.Type{
-	"wire": posting.Internal, "withdrawal": posting.Internal, "deposit": posting.Internal, "bridge": posting.Bridge, "wrap": posting.Conversion, "nft": posting.NFT, "sale": posting.NFT,
+	"wire": posting.Internal, "withdrawal": posting.Internal, "deposit": posting.Internal, "bridge": posting.Bridge,
+	"wrap": posting.Conversion, "nft": posting.NFT, "sale": posting.NFT,
 	"coinbase": posting.Swap, "kraken": posting.Swap,
 }
 
@@ -90,8 +100,10 @@ var supplied = map[posting.Type]bool{posting.Bill: true, posting.Expense: true}
 func (c *company) paramsFor(n int) booking.Params {
 	x := c.activity.Transactions[n]
 	t := c.truthOf(x)
-	p := booking.Params{TransactionID: c.transactions[n], Type: string(t.kind), LedgerAccountID: c.accounts[t.target], Memo: &x.Description, AutoPost: true}
-	if t.kind == posting.Internal && c.activity.Sources[x.Source].Entity != c.activity.Sources[c.activity.Transactions[c.partners[n]].Source].Entity {
+	p := booking.Params{TransactionID: c.transactions[n], Type: string(t.kind), LedgerAccountID: c.accounts[t.target],
+		Memo: &x.Description, AutoPost: true}
+	if t.kind == posting.Internal &&
+		c.activity.Sources[x.Source].Entity != c.activity.Sources[c.activity.Transactions[c.partners[n]].Source].Entity {
 		p.Type = string(posting.Intercompany)
 	}
 	if len(t.tags) > 0 {
@@ -135,7 +147,8 @@ func (c *company) pair(ctx context.Context) error {
 	}
 	for n, x := range c.activity.Transactions {
 		if other, paired := c.partners[n]; paired && x.Direction == activity.Debit && !linked[c.transactions[n]] {
-			if _, err := c.app.Transfers.Link(ctx, transfers.LinkParams{TransactionIDs: []string{c.transactions[n], c.transactions[other]}}); err != nil {
+			if _, err := c.app.Transfers.Link(ctx, transfers.LinkParams{TransactionIDs: []string{c.transactions[n],
+				c.transactions[other]}}); err != nil {
 				return err
 			}
 		}
@@ -146,8 +159,8 @@ func (c *company) pair(ctx context.Context) error {
 // bookingMax is how many entries are made at once.
 const bookingMax = 1000
 
-// book makes the entries of everything that is no spam and that was told in time, in the order in which it happened. The last days wait for somebody,
-// some of them as drafts.
+// book makes the entries of everything that is no spam and that was told in time, in the order in which it happened.
+// The last days wait for somebody, some of them as drafts.
 func (c *company) book(ctx context.Context) error {
 	var all []booking.Params
 	count := 0

@@ -68,7 +68,8 @@ func (w *world) holdsWhatSourcesDo(t *testing.T) {
 
 func (w *world) balances(t *testing.T) {
 	for _, e := range []string{w.sources[0].LegalEntityID, w.sources[len(w.sources)-1].LegalEntityID} {
-		trial, err := w.app.Reports.TrialBalance(w.ctx, statements.Params{FromInception: true, EndDate: w.app.DB.Clock().Now().Format(time.DateOnly), LegalEntityIDs: []string{e}})
+		trial, err := w.app.Reports.TrialBalance(w.ctx, statements.Params{FromInception: true,
+			EndDate: w.app.DB.Clock().Now().Format(time.DateOnly), LegalEntityIDs: []string{e}})
 		if err != nil || len(trial.Unbalanced) > 0 || len(trial.Totals) < activity.Months {
 			t.Errorf("%v %+v", err, trial.Unbalanced)
 		}
@@ -146,7 +147,8 @@ func (w *world) showsLife(t *testing.T) {
 		seen[e.Classification]++
 	}
 	for _, what := range []string{
-		journal.ByTrueUp, journal.ByReversal, journal.ByCorrection, journal.ByOpening, journal.ByRevaluation, "NFT", "STAKING_REWARD", "CLAIM REWARD", "BRIDGE", "INTERCOMPANY TRANSFER",
+		journal.ByTrueUp, journal.ByReversal, journal.ByCorrection, journal.ByOpening, journal.ByRevaluation, "NFT", "STAKING_REWARD",
+		"CLAIM REWARD", "BRIDGE", "INTERCOMPANY TRANSFER",
 		"INTERNAL TRANSFER", "NON_TAXABLE_CONVERSION", "BORROW", "REPAYMENT", "SWAP", "INVOICE", "BILL", "FEE", "REFUND", "CHARGEBACK",
 	} {
 		if seen[what] == 0 {

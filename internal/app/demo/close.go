@@ -48,8 +48,9 @@ func (c *company) measure(ctx context.Context, p period.State) error {
 	return err
 }
 
-// late brings in what was told after its month was closed. What it changes about closed months is trued up, what it changes since is corrected. One entry
-// is put right that somebody got wrong, and what is open is measured, except for the last month, of which not everything is booked yet.
+// late brings in what was told after its month was closed. What it changes about closed months is trued up, what it
+// changes since is corrected. One entry is put right that somebody got wrong, and what is open is measured, except
+// for the last month, of which not everything is booked yet.
 func (c *company) late(ctx context.Context) error {
 	for n, x := range c.activity.Transactions {
 		if !x.Truth.Late {

@@ -1,5 +1,5 @@
-// Package demo makes the books of a company that does not exist: two legal entities, what eight sources told in two years, everything of it booked and
-// measured, and all months but the last closed.
+// Package demo makes the books of a company that does not exist: two legal entities, what eight sources told in two
+// years, everything of it booked and measured, and all months but the last closed.
 package demo
 
 import (
@@ -40,7 +40,8 @@ type company struct {
 
 // Found makes the company and its books, which end with the month before this one, and tells what it is at.
 func Found(ctx context.Context, a *app.App, tell func(format string, args ...any)) (organization.Founded, error) {
-	f, err := a.Org.Found(ctx, organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD", Timezone: "America/New_York"})
+	f, err := a.Org.Found(ctx, organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
+		Timezone: "America/New_York"})
 	if err != nil {
 		return f, err
 	}
@@ -53,7 +54,8 @@ func Found(ctx context.Context, a *app.App, tell func(format string, args ...any
 		what string
 		do   func(context.Context) error
 	}{
-		{"the chart and the sources", c.set}, {"rates and prices", c.value}, {"transactions", c.arrive}, {"opening balances and entries by hand", c.write}, {"entries of transactions", c.book},
+		{"the chart and the sources", c.set}, {"rates and prices", c.value}, {"transactions",
+			c.arrive}, {"opening balances and entries by hand", c.write}, {"entries of transactions", c.book},
 		{"the close of months", c.closeMonths}, {"what came late", c.late},
 		{"documents and rules", c.remember}, {"suggestions", c.suggest},
 	} {
@@ -96,15 +98,18 @@ func (c *company) day(n, day int) string { return fmt.Sprintf("%s-%02d", c.month
 
 func (c *company) entities(ctx context.Context) error {
 	name := "Demo Company, Inc."
-	if _, err := c.app.Entities.Update(ctx, c.us, entity.UpdateParams{Name: &name, Country: new("US"), Measurement: new(entity.MeasuredAtFairValue)}); err != nil {
+	if _, err := c.app.Entities.Update(ctx, c.us, entity.UpdateParams{Name: &name, Country: new("US"),
+		Measurement: new(entity.MeasuredAtFairValue)}); err != nil {
 		return err
 	}
 	// From its second year on it takes the dearest lots first.
-	if _, err := c.app.Entities.Update(ctx, c.us, entity.UpdateParams{CostBasisMethod: new(entity.MethodHIFO), CostBasisFrom: new(c.day(months/2, 1))}); err != nil {
+	if _, err := c.app.Entities.Update(ctx, c.us, entity.UpdateParams{CostBasisMethod: new(entity.MethodHIFO),
+		CostBasisFrom: new(c.day(months/2, 1))}); err != nil {
 		return err
 	}
 	de, err := c.app.Entities.Create(ctx, entity.CreateParams{
-		Name: "Demo Company GmbH", BaseCurrency: "EUR", Country: "DE", ParentID: c.us, OwnershipPercent: "100", CostBasisMethod: entity.MethodWeightedAverage, CostBasisScope: entity.ScopeLegalEntity,
+		Name: "Demo Company GmbH", BaseCurrency: "EUR", Country: "DE", ParentID: c.us, OwnershipPercent: "100",
+		CostBasisMethod: entity.MethodWeightedAverage, CostBasisScope: entity.ScopeLegalEntity,
 	})
 	c.de = de.ID
 	return err
@@ -119,7 +124,8 @@ func (c *company) addAccounts(ctx context.Context) error {
 		return err
 	}
 	for _, p := range []account.CreateParams{
-		{Name: "Prepaid company cards", Code: "1030", Type: account.Asset, ParentID: c.accounts["1000"]}, {Name: "Grants", Code: grants, Type: account.Expense, ParentID: c.accounts["6000"]},
+		{Name: "Prepaid company cards", Code: "1030", Type: account.Asset, ParentID: c.accounts["1000"]}, {Name: "Grants", Code: grants,
+			Type: account.Expense, ParentID: c.accounts["6000"]},
 	} {
 		if _, err := c.app.Accounts.Create(ctx, p); err != nil {
 			return err
@@ -150,7 +156,8 @@ func (c *company) readChart(ctx context.Context) error {
 }
 
 func (c *company) labels(ctx context.Context) error {
-	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project, "Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
+	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project,
+		"Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
 		t, err := c.app.Tags.Create(ctx, kind, name)
 		if err != nil {
 			return err

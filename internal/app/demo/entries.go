@@ -49,7 +49,8 @@ func (c *company) paid() map[calendar.Month]money.Decimal {
 // of gives the entries of a month in which customers pay so much. They grow and vary, but the same ones come out every time.
 func (c *company) of(n int, paid money.Decimal) (out []journal.CreateParams) {
 	us := func(day int, memo string, lines ...journal.LineParams) {
-		out = append(out, journal.CreateParams{LegalEntityID: c.us, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted, OriginatedBy: journal.ByHand, Lines: lines})
+		out = append(out, journal.CreateParams{LegalEntityID: c.us, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted,
+			OriginatedBy: journal.ByHand, Lines: lines})
 	}
 	open := 50_000
 	if n == 0 {
@@ -70,7 +71,8 @@ func (c *company) of(n int, paid money.Decimal) (out []journal.CreateParams) {
 		us(28, "Interest on the loan", c.line("Dr", "7050", interest), c.line("Cr", "2220", interest))
 	}
 	us(28, "Depreciation", c.line("Dr", "6100", "500.00", "Engineering"), c.line("Cr", "1690", "500.00"))
-	out = append(out, journal.CreateParams{LegalEntityID: c.de, AccountingDate: c.day(n, 28), Memo: "Trade tax", Status: journal.Posted, OriginatedBy: journal.ByHand,
+	out = append(out, journal.CreateParams{LegalEntityID: c.de, AccountingDate: c.day(n, 28), Memo: "Trade tax",
+		Status: journal.Posted, OriginatedBy: journal.ByHand,
 		Lines: []journal.LineParams{c.line("Dr", "7070", amount(42_000+1_100*n)), c.line("Cr", "2050", amount(42_000+1_100*n))}})
 	return out
 }

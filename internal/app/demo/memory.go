@@ -19,7 +19,8 @@ fiscal_year_end: December
 ---
 # Demo Company
 
-A software company that is paid in dollars, euros and stablecoins, and holds ether and bitcoin as its treasury. The subsidiary in Germany keeps its books in euros.
+A software company that is paid in dollars, euros and stablecoins, and holds ether and bitcoin as its treasury.
+The subsidiary in Germany keeps its books in euros.
 `},
 	{"knowledge/suppliers.md", `# Suppliers
 
@@ -61,13 +62,15 @@ var ruled = []struct {
 // remember writes documents and rules.
 func (c *company) remember(ctx context.Context) error {
 	for _, d := range documents {
-		if err := c.app.Memory.Put(ctx, memory.PutParams{Path: d.path, Content: d.content, Rationale: "The books of the demo begin"}); err != nil {
+		if err := c.app.Memory.Put(ctx, memory.PutParams{Path: d.path, Content: d.content,
+			Rationale: "The books of the demo begin"}); err != nil {
 			return fmt.Errorf("%s: %w", d.path, err)
 		}
 	}
 	for _, r := range ruled {
 		p := memory.RuleParams{
-			Type: memory.Classification, ProviderCategory: said(r.category), MemoContains: said(r.memo), AssetType: said(r.asset), Direction: said(r.direction), TransactionType: said(string(r.kind)),
+			Type: memory.Classification, ProviderCategory: said(r.category), MemoContains: said(r.memo), AssetType: said(
+				r.asset), Direction: said(r.direction), TransactionType: said(string(r.kind)),
 			LedgerAccountID: said(c.accounts[r.target]), PayeeName: said(r.payee), TagID: said(c.tags[r.tag]),
 		}
 		if _, err := c.app.Memory.PutRule(ctx, memory.PutRuleParams{Rule: p, Rationale: "As it was always booked"}); err != nil {

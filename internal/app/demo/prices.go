@@ -54,16 +54,19 @@ func (c *company) prices(ctx context.Context) error {
 			continue
 		}
 		for _, asset := range priced {
-			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: activity.Price(asset, max(0, min(n, months-1))).String(), Note: "Close of the day"})
+			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly),
+				Price: activity.Price(asset, max(0, min(n, months-1))).String(), Note: "Close of the day"})
 		}
 		for asset, worth := range collected {
-			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: worth, Note: "Last sale of the collection"})
+			all = append(all, price.Params{AssetType: asset, Currency: "USD", Timestamp: day.Format(time.DateOnly), Price: worth,
+				Note: "Last sale of the collection"})
 		}
 	}
 	// What somebody was given has the price that others paid for the same.
 	for _, x := range c.activity.Transactions {
 		if x.Crypto != nil && x.Crypto.TokenID != "" && x.Truth.TransferGroup == "" {
-			all = append(all, price.Params{AssetType: x.Currency, Currency: "USD", Timestamp: x.At.Format(time.RFC3339), Price: collected[x.Currency], Note: "Last sale of the collection"})
+			all = append(all, price.Params{AssetType: x.Currency, Currency: "USD", Timestamp: x.At.Format(time.RFC3339),
+				Price: collected[x.Currency], Note: "Last sale of the collection"})
 		}
 	}
 	for len(all) > 0 {
@@ -90,7 +93,8 @@ func (c *company) openings(ctx context.Context) error {
 				continue
 			}
 			_, err := c.app.Assets.Create(ctx, asset.CreateParams{
-				AssetType: o.asset, Quantity: money.MustParse(o.quantity), CostBasis: money.MustParse(o.cost), LegalEntityID: c.us, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
+				AssetType: o.asset, Quantity: money.MustParse(o.quantity), CostBasis: money.MustParse(
+					o.cost), LegalEntityID: c.us, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
 				DateReceived: calendar.DateOf(began.AddDate(0, -o.months, 9), time.UTC),
 			})
 			if err != nil {

@@ -10,14 +10,16 @@ import (
 )
 
 // accountOf says which account of the chart a source has; the others get one of their own.
-var accountOf = map[string]string{"Operating account": "1010", "Geschäftskonto": "1010", "Company cards": "1030", "Card payments": "1020", "Treasury": "1210"}
+var accountOf = map[string]string{"Operating account": "1010", "Geschäftskonto": "1010", "Company cards": "1030",
+	"Card payments": "1020", "Treasury": "1210"}
 
 // openSources makes the accounts and wallets that the company's money is on.
 func (c *company) openSources(ctx context.Context) error {
 	c.activity = activity.Make(c.month(0))
 	for _, s := range c.activity.Sources {
 		p := source.CreateParams{
-			Type: source.Type(s.Type), Name: s.Name, Provider: s.Provider, LegalEntityID: map[int]string{activity.US: c.us, activity.DE: c.de}[s.Entity],
+			Type: source.Type(s.Type), Name: s.Name, Provider: s.Provider, LegalEntityID: map[int]string{activity.US: c.us,
+				activity.DE: c.de}[s.Entity],
 			Chain: s.Chain, Address: s.Address,
 		}
 		if p.Type != source.Wallet && p.Type != source.Exchange { // those hold many
@@ -83,7 +85,8 @@ var typeOf = map[string]transaction.Type{"network_fee": transaction.Fee, "refund
 // paramsOf is a transaction as its source tells it.
 func paramsOf(x activity.Transaction) transaction.Params {
 	p := transaction.Params{
-		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
+		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(
+			x.Direction), Quantity: &x.Quantity, Currency: x.Currency,
 		Category: x.Category, Vendor: x.Vendor, EventKey: x.TradeID, Type: typeOf[x.Category],
 	}
 	if v := x.Value; v != nil {
@@ -93,7 +96,8 @@ func paramsOf(x activity.Transaction) transaction.Params {
 		if v.TokenName != "" { // as explorers write it
 			p.Description += ": " + v.TokenName
 		}
-		p.Crypto = &transaction.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset, ContractAddress: v.Contract, TokenID: v.TokenID, FeeAssetType: v.FeeAsset}
+		p.Crypto = &transaction.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset,
+			ContractAddress: v.Contract, TokenID: v.TokenID, FeeAssetType: v.FeeAsset}
 		if v.Block > 0 {
 			p.Crypto.BlockNumber = &v.Block
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Carry lets what was taken and made in stretches of time that changed their accounting period count in the new one. The entries are there already.
-// It is a building block.
+// Carry lets what was taken and made in stretches of time that changed their accounting period count in the new one.
+// The entries are there already. It is a building block.
 func Carry(ctx context.Context, tx *db.Tx, all []period.Moved) error {
 	c := newChanges()
 	for _, m := range all {

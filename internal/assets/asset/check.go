@@ -26,8 +26,8 @@ type checking struct {
 	beyond  map[spot]bool // accounts from which more was taken than was parked there
 }
 
-// Check recomputes the lots: every pool from nothing, by what entered it and what was asked of it; each lot from what was taken from it; and what is
-// kept of them by accounting period, which is what stands on the accounts.
+// Check recomputes the lots: every pool from nothing, by what entered it and what was asked of it; each lot from what
+// was taken from it; and what is kept of them by accounting period, which is what stands on the accounts.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
@@ -140,11 +140,13 @@ func (c *checking) lot(p *pool, r lotRow, l Lot, seq int64) bool {
 		return false
 	}
 	if l.CostBasis.Sign() < 0 || l.RemainingBasis.Sign() < 0 || l.RemainingQuantity.IsZero() && !l.RemainingBasis.IsZero() {
-		c.found.Addf("lots of impossible costs", "%s of the cost %s of the lot %s is left with %s %s", l.RemainingBasis, l.CostBasis, l.ID, l.RemainingQuantity, l.AssetType)
+		c.found.Addf("lots of impossible costs", "%s of the cost %s of the lot %s is left with %s %s", l.RemainingBasis, l.CostBasis,
+			l.ID, l.RemainingQuantity, l.AssetType)
 		return false
 	}
 	if want := toRow(l); r.Open != want.Open || r.UnitKey != want.UnitKey {
-		c.found.Addf("lots that are not found by what is left of them", "the lot %s does not repeat in is_open and unit_key what is left of it", l.ID)
+		c.found.Addf("lots that are not found by what is left of them",
+			"the lot %s does not repeat in is_open and unit_key what is left of it", l.ID)
 	}
 	if l.Seq != seq {
 		c.found.Addf("lots out of order", "the lot %s is number %d of its pool, but came as number %d", l.ID, l.Seq, seq)
@@ -172,22 +174,25 @@ func (c *checking) use(p *pool, u Use) {
 	}
 }
 
-// remaining checks that what came, less what was taken, is what is left: of each lot, and of all of them. Under a weighted average the cost of what
-// is left is that of the pool alone.
+// remaining checks that what came, less what was taken, is what is left: of each lot, and of all of them. Under a
+// weighted average the cost of what is left is that of the pool alone.
 func (c *checking) remaining(p *pool, lots []Lot, given map[string]Use, averaged bool) {
 	var quantity, basis money.Decimal
 	for _, l := range lots {
 		u := given[l.ID]
 		if left := l.Quantity.Sub(u.Quantity); !left.Equal(l.RemainingQuantity) {
-			c.found.Addf("lots whose quantity does not add up", "%s %s are left of the lot %s, but what was taken leaves %s", l.RemainingQuantity, l.AssetType, l.ID, left)
+			c.found.Addf("lots whose quantity does not add up", "%s %s are left of the lot %s, but what was taken leaves %s",
+				l.RemainingQuantity, l.AssetType, l.ID, left)
 		}
 		if left := l.CostBasis.Sub(u.Basis); !averaged && !left.Equal(l.RemainingBasis) {
-			c.found.Addf("lots whose cost does not add up", "%s of the cost of the lot %s is left, but what was taken leaves %s", l.RemainingBasis, l.ID, left)
+			c.found.Addf("lots whose cost does not add up", "%s of the cost of the lot %s is left, but what was taken leaves %s",
+				l.RemainingBasis, l.ID, left)
 		}
 		quantity, basis = quantity.Add(l.RemainingQuantity), basis.Add(l.RemainingBasis)
 	}
 	if !quantity.Equal(p.Quantity) || !averaged && !basis.Equal(p.Basis) || int64(len(lots)) != p.Seq {
-		c.found.Addf("pools that are not the sum of their lots", "the pool %s is kept as %s at %s in %d lots, but %s at %s are left in %d", p.Key, p.Quantity, p.Basis, p.Seq, quantity, basis, len(lots))
+		c.found.Addf("pools that are not the sum of their lots",
+			"the pool %s is kept as %s at %s in %d lots, but %s at %s are left in %d", p.Key, p.Quantity, p.Basis, p.Seq, quantity, basis, len(lots))
 	}
 }
 
@@ -211,7 +216,8 @@ func (c *checking) slices(context.Context) error {
 			}
 			from, there := k.parents[l.ParentID]
 			if !there || !from.AcquiredAt.Equal(l.AcquiredAt) {
-				c.found.Addf("lots that come from nowhere", "the lot %s is not a slice of %s with its date, which its entry %s should have moved", l.ID, l.ParentID, entryID)
+				c.found.Addf("lots that come from nowhere",
+					"the lot %s is not a slice of %s with its date, which its entry %s should have moved", l.ID, l.ParentID, entryID)
 			}
 		}
 		if len(k.parents) == 0 || k.elsewhere {
@@ -287,14 +293,18 @@ func (c *checking) kept(ctx context.Context) error {
 		kept, want := gather(positions, of), gather(c.sums.positions, of)
 		for _, k := range slices.SortedFunc(maps.Keys(union(kept, want)), comparePositions) {
 			if h, w := kept[k], want[k]; !h.equal(w) {
-				c.found.Addf("positions that differ from their lots", "the position of %s at %s%s of %s in %q is kept as %s at %s in %d lots, added %s at %s, but lots and uses come to %s at %s in %d, added %s at %s",
-					k.asset, k.source, k.account, k.entity, k.period, h.quantity, h.basis, h.lots, h.addedQuantity, h.addedBasis, w.quantity, w.basis, w.lots, w.addedQuantity, w.addedBasis)
+				c.found.Addf("positions that differ from their lots",
+					"the position of %s at %s%s of %s in %q is kept as %s at %s in %d lots, added %s at %s, but lots and uses come to %s at %s "+
+						"in %d, added %s at %s",
+					k.asset, k.source, k.account, k.entity, k.period, h.quantity, h.basis, h.lots, h.addedQuantity, h.addedBasis, w.quantity,
+					w.basis, w.lots, w.addedQuantity, w.addedBasis)
 			}
 		}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(union(gains, c.sums.gains)), compareGains) {
 		if h, w := gains[k], c.sums.gains[k]; !h.equal(w) {
-			c.found.Addf("gains that differ from their uses", "what %s of %s realized in %s is kept as %s less %s, but the uses come to %s less %s, or to other terms or proceeds",
+			c.found.Addf("gains that differ from their uses",
+				"what %s of %s realized in %s is kept as %s less %s, but the uses come to %s less %s, or to other terms or proceeds",
 				k.asset, k.entity, k.period, h.gain, h.loss, w.gain, w.loss)
 		}
 	}
@@ -313,18 +323,21 @@ func gather(all map[positionKey]position, of func(positionKey) positionKey) map[
 		k = of(k)
 		q := out[k]
 		out[k] = position{
-			quantity: q.quantity.Add(p.quantity), basis: q.basis.Add(p.basis), addedQuantity: q.addedQuantity.Add(p.addedQuantity), addedBasis: q.addedBasis.Add(p.addedBasis), lots: q.lots + p.lots,
+			quantity: q.quantity.Add(p.quantity), basis: q.basis.Add(p.basis), addedQuantity: q.addedQuantity.Add(
+				p.addedQuantity), addedBasis: q.addedBasis.Add(p.addedBasis), lots: q.lots + p.lots,
 		}
 	}
 	return out
 }
 
 func (p position) equal(o position) bool {
-	return p.quantity.Equal(o.quantity) && p.basis.Equal(o.basis) && p.addedQuantity.Equal(o.addedQuantity) && p.addedBasis.Equal(o.addedBasis) && p.lots == o.lots
+	return p.quantity.Equal(o.quantity) && p.basis.Equal(o.basis) && p.addedQuantity.Equal(o.addedQuantity) &&
+		p.addedBasis.Equal(o.addedBasis) && p.lots == o.lots
 }
 
 func (g gain) equal(o gain) bool {
-	return g.quantity.Equal(o.quantity) && g.proceeds.Equal(o.proceeds) && g.fee.Equal(o.fee) && g.basis.Equal(o.basis) && g.gain.Equal(o.gain) && g.loss.Equal(o.loss) &&
+	return g.quantity.Equal(o.quantity) && g.proceeds.Equal(o.proceeds) && g.fee.Equal(o.fee) && g.basis.Equal(o.basis) &&
+		g.gain.Equal(o.gain) && g.loss.Equal(o.loss) &&
 		g.short.Equal(o.short) && g.long.Equal(o.long)
 }
 
@@ -355,10 +368,12 @@ func (c *checking) ledger(ctx context.Context) error {
 		}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(union(lots, stand)), func(a, b balance.UnitKey) int {
-		return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Period, b.Period))
+		return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Unit, b.Unit),
+			cmp.Compare(a.Period, b.Period))
 	}) {
 		if !lots[k].Equal(stand[k]) && !c.beyond[spot{k.Entity, k.Account, k.Unit}] {
-			c.found.Addf("accounts that differ from their lots", "the %s on the account %s of %s moved by %s in %s, but its lots by %s", k.Unit, k.Account, k.Entity, stand[k], k.Period, lots[k])
+			c.found.Addf("accounts that differ from their lots", "the %s on the account %s of %s moved by %s in %s, but its lots by %s",
+				k.Unit, k.Account, k.Entity, stand[k], k.Period, lots[k])
 		}
 	}
 	return nil

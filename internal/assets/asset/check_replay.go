@@ -40,7 +40,8 @@ func (c *checking) again(s *session, lots []Lot, takes []take, uses []Use, avera
 	}
 	for place, rows := range byPlace {
 		if left := effective(rows); len(left) > 0 {
-			c.found.Addf("uses that nobody asked for", "%s of the lot %s were taken from the pool %s at %q, but nobody asked for them", left[0].Quantity, left[0].LotID, s.Key, place)
+			c.found.Addf("uses that nobody asked for", "%s of the lot %s were taken from the pool %s at %q, but nobody asked for them",
+				left[0].Quantity, left[0].LotID, s.Key, place)
 		}
 	}
 	c.leaves(s, lots, averaged)
@@ -76,17 +77,20 @@ func (c *checking) answer(s *session, k *taken) {
 			k.new[i].Days, k.new[i].Term = old.Days, old.Term
 		}
 		if u.Days != old.Days && k.new[i].Days != old.Days && len(k.old) == len(k.new) {
-			c.found.Addf("uses of other holding periods", "the lot %s was held for %d days when the entry %s took it, not for %d", u.LotID, u.Days, k.entryID, old.Days)
+			c.found.Addf("uses of other holding periods", "the lot %s was held for %d days when the entry %s took it, not for %d", u.LotID,
+				u.Days, k.entryID, old.Days)
 		}
 		if u.Kind == string(relocate) {
 			moved = moved.Add(u.Basis)
 		}
 	}
 	if !sameUses(k.old, k.new) {
-		c.found.Addf("requests that took other lots", "the entry %s took %s from the pool %s, but takes %s", k.entryID, spell(k.old), s.Key, spell(k.new))
+		c.found.Addf("requests that took other lots", "the entry %s took %s from the pool %s, but takes %s", k.entryID, spell(k.old),
+			s.Key, spell(k.new))
 	}
 	if !moved.IsZero() {
-		c.found.Addf("relocations that lose their cost", "the entry %s moves %s within the pool %s, of whose cost %s is lost", k.entryID, k.quantity, s.Key, moved)
+		c.found.Addf("relocations that lose their cost", "the entry %s moves %s within the pool %s, of whose cost %s is lost", k.entryID,
+			k.quantity, s.Key, moved)
 	}
 }
 
@@ -109,16 +113,18 @@ func (c *checking) leaves(s *session, lots []Lot, averaged bool) {
 	for _, l := range lots {
 		now := s.lots[l.ID]
 		if !now.RemainingQuantity.Equal(l.RemainingQuantity) || !averaged && !now.RemainingBasis.Equal(l.RemainingBasis) {
-			c.found.Addf("lots that should be others", "%s at %s are left of the lot %s, but should be %s at %s", l.RemainingQuantity, l.RemainingBasis, l.ID, now.RemainingQuantity, now.RemainingBasis)
+			c.found.Addf("lots that should be others", "%s at %s are left of the lot %s, but should be %s at %s", l.RemainingQuantity,
+				l.RemainingBasis, l.ID, now.RemainingQuantity, now.RemainingBasis)
 		}
 	}
 	if !s.Quantity.Equal(kept.Quantity) || !s.Basis.Equal(kept.Basis) {
-		c.found.Addf("pools that should be others", "the pool %s is kept as %s at %s, but everything in order comes to %s at %s", s.Key, kept.Quantity, kept.Basis, s.Quantity, s.Basis)
+		c.found.Addf("pools that should be others", "the pool %s is kept as %s at %s, but everything in order comes to %s at %s", s.Key,
+			kept.Quantity, kept.Basis, s.Quantity, s.Basis)
 	}
 }
 
-// CheckWorks holds what is written down of entries, what they ask and make, against what they follow from, and gives the entries as they would be
-// made again of the lots they took. It is a building block.
+// CheckWorks holds what is written down of entries, what they ask and make, against what they follow from, and gives
+// the entries as they would be made again of the lots they took. It is a building block.
 func CheckWorks(ctx context.Context, tx *db.Tx, b *snapshot.Books, works []Work, found *finding.List) (map[string]posting.Entry, error) {
 	ids := make([]string, len(works))
 	for i, w := range works {
@@ -192,8 +198,10 @@ func (p *proof) entry(b *snapshot.Books) (posting.Entry, bool) {
 }
 
 func (t take) same(o take) bool {
-	return t.pool == o.pool && t.place == o.place && t.kind == o.kind && t.sourceID == o.sourceID && t.accountID == o.accountID && t.chain == o.chain && t.at.Equal(o.at) &&
-		t.block == o.block && t.number == o.number && t.transactionID == o.transactionID && t.quantity.Equal(o.quantity) && t.feeQuantity.Equal(o.feeQuantity) &&
+	return t.pool == o.pool && t.place == o.place && t.kind == o.kind && t.sourceID == o.sourceID && t.accountID == o.accountID &&
+		t.chain == o.chain && t.at.Equal(o.at) &&
+		t.block == o.block && t.number == o.number && t.transactionID == o.transactionID && t.quantity.Equal(o.quantity) &&
+		t.feeQuantity.Equal(o.feeQuantity) &&
 		t.proceeds.Equal(o.proceeds) && t.feeProceeds.Equal(o.feeProceeds) && t.costs.Equal(o.costs) && t.net == o.net
 }
 
@@ -212,7 +220,8 @@ func (w *Work) made(e posting.Entry, lots []Lot, found *finding.List) {
 		}
 		l := at[0]
 		left[m.Parent] = at[1:]
-		wrong = wrong || !l.Quantity.Equal(m.Quantity) || !l.CostBasis.Equal(m.Basis) || !l.AcquiredAt.Equal(m.AcquiredAt) || l.SourceID != m.Source || l.LedgerAccountID != m.Account ||
+		wrong = wrong || !l.Quantity.Equal(m.Quantity) || !l.CostBasis.Equal(m.Basis) || !l.AcquiredAt.Equal(m.AcquiredAt) ||
+			l.SourceID != m.Source || l.LedgerAccountID != m.Account ||
 			l.LegalEntityID != m.Entity || l.AssetType != m.Asset.Symbol
 	}
 	for _, more := range left {

@@ -60,7 +60,9 @@ type Filter struct {
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Held], error) {
 	who := actor.From(ctx)
 	f.Chain, f.limited = strings.ToLower(f.Chain), who.LegalEntityIDs
-	return page.List("assets", f, p, func(h Held) []string { return []string{h.ID} }, func(after []string, limit int) (rows []Held, err error) {
+	return page.List("assets", f, p, func(h Held) []string {
+		return []string{h.ID}
+	}, func(after []string, limit int) (rows []Held, err error) {
 		below := ""
 		if after != nil {
 			below = after[0]

@@ -1,6 +1,7 @@
-// Package asset keeps the lots: what was acquired at one time and cost, what was taken from it since, and where it is held. Which lots leave is
-// decided by rules/lot; this package gives it the part of a pool it needs, and writes down what it says, so that the lots are always what they would
-// be had everything happened in order. When something happens late, what came after it is taken back and happens again.
+// Package asset keeps the lots: what was acquired at one time and cost, what was taken from it since, and where it is
+// held. Which lots leave is decided by rules/lot; this package gives it the part of a pool it needs, and writes down
+// what it says, so that the lots are always what they would be had everything happened in order. When something
+// happens late, what came after it is taken back and happens again.
 package asset
 
 import (
@@ -102,8 +103,9 @@ type Use struct {
 // Realizes tells that a gain or a loss was realized: a move or a conversion realizes none.
 func (u Use) Realizes() bool { return u.Kind == "dispose" || u.Kind == "fee" }
 
-// Place is where something stands among everything that happens to a pool, as text that sorts as rules/lot orders it: the time, what comes before
-// what goes, the place on the chain, the number of the transaction, and the request of its entry.
+// Place is where something stands among everything that happens to a pool, as text that sorts as rules/lot orders it:
+// the time, what comes before what goes, the place on the chain, the number of the transaction, and the request of
+// its entry.
 type Place string
 
 // placeOf writes a place down.
@@ -163,7 +165,8 @@ func (p *pool) parked() bool { return p.SourceID == "" && p.LedgerAccountID != "
 // wide tells that it spans the sources of its legal entity.
 func (p *pool) wide() bool { return p.SourceID == "" && p.LedgerAccountID == "" }
 
-// poolOf finds the pool of an asset at a place. apart is an account that was named instead of the source's own, whose lots are kept by themselves.
+// poolOf finds the pool of an asset at a place. apart is an account that was named instead of the source's own, whose
+// lots are kept by themselves.
 func poolOf(b *snapshot.Books, at posting.Place, a posting.Asset, apart string) pool {
 	e := b.Entities[at.Entity]
 	p := pool{LegalEntityID: at.Entity, AssetType: a.Symbol, TokenID: a.Token, Currency: e.BaseCurrency}
@@ -189,7 +192,8 @@ func poolOf(b *snapshot.Books, at posting.Place, a posting.Asset, apart string) 
 	return p
 }
 
-// config is what the legal entity decided about the lots of a pool. A draft looks at what would be, so that there nothing is refused for want of lots.
+// config is what the legal entity decided about the lots of a pool. A draft looks at what would be, so that there
+// nothing is refused for want of lots.
 func (p *pool) config(b *snapshot.Books, lenient bool) lot.Config {
 	e := b.Entities[p.LegalEntityID]
 	places, _ := money.MinorUnits(p.Currency)

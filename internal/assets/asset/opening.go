@@ -24,7 +24,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Rebook brings entries that take other lots than they did to what they are now, and says under which entry each is written down from now on.
+// Rebook brings entries that take other lots than they did to what they are now, and says under which entry each is
+// written down from now on.
 type Rebook func(ctx context.Context, tx *db.Tx, b *snapshot.Books, changes []Changed) (map[string]Ref, error)
 
 // Ledger lets people enter lots. What stands behind entries, and how they are corrected, is for whoever books transactions to say.
@@ -59,8 +60,10 @@ func (l *Ledger) hand(ctx context.Context, tx *db.Tx, b *snapshot.Books, before,
 // facts is what the audit and events say of a lot that was entered by hand.
 func (l Lot) facts() map[string]any {
 	return map[string]any{
-		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis, "currency": l.Currency, "date_received": l.AcquiredAt,
-		"legal_entity_id": l.LegalEntityID, "ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID, "journal_entry_id": db.OrNull(l.JournalEntryID),
+		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(
+			l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis, "currency": l.Currency, "date_received": l.AcquiredAt,
+		"legal_entity_id": l.LegalEntityID, "ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID,
+		"journal_entry_id": db.OrNull(l.JournalEntryID),
 	}
 }
 
@@ -75,8 +78,8 @@ func record(ctx context.Context, tx *db.Tx, action string, before, after *Lot) {
 	audit.Record(ctx, tx, c)
 }
 
-// Create enters an asset that was there before the books began: a lot, and its cost against the equity that opening balances stand in. What cost
-// nothing is a lot without an entry.
+// Create enters an asset that was there before the books began: a lot, and its cost against the equity that opening
+// balances stand in. What cost nothing is a lot without an entry.
 func (s *Service) Create(ctx context.Context, p CreateParams) (h Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := s.books.Of(ctx, tx)
@@ -112,8 +115,9 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (h Held, err error
 	return h, err
 }
 
-// openingOf is the last instant before the first accounting period of a legal entity. That is the month of the first thing that happened to it,
-// booked or not; when that is an opening balance, the next ones join it, so that it does not move away from itself.
+// openingOf is the last instant before the first accounting period of a legal entity. That is the month of the first
+// thing that happened to it, booked or not; when that is an opening balance, the next ones join it, so that it does
+// not move away from itself.
 func openingOf(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityID string) (time.Time, error) {
 	first := time.Time{}
 	earlier := func(at time.Time) {
@@ -153,7 +157,8 @@ func isOpen(b *snapshot.Books, legalEntityID string, opening time.Time) error {
 	if month.Key() > b.ClosedThrough(legalEntityID) {
 		return nil
 	}
-	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first", b.Entities[legalEntityID].Name, month.Next().Key())
+	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first",
+		b.Entities[legalEntityID].Name, month.Next().Key())
 }
 
 // isOpen refuses to change a lot without an entry that counts in a closed period: nothing would say what changed.
@@ -161,7 +166,8 @@ func (l Lot) isOpen(ctx context.Context, tx *db.Tx, b *snapshot.Books) error {
 	all, err := period.All(ctx, tx)
 	for _, p := range all {
 		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
-			return fault.Conflictf("the asset is part of what %s began with, and %s is closed: reopen it first", b.Entities[l.LegalEntityID].Name, p.Key)
+			return fault.Conflictf("the asset is part of what %s began with, and %s is closed: reopen it first",
+				b.Entities[l.LegalEntityID].Name, p.Key)
 		}
 	}
 	return err
@@ -179,7 +185,8 @@ func (s *Service) open(ctx context.Context, tx *db.Tx, l *Lot, at time.Time) (pe
 		return "", err
 	}
 	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " + l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " +
+			l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
 		return "", err
@@ -195,7 +202,8 @@ func (l Lot) lines(ctx context.Context, tx *db.Tx) ([]journal.LineParams, error)
 		return nil, fmt.Errorf("asset: the account of opening balances: %w", err)
 	}
 	line := func(side book.Side, accountID string) journal.LineParams {
-		return journal.LineParams{LedgerAccountID: accountID, Side: side, Amount: l.CostBasis.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID}
+		return journal.LineParams{LedgerAccountID: accountID, Side: side, Amount: l.CostBasis.String(), Currency: l.Currency,
+			LegalEntityID: l.LegalEntityID}
 	}
 	lines := []journal.LineParams{line(book.Debit, l.LedgerAccountID), line(book.Credit, equity.ID)}
 	lines[0].Unit, lines[0].Quantity = l.AssetType, &l.Quantity
@@ -295,8 +303,8 @@ type CreateParams struct {
 	Chain           string // empty is that of the source
 }
 
-// objections collects what stands against a lot: what is wrong in itself, what is not there, what does not go together, and what the state of
-// something forbids. The gravest sort answers.
+// objections collects what stands against a lot: what is wrong in itself, what is not there, what does not go
+// together, and what the state of something forbids. The gravest sort answers.
 type objections struct {
 	faults, apart fault.List
 	missing       []string
@@ -332,8 +340,10 @@ func (o *objections) err() error {
 // settle makes the lot that is described, or says everything that stands against it. The head is taken.
 func (p CreateParams) settle(ctx context.Context, tx *db.Tx, b *snapshot.Books) (Lot, error) {
 	l := Lot{
-		LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, AssetType: strings.TrimSpace(p.AssetType), Chain: strings.ToLower(strings.TrimSpace(p.Chain)),
-		Quantity: p.Quantity, RemainingQuantity: p.Quantity, CostBasis: p.CostBasis, RemainingBasis: p.CostBasis, Currency: strings.TrimSpace(p.Currency), Origin: Manual,
+		LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, AssetType: strings.TrimSpace(
+			p.AssetType), Chain: strings.ToLower(strings.TrimSpace(p.Chain)),
+		Quantity: p.Quantity, RemainingQuantity: p.Quantity, CostBasis: p.CostBasis, RemainingBasis: p.CostBasis,
+		Currency: strings.TrimSpace(p.Currency), Origin: Manual,
 	}
 	o := &objections{}
 	p.received(o, &l, b.Zone, tx.Now())
@@ -420,7 +430,8 @@ func (l *Lot) checkAmounts(o *objections) {
 	}
 }
 
-// checkAccount looks at where the cost stands: an account that takes lines, is of assets, of this asset if it says so, and not that of another source.
+// checkAccount looks at where the cost stands: an account that takes lines, is of assets, of this asset if it says
+// so, and not that of another source.
 func (l *Lot) checkAccount(ctx context.Context, tx *db.Tx, o *objections, b *snapshot.Books, holder source.Source) error {
 	const field = "ledger_account_id"
 	a, there := b.Accounts[l.LedgerAccountID]

@@ -70,7 +70,8 @@ func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h
 
 // same tells that nothing of a lot that may be changed by hand is another.
 func same(a, b Lot) bool {
-	return a.LegalEntityID == b.LegalEntityID && a.LedgerAccountID == b.LedgerAccountID && a.CostBasis.Equal(b.CostBasis) && a.Quantity.Equal(b.Quantity)
+	return a.LegalEntityID == b.LegalEntityID && a.LedgerAccountID == b.LedgerAccountID && a.CostBasis.Equal(b.CostBasis) &&
+		a.Quantity.Equal(b.Quantity)
 }
 
 // settle gives the lot with the changes in it, or says everything that stands against them.

@@ -42,7 +42,8 @@ type holder struct {
 
 func hold(t *testing.T, d *db.DB) *holder {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,8 @@ func hold(t *testing.T, d *db.DB) *holder {
 		return refs, nil
 	}
 	h.Service = asset.NewService(d, asset.NewLedger(load, rebook), h.entries)
-	made, err := source.NewService(d, nil, nil).Create(h.ctx, source.CreateParams{Type: source.Wallet, Name: "Vault", LegalEntityID: h.entity, Chain: "ethereum"})
+	made, err := source.NewService(d, nil, nil).Create(h.ctx, source.CreateParams{Type: source.Wallet, Name: "Vault",
+		LegalEntityID: h.entity, Chain: "ethereum"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,8 @@ func (h *holder) ref(ctx context.Context, t *testing.T, tx *db.Tx, entryID strin
 func (h *holder) enter(t *testing.T, date, quantity, cost string) asset.Held {
 	t.Helper()
 	made, err := h.Create(h.ctx, asset.CreateParams{
-		AssetType: "ETH", Quantity: money.MustParse(quantity), CostBasis: money.MustParse(cost), LegalEntityID: h.entity, LedgerAccountID: h.wallet.LedgerAccountID, SourceID: h.wallet.ID, DateReceived: date,
+		AssetType: "ETH", Quantity: money.MustParse(quantity), CostBasis: money.MustParse(
+			cost), LegalEntityID: h.entity, LedgerAccountID: h.wallet.LedgerAccountID, SourceID: h.wallet.ID, DateReceived: date,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +122,8 @@ func (h *holder) leg(t *testing.T, date, quantity, worth string) *posting.Leg {
 		t.Fatal(err)
 	}
 	return &posting.Leg{
-		Place: posting.Place{Source: h.wallet.ID, Account: h.wallet.LedgerAccountID, Entity: h.entity}, Asset: posting.Asset{Symbol: "ETH", Chain: "ethereum", Lots: true},
+		Place: posting.Place{Source: h.wallet.ID, Account: h.wallet.LedgerAccountID,
+			Entity: h.entity}, Asset: posting.Asset{Symbol: "ETH", Chain: "ethereum", Lots: true},
 		Quantity: money.MustParse(quantity), Value: &posting.Value{Gross: money.MustParse(worth), Currency: "USD"}, At: at,
 	}
 }
@@ -145,7 +149,8 @@ func (h *holder) book(t *testing.T, name string, in posting.Input) {
 		if err != nil {
 			return err
 		}
-		w := asset.Work{EntryID: name, TransactionID: "txn_" + name, Type: string(in.Type), Label: name, Number: int64(len(h.works) + 1), Input: in, Plan: plan}
+		w := asset.Work{EntryID: name, TransactionID: "txn_" + name, Type: string(in.Type), Label: name, Number: int64(len(h.works) + 1),
+			Input: in, Plan: plan}
 		r := asset.NewReplay(tx, b, nil, false)
 		r.Add(name, w)
 		if err := r.Run(ctx); err != nil {
@@ -165,7 +170,8 @@ func (h *holder) shown(t *testing.T, f asset.Filter) string {
 	}
 	var out []string
 	for _, x := range all.Items {
-		out = append(out, fmt.Sprintf("%s of %s for %s of %s", x.RemainingQuantity, x.Quantity, x.RemainingBasis.Fixed("USD"), x.CostBasis.Fixed("USD")))
+		out = append(out, fmt.Sprintf("%s of %s for %s of %s", x.RemainingQuantity, x.Quantity, x.RemainingBasis.Fixed("USD"),
+			x.CostBasis.Fixed("USD")))
 	}
 	slices.Reverse(out)
 	return strings.Join(out, "; ")
@@ -223,7 +229,8 @@ func TestWhatWasTakenKeepsAnOpeningAssetWhereItIs(t *testing.T) {
 			elsewhere, err = account.Create(ctx, tx, account.CreateParams{Name: "Elsewhere", Type: account.Asset})
 			return err
 		})
-		refused(t, "less", update(first.ID, asset.UpdateParams{Quantity: new(money.MustParse("0.4"))}), fault.Conflict, "0.5 of the asset were taken already")
+		refused(t, "less", update(first.ID, asset.UpdateParams{Quantity: new(money.MustParse("0.4"))}), fault.Conflict,
+			"0.5 of the asset were taken already")
 		refused(t, "another account", update(first.ID, asset.UpdateParams{LedgerAccountID: &elsewhere.ID}), fault.Conflict, "taken already")
 		refused(t, "another entity", update(first.ID, asset.UpdateParams{LegalEntityID: &other.ID}), fault.Invalid, "another legal entity")
 		refused(t, "none at all", h.Delete(h.ctx, first.ID), fault.Conflict, "0.5 ETH of the asset were taken already")
@@ -252,7 +259,8 @@ func TestAnotherCostChangesWhatWasTaken(t *testing.T) {
 		if _, err := h.Update(h.ctx, first.ID, asset.UpdateParams{CostBasis: new(money.MustParse("1000"))}); err != nil {
 			t.Fatal(err)
 		}
-		if len(h.rebooked) != 1 || h.rebooked[0].EntryID != "a" || h.rebooked[0].Basis.String() != "-500" || h.rebooked[0].Gain.String() != "500" {
+		if len(h.rebooked) != 1 || h.rebooked[0].EntryID != "a" || h.rebooked[0].Basis.String() != "-500" ||
+			h.rebooked[0].Gain.String() != "500" {
 			t.Errorf("%+v", h.rebooked)
 		}
 		h.holds(t, "4", "6500")
@@ -262,7 +270,8 @@ func TestAnotherCostChangesWhatWasTaken(t *testing.T) {
 		}
 		h.holds(t, "6", "6750")
 		h.enter(t, "2023-01-01", "1", "10")
-		if got, want := h.shown(t, asset.Filter{}), "4 of 4 for 1000.00 of 1000.00; 3 of 3 for 6000.00 of 6000.00; 0 of 1 for 0.00 of 10.00"; got != want {
+		if got, want := h.shown(t,
+			asset.Filter{}), "4 of 4 for 1000.00 of 1000.00; 3 of 3 for 6000.00 of 6000.00; 0 of 1 for 0.00 of 10.00"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		h.holds(t, "7", "7000")
@@ -276,7 +285,8 @@ func TestALotOfAWeightedAverageShowsItsShare(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := hold(t, d)
-		if _, err := entity.NewService(d).Update(h.ctx, h.entity, entity.UpdateParams{CostBasisMethod: new(entity.MethodWeightedAverage)}); err != nil {
+		if _, err := entity.NewService(d).Update(h.ctx, h.entity,
+			entity.UpdateParams{CostBasisMethod: new(entity.MethodWeightedAverage)}); err != nil {
 			t.Fatal(err)
 		}
 		h.enter(t, "2024-01-01", "1", "1000")
@@ -356,7 +366,8 @@ func TestAnAssetFollowsItsSourceToAnotherLegalEntity(t *testing.T) {
 			t.Fatal(err)
 		}
 		moved, err := h.Update(h.ctx, lot.ID, asset.UpdateParams{LegalEntityID: &other.ID})
-		if err != nil || moved.ID != lot.ID || moved.LegalEntityID != other.ID || moved.Pool == lot.Pool || moved.JournalEntryID == lot.JournalEntryID || !moved.CreatedAt.Equal(lot.CreatedAt) {
+		if err != nil || moved.ID != lot.ID || moved.LegalEntityID != other.ID || moved.Pool == lot.Pool ||
+			moved.JournalEntryID == lot.JournalEntryID || !moved.CreatedAt.Equal(lot.CreatedAt) {
 			t.Fatalf("%+v %v", moved, err)
 		}
 		_, err = h.Update(h.ctx, early.ID, asset.UpdateParams{LegalEntityID: &other.ID})

@@ -5,16 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
-	"maps"
-	"slices"
 )
 
-// Replay lets things happen to pools, also late, and finds out what that changes about everything after them. It writes nothing before Write.
+// Replay lets things happen to pools, also late, and finds out what that changes about everything after them. It
+// writes nothing before Write.
 type Replay struct {
 	tx      *db.Tx
 	books   *snapshot.Books
@@ -153,8 +155,8 @@ func (r *Replay) replace(ctx context.Context, entryID, key string, w Work) error
 	return nil
 }
 
-// Put lets a lot that somebody entered be there; before is what it was until now, nil for a new one, and after nil takes it away. Each counts in an
-// accounting period.
+// Put lets a lot that somebody entered be there; before is what it was until now, nil for a new one, and after nil
+// takes it away. Each counts in an accounting period.
 func (r *Replay) Put(before, after *Lot, left, entered string) {
 	r.deeds = append(r.deeds, func(context.Context) error { r.put(before, after, left, entered); return nil })
 	r.put(before, after, left, entered)
@@ -179,11 +181,12 @@ func (r *Replay) put(before, after *Lot, left, entered string) {
 	r.soil(poolOf(r.books, after.place(), after.asset(), ""), after.Place)
 }
 
-// errTooLate says that something changed that others had rested on already, at the same instant: the pool it comes from should have been opened
-// before.
+// errTooLate says that something changed that others had rested on already, at the same instant: the pool it comes
+// from should have been opened before.
 var errTooLate = errors.New("asset: it happened too late")
 
-// Run lets everything happen. Where it turns out on the way that something should have happened earlier, it begins again with what it knows by then.
+// Run lets everything happen. Where it turns out on the way that something should have happened earlier, it begins
+// again with what it knows by then.
 func (r *Replay) Run(ctx context.Context) error {
 	for {
 		err := r.run(ctx)
@@ -312,8 +315,8 @@ func (r *Replay) change(ctx context.Context, s *session, w *work) error {
 	return nil
 }
 
-// fill brings the plan of an entry that is there, and those of some that come after it in the pool: where one takes other lots, the next ones mostly
-// do too. The more often that is so, the more are brought.
+// fill brings the plan of an entry that is there, and those of some that come after it in the pool: where one takes
+// other lots, the next ones mostly do too. The more often that is so, the more are brought.
 func (r *Replay) fill(ctx context.Context, s *session, w *work) error {
 	if w.loaded {
 		return nil
@@ -456,7 +459,8 @@ func (r *Replay) refusal(ctx context.Context, s *session, e *event, err error) e
 	switch {
 	case errors.As(err, &short):
 		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
-			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal entity's short_disposal be zero_basis",
+			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal "+
+				"entity's short_disposal be zero_basis",
 			who, short.Quantity, s.AssetType, r.scope(ctx, s.pool), short.Held, short.Missing, s.AssetType)
 	case errors.As(err, &picks):
 		var fields []fault.Field

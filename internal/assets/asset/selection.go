@@ -41,7 +41,8 @@ func (c Chosen) facts() map[string]any {
 	for i, p := range c.Picks {
 		list[i] = map[string]any{"asset_id": p.Lot, "quantity": p.Quantity}
 	}
-	return map[string]any{"transaction_id": c.TransactionID, "selections": list, "created_by": db.OrNull(c.By), "created_at": clock.Format(*c.At)}
+	return map[string]any{"transaction_id": c.TransactionID, "selections": list, "created_by": db.OrNull(c.By),
+		"created_at": clock.Format(*c.At)}
 }
 
 func (c Chosen) same(picks []lot.Pick) bool {
@@ -56,7 +57,8 @@ func (c Chosen) same(picks []lot.Pick) bool {
 	return true
 }
 
-// Selections gives the lots that were chosen for transactions, in the order in which they are taken; none where nobody chose. It is a building block.
+// Selections gives the lots that were chosen for transactions, in the order in which they are taken; none where
+// nobody chose. It is a building block.
 func Selections(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
 	return selectPicks(ctx, tx, transactionIDs)
 }
@@ -73,8 +75,8 @@ func (s *Service) Chosen(ctx context.Context, transactionID string) (c Chosen, e
 	return c, err
 }
 
-// Choose stores the lots a disposal will take, in the place of what was chosen before. None takes the choice back. What changes nothing writes
-// nothing.
+// Choose stores the lots a disposal will take, in the place of what was chosen before. None takes the choice back.
+// What changes nothing writes nothing.
 func (s *Service) Choose(ctx context.Context, transactionID string, picks []lot.Pick) (after Chosen, err error) {
 	if err := checkPicks(picks); err != nil {
 		return after, err
@@ -104,7 +106,8 @@ func (s *Service) Choose(ctx context.Context, transactionID string, picks []lot.
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{
-			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID, Before: orNone(before.facts()), After: orNone(after.facts()),
+			Action: "lot_selection.stored", ResourceType: "lot_selection", ResourceID: transactionID, Before: orNone(
+				before.facts()), After: orNone(after.facts()),
 		})
 		return nil
 	})
@@ -212,7 +215,9 @@ func identifies(b *snapshot.Books, legalEntityID string, at time.Time) error {
 	if method == entity.MethodSpecificID {
 		return nil
 	}
-	text := fmt.Sprintf("on %s the cost basis method of %s is %s, which chooses the lots itself: they are chosen by hand where it is %s", day, b.Entities[legalEntityID].Name, method, entity.MethodSpecificID)
+	text := fmt.Sprintf(
+		"on %s the cost basis method of %s is %s, which chooses the lots itself: they are chosen by hand where it is %s", day,
+		b.Entities[legalEntityID].Name, method, entity.MethodSpecificID)
 	return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: text}}, "%s", text)
 }
 
@@ -221,7 +226,8 @@ func fitting(b *snapshot.Books, t transaction.Transaction, picks []lot.Pick, lot
 	var faults fault.List
 	var sum money.Decimal
 	symbol, scope := t.Asset(), b.Entities[t.Source.LegalEntityID].CostBasisScope
-	from := poolOf(b, posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID}, posting.Asset{Symbol: symbol, Chain: chainOf(t)}, "")
+	from := poolOf(b, posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID},
+		posting.Asset{Symbol: symbol, Chain: chainOf(t)}, "")
 	for i, p := range picks {
 		sum = sum.Add(p.Quantity)
 		l, at := lots[p.Lot], fmt.Sprintf("selections[%d].", i)

@@ -85,8 +85,9 @@ type firstEntry struct {
 
 // selectFirstEntry gives it, if there is one.
 func selectFirstEntry(ctx context.Context, tx *db.Tx, legalEntityID string) ([]firstEntry, error) {
-	return db.All[firstEntry](ctx, tx, "SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
-		"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
+	return db.All[firstEntry](ctx, tx,
+		"SELECT accounting_date, originated_by FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND status = 'posted' "+
+			"ORDER BY accounting_date, number LIMIT 1", legalEntityID)
 }
 
 // selectFirstTransactions gives when the first transaction of each source of a legal entity happened.
@@ -94,8 +95,10 @@ func selectFirstTransactions(ctx context.Context, tx *db.Tx, legalEntityID strin
 	type row struct {
 		At *time.Time `db:"at"`
 	}
-	rows, err := db.All[row](ctx, tx, "SELECT (SELECT t.transaction_date FROM transactions t WHERE t.organization_id = @org AND t.shelf = 0 AND t.source_id = s.source_id "+
-		"ORDER BY t.transaction_date, t.number LIMIT 1) AS at FROM sources s WHERE s.organization_id = @org AND s.legal_entity_id = ?", legalEntityID)
+	rows, err := db.All[row](ctx, tx,
+		"SELECT (SELECT t.transaction_date FROM transactions t WHERE t.organization_id = @org AND t.shelf = 0 AND t.source_id = s.source_id "+
+			"ORDER BY t.transaction_date, t.number LIMIT 1) AS at FROM sources s WHERE s.organization_id = @org AND s.legal_entity_id = ?",
+		legalEntityID)
 	out := make([]*time.Time, len(rows))
 	for i, r := range rows {
 		out[i] = r.At
@@ -113,7 +116,8 @@ type selectionRow struct {
 }
 
 func selectChosen(ctx context.Context, tx *db.Tx, transactionID string) (Chosen, error) {
-	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+" FROM lot_selections WHERE organization_id = @org AND transaction_id = ? ORDER BY position", transactionID)
+	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+
+		" FROM lot_selections WHERE organization_id = @org AND transaction_id = ? ORDER BY position", transactionID)
 	c := Chosen{TransactionID: transactionID}
 	for _, r := range rows {
 		c.Picks, c.By, c.At = append(c.Picks, lot.Pick{Lot: r.AssetID, Quantity: r.Quantity}), r.By, &r.At
@@ -122,7 +126,8 @@ func selectChosen(ctx context.Context, tx *db.Tx, transactionID string) (Chosen,
 }
 
 func selectPicks(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string][]lot.Pick, error) {
-	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+" FROM lot_selections WHERE organization_id = @org AND transaction_id {any} ORDER BY transaction_id, position", transactionIDs)
+	rows, err := db.All[selectionRow](ctx, tx, "SELECT "+db.Columns[selectionRow]()+
+		" FROM lot_selections WHERE organization_id = @org AND transaction_id {any} ORDER BY transaction_id, position", transactionIDs)
 	out := map[string][]lot.Pick{}
 	for _, r := range rows {
 		out[r.TransactionID] = append(out[r.TransactionID], lot.Pick{Lot: r.AssetID, Quantity: r.Quantity})
@@ -142,9 +147,11 @@ func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
 	return db.Insert(ctx, tx, "lot_selections", rows...)
 }
 
-// selectChoosing gives the numbers of the transactions that a lot was chosen for. Choices are few, and are asked only when a lot is taken away.
+// selectChoosing gives the numbers of the transactions that a lot was chosen for. Choices are few, and are asked only
+// when a lot is taken away.
 func selectChoosing(ctx context.Context, tx *db.Tx, assetID string) ([]int64, error) {
-	return db.All[int64](ctx, tx, "SELECT t.number FROM lot_selections c JOIN transactions t ON t.organization_id = @org AND t.transaction_id = c.transaction_id "+
+	return db.All[int64](ctx, tx, "SELECT t.number FROM lot_selections c JOIN transactions t ON t.organization_id = @org AND "+
+		"t.transaction_id = c.transaction_id "+
 		"WHERE c.organization_id = @org AND c.asset_id = ? ORDER BY t.number", assetID)
 }
 
@@ -159,8 +166,9 @@ type lifeRow struct {
 	LastUse   *time.Time `db:"last_use"` // among what stays
 }
 
-// settleLives notes when lots were emptied, by which reports find those of a time. What lots became empty or no longer are is known; those whose uses
-// are others, and as many, are looked at too. Most know when they came and that nothing later was taken of them, so that nothing need be asked.
+// settleLives notes when lots were emptied, by which reports find those of a time. What lots became empty or no
+// longer are is known; those whose uses are others, and as many, are looked at too. Most know when they came and that
+// nothing later was taken of them, so that nothing need be asked.
 func (c *changes) settleLives(ctx context.Context, tx *db.Tx) error {
 	lots, last, ask := map[string]*Lot{}, map[string]*time.Time{}, map[string]bool{}
 	for i := range c.lots {
@@ -193,8 +201,10 @@ func (c *changes) settleLives(ctx context.Context, tx *db.Tx) error {
 		return nil
 	}
 	rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.journal_entry_id, l.is_open, l.emptied_at, l.life, l.used_by,
-		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) AS came_at,
-		(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id {any} GROUP BY u.asset_id) AS last_use
+		(SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id)
+		AS came_at,
+		(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id AND NOT u.use_id
+		{any} GROUP BY u.asset_id) AS last_use
 		FROM lots AS l WHERE l.organization_id = @org AND l.asset_id {any}`, c.voided, slices.Sorted(maps.Keys(ask)))
 	for _, r := range rows {
 		r.LastUse = later(r.LastUse, last[r.ID])
@@ -228,10 +238,12 @@ func (c *changes) settleOther(ctx context.Context, tx *db.Tx, r lifeRow) error {
 	if r.Open {
 		l.live(nil, nil)
 	}
-	if l.life == r.Life && (l.life == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) && (l.usedBy == nil || r.UsedBy != nil && l.usedBy.Equal(*r.UsedBy)) {
+	if l.life == r.Life && (l.life == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) && (l.usedBy == nil || r.UsedBy != nil &&
+		l.usedBy.Equal(*r.UsedBy)) {
 		return nil
 	}
-	return tx.Put(ctx, "UPDATE lots SET emptied_at = ?, life = ?, used_by = ? WHERE organization_id = @org AND asset_id = ?", l.emptiedAt, l.life, l.usedBy, r.ID)
+	return tx.Put(ctx, "UPDATE lots SET emptied_at = ?, life = ?, used_by = ? WHERE organization_id = @org AND asset_id = ?",
+		l.emptiedAt, l.life, l.usedBy, r.ID)
 }
 
 // live notes from when to when a lot was there. One of which that is not known is taken for one that is not empty, which only costs time.
@@ -253,29 +265,40 @@ func later(a, b *time.Time) *time.Time {
 // standing tells that an entry counts: it is posted, and neither reversed nor a reversal.
 const standing = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
 
-const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = x.journal_entry_id WHERE x.organization_id = @org AND "
+const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = " +
+	"x.journal_entry_id WHERE x.organization_id = @org AND "
 
-const noPool = " x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM lot_pools p WHERE p.organization_id = x.organization_id AND p.pool = x.pool) ORDER BY 1"
+const noPool = " x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM lot_pools p WHERE p.organization_id = " +
+	"x.organization_id AND p.pool = x.pool) ORDER BY 1"
 
-// strays find rows that belong to nothing, by a name. What was taken in a closed period stays written under an entry that was reversed since, and
-// corrections beside it take it back.
+// strays find rows that belong to nothing, by a name. What was taken in a closed period stays written under an entry
+// that was reversed since, and corrections beside it take it back.
 var strays = []struct{ kind, text, query string }{
 	{"lots without their pool", "the lot %s is in no pool", "SELECT x.asset_id FROM lots" + noPool},
 	{"requests without their pool", "the entry %s asks of no pool", "SELECT x.journal_entry_id FROM lot_takes" + noPool},
 	{"uses without their pool", "the use %s is of no pool", "SELECT x.use_id FROM lot_uses" + noPool},
-	{"lots of entries that do not stand", "the entry of the lot %s is not there, or not posted, or reversed", "SELECT x.asset_id FROM lots" + joinEntry +
-		"(e.journal_entry_id IS NULL AND NOT (x.origin = 'manual' AND x.journal_entry_id = '') OR e.journal_entry_id IS NOT NULL AND NOT (" + standing + ")) ORDER BY 1"},
-	{"requests of entries that do not stand", "the entry %s asks for lots, but is not there, or not posted, or reversed", "SELECT x.journal_entry_id FROM lot_takes" + joinEntry +
-		"(e.journal_entry_id IS NULL OR NOT (" + standing + ")) ORDER BY 1"},
-	{"uses of entries that do not stand", "the entry of the use %s is not there, or not posted, or reversed", "SELECT x.use_id FROM lot_uses" + joinEntry +
-		`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + standing + `) AND NOT EXISTS (
-			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND y.is_correction)) ORDER BY 1`},
-	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry", "SELECT x.use_id FROM lot_uses" + joinEntry +
-		"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
-	{"lots that came at other times than their entries", "the lot %s did not come on the accounting date of its entry", "SELECT x.asset_id FROM lots" + joinEntry +
-		"x.came_at <> e.accounting_date ORDER BY 1"},
-	{"lots used later than they say", "the lot %s was used later than it says", `SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
-		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id AND u.accounting_date > x.used_by) ORDER BY 1`},
+	{"lots of entries that do not stand", "the entry of the lot %s is not there, or not posted, or reversed",
+		"SELECT x.asset_id FROM lots" + joinEntry +
+			"(e.journal_entry_id IS NULL AND NOT (x.origin = 'manual' AND x.journal_entry_id = '') OR e.journal_entry_id IS NOT NULL " +
+			"AND NOT (" + standing + ")) ORDER BY 1"},
+	{"requests of entries that do not stand", "the entry %s asks for lots, but is not there, or not posted, or reversed",
+		"SELECT x.journal_entry_id FROM lot_takes" + joinEntry +
+			"(e.journal_entry_id IS NULL OR NOT (" + standing + ")) ORDER BY 1"},
+	{"uses of entries that do not stand", "the entry of the use %s is not there, or not posted, or reversed",
+		"SELECT x.use_id FROM lot_uses" + joinEntry +
+			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + standing + `) AND NOT EXISTS (
+			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND
+			y.is_correction)) ORDER BY 1`},
+	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
+		"SELECT x.use_id FROM lot_uses" + joinEntry +
+			"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
+	{"lots that came at other times than their entries", "the lot %s did not come on the accounting date of its entry",
+		"SELECT x.asset_id FROM lots" + joinEntry +
+			"x.came_at <> e.accounting_date ORDER BY 1"},
+	{"lots used later than they say", "the lot %s was used later than it says",
+		`SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
+		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id AND u.accounting_date >
+		x.used_by) ORDER BY 1`},
 }
 
 func selectPools(ctx context.Context, tx *db.Tx) ([]pool, error) {
@@ -296,7 +319,8 @@ func selectLotPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error)
 	rows, err := db.All[struct {
 		EntryID  string `db:"journal_entry_id"`
 		PeriodID string `db:"accounting_period_id"`
-	}](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.accounting_period_id FROM lots x JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = x.journal_entry_id
+	}](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.accounting_period_id FROM lots x JOIN journal_entries e ON e.organization_id =
+		x.organization_id AND e.journal_entry_id = x.journal_entry_id
 		WHERE x.organization_id = @org AND e.accounting_period_id IS NOT NULL`)
 	out := make(map[string]string, len(rows))
 	for _, r := range rows {
@@ -305,16 +329,20 @@ func selectLotPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error)
 	return out, err
 }
 
-// selectLoose gives the legal entities whose lots do not tell in which period they came: something of a closed period was made up for in a later
-// one. Of what cost nothing the entry has no line of the legal entity it went to.
+// selectLoose gives the legal entities whose lots do not tell in which period they came: something of a closed period
+// was made up for in a later one. Of what cost nothing the entry has no line of the legal entity it went to.
 func selectLoose(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
 	ids, err := db.All[string](ctx, tx, `WITH late AS (
-			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
-			WHERE e.organization_id = @org AND e.status = 'posted' AND (e.originated_by = 'true_up' OR p.accounting_period_id <> e.accounting_period_id))
+			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON
+			p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
+			WHERE e.organization_id = @org AND e.status = 'posted' AND (e.originated_by = 'true_up' OR p.accounting_period_id <>
+			e.accounting_period_id))
 		SELECT legal_entity_id FROM late
 		UNION SELECT l.legal_entity_id FROM late e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
-		UNION SELECT s.legal_entity_id FROM late e JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN (e.journal_entry_id, e.previous_entry_id)
-			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id JOIN sources s ON s.organization_id = @org AND s.source_id = t.source_id
+		UNION SELECT s.legal_entity_id FROM late e JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN
+		(e.journal_entry_id, e.previous_entry_id)
+			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id JOIN sources s ON s.organization_id = @org
+			AND s.source_id = t.source_id
 		UNION SELECT u.legal_entity_id FROM lot_uses u WHERE u.organization_id = @org AND u.is_correction`)
 	out := map[string]bool{}
 	for _, id := range ids {
@@ -327,7 +355,9 @@ func selectAllPositions(ctx context.Context, tx *db.Tx) (map[positionKey]positio
 	rows, err := db.All[positionRow](ctx, tx, "SELECT "+db.Columns[positionRow]()+" FROM lot_positions WHERE organization_id = @org")
 	out := make(map[positionKey]position, len(rows))
 	for _, r := range rows {
-		out[positionKey{entity: r.LegalEntityID, source: r.SourceID, account: r.LedgerAccountID, asset: r.AssetType, chain: r.Chain, token: r.TokenID, period: r.PeriodID}] = position{quantity: r.Quantity, basis: r.Basis, addedQuantity: r.AddedQuantity, addedBasis: r.AddedBasis, lots: r.Lots}
+		out[positionKey{entity: r.LegalEntityID, source: r.SourceID, account: r.LedgerAccountID, asset: r.AssetType, chain: r.Chain,
+			token: r.TokenID, period: r.PeriodID}] = position{quantity: r.Quantity, basis: r.Basis, addedQuantity: r.AddedQuantity,
+			addedBasis: r.AddedBasis, lots: r.Lots}
 	}
 	return out, err
 }
@@ -336,7 +366,8 @@ func selectAllGains(ctx context.Context, tx *db.Tx) (map[gainKey]gain, error) {
 	rows, err := db.All[gainRow](ctx, tx, "SELECT "+db.Columns[gainRow]()+" FROM lot_gains WHERE organization_id = @org")
 	out := make(map[gainKey]gain, len(rows))
 	for _, r := range rows {
-		out[gainKey{r.LegalEntityID, r.AssetType, r.SourceID, r.PeriodID}] = gain{quantity: r.Quantity, proceeds: r.Proceeds, fee: r.Fee, basis: r.Basis, gain: r.Gain, loss: r.Loss, short: r.Short, long: r.Long}
+		out[gainKey{r.LegalEntityID, r.AssetType, r.SourceID, r.PeriodID}] = gain{quantity: r.Quantity, proceeds: r.Proceeds, fee: r.Fee,
+			basis: r.Basis, gain: r.Gain, loss: r.Loss, short: r.Short, long: r.Long}
 	}
 	return out, err
 }

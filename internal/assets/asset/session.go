@@ -12,8 +12,9 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// session is a pool from some place on: what happened there is taken back and happens again, with what is new in between. Only the lots it can
-// come to are at hand: those that were used since, and of the others as many as may be asked for.
+// session is a pool from some place on: what happened there is taken back and happens again, with what is new in
+// between. Only the lots it can come to are at hand: those that were used since, and of the others as many as may be
+// asked for.
 type session struct {
 	*pool
 	from   Place
@@ -83,7 +84,8 @@ func (r *Replay) activate(ctx context.Context, p pool, from Place) (*session, er
 		fresh := p
 		stored = &fresh
 	}
-	s := &session{pool: stored, config: stored.config(r.books, r.lenient), lots: map[string]*Lot{}, stored: map[string]Lot{}, last: stored.LastPlace, before: stored.LastPlace}
+	s := &session{pool: stored, config: stored.config(r.books, r.lenient), lots: map[string]*Lot{}, stored: map[string]Lot{},
+		last: stored.LastPlace, before: stored.LastPlace}
 	s.from = s.start(from)
 	r.sessions[p.Key] = s
 	if err := r.rewind(ctx, s); err != nil {
@@ -96,10 +98,12 @@ func (s *session) begun() bool { return s.next > 0 || s.busy }
 
 // passed tells that a place is over.
 func (s *session) passed(place Place) bool {
-	return place < s.from || s.next > 0 && place <= s.events[s.next-1].place || s.next < len(s.events) && s.busy && place < s.events[s.next].place
+	return place < s.from || s.next > 0 && place <= s.events[s.next-1].place || s.next < len(s.events) && s.busy &&
+		place < s.events[s.next].place
 }
 
-// start is where a replay must begin. A weighted average leaves nothing to go back by, so that whatever crosses its beginning or its end starts over.
+// start is where a replay must begin. A weighted average leaves nothing to go back by, so that whatever crosses its
+// beginning or its end starts over.
 func (s *session) start(from Place) Place {
 	if s.LastPlace == "" || len(s.config.Elections) < 2 {
 		return from
@@ -271,8 +275,8 @@ func (r *Replay) restore(ctx context.Context, s *session, touched []string, give
 	return r.reach(ctx, s, wanted, requests, keep)
 }
 
-// reach brings as many of the lots at hand whose turn is next as may be asked for. What a method would take first it takes first among these too. A
-// few more make up for what rounding does to the cost of one.
+// reach brings as many of the lots at hand whose turn is next as may be asked for. What a method would take first it
+// takes first among these too. A few more make up for what rounding does to the cost of one.
 func (r *Replay) reach(ctx context.Context, s *session, wanted money.Decimal, requests int, keep func([]Lot)) error {
 	methods := s.methodsBetween(s.from, max(s.from, s.LastPlace, s.events[len(s.events)-1].place))
 	order := byAge
@@ -364,7 +368,8 @@ func (s *session) relocated(k *taken) error {
 		return nil
 	}
 	u := Use{
-		Pool: k.pool, Place: k.place, Position: int64(k.position), Kind: string(relocate), TransactionID: k.transactionID, LegalEntityID: s.LegalEntityID,
+		Pool: k.pool, Place: k.place, Position: int64(k.position), Kind: string(
+			relocate), TransactionID: k.transactionID, LegalEntityID: s.LegalEntityID,
 		SourceID: k.sourceID, LedgerAccountID: k.accountID, AssetType: s.AssetType, Chain: k.chain, Quantity: quantity, Currency: s.Currency,
 		Basis: s.engine.Basis().Mul(quantity).Quo(held, s.config.Places), AcquiredAt: k.at, DisposedAt: k.at,
 	}
@@ -395,8 +400,9 @@ func (s *session) accept(e *event, lots []*Lot) error {
 		entry.Marks = lot.Marks{BasisPending: first.BasisPending, Provisional: first.Provisional}
 	} else {
 		for _, l := range lots {
-			entry.Slices = append(entry.Slices, lot.Slice{Lot: l.ID, Parent: l.ParentID, Quantity: l.Quantity, Basis: l.CostBasis, AcquiredAt: l.AcquiredAt,
-				Marks: lot.Marks{BasisPending: l.BasisPending, Provisional: l.Provisional}})
+			entry.Slices = append(entry.Slices, lot.Slice{Lot: l.ID, Parent: l.ParentID, Quantity: l.Quantity, Basis: l.CostBasis,
+				AcquiredAt: l.AcquiredAt,
+				Marks:      lot.Marks{BasisPending: l.BasisPending, Provisional: l.Provisional}})
 		}
 	}
 	if _, err := s.engine.Apply(&entry); err != nil {
@@ -444,8 +450,10 @@ func (s *session) method() lot.Method {
 // takeOf makes a request of what an entry asks.
 func takeOf(w *Work, position int, t posting.Take, p pool) take {
 	k := take{
-		pool: p.Key, entryID: w.EntryID, position: position, transactionID: w.TransactionID, sourceID: t.From.Source, accountID: t.From.Account, chain: t.Asset.Chain,
-		at: t.At, block: w.Block, number: w.Number, kind: t.Kind, quantity: t.Quantity, feeQuantity: t.Fee, proceeds: t.Proceeds, feeProceeds: t.FeeProceeds, costs: t.Costs, net: w.Input.Policy.NetFees,
+		pool: p.Key, entryID: w.EntryID, position: position, transactionID: w.TransactionID, sourceID: t.From.Source,
+		accountID: t.From.Account, chain: t.Asset.Chain,
+		at: t.At, block: w.Block, number: w.Number, kind: t.Kind, quantity: t.Quantity, feeQuantity: t.Fee, proceeds: t.Proceeds,
+		feeProceeds: t.FeeProceeds, costs: t.Costs, net: w.Input.Policy.NetFees,
 	}
 	if t.Kind != posting.Unparked && len(w.Picks) > 0 && k.rest().Sign() > 0 {
 		k.picks = w.Picks

@@ -38,7 +38,8 @@ type take struct {
 }
 
 var principals = map[posting.Kind]lot.Kind{
-	posting.Consumed: lot.Dispose, posting.Moved: lot.Move, posting.Parked: lot.Move, posting.Unparked: lot.Move, posting.Converted: lot.Convert, relocate: lot.Move,
+	posting.Consumed: lot.Dispose, posting.Moved: lot.Move, posting.Parked: lot.Move, posting.Unparked: lot.Move,
+	posting.Converted: lot.Convert, relocate: lot.Move,
 }
 
 // rest is what remains of the quantity when the fee is paid.
@@ -117,7 +118,8 @@ func answer(uses []Use) posting.Answer {
 const everything = "*"
 
 var methodNames = map[lot.Method]string{
-	lot.FIFO: "FIFO", lot.LIFO: "LIFO", lot.HIFO: "HIFO", lot.LOFO: "LOFO", lot.WeightedAverage: "Weighted average", lot.SpecificID: "Specific lots",
+	lot.FIFO: "FIFO", lot.LIFO: "LIFO", lot.HIFO: "HIFO", lot.LOFO: "LOFO", lot.WeightedAverage: "Weighted average",
+	lot.SpecificID: "Specific lots",
 }
 
 func methodName(method string) string { return methodNames[lot.Method(method)] }
@@ -125,8 +127,10 @@ func methodName(method string) string { return methodNames[lot.Method(method)] }
 // useOf is what the engine took, as it is written down.
 func (t *take) useOf(p *pool, u lot.Use) Use {
 	out := Use{
-		Pool: t.pool, Place: t.place, Position: int64(t.position), LotID: u.Lot, Kind: string(u.Kind), TransactionID: t.transactionID, LegalEntityID: p.LegalEntityID,
-		SourceID: t.sourceID, LedgerAccountID: t.accountID, Chain: t.chain, AssetType: p.AssetType, TokenID: p.TokenID, Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds, Fee: u.Fee, Gain: u.Gain, Currency: p.Currency,
+		Pool: t.pool, Place: t.place, Position: int64(t.position), LotID: u.Lot, Kind: string(
+			u.Kind), TransactionID: t.transactionID, LegalEntityID: p.LegalEntityID,
+		SourceID: t.sourceID, LedgerAccountID: t.accountID, Chain: t.chain, AssetType: p.AssetType, TokenID: p.TokenID,
+		Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds, Fee: u.Fee, Gain: u.Gain, Currency: p.Currency,
 		AcquiredAt: u.AcquiredAt, DisposedAt: u.At, Days: int64(u.Days), Term: string(u.Term), Method: string(u.Method),
 		pending: u.BasisPending, provisional: u.Provisional,
 	}
@@ -151,8 +155,10 @@ func sameUses(a, b []Use) bool {
 	for i := range a {
 		x := &a[i]
 		y := at[x.key()]
-		if y == nil || !x.Quantity.Equal(y.Quantity) || !x.Basis.Equal(y.Basis) || !x.Proceeds.Equal(y.Proceeds) || !x.Fee.Equal(y.Fee) || !x.Gain.Equal(y.Gain) ||
-			!x.AcquiredAt.Equal(y.AcquiredAt) || x.Term != y.Term || x.Method != y.Method || x.Lots != y.Lots || x.LedgerAccountID != y.LedgerAccountID {
+		if y == nil || !x.Quantity.Equal(y.Quantity) || !x.Basis.Equal(y.Basis) || !x.Proceeds.Equal(y.Proceeds) || !x.Fee.Equal(y.Fee) ||
+			!x.Gain.Equal(y.Gain) ||
+			!x.AcquiredAt.Equal(y.AcquiredAt) || x.Term != y.Term || x.Method != y.Method || x.Lots != y.Lots ||
+			x.LedgerAccountID != y.LedgerAccountID {
 			return false
 		}
 	}
@@ -206,7 +212,8 @@ func differences(was, is []Use) (out []Use) {
 	for _, u := range was {
 		if o, left := old[u.key()]; left {
 			d := u
-			d.Quantity, d.Basis, d.Proceeds, d.Fee, d.Gain, d.Lots = money.Decimal{}, money.Decimal{}, money.Decimal{}, money.Decimal{}, money.Decimal{}, 0
+			d.Quantity, d.Basis, d.Proceeds, d.Fee, d.Gain, d.Lots =
+				money.Decimal{}, money.Decimal{}, money.Decimal{}, money.Decimal{}, money.Decimal{}, 0
 			out = append(out, d.plus(o, -1))
 		}
 	}

@@ -114,8 +114,10 @@ func (r *Replay) makeLots(w *work) {
 	for _, m := range w.result.Lots {
 		p := poolOf(r.books, m.Place, m.Asset, w.Apart)
 		l := &Lot{
-			Pool: p.Key, LegalEntityID: m.Entity, SourceID: m.Source, LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token,
-			AcquiredAt: m.AcquiredAt, Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: Acquired, ParentID: m.Parent, TransactionID: w.TransactionID,
+			Pool: p.Key, LegalEntityID: m.Entity, SourceID: m.Source, LedgerAccountID: m.Account, AssetType: m.Asset.Symbol,
+			Chain: m.Asset.Chain, TokenID: m.Asset.Token,
+			AcquiredAt: m.AcquiredAt, Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: Acquired, ParentID: m.Parent,
+			TransactionID:  w.TransactionID,
 			JournalEntryID: w.EntryID, BasisPending: m.BasisPending, Provisional: m.Provisional, CreatedAt: r.tx.Now(),
 		}
 		if w.LotsOf != "" {
@@ -184,8 +186,8 @@ func (r *Replay) Changes() (out []Changed) {
 	return out
 }
 
-// Tolerate lets Run go on where an added entry is refused that asks for one thing only, as if it had not been added, and find out what else is. What is
-// there after that is good for nothing else.
+// Tolerate lets Run go on where an added entry is refused that asks for one thing only, as if it had not been added,
+// and find out what else is. What is there after that is good for nothing else.
 func (r *Replay) Tolerate() { r.tolerant = true }
 
 // Refused are the entries that Run went on without, by their keys.

@@ -80,8 +80,8 @@ func (r *Replay) note(c *changes, w *work, refs map[string]Ref) {
 	c.makes(w, ref, refs)
 }
 
-// erase lets what an entry took be written anew. What others wrote there stays, where the entry was booked before and taken back in a later period;
-// where it is not taken back, all of it stays, and only differences can be written.
+// erase lets what an entry took be written anew. What others wrote there stays, where the entry was booked before and
+// taken back in a later period; where it is not taken back, all of it stays, and only differences can be written.
 func (c *changes) erase(k *taken, entryID string) bool {
 	var own, others []Use
 	for _, u := range k.rows {
@@ -184,12 +184,14 @@ type gainKey struct{ entity, asset, source, period string }
 type gain struct{ quantity, proceeds, fee, basis, gain, loss, short, long money.Decimal }
 
 func comparePositions(a, b positionKey) int {
-	return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.source, b.source), cmp.Compare(a.account, b.account), cmp.Compare(a.asset, b.asset),
+	return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.source, b.source), cmp.Compare(a.account, b.account),
+		cmp.Compare(a.asset, b.asset),
 		cmp.Compare(a.chain, b.chain), cmp.Compare(a.token, b.token), cmp.Compare(a.period, b.period))
 }
 
 func compareGains(a, b gainKey) int {
-	return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.asset, b.asset), cmp.Compare(a.source, b.source), cmp.Compare(a.period, b.period))
+	return cmp.Or(cmp.Compare(a.entity, b.entity), cmp.Compare(a.asset, b.asset), cmp.Compare(a.source, b.source),
+		cmp.Compare(a.period, b.period))
 }
 
 // session collects the lots of a pool that are no longer what they were.
@@ -223,16 +225,20 @@ func (c *changes) session(s *session, now time.Time) {
 }
 
 func (l *Lot) same(o Lot) bool {
-	return l.Pool == o.Pool && l.Place == o.Place && l.Seq == o.Seq && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&
-		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) && l.CostBasis.Equal(o.CostBasis) && l.RemainingBasis.Equal(o.RemainingBasis) &&
-		l.JournalEntryID == o.JournalEntryID && l.OpenedIn == o.OpenedIn && l.ParentID == o.ParentID && l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
+	return l.Pool == o.Pool && l.Place == o.Place && l.Seq == o.Seq && l.LedgerAccountID == o.LedgerAccountID &&
+		l.AcquiredAt.Equal(o.AcquiredAt) &&
+		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) && l.CostBasis.Equal(o.CostBasis) &&
+		l.RemainingBasis.Equal(o.RemainingBasis) &&
+		l.JournalEntryID == o.JournalEntryID && l.OpenedIn == o.OpenedIn && l.ParentID == o.ParentID &&
+		l.BasisPending == o.BasisPending && l.Provisional == o.Provisional && l.SourceID == o.SourceID &&
 		l.LegalEntityID == o.LegalEntityID
 }
 
 // enter counts a lot that was made, or is no more.
 func (c *changes) enter(l Lot, periodID string, sign int64) {
 	n := money.FromInt(sign)
-	k := positionKey{entity: l.LegalEntityID, source: l.SourceID, account: l.LedgerAccountID, asset: l.AssetType, chain: l.Chain, token: l.TokenID, period: periodID}
+	k := positionKey{entity: l.LegalEntityID, source: l.SourceID, account: l.LedgerAccountID, asset: l.AssetType, chain: l.Chain,
+		token: l.TokenID, period: periodID}
 	p := c.positions[k]
 	p.quantity, p.basis, p.lots = p.quantity.Add(l.Quantity.Mul(n)), p.basis.Add(l.CostBasis.Mul(n)), p.lots+sign
 	if l.Origin != Transferred {
@@ -245,7 +251,8 @@ func (c *changes) enter(l Lot, periodID string, sign int64) {
 func (c *changes) use(u Use, sign int64) {
 	n := money.FromInt(sign)
 	if u.LotID != "" || u.Kind == string(relocate) {
-		k := positionKey{entity: u.LegalEntityID, source: u.SourceID, account: u.LedgerAccountID, asset: u.AssetType, chain: u.Chain, token: u.TokenID, period: u.PeriodID}
+		k := positionKey{entity: u.LegalEntityID, source: u.SourceID, account: u.LedgerAccountID, asset: u.AssetType, chain: u.Chain,
+			token: u.TokenID, period: u.PeriodID}
 		p := c.positions[k]
 		p.quantity, p.basis, p.lots = p.quantity.Sub(u.Quantity.Mul(n)), p.basis.Sub(u.Basis.Mul(n)), p.lots+sign*u.Lots
 		c.positions[k] = p
@@ -286,8 +293,9 @@ func Carries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountID stri
 	return selectCarries(ctx, tx, legalEntityID, ledgerAccountID)
 }
 
-// Renamed lets what an entry took and made be that of another one, which says the same after a reversal. Where the reversal is in a later period,
-// because its own was over, what was written stays and is taken back there. It is a building block.
+// Renamed lets what an entry took and made be that of another one, which says the same after a reversal. Where the
+// reversal is in a later period, because its own was over, what was written stays and is taken back there. It is a
+// building block.
 func Renamed(ctx context.Context, tx *db.Tx, was, reversal, to Ref) error {
 	uses, err := selectUsesOf(ctx, tx, was.EntryID)
 	if err != nil {

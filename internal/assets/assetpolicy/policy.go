@@ -1,4 +1,5 @@
-// Package assetpolicy holds what an organization says of the assets it deals in, where reports and postings depend on what kind of asset it is.
+// Package assetpolicy holds what an organization says of the assets it deals in, where reports and postings depend on
+// what kind of asset it is.
 package assetpolicy
 
 import (
@@ -32,12 +33,14 @@ func (p Policy) facts() map[string]any {
 	return map[string]any{"asset_type": p.AssetType, "asc350_60": p.InScope, "own_token": p.OwnToken}
 }
 
-// outOfScope are the symbols of what gives its holder a claim on something else, which ASC 350-60-15-1 leaves out: stablecoins that are redeemed,
-// wrapped tokens and receipts of staking. A chain may spell them otherwise, so they are compared in capitals.
+// outOfScope are the symbols of what gives its holder a claim on something else, which ASC 350-60-15-1 leaves out:
+// stablecoins that are redeemed, wrapped tokens and receipts of staking. A chain may spell them otherwise, so they
+// are compared in capitals.
 var outOfScope = func() map[string]bool {
 	out := map[string]bool{}
 	for _, symbols := range []string{
-		"USDC USDC.E USDBC USDT USDT.E USDT0 DAI SDAI XDAI USDS SUSDS BUSD TUSD USDP GUSD PYUSD FDUSD RLUSD USD1 USDD USDE SUSDE HUSD SUSD LUSD FRAX FRXUSD " +
+		"USDC USDC.E USDBC USDT USDT.E USDT0 DAI SDAI XDAI USDS SUSDS BUSD TUSD USDP GUSD PYUSD FDUSD RLUSD USD1 USDD USDE SUSDE HUSD " +
+			"SUSD LUSD FRAX FRXUSD " +
 			"CRVUSD GHO MIM DOLA EURC EURT EURS EURE EURI EURCV AGEUR EURA XSGD GYEN JPYC ZCHF",
 		"WETH WBTC CBBTC TBTC RENBTC HBTC BTCB LBTC SOLVBTC FBTC WBNB WMATIC WPOL WAVAX WFTM WSOL WTRX WXDAI WGLMR WCRO WCELO WSEI WBERA WHYPE",
 		"STETH WSTETH CBETH RETH FRXETH SFRXETH OSETH SWETH ANKRETH METH EETH WEETH EZETH RSETH ETHX OETH PUFETH BETH WBETH LSETH " +

@@ -17,11 +17,13 @@ import (
 
 func found(t *testing.T, d *db.DB) context.Context {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
+	return actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
+		Scopes: actor.Scopes})
 }
 
 func TestEveryAssetHasAPolicy(t *testing.T) {
@@ -65,7 +67,8 @@ func TestASymbolMustBeOneThatATransactionCanHave(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := found(t, d)
 		s := assetpolicy.NewService(d)
-		for symbol, good := range map[string]bool{"": false, strings.Repeat("é", 100): true, strings.Repeat("é", 101): false, "a\x00": false, "a\xff": false, "$WIF": true} {
+		for symbol, good := range map[string]bool{"": false, strings.Repeat("é", 100): true, strings.Repeat("é", 101): false,
+			"a\x00": false, "a\xff": false, "$WIF": true} {
 			_, put := s.Put(ctx, assetpolicy.PutParams{AssetType: symbol})
 			_, get := s.Get(ctx, symbol)
 			for _, err := range []error{put, get, s.Delete(ctx, symbol)} {

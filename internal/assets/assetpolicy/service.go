@@ -20,7 +20,9 @@ func NewService(d *db.DB) *Service { return &Service{d} }
 
 // List gives the policies that somebody gave, by symbol.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[Policy], error) {
-	return page.List("asset-policies", nil, p, func(p Policy) []string { return []string{p.AssetType} }, func(after []string, limit int) (rows []Policy, err error) {
+	return page.List("asset-policies", nil, p, func(p Policy) []string {
+		return []string{p.AssetType}
+	}, func(after []string, limit int) (rows []Policy, err error) {
 		above := ""
 		if after != nil {
 			above = after[0]
@@ -127,7 +129,8 @@ func (s *Service) Delete(ctx context.Context, assetType string) error {
 		if err := remove(ctx, tx, assetType); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "asset_policy.deleted", ResourceType: "asset_policy", ResourceID: assetType, Before: p.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "asset_policy.deleted", ResourceType: "asset_policy", ResourceID: assetType,
+			Before: p.facts()})
 		return nil
 	})
 }

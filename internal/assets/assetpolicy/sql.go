@@ -42,11 +42,13 @@ func selectPage(ctx context.Context, tx *db.Tx, above string, limit int) ([]Poli
 }
 
 func insert(ctx context.Context, tx *db.Tx, p Policy) error {
-	return db.Insert(ctx, tx, "asset_policies", row{AssetType: p.AssetType, InScope: p.InScope, OwnToken: p.OwnToken, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
+	return db.Insert(ctx, tx, "asset_policies", row{AssetType: p.AssetType, InScope: p.InScope, OwnToken: p.OwnToken,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
 }
 
 func update(ctx context.Context, tx *db.Tx, p Policy) error {
-	_, err := tx.Exec(ctx, "UPDATE asset_policies SET asc350_60 = ?, own_token = ?, updated_at = ? WHERE organization_id = @org AND asset_type = ?", p.InScope, p.OwnToken, p.UpdatedAt, p.AssetType)
+	_, err := tx.Exec(ctx, "UPDATE asset_policies SET asc350_60 = ?, own_token = ?, updated_at = ? WHERE organization_id = @org AND "+
+		"asset_type = ?", p.InScope, p.OwnToken, p.UpdatedAt, p.AssetType)
 	return err
 }
 

@@ -15,7 +15,8 @@ import (
 func TestFeeOfWhatWasNeverParked(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
-		w.expect("nothing is parked", w.book(w.tell("2025-02-10", "A in 1 ETH = 450.00 fee 45.00"), "INTERNAL TRANSFER", ""), "Cr Transfer clearing 450.00; Dr Network fees 45.00; Dr A 405.00")
+		w.expect("nothing is parked", w.book(w.tell("2025-02-10", "A in 1 ETH = 450.00 fee 45.00"), "INTERNAL TRANSFER", ""),
+			"Cr Transfer clearing 450.00; Dr Network fees 45.00; Dr A 405.00")
 		w.well()
 
 		w = world.stage(t)
@@ -27,7 +28,8 @@ func TestFeeOfWhatWasNeverParked(t *testing.T) {
 		w = world.stage(t, park)
 		w.base()
 		w.book(w.tell("2025-07-01", "A out 0.3 ETH = 700.00"), "BORROW", "Loans receivable")
-		w.expect("what was not lent cost nothing, and so did its fee", w.book(w.tell("2025-07-02", "A in 1 ETH = 2400.00 fee 1200.00 (0.5)"), "REPAYMENT", "Loans receivable"),
+		w.expect("what was not lent cost nothing, and so did its fee",
+			w.book(w.tell("2025-07-02", "A in 1 ETH = 2400.00 fee 1200.00 (0.5)"), "REPAYMENT", "Loans receivable"),
 			"Cr Loans receivable 450.00; Dr Network fees 720.00; Cr Realized gains 270.00")
 		w.well()
 	})
@@ -84,7 +86,8 @@ func TestLotsOnAnotherAccountLeaveThat(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
 		w.tell("2025-03-10", "B in 1 ETH = 100.00")
-		made, err := w.picks.Create(w.ctx, asset.CreateParams{AssetType: "ETH", Quantity: money.MustParse("2"), CostBasis: money.MustParse("500"), LegalEntityID: w.us, LedgerAccountID: w.accountID("Prepaid expenses"), SourceID: w.sources["B"].ID})
+		made, err := w.picks.Create(w.ctx, asset.CreateParams{AssetType: "ETH", Quantity: money.MustParse("2"),
+			CostBasis: money.MustParse("500"), LegalEntityID: w.us, LedgerAccountID: w.accountID("Prepaid expenses"), SourceID: w.sources["B"].ID})
 		if err != nil {
 			t.Fatal(made, err)
 		}
@@ -130,7 +133,8 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 		w.tell("2025-03-10", "A in 1 ETH = 100.00")
 		open := func() asset.Held {
 			t.Helper()
-			made, err := w.picks.Create(w.ctx, asset.CreateParams{AssetType: "ETH", Quantity: money.MustParse("3"), LegalEntityID: w.us, LedgerAccountID: w.sources["A"].LedgerAccountID, SourceID: w.sources["A"].ID})
+			made, err := w.picks.Create(w.ctx, asset.CreateParams{AssetType: "ETH", Quantity: money.MustParse("3"), LegalEntityID: w.us,
+				LedgerAccountID: w.sources["A"].LedgerAccountID, SourceID: w.sources["A"].ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +150,8 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 		for _, change := range []struct {
 			id string
 			to asset.UpdateParams
-		}{{costly.ID, asset.UpdateParams{CostBasis: &cost}}, {more.ID, asset.UpdateParams{Quantity: &quantity}}, {costly.ID, asset.UpdateParams{CostBasis: new(money.Decimal)}}} {
+		}{{costly.ID, asset.UpdateParams{CostBasis: &cost}}, {more.ID, asset.UpdateParams{Quantity: &quantity}},
+			{costly.ID, asset.UpdateParams{CostBasis: new(money.Decimal)}}} {
 			if _, err := w.picks.Update(w.ctx, change.id, change.to); err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,8 @@ import (
 )
 
 // Draw makes the lines of a draft anew, as lots, prices and the chart are now.
-func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx, journal.Entry) error, error) {
+func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx,
+	journal.Entry) error, error) {
 	if draft.TransactionID == "" {
 		return nil, nil, nil
 	}
@@ -75,7 +76,8 @@ func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error 
 	}
 	if moves {
 		return fault.ConflictAt([]fault.Field{{Name: "lines", Message: "follow from lots"}},
-			"the lines of %s follow from the lots it moves: change its date, memo or tags, or delete or reverse it and book the transaction anew", e.SequenceNumber())
+			"the lines of %s follow from the lots it moves: change its date, memo or tags, or delete or reverse it and book the "+
+				"transaction anew", e.SequenceNumber())
 	}
 	if e.Status == journal.Draft {
 		return deleteBooking(ctx, tx, e.ID)
@@ -106,7 +108,9 @@ func firm(e journal.Entry) error {
 	if e.OriginatedBy != journal.ByTrueUp {
 		return nil
 	}
-	return fault.Conflictf("the entry %s trues up that of the transaction %s and stands and falls with it: reverse or correct that one instead", e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
+	return fault.Conflictf(
+		"the entry %s trues up that of the transaction %s and stands and falls with it: reverse or correct that one instead",
+		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
 }
 
 // Undone gives back what an entry took, takes away what it made, and lets everything after it happen again.
@@ -133,7 +137,8 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 		case l.Origin == asset.Manual:
 			return fault.Conflictf("the entry %s is that of the opening asset %s: change or delete the asset instead", was.SequenceNumber(), l.ID)
 		case !cascade && !l.RemainingQuantity.Equal(l.Quantity):
-			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or reverse this one with cascade=replay",
+			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or "+
+				"reverse this one with cascade=replay",
 				l.Quantity.Sub(l.RemainingQuantity), l.Quantity, l.AssetType, was.SequenceNumber())
 		}
 	}
@@ -197,7 +202,8 @@ func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by jou
 	}
 	if by.PeriodID != was.PeriodID && was.TransactionID != "" {
 		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
-			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew", was.SequenceNumber()))
+			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew",
+				was.SequenceNumber()))
 		}
 	}
 	if err := asset.Renamed(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {

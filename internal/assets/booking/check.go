@@ -16,8 +16,9 @@ import (
 // checkChunk is how many entries are looked at together.
 const checkChunk = 500
 
-// Check holds transactions, entries and lots against each other: a transaction has one entry that stands and is what that is, and an entry is made
-// again, with its lines, its requests and its lots, from what it follows from and the lots it took.
+// Check holds transactions, entries and lots against each other: a transaction has one entry that stands and is what
+// that is, and an entry is made again, with its lines, its requests and its lots, from what it follows from and the
+// lots it took.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.About("bookings")
 	for _, s := range strays {
@@ -79,7 +80,9 @@ func checkMade(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []booking
 			return err
 		}
 		if rest := difference(linesOf(made[id]), booked); len(rest) > 0 {
-			found.Addf("entries whose lines are others", "the entry %s and its true-ups are not what they follow from: %s %s is missing on %s", e.SequenceNumber(), rest[0].Side, rest[0].Amount, rest[0].LedgerAccountID)
+			found.Addf("entries whose lines are others",
+				"the entry %s and its true-ups are not what they follow from: %s %s is missing on %s", e.SequenceNumber(), rest[0].Side,
+				rest[0].Amount, rest[0].LedgerAccountID)
 		}
 	}
 	return nil

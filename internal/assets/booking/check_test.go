@@ -21,7 +21,8 @@ import (
 
 // findings is what the checks of everything that bookings touch find.
 func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Check, transaction.Check, period.Check, asset.Check, booking.Check, holdings.Check} {
+	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Check, transaction.Check, period.Check,
+		asset.Check, booking.Check, holdings.Check} {
 		found, err := check(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -57,7 +58,8 @@ func (w *world) realized(ctx context.Context, tx *db.Tx) (found []string, err er
 		balances, err := db.All[struct {
 			Debits  money.Decimal `db:"debits"`
 			Credits money.Decimal `db:"credits"`
-		}](ctx, tx, "SELECT debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND tag_id = '' AND ledger_account_id IN (?, ?)",
+		}](ctx, tx, "SELECT debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND tag_id = '' "+
+			"AND ledger_account_id IN (?, ?)",
 			entityID, w.accountID("Realized gains"), w.accountID("Realized losses"))
 		if err != nil {
 			return nil, err
@@ -126,7 +128,8 @@ func TestBooksOfEveryMethodAndScopeAreFoundWhole(t *testing.T) {
 
 // one is the condition that names one row of a table.
 func one(table, column, condition string) string {
-	return " WHERE organization_id = @org AND " + column + " = (SELECT max(x." + column + ") FROM " + table + " x WHERE x.organization_id = @org AND " + condition + ")"
+	return " WHERE organization_id = @org AND " + column + " = (SELECT max(x." + column + ") FROM " + table +
+		" x WHERE x.organization_id = @org AND " + condition + ")"
 }
 
 func TestTheCheckFindsWhateverIsBroken(t *testing.T) {
@@ -141,68 +144,106 @@ func TestTheCheckFindsWhateverIsBroken(t *testing.T) {
 		told := one("transactions", "transaction_id", "x.status = 'posted'")
 		const somewhere = " WHERE organization_id = @org AND quantity <> '0'"
 		for damage, says := range map[string]string{
-			"UPDATE lots SET remaining_quantity = '-1'" + lot("x.is_open"):                                                        "-1 are left",
-			"UPDATE lots SET remaining_quantity = '100'" + lot("x.is_open"):                                                       "100 are left",
-			"UPDATE lots SET remaining_basis = '5'" + lot("NOT x.is_open"):                                                        "is left with 0",
-			"UPDATE lots SET remaining_basis = '-5'" + lot("x.is_open"):                                                           "-5 of the cost",
-			"UPDATE lots SET remaining_basis = '5'" + lot("x.is_open"):                                                            "but what was taken leaves",
-			"UPDATE lots SET is_open = NOT is_open" + lot("x.is_open"):                                                            "is_open and unit_key",
-			"UPDATE lots SET unit_key = 'x'" + lot("x.is_open"):                                                                   "is_open and unit_key",
-			"UPDATE lots SET seq = seq + 1" + lot("x.seq > 0"):                                                                    "but came as number",
-			"UPDATE lots SET currency = 'EUR'" + lot("x.is_open"):                                                                 "is not one of its pool",
-			"UPDATE lots SET source_id = 'src_x'" + lot("x.source_id IS NOT NULL"):                                                "is not one of its pool",
-			"UPDATE lots SET cost_basis = '1'" + lot("x.origin = 'move'"):                                                         "and what arrives cost",
-			"UPDATE lots SET quantity = '9', remaining_quantity = '9'" + lot("x.origin = 'transaction'"):                          "are not those it makes",
-			"UPDATE lots SET acquired_at = '2025-01-20T00:00:00.000Z'" + lot("x.origin = 'move'"):                                 "is not a slice of",
-			"UPDATE lots SET parent_asset_id = 'ast_x'" + lot("x.origin = 'move'"):                                                "is not a slice of ast_x",
-			"UPDATE lots SET journal_entry_id = 'je_x'" + lot("x.is_open"):                                                        "is not there, or not posted",
-			"UPDATE lots SET ledger_account_id = 'lac_x'" + lot("x.is_open"):                                                      "is kept as 0 at 0 in 0 lots",
-			"UPDATE lots SET pool = 'x'" + lot("x.is_open"):                                                                       "is in no pool",
-			"DELETE FROM lots" + lot("x.origin = 'transaction' AND x.remaining_quantity < x.quantity"):                            "the pool",
-			"UPDATE lot_pools SET quantity = '99'" + pool:                                                                         "is kept as 99 at",
-			"UPDATE lot_pools SET basis = '99'" + pool:                                                                            "but everything in order comes to",
-			"UPDATE lot_pools SET seq = 99" + pool:                                                                                "in 99 lots",
-			"UPDATE lot_pools SET last_place = ''" + pool:                                                                         "but something happened at",
-			"UPDATE lot_pools SET legal_entity_id = 'le_x'" + pool:                                                                "of a legal entity that is not there",
-			"DELETE FROM lot_pools" + pool:                                                                                        "asks of no pool",
-			"UPDATE lot_takes SET quantity = '0.1'" + take:                                                                        ", but takes 0.",
-			"UPDATE lot_takes SET proceeds = '1'" + take:                                                                          "is not what it follows from",
-			"UPDATE lot_takes SET journal_entry_id = 'je_x'" + take:                                                               "asks for lots, but is not there",
-			"DELETE FROM lot_takes" + take:                                                                                        "but nobody asked for them",
-			"UPDATE lot_uses SET quantity = '0.01'" + use("x.kind = 'dispose'"):                                                   ", but takes",
-			"UPDATE lot_uses SET basis = '1'" + use("x.kind = 'move'"):                                                            "but what was taken leaves",
-			"UPDATE lot_uses SET gain = '1'" + use("x.kind = 'move'"):                                                             "are only moved, but realized 1",
-			"UPDATE lot_uses SET gain = '1'" + use("x.kind = 'dispose'"):                                                          "but the uses come to",
-			"UPDATE lot_uses SET term = 'long'" + use("x.kind = 'dispose'"):                                                       "or to other terms",
-			"UPDATE lot_uses SET days_held = 900" + use("x.kind = 'dispose'"):                                                     "not for 900",
-			"UPDATE lot_uses SET asset_id = 'ast_x'" + use("x.kind = 'dispose'"):                                                  "of ast_x at",
-			"UPDATE lot_uses SET lot_count = -1" + use("x.lot_count = 0"):                                                         "but takes",
-			"UPDATE lot_uses SET currency = 'EUR'" + use("x.kind = 'dispose'"):                                                    "is not one of its pool",
-			"UPDATE lot_uses SET accounting_period_id = 'ap_x'" + use("x.kind = 'dispose'"):                                       "is not in the accounting period",
-			"UPDATE lot_uses SET accounting_date = '2025-01-20T00:00:00.000Z'" + use("x.kind = 'dispose'"):                        "is not in the accounting period",
-			"UPDATE lot_uses SET journal_entry_id = 'je_x'" + use("x.kind = 'dispose'"):                                           "the entry of the use",
-			"UPDATE lot_uses SET pool = 'x'" + use("x.kind = 'dispose'"):                                                          "is of no pool",
-			"DELETE FROM lot_uses" + use("x.kind = 'dispose'"):                                                                    "the uses come to",
-			"UPDATE lot_positions SET quantity = '77'" + somewhere:                                                                "is kept as 77 at",
-			"UPDATE lot_positions SET basis = '77'" + somewhere:                                                                   "but its lots by 77",
-			"UPDATE lot_positions SET added_basis = '77'" + somewhere:                                                             "at 77, but",
-			"UPDATE lot_positions SET lot_count = 77" + somewhere:                                                                 "in 77 lots",
-			"UPDATE lot_positions SET accounting_period_id = 'ap_x'" + one("lot_positions", "accounting_period_id", "1 = 1"):      `in "ap_x" is kept`,
-			"DELETE FROM lot_positions" + somewhere:                                                                               "is kept as 0 at 0 in 0 lots",
-			"UPDATE lot_gains SET gain = '77' WHERE organization_id = @org":                                                       "is kept as 77 less",
-			"UPDATE lot_gains SET long_term = '77' WHERE organization_id = @org":                                                  "or to other terms",
-			"DELETE FROM lot_gains WHERE organization_id = @org":                                                                  "is kept as 0 less 0",
-			"UPDATE account_units SET amount = '77'" + somewhere:                                                                  "moved by 77 in",
-			"UPDATE bookings SET input = 'x'" + booked:                                                                            "cannot be made from what it follows from",
-			"UPDATE bookings SET transaction_id = 'txn_x'" + booked:                                                               "no such entry of that transaction",
-			"UPDATE bookings SET partner_id = 'txn_x'" + booked:                                                                   "books a pair, but one of it",
-			"DELETE FROM bookings" + booked:                                                                                       "nothing is known of what the entry",
-			"UPDATE transactions SET journal_entry_id = NULL" + told:                                                              "and its journal entry do not agree",
-			"UPDATE transactions SET journal_entry_id = 'je_x'" + told:                                                            "that has another, or none",
-			"UPDATE transactions SET status = 'pending'" + told:                                                                   "and its journal entry do not agree",
-			"UPDATE journal_entries SET status = 'draft'" + booked:                                                                "and its journal entry do not agree",
-			"UPDATE journal_entries SET next_entry_id = 'je_x'" + booked:                                                          "asks for lots, but is not there, or not posted, or reversed",
-			"UPDATE journal_lines SET ledger_account_id = '" + w.accounts["Other income"].ID + "'" + booked + " AND position = 0": "are not what they follow from",
+			"UPDATE lots SET remaining_quantity = '-1'" + lot("x.is_open"):  "-1 are left",
+			"UPDATE lots SET remaining_quantity = '100'" + lot("x.is_open"): "100 are left",
+			"UPDATE lots SET remaining_basis = '5'" + lot("NOT x.is_open"):  "is left with 0",
+			"UPDATE lots SET remaining_basis = '-5'" + lot("x.is_open"):     "-5 of the cost",
+			"UPDATE lots SET remaining_basis = '5'" +
+				lot("x.is_open"): "but what was taken leaves",
+			"UPDATE lots SET is_open = NOT is_open" +
+				lot("x.is_open"): "is_open and unit_key",
+			"UPDATE lots SET unit_key = 'x'" +
+				lot("x.is_open"): "is_open and unit_key",
+			"UPDATE lots SET seq = seq + 1" +
+				lot("x.seq > 0"): "but came as number",
+			"UPDATE lots SET currency = 'EUR'" +
+				lot("x.is_open"): "is not one of its pool",
+			"UPDATE lots SET source_id = 'src_x'" +
+				lot("x.source_id IS NOT NULL"): "is not one of its pool",
+			"UPDATE lots SET cost_basis = '1'" +
+				lot("x.origin = 'move'"): "and what arrives cost",
+			"UPDATE lots SET quantity = '9', remaining_quantity = '9'" +
+				lot("x.origin = 'transaction'"): "are not those it makes",
+			"UPDATE lots SET acquired_at = '2025-01-20T00:00:00.000Z'" +
+				lot("x.origin = 'move'"): "is not a slice of",
+			"UPDATE lots SET parent_asset_id = 'ast_x'" +
+				lot("x.origin = 'move'"): "is not a slice of ast_x",
+			"UPDATE lots SET journal_entry_id = 'je_x'" +
+				lot("x.is_open"): "is not there, or not posted",
+			"UPDATE lots SET ledger_account_id = 'lac_x'" +
+				lot("x.is_open"): "is kept as 0 at 0 in 0 lots",
+			"UPDATE lots SET pool = 'x'" + lot("x.is_open"):                                            "is in no pool",
+			"DELETE FROM lots" + lot("x.origin = 'transaction' AND x.remaining_quantity < x.quantity"): "the pool",
+			"UPDATE lot_pools SET quantity = '99'" +
+				pool: "is kept as 99 at",
+			"UPDATE lot_pools SET basis = '99'" +
+				pool: "but everything in order comes to",
+			"UPDATE lot_pools SET seq = 99" + pool: "in 99 lots",
+			"UPDATE lot_pools SET last_place = ''" +
+				pool: "but something happened at",
+			"UPDATE lot_pools SET legal_entity_id = 'le_x'" +
+				pool: "of a legal entity that is not there",
+			"DELETE FROM lot_pools" + pool:                 "asks of no pool",
+			"UPDATE lot_takes SET quantity = '0.1'" + take: ", but takes 0.",
+			"UPDATE lot_takes SET proceeds = '1'" +
+				take: "is not what it follows from",
+			"UPDATE lot_takes SET journal_entry_id = 'je_x'" +
+				take: "asks for lots, but is not there",
+			"DELETE FROM lot_takes" + take:                                      "but nobody asked for them",
+			"UPDATE lot_uses SET quantity = '0.01'" + use("x.kind = 'dispose'"): ", but takes",
+			"UPDATE lot_uses SET basis = '1'" +
+				use("x.kind = 'move'"): "but what was taken leaves",
+			"UPDATE lot_uses SET gain = '1'" +
+				use("x.kind = 'move'"): "are only moved, but realized 1",
+			"UPDATE lot_uses SET gain = '1'" +
+				use("x.kind = 'dispose'"): "but the uses come to",
+			"UPDATE lot_uses SET term = 'long'" +
+				use("x.kind = 'dispose'"): "or to other terms",
+			"UPDATE lot_uses SET days_held = 900" + use("x.kind = 'dispose'"):    "not for 900",
+			"UPDATE lot_uses SET asset_id = 'ast_x'" + use("x.kind = 'dispose'"): "of ast_x at",
+			"UPDATE lot_uses SET lot_count = -1" + use("x.lot_count = 0"):        "but takes",
+			"UPDATE lot_uses SET currency = 'EUR'" +
+				use("x.kind = 'dispose'"): "is not one of its pool",
+			"UPDATE lot_uses SET accounting_period_id = 'ap_x'" +
+				use("x.kind = 'dispose'"): "is not in the accounting period",
+			"UPDATE lot_uses SET accounting_date = '2025-01-20T00:00:00.000Z'" +
+				use("x.kind = 'dispose'"): "is not in the accounting period",
+			"UPDATE lot_uses SET journal_entry_id = 'je_x'" +
+				use("x.kind = 'dispose'"): "the entry of the use",
+			"UPDATE lot_uses SET pool = 'x'" + use("x.kind = 'dispose'"): "is of no pool",
+			"DELETE FROM lot_uses" + use("x.kind = 'dispose'"):           "the uses come to",
+			"UPDATE lot_positions SET quantity = '77'" +
+				somewhere: "is kept as 77 at",
+			"UPDATE lot_positions SET basis = '77'" +
+				somewhere: "but its lots by 77",
+			"UPDATE lot_positions SET added_basis = '77'" + somewhere: "at 77, but",
+			"UPDATE lot_positions SET lot_count = 77" + somewhere:     "in 77 lots",
+			"UPDATE lot_positions SET accounting_period_id = 'ap_x'" + one("lot_positions", "accounting_period_id",
+				"1 = 1"): `in "ap_x" is kept`,
+			"DELETE FROM lot_positions" + somewhere:                              "is kept as 0 at 0 in 0 lots",
+			"UPDATE lot_gains SET gain = '77' WHERE organization_id = @org":      "is kept as 77 less",
+			"UPDATE lot_gains SET long_term = '77' WHERE organization_id = @org": "or to other terms",
+			"DELETE FROM lot_gains WHERE organization_id = @org":                 "is kept as 0 less 0",
+			"UPDATE account_units SET amount = '77'" + somewhere:                 "moved by 77 in",
+			"UPDATE bookings SET input = 'x'" +
+				booked: "cannot be made from what it follows from",
+			"UPDATE bookings SET transaction_id = 'txn_x'" +
+				booked: "no such entry of that transaction",
+			"UPDATE bookings SET partner_id = 'txn_x'" +
+				booked: "books a pair, but one of it",
+			"DELETE FROM bookings" + booked: "nothing is known of what the entry",
+			"UPDATE transactions SET journal_entry_id = NULL" +
+				told: "and its journal entry do not agree",
+			"UPDATE transactions SET journal_entry_id = 'je_x'" +
+				told: "that has another, or none",
+			"UPDATE transactions SET status = 'pending'" +
+				told: "and its journal entry do not agree",
+			"UPDATE journal_entries SET status = 'draft'" +
+				booked: "and its journal entry do not agree",
+			"UPDATE journal_entries SET next_entry_id = 'je_x'" +
+				booked: "asks for lots, but is not there, or not posted, or reversed",
+			"UPDATE journal_lines SET ledger_account_id = '" + w.accounts["Other income"].ID + "'" + booked +
+				" AND position = 0": "are not what they follow from",
 		} {
 			if got := w.after(damage); !strings.Contains(got, says) {
 				t.Errorf("%s\nis found as\n%s\nwant %s", damage, got, says)

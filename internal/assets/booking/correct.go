@@ -84,7 +84,8 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p Correc
 
 // over is how the entry is asked for now.
 func (p CorrectParams) over(r *bookingRow) Params {
-	out := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID), AutoPost: true}
+	out := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
+		OffsetAccountID: db.OrEmpty(r.OffsetID), AutoPost: true}
 	if p.Type != "" {
 		out.Type = p.Type
 	}
@@ -94,14 +95,17 @@ func (p CorrectParams) over(r *bookingRow) Params {
 	if p.OffsetAccountID != nil {
 		out.OffsetAccountID = *p.OffsetAccountID
 	}
-	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) && out.OffsetAccountID == db.OrEmpty(r.OffsetID) { // it is still what the rule asked for
+	// it is still what the rule asked for
+	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) &&
+		out.OffsetAccountID == db.OrEmpty(r.OffsetID) {
 		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion
 	}
 	return out
 }
 
 // replace writes the reversal and the new entry.
-func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, q *request, replay *asset.Replay) (Made, error) {
+func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, q *request,
+	replay *asset.Replay) (Made, error) {
 	reversal, err := s.journal.Undo(ctx, tx, was)
 	if err != nil {
 		return Made{}, err
@@ -117,7 +121,8 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was
 	if err != nil {
 		return Made{}, err
 	}
-	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID, Correct: reversal.PeriodID != was.PeriodID}
+	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID,
+		Correct: reversal.PeriodID != was.PeriodID}
 	refs[q.key] = refOf(guided.Entry)
 	row, err := q.event.row(guided.ID, q.Params)
 	if err != nil {

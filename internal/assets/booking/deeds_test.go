@@ -27,7 +27,8 @@ func quarters(n int) string { return money.FromInt(int64(n)).Quo(money.FromInt(4
 
 // worth is what so many quarters are worth, with a fee or not.
 func (l *life) worth(n int, out bool) string {
-	gross := money.FromInt(int64(n*rapid.IntRange(1, 40).Draw(l.T, "price")*2500+rapid.IntRange(0, 3).Draw(l.T, "cents"))).Quo(money.FromInt(100), 2)
+	gross := money.FromInt(int64(n*rapid.IntRange(1, 40).Draw(l.T, "price")*2500+rapid.IntRange(0, 3).Draw(l.T,
+		"cents"))).Quo(money.FromInt(100), 2)
 	text := " = " + gross.String()
 	switch pick(l.T, "fee", "", "", "", "taken", "gas") {
 	case "taken":
@@ -48,7 +49,8 @@ func (l *life) hear() {
 	if out {
 		way, n = "out", (n+1)/2
 	}
-	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", way, " ", quarters(n), " ", pick(l.T, "asset", "ETH", "ETH", "ETH", "USDC", "BNB"))
+	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", way, " ", quarters(n), " ",
+		pick(l.T, "asset", "ETH", "ETH", "ETH", "USDC", "BNB"))
 	if rapid.IntRange(0, 9).Draw(l.T, "valued") > 0 {
 		text += l.worth(n, out)
 	}
@@ -89,14 +91,19 @@ func (l *life) hearPair() {
 // sensible is what transactions are booked as.
 var sensible = map[string][][2]string{
 	"in": {
-		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"DEPOSIT", "Paid-in capital"}, {"INCOME", "Sales"}, {"STAKING_REWARD", "Staking income"}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
-		{"NON_TAXABLE_CONVERSION", ""}, {"DEPOSIT", "B"}, {"DEPOSIT", "Transfer clearing"}, {"BORROW", "Loans payable"}, {"REPAYMENT", "Loans receivable"}, {"RESERVES CHANGE", "Reserves held by processors"},
+		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"DEPOSIT", "Paid-in capital"}, {"INCOME", "Sales"}, {"STAKING_REWARD",
+			"Staking income"}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
+		{"NON_TAXABLE_CONVERSION", ""}, {"DEPOSIT", "B"}, {"DEPOSIT", "Transfer clearing"}, {"BORROW", "Loans payable"}, {"REPAYMENT",
+			"Loans receivable"}, {"RESERVES CHANGE", "Reserves held by processors"},
 	},
 	"out": {
-		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"EXPENSE", "Contractors"}, {"EXPENSE", "Contractors"}, {"WITHDRAWAL", "Contractors"}, {"FEE", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
-		{"NON_TAXABLE_CONVERSION", ""}, {"WITHDRAWAL", "B"}, {"WITHDRAWAL", "Transfer clearing"}, {"BORROW", "Loans receivable"}, {"REPAYMENT", "Loans payable"}, {"RESERVES CHANGE", "Reserves held by processors"},
+		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"EXPENSE", "Contractors"}, {"EXPENSE", "Contractors"}, {"WITHDRAWAL",
+			"Contractors"}, {"FEE", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
+		{"NON_TAXABLE_CONVERSION", ""}, {"WITHDRAWAL", "B"}, {"WITHDRAWAL", "Transfer clearing"}, {"BORROW",
+			"Loans receivable"}, {"REPAYMENT", "Loans payable"}, {"RESERVES CHANGE", "Reserves held by processors"},
 	},
-	"pair": {{"INTERNAL TRANSFER", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"INTERCOMPANY TRANSFER", ""}, {"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},
+	"pair": {{"INTERNAL TRANSFER", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"INTERCOMPANY TRANSFER", ""},
+		{"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},
 }
 
 func (l *life) kindOf(t transaction.Transaction) (kind, target string) {
@@ -124,14 +131,16 @@ func (l *life) record(most int) {
 	for range rapid.IntRange(1, most).Draw(l.T, "how many") {
 		t := pick(l.T, "transaction", all...)
 		kind, target := l.kindOf(t)
-		p := booking.Params{TransactionID: t.ID, Type: kind, LedgerAccountID: l.accountID(target), AutoPost: rapid.IntRange(0, 4).Draw(l.T, "post") > 0}
+		p := booking.Params{TransactionID: t.ID, Type: kind, LedgerAccountID: l.accountID(target),
+			AutoPost: rapid.IntRange(0, 4).Draw(l.T, "post") > 0}
 		if rapid.IntRange(0, 9).Draw(l.T, "offset") == 0 {
 			p.OffsetAccountID = l.accountID("Prepaid expenses")
 		}
 		if rapid.IntRange(0, 9).Draw(l.T, "dated") == 0 {
 			p.AccountingDate = l.instant()
 		}
-		ps, what = append(ps, p), append(what, fmt.Sprintf("%s %s as %s to %q, posted %t, offset %t", t.SequenceNumber(), t.Description, kind, target, p.AutoPost, p.OffsetAccountID != ""))
+		ps, what = append(ps, p), append(what, fmt.Sprintf("%s %s as %s to %q, posted %t, offset %t", t.SequenceNumber(), t.Description,
+			kind, target, p.AutoPost, p.OffsetAccountID != ""))
 	}
 	if dry := rapid.IntRange(0, 9).Draw(l.T, "dry") == 0; dry {
 		before := l.everything()
@@ -224,7 +233,8 @@ func (l *life) open() {
 	name := pick(l.T, "source", "A", "B", "SubA")
 	s, n := l.source(name), rapid.IntRange(1, 12).Draw(l.T, "quarters")
 	p := asset.CreateParams{
-		AssetType: "ETH", Quantity: money.MustParse(quarters(n)), CostBasis: money.FromInt(int64(rapid.IntRange(0, 5).Draw(l.T, "cost") * 333)), LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
+		AssetType: "ETH", Quantity: money.MustParse(quarters(n)), CostBasis: money.FromInt(int64(rapid.IntRange(0, 5).Draw(l.T,
+			"cost") * 333)), LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
 		DateReceived: pick(l.T, "received", "", "2024-05-05", "2024-05-05", "2025-01-11"),
 	}
 	l.try(fmt.Sprintf("open %s %s ETH at %s of %q", name, p.Quantity, p.CostBasis, p.DateReceived), func() error {
@@ -244,7 +254,8 @@ func (l *life) someLot(f asset.Filter) asset.Held {
 		l.Skip("no lots")
 	}
 	slices.SortStableFunc(all.Items, func(a, b asset.Held) int {
-		return cmp.Or(a.AcquiredAt.Compare(b.AcquiredAt), cmp.Compare(l.names[a.LedgerAccountID], l.names[b.LedgerAccountID]), a.Quantity.Cmp(b.Quantity), a.RemainingQuantity.Cmp(b.RemainingQuantity), a.CostBasis.Cmp(b.CostBasis))
+		return cmp.Or(a.AcquiredAt.Compare(b.AcquiredAt), cmp.Compare(l.names[a.LedgerAccountID], l.names[b.LedgerAccountID]),
+			a.Quantity.Cmp(b.Quantity), a.RemainingQuantity.Cmp(b.RemainingQuantity), a.CostBasis.Cmp(b.CostBasis))
 	})
 	return pick(l.T, "lot", all.Items...)
 }
@@ -252,7 +263,8 @@ func (l *life) someLot(f asset.Filter) asset.Held {
 func (l *life) change() {
 	byHand := true
 	was := l.someLot(asset.Filter{Manual: &byHand})
-	quantity, cost := money.MustParse(quarters(rapid.IntRange(1, 12).Draw(l.T, "quarters"))), money.FromInt(int64(rapid.IntRange(0, 5).Draw(l.T, "cost")*333))
+	quantity, cost := money.MustParse(quarters(rapid.IntRange(1, 12).Draw(l.T, "quarters"))), money.FromInt(int64(rapid.IntRange(0,
+		5).Draw(l.T, "cost")*333))
 	p := asset.UpdateParams{Quantity: &quantity, CostBasis: &cost}
 	switch pick(l.T, "change", "all", "cost", "place") {
 	case "cost":
@@ -334,7 +346,8 @@ func (l *life) unshut() {
 }
 
 func (l *life) quote() {
-	p := price.Params{AssetType: pick(l.T, "asset", "ETH", "USDC", "BNB"), Currency: "USD", Timestamp: l.instant(), Price: fmt.Sprint(rapid.IntRange(1, 4000).Draw(l.T, "price"))}
+	p := price.Params{AssetType: pick(l.T, "asset", "ETH", "USDC", "BNB"), Currency: "USD", Timestamp: l.instant(),
+		Price: fmt.Sprint(rapid.IntRange(1, 4000).Draw(l.T, "price"))}
 	l.try("price of "+p.AssetType, func() error {
 		_, err := l.prices.Create(l.ctx, p)
 		return err

@@ -24,8 +24,8 @@ type Outcome struct {
 	Err  error
 }
 
-// Each makes entries of those requests that can be booked, as Create would of just these, and says of the others why not. They change nothing. It is
-// a building block.
+// Each makes entries of those requests that can be booked, as Create would of just these, and says of the others why
+// not. They change nothing. It is a building block.
 func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, error) {
 	b, err := s.books.Of(ctx, tx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (r *sieve) blame(q *request, err error) error {
 	return nil
 }
 
-// sift gives the requests that can be booked, and what they do to lots. Whoever was refused for want of lots gets another chance when somebody else is
-// refused for another reason.
+// sift gives the requests that can be booked, and what they do to lots. Whoever was refused for want of lots gets
+// another chance when somebody else is refused for another reason.
 func (r *sieve) sift(ctx context.Context) ([]*request, *asset.Replay, error) {
 	for {
 		r.short = map[*request]error{}
@@ -274,7 +274,8 @@ func (s *Service) leavesClosed(ctx context.Context, tx *db.Tx, all []*request, r
 			return err
 		}
 		if p, _ := b.PeriodByID(e.PeriodID); is {
-			return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: "changes the lots of the entry " + e.SequenceNumber() + ", whose period " + p.Key + " is closed"}},
+			return fault.ConflictAt([]fault.Field{{Name: "transaction_id", Message: "changes the lots of the entry " + e.SequenceNumber() +
+				", whose period " + p.Key + " is closed"}},
 				"it changes the lots of the entry %s, whose period %s is closed", e.SequenceNumber(), p.Key)
 		}
 	}

@@ -113,7 +113,8 @@ func TestWhatWouldChangeEntriesOfAClosedPeriodIsLeftOut(t *testing.T) {
 		late, fine := w.tell("2025-01-05", "A in 1 ETH = 900.00"), w.tell("2025-04-05", "A in 1 ETH = 950.00")
 		var ps []booking.Params
 		for _, t := range []transaction.Transaction{late, fine} {
-			ps = append(ps, booking.Params{TransactionID: t.ID, Type: "SWAP", LedgerAccountID: w.accountID("Bank"), AutoPost: true, OpenOnly: true, AccountingDate: "2025-04-01"})
+			ps = append(ps, booking.Params{TransactionID: t.ID, Type: "SWAP", LedgerAccountID: w.accountID("Bank"), AutoPost: true,
+				OpenOnly: true, AccountingDate: "2025-04-01"})
 		}
 		out := w.each(ps)
 		if out[0].Err == nil || !strings.Contains(out[0].Err.Error(), "whose period 2025-03 is closed") || out[1].Err != nil {
@@ -137,7 +138,8 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 		c.Clock = now
 		d := dbtest.Open(t, c)
 		rapid.Check(t, func(r *rapid.T) {
-			policy := entity.CreateParams{CostBasisMethod: pick(r, "method", entity.Methods[:5]...), CostBasisScope: pick(r, "scope", entity.ScopeSource, entity.ScopeLegalEntity)}
+			policy := entity.CreateParams{CostBasisMethod: pick(r, "method", entity.Methods[:5]...), CostBasisScope: pick(r, "scope",
+				entity.ScopeSource, entity.ScopeLegalEntity)}
 			before := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) saying { return someSaying(r, false) }), 0, 8).Draw(r, "what happened")
 			all := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) saying { return someSaying(r, false) }), 1, 12).Draw(r, "what happens")
 			openOnly, shut := rapid.Bool().Draw(r, "open only"), pick(r, "shut", "", "", "2025-02")
@@ -181,7 +183,9 @@ func TestSoakOfManyAsMuchIsBookedAsCanBe(t *testing.T) {
 				}
 			}
 			for what, of := range map[string]func(*world) string{
-				"lots": (*world).lots, "realized": func(w *world) string { return strings.Join(w.spelledPairs(), "\n") }, "balances": func(w *world) string { return strings.Join(w.balances(false), "\n") },
+				"lots": (*world).lots, "realized": func(w *world) string {
+					return strings.Join(w.spelledPairs(), "\n")
+				}, "balances": func(w *world) string { return strings.Join(w.balances(false), "\n") },
 			} {
 				if a, b := of(many), of(just); a != b {
 					r.Fatalf("%s of many\n%s\nof just those\n%s", what, a, b)

@@ -38,8 +38,9 @@ type dated struct {
 }
 
 func newFinds(tx *db.Tx) *finds {
-	return &finds{tx: tx, transactions: map[string]transaction.Transaction{}, partners: map[string]transaction.Transaction{}, policies: map[string]assetpolicy.Policy{},
-		sources: map[string][]source.Source{}, carries: map[[2]string]bool{}, rates: map[dated]*money.Decimal{}}
+	return &finds{tx: tx, transactions: map[string]transaction.Transaction{}, partners: map[string]transaction.Transaction{},
+		policies: map[string]assetpolicy.Policy{},
+		sources:  map[string][]source.Source{}, carries: map[[2]string]bool{}, rates: map[dated]*money.Decimal{}}
 }
 
 // gather finds the transactions that entries are asked for, those the actor sees, and the other halves of theirs.
@@ -116,7 +117,9 @@ func (f *finds) sourcesOf(ctx context.Context, ledgerAccountID string) ([]source
 
 // hasLots tells that an account has lots of a legal entity.
 func (f *finds) hasLots(ctx context.Context, legalEntityID, ledgerAccountID string) (bool, error) {
-	return remember(f.carries, [2]string{legalEntityID, ledgerAccountID}, func() (bool, error) { return asset.Carries(ctx, f.tx, legalEntityID, ledgerAccountID) })
+	return remember(f.carries, [2]string{legalEntityID, ledgerAccountID}, func() (bool, error) {
+		return asset.Carries(ctx, f.tx, legalEntityID, ledgerAccountID)
+	})
 }
 
 // rate gives one of a day, nil where none is stored.

@@ -77,7 +77,8 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 		return nil, refused(err, at)
 	}
 	e.work = asset.Work{
-		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " + e.first.SequenceNumber(), Number: e.first.Number, Block: blockOf(e.first), Input: in, Plan: plan,
+		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " +
+			e.first.SequenceNumber(), Number: e.first.Number, Block: blockOf(e.first), Input: in, Plan: plan,
 		Apart: p.apart(e, asked),
 	}
 	if e.partner != nil {
@@ -109,9 +110,11 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 	field := at + "transaction_id"
 	switch {
 	case t.Status == transaction.Spam:
-		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}}, "%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
+		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}},
+			"%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
 	case t.JournalEntryID != "" && t.JournalEntryID != m.draft:
-		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}}, "%s has the journal entry %s already: edit, delete or reverse that first",
+		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}},
+			"%s has the journal entry %s already: edit, delete or reverse that first",
 			t.SequenceNumber(), t.JournalEntryID)
 	}
 	return nil
@@ -119,7 +122,8 @@ func (m builder) bookable(t transaction.Transaction, at string) error {
 
 // input gathers what the entry follows from.
 func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
-	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{}, Rates: map[posting.Rate]money.Decimal{}}}
+	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{},
+		Rates: map[posting.Rate]money.Decimal{}}}
 	for _, t := range e.transactions() {
 		leg, fee, err := m.leg(ctx, t)
 		if err != nil {
@@ -162,7 +166,8 @@ func (m builder) fits(leg *posting.Leg, t transaction.Transaction, at string) er
 		return holds(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
 	}
 	if a := m.books.Accounts[t.Source.LedgerAccountID]; a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
-		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id", a, t.Source.Name, a.AssetType, leg.Asset.Symbol)
+		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id",
+			a, t.Source.Name, a.AssetType, leg.Asset.Symbol)
 	}
 	return nil
 }
@@ -250,7 +255,8 @@ func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.
 	if quantity.Sign() <= 0 || transaction.IsInflow(t.Direction) && (l.Value == nil || l.Value.Fee.IsZero()) { // the other side paid it
 		return nil, nil
 	}
-	paid := &posting.Leg{Place: l.Place, Asset: posting.Asset{Symbol: symbol, Chain: l.Asset.Chain, Lots: !money.IsFiat(symbol)}, Quantity: quantity, At: l.At}
+	paid := &posting.Leg{Place: l.Place, Asset: posting.Asset{Symbol: symbol, Chain: l.Asset.Chain, Lots: !money.IsFiat(symbol)},
+		Quantity: quantity, At: l.At}
 	if l.Value != nil && l.Value.Fee.Sign() > 0 {
 		paid.Value = &posting.Value{Gross: l.Value.Fee, Currency: l.Value.Currency}
 		l.Value = &posting.Value{Gross: l.Value.Gross.Sub(l.Value.Fee), Currency: l.Value.Currency}

@@ -14,7 +14,8 @@ func TestWhatHasLotsIsNotDeleted(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
 		a := w.source("A")
 		if _, err := w.picks.Create(w.ctx, asset.CreateParams{
-			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: a.LedgerAccountID, SourceID: a.ID, DateReceived: "2024-05-06",
+			AssetType: "ETH", Quantity: money.MustParse(
+				"1"), LegalEntityID: w.us, LedgerAccountID: a.LedgerAccountID, SourceID: a.ID, DateReceived: "2024-05-06",
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +23,8 @@ func TestWhatHasLotsIsNotDeleted(t *testing.T) {
 		if _, err := w.all.Delete(w.ctx, a.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "assets: 1") {
 			t.Errorf("the source: %v", err)
 		}
-		if err := account.NewService(w.db).Delete(w.ctx, a.LedgerAccountID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "is used by 1 asset") {
+		if err := account.NewService(w.db).Delete(w.ctx, a.LedgerAccountID); fault.KindOf(err) != fault.Conflict ||
+			!strings.Contains(err.Error(), "is used by 1 asset") {
 			t.Errorf("the account: %v", err)
 		}
 	})

@@ -116,7 +116,10 @@ func TestTrueUp(t *testing.T) {
 			w.closeThrough(w.us, "2025-04")
 			late := w.tell("2025-01-05", "A in 1 ETH = 1200.00")
 			before := w.everything()
-			dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT", LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string { return "" }, true)
+			dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT",
+				LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string {
+				return ""
+			}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +128,8 @@ func TestTrueUp(t *testing.T) {
 			for _, m := range []booking.Made{dry[0], made} {
 				w.expect("late", m, "Cr Paid-in capital 1200.00; Dr A 1200.00")
 				w.dated("late", m, "2025-05-01", "2025-01-05")
-				if len(m.Changes) != 1 || m.Changes[0].EntryID != sold.ID || m.Changes[0].Action != booking.TruedUp || m.Changes[0].Gain != "800" || m.Changes[0].Basis != "-800" {
+				if len(m.Changes) != 1 || m.Changes[0].EntryID != sold.ID || m.Changes[0].Action != booking.TruedUp ||
+					m.Changes[0].Gain != "800" || m.Changes[0].Basis != "-800" {
 					t.Fatalf("changes: %+v", m.Changes)
 				}
 			}
@@ -170,7 +174,8 @@ func (w *world) net(names ...string) string {
 		all := page.Page[journal.AccountLine]{HasMore: true}
 		for all.HasMore {
 			var err error
-			if all, err = w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}}, page.Request{Limit: 100, Cursor: all.NextCursor}); err != nil {
+			if all, err = w.journal.Lines(w.ctx, journal.LineFilter{LedgerAccountID: w.accountID(name), LegalEntityIDs: []string{w.us}},
+				page.Request{Limit: 100, Cursor: all.NextCursor}); err != nil {
 				w.Fatal(err)
 			}
 			for _, l := range all.Items {
@@ -201,7 +206,10 @@ func TestLateThroughTransfers(t *testing.T) {
 		w.well()
 		late := w.tell("2025-01-01", "A in 1 ETH = 1000.00")
 		before := w.everything()
-		dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT", LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string { return "" }, true)
+		dry, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: late.ID, Type: "DEPOSIT",
+			LedgerAccountID: w.accountID("Paid-in capital"), AutoPost: true}}, func(int) string {
+			return ""
+		}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +231,8 @@ func TestLateThroughTransfers(t *testing.T) {
 		w.booked(now.Entry, sale)
 		w.booked(w.entry(w.again(inB).JournalEntryID).Entry, toB, inB)
 		w.booked(w.entry(w.again(inSub).JournalEntryID).Entry, toSub, inSub)
-		w.left("late", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.999 ETH 1498.50 2025-01-10; SubA 0.001 ETH 1.50 2025-01-10; SubA 0.499 ETH 499.00 2025-01-01")
+		w.left("late", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.999 ETH 1498.50 2025-01-10; SubA 0.001 ETH 1.50 "+
+			"2025-01-10; SubA 0.499 ETH 499.00 2025-01-01")
 		w.well()
 		w.replayed(made.ID, late)
 	})
@@ -325,7 +334,8 @@ func TestCorrectDate(t *testing.T) {
 			w.well()
 			// Everything still follows from it.
 			w.book(w.tell("2025-01-01", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
-			w.left(name+", late", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.999 ETH 999.00 2025-01-01; B 1 ETH 1500.00 2025-01-10")
+			w.left(name+", late",
+				"A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.999 ETH 999.00 2025-01-01; B 1 ETH 1500.00 2025-01-10")
 			w.well()
 			if _, err := w.journal.Reverse(w.ctx, w.again(out).JournalEntryID, journal.ReverseParams{}); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -347,7 +357,8 @@ func TestTrueUpStands(t *testing.T) {
 		w.book(w.tell("2025-01-01", "A in 1 ETH = 1000.00"), "DEPOSIT", "Paid-in capital")
 		up := w.trueUps(sale)[0]
 		before := w.everything()
-		memo, lines := "noted", []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "1.00", Currency: "USD"}, {LedgerAccountID: w.accountID("Sales"), Side: "CREDIT", Amount: "1.00", Currency: "USD"}}
+		memo, lines := "noted", []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "1.00",
+			Currency: "USD"}, {LedgerAccountID: w.accountID("Sales"), Side: "CREDIT", Amount: "1.00", Currency: "USD"}}
 		_, err := w.journal.Reverse(w.ctx, up.ID, journal.ReverseParams{})
 		w.refusedAs("reversing", err, fault.Conflict, sale.SequenceNumber())
 		_, err = w.journal.Unpost(w.ctx, up.ID)

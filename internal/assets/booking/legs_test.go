@@ -35,7 +35,8 @@ func TestParkedLegs(t *testing.T) {
 			w.base()
 			out, in := w.tell("2025-09-15T11:00:00Z", "A out 2.5 ETH = 6000.00"), w.tell("2025-09-15T12:00:00Z", "B in 2.5 ETH = 6000.00")
 			w.expect("out", w.book(out, kind, ""), "Dr Transfer clearing 4000.00; Cr A 4000.00")
-			w.left("parked", "A 2.5 ETH 5000.00 2025-06-01; Transfer clearing 0.5 ETH 1000.00 2025-06-01; Transfer clearing 2 ETH 3000.00 2025-01-10")
+			w.left("parked",
+				"A 2.5 ETH 5000.00 2025-06-01; Transfer clearing 0.5 ETH 1000.00 2025-06-01; Transfer clearing 2 ETH 3000.00 2025-01-10")
 			w.expect("in", w.book(in, kind, ""), "Cr Transfer clearing 4000.00; Dr B 4000.00")
 			w.left("arrived", "A 2.5 ETH 5000.00 2025-06-01; B 0.5 ETH 1000.00 2025-06-01; B 2 ETH 3000.00 2025-01-10")
 			w.well()
@@ -49,15 +50,19 @@ func TestParkedInPart(t *testing.T) {
 		w := world.stage(t)
 		w.base()
 		w.book(w.tell("2025-09-15T11:00:00Z", "A out 1 ETH = 2400.00 fee 2.40 (0.001)"), "INTERNAL TRANSFER", "")
-		w.expect("in", w.book(w.tell("2025-09-15T12:00:00Z", "B in 0.5 ETH = 1200.00"), "INTERNAL TRANSFER", ""), "Cr Transfer clearing 750.00; Dr B 750.00")
-		w.left("the rest is parked", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.5 ETH 750.00 2025-01-10; Transfer clearing 0.499 ETH 748.50 2025-01-10")
+		w.expect("in", w.book(w.tell("2025-09-15T12:00:00Z", "B in 0.5 ETH = 1200.00"), "INTERNAL TRANSFER", ""),
+			"Cr Transfer clearing 750.00; Dr B 750.00")
+		w.left("the rest is parked", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; B 0.5 ETH 750.00 2025-01-10; Transfer "+
+			"clearing 0.499 ETH 748.50 2025-01-10")
 		w.well()
 
 		w = world.stage(t, park)
 		w.base()
 		w.book(w.tell("2025-07-01", "A out 1 ETH = 2400.00"), "BORROW", "Loans receivable")
-		w.expect("repaid with interest", w.book(w.tell(eventDay, "A in 1.1 ETH = 2640.00"), "REPAYMENT", "Loans receivable"), "Cr Loans receivable 1500.00; Dr A 1500.00")
-		w.left("the interest cost nothing", "A 0.1 ETH 0.00 2025-09-15; A 1 ETH 1500.00 2025-01-10; A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01")
+		w.expect("repaid with interest", w.book(w.tell(eventDay, "A in 1.1 ETH = 2640.00"), "REPAYMENT", "Loans receivable"),
+			"Cr Loans receivable 1500.00; Dr A 1500.00")
+		w.left("the interest cost nothing",
+			"A 0.1 ETH 0.00 2025-09-15; A 1 ETH 1500.00 2025-01-10; A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01")
 		w.well()
 	})
 }
@@ -76,7 +81,8 @@ func TestLateOutLeg(t *testing.T) {
 
 		late := w.book(w.tell("2025-09-15T11:00:00Z", "A out 1 ETH = 2400.00"), "INTERNAL TRANSFER", "")
 		w.expect("late", late, "Dr Transfer clearing 1500.00; Cr A 1500.00")
-		if len(late.Changes) != 2 || late.Changes[0].EntryID != guess.ID || late.Changes[1].EntryID != sold.ID || late.Changes[1].Gain != "450" || late.Changes[1].Basis != "-450" {
+		if len(late.Changes) != 2 || late.Changes[0].EntryID != guess.ID || late.Changes[1].EntryID != sold.ID ||
+			late.Changes[1].Gain != "450" || late.Changes[1].Basis != "-450" {
 			t.Fatalf("changes: %+v", late.Changes)
 		}
 		now := w.entry(w.again(in).JournalEntryID)
@@ -98,8 +104,11 @@ func TestIntercompanyCurrencies(t *testing.T) {
 		world.rate("USD", "EUR", "2025-09-15", "0.9")
 		world.rate("EUR", "USD", "2025-09-15", "1.1")
 		for _, x := range []struct{ basis, lines, lots string }{
-			{entity.BasisCarriedOver, "Dr Due from Sub 4000.00; Cr A 4000.00; Dr SubA 3600.00; Cr Due to US 3600.00", "SubA 0.5 ETH 900.00 2025-06-01; SubA 2 ETH 2700.00 2025-01-10"},
-			{entity.BasisAtFairValue, "Dr Due from Sub 6000.00; Cr A 4000.00; Cr Realized gains 2000.00; Dr SubA 5400.00; Cr Due to US 5400.00", "SubA 2.5 ETH 5400.00 2025-09-15"},
+			{entity.BasisCarriedOver, "Dr Due from Sub 4000.00; Cr A 4000.00; Dr SubA 3600.00; Cr Due to US 3600.00",
+				"SubA 0.5 ETH 900.00 2025-06-01; SubA 2 ETH 2700.00 2025-01-10"},
+			{entity.BasisAtFairValue,
+				"Dr Due from Sub 6000.00; Cr A 4000.00; Cr Realized gains 2000.00; Dr SubA 5400.00; Cr Due to US 5400.00",
+				"SubA 2.5 ETH 5400.00 2025-09-15"},
 		} {
 			w := world.stage(t, entity.CreateParams{IntercompanyBasis: x.basis}, entity.CreateParams{BaseCurrency: "EUR"})
 			w.base()
@@ -117,24 +126,29 @@ func TestIntercompanyCurrencies(t *testing.T) {
 	})
 }
 
-// Lots that are brought to another account than the source's are kept apart from the others of the source, and taken from there by naming it.
+// Lots that are brought to another account than the source's are kept apart from the others of the source, and taken
+// from there by naming it.
 func TestOffsetAccount(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base()
 		staked := func(t transaction.Transaction, kind, target string) booking.Made {
 			w.Helper()
-			made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target), OffsetAccountID: w.accountID("Staked digital assets"), AutoPost: true}},
+			made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
+				OffsetAccountID: w.accountID("Staked digital assets"), AutoPost: true}},
 				func(int) string { return "" }, false)
 			if err != nil {
 				w.Fatal(err)
 			}
 			return made[0]
 		}
-		w.expect("in", staked(w.tell("2025-01-05", "A in 1 ETH = 1000.00"), "STAKING_REWARD", "Staking income"), "Cr Staking income 1000.00; Dr Staked digital assets 1000.00")
+		w.expect("in", staked(w.tell("2025-01-05", "A in 1 ETH = 1000.00"), "STAKING_REWARD", "Staking income"),
+			"Cr Staking income 1000.00; Dr Staked digital assets 1000.00")
 		w.left("apart", "Staked digital assets 1 ETH 1000.00 2025-01-05; "+untouched)
-		w.expect("from the source", w.book(w.tell(eventDay, "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"), "Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
+		w.expect("from the source", w.book(w.tell(eventDay, "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"),
+			"Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
 		out := w.tell(eventDay, "A out 0.5 ETH = 1200.00")
-		w.expect("from the account", staked(out, "EXPENSE", "Contractors"), "Dr Contractors 1200.00; Cr Staked digital assets 500.00; Cr Realized gains 700.00")
+		w.expect("from the account", staked(out, "EXPENSE", "Contractors"),
+			"Dr Contractors 1200.00; Cr Staked digital assets 500.00; Cr Realized gains 700.00")
 		w.left("taken", "A 1 ETH 1500.00 2025-01-10; A 3 ETH 6000.00 2025-06-01; Staked digital assets 0.5 ETH 500.00 2025-01-05")
 		a := w.accountID("A")
 		m, err := w.bookings.Correct(w.ctx, w.again(out).JournalEntryID, booking.CorrectParams{OffsetAccountID: &a})

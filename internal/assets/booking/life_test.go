@@ -34,7 +34,8 @@ func (w *world) post(id string) booking.Made {
 func (w *world) slices(m booking.Made) string {
 	var out []string
 	for _, u := range m.Lots {
-		out = append(out, fmt.Sprintf("%s %s %s %s gain %s", u.Kind, u.Quantity, u.AssetType, u.Basis.Fixed(u.Currency), u.Gain.Fixed(u.Currency)))
+		out = append(out, fmt.Sprintf("%s %s %s %s gain %s", u.Kind, u.Quantity, u.AssetType, u.Basis.Fixed(u.Currency),
+			u.Gain.Fixed(u.Currency)))
 	}
 	return strings.Join(out, "; ")
 }
@@ -83,7 +84,8 @@ func TestDraftIsEdited(t *testing.T) {
 		w.base()
 		lots, fiat := w.tell(eventDay, "A out 1 ETH = 2400.00"), w.tell(eventDay, "Bank out 100 USD = 100.00")
 		ofLots, ofFiat := w.draft(lots, "EXPENSE", "Contractors"), w.draft(fiat, "EXPENSE", "Contractors")
-		lines := []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "100.00", Currency: "USD"}, {LedgerAccountID: w.accountID("Bank"), Side: "CREDIT", Amount: "100.00", Currency: "USD"}}
+		lines := []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "100.00", Currency: "USD"},
+			{LedgerAccountID: w.accountID("Bank"), Side: "CREDIT", Amount: "100.00", Currency: "USD"}}
 		_, err := w.journal.Update(w.ctx, ofLots.ID, journal.UpdateParams{Lines: &lines})
 		w.refusedAs("lines that follow from lots", err, fault.Conflict, "lines", "follow from the lots")
 		memo, date := "noted", "2025-09-16"
@@ -126,7 +128,8 @@ func TestOneLiveEntry(t *testing.T) {
 		posted := w.book(sale, "EXPENSE", "Contractors")
 		_, err = w.ask(sale, "EXPENSE", "Contractors", false)
 		w.refusedAs("a second entry", err, fault.Conflict, posted.ID)
-		if posted.TransactionNo != sale.Number || posted.Classification != "EXPENSE" || posted.OriginatedBy != journal.ByTransaction || w.again(sale).Type != "EXPENSE" {
+		if posted.TransactionNo != sale.Number || posted.Classification != "EXPENSE" || posted.OriginatedBy != journal.ByTransaction ||
+			w.again(sale).Type != "EXPENSE" {
 			t.Errorf("%+v", posted.Entry)
 		}
 
@@ -321,7 +324,8 @@ func TestDetailsOfEntries(t *testing.T) {
 		memo, vendors := "coffee", 0
 		var suppliers []string
 		for i, vendor := range []string{"Beans Inc", " Beans Inc ", "Beans Inc"} {
-			made := create(booking.Params{TransactionID: w.tell(eventDay, "Bank out 10 USD = 10.00").ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Marketing"), VendorName: vendor, Memo: &memo,
+			made := create(booking.Params{TransactionID: w.tell(eventDay, "Bank out 10 USD = 10.00").ID, Type: "EXPENSE",
+				LedgerAccountID: w.accountID("Marketing"), VendorName: vendor, Memo: &memo,
 				AccountingDate: "2025-10-01", AutoPost: i == 0})
 			if made.Memo != memo || made.AccountingDate.Format("2006-01-02") != "2025-10-01" || len(made.TagIDs) != 1 {
 				t.Errorf("%+v", made.Entry)
@@ -341,9 +345,11 @@ func TestDetailsOfEntries(t *testing.T) {
 			return err
 		})
 		none := []string{}
-		made := create(booking.Params{TransactionID: w.tell(eventDay, "Bank out 10 USD = 10.00").ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Marketing"), OffsetAccountID: w.accountID("Credit cards")})
+		made := create(booking.Params{TransactionID: w.tell(eventDay, "Bank out 10 USD = 10.00").ID, Type: "EXPENSE",
+			LedgerAccountID: w.accountID("Marketing"), OffsetAccountID: w.accountID("Credit cards")})
 		w.expect("offset", made, "Dr Marketing 10.00; Cr Credit cards 10.00")
-		made = create(booking.Params{TransactionID: w.tell(eventDay, "Bank out 10 USD = 10.00").ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Marketing"), TagIDs: &none})
+		made = create(booking.Params{TransactionID: w.tell(eventDay, "Bank out 10 USD = 10.00").ID, Type: "EXPENSE",
+			LedgerAccountID: w.accountID("Marketing"), TagIDs: &none})
 		if len(made.TagIDs) != 0 {
 			t.Errorf("%q", made.TagIDs)
 		}
@@ -357,11 +363,13 @@ func TestBatch(t *testing.T) {
 		w.base()
 		sale := w.tell(eventDay, "A out 2 ETH = 4800.00")
 		w.book(sale, "EXPENSE", "Contractors")
-		one, two, three := w.tell("2025-01-01", "A in 1 ETH = 500.00"), w.tell("2025-01-02", "A in 1 ETH = 600.00"), w.tell("2025-12-01", "A out 1 ETH = 2000.00")
+		one, two, three := w.tell("2025-01-01", "A in 1 ETH = 500.00"), w.tell("2025-01-02", "A in 1 ETH = 600.00"), w.tell("2025-12-01",
+			"A out 1 ETH = 2000.00")
 		at := func(i int) string { return fmt.Sprintf("journal_entries[%d].", i) }
 		capital := w.accountID("Paid-in capital")
 		batch := []booking.Params{
-			{TransactionID: one.ID, Type: "DEPOSIT", LedgerAccountID: capital, AutoPost: true}, {TransactionID: two.ID, Type: "DEPOSIT", LedgerAccountID: capital, AutoPost: true},
+			{TransactionID: one.ID, Type: "DEPOSIT", LedgerAccountID: capital, AutoPost: true}, {TransactionID: two.ID, Type: "DEPOSIT",
+				LedgerAccountID: capital, AutoPost: true},
 			{TransactionID: three.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors"), AutoPost: true},
 		}
 		spoiled := append([]booking.Params{}, batch...)
@@ -372,7 +380,8 @@ func TestBatch(t *testing.T) {
 		w.refusedAs("one twice", err, fault.Invalid, "journal_entries[2].transaction_id", "journal_entries[0]")
 		short := w.tell("2025-12-02", "A out 100 ETH = 2000.00")
 		before := w.everything()
-		_, err = w.bookings.Create(w.ctx, append(batch[:3:3], booking.Params{TransactionID: short.ID, Type: "EXPENSE", LedgerAccountID: capital, AutoPost: true}), at, false)
+		_, err = w.bookings.Create(w.ctx, append(batch[:3:3], booking.Params{TransactionID: short.ID, Type: "EXPENSE",
+			LedgerAccountID: capital, AutoPost: true}), at, false)
 		w.refusedAs("one is short", err, fault.Conflict, "journal_entries[3].", "ETH", "are missing")
 		w.unchanged(before)
 		dry, err := w.bookings.Create(w.ctx, batch, at, true)
@@ -402,9 +411,12 @@ func TestByHand(t *testing.T) {
 		w := world.stage(t)
 		for _, status := range []journal.Status{journal.Draft, journal.Posted} {
 			paid := w.tell(eventDay, "Bank out 10 USD = 10.00")
-			lines := []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "10.00", Currency: "USD"}, {LedgerAccountID: w.accountID("Bank"), Side: "CREDIT", Amount: "10.00", Currency: "USD"}}
-			made, err := w.bookings.Create(w.ctx, []booking.Params{{ByHand: &journal.CreateParams{LegalEntityID: w.us, AccountingDate: eventDay, Status: status, OriginatedBy: journal.ByHand, TransactionID: paid.ID,
-				Lines: lines}}}, func(int) string { return "" }, false)
+			lines := []journal.LineParams{{LedgerAccountID: w.accountID("Marketing"), Side: "DEBIT", Amount: "10.00", Currency: "USD"},
+				{LedgerAccountID: w.accountID("Bank"), Side: "CREDIT", Amount: "10.00", Currency: "USD"}}
+			made, err := w.bookings.Create(w.ctx,
+				[]booking.Params{{ByHand: &journal.CreateParams{LegalEntityID: w.us, AccountingDate: eventDay, Status: status,
+					OriginatedBy: journal.ByHand, TransactionID: paid.ID,
+					Lines: lines}}}, func(int) string { return "" }, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -97,8 +97,10 @@ func pick[T any](r *rapid.T, of string, from ...T) T {
 
 func somePolicy(r *rapid.T) entity.CreateParams {
 	return entity.CreateParams{
-		CostBasisMethod: pick(r, "method", entity.Methods...), CostBasisScope: pick(r, "scope", entity.ScopeSource, entity.ScopeSource, entity.ScopeLegalEntity),
-		FeeTreatment: pick(r, "fees", "", "", entity.FeesNetted, entity.FeesCapitalized), ShortDisposal: pick(r, "short", "", "", entity.ShortAtZeroBasis),
+		CostBasisMethod: pick(r, "method", entity.Methods...), CostBasisScope: pick(r, "scope", entity.ScopeSource, entity.ScopeSource,
+			entity.ScopeLegalEntity),
+		FeeTreatment: pick(r, "fees", "", "", entity.FeesNetted, entity.FeesCapitalized), ShortDisposal: pick(r, "short", "", "",
+			entity.ShortAtZeroBasis),
 		IntercompanyBasis: pick(r, "intercompany", "", entity.BasisAtFairValue), LoansOut: pick(r, "loans", "", entity.LoansParked),
 	}
 }

@@ -36,14 +36,20 @@ func (w *world) walk(steps ...step) {
 }
 
 func TestMethods(t *testing.T) {
-	bought := []step{{day: "2025-01-10", leg: "A in 2 ETH = 3000.00"}, {day: "2025-02-10", leg: "A in 1 ETH = 2600.00"}, {day: "2025-03-10", leg: "A in 1 ETH = 1000.00"}}
+	bought := []step{{day: "2025-01-10", leg: "A in 2 ETH = 3000.00"}, {day: "2025-02-10", leg: "A in 1 ETH = 2600.00"},
+		{day: "2025-03-10", leg: "A in 1 ETH = 1000.00"}}
 	each(t, func(t *testing.T, world *world) {
 		for method, steps := range map[string][]step{
-			"fifo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4300.00; Cr Realized gains 1700.00", "A 0.5 ETH 1300.00 2025-02-10; A 1 ETH 1000.00 2025-03-10"}},
-			"lifo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4350.00; Cr Realized gains 1650.00", "A 1.5 ETH 2250.00 2025-01-10"}},
-			"hifo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4850.00; Cr Realized gains 1150.00", "A 0.5 ETH 750.00 2025-01-10; A 1 ETH 1000.00 2025-03-10"}},
-			"lofo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 3250.00; Cr Realized gains 2750.00", "A 0.5 ETH 750.00 2025-01-10; A 1 ETH 2600.00 2025-02-10"}},
-			"weighted_average": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4125.00; Cr Realized gains 1875.00", "A 0.5 ETH 825.00 2025-02-10; A 1 ETH 1650.00 2025-03-10"},
+			"fifo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4300.00; Cr Realized gains 1700.00",
+				"A 0.5 ETH 1300.00 2025-02-10; A 1 ETH 1000.00 2025-03-10"}},
+			"lifo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4350.00; Cr Realized gains 1650.00",
+				"A 1.5 ETH 2250.00 2025-01-10"}},
+			"hifo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4850.00; Cr Realized gains 1150.00",
+				"A 0.5 ETH 750.00 2025-01-10; A 1 ETH 1000.00 2025-03-10"}},
+			"lofo": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 3250.00; Cr Realized gains 2750.00",
+				"A 0.5 ETH 750.00 2025-01-10; A 1 ETH 2600.00 2025-02-10"}},
+			"weighted_average": {{"2025-09-15", "A out 2.5 ETH = 6000.00", "Dr Contractors 6000.00; Cr A 4125.00; Cr Realized gains 1875.00",
+				"A 0.5 ETH 825.00 2025-02-10; A 1 ETH 1650.00 2025-03-10"},
 				{"2025-09-16", "A out 1.5 ETH = 1000.00", "Dr Contractors 1000.00; Cr A 2475.00; Dr Realized losses 1475.00", ""}},
 		} {
 			w := world.stage(t, entity.CreateParams{CostBasisMethod: method})
@@ -51,7 +57,8 @@ func TestMethods(t *testing.T) {
 			w.well()
 		}
 		w := world.stage(t, entity.CreateParams{CostBasisMethod: "lifo"})
-		w.walk(append(bought[:2:2], step{"2025-02-20", "A out 1 ETH = 3000.00", "Dr Contractors 3000.00; Cr A 2600.00; Cr Realized gains 400.00", "A 2 ETH 3000.00 2025-01-10"}, bought[2])...)
+		w.walk(append(bought[:2:2], step{"2025-02-20", "A out 1 ETH = 3000.00",
+			"Dr Contractors 3000.00; Cr A 2600.00; Cr Realized gains 400.00", "A 2 ETH 3000.00 2025-01-10"}, bought[2])...)
 		w.well()
 	})
 }
@@ -61,15 +68,20 @@ func TestWeightedAverage(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
 		w.walk(step{"2025-01-01", "A in 100 BTC = 1000.00", "", ""}, step{"2025-02-01", "A in 50 BTC = 125000.00", "", ""},
-			step{"2025-03-01", "A out 50 BTC = 300000.00", "Dr Contractors 300000.00; Cr A 42000.00; Cr Realized gains 258000.00", "A 50 BTC 42000.00 2025-01-01; A 50 BTC 42000.00 2025-02-01"})
+			step{"2025-03-01", "A out 50 BTC = 300000.00", "Dr Contractors 300000.00; Cr A 42000.00; Cr Realized gains 258000.00",
+				"A 50 BTC 42000.00 2025-01-01; A 50 BTC 42000.00 2025-02-01"})
 		w.well()
 
 		w = world.stage(t, entity.CreateParams{CostBasisMethod: "weighted_average"})
-		w.walk(step{"2025-01-01", "A in 2 BTC = 20.00", "", ""}, step{"2025-01-02", "A out 1 BTC = 15.00", "Dr Contractors 15.00; Cr A 10.00; Cr Realized gains 5.00", "A 1 BTC 10.00 2025-01-01"},
-			step{"2025-01-03", "A in 1 BTC = 30.00", "", ""}, step{"2025-01-04", "A out 1.5 BTC = 15.00", "Dr Contractors 15.00; Cr A 30.00; Dr Realized losses 15.00", ""},
-			step{"2025-01-05", "A in 3 BTC = 60.00", "", ""}, step{"2025-01-06", "A out 2 BTC = 60.00", "Dr Contractors 60.00; Cr A 40.00; Cr Realized gains 20.00", ""},
+		w.walk(step{"2025-01-01", "A in 2 BTC = 20.00", "", ""}, step{"2025-01-02", "A out 1 BTC = 15.00",
+			"Dr Contractors 15.00; Cr A 10.00; Cr Realized gains 5.00", "A 1 BTC 10.00 2025-01-01"},
+			step{"2025-01-03", "A in 1 BTC = 30.00", "", ""}, step{"2025-01-04", "A out 1.5 BTC = 15.00",
+				"Dr Contractors 15.00; Cr A 30.00; Dr Realized losses 15.00", ""},
+			step{"2025-01-05", "A in 3 BTC = 60.00", "", ""}, step{"2025-01-06", "A out 2 BTC = 60.00",
+				"Dr Contractors 60.00; Cr A 40.00; Cr Realized gains 20.00", ""},
 			step{"2025-01-07", "A out 1.5 BTC = 15.00", "Dr Contractors 15.00; Cr A 30.00; Dr Realized losses 15.00", ""},
-			step{"2025-01-08", "A in 1 BTC = 10.00", "", ""}, step{"2025-01-09", "A out 0.5 BTC = 2.50", "Dr Contractors 2.50; Cr A 5.00; Dr Realized losses 2.50", "A 0.5 BTC 5.00 2025-01-08"})
+			step{"2025-01-08", "A in 1 BTC = 10.00", "", ""}, step{"2025-01-09", "A out 0.5 BTC = 2.50",
+				"Dr Contractors 2.50; Cr A 5.00; Dr Realized losses 2.50", "A 0.5 BTC 5.00 2025-01-08"})
 		w.well()
 		// Late: the average of everything after it is another one.
 		late := w.book(w.tell("2025-01-01T18:00:00Z", "A in 1 BTC = 40.00"), "DEPOSIT", "Paid-in capital")
@@ -84,8 +96,10 @@ func TestWeightedAverage(t *testing.T) {
 func TestRounding(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
-		w.walk(step{"2025-01-01", "A in 3 ETH = 10.00", "", ""}, step{"2025-02-01", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""},
-			step{"2025-02-02", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.34; Cr Realized gains 1.66", ""}, step{"2025-02-03", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""})
+		w.walk(step{"2025-01-01", "A in 3 ETH = 10.00", "", ""}, step{"2025-02-01", "A out 1 ETH = 5.00",
+			"Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""},
+			step{"2025-02-02", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.34; Cr Realized gains 1.66", ""},
+			step{"2025-02-03", "A out 1 ETH = 5.00", "Dr Contractors 5.00; Cr A 3.33; Cr Realized gains 1.67", ""})
 		w.well()
 	})
 }
@@ -132,7 +146,8 @@ func TestSpecificLots(t *testing.T) {
 			return err
 		}
 		w.refusedAs("too little", choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1")}), fault.Invalid, "selections")
-		if err := choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1.2")}, lot.Pick{Lot: first, Quantity: money.MustParse("0.3")}); err != nil {
+		if err := choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1.2")},
+			lot.Pick{Lot: first, Quantity: money.MustParse("0.3")}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("chosen", w.book(sale, "EXPENSE", "Contractors"), "Dr Contractors 3600.00; Cr A 2850.00; Cr Realized gains 750.00")
@@ -140,13 +155,15 @@ func TestSpecificLots(t *testing.T) {
 		// Also what moves is chosen, the fee from the first of it.
 		out, in := w.tell("2025-09-16", "A out 1 ETH = 2400.00 fee 2.40 (0.001)"), w.tell("2025-09-16", "B in 0.999 ETH = 2397.60")
 		w.link(out, in)
-		if err := choose(out, lot.Pick{Lot: second, Quantity: money.MustParse("0.8")}, lot.Pick{Lot: first, Quantity: money.MustParse("0.2")}); err != nil {
+		if err := choose(out, lot.Pick{Lot: second, Quantity: money.MustParse("0.8")},
+			lot.Pick{Lot: first, Quantity: money.MustParse("0.2")}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("moved", w.book(out, "INTERNAL TRANSFER", ""), "Dr B 1898.00; Dr Network fees 2.40; Cr A 1900.00; Cr Realized gains 0.40")
 		w.left("moved", "A 1 ETH 2000.00 2025-06-01; A 1.5 ETH 2250.00 2025-01-10; B 0.2 ETH 300.00 2025-01-10; B 0.799 ETH 1598.00 2025-06-01")
 		// Where nobody chose, the oldest go.
-		w.expect("not chosen", w.book(w.tell("2025-09-17", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"), "Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
+		w.expect("not chosen", w.book(w.tell("2025-09-17", "A out 1 ETH = 2400.00"), "EXPENSE", "Contractors"),
+			"Dr Contractors 2400.00; Cr A 1500.00; Cr Realized gains 900.00")
 		// What was chosen is gone by the time of posting.
 		sale = w.tell("2025-09-18", "A out 1 ETH = 2400.00")
 		if err := choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1")}); err != nil {
@@ -191,7 +208,8 @@ func TestShortDisposal(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.expect("draft", draft, "Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00")
-		if shown := w.entry(draft.ID); len(shown.Guidance.Warnings) == 0 || !strings.Contains(strings.Join(shown.Guidance.Warnings, " "), "0.1 ETH are missing") {
+		if shown := w.entry(draft.ID); len(shown.Guidance.Warnings) == 0 || !strings.Contains(strings.Join(shown.Guidance.Warnings, " "),
+			"0.1 ETH are missing") {
 			t.Errorf("warnings: %q", shown.Guidance.Warnings)
 		}
 		if !strings.Contains(strings.Join(draft.Guidance.Warnings, " "), "0.1 ETH are missing") {
@@ -212,7 +230,8 @@ func TestShortDisposal(t *testing.T) {
 		w.well()
 
 		w = world.stage(t, entity.CreateParams{ShortDisposal: entity.ShortAtZeroBasis})
-		w.walk(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 0.6 ETH = 3.00", "Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
+		w.walk(step{"2025-01-01", "A in 0.5 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 0.6 ETH = 3.00",
+			"Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
 		w.left("nothing", "")
 		w.well()
 		w.walk(step{"2025-01-02", "A in 0.2 ETH = 3.00", "", "A 0.1 ETH 1.50 2025-01-02"})
@@ -224,7 +243,8 @@ func TestShortDisposal(t *testing.T) {
 func TestFeedRounding(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
-		w.walk(step{"2025-01-01", "A in 1 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 1.000000001 ETH = 3.00", "Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
+		w.walk(step{"2025-01-01", "A in 1 ETH = 5.00", "", ""}, step{"2025-02-01", "A out 1.000000001 ETH = 3.00",
+			"Dr Contractors 3.00; Cr A 5.00; Dr Realized losses 2.00", ""})
 		w.well()
 	})
 }

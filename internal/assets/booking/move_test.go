@@ -17,7 +17,8 @@ func (w *world) positions() map[string]string {
 		rows, err := db.All[struct {
 			Key   string `db:"key"`
 			Basis string `db:"basis"`
-		}](ctx, tx, `SELECT p.key, {dec_sum}(l.basis) AS basis FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id = l.accounting_period_id
+		}](ctx, tx, `SELECT p.key, {dec_sum}(l.basis) AS basis FROM lot_positions l JOIN accounting_periods p ON p.organization_id =
+			l.organization_id AND p.accounting_period_id = l.accounting_period_id
 			WHERE l.organization_id = @org GROUP BY p.key`)
 		for _, r := range rows {
 			out[r.Key] = r.Basis

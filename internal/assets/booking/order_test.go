@@ -20,8 +20,8 @@ type happening struct {
 	kind, target string
 }
 
-// story makes up what happens in a year: purchases, sales, transfers between two wallets and into another legal entity, what is parked and found
-// again, conversions there and back.
+// story makes up what happens in a year: purchases, sales, transfers between two wallets and into another legal
+// entity, what is parked and found again, conversions there and back.
 func story(r *rand.Rand, length int) (out []happening) {
 	at := time.Date(2025, 1, 2, 12, 0, 0, 0, time.UTC)
 	held := map[string]int{} // tenths, by source and asset
@@ -44,7 +44,8 @@ func story(r *rand.Rand, length int) (out []happening) {
 			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth}, "EXPENSE", "Contractors"})
 			held[eth] -= q
 		case n == 5 && held[eth] >= q && q > 1:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, to + " in " + amount(q-1) + " ETH = " + worth}, "INTERNAL TRANSFER", ""})
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, to + " in " + amount(q-1) + " ETH = " +
+				worth}, "INTERNAL TRANSFER", ""})
 			held[eth], held[to+"ETH"] = held[eth]-q, held[to+"ETH"]+q-1
 		case n == 6 && held[eth] >= q:
 			later := at.Add(30 * time.Minute).Format(time.RFC3339)
@@ -52,13 +53,16 @@ func story(r *rand.Rand, length int) (out []happening) {
 				happening{later, []string{to + " in " + amount(q) + " ETH = " + worth}, "INTERNAL TRANSFER", ""})
 			held[eth], held[to+"ETH"] = held[eth]-q, held[to+"ETH"]+q
 		case n == 7 && held[eth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, from + " in " + amount(q) + " WETH = " + worth}, "NON_TAXABLE_CONVERSION", ""})
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth,
+				from + " in " + amount(q) + " WETH = " + worth}, "NON_TAXABLE_CONVERSION", ""})
 			held[eth], held[weth] = held[eth]-q, held[weth]+q
 		case n == 8 && held[weth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " WETH = " + worth, from + " in " + amount(q) + " ETH = " + worth}, "SWAP", ""})
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " WETH = " + worth,
+				from + " in " + amount(q) + " ETH = " + worth}, "SWAP", ""})
 			held[weth], held[eth] = held[weth]-q, held[eth]+q
 		case n == 9 && held[eth] >= q:
-			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, "SubA in " + amount(q) + " ETH = " + worth}, "INTERCOMPANY TRANSFER", ""})
+			out = append(out, happening{day, []string{from + " out " + amount(q) + " ETH = " + worth, "SubA in " + amount(q) + " ETH = " +
+				worth}, "INTERCOMPANY TRANSFER", ""})
 			held[eth] -= q
 		}
 	}
@@ -75,13 +79,14 @@ func (w *world) tellAll(all []happening) (legs [][]transaction.Transaction) {
 	return legs
 }
 
-// bookAll books a story in an order, and does something after each. What is missed is booked when something else is there; what waits for each
-// other is booked together.
+// bookAll books a story in an order, and does something after each. What is missed is booked when something else is
+// there; what waits for each other is booked together.
 func (w *world) bookAll(all []happening, legs [][]transaction.Transaction, order []int, after func(n int)) {
 	w.Helper()
 	params := func(order ...int) (out []booking.Params) {
 		for _, i := range order {
-			out = append(out, booking.Params{TransactionID: legs[i][0].ID, Type: all[i].kind, LedgerAccountID: w.accountID(all[i].target), AutoPost: true})
+			out = append(out, booking.Params{TransactionID: legs[i][0].ID, Type: all[i].kind, LedgerAccountID: w.accountID(all[i].target),
+				AutoPost: true})
 		}
 		return out
 	}
@@ -109,8 +114,8 @@ func (w *world) bookAll(all []happening, legs [][]transaction.Transaction, order
 
 func nothing(int) {}
 
-// outcome is what is left, what was gained, and what every entry comes to. With one pool for a legal entity, what moves between its sources stays
-// what it was booked at, so that only their sum is told.
+// outcome is what is left, what was gained, and what every entry comes to. With one pool for a legal entity, what
+// moves between its sources stays what it was booked at, so that only their sum is told.
 func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
 	w.Helper()
 	out := w.lots() + "\ngains " + w.net("Realized gains") + " losses " + w.net("Realized losses")
@@ -124,8 +129,8 @@ func (w *world) outcome(scope string, legs [][]transaction.Transaction) string {
 	return out
 }
 
-// In whatever order a story is booked, the books say the same in the end; also when some of it is undone and booked again, and, in sum, when months
-// are closed on the way.
+// In whatever order a story is booked, the books say the same in the end; also when some of it is undone and booked
+// again, and, in sum, when months are closed on the way.
 func TestTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	const length = 12
 	each(t, func(t *testing.T, world *world) {

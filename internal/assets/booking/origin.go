@@ -35,7 +35,8 @@ func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
 		return nil, fmt.Errorf("booking: read what %s follows from: %w", entryID, err)
 	}
-	o := &Origin{TransactionID: r.TransactionID, PartnerID: db.OrEmpty(r.PartnerID), Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID),
+	o := &Origin{TransactionID: r.TransactionID, PartnerID: db.OrEmpty(r.PartnerID), Type: r.Type,
+		LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID),
 		RuleID: db.OrEmpty(r.RuleID), Picks: f.Picks, Input: f.Input}
 	if r.RuleVersion != nil {
 		o.RuleVersion = *r.RuleVersion
@@ -49,8 +50,8 @@ type Target struct {
 	Type            string
 }
 
-// Targets gives what entries were booked as, by their ids; those that follow from no transaction or name no account are left out. It is a building
-// block.
+// Targets gives what entries were booked as, by their ids; those that follow from no transaction or name no account
+// are left out. It is a building block.
 func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Target, error) {
 	rows, err := selectTargets(ctx, tx, entryIDs)
 	out := make(map[string]Target, len(rows))
@@ -94,7 +95,8 @@ func loader(b *snapshot.Books) asset.Loader {
 
 // remake finds everything a draft follows from, as it is now.
 func remake(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (*event, error) {
-	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID), OffsetAccountID: db.OrEmpty(r.OffsetID)}
+	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
+		OffsetAccountID: db.OrEmpty(r.OffsetID)}
 	m, err := newBuilder(ctx, tx, b, p)
 	if err != nil {
 		return nil, err

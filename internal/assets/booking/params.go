@@ -125,7 +125,8 @@ func (m builder) ready(ctx context.Context, q *request) error {
 		return m.bookable(t, q.at)
 	}
 	if q.AutoPost && posting.Type(q.Type) == posting.Unknown {
-		return fault.ConflictAt([]fault.Field{{Name: q.at + "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted: make a draft, or say what it is")
+		return fault.ConflictAt([]fault.Field{{Name: q.at + "transaction_type", Message: "is UNKNOWN"}},
+			"what is not known is not posted: make a draft, or say what it is")
 	}
 	var err error
 	if q.event, err = m.build(ctx, q.Params, q.at); err != nil {
@@ -133,7 +134,8 @@ func (m builder) ready(ctx context.Context, q *request) error {
 	}
 	t := q.event.first
 	q.entry = journal.CreateParams{
-		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(t.At), Memo: t.Memo, TagIDs: t.TagIDs, Status: journal.Draft, TransactionID: t.ID,
+		LegalEntityID: t.Source.LegalEntityID, AutoEntity: true, AccountingDate: clock.Format(
+			t.At), Memo: t.Memo, TagIDs: t.TagIDs, Status: journal.Draft, TransactionID: t.ID,
 		TransactionNo: t.Number, OriginatedBy: journal.ByTransaction, Classification: q.Type,
 	}
 	if q.AccountingDate != "" {

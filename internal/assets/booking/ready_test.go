@@ -100,7 +100,8 @@ func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
 		w.tell("2025-11-10", "A in 2 ETH = 4000.00")
 		w.book(w.tell("2025-11-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
 		_, err := s.CloseDespite(w.ctx, w.month("2025-11"), w.us, "it is a test")
-		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "other half of a transfer") || strings.Contains(err.Error(), "are not posted") {
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "other half of a transfer") ||
+			strings.Contains(err.Error(), "are not posted") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -157,12 +158,14 @@ func TestWhatIsMeasuredNeedsAPriceAtTheEndOfThePeriod(t *testing.T) {
 		}
 		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
 		w.judged(s, "2025-12", readiness.CodeMissingPrice, period.Fail, 1, "ETH")
-		if _, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: "ETH", Currency: "USD", Timestamp: "2025-10-31T23:00:00Z", Price: "2100"}); err != nil {
+		if _, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: "ETH", Currency: "USD",
+			Timestamp: "2025-10-31T23:00:00Z", Price: "2100"}); err != nil {
 			t.Fatal(err)
 		}
 		w.judged(s, "2025-10", readiness.CodeMissingPrice, period.Pass, 0, "")
 		w.judged(s, "2025-10", readiness.CodeRevaluation, period.Fail, 1, "ETH by 100.00 USD")
-		if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month("2025-10"), LegalEntityIDs: []string{w.us}}); err != nil {
+		if _, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.month("2025-10"),
+			LegalEntityIDs: []string{w.us}}); err != nil {
 			t.Fatal(err)
 		}
 		w.judged(s, "2025-10", readiness.CodeRevaluation, period.Pass, 0, "")
@@ -185,7 +188,8 @@ func TestAPeriodIsNotReadyWhenLotsDifferFromTheBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range r.Checks {
-				if v.Code == readiness.CodeLotsDiffer && (v.Outcome != period.Fail || !strings.Contains(v.Message, "2000.00 in the books, 1990.00 in lots")) {
+				if v.Code == readiness.CodeLotsDiffer && (v.Outcome != period.Fail || !strings.Contains(v.Message,
+					"2000.00 in the books, 1990.00 in lots")) {
 					t.Errorf("got %+v", v)
 				}
 			}

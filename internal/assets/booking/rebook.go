@@ -17,7 +17,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Rebook brings entries that take other lots than they did to what they are now, and says under which entry each is written down from now on.
+// Rebook brings entries that take other lots than they did to what they are now, and says under which entry each is
+// written down from now on.
 func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *snapshot.Books, changes []asset.Changed) (map[string]asset.Ref, error) {
 	refs, _, err := s.rebook(ctx, tx, changes)
 	return refs, err
@@ -104,10 +105,11 @@ func unlimited(who actor.Actor) actor.Actor {
 	return who
 }
 
-// changeOf says what is to be done to an entry, and what is booked for it until now. What was trued up once stays, also when its period is opened
-// again: everything that comes is the difference to all of it.
+// changeOf says what is to be done to an entry, and what is booked for it until now. What was trued up once stays,
+// also when its period is opened again: everything that comes is the difference to all of it.
 func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c asset.Changed, e journal.Entry) (Change, []journal.LineParams, error) {
-	out := Change{EntryID: e.ID, SequenceNumber: e.SequenceNumber(), TransactionID: e.TransactionID, Action: Corrected, Basis: c.Basis.String(), Gain: c.Gain.String()}
+	out := Change{EntryID: e.ID, SequenceNumber: e.SequenceNumber(), TransactionID: e.TransactionID, Action: Corrected,
+		Basis: c.Basis.String(), Gain: c.Gain.String()}
 	stays, err := s.journal.IsClosed(ctx, tx, e)
 	booked := paramsOf(e.Lines)
 	if err == nil && c.Corrected {
@@ -178,7 +180,8 @@ func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines 
 		return asset.Ref{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true}, "", err
 	}
 	made, err := s.journal.Enter(ctx, tx, []journal.CreateParams{{
-		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " + e.SequenceNumber(), TagIDs: e.TagIDs, Status: journal.Posted, TransactionID: e.TransactionID,
+		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " +
+			e.SequenceNumber(), TagIDs: e.TagIDs, Status: journal.Posted, TransactionID: e.TransactionID,
 		TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp, Classification: e.Classification, Lines: lines,
 	}}, func(int) string { return "" })
 	if err != nil {
@@ -201,7 +204,8 @@ func entitiesOf(e journal.Entry) []string {
 func paramsOf(lines []journal.Line) []journal.LineParams {
 	out := make([]journal.LineParams, len(lines))
 	for i, l := range lines {
-		out[i] = journal.LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID, Unit: l.Unit, Quantity: l.Quantity}
+		out[i] = journal.LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
+			LegalEntityID: l.LegalEntityID, Unit: l.Unit, Quantity: l.Quantity}
 	}
 	return out
 }
@@ -241,7 +245,8 @@ func difference(want, have []journal.LineParams) []journal.LineParams {
 		if d.amount.IsZero() {
 			continue
 		}
-		l := journal.LineParams{LedgerAccountID: k.account, Side: book.Debit, Amount: d.amount.Abs().String(), Currency: k.currency, LegalEntityID: k.entity, Unit: k.unit}
+		l := journal.LineParams{LedgerAccountID: k.account, Side: book.Debit, Amount: d.amount.Abs().String(), Currency: k.currency,
+			LegalEntityID: k.entity, Unit: k.unit}
 		if d.amount.Sign() < 0 {
 			l.Side, d.quantity = book.Credit, d.quantity.Neg()
 		}

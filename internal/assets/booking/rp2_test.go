@@ -54,7 +54,8 @@ var rp2Tolerance = money.MustParse("0.01")
 
 func (p rp2Pair) near(o rp2Pair) bool {
 	near := func(a, b money.Decimal) bool { return a.Sub(b).Abs().Cmp(rp2Tolerance) <= 0 }
-	return p.Asset == o.Asset && p.At.Equal(o.At) && p.LotAt.Equal(*o.LotAt) && p.Quantity.Equal(o.Quantity) && near(p.Proceeds, o.Proceeds) && near(p.Basis, o.Basis) && near(p.Gain, o.Gain)
+	return p.Asset == o.Asset && p.At.Equal(o.At) && p.LotAt.Equal(*o.LotAt) && p.Quantity.Equal(o.Quantity) &&
+		near(p.Proceeds, o.Proceeds) && near(p.Basis, o.Basis) && near(p.Gain, o.Gain)
 }
 
 // spotted tells that everything was bought at its price, without a fee: rp2 orders by price where the books order by cost.
@@ -116,7 +117,8 @@ func (w *world) pairs() (out []rp2Pair) {
 	}
 	at := map[[2]string]int{}
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM lot_uses WHERE organization_id = @org AND legal_entity_id = ? AND kind IN ('dispose', 'fee') ORDER BY use_id", w.us)
+		rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+
+			" FROM lot_uses WHERE organization_id = @org AND legal_entity_id = ? AND kind IN ('dispose', 'fee') ORDER BY use_id", w.us)
 		for _, r := range rows {
 			i, there := at[[2]string{r.Transaction, r.Lot}]
 			if !there {
@@ -125,7 +127,8 @@ func (w *world) pairs() (out []rp2Pair) {
 				out = append(out, rp2Pair{Asset: r.Asset, At: r.At, LotAt: &r.LotAt})
 			}
 			p := &out[i]
-			p.Quantity, p.Proceeds, p.Basis, p.Gain = p.Quantity.Add(r.Quantity), p.Proceeds.Add(r.Proceeds), p.Basis.Add(r.Basis), p.Gain.Add(r.Gain)
+			p.Quantity, p.Proceeds, p.Basis, p.Gain = p.Quantity.Add(r.Quantity), p.Proceeds.Add(r.Proceeds), p.Basis.Add(
+				r.Basis), p.Gain.Add(r.Gain)
 		}
 		return err
 	})
@@ -134,14 +137,17 @@ func (w *world) pairs() (out []rp2Pair) {
 
 func sortPairs(pairs []rp2Pair) {
 	slices.SortFunc(pairs, func(a, b rp2Pair) int {
-		return cmp.Or(cmp.Compare(a.Asset, b.Asset), a.At.Compare(b.At), a.LotAt.Compare(*b.LotAt), a.Quantity.Cmp(b.Quantity), a.Basis.Cmp(b.Basis))
+		return cmp.Or(cmp.Compare(a.Asset, b.Asset), a.At.Compare(b.At), a.LotAt.Compare(*b.LotAt), a.Quantity.Cmp(b.Quantity),
+			a.Basis.Cmp(b.Basis))
 	})
 }
 
 // compare holds what was realized against what rp2 says.
 func (w *world) compare(what string, expected []rp2Pair) {
 	w.Helper()
-	want, got := slices.DeleteFunc(slices.Clone(expected), func(p rp2Pair) bool { return p.LotAt == nil }), w.pairs() // Others are income, which has no lot.
+	want, got := slices.DeleteFunc(slices.Clone(expected), func(p rp2Pair) bool {
+		return p.LotAt == nil
+	}), w.pairs() // Others are income, which has no lot.
 	sortPairs(got)
 	sortPairs(want)
 	if len(got) != len(want) {
@@ -176,7 +182,8 @@ func TestSoakBooksAgreeWithRP2(t *testing.T) {
 			}
 			t.Run(filepath.Base(file)+" "+method, func(t *testing.T) {
 				each(t, func(t *testing.T, w *world) {
-					policy := entity.CreateParams{CostBasisMethod: method, CostBasisScope: entity.ScopeLegalEntity, ShortDisposal: entity.ShortAtZeroBasis} // rp2 moves what is not there
+					// rp2 moves what is not there
+					policy := entity.CreateParams{CostBasisMethod: method, CostBasisScope: entity.ScopeLegalEntity, ShortDisposal: entity.ShortAtZeroBasis}
 					atOnce := w.stage(t, policy)
 					if _, err := atOnce.bookings.Create(w.ctx, atOnce.told(&c), noPlace, false); err != nil {
 						t.Fatal(err)

@@ -43,7 +43,8 @@ func TestARuleLeavesItsNameOnWhatItBooked(t *testing.T) {
 		if _, err := w.txns.Update(w.ctx, paid.ID, transaction.UpdateParams{TagIDs: &[]string{mine}}); err != nil {
 			t.Fatal(err)
 		}
-		p := booking.Params{TransactionID: paid.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_1", RuleVersion: 3, Vendor: " Gas Station ", AddTagIDs: []string{its, mine}}
+		p := booking.Params{TransactionID: paid.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors"), AutoPost: true,
+			RuleID: "rule_1", RuleVersion: 3, Vendor: " Gas Station ", AddTagIDs: []string{its, mine}}
 		refused := p
 		refused.AddTagIDs = []string{"tag_none"}
 		if _, err := w.bookings.Create(w.ctx, []booking.Params{refused}, noPlace, false); fault.KindOf(err) != fault.NotFound {
@@ -100,7 +101,8 @@ func TestAnEntryThatIsBookedAnewForItsLotsIsStillThatOfItsRule(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.book(w.tell("2025-06-02", "A in 1 ETH = 1000.00"), "SWAP", "Bank")
 		sold := w.tell("2025-06-10", "A out 1 ETH = 2400.00")
-		if _, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: sold.ID, Type: "EXPENSE", LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_2", RuleVersion: 1}}, noPlace, false); err != nil {
+		if _, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: sold.ID, Type: "EXPENSE",
+			LedgerAccountID: w.accountID("Contractors"), AutoPost: true, RuleID: "rule_2", RuleVersion: 1}}, noPlace, false); err != nil {
 			t.Fatal(err)
 		}
 		w.book(w.tell("2025-06-01", "A in 1 ETH = 900.00"), "SWAP", "Bank")

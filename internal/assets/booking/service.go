@@ -61,8 +61,8 @@ const (
 	TruedUp   Action = "trued_up"  // its period is closed: the difference is booked in the first open one
 )
 
-// Create makes entries, all or none. The lots of all of them are taken in the order in which things happened, and what that changes is corrected
-// once. Dry gives what would be made and makes nothing.
+// Create makes entries, all or none. The lots of all of them are taken in the order in which things happened, and
+// what that changes is corrected once. Dry gives what would be made and makes nothing.
 func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Made, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out, err = s.create(ctx, tx, ps, at, dry)
@@ -146,7 +146,8 @@ func (s *Service) draw(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *req
 func linesOf(e posting.Entry) []journal.LineParams {
 	out := make([]journal.LineParams, len(e.Lines))
 	for i, l := range e.Lines {
-		out[i] = journal.LineParams{LedgerAccountID: l.Account, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency, LegalEntityID: l.Entity, Memo: l.Memo}
+		out[i] = journal.LineParams{LedgerAccountID: l.Account, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
+			LegalEntityID: l.Entity, Memo: l.Memo}
 		if l.Unit != "" {
 			quantity := l.Quantity
 			out[i].Unit, out[i].Quantity = l.Unit, &quantity

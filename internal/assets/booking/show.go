@@ -39,7 +39,8 @@ func missing(lots []asset.Use) (warnings []string) {
 		}
 	}
 	for _, symbol := range slices.Sorted(maps.Keys(of)) {
-		warnings = append(warnings, of[symbol].String()+" "+symbol+" are missing at that time: bring in and post what is missing before posting this")
+		warnings = append(warnings, of[symbol].String()+" "+symbol+
+			" are missing at that time: bring in and post what is missing before posting this")
 	}
 	return warnings
 }

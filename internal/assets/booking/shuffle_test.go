@@ -35,7 +35,8 @@ type saying struct {
 // someSaying is one of what may happen to lots. Plain ones are those the model knows.
 func someSaying(r *rapid.T, plain bool) saying {
 	n := rapid.IntRange(1, 8).Draw(r, "quarters")
-	s := saying{source: pick(r, "source", "A", "A", "B"), quantity: n, worth: n*rapid.IntRange(1, 40).Draw(r, "price")*2500 + rapid.IntRange(0, 3).Draw(r, "cents"), asset: pick(r, "asset", "ETH", "ETH", "USDC")}
+	s := saying{source: pick(r, "source", "A", "A", "B"), quantity: n, worth: n*rapid.IntRange(1, 40).Draw(r, "price")*2500 +
+		rapid.IntRange(0, 3).Draw(r, "cents"), asset: pick(r, "asset", "ETH", "ETH", "USDC")}
 	s.at = time.Date(2025, 1, 1+5*rapid.IntRange(0, 24).Draw(r, "day"), 12, 0, 0, 0, time.UTC)
 	s.later = s.at.Add(5 * time.Minute)
 	switch pick(r, "what", "in", "in", "in", "out", "out", "move") {
@@ -98,7 +99,8 @@ func (w *world) balances(wide bool) (out []string) {
 				Account string        `db:"ledger_account_id"`
 				Debits  money.Decimal `db:"debits"`
 				Credits money.Decimal `db:"credits"`
-			}](ctx, tx, "SELECT ledger_account_id, debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND tag_id = ''", whose)
+			}](ctx, tx, "SELECT ledger_account_id, debits, credits FROM account_balances WHERE organization_id = @org AND legal_entity_id "+
+				"= ? AND tag_id = ''", whose)
 			if err != nil {
 				return err
 			}
@@ -130,8 +132,8 @@ func (w *world) spelledPairs() (out []string) {
 	return out
 }
 
-// Whatever the order in which things are booked, the lots, what was realized and what stands on the accounts are those of the order in which things
-// happened.
+// Whatever the order in which things are booked, the lots, what was realized and what stands on the accounts are
+// those of the order in which things happened.
 func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
@@ -140,7 +142,8 @@ func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 		d := dbtest.Open(t, c)
 		rapid.Check(t, func(r *rapid.T) {
 			plain := rapid.Bool().Draw(r, "plain")
-			policy := entity.CreateParams{CostBasisMethod: pick(r, "method", entity.Methods[:5]...), ShortDisposal: entity.ShortAtZeroBasis, CostBasisScope: pick(r, "scope", entity.ScopeSource, entity.ScopeSource, entity.ScopeLegalEntity)}
+			policy := entity.CreateParams{CostBasisMethod: pick(r, "method", entity.Methods[:5]...), ShortDisposal: entity.ShortAtZeroBasis,
+				CostBasisScope: pick(r, "scope", entity.ScopeSource, entity.ScopeSource, entity.ScopeLegalEntity)}
 			if plain {
 				policy.CostBasisScope = entity.ScopeSource
 			}
@@ -163,7 +166,9 @@ func TestSoakTheOrderOfBookingDoesNotMatter(t *testing.T) {
 			late.well()
 			wide := policy.CostBasisScope == entity.ScopeLegalEntity
 			for what, of := range map[string]func(*world) string{
-				"lots": (*world).lots, "realized": func(w *world) string { return strings.Join(w.spelledPairs(), "\n") }, "balances": func(w *world) string { return strings.Join(w.balances(wide), "\n") },
+				"lots": (*world).lots, "realized": func(w *world) string {
+					return strings.Join(w.spelledPairs(), "\n")
+				}, "balances": func(w *world) string { return strings.Join(w.balances(wide), "\n") },
 			} {
 				if a, b := of(atOnce), of(late); a != b {
 					r.Logf("%s at once\n%s\nin another order\n%s", what, a, b)
@@ -248,7 +253,8 @@ func (w *world) follows(policy entity.CreateParams, all []saying) {
 			Asset    string        `db:"asset_type"`
 			Quantity money.Decimal `db:"quantity"`
 			Basis    money.Decimal `db:"basis"`
-		}](ctx, tx, `SELECT s.ledger_account_id, p.asset_type, p.quantity, p.basis FROM lot_pools p JOIN sources s ON s.organization_id = p.organization_id AND s.source_id = p.source_id
+		}](ctx, tx, `SELECT s.ledger_account_id, p.asset_type, p.quantity, p.basis FROM lot_pools p JOIN sources s ON s.organization_id =
+			p.organization_id AND s.source_id = p.source_id
 			WHERE p.organization_id = @org AND p.legal_entity_id = ?`, w.us)
 		for _, r := range rows {
 			if !r.Quantity.IsZero() {

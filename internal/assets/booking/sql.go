@@ -41,14 +41,16 @@ func (e *event) text() (string, error) {
 	w := e.work
 	in := w.Input
 	in.Books.Accounts = nil // the roles are those of the chart at the time it is made again
-	text, err := json.Marshal(followed{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.Apart, LotsOf: w.LotsOf, Picks: w.Picks, Input: in})
+	text, err := json.Marshal(followed{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.Apart, LotsOf: w.LotsOf,
+		Picks: w.Picks, Input: in})
 	return string(text), err
 }
 
 // row is what an entry follows from, as it is kept.
 func (e *event) row(entryID string, p Params) (bookingRow, error) {
 	text, err := e.text()
-	r := bookingRow{EntryID: entryID, TransactionID: e.first.ID, PartnerID: nil, Type: p.Type, AccountID: db.OrNull(p.LedgerAccountID), OffsetID: db.OrNull(p.OffsetAccountID), Input: text, RuleID: nil, RuleVersion: nil}
+	r := bookingRow{EntryID: entryID, TransactionID: e.first.ID, PartnerID: nil, Type: p.Type, AccountID: db.OrNull(p.LedgerAccountID),
+		OffsetID: db.OrNull(p.OffsetAccountID), Input: text, RuleID: nil, RuleVersion: nil}
 	if e.partner != nil {
 		r.PartnerID = &e.partner.ID
 	}
@@ -71,7 +73,8 @@ func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error
 }
 
 func selectBookings(ctx context.Context, tx *db.Tx, entryIDs []string) ([]bookingRow, error) {
-	return db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+" FROM bookings WHERE organization_id = @org AND journal_entry_id {any}", entryIDs)
+	return db.All[bookingRow](ctx, tx, "SELECT "+db.Columns[bookingRow]()+
+		" FROM bookings WHERE organization_id = @org AND journal_entry_id {any}", entryIDs)
 }
 
 func selectBooking(ctx context.Context, tx *db.Tx, entryID string) (*bookingRow, error) {
@@ -84,7 +87,8 @@ func selectBooking(ctx context.Context, tx *db.Tx, entryID string) (*bookingRow,
 
 // selectDrafts gives the drafts from transactions that are dated from a time on.
 func selectDrafts(ctx context.Context, tx *db.Tx, from time.Time) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND status = 'draft' AND accounting_date >= ?
+	return db.All[string](ctx, tx,
+		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND status = 'draft' AND accounting_date >= ?
 		AND {unindexed}transaction_id IS NOT NULL ORDER BY accounting_date, number`, from)
 }
 
@@ -115,7 +119,8 @@ func (r *bookingRow) work() (asset.Work, error) {
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
 		return asset.Work{}, fmt.Errorf("booking: read what %s follows from: %w", r.EntryID, err)
 	}
-	return asset.Work{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number, Block: f.Block, Apart: f.Apart, LotsOf: f.LotsOf, Picks: f.Picks,
+	return asset.Work{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number,
+		Block: f.Block, Apart: f.Apart, LotsOf: f.LotsOf, Picks: f.Picks,
 		Input: f.Input}, nil
 }
 
@@ -126,5 +131,6 @@ type targetRow struct {
 }
 
 func selectTargets(ctx context.Context, tx *db.Tx, entryIDs []string) ([]targetRow, error) {
-	return db.All[targetRow](ctx, tx, "SELECT "+db.Columns[targetRow]()+" FROM bookings WHERE organization_id = @org AND journal_entry_id {any} AND ledger_account_id IS NOT NULL", entryIDs)
+	return db.All[targetRow](ctx, tx, "SELECT "+db.Columns[targetRow]()+
+		" FROM bookings WHERE organization_id = @org AND journal_entry_id {any} AND ledger_account_id IS NOT NULL", entryIDs)
 }

@@ -71,12 +71,15 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD",
+		Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d), links: transfers.NewService(d), txns: transaction.NewService(d),
-		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d), count: new(int)}
+	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d),
+		links: transfers.NewService(d), txns: transaction.NewService(d),
+		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d),
+		count: new(int)}
 	w.bookings = booking.NewService(d, w.journal)
 	w.picks = asset.NewService(d, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
 	w.ctx = actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID})
@@ -110,8 +113,8 @@ func (w *world) name(of string) string {
 	return fmt.Sprint(of, " ", *w.count)
 }
 
-// source gives a source by its name, and makes it when it is first asked for: wallets A, B, Arb and SubA, of which the last is the other legal
-// entity's, an exchange, banks and a payment processor.
+// source gives a source by its name, and makes it when it is first asked for: wallets A, B, Arb and SubA, of which
+// the last is the other legal entity's, an exchange, banks and a payment processor.
 func (w *world) source(name string) source.Source {
 	w.Helper()
 	if s, there := w.sources[name]; there {
@@ -178,7 +181,8 @@ func (w *world) tell(day, text string) transaction.Transaction {
 	w.Helper()
 	f := strings.Fields(text)
 	q := money.MustParse(f[2])
-	p := transaction.CreateParams{SourceID: w.source(f[0]).ID, Params: transaction.Params{ExternalID: w.name("x"), Description: text, Quantity: &q, Currency: f[3]}}
+	p := transaction.CreateParams{SourceID: w.source(f[0]).ID, Params: transaction.Params{ExternalID: w.name("x"), Description: text,
+		Quantity: &q, Currency: f[3]}}
 	p.Direction = transaction.Debit
 	if f[1] == "in" {
 		p.Direction = transaction.Credit
@@ -240,7 +244,10 @@ func (w *world) book(t transaction.Transaction, kind, target string) booking.Mad
 
 func (w *world) ask(t transaction.Transaction, kind, target string, post bool) (booking.Made, error) {
 	w.Helper()
-	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target), AutoPost: post}}, func(int) string { return "" }, false)
+	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: t.ID, Type: kind, LedgerAccountID: w.accountID(target),
+		AutoPost: post}}, func(int) string {
+		return ""
+	}, false)
 	if err != nil {
 		return booking.Made{}, err
 	}
@@ -275,8 +282,8 @@ func (w *world) lines(e journal.Entry) string {
 	return strings.Join(out, "; ")
 }
 
-// lots are what is left: "A 2.5 ETH 5000.00 2025-06-01", with a question mark where the basis waits for the other leg and an exclamation mark where
-// the type is not known.
+// lots are what is left: "A 2.5 ETH 5000.00 2025-06-01", with a question mark where the basis waits for the other leg
+// and an exclamation mark where the type is not known.
 func (w *world) lots() string {
 	w.Helper()
 	var out []string
@@ -286,7 +293,8 @@ func (w *world) lots() string {
 		w.Fatal(err)
 	}
 	for _, l := range all.Items {
-		text := fmt.Sprintf("%s %s %s %s %s", w.names[l.LedgerAccountID], l.RemainingQuantity, l.AssetType, l.RemainingBasis.Fixed(l.Currency), l.AcquiredAt.Format("2006-01-02"))
+		text := fmt.Sprintf("%s %s %s %s %s", w.names[l.LedgerAccountID], l.RemainingQuantity, l.AssetType,
+			l.RemainingBasis.Fixed(l.Currency), l.AcquiredAt.Format("2006-01-02"))
 		if l.BasisPending {
 			text += " ?"
 		}
@@ -309,7 +317,8 @@ func sorted(lots string) string {
 // price and rate store what something is worth on a day.
 func (w *world) price(assetType, day, value string) {
 	w.Helper()
-	if _, err := w.prices.Create(w.ctx, price.Params{AssetType: assetType, Currency: "USD", Timestamp: day + "T00:00:00Z", Price: value}); err != nil {
+	if _, err := w.prices.Create(w.ctx, price.Params{AssetType: assetType, Currency: "USD", Timestamp: day + "T00:00:00Z",
+		Price: value}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -370,7 +379,8 @@ func (w *world) everything() map[string][]string {
 	w.Helper()
 	out := map[string][]string{}
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains", "lot_selections", "account_units", "account_balances", "journal_entries", "journal_lines", "transactions"} {
+		for _, table := range []string{"bookings", "lot_pools", "lots", "lot_takes", "lot_uses", "lot_positions", "lot_gains",
+			"lot_selections", "account_units", "account_balances", "journal_entries", "journal_lines", "transactions"} {
 			rows, err := tx.SQL().QueryContext(ctx, "SELECT * FROM "+table+" WHERE organization_id = '"+actor.From(w.ctx).OrganizationID+"'")
 			if err != nil {
 				return err

@@ -16,7 +16,8 @@ type pool struct {
 	quantity, basis                               money.Decimal
 }
 
-// average gives lots under a weighted average their share of what their pool cost. Without positions of an earlier time it is what the pool costs now.
+// average gives lots under a weighted average their share of what their pool cost. Without positions of an earlier
+// time it is what the pool costs now.
 func average(ctx context.Context, tx *db.Tx, end time.Time, lots []LotState, positions func(Filter) ([]Position, error)) error {
 	f, err := averaged(ctx, tx, end, lots)
 	if err != nil || len(f.LegalEntityIDs) == 0 {
@@ -87,7 +88,8 @@ func refill(pools []pool, positions []Position) {
 		}
 		best, rank := -1, -1
 		for i, pl := range pools {
-			if pl.legalEntityID != p.LegalEntityID || pl.assetType != p.AssetType || pl.sourceID != "" && pl.sourceID != p.SourceID || pl.chain != "" && pl.chain != p.Chain {
+			if pl.legalEntityID != p.LegalEntityID || pl.assetType != p.AssetType || pl.sourceID != "" && pl.sourceID != p.SourceID ||
+				pl.chain != "" && pl.chain != p.Chain {
 				continue
 			}
 			if r := len(pl.sourceID) + len(pl.chain); r > rank {

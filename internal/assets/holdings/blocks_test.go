@@ -124,8 +124,9 @@ func TestTheCheckFindsALotThatSaysWronglyWhenItWasEmptied(t *testing.T) {
 		check(2)
 		w.exec("UPDATE lots SET life = 0, emptied_at = NULL WHERE organization_id = @org")
 		check(0)
-		equal(t, "lots are found all the same", w.taxLots(9, holdings.TaxLotsParams{AsOf: "2025-09-01", Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
-			"L1 ETH short 2 of 2 at 1500 cost 3000 of 3000 worth ? gain ?", "L2 ETH short 3 of 3 at 2000 cost 6000 of 6000 worth ? gain ?",
-		})
+		equal(t, "lots are found all the same",
+			w.taxLots(9, holdings.TaxLotsParams{AsOf: "2025-09-01", Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
+				"L1 ETH short 2 of 2 at 1500 cost 3000 of 3000 worth ? gain ?", "L2 ETH short 3 of 3 at 2000 cost 6000 of 6000 worth ? gain ?",
+			})
 	})
 }

@@ -80,7 +80,8 @@ func (s *scope) closed(ctx context.Context, tx *db.Tx, month period.Period, held
 	}
 	out := make([]Closing, len(held))
 	for i, p := range held {
-		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency), Adjustment: adjusted[[6]string(p.key())]}
+		c := Closing{Position: p, Period: month, Worth: worthOf(at, prices[named{p.AssetType, p.Currency}], p.Quantity, p.Currency),
+			Adjustment: adjusted[[6]string(p.key())]}
 		c.Carrying, c.Unrealized = p.Basis.Add(c.Adjustment), c.Worth.less(p.Basis)
 		out[i] = c
 	}
@@ -126,8 +127,8 @@ func (s *scope) adjustments(ctx context.Context, tx *db.Tx, periodKey string, he
 	return out, nil
 }
 
-// adjust shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the same whatever it cost; else the
-// adjustment itself by cost.
+// adjust shares an adjustment. At fair value what is carried is shared by quantity, because every unit is worth the
+// same whatever it cost; else the adjustment itself by cost.
 func adjust(e entity.LegalEntity, places []Position, balance money.Decimal) []money.Decimal {
 	weights := make([]money.Decimal, len(places))
 	carried, quantity, basis := balance, money.Decimal{}, money.Decimal{}

@@ -48,7 +48,8 @@ type Disposition struct {
 // ScheduleOfDispositions lists what was disposed of, lot by lot, by accounting date.
 func (s *Service) ScheduleOfDispositions(ctx context.Context, p DispositionsParams, pr page.Request) (page.Page[Disposition], error) {
 	key := func(d Disposition) []string { return []string{clock.Format(d.AccountingDate), d.ID} }
-	return report(ctx, s, "schedule-of-dispositions", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Disposition, error) {
+	return report(ctx, s, "schedule-of-dispositions", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
+		limit int) ([]Disposition, error) {
 		from, to, err := s.bounds(p.Span)
 		if err != nil {
 			return nil, err

@@ -41,7 +41,8 @@ func (g Gains) key() []string { return []string{g.Period.Key, g.LegalEntityID, g
 
 // RealizedGainsLosses lists what was realized, by period, legal entity and asset.
 func (s *Service) RealizedGainsLosses(ctx context.Context, p GainsParams, pr page.Request) (page.Page[Gains], error) {
-	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]Gains, error) {
+	return report(ctx, s, "realized-gains-losses", p, pr, Gains.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
+		limit int) ([]Gains, error) {
 		periods, err := s.within(p.Span)
 		if err != nil {
 			return nil, err

@@ -35,8 +35,11 @@ type lotRow struct {
 
 func (r lotRow) state() LotState {
 	l := LotState{
-		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(r.SourceID), LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
-		CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity, RemainingBasis: r.RemainingBasis, Currency: r.Currency, Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
+		LotID: r.ID, Pool: r.Pool, LegalEntityID: r.LegalEntityID, SourceID: db.OrEmpty(
+			r.SourceID), LedgerAccountID: r.LedgerAccountID, AssetType: r.AssetType, Chain: db.OrEmpty(r.Chain), TokenID: db.OrEmpty(
+			r.TokenID), AcquiredAt: r.AcquiredAt, Quantity: r.Quantity,
+		CostBasis: r.CostBasis, RemainingQuantity: r.RemainingQuantity, RemainingBasis: r.RemainingBasis, Currency: r.Currency,
+		Origin: r.Origin, ParentID: db.OrEmpty(r.ParentID), TransactionID: db.OrEmpty(r.TransactionID), BasisPending: r.BasisPending,
 	}
 	if r.UsedQuantity != nil {
 		l.RemainingQuantity = l.RemainingQuantity.Add(*r.UsedQuantity)
@@ -47,16 +50,19 @@ func (r lotRow) state() LotState {
 	return l
 }
 
-const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger_account_id, l.asset_type, l.chain, l.token_id, l.acquired_at, l.quantity, l.cost_basis,
+const lotColumns = `l.asset_id, l.pool, l.legal_entity_id, l.source_id, l.ledger_account_id, l.asset_type, l.chain, l.token_id,
+	l.acquired_at, l.quantity, l.cost_basis,
 	l.remaining_quantity, l.remaining_basis, l.currency, l.origin, l.parent_asset_id, l.transaction_id, l.basis_pending`
 
 // usedSince is what was taken from a lot at a time or later. Each place in a statement has its own name for it.
 func usedSince(what, name string) string {
-	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name + ".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
+	return "(SELECT " + what + " FROM lot_uses AS " + name + " WHERE " + name + ".organization_id = @org AND {rare}(" + name +
+		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that had not come is not among them;
-// one that was empty may be. The entry is looked up lot by lot: of an EXISTS, PostgreSQL would make a join with all entries.
+// selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that
+// had not come is not among them; one that was empty may be. The entry is looked up lot by lot: of an EXISTS,
+// PostgreSQL would make a join with all entries.
 func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, after *mark, limit int) ([]LotState, error) {
 	var q *db.Query
 	if w.end.IsZero() {
@@ -86,9 +92,11 @@ func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, a
 
 // lotsBefore reads lots as they were before an end, of those that had come.
 func lotsBefore(end time.Time) *db.Query {
-	return db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
+	return db.Select("SELECT "+lotColumns+", "+usedSince("{dec_sum}(u.quantity)", "u")+" AS used_quantity, "+
+		usedSince("{dec_sum}(v.basis)", "v")+" AS used_basis"+
 		" FROM lots AS l WHERE l.organization_id = @org AND l.acquired_at < ?"+
-		" AND (SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id) < ?",
+		" AND (SELECT e.accounting_date FROM journal_entries AS e WHERE e.organization_id = @org AND e.journal_entry_id = "+
+		"l.journal_entry_id) < ?",
 		end, end, end, end)
 }
 
@@ -110,9 +118,11 @@ type ownedRow struct {
 	AssetType     string `db:"asset_type"`
 }
 
-// selectOwned gives the first asset after another that there are lots of. It finds one in the index at a time, because there are fewer assets than lots.
+// selectOwned gives the first asset after another that there are lots of. It finds one in the index at a time,
+// because there are fewer assets than lots.
 func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, error) {
-	q := db.Select("SELECT legal_entity_id, asset_type FROM lots WHERE organization_id = @org").And("(legal_entity_id, asset_type) > (?, ?)", after.legalEntityID, after.asset)
+	q := db.Select("SELECT legal_entity_id, asset_type FROM lots WHERE organization_id = @org").And(
+		"(legal_entity_id, asset_type) > (?, ?)", after.legalEntityID, after.asset)
 	Filter{LegalEntityIDs: f.LegalEntityIDs, AssetTypes: f.AssetTypes}.narrow(q, "")
 	rows, err := db.All[ownedRow](ctx, tx, q.Then("ORDER BY legal_entity_id, asset_type LIMIT 1"), q.Args...)
 	if err == nil && len(rows) == 0 {
@@ -124,15 +134,20 @@ func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, 
 	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
-// selectLives gives those of some lives of which a lot of an asset was emptied at a time or later. Each is looked for by itself: it has many lots, or none.
+// selectLives gives those of some lives of which a lot of an asset was emptied at a time or later. Each is looked for
+// by itself: it has many lots, or none.
 func selectLives(ctx context.Context, tx *db.Tx, o owned, lives []string, end time.Time) ([]string, error) {
-	return db.All[string](ctx, tx, `SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
-		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, lives, o.legalEntityID, o.asset, end)
+	return db.All[string](ctx, tx,
+		`SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
+		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, lives, o.legalEntityID,
+		o.asset, end)
 }
 
 // anyUseSince tells whether anything was taken at a time or later. Without an order PostgreSQL would look through all that was.
 func anyUseSince(ctx context.Context, tx *db.Tx, at time.Time) (bool, error) {
-	rows, err := db.All[string](ctx, tx, "SELECT use_id FROM lot_uses WHERE organization_id = @org AND accounting_date >= ? ORDER BY accounting_date DESC, use_id DESC LIMIT 1", at)
+	rows, err := db.All[string](ctx, tx,
+		"SELECT use_id FROM lot_uses WHERE organization_id = @org AND accounting_date >= ? ORDER BY accounting_date DESC, use_id "+
+			"DESC LIMIT 1", at)
 	return len(rows) > 0, err
 }
 
@@ -148,12 +163,14 @@ type poolRow struct {
 
 // selectPools reads pools that may be averaged: not what is parked, nor what is one of a kind.
 func selectPools(ctx context.Context, tx *db.Tx, f Filter) ([]pool, error) {
-	q := db.Select("SELECT " + db.Columns[poolRow]() + " FROM lot_pools WHERE organization_id = @org AND ledger_account_id IS NULL AND (token_id IS NULL OR token_id = '')")
+	q := db.Select("SELECT " + db.Columns[poolRow]() +
+		" FROM lot_pools WHERE organization_id = @org AND ledger_account_id IS NULL AND (token_id IS NULL OR token_id = '')")
 	f.narrow(q, "")
 	rows, err := db.All[poolRow](ctx, tx, q.Then("ORDER BY pool"), q.Args...)
 	out := make([]pool, len(rows))
 	for i, r := range rows {
-		out[i] = pool{id: r.Pool, legalEntityID: r.LegalEntityID, sourceID: db.OrEmpty(r.SourceID), assetType: r.AssetType, chain: db.OrEmpty(r.Chain), quantity: r.Quantity, basis: r.Basis}
+		out[i] = pool{id: r.Pool, legalEntityID: r.LegalEntityID, sourceID: db.OrEmpty(r.SourceID), assetType: r.AssetType,
+			chain: db.OrEmpty(r.Chain), quantity: r.Quantity, basis: r.Basis}
 	}
 	return out, err
 }
@@ -171,21 +188,26 @@ type gainsRow struct {
 	LongTerm      money.Decimal `db:"long_term"`
 }
 
-const gainSums = `{dec_sum}(quantity) AS quantity, {dec_sum}(proceeds) AS proceeds, {dec_sum}(fee) AS fee, {dec_sum}(basis) AS basis, {dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss,
+const gainSums = `{dec_sum}(quantity) AS quantity, {dec_sum}(proceeds) AS proceeds, {dec_sum}(fee) AS fee, {dec_sum}(basis) AS
+	basis, {dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss,
 	{dec_sum}(short_term) AS short_term, {dec_sum}(long_term) AS long_term`
 
 // selectGains adds up what was realized in a period over sources. What came to nothing altogether is left out.
 func selectGains(ctx context.Context, tx *db.Tx, month period.Period, f Filter, after []string, limit int) ([]Gains, error) {
-	q := db.Select("SELECT legal_entity_id, asset_type, "+gainSums+" FROM lot_gains WHERE organization_id = @org").And("accounting_period_id = ?", month.ID)
+	q := db.Select("SELECT legal_entity_id, asset_type, "+gainSums+
+		" FROM lot_gains WHERE organization_id = @org").And("accounting_period_id = ?", month.ID)
 	f.narrow(q, "")
 	if after != nil {
 		q.And("(legal_entity_id, asset_type) > (?, ?)", after[0], after[1])
 	}
-	rows, err := db.All[gainsRow](ctx, tx, q.Then(`GROUP BY legal_entity_id, asset_type HAVING NOT ({dec_sum}(quantity) = '0' AND {dec_sum}(proceeds) = '0' AND {dec_sum}(basis) = '0'
+	rows, err := db.All[gainsRow](ctx, tx,
+		q.Then(`GROUP BY legal_entity_id, asset_type HAVING NOT ({dec_sum}(quantity) = '0' AND {dec_sum}(proceeds) = '0' AND
+			{dec_sum}(basis) = '0'
 		AND {dec_sum}(gain) = '0' AND {dec_sum}(loss) = '0') ORDER BY legal_entity_id, asset_type LIMIT ?`, int64(limit)), q.Args...)
 	out := make([]Gains, len(rows))
 	for i, r := range rows {
-		out[i] = Gains{Period: month, LegalEntityID: r.LegalEntityID, AssetType: r.AssetType, Currency: "", Quantity: r.Quantity, Proceeds: r.Proceeds, Fee: r.Fee, Basis: r.Basis, Gain: r.Gain, Loss: r.Loss, ShortTerm: r.ShortTerm, LongTerm: r.LongTerm}
+		out[i] = Gains{Period: month, LegalEntityID: r.LegalEntityID, AssetType: r.AssetType, Currency: "", Quantity: r.Quantity,
+			Proceeds: r.Proceeds, Fee: r.Fee, Basis: r.Basis, Gain: r.Gain, Loss: r.Loss, ShortTerm: r.ShortTerm, LongTerm: r.LongTerm}
 	}
 	return out, err
 }
@@ -217,8 +239,11 @@ type dispositionRow struct {
 
 func (r dispositionRow) disposition() Disposition {
 	return Disposition{
-		ID: r.ID, LotID: r.LotID, AssetType: r.AssetType, SourceID: db.OrEmpty(r.SourceID), LegalEntityID: r.LegalEntityID, AccountingDate: r.AccountingDate, PeriodID: r.PeriodID, AcquiredAt: r.AcquiredAt, DisposedAt: r.DisposedAt, TransactionType: r.TransactionType, Quantity: r.Quantity, Proceeds: r.Proceeds, Fee: r.Fee,
-		Basis: r.Basis, Gain: r.Gain, Currency: r.Currency, Term: r.Term, Days: r.Days, Method: r.Method, TransactionID: db.OrEmpty(r.TransactionID), JournalEntryID: r.JournalEntryID, Correction: r.Correction,
+		ID: r.ID, LotID: r.LotID, AssetType: r.AssetType, SourceID: db.OrEmpty(
+			r.SourceID), LegalEntityID: r.LegalEntityID, AccountingDate: r.AccountingDate, PeriodID: r.PeriodID, AcquiredAt: r.AcquiredAt,
+		DisposedAt: r.DisposedAt, TransactionType: r.TransactionType, Quantity: r.Quantity, Proceeds: r.Proceeds, Fee: r.Fee,
+		Basis: r.Basis, Gain: r.Gain, Currency: r.Currency, Term: r.Term, Days: r.Days, Method: r.Method, TransactionID: db.OrEmpty(
+			r.TransactionID), JournalEntryID: r.JournalEntryID, Correction: r.Correction,
 	}
 }
 
@@ -259,7 +284,8 @@ func eachLife(ctx context.Context, tx *db.Tx, do func(lifeRow)) error {
 		rows, err := db.All[lifeRow](ctx, tx, `SELECT l.asset_id, l.is_open, l.emptied_at, l.life, e.accounting_date AS came_at,
 			(SELECT max(u.accounting_date) FROM lot_uses AS u WHERE u.organization_id = @org AND u.asset_id = l.asset_id) AS last_use
 			FROM lots AS l JOIN journal_entries AS e ON e.organization_id = @org AND e.journal_entry_id = l.journal_entry_id
-			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`, last, int64(some))
+			WHERE l.organization_id = @org AND l.asset_id > ? AND (l.life <> 0 OR l.emptied_at IS NOT NULL) ORDER BY l.asset_id LIMIT ?`,
+			last, int64(some))
 		if err != nil {
 			return err
 		}

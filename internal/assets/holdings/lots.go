@@ -37,9 +37,9 @@ type LotState struct {
 	BasisPending      bool
 }
 
-// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its key, or, without one, of which
-// something is left. Under a weighted average the basis of a lot is its share of that of its pool. It is a building block, and gives what is asked
-// for whoever asks.
+// LotsAt gives every lot of a legal entity of which something was left at the end of an accounting period, by its
+// key, or, without one, of which something is left. Under a weighted average the basis of a lot is its share of that
+// of its pool. It is a building block, and gives what is asked for whoever asks.
 func LotsAt(ctx context.Context, tx *db.Tx, legalEntityID, periodKey string) ([]LotState, error) {
 	end, some, err := endOf(ctx, tx, periodKey)
 	if err != nil || !some {
@@ -74,7 +74,8 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 // Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
 func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = eachLife(ctx, tx, func(r lifeRow) {
-		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.Life(r.CameAt, *r.EmptiedAt) {
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.Life(r.CameAt,
+			*r.EmptiedAt) {
 			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
 		}
 	})

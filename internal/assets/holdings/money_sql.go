@@ -22,11 +22,13 @@ type rolledRow struct {
 	Loss            money.Decimal `db:"loss"`
 }
 
-// selectRolled adds up, for each asset of a legal entity, what was there before some periods, what is after them, and what happened in between. Assets that
-// were not there and that nothing happened to are left out.
+// selectRolled adds up, for each asset of a legal entity, what was there before some periods, what is after them, and
+// what happened in between. Assets that were not there and that nothing happened to are left out.
 func selectRolled(ctx context.Context, tx *db.Tx, first, last string, f Filter, after string, limit int) ([]rolledRow, error) {
-	held := db.Select(`SELECT p.asset_type, CASE WHEN a.key < ? THEN p.quantity ELSE 0 END AS opening_quantity, CASE WHEN a.key < ? THEN p.basis ELSE 0 END AS opening_basis,
-		p.quantity AS closing_quantity, p.basis AS closing_basis, CASE WHEN a.key < ? THEN 0 ELSE p.added_basis END AS added_basis, CASE WHEN a.key < ? THEN 0 ELSE 1 END AS moved,
+	held := db.Select(`SELECT p.asset_type, CASE WHEN a.key < ? THEN p.quantity ELSE 0 END AS opening_quantity, CASE WHEN a.key < ?
+		THEN p.basis ELSE 0 END AS opening_basis,
+		p.quantity AS closing_quantity, p.basis AS closing_basis, CASE WHEN a.key < ? THEN 0 ELSE p.added_basis END AS added_basis, CASE
+		WHEN a.key < ? THEN 0 ELSE 1 END AS moved,
 		0 AS disposed_basis, 0 AS proceeds, 0 AS gain, 0 AS loss
 		FROM lot_positions AS p JOIN accounting_periods AS a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
 		WHERE p.organization_id = @org AND a.key <= ? AND p.asset_type > ?`, first, first, first, first, last, after)
@@ -35,8 +37,10 @@ func selectRolled(ctx context.Context, tx *db.Tx, first, last string, f Filter, 
 		FROM lot_gains AS g JOIN accounting_periods AS b ON b.organization_id = @org AND b.accounting_period_id = g.accounting_period_id
 		WHERE g.organization_id = @org AND b.key >= ? AND b.key <= ? AND g.asset_type > ?`, first, last, after)
 	f.narrow(realized, "g.")
-	text := `SELECT asset_type, {dec_sum}(opening_quantity) AS opening_quantity, {dec_sum}(opening_basis) AS opening_basis, {dec_sum}(closing_quantity) AS closing_quantity,
-		{dec_sum}(closing_basis) AS closing_basis, {dec_sum}(added_basis) AS added_basis, {dec_sum}(disposed_basis) AS disposed_basis, {dec_sum}(proceeds) AS proceeds,
+	text := `SELECT asset_type, {dec_sum}(opening_quantity) AS opening_quantity, {dec_sum}(opening_basis) AS opening_basis,
+		{dec_sum}(closing_quantity) AS closing_quantity,
+		{dec_sum}(closing_basis) AS closing_basis, {dec_sum}(added_basis) AS added_basis, {dec_sum}(disposed_basis) AS disposed_basis,
+		{dec_sum}(proceeds) AS proceeds,
 		{dec_sum}(gain) AS gain, {dec_sum}(loss) AS loss FROM (` + held.Then("") + realized.Then("") + `) AS m GROUP BY asset_type
 		HAVING max(moved) = 1 OR NOT {dec_sum}(closing_quantity) = '0' ORDER BY asset_type LIMIT ?`
 	args := append(append(held.Args, realized.Args...), int64(limit))
@@ -64,21 +68,27 @@ type amounts struct {
 	units map[stands]move          // what of it has a unit
 }
 
-// selectMoney gives what stands on accounts before an end, by unit. What has no unit is in the currency of the books: all of an account less what has one.
-func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.Time, entities, accounts []string) (map[stands]money.Decimal, error) {
+// selectMoney gives what stands on accounts before an end, by unit. What has no unit is in the currency of the books:
+// all of an account less what has one.
+func selectMoney(ctx context.Context, tx *db.Tx, month period.Period, end time.Time, entities,
+	accounts []string) (map[stands]money.Decimal, error) {
 	const through = ` JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
 		WHERE b.organization_id = @org AND b.legal_entity_id {any} AND b.ledger_account_id {any} AND p.key <= ? `
 	kept := amounts{map[ledger]money.Decimal{}, map[stands]move{}}
-	totals, err := db.All[moneyRow](ctx, tx, `SELECT b.legal_entity_id, b.ledger_account_id, {dec_sum}(b.debits) AS amount, {dec_sum}(b.credits) AS credits FROM account_balances AS b`+through+
-		` AND b.tag_id = '' GROUP BY b.legal_entity_id, b.ledger_account_id`, entities, accounts, month.Key)
+	totals, err := db.All[moneyRow](ctx, tx,
+		`SELECT b.legal_entity_id, b.ledger_account_id, {dec_sum}(b.debits) AS amount, {dec_sum}(b.credits) AS credits FROM
+			account_balances AS b`+through+
+			` AND b.tag_id = '' GROUP BY b.legal_entity_id, b.ledger_account_id`, entities, accounts, month.Key)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range totals {
 		kept.add(r, 1)
 	}
-	units, err := db.All[moneyRow](ctx, tx, `SELECT b.legal_entity_id, b.ledger_account_id, b.unit, {dec_sum}(b.quantity) AS quantity, {dec_sum}(b.amount) AS amount FROM account_units AS b`+through+
-		` GROUP BY b.legal_entity_id, b.ledger_account_id, b.unit`, entities, accounts, month.Key)
+	units, err := db.All[moneyRow](ctx, tx,
+		`SELECT b.legal_entity_id, b.ledger_account_id, b.unit, {dec_sum}(b.quantity) AS quantity, {dec_sum}(b.amount) AS amount FROM
+			account_units AS b`+through+
+			` GROUP BY b.legal_entity_id, b.ledger_account_id, b.unit`, entities, accounts, month.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +137,10 @@ func (a amounts) apart() map[stands]money.Decimal {
 
 // selectLines adds up posted lines of a stretch of time by account and unit.
 func selectLines(ctx context.Context, tx *db.Tx, from, to time.Time, entities, accounts []string, side string) ([]moneyRow, error) {
-	return db.All[moneyRow](ctx, tx, `SELECT legal_entity_id, ledger_account_id, COALESCE(unit, '') AS unit, {dec_sum}(COALESCE(quantity, amount)) AS quantity, {dec_sum}(COALESCE(base_amount, amount)) AS amount
-		FROM journal_lines WHERE organization_id = @org AND ledger_account_id {any} AND accounting_date >= ? AND accounting_date < ? AND legal_entity_id {any} AND is_posted AND credit_or_debit = ?
+	return db.All[moneyRow](ctx, tx,
+		`SELECT legal_entity_id, ledger_account_id, COALESCE(unit, '') AS unit, {dec_sum}(COALESCE(quantity, amount)) AS quantity,
+			{dec_sum}(COALESCE(base_amount, amount)) AS amount
+		FROM journal_lines WHERE organization_id = @org AND ledger_account_id {any} AND accounting_date >= ? AND accounting_date < ? AND
+		legal_entity_id {any} AND is_posted AND credit_or_debit = ?
 		GROUP BY legal_entity_id, ledger_account_id, COALESCE(unit, '')`, accounts, from, to, entities, side)
 }

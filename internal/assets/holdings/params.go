@@ -177,7 +177,8 @@ func (s *scope) bounds(p Span) (from, to time.Time, err error) {
 	return from, to, err
 }
 
-// instant reads a date or an instant: itself, or the first instant after it where it ends something. A date is one where the organization is.
+// instant reads a date or an instant: itself, or the first instant after it where it ends something. A date is one
+// where the organization is.
 func (s *scope) instant(text string, ends bool) time.Time {
 	if text == "" {
 		return time.Time{}

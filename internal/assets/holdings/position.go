@@ -29,8 +29,9 @@ type Filter struct {
 	SourceIDs      []string
 }
 
-// Positions gives what is held at the end of an accounting period, by its key, or, without one, after everything that is booked. Where nothing is
-// left there is no position. It is a building block, and gives what is asked for whoever asks.
+// Positions gives what is held at the end of an accounting period, by its key, or, without one, after everything that
+// is booked. Where nothing is left there is no position. It is a building block, and gives what is asked for whoever
+// asks.
 func Positions(ctx context.Context, tx *db.Tx, periodKey string, f Filter) ([]Position, error) {
 	return selectPositions(ctx, tx, periodKey, f, nil, 0, false)
 }
@@ -40,7 +41,8 @@ func (p Position) key() []string {
 	return []string{p.LegalEntityID, p.SourceID, p.LedgerAccountID, p.AssetType, p.Chain, p.TokenID}
 }
 
-// positionsAt gives what was held before an end, all of it or a page: what the period of that end ends with, less what moved in the rest of it.
+// positionsAt gives what was held before an end, all of it or a page: what the period of that end ends with, less
+// what moved in the rest of it.
 func (s *scope) positionsAt(ctx context.Context, tx *db.Tx, end time.Time, f Filter, after []string, limit int) ([]Position, error) {
 	month, some := s.at(end.Add(-time.Millisecond))
 	if !some {

@@ -23,7 +23,8 @@ func (w *world) random(r *rand.Rand, lots, uses int) {
 		if r.Intn(4) == 0 {
 			entered = day(acquired).AddDate(0, 0, r.Intn(200)).Format(time.DateOnly)
 		}
-		l := w.lot(fmt.Sprintf("L%03d %s %s %s %d %d %s", i, []string{"A", "B"}[r.Intn(2)], []string{"BTC", "ETH", "SOL"}[r.Intn(3)], acquired, 1+r.Intn(9), r.Intn(5000), entered))
+		l := w.lot(fmt.Sprintf("L%03d %s %s %s %d %d %s", i, []string{"A", "B"}[r.Intn(2)], []string{"BTC", "ETH", "SOL"}[r.Intn(3)],
+			acquired, 1+r.Intn(9), r.Intn(5000), entered))
 		l.remaining, l.left = dec(l.quantity), dec(l.basis)
 	}
 	for range uses {
@@ -40,7 +41,8 @@ func (w *world) random(r *rand.Rand, lots, uses int) {
 		if r.Intn(2) == 0 {
 			quantity, basis = dec("1"), l.left.Quo(l.remaining, 2)
 		}
-		w.use(fmt.Sprintf("%s %s %s %s %s %d %d %s", l.name, []string{"dispose", "fee", "move", "convert"}[r.Intn(4)], at, quantity, basis, r.Intn(9000), r.Intn(9), []string{"short", "long"}[r.Intn(2)]))
+		w.use(fmt.Sprintf("%s %s %s %s %s %d %d %s", l.name, []string{"dispose", "fee", "move", "convert"}[r.Intn(4)], at, quantity,
+			basis, r.Intn(9000), r.Intn(9), []string{"short", "long"}[r.Intn(2)]))
 		l.remaining, l.left = l.remaining.Sub(quantity), l.left.Sub(basis)
 	}
 	w.book()
@@ -121,7 +123,8 @@ func TestDispositionsAddUpToTheGainsAndRollForwardsToEachOther(t *testing.T) {
 			return s.ScheduleOfDispositions(w.ctx, holdings.DispositionsParams{}, pr)
 		}) {
 			x := sums[d.PeriodID+d.AssetType]
-			x.quantity, x.proceeds, x.fee, x.basis, x.gain = x.quantity.Add(d.Quantity), x.proceeds.Add(d.Proceeds), x.fee.Add(d.Fee), x.basis.Add(d.Basis), x.gain.Add(d.Gain)
+			x.quantity, x.proceeds, x.fee, x.basis, x.gain = x.quantity.Add(d.Quantity), x.proceeds.Add(d.Proceeds), x.fee.Add(
+				d.Fee), x.basis.Add(d.Basis), x.gain.Add(d.Gain)
 			if d.Term == "long" {
 				x.long = x.long.Add(d.Gain)
 			} else {
@@ -134,7 +137,8 @@ func TestDispositionsAddUpToTheGainsAndRollForwardsToEachOther(t *testing.T) {
 		})
 		for _, g := range gains {
 			x := sums[g.Period.ID+g.AssetType]
-			if !x.quantity.Equal(g.Quantity) || !x.proceeds.Equal(g.Proceeds) || !x.fee.Equal(g.Fee) || !x.basis.Equal(g.Basis) || !x.gain.Equal(g.Net()) || !x.short.Equal(g.ShortTerm) || !x.long.Equal(g.LongTerm) {
+			if !x.quantity.Equal(g.Quantity) || !x.proceeds.Equal(g.Proceeds) || !x.fee.Equal(g.Fee) || !x.basis.Equal(g.Basis) ||
+				!x.gain.Equal(g.Net()) || !x.short.Equal(g.ShortTerm) || !x.long.Equal(g.LongTerm) {
 				t.Errorf("%s %s: %+v, want %+v", g.Period.Key, g.AssetType, g, x)
 			}
 			delete(sums, g.Period.ID+g.AssetType)
@@ -154,7 +158,8 @@ func TestDispositionsAddUpToTheGainsAndRollForwardsToEachOther(t *testing.T) {
 			}) {
 				sum := x.Opening.Value.Add(x.Additions).Add(x.Transfers).Sub(x.Dispositions).Add(*x.Gains()).Sub(*x.Losses())
 				if !sum.Equal(*x.Closing.Value) || !x.Opening.Value.Equal(closing[x.AssetType]) {
-					t.Errorf("%s %s: %s to %s, but it adds up to %s and the year before ended with %s", year[0], x.AssetType, x.Opening.Value, x.Closing.Value, sum, closing[x.AssetType])
+					t.Errorf("%s %s: %s to %s, but it adds up to %s and the year before ended with %s", year[0], x.AssetType, x.Opening.Value,
+						x.Closing.Value, sum, closing[x.AssetType])
 				}
 				closing[x.AssetType] = *x.Closing.Value
 			}

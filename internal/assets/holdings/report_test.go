@@ -21,7 +21,8 @@ import (
 func (w *world) source(id, kind, account string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO sources (organization_id, source_id, source_type, provider, name, legal_entity_id, ledger_account_id, is_manual, created_at) VALUES (@org, ?, ?, 'file', ?, ?, ?, TRUE, ?)`,
+		_, err := tx.Exec(ctx, `INSERT INTO sources (organization_id, source_id, source_type, provider, name, legal_entity_id,
+			ledger_account_id, is_manual, created_at) VALUES (@org, ?, ?, 'file', ?, ?, ?, TRUE, ?)`,
 			id, kind, "Source "+id, w.entity, account, tx.Now())
 		return err
 	})
@@ -52,7 +53,8 @@ func (w *world) exec(text string, args ...any) {
 func (w *world) period(key string) (id string) {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		id, err = db.One[string](ctx, tx, "period", "SELECT accounting_period_id FROM accounting_periods WHERE organization_id = @org AND key = ?", key)
+		id, err = db.One[string](ctx, tx, "period",
+			"SELECT accounting_period_id FROM accounting_periods WHERE organization_id = @org AND key = ?", key)
 		return err
 	})
 	return id
@@ -88,7 +90,8 @@ func (w *world) closing(limit int, p holdings.ClosingParams) (out []string) {
 	w.t.Helper()
 	s := holdings.NewService(w.d)
 	for _, c := range all(w.t, limit, func(pr page.Request) (page.Page[holdings.Closing], error) { return s.ClosingPositions(w.ctx, p, pr) }) {
-		out = append(out, fmt.Sprintf("%s %s %s cost %s worth %s adjusted %s carried %s gain %s in %d", c.SourceID, c.AssetType, c.Quantity, c.Basis, or(c.Worth.Value), c.Adjustment, c.Carrying, or(c.Unrealized), c.Lots))
+		out = append(out, fmt.Sprintf("%s %s %s cost %s worth %s adjusted %s carried %s gain %s in %d", c.SourceID, c.AssetType,
+			c.Quantity, c.Basis, or(c.Worth.Value), c.Adjustment, c.Carrying, or(c.Unrealized), c.Lots))
 	}
 	return out
 }
@@ -105,10 +108,13 @@ func TestClosingPositionsCellByCell(t *testing.T) {
 		w.usual()
 		w.source("B", "wallet", "lac_BETH")
 		w.prices("ETH 2025-09-30 2450", "ETH 2025-11-30 2000.125", "ETH 2025-11-28 1", "BTC 2025-11-28 1")
-		w.exec(`INSERT INTO ledger_accounts (organization_id, ledger_account_id, sequence_number, name, type, normal_balance, is_postable, is_clearing_account, role, created_at)
+		w.exec(`INSERT INTO ledger_accounts (organization_id, ledger_account_id, sequence_number, name, type, normal_balance,
+			is_postable, is_clearing_account, role, created_at)
 			VALUES (@org, 'lac_fva', 900, 'x', 'Asset', 'debit', TRUE, FALSE, 'fair_value_adjustment:ETH', ?)`, day("2025-01-01"))
-		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, '', ?, 'lac_fva', ?, '1250', '250')`, w.entity, w.period("2025-09"))
-		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, 'tag_x', ?, 'lac_fva', ?, '7', '0')`, w.entity, w.period("2025-09"))
+		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits,
+			credits) VALUES (@org, '', ?, 'lac_fva', ?, '1250', '250')`, w.entity, w.period("2025-09"))
+		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits,
+			credits) VALUES (@org, 'tag_x', ?, 'lac_fva', ?, '7', '0')`, w.entity, w.period("2025-09"))
 		for _, limit := range []int{1, 2, 50} {
 			equal(t, "September", w.closing(limit, holdings.ClosingParams{PeriodID: w.period("2025-09")}), []string{
 				"A BTC 1 cost 60000 worth ? adjusted 0 carried 60000 gain ? in 1",
@@ -120,14 +126,18 @@ func TestClosingPositionsCellByCell(t *testing.T) {
 				"B ETH 1 cost 2000 worth 2000.12 adjusted 307.69 carried 2307.69 gain 0.12 in 1",
 			})
 		}
-		w.exec(`INSERT INTO ledger_accounts (organization_id, ledger_account_id, sequence_number, name, type, normal_balance, is_postable, is_clearing_account, role, created_at)
+		w.exec(`INSERT INTO ledger_accounts (organization_id, ledger_account_id, sequence_number, name, type, normal_balance,
+			is_postable, is_clearing_account, role, created_at)
 			VALUES (@org, 'lac_imp', 901, 'y', 'Asset', 'debit', TRUE, FALSE, 'accumulated_impairment:BTC', ?)`, day("2025-01-01"))
-		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, '', ?, 'lac_imp', ?, '0', '1500')`, w.entity, w.period("2025-10"))
-		equal(t, "impaired", w.closing(1, holdings.ClosingParams{Filter: holdings.Filter{AssetTypes: []string{"BTC"}}, PeriodID: w.period("2025-11")}), []string{
+		w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits,
+			credits) VALUES (@org, '', ?, 'lac_imp', ?, '0', '1500')`, w.entity, w.period("2025-10"))
+		equal(t, "impaired", w.closing(1, holdings.ClosingParams{Filter: holdings.Filter{AssetTypes: []string{"BTC"}},
+			PeriodID: w.period("2025-11")}), []string{
 			"A BTC 1 cost 60000 worth ? adjusted -1500 carried 58500 gain ? in 1",
 		})
 		w.exec("UPDATE legal_entities SET measurement = 'fair_value' WHERE organization_id = @org")
-		equal(t, "one source, at fair value", w.closing(2, holdings.ClosingParams{Filter: holdings.Filter{SourceIDs: []string{"B"}}, PeriodID: w.period("2025-11")}), []string{
+		equal(t, "one source, at fair value", w.closing(2, holdings.ClosingParams{Filter: holdings.Filter{SourceIDs: []string{"B"}},
+			PeriodID: w.period("2025-11")}), []string{
 			"B ETH 1 cost 2000 worth 2000.12 adjusted 142.86 carried 2142.86 gain 0.12 in 1",
 		})
 		equal(t, "before anything", w.closing(2, holdings.ClosingParams{Filter: holdings.Filter{AssetTypes: []string{"DOGE"}}}), nil)
@@ -144,7 +154,8 @@ func (w *world) dispositions(limit int, p holdings.DispositionsParams) (out []st
 		if d.Correction {
 			mark = " corrects"
 		}
-		out = append(out, fmt.Sprintf("%s %s %s from %s to %s for %s fee %s cost %s gain %s %s %d days%s", strings.TrimPrefix(d.LotID, "ast_"), d.Quantity, d.AssetType, d.AcquiredAt.Format("060102"), d.DisposedAt.Format("060102"),
+		out = append(out, fmt.Sprintf("%s %s %s from %s to %s for %s fee %s cost %s gain %s %s %d days%s",
+			strings.TrimPrefix(d.LotID, "ast_"), d.Quantity, d.AssetType, d.AcquiredAt.Format("060102"), d.DisposedAt.Format("060102"),
 			d.Proceeds, d.Fee, d.Basis, d.Gain, d.Term, d.Days, mark))
 	}
 	return out
@@ -165,9 +176,11 @@ func TestDispositionsAreListedByAccountingDateWithoutMoves(t *testing.T) {
 			equal(t, "September", w.dispositions(limit, holdings.DispositionsParams{Span: holdings.Span{PeriodID: w.period("2025-09")}}), want[:2])
 		}
 		equal(t, "October", w.dispositions(2, holdings.DispositionsParams{Span: holdings.Span{PeriodID: w.period("2025-10")}}), nil)
-		equal(t, "dates", w.dispositions(2, holdings.DispositionsParams{Span: holdings.Span{StartDate: "2025-09-15", EndDate: "2025-09-15"}}), want[:2])
+		equal(t, "dates", w.dispositions(2, holdings.DispositionsParams{Span: holdings.Span{StartDate: "2025-09-15",
+			EndDate: "2025-09-15"}}), want[:2])
 		equal(t, "after", w.dispositions(2, holdings.DispositionsParams{Span: holdings.Span{StartDate: "2025-09-15T00:00:00.001Z"}}), want[2:])
-		equal(t, "until", w.dispositions(2, holdings.DispositionsParams{Span: holdings.Span{EndDate: "2025-10-31"}, Filter: holdings.Filter{SourceIDs: []string{"A"}, AssetTypes: []string{"BTC", "ETH"}}}), want[:2])
+		equal(t, "until", w.dispositions(2, holdings.DispositionsParams{Span: holdings.Span{EndDate: "2025-10-31"},
+			Filter: holdings.Filter{SourceIDs: []string{"A"}, AssetTypes: []string{"BTC", "ETH"}}}), want[:2])
 		equal(t, "another asset", w.dispositions(2, holdings.DispositionsParams{Filter: holdings.Filter{AssetTypes: []string{"BTC"}}}), nil)
 	})
 }
@@ -175,8 +188,11 @@ func TestDispositionsAreListedByAccountingDateWithoutMoves(t *testing.T) {
 func (w *world) gains(limit int, p holdings.GainsParams) (out []string) {
 	w.t.Helper()
 	s := holdings.NewService(w.d)
-	for _, g := range all(w.t, limit, func(pr page.Request) (page.Page[holdings.Gains], error) { return s.RealizedGainsLosses(w.ctx, p, pr) }) {
-		out = append(out, fmt.Sprintf("%s %s %s for %s fees %s cost %s gain %s loss %s net %s short %s long %s %s", g.Period.Key, g.AssetType, g.Quantity, g.Proceeds, g.Fee, g.Basis, g.Gain, g.Loss, g.Net(), g.ShortTerm, g.LongTerm, g.Currency))
+	for _, g := range all(w.t, limit, func(pr page.Request) (page.Page[holdings.Gains], error) {
+		return s.RealizedGainsLosses(w.ctx, p, pr)
+	}) {
+		out = append(out, fmt.Sprintf("%s %s %s for %s fees %s cost %s gain %s loss %s net %s short %s long %s %s", g.Period.Key,
+			g.AssetType, g.Quantity, g.Proceeds, g.Fee, g.Basis, g.Gain, g.Loss, g.Net(), g.ShortTerm, g.LongTerm, g.Currency))
 	}
 	return out
 }
@@ -193,7 +209,8 @@ func TestGainsAreAddedUpByPeriodAndAsset(t *testing.T) {
 			equal(t, "all", w.gains(limit, holdings.GainsParams{}), want)
 		}
 		equal(t, "one period", w.gains(2, holdings.GainsParams{Span: holdings.Span{PeriodID: w.period("2025-11")}}), want[1:2])
-		equal(t, "a date means its period", w.gains(2, holdings.GainsParams{Span: holdings.Span{StartDate: "2025-11-30", EndDate: "2026-02-01"}}), want[1:])
+		equal(t, "a date means its period",
+			w.gains(2, holdings.GainsParams{Span: holdings.Span{StartDate: "2025-11-30", EndDate: "2026-02-01"}}), want[1:])
 		equal(t, "an asset", w.gains(2, holdings.GainsParams{Filter: holdings.Filter{AssetTypes: []string{"BTC"}}}), want[2:])
 	})
 }
@@ -210,7 +227,8 @@ func (w *world) taxLots(limit int, p holdings.TaxLotsParams) (out []string) {
 	w.t.Helper()
 	s := holdings.NewService(w.d)
 	for _, l := range all(w.t, limit, func(pr page.Request) (page.Page[holdings.TaxLot], error) { return s.AssetTaxLots(w.ctx, p, pr) }) {
-		out = append(out, fmt.Sprintf("%s %s %s %s of %s at %s cost %s of %s worth %s gain %s", strings.TrimPrefix(l.LotID, "ast_"), l.AssetType, l.Term, l.RemainingQuantity, l.Quantity, l.UnitCost, l.RemainingBasis, l.CostBasis, or(l.Worth.Value), or(l.Unrealized)))
+		out = append(out, fmt.Sprintf("%s %s %s %s of %s at %s cost %s of %s worth %s gain %s", strings.TrimPrefix(l.LotID, "ast_"),
+			l.AssetType, l.Term, l.RemainingQuantity, l.Quantity, l.UnitCost, l.RemainingBasis, l.CostBasis, or(l.Worth.Value), or(l.Unrealized)))
 	}
 	return out
 }
@@ -230,8 +248,10 @@ func TestTaxLotsAreThoseOfTheDay(t *testing.T) {
 				"L3 BTC short 1 of 1 at 60000 cost 60000 of 60000 worth ? gain ?",
 				"L2 ETH short 2.5 of 3 at 2000 cost 5000 of 6000 worth 6250 gain 1250",
 			})
-			equal(t, "the last instant before", w.taxLots(limit, holdings.TaxLotsParams{AsOf: "2025-09-14T23:59:59.999Z"}), w.taxLots(50, holdings.TaxLotsParams{AsOf: "2025-09-14"}))
-			equal(t, "a year later", w.taxLots(limit, holdings.TaxLotsParams{AsOf: "2026-01-11", Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
+			equal(t, "the last instant before", w.taxLots(limit, holdings.TaxLotsParams{AsOf: "2025-09-14T23:59:59.999Z"}),
+				w.taxLots(50, holdings.TaxLotsParams{AsOf: "2025-09-14"}))
+			equal(t, "a year later", w.taxLots(limit, holdings.TaxLotsParams{AsOf: "2026-01-11",
+				Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
 				"L1 ETH long 1 of 2 at 1500 cost 1500 of 3000 worth 3000 gain 1500",
 				"L2 ETH short 1.5 of 3 at 2000 cost 3000 of 6000 worth 4500 gain 1500",
 				"L4 ETH short 1 of 1 at 2000 cost 2000 of 2000 worth 3000 gain 1000",
@@ -252,7 +272,8 @@ func (w *world) treasury(limit int, p holdings.TreasuryParams) (out []string) {
 		if b.Source != nil {
 			class = string(b.Source.Type.Class())
 		}
-		out = append(out, fmt.Sprintf("%s %s %s %s %s worth %s %s", b.SourceID, class, b.LedgerAccountID, b.AssetType, b.Quantity, or(b.Worth.Value), b.Currency))
+		out = append(out, fmt.Sprintf("%s %s %s %s %s worth %s %s", b.SourceID, class, b.LedgerAccountID, b.AssetType, b.Quantity,
+			or(b.Worth.Value), b.Currency))
 	}
 	return out
 }
@@ -269,7 +290,8 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 		w.source("E", "card", "lac_shared")
 		w.prices("ETH 2025-11-03 2000")
 		balance := func(account, key, debits, credits string) {
-			w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, '', ?, ?, ?, ?, ?)`,
+			w.exec(`INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits,
+				credits) VALUES (@org, '', ?, ?, ?, ?, ?)`,
 				w.entity, account, w.period(key), dec(debits), dec(credits))
 		}
 		balance("lac_bank", "2025-09", "1000", "100.5")
@@ -277,8 +299,10 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 		balance("lac_bank", "2025-12", "9", "0")
 		balance("lac_shared", "2025-09", "0", "70")
 		balance("lac_A", "2025-09", "55", "0") // a wallet holds no money
-		w.exec(`INSERT INTO account_units (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id, quantity, amount) VALUES (@org, ?, 'lac_bank', 'EUR', ?, '300', '330')`, w.entity, w.period("2025-09"))
-		w.exec(`INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id, legal_entity_id, credit_or_debit, amount, currency, tag_ids, accounting_date, number, is_posted)
+		w.exec(`INSERT INTO account_units (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id, quantity,
+			amount) VALUES (@org, ?, 'lac_bank', 'EUR', ?, '300', '330')`, w.entity, w.period("2025-09"))
+		w.exec(`INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id,
+			legal_entity_id, credit_or_debit, amount, currency, tag_ids, accounting_date, number, is_posted)
 			VALUES (@org, 'je_x', 0, 'jel_x', 'lac_bank', ?, 'DEBIT', '500', 'USD', '[]', ?, 77, TRUE)`, w.entity, day("2025-11-20"))
 		if _, err := fx.NewService(w.d).Put(w.ctx, []fx.PutParams{{Base: "EUR", Quote: "USD", Date: "2025-10-01", Rate: "1.1"}}); err != nil {
 			t.Fatal(err)
@@ -294,14 +318,17 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 		}
 		for _, limit := range []int{1, 2, 3, 50} {
 			equal(t, "early in November", w.treasury(limit, holdings.TreasuryParams{AsOf: "2025-11-03"}), early)
-			equal(t, "before the correction and the move", w.treasury(limit, holdings.TreasuryParams{AsOf: "2025-10-01", Filter: holdings.Filter{AssetTypes: []string{"ETH", "EUR"}}}), []string{
+			equal(t, "before the correction and the move", w.treasury(limit, holdings.TreasuryParams{AsOf: "2025-10-01",
+				Filter: holdings.Filter{AssetTypes: []string{"ETH", "EUR"}}}), []string{
 				"A crypto lac_AETH ETH 2.5 worth ? USD", "C fiat lac_bank EUR 300 worth 330 USD",
 			})
 		}
-		equal(t, "in September there is no rate", w.treasury(9, holdings.TreasuryParams{AsOf: "2025-09-30", Filter: holdings.Filter{SourceIDs: []string{"C"}}}), []string{
+		equal(t, "in September there is no rate", w.treasury(9, holdings.TreasuryParams{AsOf: "2025-09-30",
+			Filter: holdings.Filter{SourceIDs: []string{"C"}}}), []string{
 			"C fiat lac_bank EUR 300 worth ? USD", "C fiat lac_bank USD 569.5 worth 569.5 USD",
 		})
-		equal(t, "one of two that share an account", w.treasury(9, holdings.TreasuryParams{Filter: holdings.Filter{SourceIDs: []string{"D"}}}), nil)
+		equal(t, "one of two that share an account",
+			w.treasury(9, holdings.TreasuryParams{Filter: holdings.Filter{SourceIDs: []string{"D"}}}), nil)
 		equal(t, "now", w.treasury(9, holdings.TreasuryParams{Filter: holdings.Filter{AssetTypes: []string{"USD"}}}), []string{
 			" nowhere lac_shared USD -70 worth -70 USD", "C fiat lac_bank USD 1078.5 worth 1078.5 USD",
 		})
@@ -312,7 +339,8 @@ func (w *world) rolled(limit int, p holdings.RollForwardParams) (out []string) {
 	w.t.Helper()
 	s := holdings.NewService(w.d)
 	for _, r := range all(w.t, limit, func(pr page.Request) (page.Page[holdings.RollForward], error) { return s.RollForward(w.ctx, p, pr) }) {
-		out = append(out, fmt.Sprintf("%s %s to %s: %s worth %s + %s + %s - %s + %s - %s = %s for %s cost %s, realized %s - %s by %s", r.AssetType, r.First.Key, r.Last.Key, r.OpeningUnits, or(r.Opening.Value), r.Additions, r.Transfers,
+		out = append(out, fmt.Sprintf("%s %s to %s: %s worth %s + %s + %s - %s + %s - %s = %s for %s cost %s, realized %s - %s by %s",
+			r.AssetType, r.First.Key, r.Last.Key, r.OpeningUnits, or(r.Opening.Value), r.Additions, r.Transfers,
 			r.Dispositions, or(r.Gains()), or(r.Losses()), or(r.Closing.Value), r.ClosingUnits, r.Cost, r.Gain, r.Loss, r.Method))
 	}
 	return out
@@ -336,11 +364,13 @@ func TestARollForwardAddsUp(t *testing.T) {
 				"ETH 2025-01 to 2025-12: 0 worth 0 + 9500 + 0 - 6000 + 0 - 0 = 3500 for 3.5 cost 6500, realized 3900 - 900 by fifo",
 			})
 		}
-		equal(t, "one asset of some months", w.rolled(1, holdings.RollForwardParams{Filter: holdings.Filter{AssetTypes: []string{"ETH"}}, Span: holdings.Span{StartDate: "2025-10-10", EndDate: "2025-12-31"}}), []string{
+		equal(t, "one asset of some months", w.rolled(1, holdings.RollForwardParams{Filter: holdings.Filter{AssetTypes: []string{"ETH"}},
+			Span: holdings.Span{StartDate: "2025-10-10", EndDate: "2025-12-31"}}), []string{
 			"ETH 2025-10 to 2025-12: 2.5 worth 6125 + 500 + 0 - 0 + 0 - 3125 = 3500 for 3.5 cost 6500, realized 1900 - 900 by fifo",
 		})
 		w.exec("UPDATE legal_entities SET fiscal_year_start_month = 7 WHERE organization_id = @org")
-		equal(t, "another year", w.rolled(1, holdings.RollForwardParams{FiscalYear: 2025, Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
+		equal(t, "another year", w.rolled(1, holdings.RollForwardParams{FiscalYear: 2025,
+			Filter: holdings.Filter{AssetTypes: []string{"ETH"}}}), []string{
 			"ETH 2025-01 to 2025-06: 0 worth 0 + 9000 + 0 - 0 + ? - ? = ? for 5 cost 9000, realized 0 - 0 by fifo",
 		})
 	})
@@ -355,7 +385,8 @@ func TestWhatIsNotThereIsMissingAndWhatIsFaultyBlamed(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		for name, f := range map[string]holdings.Filter{"entity": {LegalEntityIDs: []string{w.entity, "le_x"}}, "source": {SourceIDs: []string{"src_x"}}} {
+		for name, f := range map[string]holdings.Filter{"entity": {LegalEntityIDs: []string{w.entity, "le_x"}},
+			"source": {SourceIDs: []string{"src_x"}}} {
 			_, err := s.ClosingPositions(w.ctx, holdings.ClosingParams{Filter: f}, one)
 			try(name, err, fault.NotFound)
 			_, err = s.AssetTaxLots(w.ctx, holdings.TaxLotsParams{Filter: f}, one)
@@ -385,7 +416,8 @@ func TestEmptyBooksAndALimitedKeySeeNothingOfOthers(t *testing.T) {
 		read := func(name string, want int) {
 			t.Helper()
 			for what, n := range map[string]int{
-				"closing": len(w.closing(9, holdings.ClosingParams{})), "treasury": len(w.treasury(9, holdings.TreasuryParams{})), "gains": len(w.gains(9, holdings.GainsParams{})),
+				"closing": len(w.closing(9, holdings.ClosingParams{})), "treasury": len(w.treasury(9,
+					holdings.TreasuryParams{})), "gains": len(w.gains(9, holdings.GainsParams{})),
 				"lots": len(w.taxLots(9, holdings.TaxLotsParams{})), "dispositions": len(w.dispositions(9, holdings.DispositionsParams{})),
 				"rolled": len(w.rolled(9, holdings.RollForwardParams{Span: holdings.Span{StartDate: "2025-01-01"}})),
 			} {

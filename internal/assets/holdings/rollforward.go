@@ -63,7 +63,8 @@ func (r RollForward) key() []string { return []string{r.LegalEntityID, r.AssetTy
 
 // RollForward lists how the fair value of assets came about, by legal entity and asset, as ASC 350-60 wants it disclosed.
 func (s *Service) RollForward(ctx context.Context, p RollForwardParams, pr page.Request) (page.Page[RollForward], error) {
-	return report(ctx, s, "roll-forward", p, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]RollForward, error) {
+	return report(ctx, s, "roll-forward", p, pr, RollForward.key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
+		limit int) ([]RollForward, error) {
 		var out []RollForward
 		for _, e := range s.entities {
 			from := ""
@@ -128,7 +129,8 @@ func fiscalYear(e entity.LegalEntity, p period.Period) int {
 }
 
 // rolled reads the assets of one legal entity.
-func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string, limit int) ([]RollForward, error) {
+func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p RollForwardParams, after string,
+	limit int) ([]RollForward, error) {
 	first, last, some, err := s.years(e, p, tx.Now())
 	if err != nil || !some {
 		return nil, err
@@ -157,9 +159,11 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 	out := make([]RollForward, len(moves))
 	for i, m := range moves {
 		r := RollForward{
-			LegalEntityID: e.ID, AssetType: m.AssetType, Currency: e.BaseCurrency, First: first, Last: last, Method: method, OpeningUnits: m.OpeningQuantity,
-			Opening: worthOf(begins, before[wanted[i]], m.OpeningQuantity, e.BaseCurrency), Additions: m.AddedBasis, Dispositions: m.Proceeds,
-			Closing: worthOf(ends, then[wanted[i]], m.ClosingQuantity, e.BaseCurrency), ClosingUnits: m.ClosingQuantity, Cost: m.ClosingBasis, Gain: m.Gain, Loss: m.Loss,
+			LegalEntityID: e.ID, AssetType: m.AssetType, Currency: e.BaseCurrency, First: first, Last: last, Method: method,
+			OpeningUnits: m.OpeningQuantity,
+			Opening:      worthOf(begins, before[wanted[i]], m.OpeningQuantity, e.BaseCurrency), Additions: m.AddedBasis, Dispositions: m.Proceeds,
+			Closing: worthOf(ends, then[wanted[i]], m.ClosingQuantity,
+				e.BaseCurrency), ClosingUnits: m.ClosingQuantity, Cost: m.ClosingBasis, Gain: m.Gain, Loss: m.Loss,
 		}
 		r.Transfers = m.ClosingBasis.Sub(m.OpeningBasis).Sub(m.AddedBasis).Add(m.DisposedBasis)
 		if r.Opening.Value != nil && r.Closing.Value != nil {
@@ -172,7 +176,8 @@ func (s *scope) rolled(ctx context.Context, tx *db.Tx, e entity.LegalEntity, p R
 }
 
 // inScope reads up to limit assets that are in the scope of ASC 350-60, as the organization says.
-func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, first, last period.Period, after string, limit int) ([]rolledRow, error) {
+func (s *scope) inScope(ctx context.Context, tx *db.Tx, e entity.LegalEntity, first, last period.Period, after string,
+	limit int) ([]rolledRow, error) {
 	f := s.Filter
 	f.LegalEntityIDs = []string{e.ID}
 	var out []rolledRow

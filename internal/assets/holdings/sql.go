@@ -24,13 +24,17 @@ type positionRow struct {
 const place = "p.legal_entity_id, p.source_id, p.ledger_account_id, p.asset_type, p.chain, p.token_id"
 
 // selectPositions adds up movements in the order of their key, all of them or a page, with or without places where nothing is left.
-func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int, empty bool) ([]Position, error) {
+func selectPositions(ctx context.Context, tx *db.Tx, periodKey string, f Filter, after []string, limit int, empty bool) ([]Position,
+	error) {
 	from := " FROM lot_positions AS p"
 	if periodKey != "" {
 		from += " JOIN accounting_periods AS a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id"
 	}
-	q := db.Select("SELECT " + place + ", (SELECT base_currency FROM legal_entities AS e WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) AS currency, " +
-		"{dec_sum}(p.quantity) AS quantity, {dec_sum}(p.basis) AS basis, CAST(sum(p.lot_count) AS BIGINT) AS lot_count" + from + " WHERE p.organization_id = @org")
+	q := db.Select("SELECT " + place +
+		", (SELECT base_currency FROM legal_entities AS e WHERE e.organization_id = @org AND e.legal_entity_id = p.legal_entity_id) " +
+		"AS currency, " +
+		"{dec_sum}(p.quantity) AS quantity, {dec_sum}(p.basis) AS basis, CAST(sum(p.lot_count) AS BIGINT) AS lot_count" + from +
+		" WHERE p.organization_id = @org")
 	if periodKey != "" {
 		q.And("a.key <= ?", periodKey)
 	}
@@ -77,16 +81,20 @@ type balanceRow struct {
 	Credits       money.Decimal `db:"credits"`
 }
 
-// selectBalances gives what stands on accounts at the end of a period, debits less credits. The accounts are named by their roles, each of an asset.
-func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities []string, roles map[string]string) (map[owned]money.Decimal, error) {
+// selectBalances gives what stands on accounts at the end of a period, debits less credits. The accounts are named by
+// their roles, each of an asset.
+func selectBalances(ctx context.Context, tx *db.Tx, periodKey string, entities []string,
+	roles map[string]string) (map[owned]money.Decimal, error) {
 	names := make([]string, 0, len(roles))
 	for role := range roles {
 		names = append(names, role)
 	}
-	rows, err := db.All[balanceRow](ctx, tx, `SELECT a.role, b.legal_entity_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM ledger_accounts AS a
+	rows, err := db.All[balanceRow](ctx, tx,
+		`SELECT a.role, b.legal_entity_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM ledger_accounts AS a
 		JOIN account_balances AS b ON b.organization_id = @org AND b.tag_id = '' AND b.ledger_account_id = a.ledger_account_id
 		JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
-		WHERE a.organization_id = @org AND a.role {any} AND b.legal_entity_id {any} AND p.key <= ? GROUP BY a.role, b.legal_entity_id`, names, entities, periodKey)
+		WHERE a.organization_id = @org AND a.role {any} AND b.legal_entity_id {any} AND p.key <= ? GROUP BY a.role, b.legal_entity_id`,
+		names, entities, periodKey)
 	out := map[owned]money.Decimal{}
 	for _, r := range rows {
 		if balance := r.Debits.Sub(r.Credits); !balance.IsZero() {
@@ -112,17 +120,21 @@ type moveRow struct {
 type move struct{ quantity, basis money.Decimal }
 
 const (
-	movedPlace = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, '') AS chain, COALESCE(x.token_id, '') AS token_id, "
-	byPlace    = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), COALESCE(x.token_id, '')"
+	movedPlace = "x.legal_entity_id, COALESCE(x.source_id, '') AS source_id, x.ledger_account_id, x.asset_type, COALESCE(x.chain, " +
+		"'') AS chain, COALESCE(x.token_id, '') AS token_id, "
+	byPlace = "GROUP BY x.legal_entity_id, COALESCE(x.source_id, ''), x.ledger_account_id, x.asset_type, COALESCE(x.chain, ''), " +
+		"COALESCE(x.token_id, '')"
 )
 
-// selectMoves adds up what was booked in a stretch of time, by place: lots that came, and what was taken. What was taken from no lot was not there,
-// unless it only went elsewhere.
+// selectMoves adds up what was booked in a stretch of time, by place: lots that came, and what was taken. What was
+// taken from no lot was not there, unless it only went elsewhere.
 func selectMoves(ctx context.Context, tx *db.Tx, from, to time.Time, f Filter) (map[[6]string]move, error) {
 	came := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.cost_basis) AS basis FROM journal_entries AS e "+
-		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ?", from, to)
+		"JOIN lots AS x ON x.organization_id = @org AND x.journal_entry_id = e.journal_entry_id WHERE e.organization_id = @org AND "+
+		"e.accounting_date >= ? AND e.accounting_date < ?", from, to)
 	went := db.Select("SELECT "+movedPlace+"{dec_sum}(x.quantity) AS quantity, {dec_sum}(x.basis) AS basis FROM lot_uses AS x "+
-		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = 'relocate')", from, to)
+		"WHERE x.organization_id = @org AND x.accounting_date >= ? AND x.accounting_date < ? AND (x.asset_id <> '' OR x.kind = "+
+		"'relocate')", from, to)
 	out := map[[6]string]move{}
 	for i, q := range []*db.Query{came, went} {
 		f.narrow(q, "x.")

@@ -42,7 +42,8 @@ const unitPlaces = 18
 // AssetTaxLots lists lots of which something was left, by legal entity, asset and the date they were acquired.
 func (s *Service) AssetTaxLots(ctx context.Context, p TaxLotsParams, pr page.Request) (page.Page[TaxLot], error) {
 	key := func(l TaxLot) []string { return l.LotState.key() }
-	return report(ctx, s, "asset-tax-lots", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string, limit int) ([]TaxLot, error) {
+	return report(ctx, s, "asset-tax-lots", p, pr, key, func(ctx context.Context, tx *db.Tx, s *scope, after []string,
+		limit int) ([]TaxLot, error) {
 		end := s.until(p.AsOf, tx.Now())
 		w := walk{filter: s.Filter, end: end}
 		lots, err := w.page(ctx, tx, after, limit)
@@ -83,7 +84,9 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 		lots := []LotState{l}
 		if l.RemainingQuantity.IsZero() {
 			lots[0].RemainingBasis = money.Decimal{}
-		} else if err := average(ctx, tx, end, lots, func(f Filter) ([]Position, error) { return covered.positionsAt(ctx, tx, end, f, nil, 0) }); err != nil {
+		} else if err := average(ctx, tx, end, lots, func(f Filter) ([]Position, error) {
+			return covered.positionsAt(ctx, tx, end, f, nil, 0)
+		}); err != nil {
 			return err
 		}
 		taxed, err := covered.taxed(ctx, tx, end, lots)

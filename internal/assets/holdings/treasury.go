@@ -22,8 +22,8 @@ type TreasuryParams struct {
 
 func (p TreasuryParams) check(faults *fault.List) { checkTime(faults, "as_of", p.AsOf) }
 
-// Balance is how much of an asset or a currency is where. Of money, the books know what stands on the ledger account: where several sources share one,
-// the balance is that of all of them and has no source.
+// Balance is how much of an asset or a currency is where. Of money, the books know what stands on the ledger account:
+// where several sources share one, the balance is that of all of them and has no source.
 type Balance struct {
 	Position
 	Source *source.Source // nil where it is parked, or where sources share an account
@@ -57,8 +57,9 @@ func (s *Service) TreasuryBalances(ctx context.Context, p TreasuryParams, pr pag
 // ledger is a ledger account of a legal entity.
 type ledger struct{ legalEntityID, accountID string }
 
-// moneyAt gives the balances of money before an end. It is what stands on the accounts of sources that may hold some, in the currency of the books and in
-// others; wallets hold none. The accounts are few, and each is a sum over periods.
+// moneyAt gives the balances of money before an end. It is what stands on the accounts of sources that may hold some,
+// in the currency of the books and in others; wallets hold none. The accounts are few, and each is a sum over
+// periods.
 func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Position, error) {
 	month, some := s.at(end.Add(-time.Millisecond))
 	if !some {
@@ -97,8 +98,8 @@ func (s *scope) moneyAt(ctx context.Context, tx *db.Tx, end time.Time) ([]Positi
 	return out, nil
 }
 
-// holders gives the sources that may hold money, by ledger account. Of an account that sources share, all are named or it is left out: a part of them has
-// no balance of its own.
+// holders gives the sources that may hold money, by ledger account. Of an account that sources share, all are named
+// or it is left out: a part of them has no balance of its own.
 func (s *scope) holders(ctx context.Context, tx *db.Tx) (map[ledger][]string, error) {
 	all, err := source.All(ctx, tx)
 	if err != nil {

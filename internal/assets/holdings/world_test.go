@@ -49,7 +49,8 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,8 @@ func day(date string) time.Time {
 // lot reads the notation "L1 A ETH 2025-01-10 2 3000 [entered]": name, source, asset, acquired, quantity, basis.
 func (w *world) lot(notation string) *lotIn {
 	f := strings.Fields(notation)
-	l := &lotIn{name: f[0], entity: w.entity, source: f[1], account: "lac_" + f[1] + f[2], asset: f[2], acquired: f[3], entered: f[3], quantity: f[4], basis: f[5]}
+	l := &lotIn{name: f[0], entity: w.entity, source: f[1], account: "lac_" + f[1] + f[2], asset: f[2], acquired: f[3], entered: f[3],
+		quantity: f[4], basis: f[5]}
 	if len(f) > 6 {
 		l.entered = f[6]
 	}
@@ -96,10 +98,12 @@ func (w *world) lot(notation string) *lotIn {
 	return l
 }
 
-// use reads the notation "L1 dispose 2025-09-15 1 1500 2400 [fee] [term]": lot, kind, date, quantity, basis, proceeds. A kind that ends with * is a correction.
+// use reads the notation "L1 dispose 2025-09-15 1 1500 2400 [fee] [term]": lot, kind, date, quantity, basis,
+// proceeds. A kind that ends with * is a correction.
 func (w *world) use(notation string) *useIn {
 	f := strings.Fields(notation)
-	u := &useIn{lot: f[0], kind: strings.TrimSuffix(f[1], "*"), date: f[2], quantity: f[3], basis: f[4], proceeds: f[5], fee: "0", term: "short", correction: strings.HasSuffix(f[1], "*")}
+	u := &useIn{lot: f[0], kind: strings.TrimSuffix(f[1], "*"), date: f[2], quantity: f[3], basis: f[4], proceeds: f[5], fee: "0",
+		term: "short", correction: strings.HasSuffix(f[1], "*")}
 	if len(f) > 6 {
 		u.fee = f[6]
 	}
@@ -133,7 +137,8 @@ func (w *world) book() {
 		for _, p := range periods {
 			ids[p.Key] = p.ID
 		}
-		b := booking{w: w, ctx: ctx, tx: tx, periods: ids, positions: map[[7]string][4]money.Decimal{}, held: map[[7]string]int64{}, gains: map[[4]string][7]money.Decimal{}}
+		b := booking{w: w, ctx: ctx, tx: tx, periods: ids, positions: map[[7]string][4]money.Decimal{}, held: map[[7]string]int64{},
+			gains: map[[4]string][7]money.Decimal{}}
 		return b.all()
 	})
 }
@@ -166,8 +171,10 @@ func (b *booking) all() error {
 func (b *booking) entry(date, entity string) (string, error) {
 	entryID := b.tx.NewID(id.JournalEntry)
 	b.number++
-	_, err := b.tx.Exec(b.ctx, `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id, legal_entity_auto_assigned, accounting_date,
-		period_auto_reassigned, accounting_period_id, classification, tag_ids, search, created_at, updated_at) VALUES (@org, ?, ?, 'posted', 'user', ?, FALSE, ?, FALSE, ?, 'x', '[]', '', ?, ?)`,
+	_, err := b.tx.Exec(b.ctx, `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by,
+		legal_entity_id, legal_entity_auto_assigned, accounting_date,
+		period_auto_reassigned, accounting_period_id, classification, tag_ids, search, created_at, updated_at) VALUES (@org, ?, ?,
+		'posted', 'user', ?, FALSE, ?, FALSE, ?, 'x', '[]', '', ?, ?)`,
 		entryID, b.number+1_000_000, entity, day(date), b.periods[date[:7]], b.tx.Now(), b.tx.Now())
 	return entryID, err
 }
@@ -202,11 +209,15 @@ func (b *booking) writeUses() error {
 			b.gain(l, u, quantity, proceeds, fee, basis, gain)
 		}
 		held := day(u.date).Sub(day(l.acquired))
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id,
-			ledger_account_id, chain, token_id, lot_count, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method)
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind,
+			is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id,
+			ledger_account_id, chain, token_id, lot_count, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds,
+			fee, gain, currency, acquired_at, disposed_at, days_held, term, method)
 			VALUES (@org, ?, ?, ?, 0, ?, ?, ?, ?, 'SALE', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', ?, ?, ?, ?, 'fifo')`,
-			fmt.Sprintf("use_%04d", i), l.pool, fmt.Sprintf("%04d", i), l.id, u.kind, u.correction, entryID, l.entity, db.OrNull(l.source), l.account, db.OrNull(l.chain), db.OrNull(l.token), gone,
-			l.asset, day(u.date), b.periods[u.date[:7]], quantity, basis, proceeds, fee, gain, day(l.acquired), day(u.date), int64(held/(24*time.Hour)), u.term); err != nil {
+			fmt.Sprintf("use_%04d", i), l.pool, fmt.Sprintf("%04d",
+				i), l.id, u.kind, u.correction, entryID, l.entity, db.OrNull(l.source), l.account, db.OrNull(l.chain), db.OrNull(l.token), gone,
+			l.asset, day(u.date), b.periods[u.date[:7]], quantity, basis, proceeds, fee, gain, day(l.acquired), day(u.date),
+			int64(held/(24*time.Hour)), u.term); err != nil {
 			return err
 		}
 	}
@@ -240,10 +251,13 @@ func (b *booking) writeLots() error {
 		if l.parent != "" {
 			origin = "move"
 		}
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, acquired_at, quantity,
-			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id, basis_pending, provisional, created_at, emptied_at, life)
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id,
+			ledger_account_id, asset_type, chain, token_id, acquired_at, quantity,
+			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id,
+			basis_pending, provisional, created_at, emptied_at, life)
 			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', ?, ?, ?, ?, FALSE, FALSE, ?, ?, ?)`,
-			l.id, l.pool, fmt.Sprintf("%04d", i), int64(i), l.entity, db.OrNull(l.source), l.account, l.asset, db.OrNull(l.chain), db.OrNull(l.token), day(l.acquired), dec(l.quantity),
+			l.id, l.pool, fmt.Sprintf("%04d", i), int64(i), l.entity, db.OrNull(l.source), l.account, l.asset, db.OrNull(l.chain), db.OrNull(
+				l.token), day(l.acquired), dec(l.quantity),
 			l.remaining, dec(l.basis), l.left, !l.remaining.IsZero(), origin, db.OrNull(l.parent), entryID, b.tx.Now(), emptied, life); err != nil {
 			return err
 		}
@@ -268,7 +282,8 @@ func (b *booking) life(l *lotIn) (*time.Time, int64) {
 
 func (b *booking) writeTotals() error {
 	for k, p := range b.positions {
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id,
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id,
+			asset_type, chain, token_id, accounting_period_id,
 			quantity, basis, added_quantity, added_basis, lot_count) VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			k[0], k[1], k[2], k[3], k[4], k[5], k[6], p[0], p[1], p[2], p[3], b.held[k]); err != nil {
 			return err
@@ -276,8 +291,10 @@ func (b *booking) writeTotals() error {
 	}
 	for k, g := range b.gains {
 		net := g[4].Sub(g[5])
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_gains (organization_id, legal_entity_id, asset_type, source_id, accounting_period_id, quantity, proceeds, fee, basis, gain, loss, short_term, long_term)
-			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, k[0], k[1], k[2], k[3], g[0], g[1], g[2], g[3], g[4], g[5], g[6], net.Sub(g[6])); err != nil {
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_gains (organization_id, legal_entity_id, asset_type, source_id,
+			accounting_period_id, quantity, proceeds, fee, basis, gain, loss, short_term, long_term)
+			VALUES (@org, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, k[0], k[1], k[2], k[3], g[0], g[1], g[2], g[3], g[4], g[5], g[6],
+			net.Sub(g[6])); err != nil {
 			return err
 		}
 	}
@@ -290,8 +307,10 @@ func (b *booking) writeTotals() error {
 	}
 	for name, p := range pools {
 		l := first[name]
-		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_pools (organization_id, pool, legal_entity_id, source_id, asset_type, chain, currency, quantity, basis, seq, last_place)
-			VALUES (@org, ?, ?, ?, ?, ?, 'USD', ?, ?, 0, '')`, name, l.entity, db.OrNull(l.source), l.asset, db.OrNull(l.chain), p[0], p[1]); err != nil {
+		if _, err := b.tx.Exec(b.ctx, `INSERT INTO lot_pools (organization_id, pool, legal_entity_id, source_id, asset_type, chain,
+			currency, quantity, basis, seq, last_place)
+			VALUES (@org, ?, ?, ?, ?, ?, 'USD', ?, ?, 0, '')`, name, l.entity, db.OrNull(l.source), l.asset, db.OrNull(l.chain), p[0],
+			p[1]); err != nil {
 			return err
 		}
 	}
@@ -307,7 +326,8 @@ func shownPositions(ps []holdings.Position) (out []string) {
 
 func shownLots(ls []holdings.LotState) (out []string) {
 	for _, l := range ls {
-		out = append(out, fmt.Sprintf("%s %s of %s, %s of %s", strings.TrimPrefix(l.LotID, "ast_"), l.RemainingQuantity, l.Quantity, l.RemainingBasis, l.CostBasis))
+		out = append(out, fmt.Sprintf("%s %s of %s, %s of %s", strings.TrimPrefix(l.LotID, "ast_"), l.RemainingQuantity, l.Quantity,
+			l.RemainingBasis, l.CostBasis))
 	}
 	return out
 }

@@ -20,8 +20,9 @@ type Wanted struct {
 	At        time.Time
 }
 
-// At gives the latest price of an asset at an instant or up to Age before it, and whether there is one. Without one in the currency it is the latest in
-// another, translated by the rate of its own day; it keeps its id, origin and time, and says so. It is a building block.
+// At gives the latest price of an asset at an instant or up to Age before it, and whether there is one. Without one
+// in the currency it is the latest in another, translated by the rate of its own day; it keeps its id, origin and
+// time, and says so. It is a building block.
 func At(ctx context.Context, tx *db.Tx, assetType, currency string, at time.Time) (Price, bool, error) {
 	found, err := Many(ctx, tx, []Wanted{{assetType, currency, at}})
 	if err != nil || found[0] == nil {

@@ -68,7 +68,8 @@ func TestThePriceOfAnInstantIsTheLatestOfTheDayBeforeIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w, other := newWorld(t, d), newWorld(t, d)
-		w.put("BTC USD 2026-01-30T12:00:00Z 100", "BTC USD 2026-01-30T18:00:00Z 110", "ETH USD 2026-01-30T18:00:00Z 10", "btc USD 2026-01-30T18:00:00Z 1")
+		w.put("BTC USD 2026-01-30T12:00:00Z 100", "BTC USD 2026-01-30T18:00:00Z 110", "ETH USD 2026-01-30T18:00:00Z 10",
+			"btc USD 2026-01-30T18:00:00Z 1")
 		other.put("SOL USD 2026-01-30T18:00:00Z 5")
 		noon, evening := at("2026-01-30T12:00:00Z"), at("2026-01-30T18:00:00Z")
 		w.expect(map[price.Wanted]string{
@@ -91,7 +92,8 @@ func TestThePriceOfAnInstantIsTheLatestOfTheDayBeforeIt(t *testing.T) {
 		if none := w.look(nil); len(none) != 0 {
 			t.Errorf("%v", none)
 		}
-		if both := w.look([]price.Wanted{{AssetType: "ETH", Currency: "USD", At: evening}, {AssetType: "ETH", Currency: "USD", At: evening}}); found(both[0]) != "10 USD" || found(both[1]) != "10 USD" {
+		if both := w.look([]price.Wanted{{AssetType: "ETH", Currency: "USD", At: evening}, {AssetType: "ETH", Currency: "USD",
+			At: evening}}); found(both[0]) != "10 USD" || found(both[1]) != "10 USD" {
 			t.Errorf("asked twice: %s, %s", found(both[0]), found(both[1]))
 		}
 	})
@@ -114,15 +116,19 @@ func TestAPriceInAnotherCurrencyIsTranslatedByTheRateOfItsDay(t *testing.T) {
 		w.rate("EUR", "CHF", "2026-01-30", "0.95") // is not turned around
 		late := at("2026-01-31T20:00:00Z")
 		w.expect(map[price.Wanted]string{
-			{AssetType: "BTC", Currency: "EUR", At: late}:                       "90 EUR = 100 USD x 0.9 of 2026-01-30",
-			{AssetType: "BTC", Currency: "USD", At: late}:                       "100 USD",
-			{AssetType: "ETH", Currency: "EUR", At: late}:                       "8 EUR",                              // its own currency, though older
-			{AssetType: "ETH", Currency: "EUR", At: late.Add(time.Millisecond)}: "9 EUR = 10 USD x 0.9 of 2026-01-30", // CHF is later, but has no rate
+			{AssetType: "BTC", Currency: "EUR", At: late}: "90 EUR = 100 USD x 0.9 of 2026-01-30",
+			{AssetType: "BTC", Currency: "USD", At: late}: "100 USD",
+			// its own currency, though older
+			{AssetType: "ETH", Currency: "EUR", At: late}: "8 EUR",
+			// CHF is later, but has no rate
+			{AssetType: "ETH", Currency: "EUR", At: late.Add(time.Millisecond)}: "9 EUR = 10 USD x 0.9 of 2026-01-30",
 			{AssetType: "SOL", Currency: "EUR", At: late}:                       "7.2 EUR = 6 GBP x 1.2 of 2026-01-30",
 			{AssetType: "SOL", Currency: "USD", At: late}:                       "none",
-			{AssetType: "XRP", Currency: "EUR", At: late}:                       "2.7 EUR = 3 USD x 0.9 of 2026-01-30", // of two with a rate, the later
-			{AssetType: "DOT", Currency: "EUR", At: late}:                       "2.4 EUR = 2 GBP x 1.2 of 2026-01-30",
-			{AssetType: "ADA", Currency: "EUR", At: late}:                       "0.0000000000000000000000000000009 EUR = 0.000000000000000000000000000001 USD x 0.9 of 2026-01-30",
+			// of two with a rate, the later
+			{AssetType: "XRP", Currency: "EUR", At: late}: "2.7 EUR = 3 USD x 0.9 of 2026-01-30",
+			{AssetType: "DOT", Currency: "EUR", At: late}: "2.4 EUR = 2 GBP x 1.2 of 2026-01-30",
+			{AssetType: "ADA", Currency: "EUR",
+				At: late}: "0.0000000000000000000000000000009 EUR = 0.000000000000000000000000000001 USD x 0.9 of 2026-01-30",
 			{AssetType: "BTC", Currency: "EUR", At: at("2026-02-01T03:00:01Z")}: "none",
 		})
 		p := w.look([]price.Wanted{{AssetType: "BTC", Currency: "EUR", At: late}})[0]

@@ -99,7 +99,8 @@ func (p Price) slot() slot { return slot{p.AssetType, p.Currency, clock.Format(p
 // storedMax is how many prices are compared with those there are by one query.
 const storedMax = 1000
 
-// stored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the first instant to the last.
+// stored gives the prices that are there in the slots of others. They are asked for by asset and currency, from the
+// first instant to the last.
 func stored(ctx context.Context, tx *db.Tx, prices []Price) (map[slot]Price, error) {
 	sorted := slices.SortedFunc(slices.Values(prices), func(a, b Price) int {
 		return cmp.Or(cmp.Compare(a.AssetType, b.AssetType), cmp.Compare(a.Currency, b.Currency), a.At.Compare(b.At))

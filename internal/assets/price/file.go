@@ -74,7 +74,8 @@ func ReadFile(in io.Reader) (*File, error) {
 		case errors.Is(err, io.EOF):
 			return f, nil
 		case errors.As(err, &broken):
-			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: place(broken.StartLine), Message: "cannot be cut into cells: " + broken.Err.Error()}})
+			f.faults = append(f.faults, lineFault{broken.StartLine, fault.Field{Name: place(broken.StartLine),
+				Message: "cannot be cut into cells: " + broken.Err.Error()}})
 		case err != nil:
 			return nil, unreadable(err)
 		default:
@@ -130,7 +131,8 @@ func (f *File) take(number int, names, row []string) {
 	case strings.Join(row, "") == "":
 		return
 	case len(row) != len(names):
-		f.faults = append(f.faults, lineFault{number, fault.Field{Name: place(number), Message: fmt.Sprintf("has %d cells, but the header %d", len(row), len(names))}})
+		f.faults = append(f.faults, lineFault{number, fault.Field{Name: place(number),
+			Message: fmt.Sprintf("has %d cells, but the header %d", len(row), len(names))}})
 		return
 	}
 	for i, name := range names {

@@ -23,7 +23,8 @@ type ImportParams struct{ Dry, Replace bool }
 // Imported says what became of the prices of a file, or would.
 type Imported struct{ Created, Duplicates, Replaced int }
 
-// Import takes every price of a file, or none and names every line that is at fault. A price that is there already as the file has it adds nothing.
+// Import takes every price of a file, or none and names every line that is at fault. A price that is there already as
+// the file has it adds nothing.
 func (s *Service) Import(ctx context.Context, f *File, p ImportParams) (done Imported, err error) {
 	organizationID := actor.From(ctx).OrganizationID
 	if p.Dry {
@@ -98,7 +99,8 @@ func (f *File) compare(ctx context.Context, tx *db.Tx, replace bool) (c comparis
 			after.Value, after.Origin, after.Note = p.Value, p.Origin, cmp.Or(p.Note, old.Note)
 			c.replaced = append(c.replaced, [2]Price{old, after})
 		default:
-			c.blame(numbers[i], ", price", "is %s, but that of %s is %s; say that it is to be replaced, or leave the line out", p.Value, old.ID, old.Value)
+			c.blame(numbers[i], ", price", "is %s, but that of %s is %s; say that it is to be replaced, or leave the line out", p.Value,
+				old.ID, old.Value)
 		}
 	}
 	return c, c.err()

@@ -29,7 +29,8 @@ func TestAFileOfPricesIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
-		file := "\ufeff Price , CURRENCY,asset_type,Timestamp,note\r\n64250.12,USD, BTC ,2026-01-31,\"Kraken, last\"\r\n,,,,\r\n2450,USD,ETH,2026-01-31T12:00:00+01:00,\r\n\r\n2450.0,USD,ETH,2026-01-31T11:00:00Z,\r\n"
+		file := "\ufeff Price , CURRENCY,asset_type,Timestamp,note\r\n64250.12,USD, BTC ,2026-01-31,\"Kraken, " +
+			"last\"\r\n,,,,\r\n2450,USD,ETH,2026-01-31T12:00:00+01:00,\r\n\r\n2450.0,USD,ETH,2026-01-31T11:00:00Z,\r\n"
 		all := []string{"BTC USD 2026-02-01T04:59:59.999Z 64250.12 import", "ETH USD 2026-01-31T11:00:00.000Z 2450 import"}
 		before := w.records()
 		for _, c := range []struct {
@@ -63,7 +64,8 @@ func TestAnotherPriceOfAnInstantIsAFaultUnlessItReplaces(t *testing.T) {
 		before := w.records()
 		for _, dry := range []bool{true, false} {
 			_, err := w.bring(file, price.ImportParams{Dry: dry})
-			if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "file, line 2, price is 5, but that of "+made[0].ID+" is 3") || strings.Contains(err.Error(), "line 3") {
+			if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "file, line 2, price is 5, but that of "+made[0].ID+
+				" is 3") || strings.Contains(err.Error(), "line 3") {
 				t.Errorf("%v", err)
 			}
 		}
@@ -72,7 +74,8 @@ func TestAnotherPriceOfAnInstantIsAFaultUnlessItReplaces(t *testing.T) {
 		}
 		counts, err := w.bring(file, price.ImportParams{Replace: true})
 		if got := w.all(price.Filter{}); err != nil || counts != "1 1 1" || w.records() != before+2 || !slices.Equal(got, []string{
-			"SOL USD 2026-02-01T04:59:59.999Z 6 import", "ETH USD 2026-02-01T04:59:59.999Z 4 manual", "BTC USD 2026-02-01T04:59:59.999Z 5 import again"}) {
+			"SOL USD 2026-02-01T04:59:59.999Z 6 import", "ETH USD 2026-02-01T04:59:59.999Z 4 manual",
+			"BTC USD 2026-02-01T04:59:59.999Z 5 import again"}) {
 			t.Errorf("%s %v %q", counts, err, got)
 		}
 		if kept, err := w.Get(w.ctx, made[0].ID); err != nil || kept.Value.String() != "5" || kept.Note != "Kraken" {
@@ -107,7 +110,8 @@ func TestEveryFaultyLineIsNamedByItsNumber(t *testing.T) {
 			got = append(got, field.Name)
 		}
 		if want := []string{
-			"file, line 3, price", "file, line 4, price", "file, line 5", "file, line 7, timestamp", "file, line 7, asset_type", "file, line 7, currency", "file, line 7, price", "file, line 8", "file, line 9", "file, line 11, price",
+			"file, line 3, price", "file, line 4, price", "file, line 5", "file, line 7, timestamp", "file, line 7, asset_type",
+			"file, line 7, currency", "file, line 7, price", "file, line 8", "file, line 9", "file, line 11, price",
 		}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q\n%v", got, want, err)
 		}
@@ -115,7 +119,8 @@ func TestEveryFaultyLineIsNamedByItsNumber(t *testing.T) {
 			t.Error("something was imported")
 		}
 		_, err = w.bring(header+strings.Repeat("BTC,USD,x,1\n", price.FaultsMax+7), price.ImportParams{Dry: true})
-		if !errors.As(err, &f) || len(f.Fields) != price.FaultsMax+1 || f.Fields[price.FaultsMax] != (fault.Field{Name: "file", Message: "has 7 more faults"}) {
+		if !errors.As(err, &f) || len(f.Fields) != price.FaultsMax+1 ||
+			f.Fields[price.FaultsMax] != (fault.Field{Name: "file", Message: "has 7 more faults"}) {
 			t.Errorf("%v", f.Fields[len(f.Fields)-1])
 		}
 	})
@@ -125,12 +130,13 @@ func TestAFileThatIsNoneOfPricesIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		"": "file is empty", header: "file has no prices",
-		"BTC,USD,2026-01-31,1\n":                                       `file, line 1 names the column "btc", which is none of`,
-		"asset_type,currency,price\n":                                  "must name one of the columns timestamp and date",
-		"asset_type,currency,date,timestamp,price\n":                   "must name one of the columns timestamp and date",
-		"asset_type,currency,date,price,price\n":                       "file, line 1 names the column price twice",
-		"date,price\n":                                                 "must name the column asset_type; file, line 1 must name the column currency",
-		"\"asset_type\n":                                               "file, line 1 cannot be cut into cells",
+		"BTC,USD,2026-01-31,1\n":                     `file, line 1 names the column "btc", which is none of`,
+		"asset_type,currency,price\n":                "must name one of the columns timestamp and date",
+		"asset_type,currency,date,timestamp,price\n": "must name one of the columns timestamp and date",
+		"asset_type,currency,date,price,price\n":     "file, line 1 names the column price twice",
+		"date,price\n": "must name the column asset_type; file, line 1 must name the " +
+			"column currency",
+		"\"asset_type\n": "file, line 1 cannot be cut into cells",
 		header + strings.Repeat("BTC,USD,x,1\n", price.LinesMax+1):     "must have at most 25000 prices",
 		header + strings.Repeat(" ", price.FileMax):                    "and 8 MiB",
 		header + "BTC,USD,x,1\n" + strings.Repeat("\n", price.FileMax): "and 8 MiB",

@@ -22,7 +22,8 @@ const (
 	yearMin, yearMax = 1970, 2199
 )
 
-// Params are a price as it was written. Timestamp is an instant, or a date: then the price is that at the close of the day where the organization is.
+// Params are a price as it was written. Timestamp is an instant, or a date: then the price is that at the close of
+// the day where the organization is.
 type Params struct{ AssetType, Currency, Timestamp, Price, Note string }
 
 // reader reads what was written, and names every fault where it is.

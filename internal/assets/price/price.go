@@ -1,5 +1,5 @@
-// Package price keeps what assets were worth: one price for an asset, a currency and an instant, with where it comes from. What has no price is said
-// to have none; nothing is worth zero because nobody knows.
+// Package price keeps what assets were worth: one price for an asset, a currency and an instant, with where it comes
+// from. What has no price is said to have none; nothing is worth zero because nobody knows.
 package price
 
 import (

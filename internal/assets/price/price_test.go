@@ -21,7 +21,9 @@ func TestPricesAreListedTheLatestFirst(t *testing.T) {
 		w := newWorld(t, d)
 		w.put("BTC USD 2026-01-31 3", "ETH USD 2026-01-31T00:00:00Z 2", "BTC EUR 2026-03-08 4", "SOL USD 2026-01-01T12:00:00.0009+01:00 1")
 		all := []string{ // the day on which clocks go forward ends an hour earlier
-			"BTC EUR 2026-03-09T03:59:59.999Z 4 manual", "BTC USD 2026-02-01T04:59:59.999Z 3 manual", "ETH USD 2026-01-31T00:00:00.000Z 2 manual", "SOL USD 2026-01-01T11:00:00.000Z 1 manual",
+			"BTC EUR 2026-03-09T03:59:59.999Z 4 " +
+				"manual", "BTC USD 2026-02-01T04:59:59.999Z 3 " +
+				"manual", "ETH USD 2026-01-31T00:00:00.000Z 2 manual", "SOL USD 2026-01-01T11:00:00.000Z 1 manual",
 		}
 		for _, c := range []struct {
 			filter price.Filter
@@ -64,18 +66,21 @@ func TestAnInstantHasOnePriceAndTheSecondIsToldItsID(t *testing.T) {
 		w := newWorld(t, d)
 		made := w.put("BTC USD 2026-01-31 3")[0]
 		for _, line := range []string{"BTC USD 2026-01-31 3", "BTC USD 2026-02-01T04:59:59.9995Z 4"} {
-			if _, err := w.Create(w.ctx, params(line)[0]); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "timestamp has a price already: "+made.ID) {
+			if _, err := w.Create(w.ctx, params(line)[0]); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(),
+				"timestamp has a price already: "+made.ID) {
 				t.Errorf("%s: %v", line, err)
 			}
 		}
 		before := w.records()
-		if _, err := w.CreateBatch(w.ctx, params("ETH USD 2026-01-31 1", "BTC USD 2026-01-31 3"), false); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "prices[1].timestamp") {
+		if _, err := w.CreateBatch(w.ctx, params("ETH USD 2026-01-31 1", "BTC USD 2026-01-31 3"),
+			false); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "prices[1].timestamp") {
 			t.Errorf("%v", err)
 		}
 		if got := w.all(price.Filter{}); len(got) != 1 || w.records() != before {
 			t.Errorf("%q", got)
 		}
-		if dry, err := w.CreateBatch(w.ctx, params("ETH USD 2026-01-31 1", "BTC EUR 2026-01-31 3"), true); err != nil || len(dry) != 2 || len(w.all(price.Filter{})) != 1 {
+		if dry, err := w.CreateBatch(w.ctx, params("ETH USD 2026-01-31 1", "BTC EUR 2026-01-31 3"), true); err != nil || len(dry) != 2 ||
+			len(w.all(price.Filter{})) != 1 {
 			t.Errorf("dry: %v %v", dry, err)
 		}
 		w.put("ETH USD 2026-01-31 1", "BTC EUR 2026-01-31 3", "BTC USD 2026-02-01 3")
@@ -126,10 +131,13 @@ func TestEveryFaultOfPricesIsNamedAndNothingIsMade(t *testing.T) {
 			"prices[1].price must be more than 0":                 with(func(p *price.Params) { p.Price, p.Currency = "0", "EUR" }),
 			"prices[1].price must be more than 0 ":                with(func(p *price.Params) { p.Price, p.Currency = "-1", "EUR" }),
 			"prices[1].price must be a decimal":                   with(func(p *price.Params) { p.Price, p.Currency = "1e3", "EUR" }),
-			"prices[1].note must have at most 500":                with(func(p *price.Params) { p.Note, p.Currency = strings.Repeat("x", 501), "EUR" }),
+			"prices[1].note must have at most 500": with(func(p *price.Params) {
+				p.Note, p.Currency = strings.Repeat("x", 501), "EUR"
+			}),
 		} {
 			_, err := w.CreateBatch(w.ctx, []price.Params{good, p}, false)
-			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), strings.TrimSpace(says)) || strings.Count(err.Error(), "prices[1].") != 1 {
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), strings.TrimSpace(says)) ||
+				strings.Count(err.Error(), "prices[1].") != 1 {
 				t.Errorf("%v does not say %s alone", err, says)
 			}
 		}
@@ -150,12 +158,14 @@ func TestAPriceIsChangedAndDeletedAndTheAuditSaysSo(t *testing.T) {
 		w := newWorld(t, d)
 		made := w.put("BTC USD 2026-01-31 3")[0]
 		before := w.records()
-		if after, err := w.Update(w.ctx, made.ID, price.UpdateParams{Price: new("3.0"), Note: new(" ")}); err != nil || after.UpdatedAt != nil || w.records() != before {
+		if after, err := w.Update(w.ctx, made.ID, price.UpdateParams{Price: new("3.0"), Note: new(" ")}); err != nil ||
+			after.UpdatedAt != nil || w.records() != before {
 			t.Errorf("what changes nothing: %+v %v", after, err)
 		}
 		after, err := w.Update(w.ctx, made.ID, price.UpdateParams{Price: new("4"), Note: new(" Kraken ")})
 		kept, failed := w.Get(w.ctx, made.ID)
-		if err != nil || failed != nil || shown(kept) != "BTC USD 2026-02-01T04:59:59.999Z 4 manual again" || shown(after) != shown(kept) || kept.Note != "Kraken" || w.records() != before+1 {
+		if err != nil || failed != nil || shown(kept) != "BTC USD 2026-02-01T04:59:59.999Z 4 manual again" ||
+			shown(after) != shown(kept) || kept.Note != "Kraken" || w.records() != before+1 {
 			t.Errorf("%+v %+v %v %v", after, kept, err, failed)
 		}
 		for _, bad := range []price.UpdateParams{{Price: new("0")}, {Price: new("x")}, {Note: new(strings.Repeat("x", 501))}} {
@@ -184,7 +194,8 @@ func TestAPriceThatSomethingRestsOnIsNotDeleted(t *testing.T) {
 		made := w.put("BTC USD 2026-01-31 3", "ETH USD 2026-01-31 3")
 		// A table of others stands in for one that refers to prices.
 		refer := func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "INSERT INTO journal_tags (organization_id, tag_id, journal_entry_id, accounting_date, number) VALUES (@org, ?, 'je_x', ?, 1)", made[0].ID, tx.Now())
+			_, err := tx.Exec(ctx, "INSERT INTO journal_tags (organization_id, tag_id, journal_entry_id, accounting_date, number) VALUES "+
+				"(@org, ?, 'je_x', ?, 1)", made[0].ID, tx.Now())
 			return err
 		}
 		w.write(refer)

@@ -166,14 +166,16 @@ func change(ctx context.Context, tx *db.Tx, before, after Price) (Price, error) 
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "price.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "price.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
+		After: after.facts()})
 	return after, nil
 }
 
 // facts is what the audit and events say of a price.
 func (p Price) facts() map[string]any {
 	return map[string]any{
-		"id": p.ID, "asset_type": p.AssetType, "currency": p.Currency, "timestamp": clock.Format(p.At), "price": p.Value, "origin": p.Origin, "note": db.OrNull(p.Note),
+		"id": p.ID, "asset_type": p.AssetType, "currency": p.Currency, "timestamp": clock.Format(
+			p.At), "price": p.Value, "origin": p.Origin, "note": db.OrNull(p.Note),
 	}
 }
 

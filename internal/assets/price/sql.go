@@ -21,7 +21,8 @@ type row struct {
 }
 
 func toRow(p Price) row {
-	return row{ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, At: p.At, Value: p.Value, Origin: string(p.Origin), Note: db.OrNull(p.Note), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+	return row{ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, At: p.At, Value: p.Value, Origin: string(p.Origin),
+		Note: db.OrNull(p.Note), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
 func pricesOf(rows []row) []Price {
@@ -33,13 +34,14 @@ func pricesOf(rows []row) []Price {
 }
 
 func (r row) price() Price {
-	return Price{ID: r.ID, AssetType: r.AssetType, Currency: r.Currency, At: r.At, Value: r.Value, Origin: Origin(r.Origin), Note: db.OrEmpty(r.Note), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Translated: nil}
+	return Price{ID: r.ID, AssetType: r.AssetType, Currency: r.Currency, At: r.At, Value: r.Value, Origin: Origin(r.Origin),
+		Note: db.OrEmpty(r.Note), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Translated: nil}
 }
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM prices WHERE organization_id = @org"
 
-// selectLatest reads of each asset the latest price in a currency up to an instant, if it is not from before another. Each costs one look into an index,
-// however many prices there are.
+// selectLatest reads of each asset the latest price in a currency up to an instant, if it is not from before another.
+// Each costs one look into an index, however many prices there are.
 func selectLatest(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+` AND price_id IN (SELECT (SELECT x.price_id FROM prices x
 		WHERE x.organization_id = @org AND x.asset_type = w.value AND x.currency = ? AND x.priced_at >= ? AND x.priced_at <= ?
@@ -66,7 +68,8 @@ func find(ctx context.Context, tx *db.Tx, priceID string) (Price, error) {
 
 // selectBetween reads the prices of an asset in a currency from the instant of one to another.
 func selectBetween(ctx context.Context, tx *db.Tx, from Price, to time.Time) ([]Price, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type = ? AND currency = ? AND priced_at >= ? AND priced_at <= ?", from.AssetType, from.Currency, from.At, to)
+	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type = ? AND currency = ? AND priced_at >= ? AND priced_at <= ?",
+		from.AssetType, from.Currency, from.At, to)
 	return pricesOf(rows), err
 }
 
@@ -143,7 +146,8 @@ type referrer struct {
 	many          string // what its rows are called
 }
 
-// referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test sees to, and have an index by it.
+// referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test
+// sees to, and have an index by it.
 var referrers = []referrer{
 	{"revaluation_items", "price_id", "revaluations"},
 	{"revaluation_rows", "price_id", "lots of revaluations"},
@@ -155,6 +159,7 @@ func (r referrer) references(ctx context.Context, tx *db.Tx, priceID string) (in
 
 // strays are the ids of prices that are referred to and not there.
 func (r referrer) strays(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT r."+r.column+" FROM "+r.table+" r WHERE r.organization_id = @org AND r."+r.column+" IS NOT NULL AND NOT EXISTS "+
+	return db.All[string](ctx, tx, "SELECT DISTINCT r."+r.column+" FROM "+r.table+" r WHERE r.organization_id = @org AND r."+r.column+
+		" IS NOT NULL AND NOT EXISTS "+
 		"(SELECT 1 FROM prices p WHERE p.organization_id = r.organization_id AND p.price_id = r."+r.column+") ORDER BY r."+r.column)
 }

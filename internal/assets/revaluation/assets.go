@@ -121,8 +121,8 @@ func (q *Quote) or(none money.Decimal) money.Decimal {
 	return q.Value
 }
 
-// readLots reads the lots that were left at the end of the period, once, by asset. Under a weighted average they share what their pool cost, and the last
-// one takes what rounding leaves.
+// readLots reads the lots that were left at the end of the period, once, by asset. Under a weighted average they
+// share what their pool cost, and the last one takes what rounding leaves.
 func (s *subject) readLots(ctx context.Context) error {
 	if s.lotsRead {
 		return nil

@@ -50,9 +50,11 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error 
 
 // entry describes the entry of an item. Lines on foreign money are about none of it, but about what it is worth.
 func (i Item) entry(r Run) journal.CreateParams {
-	what := map[Kind]string{FairValue: "Fair value of %s", Revaluation: "Revaluation of %s", Impairment: "Impairment of %s", Exchange: "%s at the closing rate"}[i.Kind]
+	what := map[Kind]string{FairValue: "Fair value of %s", Revaluation: "Revaluation of %s", Impairment: "Impairment of %s",
+		Exchange: "%s at the closing rate"}[i.Kind]
 	out := journal.CreateParams{
-		LegalEntityID: i.LegalEntityID, AccountingDate: clock.Format(r.AsOf), Memo: fmt.Sprintf(what, i.Unit) + ", " + r.PeriodKey, Status: journal.Posted,
+		LegalEntityID: i.LegalEntityID, AccountingDate: clock.Format(r.AsOf), Memo: fmt.Sprintf(what, i.Unit) + ", " +
+			r.PeriodKey, Status: journal.Posted,
 		OriginatedBy: journal.ByRevaluation, Lines: make([]journal.LineParams, len(i.Lines)),
 	}
 	for n, l := range i.Lines {

@@ -27,13 +27,16 @@ func (s standing) live() bool {
 
 const standingFrom = ` FROM revaluation_parts p
 	JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = p.accounting_period_id
-	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id AND i.legal_entity_id = p.legal_entity_id AND i.kind = p.kind
+	JOIN revaluation_items i ON i.organization_id = @org AND i.revaluation_id = p.revaluation_id AND i.legal_entity_id =
+	p.legal_entity_id AND i.kind = p.kind
 	LEFT JOIN journal_entries e ON e.organization_id = @org AND e.journal_entry_id = i.journal_entry_id`
 
 // selectStanding reads what stands for a legal entity at the end of a period, the latest first.
 func selectStanding(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]standing, error) {
-	return db.All[standing](ctx, tx, "SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+standingFrom+`
-		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind, i.unit`, legalEntityID, throughKey)
+	return db.All[standing](ctx, tx,
+		"SELECT p.revaluation_id, a.key, i.kind, i.unit, i.journal_entry_id, e.status, e.next_entry_id, e.accounting_period_id"+standingFrom+`
+		WHERE p.organization_id = @org AND p.legal_entity_id = ? AND p.status = 'posted' AND a.key <= ? ORDER BY a.key DESC, i.kind,
+		i.unit`, legalEntityID, throughKey)
 }
 
 type stateRow struct {
@@ -45,7 +48,8 @@ type stateRow struct {
 
 // selectStates reads what lots stood at when a run had measured them.
 func selectStates(ctx context.Context, tx *db.Tx, runID, legalEntityID string, kind Kind, units []string) ([]stateRow, error) {
-	return db.All[stateRow](ctx, tx, "SELECT "+db.Columns[stateRow]()+` FROM revaluation_rows WHERE organization_id = @org AND revaluation_id = ? AND legal_entity_id = ? AND kind = ?
+	return db.All[stateRow](ctx, tx, "SELECT "+db.Columns[stateRow]()+
+		` FROM revaluation_rows WHERE organization_id = @org AND revaluation_id = ? AND legal_entity_id = ? AND kind = ?
 		AND unit {any} ORDER BY unit, subject_id`, runID, legalEntityID, string(kind), units)
 }
 
@@ -58,9 +62,11 @@ type unitRow struct {
 
 // selectUnits reads what stood on the accounts of a legal entity at the end of a period, in units other than its currency.
 func selectUnits(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string) ([]unitRow, error) {
-	return db.All[unitRow](ctx, tx, `SELECT u.ledger_account_id, u.unit, {dec_sum}(u.quantity) AS quantity, {dec_sum}(u.amount) AS amount FROM account_units u
+	return db.All[unitRow](ctx, tx,
+		`SELECT u.ledger_account_id, u.unit, {dec_sum}(u.quantity) AS quantity, {dec_sum}(u.amount) AS amount FROM account_units u
 		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = u.accounting_period_id AND a.key <= ?
-		WHERE u.organization_id = @org AND u.legal_entity_id = ? GROUP BY u.ledger_account_id, u.unit ORDER BY u.unit, u.ledger_account_id`, throughKey, legalEntityID)
+		WHERE u.organization_id = @org AND u.legal_entity_id = ? GROUP BY u.ledger_account_id, u.unit ORDER BY u.unit,
+		u.ledger_account_id`, throughKey, legalEntityID)
 }
 
 type balanceRow struct {
@@ -70,10 +76,13 @@ type balanceRow struct {
 }
 
 // selectBalances reads what stood on some accounts of a legal entity at the end of a period, debits less credits.
-func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string, accountIDs []string) (map[string]money.Decimal, error) {
-	rows, err := db.All[balanceRow](ctx, tx, `SELECT b.ledger_account_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances b
+func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey string,
+	accountIDs []string) (map[string]money.Decimal, error) {
+	rows, err := db.All[balanceRow](ctx, tx,
+		`SELECT b.ledger_account_id, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances b
 		JOIN accounting_periods a ON a.organization_id = @org AND a.accounting_period_id = b.accounting_period_id AND a.key <= ?
-		WHERE b.organization_id = @org AND b.tag_id = '' AND b.legal_entity_id = ? AND b.ledger_account_id {any} GROUP BY b.ledger_account_id`, throughKey, legalEntityID, accountIDs)
+		WHERE b.organization_id = @org AND b.tag_id = '' AND b.legal_entity_id = ? AND b.ledger_account_id {any} GROUP BY
+		b.ledger_account_id`, throughKey, legalEntityID, accountIDs)
 	out := make(map[string]money.Decimal, len(rows))
 	for _, r := range rows {
 		out[r.AccountID] = r.Debits.Sub(r.Credits)
@@ -90,7 +99,8 @@ type lineRow struct {
 
 // selectLines reads the lines of entries, in order.
 func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Line, error) {
-	rows, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", entryIDs)
+	rows, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+
+		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", entryIDs)
 	out := map[string][]Line{}
 	for _, r := range rows {
 		out[r.EntryID] = append(out[r.EntryID], Line{AccountID: r.AccountID, Side: book.Side(r.Side), Amount: r.Amount})
@@ -134,13 +144,15 @@ type lowRow struct {
 
 // selectPrices reads the prices of some assets in a stretch of time, the latest first.
 func selectPrices(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]lowRow, error) {
-	return db.All[lowRow](ctx, tx, "SELECT "+db.Columns[lowRow]()+` FROM prices WHERE organization_id = @org AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ?
+	return db.All[lowRow](ctx, tx, "SELECT "+db.Columns[lowRow]()+
+		` FROM prices WHERE organization_id = @org AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ?
 		ORDER BY asset_type, priced_at DESC`, assets, currency, from, to)
 }
 
 // selectTwice reads the parts that stand beside a later one.
 func selectTwice(ctx context.Context, tx *db.Tx) ([]partRow, error) {
-	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
+	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
+		` FROM revaluation_parts WHERE organization_id = @org AND status = 'posted' AND EXISTS
 		(SELECT 1 FROM revaluation_parts x WHERE x.organization_id = @org AND x.legal_entity_id = revaluation_parts.legal_entity_id
 			AND x.accounting_period_id = revaluation_parts.accounting_period_id AND x.kind = revaluation_parts.kind AND x.status = 'posted'
 			AND x.revaluation_id > revaluation_parts.revaluation_id)`)
@@ -154,7 +166,9 @@ type lostRow struct {
 
 // selectLost reads the items whose entry is not there.
 func selectLost(ctx context.Context, tx *db.Tx) ([]lostRow, error) {
-	return db.All[lostRow](ctx, tx, `SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT NULL AND NOT EXISTS
+	return db.All[lostRow](ctx, tx,
+		`SELECT revaluation_id, unit, journal_entry_id FROM revaluation_items WHERE organization_id = @org AND journal_entry_id IS NOT
+			NULL AND NOT EXISTS
 		(SELECT 1 FROM journal_entries e WHERE e.organization_id = @org AND e.journal_entry_id = revaluation_items.journal_entry_id)`)
 }
 
@@ -169,7 +183,10 @@ type sumRow struct {
 
 // selectSums reads what items stand at, and what their rows do.
 func selectSums(ctx context.Context, tx *db.Tx) ([]sumRow, error) {
-	return db.All[sumRow](ctx, tx, `SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r WHERE r.organization_id = @org
-		AND r.revaluation_id = revaluation_items.revaluation_id AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind = revaluation_items.kind
+	return db.All[sumRow](ctx, tx,
+		`SELECT revaluation_id, legal_entity_id, kind, unit, after, (SELECT {dec_sum}(r.after) FROM revaluation_rows r WHERE
+			r.organization_id = @org
+		AND r.revaluation_id = revaluation_items.revaluation_id AND r.legal_entity_id = revaluation_items.legal_entity_id AND r.kind =
+		revaluation_items.kind
 		AND r.unit = revaluation_items.unit) AS rows_after FROM revaluation_items WHERE organization_id = @org`)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Check finds what must not be in an organization's revaluations: two that stand for the same, an entry that is not there, lots that do not add up to
-// the adjustment they share.
+// Check finds what must not be in an organization's revaluations: two that stand for the same, an entry that is not
+// there, lots that do not add up to the adjustment they share.
 func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	twice, err := selectTwice(ctx, tx)
 	if err != nil {
@@ -35,7 +35,8 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			rows = *s.Rows
 		}
 		if !rows.Equal(s.After) {
-			out = append(out, fmt.Sprintf("revaluation %s: %s %s of %s stands at %s and its rows at %s", s.RunID, s.Kind, s.Unit, s.LegalEntityID, s.After, rows))
+			out = append(out, fmt.Sprintf("revaluation %s: %s %s of %s stands at %s and its rows at %s", s.RunID, s.Kind, s.Unit,
+				s.LegalEntityID, s.After, rows))
 		}
 	}
 	return out, nil

@@ -158,7 +158,8 @@ func (l *lotting) measure(unit string, model measure.Model, balance money.Decima
 		if model == measure.Left || l.quotes[unit] == nil {
 			m.Value = cost
 		}
-		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID], Value: m.Value, After: m.Adjustment})
+		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID],
+			Value: m.Value, After: m.Adjustment})
 	}
 	return rows, effect
 }
@@ -269,7 +270,8 @@ func (l *lotting) ratios(ctx context.Context, known map[string]origin) (map[stri
 	out := map[string]money.Decimal{}
 	for _, o := range known {
 		above, there := known[db.OrEmpty(o.ParentID)]
-		if taken, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType && !o.Quantity.IsZero() {
+		if taken, converted := used[[2]string{above.LotID, o.EntryID}]; there && converted && above.AssetType != o.AssetType &&
+			!o.Quantity.IsZero() {
 			out[o.LotID] = taken.Quo(o.Quantity, factorDigits)
 		}
 	}

@@ -55,7 +55,8 @@ func TestAnImpairedAssetIsWrittenDownAndItsShareReleasedWhenItIsSold(t *testing.
 		w.say("the lowest price of the month counts", w.run("2025-02"), "ETH impairment 0 to -30: posted")
 		w.say("February", w.moved("2025-02"), "accumulated_impairment:ETH -30, impairment_loss -30")
 		w.closing("ETH", "2025-03", "80")
-		w.add("L0", "", "AIR", "2025-03-01", "2025-03-01", dec("1000"), dec("0"), w.post("2025-03-01", "1010 +1", "3010 -1")) // what cost nothing needs no price
+		// what cost nothing needs no price
+		w.add("L0", "", "AIR", "2025-03-01", "2025-03-01", dec("1000"), dec("0"), w.post("2025-03-01", "1010 +1", "3010 -1"))
 		w.say("never up again", w.run("2025-03"), "AIR impairment 0 to 0: none, ETH impairment -30 to -30: none")
 		w.sell("L1 2025-04-10 1 45")
 		w.closing("ETH", "2025-04", "80")
@@ -115,12 +116,14 @@ func TestAnAdjustmentFollowsALotThatIsMovedOrConverted(t *testing.T) {
 		w.closing("ETH", "2025-03", "130")
 		w.closing("gETH", "2025-03", "0.13")
 		w.say("March", w.run("2025-03"), "ETH revaluation 120 to 60: posted, gETH revaluation 0 to 60: posted")
-		w.say("nothing was realized, and the surplus is what it was", w.moved("2025-03"), "fair_value_adjustment:ETH -60, fair_value_adjustment:gETH 60")
+		w.say("nothing was realized, and the surplus is what it was", w.moved("2025-03"),
+			"fair_value_adjustment:ETH -60, fair_value_adjustment:gETH 60")
 		w.sell("L3 2025-04-05 1 140")
 		w.closing("ETH", "2025-04", "130")
 		w.closing("gETH", "2025-04", "0.13")
 		w.say("April", w.run("2025-04"), "ETH revaluation 60 to 30: posted, gETH revaluation 60 to 60: none")
-		w.say("April", w.moved("2025-04"), "fair_value_adjustment:ETH -30, realized_gain 40, realized_loss -30, retained_earnings_posted 30, revaluation_surplus -30")
+		w.say("April", w.moved("2025-04"),
+			"fair_value_adjustment:ETH -30, realized_gain 40, realized_loss -30, retained_earnings_posted 30, revaluation_surplus -30")
 	})
 }
 
@@ -135,7 +138,8 @@ func TestOnlyWhatWasSoldIsReleasedWhenTheRestWasConverted(t *testing.T) {
 		w.closing("gETH", "2025-03", "0.13")
 		w.say("March", w.run("2025-03"), "ETH revaluation 120 to 30: posted, gETH revaluation 0 to 60: posted")
 		w.say("March", w.moved("2025-03"),
-			"fair_value_adjustment:ETH -90, fair_value_adjustment:gETH 60, realized_gain 40, realized_loss -30, retained_earnings_posted 30, revaluation_surplus -30")
+			"fair_value_adjustment:ETH -90, fair_value_adjustment:gETH 60, realized_gain 40, realized_loss -30, retained_earnings_posted "+
+				"30, revaluation_surplus -30")
 	})
 }
 
@@ -168,11 +172,13 @@ func TestWhatIsOutsideOfFairValueIsImpairedAndSomeThingsAreNotMeasured(t *testin
 		w.measures("ifrs fair_value")
 		w.closing("ETH", "2025-03", "110")
 		w.closing("USDC", "2025-03", "1.01")
-		w.say("under IFRS both are revalued, and the account is taken over", w.run("2025-03"), "ETH revaluation -10 to 10: posted, USDC revaluation 0 to 10: posted")
+		w.say("under IFRS both are revalued, and the account is taken over", w.run("2025-03"),
+			"ETH revaluation -10 to 10: posted, USDC revaluation 0 to 10: posted")
 		w.measures("ifrs impairment")
 		w.closing("ETH", "2025-04", "90")
 		w.closing("USDC", "2025-04", "1")
-		w.say("at cost less impairment", w.run("2025-04"), "ETH impairment 0 to -10: posted, USDC impairment 0 to 0: none, ETH revaluation 10 to 0: posted, USDC revaluation 10 to 0: posted")
+		w.say("at cost less impairment", w.run("2025-04"),
+			"ETH impairment 0 to -10: posted, USDC impairment 0 to 0: none, ETH revaluation 10 to 0: posted, USDC revaluation 10 to 0: posted")
 		w.measures("ifrs cost")
 		w.say("at cost", w.run("2025-05"), "ETH impairment -10 to 0: posted")
 		w.say("at cost", w.moved("2025-05"), "accumulated_impairment:ETH 10, unrealized_gain 10")

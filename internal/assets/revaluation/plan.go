@@ -175,8 +175,8 @@ type family struct {
 	applies bool // as the legal entity measures now, and not only because something is left from before
 }
 
-// families are the ways a legal entity's assets are measured. Whoever carries them at fair value carries those that are outside of it at cost less
-// impairment.
+// families are the ways a legal entity's assets are measured. Whoever carries them at fair value carries those that
+// are outside of it at cost less impairment.
 func (s *subject) families() []family {
 	fair := family{FairValue, account.RoleFairValueAdjustment, measure.Revalued, s.Measurement == entity.MeasuredAtFairValue}
 	impaired := family{Impairment, account.RoleAccumulatedImpairment, measure.WrittenOff, s.Measurement != entity.MeasuredAtCost}
@@ -276,7 +276,8 @@ func (p *planner) sorted() {
 		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unit, b.Unit))
 	})
 	slices.SortFunc(p.rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.SubjectID, b.SubjectID))
+		return cmp.Or(cmp.Compare(a.LegalEntityID, b.LegalEntityID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unit, b.Unit),
+			cmp.Compare(a.SubjectID, b.SubjectID))
 	})
 }
 

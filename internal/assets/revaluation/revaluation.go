@@ -150,7 +150,8 @@ func (r Run) facts() map[string]any {
 			continue
 		}
 		fact := map[string]any{
-			"legal_entity_id": i.LegalEntityID, "kind": i.Kind, "unit": i.Unit, "before": i.Before, "after": i.After, "value": i.Value, "outcome": i.Outcome,
+			"legal_entity_id": i.LegalEntityID, "kind": i.Kind, "unit": i.Unit, "before": i.Before, "after": i.After, "value": i.Value,
+			"outcome":          i.Outcome,
 			"journal_entry_id": db.OrNull(i.EntryID), "replaced_entry_id": db.OrNull(i.ReplacedID),
 		}
 		if i.Price != nil {
@@ -159,6 +160,7 @@ func (r Run) facts() map[string]any {
 		items = append(items, fact)
 	}
 	return map[string]any{
-		"id": r.ID, "accounting_period_id": r.PeriodID, "period_key": r.PeriodKey, "as_of": clock.Format(r.AsOf), "status": r.Status(), "items": items,
+		"id": r.ID, "accounting_period_id": r.PeriodID, "period_key": r.PeriodKey, "as_of": clock.Format(
+			r.AsOf), "status": r.Status(), "items": items,
 	}
 }

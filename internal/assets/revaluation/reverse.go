@@ -11,8 +11,9 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// Reverse undoes a run: what it booked or found booked is reversed, and the period is as if it had not been measured. Only the last run can be undone,
-// and only while its period is open: what is measured after that builds on it, and puts it right by itself.
+// Reverse undoes a run: what it booked or found booked is reversed, and the period is as if it had not been measured.
+// Only the last run can be undone, and only while its period is open: what is measured after that builds on it, and
+// puts it right by itself.
 func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := s.books.Of(ctx, tx)
@@ -32,7 +33,8 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		var entities []string
 		for _, p := range before.Parts {
 			if p.Status != Posted {
-				return fault.Conflictf("the revaluation is %s for %s, %s: reverse the last one of the period", p.Status, b.Entities[p.LegalEntityID].Name, p.Kind)
+				return fault.Conflictf("the revaluation is %s for %s, %s: reverse the last one of the period", p.Status,
+					b.Entities[p.LegalEntityID].Name, p.Kind)
 			}
 			entities = append(entities, p.LegalEntityID)
 		}
@@ -51,7 +53,8 @@ func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err err
 		if err := setReversed(ctx, tx, runID, now); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "revaluation.reversed", ResourceType: noun, ResourceID: runID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "revaluation.reversed", ResourceType: noun, ResourceID: runID, Before: before.facts(),
+			After: after.facts()})
 		return nil
 	})
 	return after, err

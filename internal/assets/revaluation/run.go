@@ -136,7 +136,8 @@ func (p *planner) run(tx *db.Tx, userID string) Run {
 		}
 	}
 	return Run{
-		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, CreatedBy: userID, CreatedAt: tx.Now(), Parts: p.parts, Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
+		PeriodID: p.period.ID, PeriodKey: p.period.Key, AsOf: p.asOf, CreatedBy: userID, CreatedAt: tx.Now(), Parts: p.parts,
+		Items: p.items, Rows: shown, RowCount: int64(len(p.rows)),
 	}
 }
 
@@ -191,5 +192,6 @@ func openAccount(ctx context.Context, tx *db.Tx, role, asset string) (account.Ac
 	if role == account.RoleAccumulatedImpairment(asset) {
 		name = "Accumulated impairment " + asset
 	}
-	return account.Create(ctx, tx, account.CreateParams{Name: name, Type: group.Type, NormalBalance: group.NormalBalance, ParentID: group.ID, Role: role})
+	return account.Create(ctx, tx, account.CreateParams{Name: name, Type: group.Type, NormalBalance: group.NormalBalance,
+		ParentID: group.ID, Role: role})
 }

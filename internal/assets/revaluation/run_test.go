@@ -72,7 +72,8 @@ func TestARunIsReplacedByALaterOneWhereItDiffers(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if undo.PreviousID != first.Items[1].EntryID || eth.ReplacedID != undo.PreviousID || undo.OriginatedBy != journal.ByReversal || last.OriginatedBy != journal.ByRevaluation ||
+			if undo.PreviousID != first.Items[1].EntryID || eth.ReplacedID != undo.PreviousID || undo.OriginatedBy != journal.ByReversal ||
+				last.OriginatedBy != journal.ByRevaluation ||
 				!last.AccountingDate.Equal(third.AsOf) || last.PeriodID != third.PeriodID {
 				t.Errorf("%+v %+v", undo, last)
 			}
@@ -96,15 +97,18 @@ func TestATryWritesNothingAndSaysWhatARunWouldDo(t *testing.T) {
 			t.Fatalf("%v, %v became %v", err, before, w.counts())
 		}
 		real, err := w.try("2025-09", nil)
-		if err != nil || told(real) != told(dry) || !reflect.DeepEqual(real.Rows, dry.Rows) || real.RowCount != 2 || !reflect.DeepEqual(real.Parts, dry.Parts) {
+		if err != nil || told(real) != told(dry) || !reflect.DeepEqual(real.Rows, dry.Rows) || real.RowCount != 2 ||
+			!reflect.DeepEqual(real.Parts, dry.Parts) {
 			t.Fatalf("%v\n%+v\n%+v", err, real, dry)
 		}
 		kept, err := w.s.Get(w.ctx, real.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told(kept) != told(real) || len(kept.Rows) != 2 || kept.Rows[0].SubjectID != "ast_L1" || kept.Rows[0].Price == nil || kept.Rows[0].Price.Value.String() != "2000" ||
-			kept.Items[0].Price.PriceID == "" || kept.Items[0].Lines[0].Role != "fair_value_adjustment:ETH" || kept.Items[0].Lines[0].AccountID == "" || kept.Status() != revaluation.Posted {
+		if told(kept) != told(real) || len(kept.Rows) != 2 || kept.Rows[0].SubjectID != "ast_L1" || kept.Rows[0].Price == nil ||
+			kept.Rows[0].Price.Value.String() != "2000" ||
+			kept.Items[0].Price.PriceID == "" || kept.Items[0].Lines[0].Role != "fair_value_adjustment:ETH" ||
+			kept.Items[0].Lines[0].AccountID == "" || kept.Status() != revaluation.Posted {
 			t.Errorf("%+v", kept)
 		}
 		w.refused("a price that was used", price.NewService(w.d).Delete(w.ctx, kept.Items[0].Price.PriceID), fault.Conflict, "in use")
@@ -121,7 +125,8 @@ func TestEveryPriceAndRateThatIsMissingIsNamedAndNothingIsWritten(t *testing.T) 
 		before := w.counts()
 		for _, dry := range []bool{true, false} {
 			_, err := w.try("2025-09", func(p *revaluation.RunParams) { p.Dry = dry })
-			w.refused("missing", err, fault.Conflict, "BTC/USD has no price at 2025-09-30T23:59:59.999Z", "ETH/USD has no price", "EUR/USD has no rate of 2025-09-30")
+			w.refused("missing", err, fault.Conflict, "BTC/USD has no price at 2025-09-30T23:59:59.999Z", "ETH/USD has no price",
+				"EUR/USD has no rate of 2025-09-30")
 		}
 		if !slices.Equal(w.counts(), before) {
 			t.Errorf("%v became %v", before, w.counts())
@@ -191,7 +196,8 @@ func TestTheLastRunOfAPeriodCanBeReversed(t *testing.T) {
 		w.refused("twice", err, fault.Conflict, "reversed")
 		w.say("again", w.run("2025-09"), "ETH fair_value 0 to 1000: posted")
 		for status, want := range map[revaluation.Status]int{"": 3, revaluation.Posted: 1, revaluation.Replaced: 1, revaluation.Reversed: 1} {
-			listed, err := w.s.List(w.ctx, revaluation.Filter{Status: status, PeriodID: first.PeriodID, LegalEntityID: w.entity}, page.Request{Limit: 10})
+			listed, err := w.s.List(w.ctx, revaluation.Filter{Status: status, PeriodID: first.PeriodID, LegalEntityID: w.entity},
+				page.Request{Limit: 10})
 			if err != nil || len(listed.Items) != want || want == 1 && listed.Items[0].Status() != status {
 				t.Errorf("%s: %d %v", status, len(listed.Items), err)
 			}
@@ -247,8 +253,9 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		for statement, says := range map[string]string{
 			"UPDATE revaluation_parts SET status = 'posted' WHERE organization_id = @org":                                     "another one stands",
 			"UPDATE revaluation_items SET journal_entry_id = 'je_none' WHERE organization_id = @org AND outcome = 'replaced'": "je_none for ETH is not there",
-			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org":                                            "stands at 1200 and its rows at 1",
-			"DELETE FROM revaluation_rows WHERE organization_id = @org":                                                       "its rows at 0",
+			"UPDATE revaluation_rows SET after = '1' WHERE organization_id = @org": "stands at " +
+				"1200 and its rows at 1",
+			"DELETE FROM revaluation_rows WHERE organization_id = @org": "its rows at 0",
 		} {
 			err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
 				found := dbtest.Damage(ctx, t, tx, revaluation.Check, statement)

@@ -38,7 +38,9 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	if f.LegalEntityID != "" {
 		entities = []string{f.LegalEntityID}
 	}
-	return page.List("revaluations", f, p, func(r Run) []string { return []string{r.ID} }, func(after []string, limit int) (runs []Run, err error) {
+	return page.List("revaluations", f, p, func(r Run) []string {
+		return []string{r.ID}
+	}, func(after []string, limit int) (runs []Run, err error) {
 		below := "~" // sorts after every id
 		if after != nil {
 			below = after[0]
@@ -79,7 +81,8 @@ func runsOf(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []runRow) ([
 	out := make([]Run, len(rows))
 	for i, r := range rows {
 		period, _ := b.PeriodByID(r.PeriodID)
-		out[i] = Run{ID: r.ID, PeriodID: r.PeriodID, PeriodKey: period.Key, AsOf: r.AsOf, CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}
+		out[i] = Run{ID: r.ID, PeriodID: r.PeriodID, PeriodKey: period.Key, AsOf: r.AsOf, CreatedBy: db.OrEmpty(r.CreatedBy),
+			CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}
 		ids[i], at[r.ID] = r.ID, i
 	}
 	parts, err := selectParts(ctx, tx, ids)
@@ -107,7 +110,8 @@ func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 	return r, err
 }
 
-// find gives a run without its rows, as far as the actor sees it; one of legal entities that are none of theirs is as missing as one that does not exist.
+// find gives a run without its rows, as far as the actor sees it; one of legal entities that are none of theirs is as
+// missing as one that does not exist.
 func find(ctx context.Context, tx *db.Tx, b *snapshot.Books, runID string) (Run, error) {
 	row, err := selectRun(ctx, tx, runID)
 	if err != nil {
@@ -181,7 +185,8 @@ func rowsOf(rows []rowRow, items []Item) []Row {
 	out := make([]Row, len(rows))
 	for n, r := range rows {
 		i := of[key{r.LegalEntityID, r.Kind, r.Unit}]
-		out[n] = Row{LegalEntityID: r.LegalEntityID, Kind: Kind(r.Kind), Unit: r.Unit, SubjectID: r.SubjectID, Currency: i.Currency, Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(), Value: r.Value, After: r.After}
+		out[n] = Row{LegalEntityID: r.LegalEntityID, Kind: Kind(r.Kind), Unit: r.Unit, SubjectID: r.SubjectID, Currency: i.Currency,
+			Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(), Value: r.Value, After: r.After}
 		if out[n].Price == nil {
 			out[n].Price = i.Price
 		}

@@ -70,7 +70,8 @@ type itemRow struct {
 
 func (r itemRow) item() (Item, error) {
 	i := Item{
-		LegalEntityID: r.LegalEntityID, Kind: Kind(r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(),
+		LegalEntityID: r.LegalEntityID, Kind: Kind(
+			r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity, Cost: r.Cost, Before: r.Before, Price: r.quote(),
 		Value: r.Value, After: r.After, Outcome: Outcome(r.Outcome), EntryID: db.OrEmpty(r.EntryID), ReplacedID: db.OrEmpty(r.ReplacedID),
 	}
 	if err := json.Unmarshal([]byte(r.Lines), &i.Lines); err != nil {
@@ -95,7 +96,8 @@ type rowRow struct {
 
 // insertRun writes a run with all it is made of.
 func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
-	if err := db.Insert(ctx, tx, "revaluations", runRow{ID: r.ID, PeriodID: r.PeriodID, AsOf: r.AsOf, CreatedBy: db.OrNull(r.CreatedBy), CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}); err != nil {
+	if err := db.Insert(ctx, tx, "revaluations", runRow{ID: r.ID, PeriodID: r.PeriodID, AsOf: r.AsOf,
+		CreatedBy: db.OrNull(r.CreatedBy), CreatedAt: r.CreatedAt, ReversedAt: r.ReversedAt}); err != nil {
 		return err
 	}
 	parts := make([]partRow, len(r.Parts))
@@ -112,7 +114,9 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 			return err
 		}
 		items[n] = itemRow{
-			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(i.Kind), Unit: i.Unit, Currency: i.Currency, Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(i.Price), Value: i.Value, After: i.After, Outcome: string(i.Outcome),
+			RunID: r.ID, LegalEntityID: i.LegalEntityID, Kind: string(
+				i.Kind), Unit: i.Unit, Currency: i.Currency, Quantity: i.Quantity, Cost: i.Cost, Before: i.Before, quoteRow: toQuote(
+				i.Price), Value: i.Value, After: i.After, Outcome: string(i.Outcome),
 			EntryID: db.OrNull(i.EntryID), ReplacedID: db.OrNull(i.ReplacedID), Lines: string(lines),
 		}
 	}
@@ -121,20 +125,23 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run, rows []Row) error {
 	}
 	out := make([]rowRow, len(rows))
 	for n, row := range rows {
-		out[n] = rowRow{RunID: r.ID, LegalEntityID: row.LegalEntityID, Kind: string(row.Kind), Unit: row.Unit, SubjectID: row.SubjectID, Quantity: row.Quantity, Cost: row.Cost, Before: row.Before, quoteRow: toQuote(row.Price), Value: row.Value, After: row.After}
+		out[n] = rowRow{RunID: r.ID, LegalEntityID: row.LegalEntityID, Kind: string(row.Kind), Unit: row.Unit, SubjectID: row.SubjectID,
+			Quantity: row.Quantity, Cost: row.Cost, Before: row.Before, quoteRow: toQuote(row.Price), Value: row.Value, After: row.After}
 	}
 	return db.Insert(ctx, tx, "revaluation_rows", out...)
 }
 
 // setStatus says what became of what stands for a legal entity, a period and a kind.
 func setStatus(ctx context.Context, tx *db.Tx, legalEntityID, periodID string, kind Kind, status Status) error {
-	_, err := tx.Exec(ctx, `UPDATE revaluation_parts SET status = ? WHERE organization_id = @org AND legal_entity_id = ? AND accounting_period_id = ? AND kind = ? AND status = 'posted'`,
+	_, err := tx.Exec(ctx, `UPDATE revaluation_parts SET status = ? WHERE organization_id = @org AND legal_entity_id = ? AND
+		accounting_period_id = ? AND kind = ? AND status = 'posted'`,
 		string(status), legalEntityID, periodID, string(kind))
 	return err
 }
 
 func setReversed(ctx context.Context, tx *db.Tx, runID string, at time.Time) error {
-	if _, err := tx.Exec(ctx, "UPDATE revaluations SET reversed_at = ? WHERE organization_id = @org AND revaluation_id = ?", at, runID); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE revaluations SET reversed_at = ? WHERE organization_id = @org AND revaluation_id = ?", at,
+		runID); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, "UPDATE revaluation_parts SET status = 'reversed' WHERE organization_id = @org AND revaluation_id = ?", runID)
@@ -144,11 +151,13 @@ func setReversed(ctx context.Context, tx *db.Tx, runID string, at time.Time) err
 const runColumns = "r.revaluation_id, r.accounting_period_id, r.as_of, r.created_by, r.created_at, r.reversed_at"
 
 func selectRun(ctx context.Context, tx *db.Tx, runID string) (runRow, error) {
-	return db.One[runRow](ctx, tx, noun, "SELECT "+runColumns+" FROM revaluations r WHERE r.organization_id = @org AND r.revaluation_id = ?", runID)
+	return db.One[runRow](ctx, tx, noun,
+		"SELECT "+runColumns+" FROM revaluations r WHERE r.organization_id = @org AND r.revaluation_id = ?", runID)
 }
 
 // selectRuns reads the runs that measured something for one of some legal entities, the newest first. No entities are all.
-func selectRuns(ctx context.Context, tx *db.Tx, periodID string, entities []string, status Status, below string, limit int) ([]runRow, error) {
+func selectRuns(ctx context.Context, tx *db.Tx, periodID string, entities []string, status Status, below string,
+	limit int) ([]runRow, error) {
 	q := db.Select("SELECT "+runColumns+" FROM revaluations r WHERE r.organization_id = @org AND r.revaluation_id < ?", below)
 	if periodID != "" {
 		q.And("r.accounting_period_id = ?", periodID)
@@ -163,18 +172,21 @@ func selectRuns(ctx context.Context, tx *db.Tx, periodID string, entities []stri
 	case Reversed:
 		q.And("r.reversed_at IS NOT NULL")
 	case Replaced:
-		q.And("r.reversed_at IS NULL AND NOT EXISTS (SELECT 1 FROM revaluation_parts s WHERE s.organization_id = @org AND s.revaluation_id = r.revaluation_id AND s.status = 'posted')")
+		q.And("r.reversed_at IS NULL AND NOT EXISTS (SELECT 1 FROM revaluation_parts s WHERE s.organization_id = @org AND " +
+			"s.revaluation_id = r.revaluation_id AND s.status = 'posted')")
 	}
 	q.And(part.Then(")"), part.Args...)
 	return db.All[runRow](ctx, tx, q.Then("ORDER BY r.revaluation_id DESC LIMIT ?", int64(limit)), q.Args...)
 }
 
 func selectParts(ctx context.Context, tx *db.Tx, runIDs []string) ([]partRow, error) {
-	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+" FROM revaluation_parts WHERE organization_id = @org AND revaluation_id {any} ORDER BY revaluation_id, legal_entity_id, kind", runIDs)
+	return db.All[partRow](ctx, tx, "SELECT "+db.Columns[partRow]()+
+		" FROM revaluation_parts WHERE organization_id = @org AND revaluation_id {any} ORDER BY revaluation_id, legal_entity_id, kind", runIDs)
 }
 
 func selectItems(ctx context.Context, tx *db.Tx, runID string) ([]Item, error) {
-	rows, err := db.All[itemRow](ctx, tx, "SELECT "+db.Columns[itemRow]()+" FROM revaluation_items WHERE organization_id = @org AND revaluation_id = ? ORDER BY legal_entity_id, kind, unit", runID)
+	rows, err := db.All[itemRow](ctx, tx, "SELECT "+db.Columns[itemRow]()+
+		" FROM revaluation_items WHERE organization_id = @org AND revaluation_id = ? ORDER BY legal_entity_id, kind, unit", runID)
 	if err != nil {
 		return nil, err
 	}

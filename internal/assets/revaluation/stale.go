@@ -14,8 +14,8 @@ import (
 // namedMax is how many assets or currencies are named.
 const namedMax = 5
 
-// Stale tells whether a legal entity's period lacks a revaluation, or has one that would now book something else, and says why. Where a run would book
-// nothing none is needed. It is a building block.
+// Stale tells whether a legal entity's period lacks a revaluation, or has one that would now book something else, and
+// says why. Where a run would book nothing none is needed. It is a building block.
 func Stale(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) (missing bool, why string, err error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {

@@ -47,13 +47,15 @@ func each(t *testing.T, policy string, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID})
 		entries := journal.NewService(d)
-		w := &world{t: t, d: d, ctx: ctx, org: f.Organization.ID, entity: f.LegalEntity.ID, s: revaluation.NewService(d, entries), journal: entries, lots: map[string]*lot{}}
+		w := &world{t: t, d: d, ctx: ctx, org: f.Organization.ID, entity: f.LegalEntity.ID, s: revaluation.NewService(d, entries),
+			journal: entries, lots: map[string]*lot{}}
 		w.measures(policy)
 		test(t, w)
 		w.verify()
@@ -64,7 +66,8 @@ func each(t *testing.T, policy string, test func(t *testing.T, w *world)) {
 func (w *world) measures(policy string) {
 	w.t.Helper()
 	framework, measurement, _ := strings.Cut(policy, " ")
-	if _, err := entity.NewService(w.d).Update(w.ctx, w.entity, entity.UpdateParams{Framework: &framework, Measurement: &measurement}); err != nil {
+	if _, err := entity.NewService(w.d).Update(w.ctx, w.entity, entity.UpdateParams{Framework: &framework,
+		Measurement: &measurement}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -91,14 +94,17 @@ func (w *world) read(fn db.Func) {
 func (w *world) verify() {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Check, journal.Check, account.Check, price.Check, entity.Check} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Check, journal.Check, account.Check,
+			price.Check, entity.Check} {
 			found, err := check(ctx, tx)
 			if len(found) > 0 || err != nil {
 				w.t.Errorf("%q %v", found, err)
 			}
 		}
 		// What things cost is never touched.
-		lines, err := db.All[string](ctx, tx, `SELECT e.journal_entry_id FROM journal_entries e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+		lines, err := db.All[string](ctx, tx,
+			`SELECT e.journal_entry_id FROM journal_entries e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id =
+				e.journal_entry_id
 			JOIN ledger_accounts a ON a.organization_id = @org AND a.ledger_account_id = l.ledger_account_id AND a.code = '1210'
 			WHERE e.organization_id = @org AND e.originated_by = 'revaluation'`)
 		if err != nil || len(lines) > 0 {
@@ -189,10 +195,13 @@ func (w *world) add(name, parent, asset, acquired, entered string, quantity, bas
 	w.lots[name] = &lot{entity: w.entity, asset: asset, token: token, acquired: acquired, quantity: quantity, basis: basis}
 	at := w.account("1210").ID
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id, ledger_account_id, asset_type, token_id, acquired_at, quantity,
-			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id, basis_pending, provisional, created_at)
+		_, err := tx.Exec(ctx, `INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, source_id,
+			ledger_account_id, asset_type, token_id, acquired_at, quantity,
+			remaining_quantity, cost_basis, remaining_basis, currency, unit_key, is_open, origin, parent_asset_id, journal_entry_id,
+			basis_pending, provisional, created_at)
 			VALUES (@org, ?, ?, ?, 0, ?, 'src', ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '', TRUE, 'transaction', ?, ?, FALSE, FALSE, ?)`,
-			"ast_"+name, asset, name, w.entity, at, asset, db.OrNull(token), day(acquired), quantity, quantity, basis, basis, db.OrNull(parent), entry, tx.Now())
+			"ast_"+name, asset, name, w.entity, at, asset, db.OrNull(token), day(acquired), quantity, quantity, basis, basis,
+			db.OrNull(parent), entry, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -201,7 +210,8 @@ func (w *world) add(name, parent, asset, acquired, entered string, quantity, bas
 }
 
 func (w *world) position(ctx context.Context, tx *db.Tx, at, asset, token, date string, quantity, basis money.Decimal) error {
-	_, err := tx.Exec(ctx, `INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id, quantity, basis,
+	_, err := tx.Exec(ctx, `INSERT INTO lot_positions (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type,
+		chain, token_id, accounting_period_id, quantity, basis,
 		added_quantity, added_basis, lot_count) VALUES (@org, ?, 'src', ?, ?, '', ?, ?, ?, ?, '0', '0', 0)
 		ON CONFLICT (organization_id, legal_entity_id, source_id, ledger_account_id, asset_type, chain, token_id, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(lot_positions.quantity, excluded.quantity), basis = {dec_add}(lot_positions.basis, excluded.basis)`,
@@ -217,15 +227,19 @@ func (w *world) take(name, kind, date string, quantity money.Decimal, entry stri
 	w.uses++
 	at := w.account("1210").ID
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, source_id,
-			ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, lot_count)
+		_, err := tx.Exec(ctx, `INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction,
+			journal_entry_id, transaction_type, legal_entity_id, source_id,
+			ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency,
+			acquired_at, disposed_at, days_held, term, method, lot_count)
 			VALUES (@org, ?, ?, ?, 0, ?, ?, FALSE, ?, 'SALE', ?, 'src', ?, ?, ?, ?, ?, ?, '0', '0', '0', 'USD', ?, ?, 1, 'short', 'fifo', 0)`,
-			fmt.Sprintf("use_%04d", w.uses), l.asset, fmt.Sprintf("%04d", w.uses), "ast_"+name, kind, entry, w.entity, at, l.asset, day(date), w.period(date[:7]).ID, quantity, basis,
+			fmt.Sprintf("use_%04d", w.uses), l.asset, fmt.Sprintf("%04d", w.uses), "ast_"+
+				name, kind, entry, w.entity, at, l.asset, day(date), w.period(date[:7]).ID, quantity, basis,
 			day(l.acquired), day(date))
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE lots SET remaining_quantity = ?, remaining_basis = ?, is_open = ? WHERE organization_id = @org AND asset_id = ?",
+		if _, err := tx.Exec(ctx, "UPDATE lots SET remaining_quantity = ?, remaining_basis = ?, is_open = ? WHERE organization_id = "+
+			"@org AND asset_id = ?",
 			l.quantity, l.basis, !l.quantity.IsZero(), "ast_"+name); err != nil {
 			return err
 		}
@@ -376,7 +390,8 @@ func (w *world) say(what, got, want string) {
 func (w *world) entries() (n int) {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		ids, err := db.All[string](ctx, tx, "SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND originated_by = 'revaluation' AND next_entry_id IS NULL")
+		ids, err := db.All[string](ctx, tx,
+			"SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND originated_by = 'revaluation' AND next_entry_id IS NULL")
 		n = len(ids)
 		return err
 	})

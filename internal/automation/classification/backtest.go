@@ -232,7 +232,8 @@ func (t *tester) one(one transaction.Transaction, booked booking.Target) {
 		t.out.Changed++
 	}
 	if len(t.out.Changes) < changesShown {
-		t.out.Changes = append(t.out.Changes, TestChange{TransactionID: one.ID, Number: one.Number, Status: one.Status, Before: before, After: after})
+		t.out.Changes = append(t.out.Changes, TestChange{TransactionID: one.ID, Number: one.Number, Status: one.Status, Before: before,
+			After: after})
 	}
 }
 

@@ -31,17 +31,21 @@ func TestARuleIsTriedOnHistory(t *testing.T) {
 		p := w.ruleParams("memo=aws direction=WITHDRAWAL to=Software")
 		got, err := w.Test(w.ctx, classification.TestParams{Rule: &p, StartDate: "2025-10-01", EndDate: "2025-10-31"})
 		w.fine(err)
-		if got.Matched != 5 || got.Decided != 4 || got.Agreeing != 1 || got.Differing != 1 || got.Pending != 2 || got.Changed != 2 || got.Truncated || got.Examined < 5 {
+		if got.Matched != 5 || got.Decided != 4 || got.Agreeing != 1 || got.Differing != 1 || got.Pending != 2 || got.Changed != 2 ||
+			got.Truncated || got.Examined < 5 {
 			w.Errorf("%+v", got)
 		}
 		var changes []string
 		for _, c := range got.Changes {
-			changes = append(changes, fmt.Sprintf("%s %s: %s %s by %s becomes %s %s", transaction.SequenceNumber(c.Number), c.Status, c.Before.Type, w.names[c.Before.LedgerAccountID], w.names[c.Before.RuleID], c.After.Type, w.names[c.After.LedgerAccountID]))
+			changes = append(changes, fmt.Sprintf("%s %s: %s %s by %s becomes %s %s", transaction.SequenceNumber(c.Number), c.Status,
+				c.Before.Type, w.names[c.Before.LedgerAccountID], w.names[c.Before.RuleID], c.After.Type, w.names[c.After.LedgerAccountID]))
 		}
-		w.says("changes", changes, "OT-2 posted: EXPENSE Travel by  becomes EXPENSE Software", "OT-3 pending: EXPENSE Rent by cloud becomes EXPENSE Software", "OT-4 pending:   by  becomes EXPENSE Software")
+		w.says("changes", changes, "OT-2 posted: EXPENSE Travel by  becomes EXPENSE Software",
+			"OT-3 pending: EXPENSE Rent by cloud becomes EXPENSE Software", "OT-4 pending:   by  becomes EXPENSE Software")
 		var conflicts []string
 		for _, c := range got.Conflicts {
-			conflicts = append(conflicts, fmt.Sprintf("%s.%d matches %d, loses %d, wins %d, differs %t", w.names[c.RuleID], c.Version, c.Matched, c.Wins, c.Loses, c.Differs))
+			conflicts = append(conflicts, fmt.Sprintf("%s.%d matches %d, loses %d, wins %d, differs %t", w.names[c.RuleID], c.Version,
+				c.Matched, c.Wins, c.Loses, c.Differs))
 		}
 		w.says("conflicts", conflicts, "cloud.1 matches 4, loses 4, wins 0, differs true", "narrow.1 matches 1, loses 0, wins 1, differs true")
 

@@ -96,12 +96,15 @@ func checkPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error 
 			after = row.Feature
 			for _, p := range latest[row.Feature] {
 				r, there := learned[p.TransactionID]
-				if !there || r.LedgerAccountID != p.LedgerAccountID || r.Type != p.TransactionType || !r.At.Equal(p.At) || !slices.Contains(r.features(), row.Feature) {
-					found.Addf("features with a precedent that does not have them", "%q remembers %s, which does not have it or was booked otherwise", row.Feature, p.TransactionID)
+				if !there || r.LedgerAccountID != p.LedgerAccountID || r.Type != p.TransactionType || !r.At.Equal(p.At) ||
+					!slices.Contains(r.features(), row.Feature) {
+					found.Addf("features with a precedent that does not have them",
+						"%q remembers %s, which does not have it or was booked otherwise", row.Feature, p.TransactionID)
 				}
 			}
 			if len(latest[row.Feature]) > min(has[row.Feature], classify.PrecedentsMax) {
-				found.Addf("features with too many precedents", "%q remembers %d precedents of %d", row.Feature, len(latest[row.Feature]), has[row.Feature])
+				found.Addf("features with too many precedents", "%q remembers %d precedents of %d", row.Feature, len(latest[row.Feature]),
+					has[row.Feature])
 			}
 			delete(has, row.Feature)
 		}

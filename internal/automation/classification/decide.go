@@ -15,7 +15,8 @@ import (
 // subjectOf is a transaction as far as rules and precedents look at it.
 func subjectOf(t transaction.Transaction) classify.Subject {
 	s := classify.Subject{
-		Inflow: transaction.IsInflow(t.Direction), Texts: []string{t.Description, t.Memo, t.Vendor}, Category: t.Category, Asset: t.Asset(), Vendor: t.Vendor, Description: t.Description,
+		Inflow: transaction.IsInflow(t.Direction), Texts: []string{t.Description, t.Memo,
+			t.Vendor}, Category: t.Category, Asset: t.Asset(), Vendor: t.Vendor, Description: t.Description,
 	}
 	if t.Bank != nil {
 		s.Counterparty = t.Bank.CounterpartyName
@@ -43,7 +44,8 @@ type decider struct {
 
 // rule is what a rule says of a transaction, or nothing where none matches or none may.
 func (d *decider) rule(t transaction.Transaction) Result {
-	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Place{At: t.At, Number: t.Number}}
+	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Place{At: t.At,
+		Number: t.Number}}
 	if r.Message = d.hindrance(t); r.Message != "" {
 		r.Outcome = Skipped
 		return r
@@ -58,7 +60,8 @@ func (d *decider) rule(t transaction.Transaction) Result {
 	}
 	r.others(found.Others)
 	rule := found.Rule
-	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID = Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
+	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID =
+		Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
 	r.Confidence, r.Reasons = 100, []string{fmt.Sprintf("The rule %s, version %d, matches: %s.", rule.ID, rule.Version, rule.Text())}
 	a, there := d.books.Accounts[rule.LedgerAccountID]
 	r.Type = typeFor(rule.TransactionType, t, a.Type)
@@ -113,8 +116,9 @@ func (d *decider) hindrance(t transaction.Transaction) string {
 // plainTypes say no more than the direction.
 var plainTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal, transaction.TypeSpam}
 
-// typeFor is what a transaction is that goes to an account: what the rule says, else what its source said, else what account and direction say.
-// A type that the direction does not have gives way: a rule for what is paid to somebody also meets what they pay back.
+// typeFor is what a transaction is that goes to an account: what the rule says, else what its source said, else what
+// account and direction say. A type that the direction does not have gives way: a rule for what is paid to somebody
+// also meets what they pay back.
 func typeFor(said string, t transaction.Transaction, to account.Type) string {
 	in := transaction.IsInflow(t.Direction)
 	if said != "" && posting.Exists(posting.Type(said), in) {

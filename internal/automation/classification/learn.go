@@ -18,9 +18,10 @@ import (
 // learnBatch is how many changes are learned from in one database transaction.
 const learnBatch = 1000
 
-// learn follows what was booked since it was last looked at, by the log of all changes, which has them in the order in which they were committed. What
-// was learned of a transaction is kept, so that it can be unlearned when its entry is undone; of each feature the latest precedents stand together, so
-// that to ask costs the same however long the history is.
+// learn follows what was booked since it was last looked at, by the log of all changes, which has them in the order
+// in which they were committed. What was learned of a transaction is kept, so that it can be unlearned when its entry
+// is undone; of each feature the latest precedents stand together, so that to ask costs the same however long the
+// history is.
 func (s *Service) learn(ctx context.Context, organizationID string) error {
 	for end := false; !end; {
 		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -220,7 +221,8 @@ func (h habits) propose(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 			continue
 		}
 		r := &results[i]
-		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(p.Confidence), p.Examples
+		r.Outcome, r.LedgerAccountID, r.Type, r.Confidence, r.Examples = Suggested, p.LedgerAccountID, p.TransactionType, int64(
+			p.Confidence), p.Examples
 		for _, reason := range p.Reasons { // people know accounts by their names
 			r.Reasons = append(r.Reasons, strings.ReplaceAll(reason, p.LedgerAccountID, b.Accounts[p.LedgerAccountID].String()))
 		}

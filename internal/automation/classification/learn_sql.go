@@ -28,7 +28,8 @@ func selectMark(ctx context.Context, tx *db.Tx) (int64, error) {
 }
 
 func upsertMark(ctx context.Context, tx *db.Tx, sequence int64) error {
-	return db.Upsert(ctx, tx, "precedent_marks", []markRow{{sequence}}, "ON CONFLICT (organization_id) DO UPDATE SET sequence = excluded.sequence")
+	return db.Upsert(ctx, tx, "precedent_marks", []markRow{{sequence}},
+		"ON CONFLICT (organization_id) DO UPDATE SET sequence = excluded.sequence")
 }
 
 type precedentRow struct {
@@ -44,7 +45,8 @@ func (r precedentRow) same(o precedentRow) bool {
 }
 
 func selectPrecedents(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[string]precedentRow, error) {
-	rows, err := db.All[precedentRow](ctx, tx, "SELECT "+db.Columns[precedentRow]()+" FROM precedents WHERE organization_id = @org AND transaction_id {any}", transactionIDs)
+	rows, err := db.All[precedentRow](ctx, tx, "SELECT "+db.Columns[precedentRow]()+
+		" FROM precedents WHERE organization_id = @org AND transaction_id {any}", transactionIDs)
 	out := make(map[string]precedentRow, len(rows))
 	for _, r := range rows {
 		out[r.TransactionID] = r
@@ -78,7 +80,8 @@ type featureRow struct {
 
 // selectFeatures gives the latest precedents of features, by their keys.
 func selectFeatures(ctx context.Context, tx *db.Tx, keys []string) (map[string][]classify.Precedent, error) {
-	rows, err := db.All[featureRow](ctx, tx, "SELECT feature, latest FROM precedent_features WHERE organization_id = @org AND feature {any}", keys)
+	rows, err := db.All[featureRow](ctx, tx,
+		"SELECT feature, latest FROM precedent_features WHERE organization_id = @org AND feature {any}", keys)
 	if err != nil {
 		return nil, err
 	}

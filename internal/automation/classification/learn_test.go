@@ -21,10 +21,12 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 		r := w.classify(classification.CreateParams{})
 		w.says("learned", w.told(r.ID), "OT-6 suggested EXPENSE Software", "OT-7 unmatched")
 		got := w.results(r.ID)[0]
-		if got.Confidence < 60 || got.Confidence > 99 || len(got.Examples) != 4 || len(got.Reasons) == 0 || !strings.Contains(got.Reasons[0], "4 of 4") || !strings.HasSuffix(got.Reasons[0], "to the account Software of tests.") {
+		if got.Confidence < 60 || got.Confidence > 99 || len(got.Examples) != 4 || len(got.Reasons) == 0 ||
+			!strings.Contains(got.Reasons[0], "4 of 4") || !strings.HasSuffix(got.Reasons[0], "to the account Software of tests.") {
 			w.Errorf("%+v", got)
 		}
-		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "EXPENSE" || s.LedgerAccountID != w.accounts["Software"] || s.Confidence != got.Confidence || s.RunID != r.ID || s.RuleID != "" {
+		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "EXPENSE" || s.LedgerAccountID != w.accounts["Software"] ||
+			s.Confidence != got.Confidence || s.RunID != r.ID || s.RuleID != "" {
 			w.Errorf("%+v", s)
 		}
 		for _, id := range entries { // what is undone is unlearned
@@ -73,7 +75,8 @@ func TestWhatWasLookedAtIsNotLookedAtAgain(t *testing.T) {
 		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.classify(classification.CreateParams{Dry: true})
 		w.read(func(ctx context.Context, tx *db.Tx) error {
-			left, err := db.One[int64](ctx, tx, "count", `SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
+			left, err := db.One[int64](ctx, tx, "count",
+				`SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
 				AND l.sequence > coalesce((SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org), 0)`)
 			if err == nil && left != 0 {
 				w.Errorf("%d changes are looked at again", left)

@@ -1,6 +1,7 @@
-// Package classification does the daily work: it goes through transactions, lets the organization's rules decide what each is, proposes from what
-// was booked before where no rule does, and makes the entries when it is asked to. A run is a task that goes batch by batch, and what a batch came
-// to commits with how far the run is, so that one that is killed and taken up again ends as if nothing had happened.
+// Package classification does the daily work: it goes through transactions, lets the organization's rules decide what
+// each is, proposes from what was booked before where no rule does, and makes the entries when it is asked to. A run
+// is a task that goes batch by batch, and what a batch came to commits with how far the run is, so that one that is
+// killed and taken up again ends as if nothing had happened.
 package classification
 
 import (
@@ -112,7 +113,8 @@ func (r Run) Percent() int64 {
 // facts is what the audit and events say of a run.
 func (r Run) facts() map[string]any {
 	return map[string]any{
-		"id": r.ID, "action": r.Action, "dry_run": r.Dry, "filter": r.Filter, "rules_revision": r.Revision, "status": r.Status, "total": r.Total, "counts": r.Counts, "error": db.OrNull(r.Error),
+		"id": r.ID, "action": r.Action, "dry_run": r.Dry, "filter": r.Filter, "rules_revision": r.Revision, "status": r.Status,
+		"total": r.Total, "counts": r.Counts, "error": db.OrNull(r.Error),
 	}
 }
 
@@ -155,7 +157,8 @@ const othersKept = 20
 func (r Result) suggestion(runID string) *transaction.Suggestion {
 	switch r.Outcome {
 	case Classified, Refused, Suggested:
-		return &transaction.Suggestion{RunID: runID, LedgerAccountID: r.LedgerAccountID, Type: transaction.Type(r.Type), Confidence: r.Confidence, Reasons: r.Reasons, RuleID: r.RuleID,
+		return &transaction.Suggestion{RunID: runID, LedgerAccountID: r.LedgerAccountID, Type: transaction.Type(r.Type),
+			Confidence: r.Confidence, Reasons: r.Reasons, RuleID: r.RuleID,
 			RuleVersion: r.RuleVersion, Examples: r.Examples}
 	default:
 		return nil

@@ -76,7 +76,8 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 // list gives every transaction, the earliest first.
 func (w *world) list() []transaction.Transaction {
 	w.Helper()
-	got, err := w.txns.List(w.ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100}, Filter: transaction.Filter{IncludeSpam: true}})
+	got, err := w.txns.List(w.ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100},
+		Filter: transaction.Filter{IncludeSpam: true}})
 	w.fine(err)
 	return got.Items
 }
@@ -93,7 +94,8 @@ func TestWhatIsDecidedIsBookedWithItsTagAndPayee(t *testing.T) {
 			outcome := map[classification.Action]string{classification.Draft: "drafted", classification.Post: "posted"}[action]
 			w.says(string(action), w.told(r.ID), "OT-1 "+outcome+" EXPENSE Software by aws.1", "OT-2 unmatched")
 			one := w.get(ids[0])
-			if one.Vendor != "Amazon Web Services" || !slices.Equal(one.TagIDs, []string{w.tag("IT")}) || one.Type != "EXPENSE" || (one.Status == transaction.Posted) != (action == classification.Post) {
+			if one.Vendor != "Amazon Web Services" || !slices.Equal(one.TagIDs, []string{w.tag("IT")}) || one.Type != "EXPENSE" ||
+				(one.Status == transaction.Posted) != (action == classification.Post) {
 				w.Errorf("%s: %+v", action, one)
 			}
 			if got := w.results(r.ID)[0]; got.JournalEntryID != one.JournalEntryID || got.JournalEntryID == "" {
@@ -122,11 +124,15 @@ func (w *world) read(fn db.Func) {
 func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("all", "memo=x to=Rent")
-		ids := w.bring("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x", "Bank 2025-11-05 -13 USD text=x", "Bank 2025-11-06 -14 USD text=x")
+		ids := w.bring("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x",
+			"Bank 2025-11-05 -13 USD text=x", "Bank 2025-11-06 -14 USD text=x")
 		_, err := w.txns.Update(w.ctx, ids[1], transaction.UpdateParams{Status: new(transaction.Spam)})
 		w.fine(err)
 		w.book(ids[2], "EXPENSE", "Software")
-		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE", LedgerAccountID: w.accounts["Travel"]}}, func(int) string { return "" }, false)
+		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE",
+			LedgerAccountID: w.accounts["Travel"]}}, func(int) string {
+			return ""
+		}, false)
 		w.fine(err)
 		w.book(w.bring("Bank 2025-09-01 -15 USD text=y")[0], "EXPENSE", "Rent")
 		w.closeThrough("2025-09")
@@ -135,10 +141,12 @@ func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
 			"OT-1 skipped because the month 2025-09 is closed", "OT-2 skipped because it is spam", "OT-3 skipped because it is posted",
 			"OT-4 skipped because it has the draft entry "+made[0].ID, "OT-5 posted EXPENSE Rent by all.1")
 		r = w.classify(classification.CreateParams{Action: classification.Post})
-		w.says("by filter", w.told(r.ID), "OT-1 skipped because the month 2025-09 is closed", "OT-4 skipped because it has the draft entry "+made[0].ID)
+		w.says("by filter", w.told(r.ID), "OT-1 skipped because the month 2025-09 is closed",
+			"OT-4 skipped because it has the draft entry "+made[0].ID)
 		r = w.classify(classification.CreateParams{Filter: &transaction.Filter{StartDate: "2025-11-06", Status: "posted"}})
 		w.says("posted ones", w.told(r.ID), "OT-5 skipped because it is posted")
-		for i, want := range []transaction.Status{transaction.Pending, transaction.Spam, transaction.Posted, transaction.Pending, transaction.Posted} {
+		for i, want := range []transaction.Status{transaction.Pending, transaction.Spam, transaction.Posted, transaction.Pending,
+			transaction.Posted} {
 			if got := w.get(ids[i]); got.Status != want || got.Suggested != nil {
 				w.Errorf("OT-%d is %s with %+v", i+1, got.Status, got.Suggested)
 			}
@@ -168,7 +176,8 @@ func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 		archived := w.rule("archived", "memo=gone to=Travel")
 		w.bring("Bank 2025-11-06 -1 USD text=gone")
 		w.archive("Travel")
-		if got := w.told(w.classify(classification.CreateParams{Dry: true}).ID)[3]; !strings.HasPrefix(got, "OT-4 refused EXPENSE Travel by archived.1 because the ledger account") {
+		if got := w.told(w.classify(classification.CreateParams{Dry: true}).ID)[3]; !strings.HasPrefix(got,
+			"OT-4 refused EXPENSE Travel by archived.1 because the ledger account") {
 			w.Error("before it is tried:", got)
 		}
 		r := w.classify(classification.CreateParams{Action: classification.Post})
@@ -176,7 +185,8 @@ func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 		if len(got) != 4 || got[0] != "OT-1 posted EXPENSE Rent by wages.1" || got[2] != "OT-3 posted EXPENSE Rent by wages.1" {
 			w.Fatal(strings.Join(got, "\n"))
 		}
-		if !strings.HasPrefix(got[3], "OT-4 refused EXPENSE Travel by archived.1 because the ledger account") || w.get(ids[2]).Status != transaction.Posted {
+		if !strings.HasPrefix(got[3], "OT-4 refused EXPENSE Travel by archived.1 because the ledger account") ||
+			w.get(ids[2]).Status != transaction.Posted {
 			w.Error(strings.Join(got, "\n"))
 		}
 		if s := w.list()[3].Suggested; s == nil || s.RuleID != archived || s.Confidence != 100 || s.LedgerAccountID != w.accounts["Travel"] {
@@ -198,7 +208,8 @@ func TestTheRulesOfARunAreThoseOfItsBeginning(t *testing.T) {
 		_, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, before.ID, nil)
 		w.fine(err)
 		w.says("before", w.told(before.ID), "OT-1 classified EXPENSE Rent by one.1")
-		w.says("after", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one", "OT-1 classified EXPENSE Travel by other.1 not one")
+		w.says("after", w.told(w.classify(classification.CreateParams{}).ID), "OT-2 classified EXPENSE Travel by other.1 not one",
+			"OT-1 classified EXPENSE Travel by other.1 not one")
 		w.fine(w.memory.DeleteRule(w.ctx, rule, "2", ""))
 		if got := w.told(w.classify(classification.CreateParams{}).ID)[1]; got != "OT-1 classified EXPENSE Travel by other.1" {
 			w.Error(got)
@@ -237,7 +248,8 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 		if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {
 			w.Fatal(r.Status, err)
 		}
-		if r, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); err != nil || r.Status != classification.Completed || r.Counts[classification.Posted] != 5 {
+		if r, err = w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); err != nil || r.Status != classification.Completed ||
+			r.Counts[classification.Posted] != 5 {
 			w.Fatalf("%+v %v", r, err)
 		}
 		for _, turn := range []func(context.Context, string) (classification.Run, error){w.Cancel, w.Resume} {
@@ -259,9 +271,11 @@ func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
 		for i := range 6 {
 			w.book(w.bring("Bank 2025-10-0" + string(rune('1'+i)) + " -7 USD payee=Known")[0], "EXPENSE", "Travel")
 		}
-		lines := []string{"Bank 2025-11-01 -5 USD text=y payee=Fresh", "Bank 2025-12-01 -5 USD payee=Fresh"} // what the run books itself teaches it nothing
+		// what the run books itself teaches it nothing
+		lines := []string{"Bank 2025-11-01 -5 USD text=y payee=Fresh", "Bank 2025-12-01 -5 USD payee=Fresh"}
 		for i := range 17 {
-			lines = append(lines, "Bank 2025-11-"+string(rune('1'+i%2))+string(rune('0'+i%9))+" -10 USD "+[]string{"text=x", "text=y", "payee=Known", "text=z"}[i%4])
+			lines = append(lines, "Bank 2025-11-"+string(rune('1'+i%2))+string(rune('0'+i%9))+" -10 USD "+[]string{"text=x", "text=y",
+				"payee=Known", "text=z"}[i%4])
 		}
 		w.bring(lines...)
 		want := w.told(w.classify(classification.CreateParams{Dry: true}).ID)
@@ -305,11 +319,13 @@ func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
 		w.sources["Theirs"] = theirs.Source
 		ids := w.bring("Bank 2025-11-03 -10 USD text=x", "Theirs 2025-11-04 -10 USD text=x")
 		whole := w.classify(classification.CreateParams{})
-		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org.Organization.ID, UserID: w.org.Owner.UserID, LegalEntityIDs: []string{other.ID}})
+		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org.Organization.ID, UserID: w.org.Owner.UserID,
+			LegalEntityIDs: []string{other.ID}})
 		if _, err := w.Get(limited, whole.ID); fault.KindOf(err) != fault.NotFound {
 			w.Error("a limited key sees a run over everything:", err)
 		}
-		if _, err := w.Create(limited, classification.CreateParams{TransactionIDs: ids, Action: classification.Suggest}); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.Create(limited, classification.CreateParams{TransactionIDs: ids,
+			Action: classification.Suggest}); fault.KindOf(err) != fault.NotFound {
 			w.Error("a limited key named what it does not see:", err)
 		}
 		r, err := w.Create(limited, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
@@ -331,13 +347,18 @@ func TestAFaultyRunIsRefused(t *testing.T) {
 			p    classification.CreateParams
 			kind fault.Kind
 		}{
-			"nothing is named":      {classification.CreateParams{Action: classification.Suggest}, fault.Invalid},
-			"both are named":        {classification.CreateParams{Action: classification.Suggest, TransactionIDs: ids, Filter: &transaction.Filter{}}, fault.Invalid},
-			"an unknown action":     {classification.CreateParams{Action: "book", TransactionIDs: ids}, fault.Invalid},
-			"a faulty filter":       {classification.CreateParams{Action: classification.Draft, Filter: &transaction.Filter{Status: "open"}}, fault.Invalid},
-			"another number":        {classification.CreateParams{Action: classification.Draft, Filter: &transaction.Filter{}, Expected: new(int64(2))}, fault.Conflict},
-			"a foreign transaction": {classification.CreateParams{Action: classification.Draft, TransactionIDs: []string{"txn_none"}}, fault.NotFound},
-			"a foreign source":      {classification.CreateParams{Action: classification.Draft, Filter: &transaction.Filter{SourceID: "src_none"}}, fault.NotFound},
+			"nothing is named": {classification.CreateParams{Action: classification.Suggest}, fault.Invalid},
+			"both are named": {classification.CreateParams{Action: classification.Suggest, TransactionIDs: ids,
+				Filter: &transaction.Filter{}}, fault.Invalid},
+			"an unknown action": {classification.CreateParams{Action: "book", TransactionIDs: ids}, fault.Invalid},
+			"a faulty filter": {classification.CreateParams{Action: classification.Draft, Filter: &transaction.Filter{Status: "open"}},
+				fault.Invalid},
+			"another number": {classification.CreateParams{Action: classification.Draft, Filter: &transaction.Filter{},
+				Expected: new(int64(2))}, fault.Conflict},
+			"a foreign transaction": {classification.CreateParams{Action: classification.Draft, TransactionIDs: []string{"txn_none"}},
+				fault.NotFound},
+			"a foreign source": {classification.CreateParams{Action: classification.Draft,
+				Filter: &transaction.Filter{SourceID: "src_none"}}, fault.NotFound},
 		} {
 			if _, err := w.Create(w.ctx, c.p); fault.KindOf(err) != c.kind {
 				w.Errorf("%s: %v", name, err)
@@ -375,8 +396,10 @@ func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T
 			"Bank 2025-11-10 -1 USD text=owed",
 		)
 		w.says("types", w.told(w.classify(classification.CreateParams{Dry: true}).ID),
-			"OT-1 classified EXPENSE Rent by said.1", "OT-2 classified REFUND Rent by said.1", "OT-3 classified EXPENSE Rent by said.1", "OT-4 classified INCOME Sales by open.1",
-			"OT-5 classified REFUND Sales by open.1", "OT-6 classified STAKING_REWARD Sales by open.1", "OT-7 classified INCOME Sales by open.1", "OT-8 classified REFUND Sales by open.1",
+			"OT-1 classified EXPENSE Rent by said.1", "OT-2 classified REFUND Rent by said.1", "OT-3 classified EXPENSE Rent by said.1",
+			"OT-4 classified INCOME Sales by open.1",
+			"OT-5 classified REFUND Sales by open.1", "OT-6 classified STAKING_REWARD Sales by open.1",
+			"OT-7 classified INCOME Sales by open.1", "OT-8 classified REFUND Sales by open.1",
 			"OT-9 classified DEPOSIT Loans by owed.1", "OT-10 classified WITHDRAWAL Loans by owed.1")
 	})
 }
@@ -389,8 +412,10 @@ func TestAHalfOfATransferIsForNoRule(t *testing.T) {
 		_, err := transfers.NewService(w.db).Link(w.ctx, transfers.LinkParams{TransactionIDs: ids[:2]})
 		w.fine(err)
 		r := w.classify(classification.CreateParams{Action: classification.Post})
-		w.says("linked", w.told(r.ID), "OT-1 suggested INTERNAL TRANSFER  not x", "OT-2 suggested INTERNAL TRANSFER  not x", "OT-3 posted EXPENSE Rent by x.1")
-		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "INTERNAL TRANSFER" || s.LedgerAccountID != "" || s.Confidence != 95 || s.RuleID != "" {
+		w.says("linked", w.told(r.ID), "OT-1 suggested INTERNAL TRANSFER  not x", "OT-2 suggested INTERNAL TRANSFER  not x",
+			"OT-3 posted EXPENSE Rent by x.1")
+		if s := w.get(ids[0]).Suggested; s == nil || s.Type != "INTERNAL TRANSFER" || s.LedgerAccountID != "" || s.Confidence != 95 ||
+			s.RuleID != "" {
 			w.Errorf("%+v", s)
 		}
 	})
@@ -471,7 +496,8 @@ func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
 		})
 		r := w.classify(classification.CreateParams{Action: classification.Post})
 		got := w.told(r.ID)
-		if r.Counts[classification.Posted] != 6 || r.Counts[classification.Refused] != 1 || got[4] != "OT-5 refused EXPENSE Rent by x.1 because the entry JE-1 cannot be changed" {
+		if r.Counts[classification.Posted] != 6 || r.Counts[classification.Refused] != 1 ||
+			got[4] != "OT-5 refused EXPENSE Rent by x.1 because the entry JE-1 cannot be changed" {
 			w.Error(strings.Join(got, "\n"))
 		}
 		if one := w.get(ids[4]); one.Status != transaction.Pending || one.JournalEntryID != "" || one.Suggested == nil {
@@ -485,7 +511,8 @@ func TestARunThatCannotGoOnSaysWhyAndCanBeResumed(t *testing.T) {
 		entities := entity.NewService(w.db)
 		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
 		w.fine(err)
-		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{LegalEntityIDs: []string{other.ID}}, Action: classification.Suggest})
+		r, err := w.Create(w.ctx, classification.CreateParams{Filter: &transaction.Filter{LegalEntityIDs: []string{other.ID}},
+			Action: classification.Suggest})
 		w.fine(err)
 		w.fine(entities.Delete(w.ctx, other.ID))
 		for range 2 {

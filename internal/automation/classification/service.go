@@ -20,9 +20,10 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db    *db.DB
-	each  func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books what can be booked
-	batch int                                                                        // how many transactions one database transaction deals with
+	db   *db.DB
+	each func(context.Context, *db.Tx, []booking.Params) ([]booking.Outcome, error) // books what can be booked
+	// how many transactions one database transaction deals with
+	batch int
 }
 
 // NewService makes one, which books by a service of that.
@@ -59,7 +60,8 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 		return r, err
 	}
 	who := actor.From(ctx)
-	r = Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{}, UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
+	r = Run{Action: p.Action, Dry: p.Dry, LegalEntityIDs: who.LegalEntityIDs, Status: Pending, Counts: map[Outcome]int64{},
+		UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		h, err := orgstate.Lock(ctx, tx)
 		if err != nil {
@@ -77,7 +79,8 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			return fault.Within("filter.", err)
 		}
 		if p.Expected != nil && *p.Expected != r.Total {
-			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("there are now %d", r.Total)}}, "the run would go through %d transactions, not %d: look again", r.Total, *p.Expected)
+			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("there are now %d", r.Total)}},
+				"the run would go through %d transactions, not %d: look again", r.Total, *p.Expected)
 		}
 		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
 			return err
@@ -97,7 +100,9 @@ type Filter struct {
 // List gives runs, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Run], error) {
 	who := actor.From(ctx)
-	return page.List("classification runs", f, p, func(r Run) []string { return []string{r.ID} }, func(after []string, limit int) (rows []Run, err error) {
+	return page.List("classification runs", f, p, func(r Run) []string {
+		return []string{r.ID}
+	}, func(after []string, limit int) (rows []Run, err error) {
 		below := ""
 		if after != nil {
 			below = after[0]

@@ -43,8 +43,10 @@ func textOf(v any) string {
 
 func toRunRow(r Run) runRow {
 	row := runRow{
-		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: textOf(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs, " "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
-		Learned: r.Learned, Total: r.Total, Counts: textOf(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
+		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: textOf(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
+			" "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
+		Learned: r.Learned, Total: r.Total, Counts: textOf(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(
+			r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
 		RequestID: db.OrNull(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.At != nil {
@@ -55,8 +57,10 @@ func toRunRow(r Run) runRow {
 
 func (row runRow) run() (Run, error) {
 	r := Run{
-		ID: row.ID, Action: Action(row.Action), Dry: row.Dry, LegalEntityIDs: strings.Fields(row.LegalEntityIDs), Revision: row.Revision, UpTo: row.UpTo, Status: Status(row.Status),
-		Learned: row.Learned, Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID), APIKeyID: db.OrEmpty(row.APIKeyID), RequestID: db.OrEmpty(row.RequestID),
+		ID: row.ID, Action: Action(row.Action), Dry: row.Dry, LegalEntityIDs: strings.Fields(
+			row.LegalEntityIDs), Revision: row.Revision, UpTo: row.UpTo, Status: Status(row.Status),
+		Learned: row.Learned, Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID), APIKeyID: db.OrEmpty(
+			row.APIKeyID), RequestID: db.OrEmpty(row.RequestID),
 		CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
 	}
 	if row.AtDate != nil {
@@ -123,7 +127,8 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 
 // updateStatus changes the state of a run, whoever is at it.
 func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
-	_, err := tx.Exec(ctx, "UPDATE classification_runs SET status = ?, error_message = ?, finished_at = ?, claimed_until = NULL, tries = 0 WHERE organization_id = @org AND run_id = ?",
+	_, err := tx.Exec(ctx, "UPDATE classification_runs SET status = ?, error_message = ?, finished_at = ?, claimed_until = NULL, "+
+		"tries = 0 WHERE organization_id = @org AND run_id = ?",
 		string(r.Status), db.OrNull(r.Error), r.FinishedAt, r.ID)
 	return err
 }
@@ -131,7 +136,8 @@ func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
 // advance writes how far a run came or how it ended, if the claim is still there.
 func advance(ctx context.Context, tx *db.Tx, r Run, claim string) (bool, error) {
 	row := toRunRow(r)
-	n, err := tx.Exec(ctx, `UPDATE classification_runs SET status = ?, has_learned = ?, at_date = ?, at_number = ?, total_count = ?, counts = ?, error_message = ?, finished_at = ?, tries = 0
+	n, err := tx.Exec(ctx, `UPDATE classification_runs SET status = ?, has_learned = ?, at_date = ?, at_number = ?, total_count = ?,
+		counts = ?, error_message = ?, finished_at = ?, tries = 0
 		WHERE organization_id = @org AND run_id = ? AND claim = ? AND status = 'running'`,
 		row.Status, row.Learned, row.AtDate, row.AtNumber, row.Total, row.Counts, row.Error, row.FinishedAt, r.ID, claim)
 	return n == 1, err
@@ -150,7 +156,8 @@ type resultRow struct {
 func insertResults(ctx context.Context, tx *db.Tx, runID string, results []Result) error {
 	rows := make([]resultRow, len(results))
 	for i, r := range results {
-		rows[i] = resultRow{RunID: runID, Position: r.Position, TransactionID: r.TransactionID, Number: r.Number, Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: textOf(r)}
+		rows[i] = resultRow{RunID: runID, Position: r.Position, TransactionID: r.TransactionID, Number: r.Number,
+			Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: textOf(r)}
 	}
 	return db.Insert(ctx, tx, "classification_results", rows...)
 }
@@ -173,7 +180,8 @@ func selectResults(ctx context.Context, tx *db.Tx, f ResultFilter, above int64, 
 		if err := json.Unmarshal([]byte(row.Body), &out[i]); err != nil {
 			return nil, fmt.Errorf("classification: a result of %s: %w", row.RunID, err)
 		}
-		out[i].Position, out[i].TransactionID, out[i].Number, out[i].Outcome, out[i].RuleID = row.Position, row.TransactionID, row.Number, Outcome(row.Outcome), db.OrEmpty(row.RuleID)
+		out[i].Position, out[i].TransactionID, out[i].Number, out[i].Outcome, out[i].RuleID =
+			row.Position, row.TransactionID, row.Number, Outcome(row.Outcome), db.OrEmpty(row.RuleID)
 	}
 	return out, nil
 }

@@ -38,9 +38,9 @@ type work struct {
 	habits  habits
 }
 
-// Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrTaken where somebody else does, or where the run was
-// cancelled. Another error means that it could not go on: it stays as it is and goes on when it is taken up again, unless it has failed, which is
-// no error here.
+// Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrTaken where somebody
+// else does, or where the run was cancelled. Another error means that it could not go on: it stays as it is and goes
+// on when it is taken up again, unless it has failed, which is no error here.
 func (s *Service) Run(ctx context.Context, organizationID, runID string, progress func(Run)) (Run, error) {
 	claim, err := kind.Take(ctx, s.db, organizationID, runID)
 	if err != nil {
@@ -51,7 +51,8 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 		if err := w.begin(ctx); err != nil {
 			return err
 		}
-		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
+		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID,
+			LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
 		err := w.all(ctx, progress)
 		if claim.Hopeless(ctx, err) {
 			err = w.fail(ctx, err)
@@ -121,8 +122,8 @@ func (w *work) gather(ctx context.Context) (results []Result, err error) {
 	return results, err
 }
 
-// settle writes what a batch came to. Where what is booked would change other entries and one of those cannot be changed, nobody knows whose fault that
-// is: the halves are tried, and at last the one that is to blame is refused.
+// settle writes what a batch came to. Where what is booked would change other entries and one of those cannot be
+// changed, nobody knows whose fault that is: the halves are tried, and at last the one that is to blame is refused.
 func (w *work) settle(ctx context.Context, results []Result) error {
 	err := w.put(ctx, results)
 	if !fault.Refused(err) || len(results) == 0 {
@@ -195,7 +196,8 @@ func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error 
 	if len(proposed) == 0 {
 		return nil
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "classification_run.suggested", ResourceType: noun, ResourceID: w.Run.ID, After: map[string]any{"transactions": len(proposed)}})
+	audit.Record(ctx, tx, audit.Change{Action: "classification_run.suggested", ResourceType: noun, ResourceID: w.Run.ID,
+		After: map[string]any{"transactions": len(proposed)}})
 	return transaction.Suggest(ctx, tx, proposed)
 }
 
@@ -207,7 +209,8 @@ func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
 		if r.Outcome != Classified {
 			continue
 		}
-		p := booking.Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: r.LedgerAccountID, AutoPost: w.Action == Post, OpenOnly: true, RuleID: r.RuleID, RuleVersion: r.RuleVersion, Vendor: r.PayeeName}
+		p := booking.Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: r.LedgerAccountID, AutoPost: w.Action == Post,
+			OpenOnly: true, RuleID: r.RuleID, RuleVersion: r.RuleVersion, Vendor: r.PayeeName}
 		if r.TagID != "" {
 			p.AddTagIDs = []string{r.TagID}
 		}
@@ -247,7 +250,8 @@ func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Run
 	failed.Status, failed.Error = Failed, because.Error()
 	if !fault.Refused(because) {
-		failed.Error = fmt.Sprintf("the run was begun %d times and got no further; what it did stays. Resume it, and if that fails too, look into the log of the service", w.Tries)
+		failed.Error = fmt.Sprintf("the run was begun %d times and got no further; what it did stays. Resume it, and if that fails "+
+			"too, look into the log of the service", w.Tries)
 	}
 	return w.end(ctx, failed, "classification_run.failed")
 }
@@ -260,7 +264,8 @@ func (w *work) end(ctx context.Context, ended Run, action string) error {
 		if err := w.advance(ctx, tx, ended); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Run.ID, Before: before.facts(), After: ended.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Run.ID, Before: before.facts(),
+			After: ended.facts()})
 		return nil
 	})
 	if err == nil {

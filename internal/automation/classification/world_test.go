@@ -65,9 +65,11 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	w := &world{
-		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), txns: transaction.NewService(d), journal: journal.NewService(d), periods: period.NewService(d), all: source.NewService(d, nil, nil),
+		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), txns: transaction.NewService(d), journal: journal.NewService(
+			d), periods: period.NewService(d), all: source.NewService(d, nil, nil),
 		sources: map[string]source.Source{}, accounts: map[string]string{}, names: map[string]string{}, tags: map[string]string{},
 	}
 	w.fine(err)
@@ -78,7 +80,8 @@ func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 	for _, a := range []struct {
 		name string
 		kind account.Type
-	}{{"Software", account.Expense}, {"Rent", account.Expense}, {"Travel", account.Expense}, {"Sales", account.Revenue}, {"Loans", account.Liability}} {
+	}{{"Software", account.Expense}, {"Rent", account.Expense}, {"Travel", account.Expense}, {"Sales", account.Revenue},
+		{"Loans", account.Liability}} {
 		made, err := chart.Create(w.ctx, account.CreateParams{Name: a.name + " of tests", Type: a.kind})
 		w.fine(err)
 		w.accounts[a.name], w.names[made.ID] = made.ID, a.name
@@ -112,8 +115,8 @@ func (w *world) source(name string) source.Source {
 	return made.Source
 }
 
-// bring adds transactions, each a line: the source, the day, an amount with its sign and currency, and what else is known as name=value with _ for a
-// blank: text, memo, vendor, category, merchant, payee, from, to, type.
+// bring adds transactions, each a line: the source, the day, an amount with its sign and currency, and what else is
+// known as name=value with _ for a blank: text, memo, vendor, category, merchant, payee, from, to, type.
 func (w *world) bring(lines ...string) (ids []string) {
 	w.Helper()
 	for _, line := range lines {
@@ -122,7 +125,8 @@ func (w *world) bring(lines ...string) (ids []string) {
 		w.fine(err)
 		w.count++
 		sign, amount := f[2][:1], money.MustParse(f[2][1:])
-		p := transaction.Params{ExternalID: fmt.Sprint("x", w.count), At: at.Add(12 * time.Hour), Quantity: &amount, Currency: f[3], Direction: transaction.Debit}
+		p := transaction.Params{ExternalID: fmt.Sprint("x", w.count), At: at.Add(12 * time.Hour), Quantity: &amount, Currency: f[3],
+			Direction: transaction.Debit}
 		if sign == "+" {
 			p.Direction = transaction.Credit
 		}
@@ -286,7 +290,10 @@ func (w *world) says(name string, got []string, want ...string) {
 // book makes the posted entry of a transaction.
 func (w *world) book(transactionID, kind, to string) string {
 	w.Helper()
-	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: transactionID, Type: kind, LedgerAccountID: w.accounts[to], AutoPost: true}}, func(int) string { return "" }, false)
+	made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: transactionID, Type: kind, LedgerAccountID: w.accounts[to],
+		AutoPost: true}}, func(int) string {
+		return ""
+	}, false)
 	w.fine(err)
 	return made[0].ID
 }

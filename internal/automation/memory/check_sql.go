@@ -23,9 +23,13 @@ type itemRow struct {
 }
 
 func selectItems(ctx context.Context, tx *db.Tx) ([]itemRow, error) {
-	return db.All[itemRow](ctx, tx, `SELECT c.item_id, c.versions, c.first, c.last, v.size AS last_size, v.revision AS last_revision, v.deleted AS last_deleted, c.item_id < 'rul_' AS is_document,
-			coalesce(d.version, r.version) AS current, coalesce(d.size, 0) AS size, coalesce(d.revision, 0) AS revision, coalesce(d.gone, 1 = 0) AS gone FROM
-		(SELECT item_id, count(*) AS versions, min(version) AS first, max(version) AS last FROM memory_versions WHERE organization_id = @org GROUP BY item_id) AS c
+	return db.All[itemRow](ctx, tx,
+		`SELECT c.item_id, c.versions, c.first, c.last, v.size AS last_size, v.revision AS last_revision, v.deleted AS last_deleted,
+			c.item_id < 'rul_' AS is_document,
+			coalesce(d.version, r.version) AS current, coalesce(d.size, 0) AS size, coalesce(d.revision, 0) AS revision, coalesce(d.gone, 1
+			= 0) AS gone FROM
+		(SELECT item_id, count(*) AS versions, min(version) AS first, max(version) AS last FROM memory_versions WHERE organization_id =
+		@org GROUP BY item_id) AS c
 		JOIN memory_versions v ON v.organization_id = @org AND v.item_id = c.item_id AND v.version = c.last
 		LEFT JOIN memory_documents d ON d.organization_id = @org AND d.document_id = c.item_id
 		LEFT JOIN memory_rules r ON r.organization_id = @org AND r.rule_id = c.item_id ORDER BY c.item_id`)
@@ -34,7 +38,8 @@ func selectItems(ctx context.Context, tx *db.Tx) ([]itemRow, error) {
 // selectUnsaid gives the documents and rules that no version says anything of.
 func selectUnsaid(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT k.id FROM (
-			SELECT d.document_id AS id FROM memory_documents d WHERE d.organization_id = @org UNION ALL SELECT r.rule_id FROM memory_rules r WHERE r.organization_id = @org) AS k
+			SELECT d.document_id AS id FROM memory_documents d WHERE d.organization_id = @org UNION ALL SELECT r.rule_id FROM memory_rules r
+			WHERE r.organization_id = @org) AS k
 		WHERE NOT EXISTS (SELECT 1 FROM memory_versions v WHERE v.organization_id = @org AND v.item_id = k.id) ORDER BY k.id`)
 }
 

@@ -31,7 +31,8 @@ func findDocument(ctx context.Context, tx *db.Tx, path string) (entry, error) {
 
 // selectPath gives the path that an id stands for.
 func selectPath(ctx context.Context, tx *db.Tx, documentID string) (string, error) {
-	return db.One[string](ctx, tx, documentNoun, "SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?", documentID)
+	return db.One[string](ctx, tx, documentNoun, "SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?",
+		documentID)
 }
 
 // selectThere lists the files at a path, or below one that ends in a slash, or all; from a path on, or behind it.
@@ -70,8 +71,8 @@ type contentRow struct {
 	Frontmatter *string `db:"frontmatter"`
 }
 
-// contentsOf finds what files hold by the revisions of their last versions. By ids and versions, PostgreSQL would go through all versions that a file ever
-// had; and SQLite joins in the order that CROSS says.
+// contentsOf finds what files hold by the revisions of their last versions. By ids and versions, PostgreSQL would go
+// through all versions that a file ever had; and SQLite joins in the order that CROSS says.
 const contentsOf = `SELECT v.item_id, v.content, v.frontmatter FROM {texts} CROSS JOIN memory_versions v
 	WHERE v.organization_id = @org AND v.revision = CAST(w.value AS {integer})`
 
@@ -85,5 +86,6 @@ func selectContents(ctx context.Context, tx *db.Tx, of []documentRow) ([]content
 
 func upsertDocument(ctx context.Context, tx *db.Tx, r documentRow) error {
 	return db.Upsert(ctx, tx, "memory_documents", []documentRow{r},
-		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, revision = excluded.revision, size = excluded.size, gone = excluded.gone")
+		"ON CONFLICT (organization_id, path) DO UPDATE SET version = excluded.version, revision = excluded.revision, size = "+
+			"excluded.size, gone = excluded.gone")
 }

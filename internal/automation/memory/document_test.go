@@ -20,11 +20,13 @@ import (
 // client makes an organization that is a client of a firm's.
 func (h house) client(t *testing.T) house {
 	t.Helper()
-	f, err := organization.NewService(h.d).Found(t.Context(), organization.FoundParams{Name: "client", Email: "c@example.com", Currency: "USD", Timezone: "UTC", FirmID: h.id})
+	f, err := organization.NewService(h.d).Found(t.Context(), organization.FoundParams{Name: "client", Email: "c@example.com",
+		Currency: "USD", Timezone: "UTC", FirmID: h.id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return house{Service: h.Service, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), d: h.d, id: f.Organization.ID}
+	return house{Service: h.Service, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
+		UserID: f.Owner.UserID}), d: h.d, id: f.Organization.ID}
 }
 
 // write makes a file, or replaces one at a version.
@@ -84,11 +86,13 @@ func TestAClientReadsItsFirmsDocumentsBesideItsOwn(t *testing.T) {
 		c.write(t, "profile.md", "mine", "")
 		c.write(t, "policy/b.md", "mine", "")
 		c.write(t, "notes/old.md", "mine", "")
-		if got, want := c.all(t, ""), "firm:knowledge/k.md@1 notes/old.md@1 firm:policy/a.md@1 policy/b.md@1 (firm:profile.md@1) profile.md@1 firm:skills/s/SKILL.md@1"; strings.Join(got, "|") != want {
+		if got, want := c.all(t, ""), "firm:knowledge/k.md@1 notes/old.md@1 firm:policy/a.md@1 policy/b.md@1 (firm:profile.md@1) "+
+			"profile.md@1 firm:skills/s/SKILL.md@1"; strings.Join(got, "|") != want {
 			t.Errorf("%q\nwant %q", got, want)
 		}
 		for path, want := range map[string]string{
-			"profile.md": "(firm:profile.md@1) profile.md@1", "policy/": "firm:policy/a.md@1 policy/b.md@1", "clients.yaml": "", "notes/": "notes/old.md@1", "policy": "", "policy/a.md": "firm:policy/a.md@1",
+			"profile.md": "(firm:profile.md@1) profile.md@1", "policy/": "firm:policy/a.md@1 policy/b.md@1", "clients.yaml": "",
+			"notes/": "notes/old.md@1", "policy": "", "policy/a.md": "firm:policy/a.md@1",
 			"skills/": "firm:skills/s/SKILL.md@1", "nothing/": "",
 		} {
 			if got := c.all(t, path); strings.Join(got, "|") != want {
@@ -98,7 +102,8 @@ func TestAClientReadsItsFirmsDocumentsBesideItsOwn(t *testing.T) {
 		if got := strings.Join(other.all(t, "profile.md"), "|"); got != "firm:profile.md@1" {
 			t.Errorf("another client sees %q", got)
 		}
-		if got := strings.Join(firm.all(t, ""), "|"); got != "clients.yaml@1 knowledge/k.md@1 notes/old.md@1 policy/a.md@1 profile.md@1 skills/s/SKILL.md@1" {
+		if got := strings.Join(firm.all(t, ""),
+			"|"); got != "clients.yaml@1 knowledge/k.md@1 notes/old.md@1 policy/a.md@1 profile.md@1 skills/s/SKILL.md@1" {
 			t.Errorf("the firm sees %q", got)
 		}
 		if err := c.Delete(c.ctx, "profile.md", "1", ""); err != nil {
@@ -120,7 +125,8 @@ func TestAClientReadsItsFirmsDocumentsBesideItsOwn(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
-		if _, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "x", Email: "c@example.com", Currency: "USD", Timezone: "UTC", FirmID: strings.Replace(firm.id, "org_0", "org_1", 1)}); fault.KindOf(err) != fault.NotFound {
+		if _, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "x", Email: "c@example.com",
+			Currency: "USD", Timezone: "UTC", FirmID: strings.Replace(firm.id, "org_0", "org_1", 1)}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a firm that is not there: %v", err)
 		}
 	})
@@ -145,7 +151,8 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 			}
 		}
 		pages := c.all(t, "")
-		if len(pages) != 2 || strings.Join(pages, " ") != strings.Join(want, " ") || len(strings.Fields(pages[0])) != 50 || !strings.HasSuffix(pages[0], "@1)") {
+		if len(pages) != 2 || strings.Join(pages, " ") != strings.Join(want, " ") || len(strings.Fields(pages[0])) != 50 ||
+			!strings.HasSuffix(pages[0], "@1)") {
 			t.Errorf("%d pages\n%.300q\n%.300q", len(pages), pages, want)
 		}
 		want = nil
@@ -161,7 +168,8 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 		}
 		pages = c.all(t, "knowledge/")
 		got := strings.Fields(strings.ReplaceAll(strings.Join(pages, " "), "...", ""))
-		if len(pages) != 3 || !strings.HasSuffix(pages[0], "...") || !strings.HasSuffix(pages[1], "...") || strings.HasSuffix(pages[2], "...") || !slices.Equal(got, want) {
+		if len(pages) != 3 || !strings.HasSuffix(pages[0], "...") || !strings.HasSuffix(pages[1], "...") ||
+			strings.HasSuffix(pages[2], "...") || !slices.Equal(got, want) {
 			t.Errorf("%q", pages)
 		}
 		// A cursor is bound to its filter, and to whoever it was made for.
@@ -181,7 +189,8 @@ func TestPagesEndByNumberAndBySizeAndLoseNothing(t *testing.T) {
 		if err := whose.Delete(whose.ctx, last.Path, "1", ""); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := c.List(c.ctx, "knowledge/", first.NextCursor); err != nil || len(next.Items) != 5 || next.Items[0].Path != "knowledge/05.md" {
+		if next, err := c.List(c.ctx, "knowledge/", first.NextCursor); err != nil || len(next.Items) != 5 ||
+			next.Items[0].Path != "knowledge/05.md" {
 			t.Errorf("%v", err)
 		}
 	})
@@ -217,7 +226,8 @@ func TestEveryVersionIsKept(t *testing.T) {
 					t.Fatal(err, len(p.Items))
 				}
 				for _, v := range p.Items {
-					if got = append(got, fmt.Sprint(v.Number, " ", v.Rationale, " ", v.Deleted, " ", strings.ReplaceAll(v.Diff, "\n", "|"))); v.UserID == "" {
+					if got = append(got, fmt.Sprint(v.Number, " ", v.Rationale, " ", v.Deleted, " ", strings.ReplaceAll(v.Diff, "\n",
+						"|"))); v.UserID == "" {
 						t.Error("nobody wrote it")
 					}
 				}
@@ -230,11 +240,13 @@ func TestEveryVersionIsKept(t *testing.T) {
 			}
 		}
 		one, err := h.History(h.ctx, memory.HistoryParams{Path: "a.md", Version: "2"}, page.Request{Limit: 10})
-		if err != nil || len(one.Items) != 1 || one.HasMore || one.Items[0].Content != "one\ntwo\n" || !strings.Contains(one.Items[0].Diff, "+two") {
+		if err != nil || len(one.Items) != 1 || one.HasMore || one.Items[0].Content != "one\ntwo\n" ||
+			!strings.Contains(one.Items[0].Diff, "+two") {
 			t.Errorf("%+v %v", one, err)
 		}
 		for _, version := range []string{"0", "5", "02", "x", "-1", "99999999999999999999"} {
-			if _, err := h.History(h.ctx, memory.HistoryParams{Path: "a.md", Version: version}, page.Request{Limit: 10}); fault.KindOf(err) != fault.NotFound {
+			if _, err := h.History(h.ctx, memory.HistoryParams{Path: "a.md", Version: version},
+				page.Request{Limit: 10}); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("version %s: %v", version, err)
 			}
 		}
@@ -256,21 +268,23 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		h := found(t, d)
 		h.write(t, "a.md", "one\n", "")
 		h.write(t, "a.md", "two\n", "1")
-		rule := h.put(t, memory.PutRuleParams{Rule: memory.RuleParams{Type: memory.Classification, MemoContains: new("x"), LedgerAccountID: new(h.accounts["plain"].ID), TagID: &h.tag.ID}})
+		rule := h.put(t, memory.PutRuleParams{Rule: memory.RuleParams{Type: memory.Classification, MemoContains: new("x"),
+			LedgerAccountID: new(h.accounts["plain"].ID), TagID: &h.tag.ID}})
 		for statement, says := range map[string]string{
 			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id <> ? AND version = 1":             "1 versions from 2 to 2",
 			"UPDATE memory_versions SET version = 5 WHERE organization_id = @org AND item_id <> ? AND version = 2":  "2 versions from 1 to 5",
 			"UPDATE memory_versions SET revision = 9 WHERE organization_id = @org AND item_id <> ? AND version = 2": "the last revision is 9",
-			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?":             "it is at version 1, but its last is 2",
-			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?":            "what is said of the file is not",
-			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":                "what is said of the file",
-			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":                        "no path has these versions",
-			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                                 "it was not deleted, but is not there",
-			"UPDATE memory_rules SET tag_id = NULL WHERE organization_id = @org AND rule_id = ?":                    "another account or tag",
-			"UPDATE memory_versions SET content = 'x' WHERE organization_id = @org AND item_id = ?":                 "cannot be read",
-			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id = ?":                              "no version says what it is",
-			"UPDATE memory_rules SET version = 3 WHERE organization_id = @org AND rule_id = ?":                      "it is at version 3, but its last is 1",
-			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":             "but no version of it",
+			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?": "it is at version 1, " +
+				"but its last is 2",
+			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?": "what is said of the file is not",
+			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":     "what is said of the file",
+			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":             "no path has these versions",
+			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                      "it was not deleted, but is not there",
+			"UPDATE memory_rules SET tag_id = NULL WHERE organization_id = @org AND rule_id = ?":         "another account or tag",
+			"UPDATE memory_versions SET content = 'x' WHERE organization_id = @org AND item_id = ?":      "cannot be read",
+			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id = ?":                   "no version says what it is",
+			"UPDATE memory_rules SET version = 3 WHERE organization_id = @org AND rule_id = ?":           "it is at version 3, but its last is 1",
+			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":  "but no version of it",
 		} {
 			err := d.Write(h.ctx, h.id, func(ctx context.Context, tx *db.Tx) error {
 				if found := dbtest.Damage(ctx, t, tx, memory.Check, statement, rule.ID); !strings.Contains(strings.Join(found, "; "), says) {

@@ -35,8 +35,8 @@ var (
 
 const firmText = "policy/, knowledge/, skills/, profile.md and clients.yaml"
 
-// faultOfPath says why no document can be at a path; nothing when one can. What could be taken for another path, on any system that such files are ever
-// written out to, is refused.
+// faultOfPath says why no document can be at a path; nothing when one can. What could be taken for another path, on
+// any system that such files are ever written out to, is refused.
 func faultOfPath(path string) string {
 	if n := utf8.RuneCountInString(path); n < 1 || n > PathMax {
 		return fmt.Sprintf("must have 1 to %d characters", PathMax)

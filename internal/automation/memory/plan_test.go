@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// What is asked of one document or rule must be found by its whole key, however many others there are. SQLite tells its plans without data; what
-// PostgreSQL makes of them is measured by bench.
+// What is asked of one document or rule must be found by its whole key, however many others there are. SQLite tells
+// its plans without data; what PostgreSQL makes of them is measured by bench.
 func TestNothingIsFoundByGoingThroughTheRest(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))
@@ -19,17 +19,23 @@ func TestNothingIsFoundByGoingThroughTheRest(t *testing.T) {
 		args []any
 		want []string
 	}{
-		"a path":         {selectDocuments + " AND path = ?", []any{"a"}, []string{"memory_documents_by_path (organization_id=? AND path=?)"}},
-		"an id":          {"SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?", []any{"a"}, []string{"memory_documents_by_id (organization_id=? AND document_id=?)"}},
-		"one file":       {listQuery{path: "a"}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1}, []string{"path=?)"}},
-		"all files":      {listQuery{}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, 1}, []string{"PRIMARY KEY (organization_id=? AND gone=?)"}},
-		"below, behind":  {listQuery{path: "a/", after: "a/b"}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", "a", "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>? AND path<?)"}},
-		"shared, behind": {listQuery{after: "a/b"}.there(true).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>?)"}},
-		"contents":       {contentsOf, []any{[]string{"1"}}, []string{"memory_versions_by_revision (organization_id=? AND revision=?)"}},
-		"the revision":   {lastRevision, nil, []string{"memory_versions_by_revision (organization_id=?)"}},
-		"sizes":          {sizesDown, []any{"a", 1, 1}, []string{"(organization_id=? AND item_id=? AND version<?)"}},
-		"a rule":         {selectRules + " AND r.rule_id = ?", []any{"a"}, []string{"PRIMARY KEY (organization_id=? AND rule_id=?)", "(organization_id=? AND item_id=? AND version=?)"}},
-		"rules then":     {rulesAt, []any{1}, []string{"(organization_id=? AND item_id>? AND item_id<?)", "(organization_id=? AND item_id=? AND version=?)"}},
+		"a path": {selectDocuments + " AND path = ?", []any{"a"}, []string{"memory_documents_by_path (organization_id=? AND path=?)"}},
+		"an id": {"SELECT path FROM memory_documents WHERE organization_id = @org AND document_id = ?", []any{"a"},
+			[]string{"memory_documents_by_id (organization_id=? AND document_id=?)"}},
+		"one file": {listQuery{path: "a"}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1}, []string{"path=?)"}},
+		"all files": {listQuery{}.there(false).Then("ORDER BY path LIMIT ?", 1), []any{false, 1},
+			[]string{"PRIMARY KEY (organization_id=? AND gone=?)"}},
+		"below, behind": {listQuery{path: "a/", after: "a/b"}.there(false).Then("ORDER BY path LIMIT ?", 1),
+			[]any{false, "a", "a", "a", 1}, []string{"PRIMARY KEY (organization_id=? AND gone=? AND path>? AND path<?)"}},
+		"shared, behind": {listQuery{after: "a/b"}.there(true).Then("ORDER BY path LIMIT ?", 1), []any{false, "a", 1},
+			[]string{"PRIMARY KEY (organization_id=? AND gone=? AND path>?)"}},
+		"contents":     {contentsOf, []any{[]string{"1"}}, []string{"memory_versions_by_revision (organization_id=? AND revision=?)"}},
+		"the revision": {lastRevision, nil, []string{"memory_versions_by_revision (organization_id=?)"}},
+		"sizes":        {sizesDown, []any{"a", 1, 1}, []string{"(organization_id=? AND item_id=? AND version<?)"}},
+		"a rule": {selectRules + " AND r.rule_id = ?", []any{"a"}, []string{"PRIMARY KEY (organization_id=? AND rule_id=?)",
+			"(organization_id=? AND item_id=? AND version=?)"}},
+		"rules then": {rulesAt, []any{1}, []string{"(organization_id=? AND item_id>? AND item_id<?)",
+			"(organization_id=? AND item_id=? AND version=?)"}},
 	} {
 		err := d.Read(t.Context(), "org_x", func(ctx context.Context, tx *db.Tx) error {
 			type step struct {
@@ -43,7 +49,8 @@ func TestNothingIsFoundByGoingThroughTheRest(t *testing.T) {
 			for _, s := range steps {
 				if at < len(c.want) && strings.Contains(s.Detail, c.want[at]) {
 					at++
-				} else if strings.Contains(s.Detail, "SEARCH") || strings.Contains(s.Detail, "AUTOMATIC") || strings.HasPrefix(s.Detail, "SCAN memory") {
+				} else if strings.Contains(s.Detail, "SEARCH") || strings.Contains(s.Detail, "AUTOMATIC") ||
+					strings.HasPrefix(s.Detail, "SCAN memory") {
 					t.Errorf("%s: %s", name, s.Detail)
 				}
 			}

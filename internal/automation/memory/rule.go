@@ -120,7 +120,8 @@ func (r Rule) facts() map[string]any {
 func (r Rule) Matching() classify.Rule {
 	return classify.Rule{
 		ID: r.ID, Version: r.Version, Priority: r.Priority,
-		MemoContains: r.MemoContains, Category: r.ProviderCategory, Merchant: r.Merchant, Address: r.Address, Asset: r.AssetType, Direction: r.Direction,
+		MemoContains: r.MemoContains, Category: r.ProviderCategory, Merchant: r.Merchant, Address: r.Address, Asset: r.AssetType,
+		Direction:       r.Direction,
 		LedgerAccountID: r.LedgerAccountID, TransactionType: r.TransactionType, PayeeName: r.PayeeName, TagID: r.TagID,
 	}
 }

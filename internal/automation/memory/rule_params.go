@@ -117,7 +117,8 @@ func (t *texts) refuse(of RuleType, fields map[string]bool) {
 
 func (p RuleParams) classification(t *texts, r *Rule) {
 	t.refuse(CashApplication, map[string]bool{
-		"name": p.Name != nil, "statement": p.Statement != nil, "action": p.Action != nil, "matcher": p.Matcher != nil, "match_mode": p.MatchMode != nil,
+		"name": p.Name != nil, "statement": p.Statement != nil, "action": p.Action != nil, "matcher": p.Matcher != nil,
+		"match_mode":          p.MatchMode != nil,
 		"ledger_account_name": p.LedgerAccountName != nil,
 	})
 	r.MemoContains = strings.ToLower(t.take("memo_contains", p.MemoContains, MatchMax))
@@ -130,7 +131,8 @@ func (p RuleParams) classification(t *texts, r *Rule) {
 			t.faults.Addf(name, "is required, or another of %s", strings.Join(matchFields, ", "))
 		}
 	}
-	r.Direction = classify.Direction(t.choose("direction", p.Direction, string(classify.Any), string(classify.Deposit), string(classify.Withdrawal)))
+	r.Direction = classify.Direction(t.choose("direction", p.Direction, string(classify.Any), string(classify.Deposit),
+		string(classify.Withdrawal)))
 	if p.TransactionType != nil {
 		r.TransactionType = t.choose("transaction_type", p.TransactionType, ruleTransactionTypes...)
 	}
@@ -159,9 +161,11 @@ var ruleTransactionTypes = func() (out []string) {
 
 func (p RuleParams) cashApplication(t *texts, r *Rule) {
 	t.refuse(Classification, map[string]bool{
-		"memo_contains": p.MemoContains != nil, "provider_category": p.ProviderCategory != nil, "merchant": p.Merchant != nil, "address": p.Address != nil,
-		"asset_type": p.AssetType != nil, "direction": p.Direction != nil, "transaction_type": p.TransactionType != nil, "payee_name": p.PayeeName != nil,
-		"tag_id": p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
+		"memo_contains": p.MemoContains != nil, "provider_category": p.ProviderCategory != nil, "merchant": p.Merchant != nil,
+		"address":    p.Address != nil,
+		"asset_type": p.AssetType != nil, "direction": p.Direction != nil, "transaction_type": p.TransactionType != nil,
+		"payee_name": p.PayeeName != nil,
+		"tag_id":     p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
 	})
 	r.Name = t.need("name", p.Name, RuleNameMax)
 	r.Statement = t.need("statement", p.Statement, StatementMax)
@@ -186,7 +190,8 @@ func (p RuleParams) cashApplication(t *texts, r *Rule) {
 	}
 }
 
-// refers looks at what a rule names, and gives everything that stands against it: faults first, then what is missing, then what is in the way.
+// refers looks at what a rule names, and gives everything that stands against it: faults first, then what is missing,
+// then what is in the way.
 func (r Rule) refers(ctx context.Context, tx *db.Tx, faults *fault.List) error {
 	var missing, nouns []string
 	archived := ""

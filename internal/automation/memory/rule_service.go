@@ -68,7 +68,9 @@ const rulesPerPage = 50
 // ListRules gives rules in the order they were made.
 func (s *Service) ListRules(ctx context.Context, cursor string) (page.Page[Rule], error) {
 	p := page.Request{Limit: rulesPerPage, Cursor: cursor}
-	return page.List("memory-rules", nil, p, func(r Rule) []string { return []string{r.ID} }, func(after []string, limit int) (out []Rule, err error) {
+	return page.List("memory-rules", nil, p, func(r Rule) []string {
+		return []string{r.ID}
+	}, func(after []string, limit int) (out []Rule, err error) {
 		above := ""
 		if after != nil {
 			above = after[0]
@@ -93,7 +95,8 @@ func (s *Service) GetRule(ctx context.Context, ruleID string) (r Rule, err error
 	return r, err
 }
 
-// PutRuleParams say which rule is to say what: without an id a new one does, and with one the rule that has it, which must be at the version expected.
+// PutRuleParams say which rule is to say what: without an id a new one does, and with one the rule that has it, which
+// must be at the version expected.
 type PutRuleParams struct {
 	RuleID          string
 	ExpectedVersion *string

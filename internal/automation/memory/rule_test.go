@@ -29,14 +29,17 @@ type house struct {
 
 func found(t *testing.T, d *db.DB) house {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := house{Service: memory.NewService(d), ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), d: d, id: f.Organization.ID, accounts: map[string]account.Account{}, tag: tag.Tag{}}
+	h := house{Service: memory.NewService(d), ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
+		UserID: f.Owner.UserID}), d: d, id: f.Organization.ID, accounts: map[string]account.Account{}, tag: tag.Tag{}}
 	accounts := account.NewService(d)
 	for name, p := range map[string]account.CreateParams{
-		"plain": {Name: "Software", Type: account.Expense}, "archived": {Name: "Old", Type: account.Expense}, "group": {Name: "Group", Type: account.Expense, Postable: new(false)},
+		"plain": {Name: "Software", Type: account.Expense}, "archived": {Name: "Old", Type: account.Expense}, "group": {Name: "Group",
+			Type: account.Expense, Postable: new(false)},
 		"btc": {Name: "Bitcoin", Type: account.Asset, AssetType: "BTC"},
 	} {
 		if h.accounts[name], err = accounts.Create(h.ctx, p); err != nil {
@@ -91,14 +94,16 @@ func TestARevisionSaysWhatTheRulesWere(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)
 		params := func(memo string, enabled bool) memory.RuleParams {
-			return memory.RuleParams{Type: memory.Classification, MemoContains: &memo, LedgerAccountID: new(h.accounts["plain"].ID), Enabled: &enabled, TagID: &h.tag.ID, Priority: new(int64(3))}
+			return memory.RuleParams{Type: memory.Classification, MemoContains: &memo, LedgerAccountID: new(h.accounts["plain"].ID),
+				Enabled: &enabled, TagID: &h.tag.ID, Priority: new(int64(3))}
 		}
 		if n := h.revision(t); n != 0 || len(h.rules(t, 0)) != 0 {
 			t.Errorf("an empty memory is at revision %d with %v", n, h.rules(t, 0))
 		}
 		one := h.put(t, memory.PutRuleParams{Rule: params(" AWS ", true)})
 		two := h.put(t, memory.PutRuleParams{Rule: params("Hetzner", true)})
-		cash := h.put(t, memory.PutRuleParams{Rule: memory.RuleParams{Type: memory.CashApplication, Name: new("n"), Statement: new("s"), Matcher: new("m"), Action: new(memory.RequireHumanReview)}})
+		cash := h.put(t, memory.PutRuleParams{Rule: memory.RuleParams{Type: memory.CashApplication, Name: new("n"), Statement: new("s"),
+			Matcher: new("m"), Action: new(memory.RequireHumanReview)}})
 		h.put(t, memory.PutRuleParams{RuleID: one.ID, ExpectedVersion: new("1"), Rule: params("Amazon", true)})
 		h.put(t, memory.PutRuleParams{RuleID: two.ID, ExpectedVersion: new("1"), Rule: params("Hetzner", false)})
 		if err := h.DeleteRule(h.ctx, one.ID, "2", "gone"); err != nil {
@@ -117,11 +122,13 @@ func TestARevisionSaysWhatTheRulesWere(t *testing.T) {
 			}
 		}
 		first := h.rules(t, 1)[0]
-		if want := (classify.Rule{ID: one.ID, Version: 1, Priority: 3, MemoContains: "aws", Direction: classify.Any, LedgerAccountID: h.accounts["plain"].ID, TagID: h.tag.ID}); first != want {
+		if want := (classify.Rule{ID: one.ID, Version: 1, Priority: 3, MemoContains: "aws", Direction: classify.Any,
+			LedgerAccountID: h.accounts["plain"].ID, TagID: h.tag.ID}); first != want {
 			t.Errorf("%+v, want %+v", first, want)
 		}
 		h.read(t, func(ctx context.Context, tx *db.Tx) error {
-			if r, err := memory.FindRule(ctx, tx, cash.ID); err != nil || r.Matcher != "m" || r.Action != memory.RequireHumanReview || r.MatchMode != memory.MatchContains {
+			if r, err := memory.FindRule(ctx, tx, cash.ID); err != nil || r.Matcher != "m" || r.Action != memory.RequireHumanReview ||
+				r.MatchMode != memory.MatchContains {
 				t.Errorf("%+v %v", r, err)
 			}
 			if _, err := memory.FindRule(ctx, tx, one.ID); fault.KindOf(err) != fault.NotFound {
@@ -144,16 +151,30 @@ func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
 			kind   fault.Kind
 			fields string
 		}{
-			"nothing to match":    {func(p *memory.RuleParams) { p.MemoContains = nil }, false, fault.Invalid, "memo_contains provider_category merchant address asset_type"},
-			"blanks":              {func(p *memory.RuleParams) { p.MemoContains, p.PayeeName = new("  "), new("") }, false, fault.Invalid, "memo_contains payee_name"},
-			"too long":            {func(p *memory.RuleParams) { p.MemoContains, p.Merchant = &long, &long }, false, fault.Invalid, "memo_contains merchant"},
-			"no account":          {func(p *memory.RuleParams) { p.LedgerAccountID = nil }, false, fault.Invalid, "ledger_account_id"},
-			"unknown references":  {func(p *memory.RuleParams) { p.LedgerAccountID, p.TagID = new("lac_x"), new("tag_x") }, false, fault.NotFound, "ledger_account_id tag_id"},
-			"a group":             {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["group"].ID) }, false, fault.Invalid, "ledger_account_id"},
-			"an archived account": {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["archived"].ID) }, false, fault.Conflict, "ledger_account_id"},
-			"another asset":       {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new("ETH") }, false, fault.Invalid, "ledger_account_id"},
-			"no asset":            {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["btc"].ID) }, false, fault.Invalid, "ledger_account_id"},
-			"the asset":           {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new(" BTC ") }, false, 0, ""},
+			"nothing to match": {func(p *memory.RuleParams) {
+				p.MemoContains = nil
+			}, false, fault.Invalid, "memo_contains provider_category merchant address asset_type"},
+			"blanks": {func(p *memory.RuleParams) {
+				p.MemoContains, p.PayeeName = new("  "), new("")
+			}, false, fault.Invalid, "memo_contains payee_name"},
+			"too long": {func(p *memory.RuleParams) {
+				p.MemoContains, p.Merchant = &long, &long
+			}, false, fault.Invalid, "memo_contains merchant"},
+			"no account": {func(p *memory.RuleParams) { p.LedgerAccountID = nil }, false, fault.Invalid, "ledger_account_id"},
+			"unknown references": {func(p *memory.RuleParams) {
+				p.LedgerAccountID, p.TagID = new("lac_x"), new("tag_x")
+			}, false, fault.NotFound, "ledger_account_id tag_id"},
+			"a group": {func(p *memory.RuleParams) {
+				p.LedgerAccountID = new(h.accounts["group"].ID)
+			}, false, fault.Invalid, "ledger_account_id"},
+			"an archived account": {func(p *memory.RuleParams) {
+				p.LedgerAccountID = new(h.accounts["archived"].ID)
+			}, false, fault.Conflict, "ledger_account_id"},
+			"another asset": {func(p *memory.RuleParams) {
+				p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new("ETH")
+			}, false, fault.Invalid, "ledger_account_id"},
+			"no asset":  {func(p *memory.RuleParams) { p.LedgerAccountID = new(h.accounts["btc"].ID) }, false, fault.Invalid, "ledger_account_id"},
+			"the asset": {func(p *memory.RuleParams) { p.LedgerAccountID, p.AssetType = new(h.accounts["btc"].ID), new(" BTC ") }, false, 0, ""},
 			"values": {func(p *memory.RuleParams) {
 				p.Direction, p.TransactionType, p.Priority = new("any"), new("SPAM"), new(int64(1001))
 			}, false, fault.Invalid, "direction transaction_type priority"},
@@ -164,9 +185,11 @@ func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
 			"half an account": {func(p *memory.RuleParams) {
 				p.Action, p.LedgerAccountName = new(memory.RequireHumanReview), new("Software")
 			}, true, fault.Invalid, "ledger_account_id"},
-			"another name": {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Hardware") }, true, fault.Invalid, "ledger_account_name"},
-			"its name":     {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Software") }, true, 0, ""},
-			"review":       {func(p *memory.RuleParams) { p.Action = new(memory.RequireHumanReview) }, true, 0, ""},
+			"another name": {func(p *memory.RuleParams) {
+				p.LedgerAccountID, p.LedgerAccountName = &plain, new("Hardware")
+			}, true, fault.Invalid, "ledger_account_name"},
+			"its name": {func(p *memory.RuleParams) { p.LedgerAccountID, p.LedgerAccountName = &plain, new("Software") }, true, 0, ""},
+			"review":   {func(p *memory.RuleParams) { p.Action = new(memory.RequireHumanReview) }, true, 0, ""},
 			"what cash needs": {func(p *memory.RuleParams) {
 				*p = memory.RuleParams{Type: memory.CashApplication, MatchMode: new("fuzzy"), Action: new("x")}
 			}, true, fault.Invalid, "name statement matcher action match_mode"},

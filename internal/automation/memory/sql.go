@@ -23,14 +23,16 @@ type versionRow struct {
 
 func (r versionRow) version() Version {
 	return Version{
-		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content, Frontmatter: db.OrEmpty(r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale), UserID: db.OrEmpty(r.UserID),
+		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content, Frontmatter: db.OrEmpty(
+			r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale), UserID: db.OrEmpty(r.UserID),
 		APIKeyID: db.OrEmpty(r.APIKeyID), CreatedAt: r.CreatedAt,
 	}
 }
 
 func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
 	return db.Insert(ctx, tx, "memory_versions", versionRow{
-		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content, Frontmatter: db.OrNull(v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale), UserID: db.OrNull(v.UserID),
+		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content, Frontmatter: db.OrNull(
+			v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale), UserID: db.OrNull(v.UserID),
 		APIKeyID: db.OrNull(v.APIKeyID), CreatedAt: v.CreatedAt,
 	})
 }
@@ -50,7 +52,8 @@ type ruleRow struct {
 }
 
 const selectRules = `SELECT r.rule_id, r.version, v.content, v.created_at FROM memory_rules r
-	JOIN memory_versions v ON v.organization_id = r.organization_id AND v.item_id = r.rule_id AND v.version = r.version WHERE r.organization_id = @org`
+	JOIN memory_versions v ON v.organization_id = r.organization_id AND v.item_id = r.rule_id AND v.version = r.version WHERE
+	r.organization_id = @org`
 
 func findRule(ctx context.Context, tx *db.Tx, ruleID string) (ruleRow, error) {
 	return db.One[ruleRow](ctx, tx, ruleNoun, selectRules+" AND r.rule_id = ?", ruleID)
@@ -80,7 +83,8 @@ type ruleKeyRow struct {
 
 func upsertRule(ctx context.Context, tx *db.Tx, r Rule) error {
 	return db.Upsert(ctx, tx, "memory_rules", []ruleKeyRow{{r.ID, r.Version, db.OrNull(r.LedgerAccountID), db.OrNull(r.TagID)}},
-		"ON CONFLICT (organization_id, rule_id) DO UPDATE SET version = excluded.version, ledger_account_id = excluded.ledger_account_id, tag_id = excluded.tag_id")
+		"ON CONFLICT (organization_id, rule_id) DO UPDATE SET version = excluded.version, ledger_account_id = "+
+			"excluded.ledger_account_id, tag_id = excluded.tag_id")
 }
 
 func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
@@ -89,7 +93,8 @@ func removeRule(ctx context.Context, tx *db.Tx, ruleID string) error {
 }
 
 func selectLastVersion(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
-	return db.One[int64](ctx, tx, "version", "SELECT coalesce(max(version), 0) FROM memory_versions WHERE organization_id = @org AND item_id = ?", itemID)
+	return db.One[int64](ctx, tx, "version",
+		"SELECT coalesce(max(version), 0) FROM memory_versions WHERE organization_id = @org AND item_id = ?", itemID)
 }
 
 // selectSizes gives how large versions are, downward from one.
@@ -97,9 +102,12 @@ func selectSizes(ctx context.Context, tx *db.Tx, itemID string, from int64, limi
 	return db.All[int64](ctx, tx, sizesDown, itemID, from, limit)
 }
 
-const sizesDown = "SELECT size FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version <= ? ORDER BY version DESC LIMIT ?"
+const sizesDown = "SELECT size FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version <= ? ORDER BY " +
+	"version DESC LIMIT ?"
 
 // selectVersions gives versions from one up to another, the newest first.
 func selectVersions(ctx context.Context, tx *db.Tx, itemID string, from, to int64) ([]versionRow, error) {
-	return db.All[versionRow](ctx, tx, "SELECT "+db.Columns[versionRow]()+" FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version >= ? AND version <= ? ORDER BY version DESC", itemID, from, to)
+	return db.All[versionRow](ctx, tx, "SELECT "+db.Columns[versionRow]()+
+		" FROM memory_versions WHERE organization_id = @org AND item_id = ? AND version >= ? AND version <= ? ORDER BY version DESC",
+		itemID, from, to)
 }

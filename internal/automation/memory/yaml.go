@@ -15,8 +15,8 @@ import (
 const (
 	// depthMax is how deep values may lie in each other.
 	depthMax = 64
-	// yamlMax bounds what YAML comes to when every alias is written out, in characters and values: a few lines of aliases can stand for more than
-	// any machine holds.
+	// yamlMax bounds what YAML comes to when every alias is written out, in characters and values: a few lines of
+	// aliases can stand for more than any machine holds.
 	yamlMax = 2_000_000
 )
 

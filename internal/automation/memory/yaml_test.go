@@ -85,7 +85,8 @@ func TestABombOfAliasesIsRefusedAtOnce(t *testing.T) {
 }
 
 func FuzzFrontMatterIsAlwaysAnObject(f *testing.F) {
-	for _, seed := range []string{"---\na: 1\n---\n", "---\n<<: {a: 1}\nb: &x [*x]\n---\n", "---\n? a\n: !!binary x\n---\n", "---\n\"\\ud800\": !foo bar\n---\n", "---\na: 0o17\nb: !!int x\nc: !!bool x\n---\n"} {
+	for _, seed := range []string{"---\na: 1\n---\n", "---\n<<: {a: 1}\nb: &x [*x]\n---\n", "---\n? a\n: !!binary x\n---\n",
+		"---\n\"\\ud800\": !foo bar\n---\n", "---\na: 0o17\nb: !!int x\nc: !!bool x\n---\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {

@@ -24,7 +24,8 @@ const (
 	Provider
 )
 
-var kindNames = [...]string{"internal", "invalid", "unauthorized", "forbidden", "not found", "conflict", "rate limited", "unavailable", "provider"}
+var kindNames = [...]string{"internal", "invalid", "unauthorized", "forbidden", "not found", "conflict", "rate limited",
+	"unavailable", "provider"}
 
 // String names the kind for logs.
 func (k Kind) String() string { return kindNames[k] }

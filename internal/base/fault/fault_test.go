@@ -60,7 +60,8 @@ func TestTheCauseIsForTheLogAndNotInTheText(t *testing.T) {
 func TestWithinSaysWhereFieldsAre(t *testing.T) {
 	t.Parallel()
 	err := fault.Invalidf("status", "is wrong")
-	if got := fault.Within("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" || err.Error() != "the request is not valid: status is wrong" {
+	if got := fault.Within("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" ||
+		err.Error() != "the request is not valid: status is wrong" {
 		t.Errorf("%s, and %s before", got, err)
 	}
 	plain := errors.New("x")
@@ -72,7 +73,8 @@ func TestWithinSaysWhereFieldsAre(t *testing.T) {
 func TestOnlyFaultsOfWhatIsAskedForAreRefusals(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		fault.Invalidf("a", "b"): true, fault.Missing("x"): true, fault.Conflictf("x"): true, fault.Forbiddenf("x"): true, fmt.Errorf("within: %w", fault.Missing("y")): true,
+		fault.Invalidf("a", "b"): true, fault.Missing("x"): true, fault.Conflictf("x"): true, fault.Forbiddenf("x"): true, fmt.Errorf(
+			"within: %w", fault.Missing("y")): true,
 		errors.New("x"): false, fault.UnavailableBecause(errors.New("y"), "x"): false,
 	} {
 		if got := fault.Refused(err); got != want {

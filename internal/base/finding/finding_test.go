@@ -14,7 +14,8 @@ func TestAFewOfEachKindAreNamedAndTheRestCounted(t *testing.T) {
 		l.Addf("bruises", "bruise %d", i)
 	}
 	l.Addf("worms", "a worm")
-	want := []string{"pears: bruise 0", "pears: bruise 1", "pears: bruise 2", "pears: bruise 3", "pears: bruise 4", "pears: a worm", "pears: 2 more bruises"}
+	want := []string{"pears: bruise 0", "pears: bruise 1", "pears: bruise 2", "pears: bruise 3", "pears: bruise 4", "pears: a worm",
+		"pears: 2 more bruises"}
 	if got := l.All(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}

@@ -1,4 +1,5 @@
-// Package id makes and checks identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID form), so that ids sort by creation.
+// Package id makes and checks identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID
+// form), so that ids sort by creation.
 package id
 
 import (

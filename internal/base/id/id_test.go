@@ -66,7 +66,8 @@ func TestIDsSortByCreationAndNeverRepeat(t *testing.T) {
 func TestOtherTextIsNotAnID(t *testing.T) {
 	t.Parallel()
 	good := id.NewSource(clock.System{}, rand.Reader).New(id.Organization)
-	for _, bad := range []string{"", "org_", good[4:], "usr_" + good[4:], good + "0", good[:29], strings.ToUpper(good), "org_8" + good[5:], "org_" + strings.Repeat("u", 26)} {
+	for _, bad := range []string{"", "org_", good[4:], "usr_" + good[4:], good + "0", good[:29], strings.ToUpper(good),
+		"org_8" + good[5:], "org_" + strings.Repeat("u", 26)} {
 		if id.Valid(id.Organization, bad) {
 			t.Errorf("%q passed", bad)
 		}

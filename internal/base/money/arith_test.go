@@ -11,12 +11,15 @@ func TestArithmeticIsExact(t *testing.T) {
 	longest := strings.Repeat("9", 38) + "." + strings.Repeat("9", 30)
 	for _, c := range []struct{ name, got, want string }{
 		{"add", MustParse("0.1").Add(MustParse("0.2")).String(), "0.3"},
-		{"add the longest", MustParse(longest).Add(MustParse(longest)).String(), "1" + strings.Repeat("9", 38) + "." + strings.Repeat("9", 29) + "8"},
-		{"add far apart", MustParse("1" + strings.Repeat("0", 37)).Add(MustParse("0." + strings.Repeat("0", 29) + "1")).String(), "1" + strings.Repeat("0", 37) + "." + strings.Repeat("0", 29) + "1"},
+		{"add the longest", MustParse(longest).Add(MustParse(longest)).String(), "1" + strings.Repeat("9", 38) + "." + strings.Repeat("9",
+			29) + "8"},
+		{"add far apart", MustParse("1" + strings.Repeat("0", 37)).Add(MustParse("0." + strings.Repeat("0", 29) + "1")).String(),
+			"1" + strings.Repeat("0", 37) + "." + strings.Repeat("0", 29) + "1"},
 		{"sub to zero", MustParse("-1.50").Sub(MustParse("-1.5")).String(), "0"},
 		{"mul", MustParse("1.1").Mul(MustParse("-1.1")).String(), "-1.21"},
 		{"mul by zero keeps no sign", MustParse("-3").Mul(Decimal{}).String(), "0"},
-		{"mul small", MustParse("0.000000000000000001").Mul(MustParse("0.000000000000000001")).String(), "0.000000000000000000000000000000000001"},
+		{"mul small", MustParse("0.000000000000000001").Mul(MustParse("0.000000000000000001")).String(),
+			"0.000000000000000000000000000000000001"},
 		{"neg", MustParse("1.50").Neg().String(), "-1.5"},
 		{"neg of zero", Decimal{}.Neg().String(), "0"},
 		{"abs", MustParse("-1.50").Abs().String(), "1.5"},

@@ -7,8 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Bound reads what bounds a list in time: an instant, or a bare date as its first instant in UTC, or its last when it bounds a range from above. Times are kept to the
-// millisecond: a finer bound is the next one inside.
+// Bound reads what bounds a list in time: an instant, or a bare date as its first instant in UTC, or its last when it
+// bounds a range from above. Times are kept to the millisecond: a finer bound is the next one inside.
 func Bound(faults *fault.List, field, text string, above bool) time.Time {
 	if text == "" {
 		return time.Time{}

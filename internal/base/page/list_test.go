@@ -61,7 +61,9 @@ func TestAListRefusesACursorThatIsNotItsOwnBeforeItReads(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	_, err := page.List("x", nil, page.Request{Limit: 1}, func(string) []string { return []string{""} }, func([]string, int) ([]string, error) { return nil, boom })
+	_, err := page.List("x", nil, page.Request{Limit: 1}, func(string) []string {
+		return []string{""}
+	}, func([]string, int) ([]string, error) { return nil, boom })
 	if !errors.Is(err, boom) {
 		t.Errorf("%v", err)
 	}

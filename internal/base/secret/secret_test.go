@@ -38,7 +38,8 @@ func sample() (Text, nested) {
 
 func mustHide(t *testing.T, how, out string) {
 	t.Helper()
-	for _, form := range []string{hidden, fmt.Sprintf("%x", hidden), fmt.Sprintf("%X", hidden), fmt.Sprintf("%d", []byte(hidden)), fmt.Sprintf("%#v", []byte(hidden)), "hunter2"} {
+	for _, form := range []string{hidden, fmt.Sprintf("%x", hidden), fmt.Sprintf("%X", hidden), fmt.Sprintf("%d", []byte(hidden)),
+		fmt.Sprintf("%#v", []byte(hidden)), "hunter2"} {
 		if strings.Contains(out, strings.Trim(form, "[]")) {
 			t.Errorf("%s shows the secret: %s", how, out)
 		}
@@ -48,7 +49,8 @@ func mustHide(t *testing.T, how, out string) {
 func TestEveryVerbPrintsTheMask(t *testing.T) {
 	t.Parallel()
 	text, _ := sample()
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%U", "%t", "%e", "%10s", "%-20v", "%.3s", "%z"} {
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%U", "%t", "%e", "%10s", "%-20v",
+		"%.3s", "%z"} {
 		for _, arg := range []any{text, &text} {
 			if got := fmt.Sprintf(verb, arg); got != mask {
 				t.Errorf("%s of %T prints %q", verb, arg, got)
@@ -169,7 +171,8 @@ func TestLogsShowTheMask(t *testing.T) {
 		if strings.Count(out.String(), mask) != 2 {
 			t.Errorf("%s log: %s", name, out.String())
 		}
-		log.With("key", text).WithGroup("g").Info("nested", "public", public{text}, "private", private{text}, "deep", deep, "list", []Text{text}, "map", map[string]Text{"k": text})
+		log.With("key", text).WithGroup("g").Info("nested", "public", public{text}, "private", private{text}, "deep", deep, "list",
+			[]Text{text}, "map", map[string]Text{"k": text})
 		mustHide(t, name+" log", out.String())
 	}
 }

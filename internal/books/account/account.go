@@ -82,7 +82,8 @@ func (a Account) String() string {
 // facts is what the audit and events say of an account.
 func (a Account) facts() map[string]any {
 	return map[string]any{
-		"id": a.ID, "sequence_number": a.SequenceNumber, "code": db.OrNull(a.Code), "name": a.Name, "type": a.Type, "normal_balance": a.NormalBalance,
+		"id": a.ID, "sequence_number": a.SequenceNumber, "code": db.OrNull(
+			a.Code), "name": a.Name, "type": a.Type, "normal_balance": a.NormalBalance,
 		"parent_account_id": db.OrNull(a.ParentID), "is_postable": a.Postable, "is_clearing_account": a.Clearing, "archived_at": a.ArchivedAt,
 		"asset_type": db.OrNull(a.AssetType), "role": db.OrNull(a.Role),
 	}

@@ -21,16 +21,25 @@ func TestANewAccountIsAsItWasAskedForOrAsItsTypeSays(t *testing.T) {
 			p    account.CreateParams
 			want account.Account
 		}{
-			{account.CreateParams{Name: "a", Type: account.Asset}, account.Account{Name: "a", Type: account.Asset, NormalBalance: account.Debit, Postable: true}},
-			{account.CreateParams{Name: "b", Type: account.Liability}, account.Account{Name: "b", Type: account.Liability, NormalBalance: account.Credit, Postable: true}},
-			{account.CreateParams{Name: "c", Type: account.Equity}, account.Account{Name: "c", Type: account.Equity, NormalBalance: account.Credit, Postable: true}},
-			{account.CreateParams{Name: "d", Type: account.Revenue}, account.Account{Name: "d", Type: account.Revenue, NormalBalance: account.Credit, Postable: true}},
-			{account.CreateParams{Name: "e", Type: account.Expense}, account.Account{Name: "e", Type: account.Expense, NormalBalance: account.Debit, Postable: true}},
-			{account.CreateParams{Name: "contra", Type: account.Asset, NormalBalance: account.Credit}, account.Account{Name: "contra", Type: account.Asset, NormalBalance: account.Credit, Postable: true}},
-			{account.CreateParams{Name: "group", Type: account.Asset, Postable: ptr(false)}, account.Account{Name: "group", Type: account.Asset, NormalBalance: account.Debit}},
+			{account.CreateParams{Name: "a", Type: account.Asset}, account.Account{Name: "a", Type: account.Asset,
+				NormalBalance: account.Debit, Postable: true}},
+			{account.CreateParams{Name: "b", Type: account.Liability}, account.Account{Name: "b", Type: account.Liability,
+				NormalBalance: account.Credit, Postable: true}},
+			{account.CreateParams{Name: "c", Type: account.Equity}, account.Account{Name: "c", Type: account.Equity,
+				NormalBalance: account.Credit, Postable: true}},
+			{account.CreateParams{Name: "d", Type: account.Revenue}, account.Account{Name: "d", Type: account.Revenue,
+				NormalBalance: account.Credit, Postable: true}},
+			{account.CreateParams{Name: "e", Type: account.Expense}, account.Account{Name: "e", Type: account.Expense,
+				NormalBalance: account.Debit, Postable: true}},
+			{account.CreateParams{Name: "contra", Type: account.Asset, NormalBalance: account.Credit}, account.Account{Name: "contra",
+				Type: account.Asset, NormalBalance: account.Credit, Postable: true}},
+			{account.CreateParams{Name: "group", Type: account.Asset, Postable: ptr(false)}, account.Account{Name: "group",
+				Type: account.Asset, NormalBalance: account.Debit}},
 			{
-				account.CreateParams{Name: "all", Code: "9.1", Type: account.Asset, ParentID: w.named("Vault").ID, Postable: ptr(true), Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
-				account.Account{Name: "all", Code: "9.1", Type: account.Asset, NormalBalance: account.Debit, ParentID: w.named("Vault").ID, Postable: true, Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
+				account.CreateParams{Name: "all", Code: "9.1", Type: account.Asset, ParentID: w.named("Vault").ID, Postable: ptr(true),
+					Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
+				account.Account{Name: "all", Code: "9.1", Type: account.Asset, NormalBalance: account.Debit, ParentID: w.named("Vault").ID,
+					Postable: true, Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
 			},
 		} {
 			before := w.head()
@@ -43,7 +52,8 @@ func TestANewAccountIsAsItWasAskedForOrAsItsTypeSays(t *testing.T) {
 			if err != nil || got != c.want || made != c.want {
 				t.Errorf("%+v became %+v, want %+v (%v)", c.p, got, c.want, err)
 			}
-			if after := w.head(); after.AccountNumber != before.AccountNumber+1 || after.BooksVersion <= before.BooksVersion || w.logged(made.ID) != "ledger_account.created" {
+			if after := w.head(); after.AccountNumber != before.AccountNumber+1 || after.BooksVersion <= before.BooksVersion ||
+				w.logged(made.ID) != "ledger_account.created" {
 				t.Errorf("head %+v became %+v; the audit has %s", before, after, w.logged(made.ID))
 			}
 		}
@@ -63,16 +73,24 @@ func TestABadAccountIsRefusedWithEveryFaultAndLeavesNothing(t *testing.T) {
 			kind  fault.Kind
 			words []string
 		}{
-			"everything": {account.CreateParams{Name: " ", Code: strings.Repeat("1", 33), Type: "asset", NormalBalance: "left", AssetType: strings.Repeat("x", 65), ParentID: bank},
-				fault.Invalid, []string{"name must not be empty", "code must have at most 32", "type must be Asset,", "normal_balance must be debit or credit", "asset_type must have at most 64"}},
-			"a long name":                       {account.CreateParams{Name: strings.Repeat("é", 201), Type: account.Asset}, fault.Invalid, []string{"name must have at most 200"}},
-			"a code with a space":               {account.CreateParams{Name: "a", Code: "1 ", Type: account.Asset}, fault.Invalid, []string{"code must not begin or end"}},
-			"a parent of another type":          {account.CreateParams{Name: "a", Type: account.Asset, ParentID: sales}, fault.Invalid, []string{"parent_account_id must be an account of type Asset: 4010 Sales is of type Revenue"}},
-			"a parent of another type and more": {account.CreateParams{Name: "", Type: account.Asset, ParentID: sales}, fault.Invalid, []string{"parent_account_id", "name"}},
-			"no such parent":                    {account.CreateParams{Name: "a", Type: account.Asset, ParentID: "lac_x"}, fault.NotFound, nil},
-			"no such parent and more":           {account.CreateParams{Name: "", Type: account.Asset, ParentID: "lac_x"}, fault.Invalid, []string{"name"}},
-			"an archived parent":                {account.CreateParams{Name: "a", Type: account.Asset, ParentID: w.named("Old").ID}, fault.Conflict, []string{"Old is archived"}},
-			"a code that is taken":              {account.CreateParams{Name: "a", Code: "1010", Type: account.Asset}, fault.Conflict, []string{"1010", "Bank accounts", bank}},
+			"everything": {account.CreateParams{Name: " ", Code: strings.Repeat("1", 33), Type: "asset", NormalBalance: "left",
+				AssetType: strings.Repeat("x", 65), ParentID: bank},
+				fault.Invalid, []string{"name must not be empty", "code must have at most 32", "type must be Asset,",
+					"normal_balance must be debit or credit", "asset_type must have at most 64"}},
+			"a long name": {account.CreateParams{Name: strings.Repeat("é", 201), Type: account.Asset}, fault.Invalid,
+				[]string{"name must have at most 200"}},
+			"a code with a space": {account.CreateParams{Name: "a", Code: "1 ", Type: account.Asset}, fault.Invalid,
+				[]string{"code must not begin or end"}},
+			"a parent of another type": {account.CreateParams{Name: "a", Type: account.Asset, ParentID: sales}, fault.Invalid,
+				[]string{"parent_account_id must be an account of type Asset: 4010 Sales is of type Revenue"}},
+			"a parent of another type and more": {account.CreateParams{Name: "", Type: account.Asset, ParentID: sales}, fault.Invalid,
+				[]string{"parent_account_id", "name"}},
+			"no such parent":          {account.CreateParams{Name: "a", Type: account.Asset, ParentID: "lac_x"}, fault.NotFound, nil},
+			"no such parent and more": {account.CreateParams{Name: "", Type: account.Asset, ParentID: "lac_x"}, fault.Invalid, []string{"name"}},
+			"an archived parent": {account.CreateParams{Name: "a", Type: account.Asset, ParentID: w.named("Old").ID}, fault.Conflict,
+				[]string{"Old is archived"}},
+			"a code that is taken": {account.CreateParams{Name: "a", Code: "1010", Type: account.Asset}, fault.Conflict,
+				[]string{"1010", "Bank accounts", bank}},
 		} {
 			_, err := w.s.Create(w.ctx, c.p)
 			refused(t, what, err, c.kind, c.words...)
@@ -109,7 +127,9 @@ func TestAnAccountChangesAsAskedAndWhatChangesNothingIsNotRecorded(t *testing.T)
 		}{
 			{"name", account.UpdateParams{Name: ptr("Tokens")}, func(a *account.Account) { a.Name = "Tokens" }},
 			{"code", account.UpdateParams{Code: ptr("1299")}, func(a *account.Account) { a.Code = "1299" }},
-			{"its own code again, and a name", account.UpdateParams{Code: ptr("1299"), Name: ptr("Coins")}, func(a *account.Account) { a.Name = "Coins" }},
+			{"its own code again, and a name", account.UpdateParams{Code: ptr("1299"), Name: ptr("Coins")}, func(a *account.Account) {
+				a.Name = "Coins"
+			}},
 			{"no code", account.UpdateParams{Code: ptr("")}, func(a *account.Account) { a.Code = "" }},
 			{"parent", account.UpdateParams{ParentID: &vault.ID}, func(a *account.Account) { a.ParentID = vault.ID }},
 			{"to the top", account.UpdateParams{ParentID: ptr("")}, func(a *account.Account) { a.ParentID = "" }},
@@ -117,10 +137,16 @@ func TestAnAccountChangesAsAskedAndWhatChangesNothingIsNotRecorded(t *testing.T)
 			{"no asset type", account.UpdateParams{AssetType: ptr("")}, func(a *account.Account) { a.AssetType = "" }},
 			{"clearing", account.UpdateParams{Clearing: ptr(true)}, func(a *account.Account) { a.Clearing = true }},
 			{"no lines", account.UpdateParams{Postable: ptr(false)}, func(a *account.Account) { a.Postable = false }},
-			{"type", account.UpdateParams{Type: ptr(account.Equity)}, func(a *account.Account) { a.Type, a.NormalBalance = account.Equity, account.Credit }},
+			{"type", account.UpdateParams{Type: ptr(account.Equity)}, func(a *account.Account) {
+				a.Type, a.NormalBalance = account.Equity, account.Credit
+			}},
 			{"contra", account.UpdateParams{NormalBalance: ptr(account.Debit)}, func(a *account.Account) { a.NormalBalance = account.Debit }},
-			{"type of a contra account", account.UpdateParams{Type: ptr(account.Expense)}, func(a *account.Account) { a.Type, a.NormalBalance = account.Expense, account.Credit }},
-			{"type and balance", account.UpdateParams{Type: ptr(account.Revenue), NormalBalance: ptr(account.Debit)}, func(a *account.Account) { a.Type, a.NormalBalance = account.Revenue, account.Debit }},
+			{"type of a contra account", account.UpdateParams{Type: ptr(account.Expense)}, func(a *account.Account) {
+				a.Type, a.NormalBalance = account.Expense, account.Credit
+			}},
+			{"type and balance", account.UpdateParams{Type: ptr(account.Revenue), NormalBalance: ptr(account.Debit)}, func(a *account.Account) {
+				a.Type, a.NormalBalance = account.Revenue, account.Debit
+			}},
 			{"type and parent", account.UpdateParams{Type: ptr(account.Asset), ParentID: &vault.ID}, func(a *account.Account) {
 				a.Type, a.NormalBalance, a.ParentID = account.Asset, account.Credit, vault.ID
 			}},
@@ -164,17 +190,24 @@ func TestABadChangeIsRefusedWithEveryFaultAndChangesNothing(t *testing.T) {
 			kind  fault.Kind
 			words []string
 		}{
-			"no such account":              {"lac_x", account.UpdateParams{Name: ptr("a")}, fault.NotFound, nil},
-			"everything":                   {leaf, account.UpdateParams{Name: ptr(""), Code: ptr(" 1"), AssetType: ptr(strings.Repeat("x", 65)), NormalBalance: ptr(account.Balance("up"))}, fault.Invalid, []string{"name", "code", "asset_type", "normal_balance"}},
-			"a code that is taken":         {leaf, account.UpdateParams{Code: ptr("1010")}, fault.Conflict, []string{"Bank accounts"}},
-			"below itself":                 {top, account.UpdateParams{ParentID: &top}, fault.Invalid, []string{"parent_account_id must not be the account itself"}},
-			"below its child":              {top, account.UpdateParams{ParentID: &middle}, fault.Invalid, []string{"one below it"}},
-			"below its grandchild":         {top, account.UpdateParams{ParentID: &leaf}, fault.Invalid, []string{"one below it"}},
-			"below another type":           {top, account.UpdateParams{ParentID: ptr(w.named("Sales").ID)}, fault.Invalid, []string{"parent_account_id must be an account of type Asset"}},
-			"no such parent":               {top, account.UpdateParams{ParentID: ptr("lac_x")}, fault.NotFound, nil},
-			"below an archived account":    {top, account.UpdateParams{ParentID: ptr(w.named("Old").ID)}, fault.Conflict, []string{"Old is archived"}},
-			"another type than its parent": {leaf, account.UpdateParams{Type: ptr(account.Equity)}, fault.Invalid, []string{"type must be Asset, as that of its parent account Middle"}},
-			"another type than its child":  {top, account.UpdateParams{Type: ptr(account.Equity)}, fault.Conflict, []string{"1 account is", "Middle"}},
+			"no such account": {"lac_x", account.UpdateParams{Name: ptr("a")}, fault.NotFound, nil},
+			"everything": {leaf, account.UpdateParams{Name: ptr(""), Code: ptr(" 1"),
+				AssetType: ptr(strings.Repeat("x", 65)), NormalBalance: ptr(account.Balance("up"))}, fault.Invalid,
+				[]string{"name", "code", "asset_type", "normal_balance"}},
+			"a code that is taken": {leaf, account.UpdateParams{Code: ptr("1010")}, fault.Conflict, []string{"Bank accounts"}},
+			"below itself": {top, account.UpdateParams{ParentID: &top}, fault.Invalid,
+				[]string{"parent_account_id must not be the account itself"}},
+			"below its child":      {top, account.UpdateParams{ParentID: &middle}, fault.Invalid, []string{"one below it"}},
+			"below its grandchild": {top, account.UpdateParams{ParentID: &leaf}, fault.Invalid, []string{"one below it"}},
+			"below another type": {top, account.UpdateParams{ParentID: ptr(w.named("Sales").ID)}, fault.Invalid,
+				[]string{"parent_account_id must be an account of type Asset"}},
+			"no such parent": {top, account.UpdateParams{ParentID: ptr("lac_x")}, fault.NotFound, nil},
+			"below an archived account": {top, account.UpdateParams{ParentID: ptr(w.named("Old").ID)}, fault.Conflict,
+				[]string{"Old is archived"}},
+			"another type than its parent": {leaf, account.UpdateParams{Type: ptr(account.Equity)}, fault.Invalid,
+				[]string{"type must be Asset, as that of its parent account Middle"}},
+			"another type than its child": {top, account.UpdateParams{Type: ptr(account.Equity)}, fault.Conflict,
+				[]string{"1 account is", "Middle"}},
 		} {
 			_, err := w.s.Update(w.ctx, c.id, c.p)
 			refused(t, what, err, c.kind, c.words...)
@@ -196,7 +229,8 @@ func TestTheTypeOfAUsedAccountStaysAndWhetherItTakesLinesMayChange(t *testing.T)
 			refused(t, "the type of "+name, err, fault.Conflict, name, "1 journal line", number)
 			_, err = w.s.Update(w.ctx, id, account.UpdateParams{NormalBalance: ptr(account.Credit)})
 			refused(t, "the normal balance of "+name, err, fault.Conflict, name, "1 journal line", number)
-			if _, err := w.s.Update(w.ctx, id, account.UpdateParams{Name: ptr(name + "!"), Postable: ptr(false), Clearing: ptr(true), Type: ptr(account.Expense)}); err != nil {
+			if _, err := w.s.Update(w.ctx, id, account.UpdateParams{Name: ptr(name + "!"), Postable: ptr(false), Clearing: ptr(true),
+				Type: ptr(account.Expense)}); err != nil {
 				t.Errorf("what else is to change of %s: %v", name, err)
 			}
 		}
@@ -219,8 +253,10 @@ func TestASystemAccountCanBeRenamedAndMovedButNotMadeAnother(t *testing.T) {
 		refused(t, "archiving it", err, fault.Conflict, "system account 4510 Realized gains", "realized_gain")
 		refused(t, "deleting it", w.s.Delete(w.ctx, gain.ID), fault.Conflict, "system account", "realized_gain")
 		refused(t, "deleting what it is below", w.s.Delete(w.ctx, gain.ParentID), fault.Conflict, "4510 Realized gains is a system account")
-		got, err := w.s.Update(w.ctx, gain.ID, account.UpdateParams{Name: ptr("Gains"), Code: ptr("G"), ParentID: &revenue.ID, Type: ptr(account.Revenue), AssetType: ptr("BTC")})
-		if err != nil || got.Role != "realized_gain" || got.ParentID != revenue.ID || account.Sections(w.chart())[gain.ID] != account.SectionRevenue {
+		got, err := w.s.Update(w.ctx, gain.ID, account.UpdateParams{Name: ptr("Gains"), Code: ptr("G"), ParentID: &revenue.ID,
+			Type: ptr(account.Revenue), AssetType: ptr("BTC")})
+		if err != nil || got.Role != "realized_gain" || got.ParentID != revenue.ID ||
+			account.Sections(w.chart())[gain.ID] != account.SectionRevenue {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
@@ -248,7 +284,8 @@ func TestAListIsFilteredSearchedAndWalkedByNumber(t *testing.T) {
 			{account.Filter{Archived: ptr(true)}, "Buro"},
 			{account.Filter{Archived: ptr(false), Search: "uro"}, ""},
 			{account.Filter{ParentID: w.named("Transaction fees").ID}, "Network fees, Bank fees, Trading fees"},
-			{account.Filter{Type: account.Equity, Postable: ptr(false)}, "Contributed capital, Retained earnings, Current earnings, Translation adjustment"},
+			{account.Filter{Type: account.Equity, Postable: ptr(false)},
+				"Contributed capital, Retained earnings, Current earnings, Translation adjustment"},
 			{account.Filter{}, names(w.chart())},
 		} {
 			for _, limit := range []int{1, 2, 100} {

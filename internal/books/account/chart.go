@@ -204,7 +204,8 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 			a := e.account(kind)
 			a.ID, a.SequenceNumber, a.ParentID, a.CreatedAt = tx.NewID(id.LedgerAccount), h.AccountNumber, parentID, tx.Now()
 			chart = append(chart, a)
-			told = append(told, seeded{Code: a.Code, ID: a.ID, Clearing: a.Clearing, Postable: a.Postable, Name: a.Name, Balance: a.NormalBalance, ParentID: db.OrNull(a.ParentID), Role: db.OrNull(a.Role), Number: a.SequenceNumber, Type: a.Type})
+			told = append(told, seeded{Code: a.Code, ID: a.ID, Clearing: a.Clearing, Postable: a.Postable, Name: a.Name,
+				Balance: a.NormalBalance, ParentID: db.OrNull(a.ParentID), Role: db.OrNull(a.Role), Number: a.SequenceNumber, Type: a.Type})
 			add(kind, a.ID, e.below)
 		}
 	}
@@ -215,12 +216,14 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	// Nobody listens to an organization that is being made, so the chart is in the log and no event repeats it.
-	audit.Record(ctx, tx, audit.Change{Action: "ledger_accounts.seeded", ResourceType: "organization", ResourceID: tx.Organization(), After: map[string]any{"ledger_accounts": told}, Silent: true})
+	audit.Record(ctx, tx, audit.Change{Action: "ledger_accounts.seeded", ResourceType: "organization", ResourceID: tx.Organization(),
+		After: map[string]any{"ledger_accounts": told}, Silent: true})
 	return nil
 }
 
 func (e entry) account(kind Type) Account {
-	a := Account{Code: e.code, Name: e.name, Role: e.role, Type: kind, NormalBalance: kind.NormalBalance(), Postable: e.how&group == 0, Clearing: e.how&clearing != 0}
+	a := Account{Code: e.code, Name: e.name, Role: e.role, Type: kind, NormalBalance: kind.NormalBalance(), Postable: e.how&group == 0,
+		Clearing: e.how&clearing != 0}
 	if e.how&contra != 0 {
 		a.NormalBalance = a.NormalBalance.Contra()
 	}
@@ -244,7 +247,8 @@ func ForEntity(ctx context.Context, tx *db.Tx, legalEntityID, name string) error
 	for _, g := range groups {
 		h.AccountNumber++
 		a := Account{
-			ID: tx.NewID(id.LedgerAccount), SequenceNumber: h.AccountNumber, Name: cut("Due from "+name, NameMax), Type: g.Type, NormalBalance: g.NormalBalance,
+			ID: tx.NewID(id.LedgerAccount), SequenceNumber: h.AccountNumber, Name: cut("Due from "+name,
+				NameMax), Type: g.Type, NormalBalance: g.NormalBalance,
 			ParentID: g.ID, Postable: true, Role: RoleDueFrom(legalEntityID), CreatedAt: tx.Now(),
 		}
 		if g.Role == GroupDueTo {

@@ -77,9 +77,12 @@ func TestEverySystemRoleIsOnAnAccountThatFitsIt(t *testing.T) {
 			"realized_gain": "Revenue credit postable", "realized_loss": "Expense debit postable",
 			"unrealized_gain": "Revenue credit postable", "unrealized_loss": "Expense debit postable", "impairment_loss": "Expense debit postable",
 			"revaluation_surplus": "Equity credit postable", "fx_gain": "Revenue credit postable", "fx_loss": "Expense debit postable",
-			"opening_balance_equity": "Equity credit postable", "retained_earnings": "Equity credit", "retained_earnings_posted": "Equity credit postable",
-			"current_earnings": "Equity credit", "suspense": "Asset debit postable clearing", "swap_clearing": "Asset debit postable clearing",
-			"transfer_clearing": "Asset debit postable clearing", "unapplied_cash": "Liability credit postable", "rounding": "Expense debit postable",
+			"opening_balance_equity": "Equity credit postable", "retained_earnings": "Equity credit",
+			"retained_earnings_posted": "Equity credit postable",
+			"current_earnings":         "Equity credit", "suspense": "Asset debit postable clearing",
+			"swap_clearing":     "Asset debit postable clearing",
+			"transfer_clearing": "Asset debit postable clearing", "unapplied_cash": "Liability credit postable",
+			"rounding":            "Expense debit postable",
 			"accounts_receivable": "Asset debit postable", "accounts_payable": "Liability credit postable",
 			"due_from:" + w.entity: "Asset debit postable", "due_to:" + w.entity: "Liability credit postable",
 			"group:fair_value_adjustment": "Asset credit", "group:due_from": "Asset debit", "group:due_to": "Liability credit",
@@ -125,7 +128,8 @@ func TestTheFirstChartIsOneChangeAndNoEvent(t *testing.T) {
 			if len(events) != 2 { // the two of the legal entity
 				t.Errorf("events %v", events)
 			}
-			said, err2 := db.One[string](ctx, tx, "entry", "SELECT after FROM audit_log WHERE organization_id = @org AND action = 'ledger_accounts.seeded'")
+			said, err2 := db.One[string](ctx, tx, "entry",
+				"SELECT after FROM audit_log WHERE organization_id = @org AND action = 'ledger_accounts.seeded'")
 			for _, a := range w.chart() {
 				if a.Code != "" && !strings.Contains(said, a.ID) {
 					t.Errorf("the audit does not tell of %s", a)
@@ -136,7 +140,8 @@ func TestTheFirstChartIsOneChangeAndNoEvent(t *testing.T) {
 			}
 			return err
 		})
-		if chart := w.chart(); w.head().AccountNumber != int64(len(chart)) || chart[0].SequenceNumber != 1 || chart[len(chart)-1].SequenceNumber != int64(len(chart)) {
+		if chart := w.chart(); w.head().AccountNumber != int64(len(chart)) || chart[0].SequenceNumber != 1 ||
+			chart[len(chart)-1].SequenceNumber != int64(len(chart)) {
 			t.Errorf("%d accounts, and the head says %d", len(chart), w.head().AccountNumber)
 		}
 	})
@@ -211,7 +216,8 @@ func reversed(chart []account.Account) []account.Account {
 
 func TestSectionsEndAlsoWhereAChartIsCircular(t *testing.T) {
 	t.Parallel()
-	got := account.Sections([]account.Account{{ID: "a", ParentID: "b", Type: account.Expense}, {ID: "b", ParentID: "a", Type: account.Expense}, {ID: "c", ParentID: "gone", Type: account.Revenue}})
+	got := account.Sections([]account.Account{{ID: "a", ParentID: "b", Type: account.Expense},
+		{ID: "b", ParentID: "a", Type: account.Expense}, {ID: "c", ParentID: "gone", Type: account.Revenue}})
 	if got["a"] != account.SectionOperatingExpense || got["b"] != account.SectionOperatingExpense || got["c"] != account.SectionRevenue {
 		t.Errorf("%v", got)
 	}
@@ -222,10 +228,13 @@ func TestTheSectionsOfTheFirstChart(t *testing.T) {
 		sections := account.Sections(w.chart())
 		for name, want := range map[string]account.Section{
 			"Sales": account.SectionRevenue, "Staking income": account.SectionRevenue, "Chargebacks": account.SectionRevenue,
-			"Realized gains": account.SectionOtherIncome, "Unrealized gains": account.SectionOtherIncome, "Foreign exchange gains": account.SectionOtherIncome,
-			"Infrastructure and hosting": account.SectionCostOfRevenue, "Salaries and benefits": account.SectionOperatingExpense, "Network fees": account.SectionOperatingExpense,
-			"Realized losses": account.SectionOtherExpense, "Impairment losses": account.SectionOtherExpense, "Rounding differences": account.SectionOtherExpense,
-			"Bank accounts": account.SectionNone, "Paid-in capital": account.SectionNone, "Retained earnings": account.SectionNone,
+			"Realized gains": account.SectionOtherIncome, "Unrealized gains": account.SectionOtherIncome,
+			"Foreign exchange gains":     account.SectionOtherIncome,
+			"Infrastructure and hosting": account.SectionCostOfRevenue, "Salaries and benefits": account.SectionOperatingExpense,
+			"Network fees":    account.SectionOperatingExpense,
+			"Realized losses": account.SectionOtherExpense, "Impairment losses": account.SectionOtherExpense,
+			"Rounding differences": account.SectionOtherExpense,
+			"Bank accounts":        account.SectionNone, "Paid-in capital": account.SectionNone, "Retained earnings": account.SectionNone,
 		} {
 			if got := sections[w.named(name).ID]; got != want {
 				t.Errorf("%s stands in %q, want %q", name, got, want)
@@ -250,7 +259,8 @@ func TestALegalEntityBringsItsIntercompanyAccountsAndTakesThemAway(t *testing.T)
 				}
 				made = append(made, a)
 			}
-			if made[0].Name != "Due from "+long[:2*(account.NameMax-9)] || made[0].Type != account.Asset || made[1].Type != account.Liability || made[1].Name[:7] != "Due to " {
+			if made[0].Name != "Due from "+long[:2*(account.NameMax-9)] || made[0].Type != account.Asset ||
+				made[1].Type != account.Liability || made[1].Name[:7] != "Due to " {
 				t.Errorf("%+v", made)
 			}
 			return nil

@@ -39,7 +39,8 @@ func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 		return Account{}, err
 	}
 	a := Account{
-		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID, Postable: p.Postable == nil || *p.Postable,
+		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID, Postable: p.Postable == nil ||
+			*p.Postable,
 		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, CreatedAt: tx.Now(),
 	}
 	if a.NormalBalance == "" {

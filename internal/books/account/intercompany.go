@@ -6,7 +6,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// UsesOfEntity says what keeps the accounts of a legal entity where they are, and nothing when DropEntity would remove them. It is a building block.
+// UsesOfEntity says what keeps the accounts of a legal entity where they are, and nothing when DropEntity would
+// remove them. It is a building block.
 func UsesOfEntity(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
 	chart, err := selectAll(ctx, tx)
 	if err != nil {

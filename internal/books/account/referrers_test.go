@@ -19,7 +19,8 @@ func TestEveryColumnOfAccountsIsAReferrer(t *testing.T) {
 	}
 	var columns []column
 	err := d.ReadAcross(t.Context(), "a test of the catalog", func(ctx context.Context, tx *db.Tx) (err error) {
-		columns, err = db.All[column](ctx, tx, `SELECT m.name AS table_name, p.name AS column_name FROM sqlite_master m JOIN pragma_table_info(m.name) p
+		columns, err = db.All[column](ctx, tx,
+			`SELECT m.name AS table_name, p.name AS column_name FROM sqlite_master m JOIN pragma_table_info(m.name) p
 			WHERE m.type = 'table' AND p.name LIKE '%ledger_account_id' AND m.name <> 'ledger_accounts'`)
 		return err
 	})

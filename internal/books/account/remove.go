@@ -87,7 +87,8 @@ func usedBySources(ctx context.Context, tx *db.Tx, a Account) ([]string, error) 
 	if err != nil || n == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("%s it, for example %s; give the source another ledger account first", counted(int(n), "source has", "sources have"), example)}, nil
+	return []string{fmt.Sprintf("%s it, for example %s; give the source another ledger account first", counted(int(n), "source has",
+		"sources have"), example)}, nil
 }
 
 func unarchive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
@@ -168,7 +169,8 @@ func deleteUnused(ctx context.Context, tx *db.Tx, tree []Account, found uses) er
 		if err := remove(ctx, tx, tree[i].ID); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "ledger_account.deleted", ResourceType: "ledger_account", ResourceID: tree[i].ID, Before: tree[i].facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "ledger_account.deleted", ResourceType: "ledger_account", ResourceID: tree[i].ID,
+			Before: tree[i].facts()})
 	}
 	return nil
 }

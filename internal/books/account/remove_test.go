@@ -54,11 +54,13 @@ func (w *world) closed(name string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		closing := tx.NewID(id.PeriodClosing)
-		_, err := tx.Exec(ctx, "INSERT INTO period_closings (organization_id, period_closing_id, accounting_period_id, legal_entity_id, closed_at, entry_count, hash) VALUES (@org, ?, 'ap_x', ?, ?, 0, '')", closing, w.entity, tx.Now())
+		_, err := tx.Exec(ctx, "INSERT INTO period_closings (organization_id, period_closing_id, accounting_period_id, "+
+			"legal_entity_id, closed_at, entry_count, hash) VALUES (@org, ?, 'ap_x', ?, ?, 0, '')", closing, w.entity, tx.Now())
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "INSERT INTO period_closing_balances (organization_id, period_closing_id, ledger_account_id, opening_balance, debits, credits, closing_balance) VALUES (@org, ?, ?, '0', '0', '0', '0')", closing, w.named(name).ID)
+		_, err = tx.Exec(ctx, "INSERT INTO period_closing_balances (organization_id, period_closing_id, ledger_account_id, "+
+			"opening_balance, debits, credits, closing_balance) VALUES (@org, ?, ?, '0', '0', '0', '0')", closing, w.named(name).ID)
 		return err
 	})
 }
@@ -69,8 +71,12 @@ func TestAnythingThatRefersToAnAccountOrOneBelowItKeepsIt(t *testing.T) {
 			use   func(leaf string)
 			words []string
 		}{
-			"a draft":       {func(leaf string) { w.post("draft", map[string]string{leaf: "1", "Sales": "-1"}) }, []string{"is used by 1 journal line, for example of JE-"}},
-			"a posted line": {func(leaf string) { w.post("posted", map[string]string{leaf: "1", "Sales": "-1"}) }, []string{"is used by 1 journal line, for example of JE-", "1 balance of an accounting period, for example of ap_"}},
+			"a draft": {func(leaf string) {
+				w.post("draft", map[string]string{leaf: "1", "Sales": "-1"})
+			}, []string{"is used by 1 journal line, for example of JE-"}},
+			"a posted line": {func(leaf string) {
+				w.post("posted", map[string]string{leaf: "1", "Sales": "-1"})
+			}, []string{"is used by 1 journal line, for example of JE-", "1 balance of an accounting period, for example of ap_"}},
 			"many lines": {func(leaf string) {
 				for range 3 {
 					w.post("draft", map[string]string{leaf: "1", "Sales": "-1"})
@@ -116,11 +122,13 @@ func TestAMessageAboutManyUsesStaysShort(t *testing.T) {
 		w.write(func(ctx context.Context, tx *db.Tx) (err error) {
 			lines := make([]line, 1001)
 			for i := range lines {
-				lines[i] = line{EntryID: "je_many", Position: int64(i), ID: "jel_x", AccountID: w.named("Bank accounts").ID, EntityID: w.entity, Side: "DEBIT", Currency: "USD", TagIDs: "[]", Date: tx.Now(), Number: 77, Posted: true, Amount: money.FromInt(1)}
+				lines[i] = line{EntryID: "je_many", Position: int64(i), ID: "jel_x", AccountID: w.named("Bank accounts").ID, EntityID: w.entity,
+					Side: "DEBIT", Currency: "USD", TagIDs: "[]", Date: tx.Now(), Number: 77, Posted: true, Amount: money.FromInt(1)}
 			}
 			return db.Insert(ctx, tx, "journal_lines", lines...)
 		})
-		refused(t, "very many lines", w.s.Delete(w.ctx, w.named("Bank accounts").ID), fault.Conflict, "is used by at least 1000 journal lines, for example of JE-77")
+		refused(t, "very many lines", w.s.Delete(w.ctx, w.named("Bank accounts").ID), fault.Conflict,
+			"is used by at least 1000 journal lines, for example of JE-77")
 	})
 }
 
@@ -168,7 +176,8 @@ func TestArchivingAndUnarchivingTwiceChangesNothing(t *testing.T) {
 		do := func(what string, act func(context.Context, string) (account.Account, error), accountID string, archived bool) {
 			got, err := act(w.ctx, accountID)
 			again, err2 := act(w.ctx, accountID)
-			if err != nil || err2 != nil || got.Archived() != archived || again.Archived() != archived || archived && !again.ArchivedAt.Equal(*got.ArchivedAt) {
+			if err != nil || err2 != nil || got.Archived() != archived || again.Archived() != archived || archived &&
+				!again.ArchivedAt.Equal(*got.ArchivedAt) {
 				t.Errorf("%s: %+v %v, then %+v %v", what, got, err, again, err2)
 			}
 		}
@@ -208,8 +217,10 @@ func TestNoLineSlipsInWhileAnAccountIsDeleted(t *testing.T) {
 						return err
 					}
 					audit.Record(ctx, tx, audit.Change{Action: "test.posted", ResourceType: "test", ResourceID: prey, After: map[string]any{}})
-					_, err := tx.Exec(ctx, `INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id, legal_entity_id, credit_or_debit, amount,
-						currency, tag_ids, accounting_date, number, is_posted) VALUES (@org, ?, 0, 'jel_x', ?, ?, 'DEBIT', '1', 'USD', '[]', ?, ?, ?)`, tx.NewID(id.JournalEntry), prey, w.entity, tx.Now(), n, true)
+					_, err := tx.Exec(ctx, `INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id,
+						ledger_account_id, legal_entity_id, credit_or_debit, amount,
+						currency, tag_ids, accounting_date, number, is_posted) VALUES (@org, ?, 0, 'jel_x', ?, ?, 'DEBIT', '1', 'USD', '[]', ?, ?,
+						?)`, tx.NewID(id.JournalEntry), prey, w.entity, tx.Now(), n, true)
 					return err
 				})
 			})
@@ -235,21 +246,27 @@ func TestTheCheckFindsEveryDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for damage, want := range map[string]string{
-			"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE organization_id = @org AND code = '1010'":                                                                                          "stands below lac_x, which does not exist",
-			"UPDATE ledger_accounts SET parent_account_id = ledger_account_id WHERE organization_id = @org AND code = '1010'":                                                                                "stands below itself",
-			"UPDATE ledger_accounts SET type = 'Equity' WHERE organization_id = @org AND code = '1010'":                                                                                                      "of type Equity stands below",
-			"UPDATE ledger_accounts SET type = 'Odd' WHERE organization_id = @org AND code = '1610'":                                                                                                         "type must be Asset",
-			"UPDATE ledger_accounts SET normal_balance = 'up' WHERE organization_id = @org AND code = '1010'":                                                                                                "normal_balance must be",
-			"UPDATE ledger_accounts SET name = '' WHERE organization_id = @org AND code = '1010'":                                                                                                            "name must not be empty",
-			"UPDATE ledger_accounts SET archived_at = created_at WHERE organization_id = @org AND code = '1000'":                                                                                             "is not archived, but",
-			"UPDATE ledger_accounts SET archived_at = created_at WHERE organization_id = @org AND role = 'rounding'":                                                                                         "with the role rounding is archived",
-			"UPDATE ledger_accounts SET role = NULL WHERE organization_id = @org AND role = 'rounding'":                                                                                                      "no account has the role rounding",
-			"UPDATE ledger_accounts SET role = NULL WHERE organization_id = @org AND role LIKE 'due_to:%'":                                                                                                   "no account has the role due_to:le_",
-			"UPDATE ledger_accounts SET role = 'due_from:le_x' WHERE organization_id = @org AND code = '1010'":                                                                                               "there is no such legal entity",
-			"UPDATE ledger_accounts SET sequence_number = 100000 WHERE organization_id = @org AND code = '1010'":                                                                                             "has the number 100000, but the last one given is",
-			"DELETE FROM ledger_accounts WHERE organization_id = @org AND code = '7060'":                                                                                                                     "no account has the role rounding",
-			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, '', 'le_x', 'lac_x', 'ap_x', '0', '0')":         "1 rows of account_balances name an account that does not exist",
-			"INSERT INTO period_closing_balances (organization_id, period_closing_id, ledger_account_id, opening_balance, debits, credits, closing_balance) VALUES (@org, 'x', 'lac_x', '0', '0', '0', '0')": "1 rows of period_closing_balances name",
+			"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE organization_id = @org AND code = '1010'":           "stands below lac_x, which does not exist",
+			"UPDATE ledger_accounts SET parent_account_id = ledger_account_id WHERE organization_id = @org AND code = '1010'": "stands below itself",
+			"UPDATE ledger_accounts SET type = 'Equity' WHERE organization_id = @org AND code = '1010'":                       "of type Equity stands below",
+			"UPDATE ledger_accounts SET type = 'Odd' WHERE organization_id = @org AND code = '1610'":                          "type must be Asset",
+			"UPDATE ledger_accounts SET normal_balance = 'up' WHERE organization_id = @org AND code = '1010'":                 "normal_balance must be",
+			"UPDATE ledger_accounts SET name = '' WHERE organization_id = @org AND code = '1010'": "name must " +
+				"not be empty",
+			"UPDATE ledger_accounts SET archived_at = created_at WHERE organization_id = @org AND code = '1000'": "is not archived, but",
+			"UPDATE ledger_accounts SET archived_at = created_at WHERE organization_id = @org AND role = 'rounding'": "with the role " +
+				"rounding is archived",
+			"UPDATE ledger_accounts SET role = NULL WHERE organization_id = @org AND role = 'rounding'": "no account has the role rounding",
+			"UPDATE ledger_accounts SET role = NULL WHERE organization_id = @org AND role LIKE 'due_to:%'": "no account has the " +
+				"role due_to:le_",
+			"UPDATE ledger_accounts SET role = 'due_from:le_x' WHERE organization_id = @org AND code = '1010'": "there is no such legal entity",
+			"UPDATE ledger_accounts SET sequence_number = 100000 WHERE organization_id = @org AND code = '1010'": "has the number 100000, " +
+				"but the last one given is",
+			"DELETE FROM ledger_accounts WHERE organization_id = @org AND code = '7060'": "no account has the role rounding",
+			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, " +
+				"credits) VALUES (@org, '', 'le_x', 'lac_x', 'ap_x', '0', '0')": "1 rows of account_balances name an account that does not exist",
+			"INSERT INTO period_closing_balances (organization_id, period_closing_id, ledger_account_id, opening_balance, debits, " +
+				"credits, closing_balance) VALUES (@org, 'x', 'lac_x', '0', '0', '0', '0')": "1 rows of period_closing_balances name",
 		} {
 			w := found(t, d)
 			if texts := w.check(); len(texts) > 0 {
@@ -293,7 +310,8 @@ func TestTheCheckFindsACircleOfSeveral(t *testing.T) {
 		w := found(t, d)
 		w.grow(account.Asset, "A\n B\n  C")
 		w.write(func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE ledger_accounts SET parent_account_id = ? WHERE organization_id = @org AND ledger_account_id = ?", w.named("C").ID, w.named("A").ID)
+			_, err := tx.Exec(ctx, "UPDATE ledger_accounts SET parent_account_id = ? WHERE organization_id = @org AND ledger_account_id = ?",
+				w.named("C").ID, w.named("A").ID)
 			return err
 		})
 		if texts := w.check(); len(texts) != 3 || !strings.Contains(strings.Join(texts, " "), w.named("B").ID+" stands below itself") {

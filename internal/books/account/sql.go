@@ -32,14 +32,16 @@ var selectFrom = "SELECT " + db.Columns[row]() + " FROM ledger_accounts WHERE or
 
 func toRow(a Account) row {
 	return row{
-		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type), NormalBalance: string(a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
+		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type), NormalBalance: string(
+			a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
 		ArchivedAt: a.ArchivedAt, AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
 func (r row) account() Account {
 	return Account{
-		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type), NormalBalance: Balance(r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
+		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type), NormalBalance: Balance(
+			r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
 		ArchivedAt: r.ArchivedAt, AssetType: db.OrEmpty(r.AssetType), Role: db.OrEmpty(r.Role), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
@@ -108,7 +110,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above int64, limit int
 
 func update(ctx context.Context, tx *db.Tx, a Account) error {
 	r := toRow(a)
-	_, err := tx.Exec(ctx, `UPDATE ledger_accounts SET code = ?, name = ?, type = ?, normal_balance = ?, parent_account_id = ?, is_postable = ?,
+	_, err := tx.Exec(ctx, `UPDATE ledger_accounts SET code = ?, name = ?, type = ?, normal_balance = ?, parent_account_id = ?,
+		is_postable = ?,
 		is_clearing_account = ?, archived_at = ?, asset_type = ?, updated_at = ? WHERE organization_id = @org AND ledger_account_id = ?`,
 		r.Code, r.Name, r.Type, r.NormalBalance, r.ParentID, r.Postable, r.Clearing, r.ArchivedAt, r.AssetType, r.UpdatedAt, r.ID)
 	return err
@@ -131,31 +134,50 @@ type referrer struct {
 const referencesMax = 1000
 
 var referrers = []referrer{
-	{table: "journal_lines", column: "ledger_account_id", one: "journal line", many: "journal lines", count: `SELECT count(*) AS count, 'of JE-' || min(number) AS example FROM (
-		SELECT number FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? ORDER BY accounting_date, number LIMIT ` + strconv.Itoa(referencesMax) + `) AS l`},
+	{table: "journal_lines", column: "ledger_account_id", one: "journal line", many: "journal lines",
+		count: `SELECT count(*) AS count, 'of JE-' || min(number) AS example FROM (
+		SELECT number FROM journal_lines WHERE organization_id = @org AND ledger_account_id = ? ORDER BY accounting_date, number LIMIT ` +
+			strconv.Itoa(referencesMax) + `) AS l`},
 	// Through the legal entities, because the key of balances begins with them.
-	{table: "account_balances", column: "ledger_account_id", one: "balance of an accounting period", many: "balances of accounting periods", count: `SELECT count(*) AS count, 'of ' || min(b.accounting_period_id) AS example FROM legal_entities e
-		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
+	{table: "account_balances", column: "ledger_account_id", one: "balance of an accounting period",
+		many: "balances of accounting periods", count: `SELECT count(*) AS count, 'of ' || min(b.accounting_period_id) AS example FROM
+			legal_entities e
+		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND
+		b.ledger_account_id = ?
 		WHERE e.organization_id = @org`},
-	{table: "sources", column: "ledger_account_id", one: "source", many: "sources", count: `SELECT count(*) AS count, min(source_id) AS example FROM sources WHERE organization_id = @org AND ledger_account_id = ?`},
-	{table: "period_closing_balances", column: "ledger_account_id", one: "balance of a closed period", many: "balances of closed periods", count: `SELECT count(*) AS count, 'of ' || min(b.period_closing_id) AS example FROM period_closings c
-		JOIN period_closing_balances b ON b.organization_id = c.organization_id AND b.period_closing_id = c.period_closing_id AND b.ledger_account_id = ?
+	{table: "sources", column: "ledger_account_id", one: "source", many: "sources",
+		count: `SELECT count(*) AS count, min(source_id) AS example FROM sources WHERE organization_id = @org AND ledger_account_id = ?`},
+	{table: "period_closing_balances", column: "ledger_account_id", one: "balance of a closed period",
+		many: "balances of closed periods", count: `SELECT count(*) AS count, 'of ' || min(b.period_closing_id) AS example FROM period_closings c
+		JOIN period_closing_balances b ON b.organization_id = c.organization_id AND b.period_closing_id = c.period_closing_id AND
+		b.ledger_account_id = ?
 		WHERE c.organization_id = @org`},
-	{table: "account_units", column: "ledger_account_id", one: "quantity of an accounting period", many: "quantities of accounting periods", count: `SELECT count(*) AS count, 'of ' || min(u.accounting_period_id) AS example FROM legal_entities e
-		JOIN account_units u ON u.organization_id = e.organization_id AND u.legal_entity_id = e.legal_entity_id AND u.ledger_account_id = ? WHERE e.organization_id = @org`},
+	{table: "account_units", column: "ledger_account_id", one: "quantity of an accounting period",
+		many: "quantities of accounting periods", count: `SELECT count(*) AS count, 'of ' || min(u.accounting_period_id) AS example FROM
+			legal_entities e
+		JOIN account_units u ON u.organization_id = e.organization_id AND u.legal_entity_id = e.legal_entity_id AND u.ledger_account_id =
+		? WHERE e.organization_id = @org`},
 	{table: "lots", column: "ledger_account_id", one: "asset", many: "assets", count: few("asset_id", "lots", "ledger_account_id")},
-	{table: "lot_pools", column: "ledger_account_id", one: "pool of assets", many: "pools of assets", count: few("pool", "lot_pools", "ledger_account_id")},
-	{table: "lot_takes", column: "ledger_account_id", one: "entry that takes assets", many: "entries that take assets", count: few("journal_entry_id", "lot_takes", "ledger_account_id")},
-	{table: "lot_uses", column: "ledger_account_id", one: "use of assets", many: "uses of assets", count: few("use_id", "lot_uses", "ledger_account_id")},
-	{table: "lot_positions", column: "ledger_account_id", one: "position of an accounting period", many: "positions of accounting periods", count: few("accounting_period_id", "lot_positions", "ledger_account_id")},
-	{table: "bookings", column: "ledger_account_id", one: "entry of a transaction", many: "entries of transactions", count: few("journal_entry_id", "bookings", "ledger_account_id")},
-	{table: "memory_rules", column: "ledger_account_id", one: "rule", many: "rules", count: few("rule_id", "memory_rules", "ledger_account_id")},
-	{table: "bookings", column: "offset_ledger_account_id", one: "entry of a transaction", many: "entries of transactions", count: few("journal_entry_id", "bookings", "offset_ledger_account_id")},
+	{table: "lot_pools", column: "ledger_account_id", one: "pool of assets", many: "pools of assets", count: few("pool", "lot_pools",
+		"ledger_account_id")},
+	{table: "lot_takes", column: "ledger_account_id", one: "entry that takes assets", many: "entries that take assets",
+		count: few("journal_entry_id", "lot_takes", "ledger_account_id")},
+	{table: "lot_uses", column: "ledger_account_id", one: "use of assets", many: "uses of assets", count: few("use_id", "lot_uses",
+		"ledger_account_id")},
+	{table: "lot_positions", column: "ledger_account_id", one: "position of an accounting period",
+		many: "positions of accounting periods", count: few("accounting_period_id", "lot_positions", "ledger_account_id")},
+	{table: "bookings", column: "ledger_account_id", one: "entry of a transaction", many: "entries of transactions",
+		count: few("journal_entry_id", "bookings", "ledger_account_id")},
+	{table: "memory_rules", column: "ledger_account_id", one: "rule", many: "rules", count: few("rule_id", "memory_rules",
+		"ledger_account_id")},
+	{table: "bookings", column: "offset_ledger_account_id", one: "entry of a transaction", many: "entries of transactions",
+		count: few("journal_entry_id", "bookings", "offset_ledger_account_id")},
 }
 
 // few counts the rows of a table that name an account.
 func few(example, table, column string) string {
-	return "SELECT count(*) AS count, min(" + example + ") AS example FROM (SELECT " + example + " FROM " + table + " WHERE organization_id = @org AND " + column + " = ? LIMIT " + strconv.Itoa(referencesMax) + ") AS r"
+	return "SELECT count(*) AS count, min(" + example + ") AS example FROM (SELECT " + example + " FROM " + table +
+		" WHERE organization_id = @org AND " + column + " = ? LIMIT " + strconv.Itoa(referencesMax) + ") AS r"
 }
 
 type countRow struct {
@@ -170,13 +192,15 @@ func (r referrer) references(ctx context.Context, tx *db.Tx, accountID string) (
 
 // strays counts the rows that name an account that is not there.
 func (r referrer) strays(ctx context.Context, tx *db.Tx) (int64, error) {
-	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM `+r.table+` r LEFT JOIN ledger_accounts a ON a.organization_id = r.organization_id
+	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM `+r.table+
+		` r LEFT JOIN ledger_accounts a ON a.organization_id = r.organization_id
 		AND a.ledger_account_id = r.`+r.column+` WHERE r.organization_id = @org AND r.`+r.column+` IS NOT NULL AND a.ledger_account_id IS NULL`)
 }
 
 // openDrafts counts the drafts with a line on an account.
 func openDrafts(ctx context.Context, tx *db.Tx, accountID string) (int64, string, error) {
-	found, err := db.One[countRow](ctx, tx, "count", `SELECT count(DISTINCT e.number) AS count, 'JE-' || min(e.number) AS example FROM journal_entries e
+	found, err := db.One[countRow](ctx, tx, "count",
+		`SELECT count(DISTINCT e.number) AS count, 'JE-' || min(e.number) AS example FROM journal_entries e
 		JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND l.ledger_account_id = ?
 		WHERE e.organization_id = @org AND e.status = 'draft'`, accountID)
 	return found.Count, db.OrEmpty(found.Example), err
@@ -199,8 +223,10 @@ type balanceRow struct {
 
 // selectBalances gives what an account holds in each legal entity that has used it.
 func selectBalances(ctx context.Context, tx *db.Tx, accountID string) ([]balanceRow, error) {
-	return db.All[balanceRow](ctx, tx, `SELECT e.legal_entity_id, e.name, e.base_currency, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM legal_entities e
-		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND b.ledger_account_id = ?
+	return db.All[balanceRow](ctx, tx,
+		`SELECT e.legal_entity_id, e.name, e.base_currency, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM legal_entities e
+		JOIN account_balances b ON b.organization_id = e.organization_id AND b.tag_id = '' AND b.legal_entity_id = e.legal_entity_id AND
+		b.ledger_account_id = ?
 		WHERE e.organization_id = @org GROUP BY e.legal_entity_id, e.name, e.base_currency ORDER BY e.legal_entity_id`, accountID)
 }
 

@@ -52,7 +52,8 @@ func store(ctx context.Context, tx *db.Tx, action string, before, after Account)
 	if err := update(ctx, tx, after); err != nil {
 		return Account{}, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "ledger_account", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "ledger_account", ResourceID: after.ID, Before: before.facts(),
+		After: after.facts()})
 	return after, nil
 }
 
@@ -93,7 +94,8 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 	}
 	slices.Sort(fixed)
 	if before.Role != "" && len(fixed) > 0 {
-		return fault.Conflictf("%s of the system account %s cannot change: the service itself uses it as %s", strings.Join(fixed, " and "), before, before.Role)
+		return fault.Conflictf("%s of the system account %s cannot change: the service itself uses it as %s",
+			strings.Join(fixed, " and "), before, before.Role)
 	}
 	if before.Postable && !a.Postable {
 		sources, err := usedBySources(ctx, tx, before)
@@ -121,5 +123,6 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 	if err != nil || len(children) == 0 {
 		return err
 	}
-	return fault.Conflictf("the type of the account %s cannot change while %s, for example %s, below it of type %s", before, counted(len(children), "account is", "accounts are"), children[0], before.Type)
+	return fault.Conflictf("the type of the account %s cannot change while %s, for example %s, below it of type %s", before,
+		counted(len(children), "account is", "accounts are"), children[0], before.Type)
 }

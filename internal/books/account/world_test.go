@@ -42,7 +42,8 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func found(t *testing.T, d *db.DB) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,14 +121,17 @@ func names(accounts []account.Account) string {
 	return strings.Join(list, ", ")
 }
 
-// post writes an entry behind the journal's back. A line is an account and a signed amount, debits positive; a posted one is in the balances.
+// post writes an entry behind the journal's back. A line is an account and a signed amount, debits positive; a posted
+// one is in the balances.
 func (w *world) post(status string, lines map[string]string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		w.entries++
 		entryID, posted := tx.NewID(id.JournalEntry), status == "posted"
-		_, err := tx.Exec(ctx, `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id, legal_entity_auto_assigned, accounting_date,
-			period_auto_reassigned, classification, tag_ids, search, created_at, updated_at) VALUES (@org, ?, ?, ?, 'x', ?, ?, ?, ?, 'UNKNOWN', '[]', '', ?, ?)`,
+		_, err := tx.Exec(ctx, `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by,
+			legal_entity_id, legal_entity_auto_assigned, accounting_date,
+			period_auto_reassigned, classification, tag_ids, search, created_at, updated_at) VALUES (@org, ?, ?, ?, 'x', ?, ?, ?, ?,
+			'UNKNOWN', '[]', '', ?, ?)`,
 			entryID, w.entries, status, w.entity, false, tx.Now(), false, tx.Now(), tx.Now())
 		position := 0
 		for name, amount := range lines {
@@ -137,12 +141,14 @@ func (w *world) post(status string, lines map[string]string) {
 			}
 			accountID := w.named(name).ID
 			if err == nil {
-				_, err = tx.Exec(ctx, `INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id, legal_entity_id, credit_or_debit, amount, currency,
+				_, err = tx.Exec(ctx, `INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id,
+					ledger_account_id, legal_entity_id, credit_or_debit, amount, currency,
 					tag_ids, accounting_date, number, is_posted) VALUES (@org, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?)`,
 					entryID, position, tx.NewID(id.JournalLine), accountID, w.entity, side, size, tx.Now(), w.entries, posted)
 			}
 			if err == nil && posted {
-				_, err = tx.Exec(ctx, `INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) VALUES (@org, '', ?, ?, ?, ?, ?)`,
+				_, err = tx.Exec(ctx, `INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id,
+					accounting_period_id, debits, credits) VALUES (@org, '', ?, ?, ?, ?, ?)`,
 					w.entity, accountID, tx.NewID(id.Period), debits, credits)
 			}
 			position++
@@ -170,7 +176,8 @@ func (w *world) logged(resourceID string) string {
 	w.t.Helper()
 	var actions []string
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		actions, err = db.All[string](ctx, tx, "SELECT action FROM audit_log WHERE organization_id = @org AND resource_id = ? ORDER BY sequence", resourceID)
+		actions, err = db.All[string](ctx, tx,
+			"SELECT action FROM audit_log WHERE organization_id = @org AND resource_id = ? ORDER BY sequence", resourceID)
 		return err
 	})
 	return strings.Join(actions, ", ")

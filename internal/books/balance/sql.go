@@ -1,4 +1,5 @@
-// Package balance keeps what posted lines add up to, by legal entity, account, accounting period and tag, so that no report has to read them.
+// Package balance keeps what posted lines add up to, by legal entity, account, accounting period and tag, so that no
+// report has to read them.
 package balance
 
 import (
@@ -24,16 +25,20 @@ type row struct {
 func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 	var rows []row
 	for _, k := range totals.Keys() {
-		rows = append(rows, row{TagID: k.Tag, LegalEntityID: k.Entity, LedgerAccountID: k.Account, PeriodID: k.Period, Debits: totals[k].Debits, Credits: totals[k].Credits})
+		rows = append(rows, row{TagID: k.Tag, LegalEntityID: k.Entity, LedgerAccountID: k.Account, PeriodID: k.Period,
+			Debits: totals[k].Debits, Credits: totals[k].Credits})
 	}
-	return db.Upsert(ctx, tx, "account_balances", rows, `ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
-		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits, excluded.credits)`)
+	return db.Upsert(ctx, tx, "account_balances", rows,
+		`ON CONFLICT (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id)
+		DO UPDATE SET debits = {dec_add}(account_balances.debits, excluded.debits), credits = {dec_add}(account_balances.credits,
+		excluded.credits)`)
 }
 
 // DropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
 func DropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
 	for _, k := range keys {
-		_, err := tx.Exec(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND ledger_account_id = ? AND accounting_period_id = ?
+		_, err := tx.Exec(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND
+			ledger_account_id = ? AND accounting_period_id = ?
 			AND debits = ? AND credits = ?`, k.Tag, k.Entity, k.Account, k.Period, money.Decimal{}, money.Decimal{})
 		if err != nil {
 			return err
@@ -47,7 +52,8 @@ func All(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
 	rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM account_balances WHERE organization_id = @org")
 	out := make(map[book.Key]book.Total, len(rows))
 	for _, r := range rows {
-		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID, Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
+		out[book.Key{Tag: r.TagID, Entity: r.LegalEntityID, Account: r.LedgerAccountID,
+			Period: r.PeriodID}] = book.Total{Debits: r.Debits, Credits: r.Credits}
 	}
 	return out, err
 }
@@ -65,9 +71,11 @@ type unitRow struct {
 func AddUnits(ctx context.Context, tx *db.Tx, units Units) error {
 	var rows []unitRow
 	for _, k := range slices.SortedFunc(maps.Keys(units), compareUnits) {
-		rows = append(rows, unitRow{LegalEntityID: k.Entity, LedgerAccountID: k.Account, Unit: k.Unit, PeriodID: k.Period, Quantity: units[k].Quantity, Amount: units[k].Amount})
+		rows = append(rows, unitRow{LegalEntityID: k.Entity, LedgerAccountID: k.Account, Unit: k.Unit, PeriodID: k.Period,
+			Quantity: units[k].Quantity, Amount: units[k].Amount})
 	}
-	return db.Upsert(ctx, tx, "account_units", rows, `ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
+	return db.Upsert(ctx, tx, "account_units", rows,
+		`ON CONFLICT (organization_id, legal_entity_id, ledger_account_id, unit, accounting_period_id)
 		DO UPDATE SET quantity = {dec_add}(account_units.quantity, excluded.quantity), amount = {dec_add}(account_units.amount, excluded.amount)`)
 }
 

@@ -29,5 +29,6 @@ func (u Units) Add(others Units) {
 }
 
 func compareUnits(a, b UnitKey) int {
-	return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Period, b.Period))
+	return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Unit, b.Unit),
+		cmp.Compare(a.Period, b.Period))
 }

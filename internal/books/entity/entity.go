@@ -77,8 +77,10 @@ func (e LegalEntity) election(at time.Time) Election {
 // facts is what the audit and events say of a legal entity.
 func (e LegalEntity) facts() map[string]any {
 	return map[string]any{
-		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country), "parent_legal_entity_id": db.OrNull(e.ParentID),
-		"ownership_percent": decimalFact(e.OwnershipPercent), "cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(e.CostBasisFrom),
+		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country), "parent_legal_entity_id": db.OrNull(
+			e.ParentID),
+		"ownership_percent": decimalFact(e.OwnershipPercent), "cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(
+			e.CostBasisFrom),
 		"cost_basis_scope": e.CostBasisScope, "measurement": e.Measurement, "fiscal_year_start_month": e.FiscalYearStartMonth,
 		"framework": e.Framework, "fee_treatment": e.FeeTreatment, "short_disposal": e.ShortDisposal, "intercompany_basis": e.IntercompanyBasis,
 		"loans_out": e.LoansOut,

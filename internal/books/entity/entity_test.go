@@ -20,11 +20,13 @@ import (
 // found makes an organization, and a context in which its owner acts.
 func found(t *testing.T, d *db.DB) (context.Context, organization.Founded) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes}), f
+	return actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
+		Scopes: actor.Scopes}), f
 }
 
 func in(t *testing.T, d *db.DB, ctx context.Context, do db.Func) {
@@ -44,7 +46,8 @@ func TestBuildingBlocksFindEntitiesByIDInOrder(t *testing.T) {
 				return err
 			}
 			all, err := entity.All(ctx, tx)
-			if err != nil || len(all) != 2 || all[0].ID != f.LegalEntity.ID || all[1].ID != made.ID || all[1].BaseCurrency != "EUR" || all[1].Framework != entity.FrameworkIFRS || all[0].Framework != entity.FrameworkUSGAAP || all[1].OwnershipPercent != nil {
+			if err != nil || len(all) != 2 || all[0].ID != f.LegalEntity.ID || all[1].ID != made.ID || all[1].BaseCurrency != "EUR" ||
+				all[1].Framework != entity.FrameworkIFRS || all[0].Framework != entity.FrameworkUSGAAP || all[1].OwnershipPercent != nil {
 				t.Errorf("%+v %v", all, err)
 			}
 			got, err := entity.Get(ctx, tx, made.ID)
@@ -114,7 +117,9 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"DELETE FROM cost_basis_elections WHERE organization_id = @org AND legal_entity_id = ?":                                   "elected last",
 			"DELETE FROM legal_entities WHERE organization_id = @org AND legal_entity_id = ?":                                         "has none",
 			"UPDATE cost_basis_elections SET legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":        "cost_basis_elections: the legal entity le_gone is not there",
-			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, credits) SELECT @org, '', 'le_gone', legal_entity_id, '', '0', '0' FROM legal_entities e WHERE e.organization_id = @org AND e.legal_entity_id = ?": "account_balances: the legal entity le_gone",
+			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, " +
+				"credits) SELECT @org, '', 'le_gone', legal_entity_id, '', '0', '0' FROM legal_entities e WHERE e.organization_id = @org AND " +
+				"e.legal_entity_id = ?": "account_balances: the legal entity le_gone",
 		} {
 			ctx, f := found(t, d)
 			err := d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
@@ -137,7 +142,9 @@ func TestEveryTableWithAnEntityIsKnown(t *testing.T) {
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	known := append(entity.Referring(), "legal_entities")
 	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
-		tables, err := db.All[string](ctx, tx, "SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name LIKE '%legal_entity_id%' ORDER BY m.name")
+		tables, err := db.All[string](ctx, tx,
+			"SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name LIKE "+
+				"'%legal_entity_id%' ORDER BY m.name")
 		for _, table := range tables {
 			if !slices.Contains(known, table) {
 				t.Errorf("%s names legal entities and is not among the referrers", table)
@@ -169,7 +176,8 @@ func TestNoKeyIsMadeForAnEntityThatIsBeingDeleted(t *testing.T) {
 			gone, keyed := make(chan error, 1), make(chan error, 1)
 			go func() { gone <- s.Delete(ctx, made.ID) }()
 			go func() {
-				_, _, err := keys.CreateKey(ctx, access.CreateKeyParams{Name: "k", Scopes: []actor.Scope{actor.ScopeRead}, LegalEntityIDs: []string{made.ID}})
+				_, _, err := keys.CreateKey(ctx, access.CreateKeyParams{Name: "k", Scopes: []actor.Scope{actor.ScopeRead},
+					LegalEntityIDs: []string{made.ID}})
 				keyed <- err
 			}()
 			a, b := <-gone, <-keyed

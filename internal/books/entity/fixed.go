@@ -51,7 +51,8 @@ func checkFixed(ctx context.Context, tx *db.Tx, before, after LegalEntity) error
 	return fault.ConflictAt(fields, "%s", strings.Join(texts, "; "))
 }
 
-// fixed are the fields that cannot change once some tables name the entity: amounts are in its currency, and lots in the pools of its scope.
+// fixed are the fields that cannot change once some tables name the entity: amounts are in its currency, and lots in
+// the pools of its scope.
 var fixed = []fixedField{
 	{"base_currency", func(e LegalEntity) string { return e.BaseCurrency }, []string{"journal_lines", "lots"}},
 	{"cost_basis_scope", func(e LegalEntity) string { return e.CostBasisScope }, []string{"lots", "lot_uses"}},

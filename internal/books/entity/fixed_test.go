@@ -26,11 +26,13 @@ type holding struct {
 
 func hold(t *testing.T, d *db.DB, zone string) holding {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: zone})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: zone})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
+	ctx := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
+		Scopes: actor.Scopes})
 	made, err := entity.NewService(d).Create(ctx, entity.CreateParams{Name: "Holder", BaseCurrency: "USD"})
 	if err != nil {
 		t.Fatal(err)
@@ -48,14 +50,17 @@ func (h holding) exec(statement string, args ...any) {
 
 func (h holding) pool(name string) {
 	h.Helper()
-	h.exec("INSERT INTO lot_pools (organization_id, pool, legal_entity_id, asset_type, currency, quantity, basis, seq, last_place) VALUES (@org, ?, ?, 'ETH', 'USD', '0', '0', 0, '')", name, h.id)
+	h.exec("INSERT INTO lot_pools (organization_id, pool, legal_entity_id, asset_type, currency, quantity, basis, seq, last_place) "+
+		"VALUES (@org, ?, ?, 'ETH', 'USD', '0', '0', 0, '')", name, h.id)
 }
 
 func (h holding) lot(pool string) {
 	h.Helper()
-	h.exec("INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, ledger_account_id, asset_type, acquired_at, quantity, remaining_quantity, cost_basis, remaining_basis, "+
+	h.exec("INSERT INTO lots (organization_id, asset_id, pool, place, seq, legal_entity_id, ledger_account_id, asset_type, "+
+		"acquired_at, quantity, remaining_quantity, cost_basis, remaining_basis, "+
 		"currency, unit_key, is_open, origin, journal_entry_id, basis_pending, provisional, created_at) "+
-		"VALUES (@org, 'ast_1', ?, '', 1, ?, '', 'ETH', ?, '1', '1', '1', '1', 'USD', '', ?, 'manual', '', ?, ?, ?)", pool, h.id, time.Now(), true, false, false, time.Now())
+		"VALUES (@org, 'ast_1', ?, '', 1, ?, '', 'ETH', ?, '1', '1', '1', '1', 'USD', '', ?, 'manual', '', ?, ?, ?)", pool, h.id,
+		time.Now(), true, false, false, time.Now())
 }
 
 func (h holding) take(pool, kind, at string) {
@@ -64,7 +69,8 @@ func (h holding) take(pool, kind, at string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, ledger_account_id, taken_at, block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs, is_net) "+
+	h.exec("INSERT INTO lot_takes (organization_id, pool, place, journal_entry_id, position, ledger_account_id, taken_at, "+
+		"block_number, number, kind, quantity, fee_quantity, proceeds, fee_proceeds, costs, is_net) "+
 		"VALUES (@org, ?, ?, '', 0, '', ?, 0, 0, ?, '1', '0', '1', '0', '0', ?)", pool, at, instant, kind, false)
 }
 
@@ -72,8 +78,10 @@ func (h holding) take(pool, kind, at string) {
 func (h holding) use(pool string) {
 	h.Helper()
 	err := h.db.WriteAcross(h.ctx, "a test takes what is not there", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, journal_entry_id, transaction_type, legal_entity_id, "+
-			"ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, acquired_at, disposed_at, days_held, term, method, lot_count) "+
+		_, err := tx.Exec(ctx, "INSERT INTO lot_uses (organization_id, use_id, pool, place, position, asset_id, kind, is_correction, "+
+			"journal_entry_id, transaction_type, legal_entity_id, "+
+			"ledger_account_id, asset_type, accounting_date, accounting_period_id, quantity, basis, proceeds, fee, gain, currency, "+
+			"acquired_at, disposed_at, days_held, term, method, lot_count) "+
 			"VALUES (?, 'u', ?, '', 0, '', 'dispose', ?, '', '', ?, '', 'ETH', ?, '', '1', '0', '1', '0', '1', 'USD', ?, ?, 0, 'short', 'fifo', 0)",
 			actor.From(h.ctx).OrganizationID, pool, false, h.id, time.Now(), time.Now(), time.Now())
 		return err
@@ -103,14 +111,18 @@ func TestCurrencyAndScopeAreFixedOnceThereAreLots(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := hold(t, d, "UTC")
 		h.pool("a") // empty, as one that was undone
-		if _, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity), BaseCurrency: new("EUR")}); err != nil {
+		if _, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity),
+			BaseCurrency: new("EUR")}); err != nil {
 			t.Fatal(err)
 		}
 		h.lot("a")
-		_, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeSource), BaseCurrency: new("USD"), Name: new("x")})
+		_, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeSource), BaseCurrency: new("USD"),
+			Name: new("x")})
 		h.refused(err, "the legal entity has lots: 1", "base_currency", "cost_basis_scope")
-		kept, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity), CostBasisMethod: new(entity.MethodLIFO)})
-		if err != nil || kept.Name != "Holder" || kept.BaseCurrency != "EUR" || kept.CostBasisScope != entity.ScopeLegalEntity || kept.CostBasisMethod != entity.MethodLIFO {
+		kept, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity),
+			CostBasisMethod: new(entity.MethodLIFO)})
+		if err != nil || kept.Name != "Holder" || kept.BaseCurrency != "EUR" || kept.CostBasisScope != entity.ScopeLegalEntity ||
+			kept.CostBasisMethod != entity.MethodLIFO {
 			t.Errorf("%+v %v", kept, err)
 		}
 	})

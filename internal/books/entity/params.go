@@ -155,8 +155,10 @@ func (e LegalEntity) check(faults *fault.List) {
 		field, value string
 		among        []string
 	}{
-		{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes}, {"measurement", e.Measurement, Measurements},
-		{"framework", e.Framework, Frameworks}, {"fee_treatment", e.FeeTreatment, FeeTreatments}, {"short_disposal", e.ShortDisposal, ShortDisposals},
+		{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes}, {"measurement", e.Measurement,
+			Measurements},
+		{"framework", e.Framework, Frameworks}, {"fee_treatment", e.FeeTreatment, FeeTreatments}, {"short_disposal", e.ShortDisposal,
+			ShortDisposals},
 		{"intercompany_basis", e.IntercompanyBasis, IntercompanyBases}, {"loans_out", e.LoansOut, LoansOuts},
 	} {
 		if !slices.Contains(choice.among, choice.value) {

@@ -45,7 +45,9 @@ func (s *Service) Get(ctx context.Context, legalEntityID string) (d Detail, err 
 // List gives the legal entities the actor's key is for, in the order they were made.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[LegalEntity], error) {
 	who := actor.From(ctx)
-	return page.List("legal-entities", nil, p, func(e LegalEntity) []string { return []string{e.ID} }, func(after []string, limit int) (rows []LegalEntity, err error) {
+	return page.List("legal-entities", nil, p, func(e LegalEntity) []string {
+		return []string{e.ID}
+	}, func(after []string, limit int) (rows []LegalEntity, err error) {
 		above := ""
 		if after != nil {
 			above = after[0]
@@ -134,7 +136,8 @@ func change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEnt
 			return after, err
 		}
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.updated", ResourceType: "legal_entity", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.updated", ResourceType: "legal_entity", ResourceID: after.ID,
+		Before: before.facts(), After: after.facts()})
 	return after, nil
 }
 

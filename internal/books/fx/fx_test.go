@@ -17,7 +17,8 @@ import (
 
 func found(t *testing.T, d *db.DB) (context.Context, string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,14 +64,16 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 					t.Errorf("%v: %s %v %v", c, got, there, err)
 				}
 			}
-			for date, want := range map[string]string{"2026-01-27": "", "2026-01-28": "01-28=1.07", "2026-01-31": "01-30=1.08", "2027-01-01": "02-02=1.1"} {
+			for date, want := range map[string]string{"2026-01-27": "", "2026-01-28": "01-28=1.07", "2026-01-31": "01-30=1.08",
+				"2027-01-01": "02-02=1.1"} {
 				got, there, err := fx.Last(ctx, tx, "EUR", "USD", date)
 				if err != nil || there != (want != "") || there && days([]fx.Quotation{got}) != want {
 					t.Errorf("last of %s: %+v %v %v", date, got, there, err)
 				}
 			}
 			for bounds, want := range map[[2]string]string{
-				{"2026-01-28", "2026-02-02"}: "01-28=1.07 01-30=1.08 02-02=1.1", {"2026-01-29", "2026-02-01"}: "01-30=1.08", {"2026-02-03", "2026-02-28"}: "", {"2026-02-02", "2026-01-28"}: "",
+				{"2026-01-28", "2026-02-02"}: "01-28=1.07 01-30=1.08 02-02=1.1", {"2026-01-29", "2026-02-01"}: "01-30=1.08", {"2026-02-03",
+					"2026-02-28"}: "", {"2026-02-02", "2026-01-28"}: "",
 			} {
 				got, err := fx.Between(ctx, tx, "EUR", "USD", bounds[0], bounds[1])
 				if err != nil || days(got) != want {
@@ -99,7 +102,8 @@ func TestPutRefusesWhatIsNoRate(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, organizationID := found(t, d)
 		err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-			for _, rates := range [][]fx.Quotation{{rate("2026-01-30", "0")}, {rate("30.01.2026", "1")}, {rate("2026-01-30", "1"), rate("2026-01-30", "1")}, {{Base: "EUR", Quote: "EUR", Date: "2026-01-30", Rate: money.FromInt(1)}}} {
+			for _, rates := range [][]fx.Quotation{{rate("2026-01-30", "0")}, {rate("30.01.2026", "1")},
+				{rate("2026-01-30", "1"), rate("2026-01-30", "1")}, {{Base: "EUR", Quote: "EUR", Date: "2026-01-30", Rate: money.FromInt(1)}}} {
 				if _, err := fx.Put(ctx, tx, rates); fault.KindOf(err) != fault.Invalid {
 					t.Errorf("%v: %v", rates, err)
 				}
@@ -123,13 +127,15 @@ func TestTheServiceNamesEveryFaultOnce(t *testing.T) {
 		s := fx.NewService(d)
 		many := make([]fx.PutParams, fx.RatesMax+1)
 		for says, params := range map[string][]fx.PutParams{
-			"rates must have 1 to 1000 items":                       nil,
-			"rates must have 1 to 1000 items ":                      many,
-			"rates[0].rate must be a decimal":                       {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "1e3"}},
-			"rates[0].rate must be more than 0; rates[1].date must": {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "0"}, {Base: "EUR", Quote: "USD", Date: "x", Rate: "1"}},
+			"rates must have 1 to 1000 items":  nil,
+			"rates must have 1 to 1000 items ": many,
+			"rates[0].rate must be a decimal":  {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "1e3"}},
+			"rates[0].rate must be more than 0; rates[1].date must": {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "0"},
+				{Base: "EUR", Quote: "USD", Date: "x", Rate: "1"}},
 		} {
 			_, err := s.Put(ctx, params)
-			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), strings.TrimSpace(says)) || strings.Count(err.Error(), "rates") != strings.Count(says, "rates") {
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), strings.TrimSpace(says)) ||
+				strings.Count(err.Error(), "rates") != strings.Count(says, "rates") {
 				t.Errorf("%v does not say %s", err, says)
 			}
 		}

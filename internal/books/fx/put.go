@@ -14,8 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Put stores rates, all or none, and gives them back in the order sent; one of a day that has one already replaces it. Faults are named rates[0].rate and so on.
-// It is a building block.
+// Put stores rates, all or none, and gives them back in the order sent; one of a day that has one already replaces
+// it. Faults are named rates[0].rate and so on. It is a building block.
 func Put(ctx context.Context, tx *db.Tx, rates []Quotation) ([]Quotation, error) {
 	var faults fault.List
 	if check(&faults, rates); faults.Err() != nil {

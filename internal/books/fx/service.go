@@ -25,7 +25,8 @@ func (f Filter) check() error {
 	for _, c := range []struct {
 		field, value string
 		check        func(*fault.List, string, string)
-	}{{"base_currency", f.Base, checkCurrency}, {"quote_currency", f.Quote, checkCurrency}, {"start_date", f.From, checkDate}, {"end_date", f.To, checkDate}} {
+	}{{"base_currency", f.Base, checkCurrency}, {"quote_currency", f.Quote, checkCurrency}, {"start_date", f.From, checkDate},
+		{"end_date", f.To, checkDate}} {
 		if c.value != "" {
 			c.check(&faults, c.field, c.value)
 		}

@@ -19,7 +19,8 @@ type row struct {
 }
 
 func (r row) quotation() Quotation {
-	return Quotation{Base: r.Base, Quote: r.Quote, Date: r.Date, Rate: r.Rate, Source: db.OrEmpty(r.Source), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	return Quotation{Base: r.Base, Quote: r.Quote, Date: r.Date, Rate: r.Rate, Source: db.OrEmpty(r.Source), CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt}
 }
 
 func quotationsOf(rows []row) []Quotation {
@@ -35,19 +36,23 @@ var selectRows = "SELECT " + db.Columns[row]() + " FROM fx_rates WHERE organizat
 func upsert(ctx context.Context, tx *db.Tx, rates []Quotation) error {
 	rows := make([]row, len(rates))
 	for i, q := range rates {
-		rows[i] = row{Base: q.Base, Quote: q.Quote, Date: q.Date, Rate: q.Rate, Source: db.OrNull(q.Source), CreatedAt: q.CreatedAt, UpdatedAt: q.UpdatedAt}
+		rows[i] = row{Base: q.Base, Quote: q.Quote, Date: q.Date, Rate: q.Rate, Source: db.OrNull(q.Source), CreatedAt: q.CreatedAt,
+			UpdatedAt: q.UpdatedAt}
 	}
 	return db.Upsert(ctx, tx, "fx_rates", rows,
-		"ON CONFLICT (organization_id, base_currency, quote_currency, date) DO UPDATE SET rate = excluded.rate, source = excluded.source, updated_at = excluded.updated_at")
+		"ON CONFLICT (organization_id, base_currency, quote_currency, date) DO UPDATE SET rate = excluded.rate, source = "+
+			"excluded.source, updated_at = excluded.updated_at")
 }
 
 func selectBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND base_currency = ? AND quote_currency = ? AND date >= ? AND date <= ? ORDER BY date", base, quote, from, to)
+	rows, err := db.All[row](ctx, tx,
+		selectRows+" AND base_currency = ? AND quote_currency = ? AND date >= ? AND date <= ? ORDER BY date", base, quote, from, to)
 	return quotationsOf(rows), err
 }
 
 func selectLast(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) ([]Quotation, error) {
-	rows, err := db.All[row](ctx, tx, selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
+	rows, err := db.All[row](ctx, tx,
+		selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
 	return quotationsOf(rows), err
 }
 
@@ -73,7 +78,9 @@ func each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
 	const some = 1000
 	var last Quotation
 	for {
-		rows, err := db.All[row](ctx, tx, selectRows+" AND (base_currency, quote_currency, date) > (?, ?, ?) ORDER BY base_currency, quote_currency, date LIMIT ?", last.Base, last.Quote, last.Date, some)
+		rows, err := db.All[row](ctx, tx,
+			selectRows+" AND (base_currency, quote_currency, date) > (?, ?, ?) ORDER BY base_currency, quote_currency, date LIMIT ?",
+			last.Base, last.Quote, last.Date, some)
 		if err != nil {
 			return err
 		}

@@ -74,7 +74,8 @@ func many(t rapid.TB, s *apitest.Service) *world {
 		batch := make([]journal.CreateParams, 300)
 		for i := range batch {
 			amount := fmt.Sprintf("%d.%02d", 300*n+i+1, i%100)
-			batch[i] = journal.CreateParams{AccountingDate: fmt.Sprintf("2025-%02d-%02d", 1+i%12, 1+i%28), Memo: fmt.Sprint("entry ", 300*n+i), Status: journal.Posted, OriginatedBy: journal.ByHand,
+			batch[i] = journal.CreateParams{AccountingDate: fmt.Sprintf("2025-%02d-%02d", 1+i%12, 1+i%28),
+				Memo: fmt.Sprint("entry ", 300*n+i), Status: journal.Posted, OriginatedBy: journal.ByHand,
 				Lines: []journal.LineParams{w.line("Dr 1010 " + amount), w.line("Cr 4010 " + amount)}}
 		}
 		made, err := w.App.Journal.CreateBatch(w.ctx, batch, false)
@@ -149,7 +150,8 @@ func TestWhatFollowsAnEntryThatIsNotThereComesInByItself(t *testing.T) {
 		})
 		slices.Sort(origins)
 		// The reversal of what is missing and its replacement stand by themselves; what came of the replacement is still its chain.
-		if want := []string{"correction true false", "import false false", "import false true", "reversal true true"}; !slices.Equal(origins, want) {
+		if want := []string{"correction true false", "import false false", "import false true",
+			"reversal true true"}; !slices.Equal(origins, want) {
 			t.Errorf("%q", origins)
 		}
 		// When the original comes later, it comes by itself too, and its chain is not made up afterwards.
@@ -182,10 +184,12 @@ func TestOneIDForTwoEntriesIsRefused(t *testing.T) {
 		w := many(t, s)
 		entries := blocks(w.export(notation.Hledger, exportAll))
 		there := w.like(t)
-		there.refuses(t, strings.Join(append(slices.Clone(entries[:10]), entries[3]), "\n"), "books:51: another entry of this file has the id je_")
+		there.refuses(t, strings.Join(append(slices.Clone(entries[:10]), entries[3]), "\n"),
+			"books:51: another entry of this file has the id je_")
 		there.refuses(t, strings.Join(append(slices.Clone(entries[:550]), entries[3]), "\n"), "another entry of this file has the id je_")
 		there.refuses(t, strings.Replace(entries[599+2], "previous:", "previous:je_01hzx3v7k8q2m4n6p8r0s2t4v6, x:", 1)+"\n"+
-			strings.Replace(entries[0], "id:", "id:je_01hzx3v7k8q2m4n6p8r0s2t4v6, previous:je_01hzx3v7k8q2m4n6p8r0s2t4v6, originated-by:reversal, y:", 1), "follows itself")
+			strings.Replace(entries[0], "id:",
+				"id:je_01hzx3v7k8q2m4n6p8r0s2t4v6, previous:je_01hzx3v7k8q2m4n6p8r0s2t4v6, originated-by:reversal, y:", 1), "follows itself")
 	})
 }
 
@@ -240,7 +244,8 @@ func TestAnImportThatTheCallerLeavesLeavesNothing(t *testing.T) {
 				ctx, leave := context.WithCancel(there.ctx)
 				defer leave()
 				r := &faulty{Reader: strings.NewReader(text), at: at, do: func() error { leave(); return nil }}
-				if done, err := s.App.Exchange.Import(ctx, interchange.ImportParams{Format: notation.Hledger, Name: "books"}, r); !errors.Is(err, context.Canceled) {
+				if done, err := s.App.Exchange.Import(ctx, interchange.ImportParams{Format: notation.Hledger, Name: "books"},
+					r); !errors.Is(err, context.Canceled) {
 					t.Errorf("after %d of %d reads: %+v %v", at, r.reads, done, err)
 				}
 			})
@@ -281,7 +286,8 @@ func TestAFileThatCannotBeReadLeavesNothing(t *testing.T) {
 		for _, at := range []int{1, len(text) / 4096 * 7 / 4} {
 			there.untouched("a broken disk", func() {
 				r := &faulty{Reader: strings.NewReader(text), at: at, do: func() error { return io.ErrUnexpectedEOF }}
-				if _, err := s.App.Exchange.Import(there.ctx, interchange.ImportParams{Format: notation.Hledger, Name: "books"}, r); !errors.Is(err, io.ErrUnexpectedEOF) {
+				if _, err := s.App.Exchange.Import(there.ctx, interchange.ImportParams{Format: notation.Hledger, Name: "books"},
+					r); !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Error(err)
 				}
 			})
@@ -337,7 +343,8 @@ func TestProgressGoesFromTheFirstEntryToTheLast(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		w := many(t, s)
-		draft := w.post(journal.CreateParams{AccountingDate: "2025-06-01", Status: journal.Draft, Lines: []journal.LineParams{w.line("Dr 1010 1"), w.line("Cr 4010 1")}})
+		draft := w.post(journal.CreateParams{AccountingDate: "2025-06-01", Status: journal.Draft,
+			Lines: []journal.LineParams{w.line("Dr 1010 1"), w.line("Cr 4010 1")}})
 		if err := w.App.Journal.Delete(w.ctx, draft.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// chain puts entries in an order in which each comes behind the one it reverses or replaces. Entries keep their ids, so that a journal can be
-// read twice and is there once, and so that they know each other again.
+// chain puts entries in an order in which each comes behind the one it reverses or replaces. Entries keep their ids,
+// so that a journal can be read twice and is there once, and so that they know each other again.
 type chain struct {
 	last  int64                        // the number of the last entry that was there before
 	known map[string]journal.Link      // what is known of the entries at hand and those they follow
@@ -124,7 +124,8 @@ func (m *importer) place(e *notation.Entry) error {
 		c.held[previous] = append(c.held[previous], e)
 		return nil
 	case !before.Takes(e.OriginatedBy):
-		return m.fail(e.Line, "the entry is a %s behind %s, which is a draft, or has another one behind it already; take its tag \"previous\" off to read it by itself", e.OriginatedBy, previous)
+		return m.fail(e.Line, "the entry is a %s behind %s, which is a draft, or has another one behind it already; take its tag "+
+			"\"previous\" off to read it by itself", e.OriginatedBy, previous)
 	default:
 		made, before.NextID = e.OriginatedBy, cmp.Or(own, "one without an id")
 		c.known[previous] = before

@@ -51,7 +51,8 @@ func readChart(ctx context.Context, tx *db.Tx, declared []*notation.Account, lab
 
 func key(kind account.Type, path []string) string { return string(kind) + "\x00" + joined(path) }
 
-// typeOf says what an account is, by what the journal declares of it or of the nearest above it, or else by its root; and its path below the type.
+// typeOf says what an account is, by what the journal declares of it or of the nearest above it, or else by its root;
+// and its path below the type.
 func (c *chart) typeOf(path []string) (kind account.Type, below []string, ok bool) {
 	root := notation.TypeOfRoot(path[0])
 	kind = account.Type(root)
@@ -112,7 +113,9 @@ func (m *importer) account(ctx context.Context, written []string, line int) (acc
 	}
 	kind, path, ok := c.typeOf(written)
 	if !ok {
-		return account.Account{}, m.fail(line, "what type is the account %q? Begin its name with Assets, Liabilities, Equity, Revenue or Expenses, or declare its type", strings.Join(written, ":"))
+		return account.Account{}, m.fail(line,
+			"what type is the account %q? Begin its name with Assets, Liabilities, Equity, Revenue or Expenses, or declare its type",
+			strings.Join(written, ":"))
 	}
 	if err := m.plain(line, written...); err != nil {
 		return account.Account{}, err
@@ -183,7 +186,8 @@ func (m *importer) posted(ctx context.Context, p *notation.Posting) (string, err
 	return a.ID, nil
 }
 
-// putAway archives accounts that came archived, those below others first. One that cannot be, because more is booked on it than came along, stays open.
+// putAway archives accounts that came archived, those below others first. One that cannot be, because more is booked
+// on it than came along, stays open.
 func (m *importer) putAway(ctx context.Context) error {
 	for _, id := range slices.Backward(m.chart.archive) {
 		if _, err := account.Archive(ctx, m.tx, id); err != nil && fault.KindOf(err) != fault.Conflict {

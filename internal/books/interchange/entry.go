@@ -29,7 +29,8 @@ func (m *importer) params(ctx context.Context, e *notation.Entry) (p journal.Cre
 		return p, nil, err
 	}
 	p = journal.CreateParams{
-		ID: idOf(e), PreviousID: e.Previous, LegalEntityID: own.ID, IntendedDate: e.Intended, Memo: e.Memo, Status: journal.Draft, OriginatedBy: e.OriginatedBy,
+		ID: idOf(e), PreviousID: e.Previous, LegalEntityID: own.ID, IntendedDate: e.Intended, Memo: e.Memo, Status: journal.Draft,
+		OriginatedBy:   e.OriginatedBy,
 		Classification: e.Classification,
 	}
 	if p.AccountingDate, err = m.instant(e); err != nil {
@@ -89,8 +90,8 @@ const (
 	westmost = 36 * time.Hour
 )
 
-// instant is when an entry counts: the instant it names, which must be one of its date somewhere on earth, so that a date that somebody corrected is
-// not passed over; or its date.
+// instant is when an entry counts: the instant it names, which must be one of its date somewhere on earth, so that a
+// date that somebody corrected is not passed over; or its date.
 func (m *importer) instant(e *notation.Entry) (string, error) {
 	if e.Instant == "" {
 		return e.Date, nil
@@ -100,12 +101,14 @@ func (m *importer) instant(e *notation.Entry) (string, error) {
 		return "", m.fail(e.Line, "the instant %q is not a time such as 2006-01-31T12:00:00Z", e.Instant)
 	}
 	if day, _ := time.Parse(time.DateOnly, e.Date); at.Before(day.Add(-eastmost)) || !at.Before(day.Add(westmost)) {
-		return "", m.fail(e.Line, "the entry is dated %s, but its instant %s is not on that day: correct one of them, or take the instant off", e.Date, e.Instant)
+		return "", m.fail(e.Line,
+			"the entry is dated %s, but its instant %s is not on that day: correct one of them, or take the instant off", e.Date, e.Instant)
 	}
 	return e.Instant, nil
 }
 
-// balances tells whether each currency balances by itself, as it does in our books. Other programs let what was paid for a thing stand against it.
+// balances tells whether each currency balances by itself, as it does in our books. Other programs let what was paid
+// for a thing stand against it.
 func (m *importer) balances(e *notation.Entry) bool {
 	lines := make([]book.Line, len(e.Postings))
 	for i, p := range e.Postings {
@@ -118,14 +121,17 @@ func (m *importer) balances(e *notation.Entry) bool {
 	return len(book.Differences(lines)) == 0
 }
 
-// line describes a posting. In an entry that balances only by what things cost, a thing is booked at its cost, and the memo says how much of it.
-func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Posting, own entity.LegalEntity, priced bool) (l journal.LineParams, err error) {
+// line describes a posting. In an entry that balances only by what things cost, a thing is booked at its cost, and
+// the memo says how much of it.
+func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Posting, own entity.LegalEntity,
+	priced bool) (l journal.LineParams, err error) {
 	if p.Entity != "" {
 		if own, err = m.entity(p.Line, p.Entity); err != nil {
 			return l, err
 		}
 	}
-	l = journal.LineParams{LegalEntityID: own.ID, Side: book.Credit, Amount: p.Amount.String(), Currency: currency(p.Currency, own), Memo: p.Memo}
+	l = journal.LineParams{LegalEntityID: own.ID, Side: book.Credit, Amount: p.Amount.String(), Currency: currency(p.Currency, own),
+		Memo: p.Memo}
 	if p.Debit {
 		l.Side = book.Debit
 	}
@@ -137,7 +143,8 @@ func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Post
 	case p.Base != nil && currency(p.BaseCurrency, own) == own.BaseCurrency:
 		l.Base = p.Base
 	case !money.IsFiat(strings.ToUpper(l.Currency)):
-		return l, m.fail(p.Line, "what are %s %s worth? Write what they cost, such as %[1]s %[2]s @@ 100.00 %s", p.Amount, p.Currency, own.BaseCurrency)
+		return l, m.fail(p.Line, "what are %s %s worth? Write what they cost, such as %[1]s %[2]s @@ 100.00 %s", p.Amount, p.Currency,
+			own.BaseCurrency)
 	}
 	if l.LedgerAccountID, err = m.posted(ctx, p); err != nil {
 		return l, err
@@ -150,7 +157,8 @@ func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Post
 
 // signs are how people write currencies. A dollar is the legal entity's own, if it counts in one.
 var signs = map[string]string{
-	"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "₱": "PHP", "₦": "NGN", "₽": "RUB", "zł": "PLN",
+	"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "₱": "PHP",
+	"₦": "NGN", "₽": "RUB", "zł": "PLN",
 	"US$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "NZ$": "NZD", "S$": "SGD", "HK$": "HKD", "R$": "BRL", "CN¥": "CNY",
 }
 

@@ -131,7 +131,8 @@ func (x *exporter) declare(ctx context.Context, tx *db.Tx, w *notation.Writer) e
 	roles := rolesOf(x.labels)
 	for _, a := range x.accounts {
 		path := x.paths[a.ID]
-		if err := w.Account(&notation.Account{Path: path, Type: string(a.Type), Code: a.Code, ID: a.ID, Tags: factsOf(a, path, roles)}); err != nil {
+		if err := w.Account(&notation.Account{Path: path, Type: string(a.Type), Code: a.Code, ID: a.ID,
+			Tags: factsOf(a, path, roles)}); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,8 @@ func (x *exporter) wants(e journal.Entry) bool {
 
 func (x *exporter) entry(e journal.Entry) *notation.Entry {
 	out := &notation.Entry{
-		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, x.zone), Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
+		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate,
+			x.zone), Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
 		Memo: e.Memo, Entity: x.labels[e.LegalEntityID], Tags: x.marks(e.TagIDs), Classification: e.Classification, OriginatedBy: e.OriginatedBy,
 		Previous: e.PreviousID, Next: e.NextID,
 	}
@@ -162,7 +164,8 @@ func (x *exporter) entry(e journal.Entry) *notation.Entry {
 
 func (x *exporter) posting(e journal.Entry, l journal.Line) notation.Posting {
 	out := notation.Posting{
-		Account: x.paths[l.LedgerAccountID], Debit: l.Side == book.Debit, Amount: l.Amount, Currency: l.Currency, Memo: l.Memo, Tags: x.marks(l.TagIDs),
+		Account: x.paths[l.LedgerAccountID], Debit: l.Side == book.Debit, Amount: l.Amount, Currency: l.Currency, Memo: l.Memo,
+		Tags: x.marks(l.TagIDs),
 	}
 	if l.LegalEntityID != e.LegalEntityID {
 		out.Entity = x.labels[l.LegalEntityID]

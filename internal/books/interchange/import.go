@@ -40,10 +40,12 @@ type Imported struct {
 // errDry undoes an import that was only tried.
 var errDry = errors.New("interchange: only a try")
 
-// Import reads a journal into the books, all of it or nothing. What it names and the books lack, accounts, tags, months and rates, is made.
+// Import reads a journal into the books, all of it or nothing. What it names and the books lack, accounts, tags,
+// months and rates, is made.
 //
-// The journal is read more than once: first to the end, so that a mistake there is found before anything is locked, and so that what is declared
-// and quoted anywhere in it is known before the first entry is written; and again from the start when the database asks to see it again.
+// The journal is read more than once: first to the end, so that a mistake there is found before anything is locked,
+// and so that what is declared and quoted anywhere in it is known before the first entry is written; and again from
+// the start when the database asks to see it again.
 func (s *Service) Import(ctx context.Context, p ImportParams, r io.ReadSeeker) (Imported, error) {
 	src := &source{p, r, ctx}
 	found, err := src.survey()
@@ -156,7 +158,8 @@ func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found 
 	if err != nil {
 		return nil, err
 	}
-	m := &importer{source: src, service: s, tx: tx, entities: map[string]entity.LegalEntity{}, tags: map[notation.Tag]string{}, chain: newChain(h.EntryNumber)}
+	m := &importer{source: src, service: s, tx: tx, entities: map[string]entity.LegalEntity{}, tags: map[notation.Tag]string{},
+		chain: newChain(h.EntryNumber)}
 	if m.zone, err = period.Zone(ctx, tx); err != nil {
 		return nil, err
 	}

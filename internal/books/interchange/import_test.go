@@ -57,34 +57,57 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		w := found(t, s, "UTC", company{"Acme", "USD"})
 		for text, says := range map[string][]string{
-			"2025-01-01 x\n  Kasse  1 USD\n  Expenses:Food\n":                                                   {"books:2: what type is the account \"Kasse\"? Begin its name with Assets", "declare its type"},
-			"2025-01-01 x\n  Assets:Cash and bank  1 USD\n  Expenses:Food\n":                                    {"books:2: ", "\"Assets:Cash and bank\" only groups those below it: write the posting on one of them"},
-			"2025-01-01 x\n  Equity:Current earnings  1 USD\n  Expenses:Food\n":                                 {"books:2: ", "only groups"},
-			"2025-01-01 x\n  ; entity:Nobody\n  Assets:A  1 USD\n  Assets:B\n":                                  {"books:1: there is no legal entity \"Nobody\": make it first"},
-			"2025-01-01 x\n  Assets:A  1 USD  ; entity:Nobody\n  Assets:B  -1 USD  ; entity:Nobody\n":           {"books:2: there is no legal entity \"Nobody\": make it first"},
-			"2025-01-01 x\n  Assets:A  1 EUR\n  Assets:B\n":                                                     {"books:1: lines no rate from EUR to USD is stored for 2025-01-01"},
-			"2025-01-01 x\n  Assets:A  1 ETH\n  Assets:B\n":                                                     {"books:2: what are 1 ETH worth? Write what they cost, such as 1 ETH @@ 100.00 USD"},
-			"2025-01-01 x\n  Assets:A  1 usd\n  Assets:B\n":                                                     {"books:2: currency must be written USD", "books:3: currency"},
-			"2025-01-01 x\n  Assets:A  1 \"green apples\" @@ 1 USD\n  Assets:B  -1 \"green apples\" @@ 1 USD\n": {"books:2: currency must be a currency such as USD", "books:3: currency"},
-			"1950-01-01 x\n  Assets:A  1 USD\n  Assets:B\n":                                                     {"books:1: accounting_date must lie between 1970 and"},
-			"2025-01-01 x\n  ; instant:2025-01-03T12:00:00Z\n  Assets:A  1 USD\n  Assets:B\n":                   {"books:1: the entry is dated 2025-01-01, but its instant 2025-01-03T12:00:00Z is not on that day"},
-			"2025-01-03 x\n  ; instant:2025-01-01T12:00:00Z\n  Assets:A  1 USD\n  Assets:B\n":                   {"books:1: the entry is dated 2025-01-03"},
-			"2025-01-01 x\n  ; instant:noon\n  Assets:A  1 USD\n  Assets:B\n":                                   {"books:1: the instant \"noon\" is not a time such as"},
-			"2025-01-01 x\n  ; intended:noon\n  Assets:A  1 USD\n  Assets:B\n":                                  {"books:1: intended_accounting_date must be"},
-			"2025-01-01 x\x00y\n  Assets:A  1 USD\n  Assets:B\n":                                                {"books:1: a text has the character NUL in it; remove it"},
-			"2025-01-01 x\n  Assets:A\x00  1 USD\n  Assets:B\n":                                                 {"books:2: a text has the character NUL"},
-			"2025-01-01 x\n  Assets:A  1 USD  ; a\x00b\n  Assets:B\n":                                           {"books:2: a text has the character NUL"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  ; project:\x00\n  Assets:B\n":                                   {"books:2: a text has the character NUL"},
-			"account Assets:A\x00  ; type:A\n":                                                                  {"books:1: a text has the character NUL"},
-			"P 2025-01-01 EUR 1 USD  ; source:\x00\n":                                                           {"books:1: a text has the character NUL"},
-			"P 2025-01-01 EUR 1 USD  ; source:" + strings.Repeat("x", 201) + "\n":                               {"books:1: the source of the rate has more than 200 characters"},
-			"P 2025-01-01 EUR 0 USD\n":                                                                          {"books:1: the rate from EUR to USD must be more than 0"},
-			"2025-01-01 " + strings.Repeat("x", 2001) + "\n  Assets:A  1 USD\n  Assets:B\n":                     {"books:1: the text has 2001 characters, at most 2000 are kept: shorten it"},
-			"2025-01-01 x\n  Assets:A  1 USD  ; " + strings.Repeat("x", 2001) + "\n  Assets:B\n":                {"books:2: the text has 2001 characters"},
-			"2025-01-01 x\n  Assets:" + strings.Repeat("x", 201) + "  1 USD\n  Assets:B\n":                      {"books:2: the account", "cannot be made: its name must have at most 200 characters"},
-			"2025-01-01 x\n" + strings.Repeat("  Assets:A  1 USD\n", 1000) + "  Assets:B\n":                     {"books:1: lines must have 2 to 1000 lines"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -2 USD\n":                                             {"books:1: the entry does not balance"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -1 USD\n\n2025-01-02 y\n  Assets:A  1 USD\n  Kasse\n": {"books:7: what type is the account \"Kasse\"?"},
+			"2025-01-01 x\n  Kasse  1 USD\n  Expenses:Food\n": {"books:2: what type is " +
+				"the account \"Kasse\"? Begin its name with Assets", "declare its type"},
+			"2025-01-01 x\n  Assets:Cash and bank  1 USD\n  Expenses:Food\n": {"books:2: ",
+				"\"Assets:Cash and bank\" only groups those below it: write the posting on one of them"},
+			"2025-01-01 x\n  Equity:Current earnings  1 USD\n  Expenses:Food\n": {"books:2: ", "only groups"},
+			"2025-01-01 x\n  ; entity:Nobody\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: there is no " +
+				"legal entity \"Nobody\": make it first"},
+			"2025-01-01 x\n  Assets:A  1 USD  ; entity:Nobody\n  Assets:B  -1 USD  ; entity:Nobody\n": {"books:2: there is no " +
+				"legal entity \"Nobody\": make it first"},
+			"2025-01-01 x\n  Assets:A  1 EUR\n  Assets:B\n": {"books:1: lines no rate " +
+				"from EUR to USD is stored for 2025-01-01"},
+			"2025-01-01 x\n  Assets:A  1 ETH\n  Assets:B\n": {"books:2: what are 1 " +
+				"ETH worth? Write what they cost, such as 1 ETH @@ 100.00 USD"},
+			"2025-01-01 x\n  Assets:A  1 usd\n  Assets:B\n": {"books:2: currency must " +
+				"be written USD", "books:3: currency"},
+			"2025-01-01 x\n  Assets:A  1 \"green apples\" @@ 1 USD\n  Assets:B  -1 \"green apples\" @@ 1 USD\n": {"books:2: currency must " +
+				"be a currency such as USD", "books:3: currency"},
+			"1950-01-01 x\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: accounting_date must lie between 1970 and"},
+			"2025-01-01 x\n  ; instant:2025-01-03T12:00:00Z\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the entry is " +
+				"dated 2025-01-01, but its instant 2025-01-03T12:00:00Z is not on that day"},
+			"2025-01-03 x\n  ; instant:2025-01-01T12:00:00Z\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the entry is " +
+				"dated 2025-01-03"},
+			"2025-01-01 x\n  ; instant:noon\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the instant " +
+				"\"noon\" is not a time such as"},
+			"2025-01-01 x\n  ; intended:noon\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: intended_accounting_date must be"},
+			"2025-01-01 x\x00y\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: a text has " +
+				"the character NUL in it; remove it"},
+			"2025-01-01 x\n  Assets:A\x00  1 USD\n  Assets:B\n": {"books:2: a text has " +
+				"the character NUL"},
+			"2025-01-01 x\n  Assets:A  1 USD  ; a\x00b\n  Assets:B\n": {"books:2: a text has " +
+				"the character NUL"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  ; project:\x00\n  Assets:B\n": {"books:2: a text has " +
+				"the character NUL"},
+			"account Assets:A\x00  ; type:A\n": {"books:1: a text has " +
+				"the character NUL"},
+			"P 2025-01-01 EUR 1 USD  ; source:\x00\n": {"books:1: a text has " +
+				"the character NUL"},
+			"P 2025-01-01 EUR 1 USD  ; source:" + strings.Repeat("x", 201) + "\n": {"books:1: the source of the rate has more than 200 characters"},
+			"P 2025-01-01 EUR 0 USD\n": {"books:1: the rate from EUR to USD must be more than 0"},
+			"2025-01-01 " + strings.Repeat("x", 2001) +
+				"\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the text has 2001 characters, at most 2000 are kept: shorten it"},
+			"2025-01-01 x\n  Assets:A  1 USD  ; " + strings.Repeat("x", 2001) +
+				"\n  Assets:B\n": {"books:2: the text has 2001 characters"},
+			"2025-01-01 x\n  Assets:" + strings.Repeat("x", 201) + "  1 USD\n  Assets:B\n": {"books:2: the account",
+				"cannot be made: its name must have at most 200 characters"},
+			"2025-01-01 x\n" + strings.Repeat("  Assets:A  1 USD\n", 1000) +
+				"  Assets:B\n": {"books:1: lines must have 2 to 1000 lines"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -2 USD\n": {"books:1: the entry " +
+				"does not balance"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -1 USD\n\n2025-01-02 y\n  Assets:A  1 USD\n  Kasse\n": {"books:7: what type is " +
+				"the account \"Kasse\"?"},
 		} {
 			w.refuses(t, text, says...)
 		}
@@ -92,8 +115,10 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors  1 USD\n  Assets:B\n",
-			"books:2: the account \"Assets:Other current assets:Reserves held by processors\" is archived: unarchive it first, or write the posting on another account")
-		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors:Below  1 USD\n  Assets:B\n", "books:2: ", "is archived; unarchive it first")
+			"books:2: the account \"Assets:Other current assets:Reserves held by processors\" is archived: unarchive it first, or write "+
+				"the posting on another account")
+		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors:Below  1 USD\n  Assets:B\n", "books:2: ",
+			"is archived; unarchive it first")
 	})
 }
 
@@ -106,7 +131,8 @@ func TestAFaultInTheLastEntryOfManyUndoesAllOfThem(t *testing.T) {
 		for i := range 1200 {
 			fmt.Fprintf(&b, "2025-01-01 entry %d  ; project:P%d\n  Assets:New %d  1 USD\n  Revenue:New\n", i, i%50, i%20)
 		}
-		w.refuses(t, b.String()+"2025-01-01 last\n  Assets:New  1 GBP\n  Revenue:New\n", "books:3603: lines no rate from GBP to USD is stored for 2025-01-01")
+		w.refuses(t, b.String()+"2025-01-01 last\n  Assets:New  1 GBP\n  Revenue:New\n",
+			"books:3603: lines no rate from GBP to USD is stored for 2025-01-01")
 		w.refuses(t, b.String()+"2025-01-01 last\n  Assets:New  1 GBP\n  Revenue:New  1 USD\n", "books:3603: the entry does not balance")
 		w.refuses(t, b.String()+"2025-01-01 last\n  Assets:New  1 USD\n  Revenue:New  x\n", "books:3605: ")
 	})
@@ -121,7 +147,8 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 		e := w.entities()
 		w.refuses(t, text, "books:2: the entry names no legal entity, and there are several: say which with --legal-entity")
 		for name, says := range map[string]string{
-			"Three": "there is no legal entity \"Three\"; there is One, Two, Two", "Two": "there are 2 legal entities named \"Two\": give the id of one, " + e[1].ID + " or " + e[2].ID,
+			"Three": "there is no legal entity \"Three\"; there is One, Two, Two", "Two": "there are 2 legal entities named \"Two\": give " +
+				"the id of one, " + e[1].ID + " or " + e[2].ID,
 		} {
 			w.refusesOf(t, interchange.ImportParams{LegalEntity: name}, text, says)
 			err := w.App.Exchange.Export(w.ctx, interchange.ExportParams{LegalEntity: name}, notation.NewWriter(notation.CSV, &strings.Builder{}))
@@ -143,7 +170,8 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 		for _, name := range []string{e[1].ID, "Two", "Two (2)"} {
 			w.take(notation.Hledger, strings.Replace(text, "  Assets:A", "  ; entity:"+name+"\n  Assets:A", 1))
 		}
-		if two, three := blocks("\n\n"+w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[1].ID})), blocks("\n\n"+w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[2].ID})); len(two) != 2 || len(three) != 2 ||
+		if two, three := blocks("\n\n"+w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[1].ID})), blocks("\n\n"+
+			w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[2].ID})); len(two) != 2 || len(three) != 2 ||
 			!strings.Contains(two[0], "entity:Two,") || !strings.Contains(three[1], "entity:Two (2),") {
 			t.Errorf("%q %q", two, three)
 		}
@@ -169,7 +197,9 @@ func TestAnExportOfOneLegalEntityHasItsEntriesWhole(t *testing.T) {
 			t.Errorf("%d and %d", n, len(all))
 		}
 		posted := blocks(w.export(notation.Hledger, interchange.ExportParams{WithoutDrafts: true}))
-		if want := slices.DeleteFunc(slices.Clone(all), func(e string) bool { return e[11] == '!' }); !slices.Equal(posted, want) || len(posted) == len(all) {
+		if want := slices.DeleteFunc(slices.Clone(all), func(e string) bool {
+			return e[11] == '!'
+		}); !slices.Equal(posted, want) || len(posted) == len(all) {
 			t.Errorf("%d posted of %d, want %d", len(posted), len(all), len(want))
 		}
 	})
@@ -191,7 +221,8 @@ account Umlauf
 P 2025-01-01 EUR 1.10 USD
 P 2025-01-01 EUR 1.20 USD
 P 2025-01-01 AAPL 200 USD
-`, "2025-01-01T00:00Z posted \"x\" UNKNOWN []\nDEBIT Asset/Kasse/klein 10.00 EUR = 12 \"\" []\nCREDIT Expense/Aufwand/Büro 10.00 EUR = 12 \"\" []\n")
+`, "2025-01-01T00:00Z posted \"x\" UNKNOWN []\nDEBIT Asset/Kasse/klein 10.00 EUR = 12 \"\" []\nCREDIT Expense/Aufwand/Büro 10.00 "+
+			"EUR = 12 \"\" []\n")
 		made := map[string]string{}
 		w.read(func(ctx context.Context, tx *db.Tx) error {
 			accounts, err := account.All(ctx, tx)
@@ -201,7 +232,8 @@ P 2025-01-01 AAPL 200 USD
 			return err
 		})
 		for name, want := range map[string]string{
-			"Kasse": `Asset "" debit false`, "klein": `Asset "x1" debit true`, "Büro": `Expense "" credit false`, "Darlehen": `Liability "" credit false`, "Umlauf": "", "assets": "",
+			"Kasse": `Asset "" debit false`, "klein": `Asset "x1" debit true`, "Büro": `Expense "" credit false`,
+			"Darlehen": `Liability "" credit false`, "Umlauf": "", "assets": "",
 		} {
 			if made[name] != want {
 				t.Errorf("%s is %s, want %s", name, made[name], want)
@@ -214,7 +246,8 @@ func TestPostingsOnRetainedEarningsGoWhereTheyMay(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		reads(t, s, notation.Hledger, "2025-01-01 opening\n  Assets:Bank  1 USD\n  Equity:Retained earnings\n",
-			"2025-01-01T00:00Z posted \"opening\" UNKNOWN []\nDEBIT Asset/Bank 1.00 USD \"\" []\nCREDIT Equity/Retained earnings/Retained earnings, posted 1.00 USD \"\" []\n")
+			"2025-01-01T00:00Z posted \"opening\" UNKNOWN []\nDEBIT Asset/Bank 1.00 USD \"\" []\nCREDIT Equity/Retained earnings/Retained "+
+				"earnings, posted 1.00 USD \"\" []\n")
 	})
 }
 
@@ -234,7 +267,9 @@ func TestWhatHasNoPlaceIsKeptElsewhere(t *testing.T) {
 2025-01-03 only a check
     Assets:Bank  0 USD = 2 USD
 2025-01-04 nothing at all
-`, "2025-01-01T00:00Z posted \"(INV-17) Customer\\n"+long+": x\" UNKNOWN [department=Research custom=color: blue custom=empty custom=supplier custom=id: abc123 custom=classification: groceries]\n"+
+`, "2025-01-01T00:00Z posted \"(INV-17) Customer\\n"+long+
+			": x\" UNKNOWN [department=Research custom=color: blue custom=empty custom=supplier custom=id: abc123 custom=classification: "+
+			"groceries]\n"+
 			"DEBIT Asset/Bank 1.00 USD \"url: https://example.com/"+long+"\" [customer=Northwind]\nCREDIT Revenue/Sales 1.00 USD \"\" []\n",
 			"2025-01-02T00:00Z draft \"\" SWAP []\nDEBIT Asset/Bank 1.00 USD \"\" []\nCREDIT Revenue/Sales 1.00 USD \"\" []\n")
 	})
@@ -261,11 +296,14 @@ func TestThingsAreBookedAtTheirCost(t *testing.T) {
     Assets:Euros  100 EUR @ 1.1 USD
     Assets:Bank  -110 USD
 `,
-			"2025-01-01T00:00Z posted \"buy\" UNKNOWN []\nDEBIT Asset/Shares 1502.50 USD \"10 AAPL: long term\" []\nCREDIT Asset/Bank 1502.50 USD \"\" []\n",
-			"2025-01-02T00:00Z posted \"airdrop\\n5 FOO at no cost\" UNKNOWN []\nDEBIT Asset/Other 3.00 USD \"7 BAR\" []\nCREDIT Revenue/Rewards 3.00 USD \"\" []\n",
+			"2025-01-01T00:00Z posted \"buy\" UNKNOWN []\nDEBIT Asset/Shares 1502.50 USD \"10 AAPL: long term\" []\nCREDIT Asset/Bank "+
+				"1502.50 USD \"\" []\n",
+			"2025-01-02T00:00Z posted \"airdrop\\n5 FOO at no cost\" UNKNOWN []\nDEBIT Asset/Other 3.00 USD \"7 BAR\" []\nCREDIT "+
+				"Revenue/Rewards 3.00 USD \"\" []\n",
 			"2025-01-04T00:00Z posted \"moved\" UNKNOWN []\nDEBIT Asset/Cold 2 ETH = 3000 \"\" []\nCREDIT Asset/Hot 2 ETH = 3000 \"\" []\n",
 			"2025-01-05T00:00Z posted \"change\" UNKNOWN []\nDEBIT Asset/Euros 110.00 USD \"100 EUR\" []\nCREDIT Asset/Bank 110.00 USD \"\" []\n")
-		if _, err := w.try(interchange.ImportParams{}, "2025-01-03 worth nothing\n  Assets:Tokens  5 FOO @@ 0 USD\n  Revenue:Rewards\n"); err != nil {
+		if _, err := w.try(interchange.ImportParams{},
+			"2025-01-03 worth nothing\n  Assets:Tokens  5 FOO @@ 0 USD\n  Revenue:Rewards\n"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -281,7 +319,8 @@ func TestADollarIsThatOfTheBooks(t *testing.T) {
 				t.Errorf("in books of %s: %s", currency, got)
 			}
 		}
-		reads(t, s, notation.Hledger, "P 2025-01-01 EUR 2 USD\nP 2025-01-01 GBP 3 USD\n2025-01-01 x\n  Assets:Bank  €1\n  Revenue:Sales\n2025-01-01 y\n  Assets:Bank  £1.00\n  Revenue:Sales\n",
+		reads(t, s, notation.Hledger, "P 2025-01-01 EUR 2 USD\nP 2025-01-01 GBP 3 USD\n2025-01-01 x\n  Assets:Bank  €1\n  "+
+			"Revenue:Sales\n2025-01-01 y\n  Assets:Bank  £1.00\n  Revenue:Sales\n",
 			"2025-01-01T00:00Z posted \"x\" UNKNOWN []\nDEBIT Asset/Bank 1.00 EUR = 2 \"\" []\nCREDIT Revenue/Sales 1.00 EUR = 2 \"\" []\n",
 			"2025-01-01T00:00Z posted \"y\" UNKNOWN []\nDEBIT Asset/Bank 1.00 GBP = 3 \"\" []\nCREDIT Revenue/Sales 1.00 GBP = 3 \"\" []\n")
 	})
@@ -315,8 +354,10 @@ func TestEveryDigitCounts(t *testing.T) {
 		const amount = "0.000000000000000000000000000001"
 		for _, format := range notation.Formats {
 			text := map[notation.Format]string{
-				notation.Hledger: "2025-01-01 x\n  Assets:Bank  " + amount + " USD\n  Revenue:Sales\n", notation.Beancount: "2025-01-01 * \"x\"\n  Assets:Bank  " + amount + " USD\n  Income:Sales\n",
-				notation.CSV: "number,date,account,debit,credit,currency\nx,2025-01-01,Assets:Bank," + amount + ",,USD\nx,2025-01-01,Revenue:Sales,," + amount + ",USD\n",
+				notation.Hledger: "2025-01-01 x\n  Assets:Bank  " + amount +
+					" USD\n  Revenue:Sales\n", notation.Beancount: "2025-01-01 * \"x\"\n  Assets:Bank  " + amount + " USD\n  Income:Sales\n",
+				notation.CSV: "number,date,account,debit,credit,currency\nx,2025-01-01,Assets:Bank," + amount +
+					",,USD\nx,2025-01-01,Revenue:Sales,," + amount + ",USD\n",
 			}[format]
 			w.take(format, text)
 		}

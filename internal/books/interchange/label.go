@@ -12,7 +12,8 @@ import (
 
 // roots are the names other programs know the types of accounts by.
 var roots = map[account.Type]string{
-	account.Asset: "Assets", account.Liability: "Liabilities", account.Equity: "Equity", account.Revenue: "Revenue", account.Expense: "Expenses",
+	account.Asset: "Assets", account.Liability: "Liabilities", account.Equity: "Equity", account.Revenue: "Revenue",
+	account.Expense: "Expenses",
 }
 
 // pathsOf names every account from its type down. Those that would have the same path are told apart by their codes, or else counted.

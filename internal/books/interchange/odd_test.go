@@ -21,14 +21,17 @@ import (
 
 // oddNames are names that some notation would cut, trim, fold or take for something else.
 var oddNames = []string{
-	"Bank: EUR; main", "two  spaces", " edges ", "100%41", "50% off", "(bracketed)", "[2024-01-01]", "* starred", "! flagged", `"quoted" \ 'too'`, "Straße, Zürich", "銀行 🏦", "Assets",
-	"a\tb", "x = 5 USD", "@@ 5 EUR", "; comment", "date:2024-01-01", "type:L", "=1+1", "#tag ^link", "2024", "é", "e\u0301", strings.Repeat("long ", 20) + "end",
+	"Bank: EUR; main", "two  spaces", " edges ", "100%41", "50% off", "(bracketed)", "[2024-01-01]", "* starred", "! flagged",
+	`"quoted" \ 'too'`, "Straße, Zürich", "銀行 🏦", "Assets",
+	"a\tb", "x = 5 USD", "@@ 5 EUR", "; comment", "date:2024-01-01", "type:L", "=1+1", "#tag ^link", "2024", "é", "e\u0301",
+	strings.Repeat("long ", 20) + "end",
 }
 
 // odd makes books with everything on them that can be there.
 func odd(t rapid.TB, s *apitest.Service) *world {
 	t.Helper()
-	w := found(t, s, "Pacific/Auckland", company{`Ácme; "Inc": 100%41, Ltd`, "USD"}, company{"Zweite GmbH", "EUR"}, company{"Zweite GmbH", "JPY"}, company{" spaced ", "USD"})
+	w := found(t, s, "Pacific/Auckland", company{`Ácme; "Inc": 100%41, Ltd`, "USD"}, company{"Zweite GmbH", "EUR"},
+		company{"Zweite GmbH", "JPY"}, company{" spaced ", "USD"})
 	w.oddRates()
 	w.oddAccounts()
 	w.oddEntries()
@@ -43,7 +46,8 @@ func (w *world) oddRates() {
 	for day := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == 2025 && day.Month() < 5; day = day.AddDate(0, 0, 1) {
 		date := day.Format(time.DateOnly)
 		rates = append(rates, fx.PutParams{Base: "EUR", Quote: "USD", Date: date, Rate: "1.0833333333333333333333", Source: "ECB; daily, 16:00"},
-			fx.PutParams{Base: "USD", Quote: "EUR", Date: date, Rate: "0.9" + date[8:]}, fx.PutParams{Base: "USD", Quote: "JPY", Date: date, Rate: "150.123"})
+			fx.PutParams{Base: "USD", Quote: "EUR", Date: date, Rate: "0.9" + date[8:]}, fx.PutParams{Base: "USD", Quote: "JPY", Date: date,
+				Rate: "150.123"})
 	}
 	if _, err := w.App.FX.Put(w.ctx, rates); err != nil {
 		w.t.Fatal(err)
@@ -79,7 +83,8 @@ func (w *world) oddAccounts() {
 	}
 	for _, kind := range []account.Type{account.Liability, account.Equity, account.Revenue, account.Expense} {
 		w.open(account.CreateParams{Name: "Odd: " + string(kind), Code: "x" + string(kind), Type: kind})
-		w.open(account.CreateParams{Name: "Contra " + string(kind), Code: "x-" + string(kind), Type: kind, NormalBalance: kind.NormalBalance().Contra()})
+		w.open(account.CreateParams{Name: "Contra " + string(kind), Code: "x-" + string(kind), Type: kind,
+			NormalBalance: kind.NormalBalance().Contra()})
 	}
 	old := w.open(account.CreateParams{Name: "Old bank", Code: "xold", Type: account.Asset})
 	below := w.open(account.CreateParams{Name: "Old sub-account", Code: "xoldsub", Type: account.Asset, ParentID: old.ID})
@@ -128,7 +133,8 @@ func (w *world) oddEntries() {
 			tags = append(tags, w.mark(kind, name))
 		}
 	}
-	tags = append(tags, w.mark(tag.Custom, "Department: Research"), w.mark(tag.Department, "Research"), w.mark(tag.Project, "Research"), w.mark(tag.Custom, strings.Repeat("ü", tag.NameMax)))
+	tags = append(tags, w.mark(tag.Custom, "Department: Research"), w.mark(tag.Department, "Research"),
+		w.mark(tag.Project, "Research"), w.mark(tag.Custom, strings.Repeat("ü", tag.NameMax)))
 	for i, text := range oddNames {
 		code := "x" + string(rune('A'+i))
 		status := journal.Posted
@@ -137,22 +143,27 @@ func (w *world) oddEntries() {
 		}
 		w.post(journal.CreateParams{
 			AccountingDate: "2025-01-31T23:59:59.987+13:00", Memo: text, Status: status, TagIDs: tags[i%5 : i%5+i%3],
-			Lines: []journal.LineParams{w.line("Dr "+code+" 10.50", saying(text), tagged(tags[i%len(tags)])), w.line("Cr x-Equity 10.50", saying(text+"\n"+text), tagged(tags[:i%7]...))},
+			Lines: []journal.LineParams{w.line("Dr "+code+" 10.50", saying(text), tagged(tags[i%len(tags)])),
+				w.line("Cr x-Equity 10.50", saying(text+"\n"+text), tagged(tags[:i%7]...))},
 		})
 	}
 	w.post(journal.CreateParams{AccountingDate: "2025-02-01", Memo: strings.Repeat("é", journal.MemoMax), Lines: []journal.LineParams{
-		w.line("Dr xA 12345678901234567890123456789012345678.123456789012345678901234567891"), w.line("Cr xB 12345678901234567890123456789012345678.123456789012345678901234567891"),
+		w.line("Dr xA 12345678901234567890123456789012345678.123456789012345678901234567891"), w.line(
+			"Cr xB 12345678901234567890123456789012345678.123456789012345678901234567891"),
 	}})
 	w.post(journal.CreateParams{LegalEntityID: e[1].ID, AccountingDate: "2025-02-02", Memo: "one\n\nthree\n", Lines: []journal.LineParams{
 		w.line("Dr xC 33.33 USD"), w.line("Dr xD 33.33 USD"), w.line("Cr xB 66.66 USD"), w.line("Dr xExpense 7"), w.line("Cr 1910 7"),
 	}})
-	w.post(journal.CreateParams{LegalEntityID: e[2].ID, AccountingDate: "2025-02-03", Memo: "of three companies", TagIDs: tags[20:22], Lines: []journal.LineParams{
-		w.line("Dr xA 100.5 EUR", of(e[1].ID)), w.line("Cr xRevenue 100.5 EUR", of(e[1].ID), tagged(tags[23])),
-		w.line("Dr xA 100.5 EUR", of(e[0].ID)), w.line("Cr xRevenue 100.5 EUR", of(e[0].ID)),
-		w.line("Dr xF 1000 JPY"), w.line("Cr xG 1000 JPY"), w.line("Dr xLiability 3 USD", of(e[3].ID)), w.line("Cr xEquity 3 USD", of(e[3].ID)),
-	}})
-	w.post(journal.CreateParams{AccountingDate: "2025-02-04", Status: journal.Draft, Lines: []journal.LineParams{w.line("Dr xA 1.5 ETH"), w.line("Cr xB 1.5 ETH"), w.line("Dr xA 2 CHF"), w.line("Cr xB 2 CHF")}})
-	dropped := w.post(journal.CreateParams{AccountingDate: "2025-02-05", Status: journal.Draft, Lines: []journal.LineParams{w.line("Dr xA 1"), w.line("Cr xB 1")}})
+	w.post(journal.CreateParams{LegalEntityID: e[2].ID, AccountingDate: "2025-02-03", Memo: "of three companies", TagIDs: tags[20:22],
+		Lines: []journal.LineParams{
+			w.line("Dr xA 100.5 EUR", of(e[1].ID)), w.line("Cr xRevenue 100.5 EUR", of(e[1].ID), tagged(tags[23])),
+			w.line("Dr xA 100.5 EUR", of(e[0].ID)), w.line("Cr xRevenue 100.5 EUR", of(e[0].ID)),
+			w.line("Dr xF 1000 JPY"), w.line("Cr xG 1000 JPY"), w.line("Dr xLiability 3 USD", of(e[3].ID)), w.line("Cr xEquity 3 USD", of(e[3].ID)),
+		}})
+	w.post(journal.CreateParams{AccountingDate: "2025-02-04", Status: journal.Draft,
+		Lines: []journal.LineParams{w.line("Dr xA 1.5 ETH"), w.line("Cr xB 1.5 ETH"), w.line("Dr xA 2 CHF"), w.line("Cr xB 2 CHF")}})
+	dropped := w.post(journal.CreateParams{AccountingDate: "2025-02-05", Status: journal.Draft,
+		Lines: []journal.LineParams{w.line("Dr xA 1"), w.line("Cr xB 1")}})
 	if err := w.App.Journal.Delete(w.ctx, dropped.ID); err != nil {
 		w.t.Fatal(err)
 	}
@@ -187,7 +198,8 @@ func (w *world) oddChains() {
 func (w *world) oddMonths() {
 	w.t.Helper()
 	second := w.entities()[1].ID
-	early := w.post(journal.CreateParams{LegalEntityID: second, AccountingDate: "2025-01-20", Memo: "early", Lines: []journal.LineParams{w.line("Dr xH 8 USD"), w.line("Cr xI 8 USD")}})
+	early := w.post(journal.CreateParams{LegalEntityID: second, AccountingDate: "2025-01-20", Memo: "early",
+		Lines: []journal.LineParams{w.line("Dr xH 8 USD"), w.line("Cr xI 8 USD")}})
 	list, err := w.App.Periods.List(w.ctx, period.Filter{}, page.Request{Limit: page.LimitMax})
 	if err != nil {
 		w.t.Fatal(err)
@@ -203,7 +215,8 @@ func (w *world) oddMonths() {
 	if _, err := w.App.Journal.Correct(w.ctx, early.ID, journal.UpdateParams{Memo: &memo}); err != nil {
 		w.t.Fatal(err)
 	}
-	late := w.post(journal.CreateParams{LegalEntityID: second, AccountingDate: "2025-01-25T10:00:00Z", Memo: "late", Lines: []journal.LineParams{w.line("Dr xH 9 USD"), w.line("Cr xI 9 USD")}})
+	late := w.post(journal.CreateParams{LegalEntityID: second, AccountingDate: "2025-01-25T10:00:00Z", Memo: "late",
+		Lines: []journal.LineParams{w.line("Dr xH 9 USD"), w.line("Cr xI 9 USD")}})
 	if late.IntendedDate == nil {
 		w.t.Fatal("the month is not closed")
 	}
@@ -224,13 +237,15 @@ func TestAccountsOfOneNameStayApart(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		w := found(t, s, "UTC", company{"Acme", "USD"})
 		for i, p := range []account.CreateParams{
-			{Name: "Bank"}, {Name: "Bank", Code: "x2"}, {Name: "Bank"}, {Name: "Bank (x5)"}, {Name: "Bank", Code: "x5"}, {Name: "Bank (2)"}, {Name: "Bank"}, {Name: "Bank:x"}, {Name: "Bank%3Ax"},
+			{Name: "Bank"}, {Name: "Bank", Code: "x2"}, {Name: "Bank"}, {Name: "Bank (x5)"}, {Name: "Bank",
+				Code: "x5"}, {Name: "Bank (2)"}, {Name: "Bank"}, {Name: "Bank:x"}, {Name: "Bank%3Ax"},
 		} {
 			p.Type = account.Asset
 			a := w.open(p)
 			sub := w.open(account.CreateParams{Name: "Sub", Type: account.Asset, ParentID: a.ID})
 			amount := strings.Repeat("1", i+1)
-			w.post(journal.CreateParams{AccountingDate: "2025-01-01", Memo: amount, Lines: []journal.LineParams{w.line("Dr " + a.ID + " " + amount), w.line("Cr " + sub.ID + " " + amount)}})
+			w.post(journal.CreateParams{AccountingDate: "2025-01-01", Memo: amount,
+				Lines: []journal.LineParams{w.line("Dr " + a.ID + " " + amount), w.line("Cr " + sub.ID + " " + amount)}})
 		}
 		for _, way := range []string{"hledger", "beancount", "bean-report print", "csv"} {
 			travel(t, w, way)

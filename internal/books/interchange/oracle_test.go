@@ -109,7 +109,8 @@ func hledger(t rapid.TB, s reported, text, label string, args ...string) [][]str
 	t.Helper()
 	from, to := s.months()
 	args = append([]string{"-f", "FILE"}, args...)
-	printed := run(t, text, "hledger", append(args, "--monthly", "--cleared", "--cost", "-b", from, "-e", to, "-O", "csv", "--layout=bare", "tag:entity=^"+pattern(label)+"$")...)
+	printed := run(t, text, "hledger", append(args, "--monthly", "--cleared", "--cost", "-b", from, "-e", to, "-O", "csv",
+		"--layout=bare", "tag:entity=^"+pattern(label)+"$")...)
 	r := csv.NewReader(strings.NewReader(printed))
 	r.FieldsPerRecord = -1
 	rows, err := r.ReadAll()
@@ -241,8 +242,8 @@ func checkIncome(t rapid.TB, s reported, names map[string]string, rows [][]strin
 	sameCells(t, "the net of incomestatement", net, earned)
 }
 
-// checkTrial compares what each account opens with, moves by on each side and closes with. Ours begin a fiscal year at zero where income and
-// expenses are concerned; hledger goes on.
+// checkTrial compares what each account opens with, moves by on each side and closes with. Ours begin a fiscal year
+// at zero where income and expenses are concerned; hledger goes on.
 func checkTrial(t rapid.TB, s reported, names map[string]string, balance func(args ...string) [][]string) {
 	t.Helper()
 	closing, _ := figures(t, s, balance("--historical"))
@@ -285,7 +286,9 @@ func agreesWithBeancount(t rapid.TB, w *world) {
 	for _, m := range opening.FindAllStringSubmatch(text, -1) {
 		names[m[2]] = m[1]
 	}
-	printed := run(t, text, "bean-query", "-f", "csv", "FILE", "SELECT any_meta('entity') AS e, account, year, month, str(sum(number(weight))) AS w, currency(weight) AS c WHERE flag = '*' GROUP BY e, account, year, month, c")
+	printed := run(t, text, "bean-query", "-f", "csv", "FILE",
+		"SELECT any_meta('entity') AS e, account, year, month, str(sum(number(weight))) AS w, currency(weight) AS c WHERE flag = '*' "+
+			"GROUP BY e, account, year, month, c")
 	r := csv.NewReader(strings.NewReader(printed))
 	r.LazyQuotes = true
 	rows, err := r.ReadAll()

@@ -56,7 +56,8 @@ func draw(r *rapid.T, s *apitest.Service) *drawn {
 			r.Fatal(err)
 		}
 	}
-	for _, code := range []string{"1010", "1210", "1390", "1690", "2010", "3010", "3020", "3210", "4010", "4080", "4510", "5010", "6010", "7010"} {
+	for _, code := range []string{"1010", "1210", "1390", "1690", "2010", "3010", "3020", "3210", "4010", "4080", "4510", "5010",
+		"6010", "7010"} {
 		d.accounts = append(d.accounts, d.account(code))
 	}
 	for i, kind := range []account.Type{account.Asset, account.Liability, account.Equity, account.Revenue, account.Expense} {
@@ -96,7 +97,8 @@ func (d *drawn) someTags() []string {
 func (d *drawn) lines() (out []journal.LineParams) {
 	for range rapid.IntRange(1, 3).Draw(d.r, "groups") {
 		e := rapid.SampledFrom(d.entities).Draw(d.r, "entity")
-		l := journal.LineParams{LegalEntityID: e.ID, Side: rapid.SampledFrom([]book.Side{book.Debit, book.Credit}).Draw(d.r, "side"), Currency: e.BaseCurrency}
+		l := journal.LineParams{LegalEntityID: e.ID, Side: rapid.SampledFrom([]book.Side{book.Debit, book.Credit}).Draw(d.r, "side"),
+			Currency: e.BaseCurrency}
 		if rapid.IntRange(0, 2).Draw(d.r, "foreign") == 0 {
 			l.Currency = rapid.SampledFrom([]string{"USD", "EUR", "JPY"}).Draw(d.r, "currency")
 		}
@@ -118,8 +120,10 @@ func (d *drawn) keep() {
 	batch := make([]journal.CreateParams, rapid.IntRange(10, 60).Draw(d.r, "entries"))
 	for i := range batch {
 		batch[i] = journal.CreateParams{
-			LegalEntityID: rapid.SampledFrom(d.entities).Draw(d.r, "own").ID, AccountingDate: rapid.SampledFrom(d.days).Draw(d.r, "day"), Memo: rapid.SampledFrom(oddNames).Draw(d.r, "memo"),
-			TagIDs: d.someTags(), Status: rapid.SampledFrom([]journal.Status{journal.Posted, journal.Posted, journal.Posted, journal.Draft}).Draw(d.r, "status"), OriginatedBy: journal.ByHand, Lines: d.lines(),
+			LegalEntityID: rapid.SampledFrom(d.entities).Draw(d.r, "own").ID, AccountingDate: rapid.SampledFrom(d.days).Draw(d.r,
+				"day"), Memo: rapid.SampledFrom(oddNames).Draw(d.r, "memo"),
+			TagIDs: d.someTags(), Status: rapid.SampledFrom([]journal.Status{journal.Posted, journal.Posted, journal.Posted,
+				journal.Draft}).Draw(d.r, "status"), OriginatedBy: journal.ByHand, Lines: d.lines(),
 		}
 	}
 	made, err := d.App.Journal.CreateBatch(d.ctx, batch, false)

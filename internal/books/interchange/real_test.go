@@ -65,7 +65,8 @@ func spelled(name string) string {
 	case kind != "":
 		return kind + " " + rest
 	case root == "aktiva" || root == "passiva" || root == "kapital" || root == "erträge" || root == "aufwand":
-		kind := map[string]string{"aktiva": notation.Asset, "passiva": notation.Liability, "kapital": notation.Equity, "erträge": notation.Revenue, "aufwand": notation.Expense}[root]
+		kind := map[string]string{"aktiva": notation.Asset, "passiva": notation.Liability, "kapital": notation.Equity,
+			"erträge": notation.Revenue, "aufwand": notation.Expense}[root]
 		return kind + " " + strings.ToLower(name)
 	}
 	return name
@@ -74,7 +75,8 @@ func spelled(name string) string {
 // hledgerHas asks hledger what a journal comes to at cost, with all the digits there are.
 func hledgerHas(t rapid.TB, text, symbol string) cells {
 	t.Helper()
-	printed := run(t, text, "hledger", "-f", "FILE", "balance", "--flat", "--no-total", "--monthly", "--cost", "-O", "csv", "--layout=tidy", "-c", "1.00000000000000000000 "+symbol)
+	printed := run(t, text, "hledger", "-f", "FILE", "balance", "--flat", "--no-total", "--monthly", "--cost", "-O", "csv",
+		"--layout=tidy", "-c", "1.00000000000000000000 "+symbol)
 	rows, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +93,8 @@ func hledgerHas(t rapid.TB, text, symbol string) cells {
 
 func beancountHas(t rapid.TB, text string) cells {
 	t.Helper()
-	printed := run(t, text, "bean-query", "-f", "csv", "FILE", "SELECT account, year, month, str(sum(number(weight))) AS w GROUP BY account, year, month")
+	printed := run(t, text, "bean-query", "-f", "csv", "FILE",
+		"SELECT account, year, month, str(sum(number(weight))) AS w GROUP BY account, year, month")
 	rows, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +160,13 @@ func TestNothingInAJournalIsLost(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		for file, words := range map[string][]string{
-			"freelancer.journal": {"INV-101", "Acme Corp | logo design", "client: acme", "50% up front", "https://example.com/brief?id=17", "with Sam, at 10:30", "office", "trip: lisbon", "portfolio", "1042", "2024-01-06", "10 VTI.US"},
-			"startup.beancount": {"GitHub | Seats for January", "tag: software", "tag: q1", "link: inv-2024-001", "invoice: GH-99871", "seats: 20", "team: platform", "Stripe | Payout | week 1",
+			"freelancer.journal": {"INV-101", "Acme Corp | logo design", "client: acme", "50% up front", "https://example.com/brief?id=17",
+				"with Sam, at 10:30", "office", "trip: lisbon", "portfolio", "1042", "2024-01-06", "10 VTI.US"},
+			"startup.beancount": {"GitHub | Seats for January", "tag: software", "tag: q1", "link: inv-2024-001", "invoice: GH-99871",
+				"seats: 20", "team: platform", "Stripe | Payout | week 1",
 				"link: trade-7", "4 AAPL", "185.64 USD, 2024-01-15"},
-			"wallets.journal": {"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b", "network: ethereum", "validator", "5000 SPAMCOIN at no cost", "0.031847562018230114 ETH"},
+			"wallets.journal": {"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b", "network: ethereum", "validator",
+				"5000 SPAMCOIN at no cost", "0.031847562018230114 ETH"},
 		} {
 			text, err := os.ReadFile(filepath.Join("testdata", file))
 			if err != nil {

@@ -37,7 +37,8 @@ type group struct {
 // twoYears makes a group and its books.
 func twoYears(t *testing.T, s *apitest.Service) *world {
 	t.Helper()
-	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD", Timezone: "America/New_York"})
+	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
+		Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,8 @@ func (c *group) entities(ctx context.Context) error {
 	if _, err := c.App.Entities.Update(ctx, c.us, entity.UpdateParams{Name: &name, Country: new("US")}); err != nil {
 		return err
 	}
-	de, err := c.App.Entities.Create(ctx, entity.CreateParams{Name: "Demo Company GmbH", BaseCurrency: "EUR", Country: "DE", ParentID: c.us, OwnershipPercent: "100"})
+	de, err := c.App.Entities.Create(ctx, entity.CreateParams{Name: "Demo Company GmbH", BaseCurrency: "EUR", Country: "DE",
+		ParentID: c.us, OwnershipPercent: "100"})
 	c.de = de.ID
 	return err
 }
@@ -95,7 +97,8 @@ func (c *group) readChart(ctx context.Context) error {
 }
 
 func (c *group) labels(ctx context.Context) error {
-	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project, "Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
+	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project,
+		"Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
 		t, err := c.App.Tags.Create(ctx, kind, name)
 		if err != nil {
 			return err
@@ -179,10 +182,12 @@ func amount(cents int) string { return fmt.Sprintf("%d.%02d", cents/100, cents%1
 // of gives the entries of a month. They grow and vary, but the same ones come out every time.
 func (c *group) of(n int) (out []journal.CreateParams) {
 	us := func(day int, memo string, lines ...journal.LineParams) {
-		out = append(out, journal.CreateParams{LegalEntityID: c.us, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted, OriginatedBy: journal.ByHand, Lines: lines})
+		out = append(out, journal.CreateParams{LegalEntityID: c.us, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted,
+			OriginatedBy: journal.ByHand, Lines: lines})
 	}
 	de := func(day int, memo string, lines ...journal.LineParams) {
-		out = append(out, journal.CreateParams{LegalEntityID: c.de, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted, OriginatedBy: journal.ByHand, Lines: lines})
+		out = append(out, journal.CreateParams{LegalEntityID: c.de, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted,
+			OriginatedBy: journal.ByHand, Lines: lines})
 	}
 	if n == 0 {
 		us(1, "Founders' capital", c.line("Dr", "1010", "500000.00"), c.line("Cr", "3010", "500000.00"))
@@ -192,17 +197,22 @@ func (c *group) of(n int) (out []journal.CreateParams) {
 		us(4, "Laptops", c.line("Dr", "1610", "18000.00", "Engineering"), c.line("Cr", "1010", "18000.00"))
 	}
 	sales := 4_200_000 + 155_000*n + 7_919*(n*n%13)
-	us(5, "Subscriptions invoiced", c.line("Dr", "1310", amount(sales), "Northwind"), c.line("Cr", "4010", amount(sales), "Sales", "Northwind"))
+	us(5, "Subscriptions invoiced", c.line("Dr", "1310", amount(sales), "Northwind"), c.line("Cr", "4010", amount(sales), "Sales",
+		"Northwind"))
 	fee := sales * 29 / 1000
-	us(12, "Card payments collected", c.line("Dr", "1020", amount(sales*8/10-fee)), c.line("Dr", "5030", amount(fee)), c.line("Cr", "1310", amount(sales*8/10), "Northwind"))
+	us(12, "Card payments collected", c.line("Dr", "1020", amount(sales*8/10-fee)), c.line("Dr", "5030", amount(fee)),
+		c.line("Cr", "1310", amount(sales*8/10), "Northwind"))
 	us(14, "Payout to the bank", c.line("Dr", "1010", amount(sales*8/10-fee)), c.line("Cr", "1020", amount(sales*8/10-fee)))
 	reward := 310_000 + 41_000*(n*7%5)
 	us(16, "Staking rewards", c.line("Dr", "1230", amount(reward), "Validators"), c.line("Cr", "4020", amount(reward), "Validators"))
 	us(17, "Network fees", c.line("Dr", "6210", amount(4_137+n*31)), c.line("Cr", "1230", amount(4_137+n*31)))
-	us(20, "Hosting", c.line("Dr", "5010", amount(380_000+9_000*n), "Engineering", "Cloudhost"), c.line("Cr", "2010", amount(380_000+9_000*n), "Cloudhost"))
-	us(22, "Supplier paid", c.line("Dr", "2010", amount(380_000+9_000*n), "Cloudhost"), c.line("Dr", "6220", "15.00"), c.line("Cr", "1010", amount(381_500+9_000*n)))
+	us(20, "Hosting", c.line("Dr", "5010", amount(380_000+9_000*n), "Engineering", "Cloudhost"),
+		c.line("Cr", "2010", amount(380_000+9_000*n), "Cloudhost"))
+	us(22, "Supplier paid", c.line("Dr", "2010", amount(380_000+9_000*n), "Cloudhost"), c.line("Dr", "6220", "15.00"),
+		c.line("Cr", "1010", amount(381_500+9_000*n)))
 	payroll := 2_900_000 + 60_000*(n/3)
-	us(25, "Payroll", c.line("Dr", "6010", amount(payroll), "Engineering"), c.line("Cr", "2040", amount(payroll/4)), c.line("Cr", "1010", amount(payroll-payroll/4)))
+	us(25, "Payroll", c.line("Dr", "6010", amount(payroll), "Engineering"), c.line("Cr", "2040", amount(payroll/4)),
+		c.line("Cr", "1010", amount(payroll-payroll/4)))
 	us(26, "Payroll taxes paid", c.line("Dr", "2040", amount(payroll/4)), c.line("Cr", "1010", amount(payroll/4)))
 	us(27, "Office", c.line("Dr", "6080", "6500.00"), c.line("Cr", "1010", "6500.00"))
 	us(28, "Depreciation", c.line("Dr", "6100", "500.00", "Engineering"), c.line("Cr", "1690", "500.00"))

@@ -40,7 +40,8 @@ type world struct {
 }
 
 func enter(t rapid.TB, s *apitest.Service, f organization.Founded) *world {
-	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
+	ctx := actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
+		Scopes: actor.Scopes})
 	return &world{Service: s, t: t, ctx: ctx, org: f.Organization.ID, codes: map[string]string{}}
 }
 
@@ -50,7 +51,8 @@ type company struct{ name, currency string }
 // found makes an organization in a zone with these legal entities and nothing on its books.
 func found(t rapid.TB, s *apitest.Service, zone string, companies ...company) *world {
 	t.Helper()
-	f, err := s.App.Org.Found(context.Background(), organization.FoundParams{Name: companies[0].name, Email: "a@example.com", Currency: companies[0].currency, Timezone: zone})
+	f, err := s.App.Org.Found(context.Background(), organization.FoundParams{Name: companies[0].name, Email: "a@example.com",
+		Currency: companies[0].currency, Timezone: zone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,8 @@ func (w *world) like(t rapid.TB) *world {
 	}
 	out := found(t, w.Service, o.Timezone, companies...)
 	for i, e := range out.entities() {
-		if _, err := w.App.Entities.Update(out.ctx, e.ID, entity.UpdateParams{FiscalYearStartMonth: &w.entities()[i].FiscalYearStartMonth}); err != nil {
+		if _, err := w.App.Entities.Update(out.ctx, e.ID,
+			entity.UpdateParams{FiscalYearStartMonth: &w.entities()[i].FiscalYearStartMonth}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,8 +170,8 @@ type content struct {
 	statements []string
 }
 
-// content reads all of it. Entries are told by their ids; numbers are left out, because they are given anew. Where only the entries came along, as
-// through another program's print, an account is nothing but its name.
+// content reads all of it. Entries are told by their ids; numbers are left out, because they are given anew. Where
+// only the entries came along, as through another program's print, an account is nothing but its name.
 func (w *world) content(entriesOnly bool) (c content) {
 	w.t.Helper()
 	n := &names{entities: map[string]string{}, tags: map[string]string{}, accounts: map[string]string{}, plain: entriesOnly}
@@ -181,7 +184,8 @@ func (w *world) content(entriesOnly bool) (c content) {
 			return err
 		}
 		for _, a := range accounts {
-			c.accounts = append(c.accounts, fmt.Sprintf("%s: %s %s postable=%t clearing=%t archived=%t asset=%q role=%q", n.accounts[a.ID], a.Type, a.NormalBalance, a.Postable, a.Clearing,
+			c.accounts = append(c.accounts, fmt.Sprintf("%s: %s %s postable=%t clearing=%t archived=%t asset=%q role=%q", n.accounts[a.ID],
+				a.Type, a.NormalBalance, a.Postable, a.Clearing,
 				a.Archived(), a.AssetType, n.role(a.Role)))
 		}
 		if err := fx.Each(ctx, tx, func(q fx.Quotation) error {
@@ -263,14 +267,16 @@ func (n *names) entry(e journal.Entry) string {
 	if origin == journal.ByHand {
 		origin = journal.ByImport // which is what it is elsewhere
 	}
-	text := fmt.Sprintf("%s %s %s at %s for %v, %q %s of %s, tags %v, after %q before %q\n", e.ID, e.Status, origin, clock.Format(e.AccountingDate), e.IntendedDate, e.Memo, e.Classification,
+	text := fmt.Sprintf("%s %s %s at %s for %v, %q %s of %s, tags %v, after %q before %q\n", e.ID, e.Status, origin,
+		clock.Format(e.AccountingDate), e.IntendedDate, e.Memo, e.Classification,
 		n.entities[e.LegalEntityID], n.marks(e.TagIDs), e.PreviousID, e.NextID)
 	for _, l := range e.Lines {
 		base := "-"
 		if l.Base != nil {
 			base = l.Base.String()
 		}
-		text += fmt.Sprintf("  %s %s of %s: %s %s = %s, %q %v\n", l.Side, n.accounts[l.LedgerAccountID], n.entities[l.LegalEntityID], l.Amount, l.Currency, base, l.Memo, n.marks(l.TagIDs))
+		text += fmt.Sprintf("  %s %s of %s: %s %s = %s, %q %v\n", l.Side, n.accounts[l.LedgerAccountID], n.entities[l.LegalEntityID],
+			l.Amount, l.Currency, base, l.Memo, n.marks(l.TagIDs))
 	}
 	return text
 }
@@ -333,7 +339,8 @@ func (w *world) statements(n *names, e entity.LegalEntity) (out []string) {
 func same(t rapid.TB, what string, got, want content) {
 	t.Helper()
 	for part, pair := range map[string][2][]string{
-		"entries": {got.entries, want.entries}, "accounts": {got.accounts, want.accounts}, "rates": {got.rates, want.rates}, "statements": {got.statements, want.statements},
+		"entries": {got.entries, want.entries}, "accounts": {got.accounts, want.accounts}, "rates": {got.rates,
+			want.rates}, "statements": {got.statements, want.statements},
 	} {
 		has, wants := map[string]bool{}, map[string]bool{}
 		for _, line := range pair[0] {

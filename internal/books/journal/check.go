@@ -42,8 +42,9 @@ func (f *findings) all() []string {
 	return f.texts
 }
 
-// Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold together, lines and what entries
-// are found by repeat what the entry says, everything they refer to is there, and the totals are what the lines add up to.
+// Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold
+// together, lines and what entries are found by repeat what the entry says, everything they refer to is there, and
+// the totals are what the lines add up to.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
@@ -119,7 +120,8 @@ func (f *findings) entry(b *snapshot.Books, r checked) {
 		_, hasAccount := b.Accounts[l.LedgerAccountID]
 		_, hasEntity := b.Entities[l.LegalEntityID]
 		if !hasAccount || !hasEntity || l.Amount.Sign() <= 0 {
-			f.addf("faulty lines", "journal: a line of %s has an amount that is not positive, or an account or legal entity that is not there", e.SequenceNumber())
+			f.addf("faulty lines",
+				"journal: a line of %s has an amount that is not positive, or an account or legal entity that is not there", e.SequenceNumber())
 		}
 	}
 	if e.Status != Posted {
@@ -136,7 +138,8 @@ func (f *findings) entry(b *snapshot.Books, r checked) {
 	}
 	for _, total := range base {
 		if !total.Debits.Equal(total.Credits) {
-			f.addf("entries unbalanced in their currency", "journal: the entry %s does not balance in its legal entity's currency", e.SequenceNumber())
+			f.addf("entries unbalanced in their currency", "journal: the entry %s does not balance in its legal entity's currency",
+				e.SequenceNumber())
 		}
 	}
 	for _, l := range e.Lines {
@@ -195,7 +198,8 @@ func (f *findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) erro
 	}
 	for k, w := range want {
 		if !w.Debits.IsZero() || !w.Credits.IsZero() {
-			f.addf("balances that are missing", "journal: account %s of %s in %s (tag %q) has lines but no balance", k.Account, k.Entity, k.Period, k.Tag)
+			f.addf("balances that are missing", "journal: account %s of %s in %s (tag %q) has lines but no balance", k.Account, k.Entity,
+				k.Period, k.Tag)
 		}
 	}
 	return nil
@@ -211,7 +215,8 @@ func (f *findings) units(ctx context.Context, tx *db.Tx, want balance.Units) err
 	maps.Copy(all, want)
 	for k := range all {
 		if h, w := kept[k], want[k]; !h.Quantity.Equal(w.Quantity) || !h.Amount.Equal(w.Amount) {
-			f.addf("quantities that differ from their lines", "journal: account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
+			f.addf("quantities that differ from their lines",
+				"journal: account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
 				k.Account, k.Entity, k.Period, h.Quantity, k.Unit, h.Amount, w.Quantity, w.Amount)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // volume is a small journal: JE-1 posted and reversed by JE-2, which JE-3 replaces; JE-4 a draft, JE-5 a deleted one, JE-6 posted.
 func volume(t *testing.T, d *db.DB) (organizationID string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +41,10 @@ func volume(t *testing.T, d *db.DB) (organizationID string) {
 	}
 	s := journal.NewService(d)
 	entry := func(status journal.Status) journal.Guided {
-		e, err := s.Create(ctx, journal.CreateParams{AccountingDate: "2026-01-05", Status: status, OriginatedBy: journal.ByHand, Memo: "test", TagIDs: []string{marked.ID}, Lines: []journal.LineParams{
-			{LedgerAccountID: ids["1010"], Side: book.Debit, Amount: "100"}, {LedgerAccountID: ids["4010"], Side: book.Credit, Amount: "100"},
-		}})
+		e, err := s.Create(ctx, journal.CreateParams{AccountingDate: "2026-01-05", Status: status, OriginatedBy: journal.ByHand,
+			Memo: "test", TagIDs: []string{marked.ID}, Lines: []journal.LineParams{
+				{LedgerAccountID: ids["1010"], Side: book.Debit, Amount: "100"}, {LedgerAccountID: ids["4010"], Side: book.Credit, Amount: "100"},
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,8 @@ type composer struct {
 
 // compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
 func (c *composer) compose(p CreateParams) Entry {
-	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified), TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID,
+	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified),
+		TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID,
 		TransactionID: p.TransactionID, TransactionNo: p.TransactionNo}
 	c.unique("tag_ids", p.TagIDs)
 	e.AccountingDate = c.date("accounting_date", p.AccountingDate)
@@ -177,14 +178,16 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 	}
 	for _, d := range book.Differences(e.book()) {
 		c.fault("lines", fmt.Sprintf("do not balance: in %s of %s, debits are %s and credits %s, a difference of %s",
-			d.Currency, c.books.Entities[d.Entity].Name, d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency), d.Amount().Abs().Fixed(d.Currency)))
+			d.Currency, c.books.Entities[d.Entity].Name, d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency),
+			d.Amount().Abs().Fixed(d.Currency)))
 	}
 }
 
 var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 func (c *composer) line(e Entry, at string, p LineParams) Line {
-	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo, TagIDs: p.TagIDs, Base: p.Base, Unit: p.Unit, Quantity: p.Quantity}
+	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo,
+		TagIDs: p.TagIDs, Base: p.Base, Unit: p.Unit, Quantity: p.Quantity}
 	if p.LegalEntityID != "" {
 		l.LegalEntityID = p.LegalEntityID
 		c.sees(at+"legal_entity_id", p.LegalEntityID)

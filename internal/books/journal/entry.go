@@ -163,7 +163,8 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Allowed = append(g.Allowed, "edit", "delete")
 		switch blocked := e.onBlocked(b); {
 		case len(blocked) > 0:
-			g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[blocked[0]].LedgerAccountID].String()+" takes no lines now: edit the entry before posting it")
+			g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[blocked[0]].LedgerAccountID].String()+
+				" takes no lines now: edit the entry before posting it")
 		case closed:
 			g.Allowed = append(g.Allowed, "post")
 			g.Warnings = append(g.Warnings, "the period "+month+" is closed: posting moves the entry to the first open one")
@@ -175,7 +176,8 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	case e.OriginatedBy == ByReversal:
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: make a new entry")
 	case len(e.onArchived(b)) > 0:
-		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.onArchived(b)[0]].LedgerAccountID].String()+" is archived: unarchive it to reverse, correct or unpost the entry")
+		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.onArchived(b)[0]].LedgerAccountID].String()+
+			" is archived: unarchive it to reverse, correct or unpost the entry")
 	default:
 		g.Allowed = append(g.Allowed, "reverse", "correct")
 		switch {
@@ -240,11 +242,13 @@ type lineFacts struct {
 
 func (e Entry) facts() facts {
 	f := facts{
-		ID: e.ID, SequenceNumber: e.SequenceNumber(), Status: e.Status, OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(e.AccountingDate), PeriodID: db.OrNull(e.PeriodID), Memo: db.OrNull(e.Memo),
+		ID: e.ID, SequenceNumber: e.SequenceNumber(), Status: e.Status, OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID,
+		AccountingDate: clock.Format(e.AccountingDate), PeriodID: db.OrNull(e.PeriodID), Memo: db.OrNull(e.Memo),
 		TagIDs: listed(e.TagIDs), PreviousID: e.PreviousID, NextID: e.NextID, Lines: make([]lineFacts, len(e.Lines)),
 	}
 	for i, l := range e.Lines {
-		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side, Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: listed(l.TagIDs)}
+		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side,
+			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: listed(l.TagIDs)}
 	}
 	return f
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // change runs a use case on an entry that exists, alone with the books.
-func (s *Service) change(ctx context.Context, entryID string, do func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error)) (g Guided, err error) {
+func (s *Service) change(ctx context.Context, entryID string, do func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry,
+	error)) (g Guided, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		b, err := s.books.Of(ctx, tx)
@@ -35,7 +36,8 @@ func (s *Service) change(ctx context.Context, entryID string, do func(ctx contex
 
 // record tells the audit what became of an entry.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
-	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(), After: after.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(),
+		After: after.facts()})
 }
 
 // UpdateParams are the changes asked for; nil leaves a part as it is.
@@ -78,7 +80,8 @@ func (p UpdateParams) over(e Entry) CreateParams {
 // params describes an entry as a request would.
 func (e Entry) params() CreateParams {
 	out := CreateParams{
-		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(instant), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
+		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(
+			instant), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
 		TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, Classification: e.Classification,
 		Lines: make([]LineParams, len(e.Lines)),
 	}
@@ -86,7 +89,8 @@ func (e Entry) params() CreateParams {
 		out.AccountingDate = e.IntendedDate.Format(instant)
 	}
 	for i, l := range e.Lines {
-		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency, LegalEntityID: l.LegalEntityID, Memo: l.Memo, TagIDs: l.TagIDs, Base: nil, Unit: l.Unit, Quantity: l.Quantity}
+		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
+			LegalEntityID: l.LegalEntityID, Memo: l.Memo, TagIDs: l.TagIDs, Base: nil, Unit: l.Unit, Quantity: l.Quantity}
 		if l.Unit == l.Currency { // it follows from the currency, which may be changed
 			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
 		}
@@ -106,7 +110,8 @@ func (c *composer) redo(ctx context.Context, tx *db.Tx, was Entry, p CreateParam
 	if err := c.err(); err != nil {
 		return e, err
 	}
-	e.ID, e.Number, e.CreatedAt, e.UpdatedAt, e.AutoEntity, e.Classification = was.ID, was.Number, was.CreatedAt, was.UpdatedAt, was.AutoEntity && e.LegalEntityID == was.LegalEntityID, was.Classification
+	e.ID, e.Number, e.CreatedAt, e.UpdatedAt, e.AutoEntity, e.Classification =
+		was.ID, was.Number, was.CreatedAt, was.UpdatedAt, was.AutoEntity && e.LegalEntityID == was.LegalEntityID, was.Classification
 	for i := range e.Lines {
 		e.Lines[i].ID = tx.NewID(id.JournalLine)
 		if i < len(was.Lines) { // a line that stays where it is keeps its name

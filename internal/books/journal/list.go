@@ -68,7 +68,9 @@ func (s *Span) read(loc *time.Location) error {
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
-	return page.List("journal-entries", f, p, func(g Guided) []string { return placeOf(g.AccountingDate, g.Number) }, func(after []string, limit int) (rows []Guided, err error) {
+	return page.List("journal-entries", f, p, func(g Guided) []string {
+		return placeOf(g.AccountingDate, g.Number)
+	}, func(after []string, limit int) (rows []Guided, err error) {
 		below, err := placeFrom(after)
 		if err != nil {
 			return nil, err
@@ -88,8 +90,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing were booked. It gives the
-// books it looked in.
+// known reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing
+// were booked. It gives the books it looked in.
 func (s *Service) known(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// pages are what a transaction adds to the journal: new entries, links of chains, and what posted entries do to the totals. They are written at
-// its end, for all writes that share it at once, the totals folded so that a busy account is written once.
+// pages are what a transaction adds to the journal: new entries, links of chains, and what posted entries do to the
+// totals. They are written at its end, for all writes that share it at once, the totals folded so that a busy account
+// is written once.
 type pages struct {
 	entries   []Entry
 	links     []Entry // entries of before that got a successor

@@ -15,8 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// open finds the month a posting on a date falls into: its own, or, when that is closed for one of the legal entities, the first one after it
-// that is open for all, at its beginning.
+// open finds the month a posting on a date falls into: its own, or, when that is closed for one of the legal
+// entities, the first one after it that is open for all, at its beginning.
 func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.Time) {
 	month := c.month(at)
 	through := c.books.ClosedThrough(entities...)
@@ -34,8 +34,8 @@ func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.T
 	return next, next.Start(c.books.Zone)
 }
 
-// post makes a draft posted: its month, its amounts in each entity's currency, the moment. A month that has no row yet is given back: it must
-// be made first, and the entry posted again.
+// post makes a draft posted: its month, its amounts in each entity's currency, the moment. A month that has no row
+// yet is given back: it must be made first, and the entry posted again.
 func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []calendar.Month, err error) {
 	month, at := c.open(e.AccountingDate, e.entities())
 	if err := c.translate(ctx, tx, e, at); err != nil || !c.clear() {
@@ -65,8 +65,8 @@ func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
 	})
 }
 
-// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that stand already, as those of a
-// reversal do, are what was booked.
+// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that
+// stand already, as those of a reversal do, are what was booked.
 func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
 	own := func(entity string) string { return c.books.Entities[entity].BaseCurrency }
 	rates := map[[2]string]money.Decimal{}
@@ -116,6 +116,7 @@ func (c *composer) balanced(lines []book.Line) {
 		lines[i].Amount, lines[i].Currency = lines[i].Base, c.books.Entities[lines[i].Entity].BaseCurrency
 	}
 	for _, d := range book.Differences(lines) {
-		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s", c.books.Entities[d.Entity].Name, d.Debits, d.Currency, d.Credits))
+		c.fault("lines", fmt.Sprintf("do not balance in the currency of %s: debits are %s %s and credits %s",
+			c.books.Entities[d.Entity].Name, d.Debits, d.Currency, d.Credits))
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// review collects everything that stands against a request before any of it is answered: what is wrong in itself, what is not there, and what the
-// state of the books forbids.
+// review collects everything that stands against a request before any of it is answered: what is wrong in itself,
+// what is not there, and what the state of the books forbids.
 type review struct {
 	at        string // what field names begin with, such as journal_entries[17].
 	faults    []fault.Field

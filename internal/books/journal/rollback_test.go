@@ -15,12 +15,13 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// What a transaction saw of its own changes is gone when it is rolled back, also from what is kept at hand for the next one: the version of the
-// books it had got to is given again to another change.
+// What a transaction saw of its own changes is gone when it is rolled back, also from what is kept at hand for the
+// next one: the version of the books it had got to is given again to another change.
 func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +42,9 @@ func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
 		}
 		deliberate := errors.New("deliberate")
 		err = d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := s.Enter(ctx, tx, []journal.CreateParams{entry("2019-01-05")}, func(int) string { return "" }); err != nil { // which makes months
+			if _, err := s.Enter(ctx, tx, []journal.CreateParams{entry("2019-01-05")}, func(int) string {
+				return ""
+			}); err != nil { // which makes months
 				return err
 			}
 			return deliberate

@@ -85,8 +85,8 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 	return out, err
 }
 
-// Enter makes entries in a transaction that is under way, all or none, in the order given: one that follows another in a chain comes after it.
-// It is a building block.
+// Enter makes entries in a transaction that is under way, all or none, in the order given: one that follows another
+// in a chain comes after it. It is a building block.
 func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
 	entries, _, err := s.compose(ctx, tx, ps, at, false)
 	if err != nil {
@@ -161,9 +161,10 @@ func follow(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*En
 	return &after, nil
 }
 
-// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The months they need are made
-// first, all at once, unless it is only a try.
-func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry, *snapshot.Books, error) {
+// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The
+// months they need are made first, all at once, unless it is only a try.
+func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry,
+	*snapshot.Books, error) {
 	b, err := s.books.Of(ctx, tx)
 	if err != nil {
 		return nil, nil, err

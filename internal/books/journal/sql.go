@@ -37,8 +37,12 @@ type entryRow struct {
 
 func toRow(e Entry) entryRow {
 	return entryRow{
-		ID: e.ID, Number: e.Number, Status: string(e.Status), OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID, AutoEntity: e.AutoEntity, AccountingDate: e.AccountingDate, IntendedDate: e.IntendedDate, Reassigned: e.Reassigned(), PeriodID: db.OrNull(e.PeriodID),
-		PostedAt: e.PostedAt, Memo: db.OrNull(e.Memo), Classification: e.Classification, TransactionID: db.OrNull(e.TransactionID), TransactionNo: numberOrNull(e.TransactionNo), TagIDs: strings.Join(e.TagIDs, " "), PreviousID: db.OrNull(e.PreviousID), NextID: db.OrNull(e.NextID),
+		ID: e.ID, Number: e.Number, Status: string(
+			e.Status), OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID, AutoEntity: e.AutoEntity,
+		AccountingDate: e.AccountingDate, IntendedDate: e.IntendedDate, Reassigned: e.Reassigned(), PeriodID: db.OrNull(e.PeriodID),
+		PostedAt: e.PostedAt, Memo: db.OrNull(e.Memo), Classification: e.Classification, TransactionID: db.OrNull(
+			e.TransactionID), TransactionNo: numberOrNull(e.TransactionNo), TagIDs: strings.Join(e.TagIDs,
+			" "), PreviousID: db.OrNull(e.PreviousID), NextID: db.OrNull(e.NextID),
 		Search: e.search(), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }
@@ -52,9 +56,12 @@ func numberOrNull(n int64) *int64 {
 
 func (r entryRow) entry() Entry {
 	e := Entry{
-		ID: r.ID, Number: r.Number, Status: Status(r.Status), OriginatedBy: r.OriginatedBy, LegalEntityID: r.LegalEntityID, AutoEntity: r.AutoEntity,
-		AccountingDate: r.AccountingDate, IntendedDate: r.IntendedDate, PeriodID: db.OrEmpty(r.PeriodID), PostedAt: r.PostedAt, Memo: db.OrEmpty(r.Memo),
-		Classification: r.Classification, TransactionID: db.OrEmpty(r.TransactionID), TagIDs: strings.Fields(r.TagIDs), PreviousID: db.OrEmpty(r.PreviousID),
+		ID: r.ID, Number: r.Number, Status: Status(
+			r.Status), OriginatedBy: r.OriginatedBy, LegalEntityID: r.LegalEntityID, AutoEntity: r.AutoEntity,
+		AccountingDate: r.AccountingDate, IntendedDate: r.IntendedDate, PeriodID: db.OrEmpty(
+			r.PeriodID), PostedAt: r.PostedAt, Memo: db.OrEmpty(r.Memo),
+		Classification: r.Classification, TransactionID: db.OrEmpty(r.TransactionID), TagIDs: strings.Fields(
+			r.TagIDs), PreviousID: db.OrEmpty(r.PreviousID),
 		NextID: db.OrEmpty(r.NextID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.TransactionNo != nil {
@@ -83,7 +90,9 @@ type lineRow struct {
 }
 
 func (r lineRow) line() Line {
-	return Line{ID: r.ID, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Side: book.Side(r.Side), Amount: r.Amount, Currency: r.Currency, Base: r.Base, BaseCurrency: "", Memo: db.OrEmpty(r.Memo), TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity}
+	return Line{ID: r.ID, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Side: book.Side(r.Side),
+		Amount: r.Amount, Currency: r.Currency, Base: r.Base, BaseCurrency: "", Memo: db.OrEmpty(r.Memo),
+		TagIDs: strings.Fields(r.TagIDs), Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity}
 }
 
 type tagRow struct {
@@ -111,7 +120,8 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	for _, e := range entries {
 		for i, l := range e.Lines {
 			lines = append(lines, lineRow{
-				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo), TagIDs: strings.Join(l.TagIDs, " "),
+				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: string(
+					l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo), TagIDs: strings.Join(l.TagIDs, " "),
 				AccountingDate: e.AccountingDate, Number: e.Number, Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity,
 			})
 		}
@@ -126,7 +136,8 @@ func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 }
 
 func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
-	r, err := db.One[entryRow](ctx, tx, noun, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
+	r, err := db.One[entryRow](ctx, tx, noun, "SELECT "+db.Columns[entryRow]()+
+		" FROM journal_entries WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -139,7 +150,8 @@ func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) 
 }
 
 func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Entry, error) {
-	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
+		" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +163,8 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Entry, error) {
 }
 
 func selectTrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
-	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+` FROM journal_entries WHERE organization_id = @org AND transaction_id = ? AND originated_by = 'true_up'
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
+		` FROM journal_entries WHERE organization_id = @org AND transaction_id = ? AND originated_by = 'true_up'
 		AND status = 'posted' AND next_entry_id IS NULL ORDER BY number`, transactionID)
 	out := make([]Entry, len(rows))
 	for i, r := range rows {
@@ -172,7 +185,8 @@ func fillLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	for i, e := range entries {
 		ids[i], at[e.ID] = e.ID, i
 	}
-	rows, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
+	rows, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+
+		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
 	for _, r := range rows {
 		e := &entries[at[r.EntryID]]
 		e.Lines = append(e.Lines, r.line())
@@ -183,8 +197,10 @@ func fillLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 // replace writes an edited draft over what it was.
 func replace(ctx context.Context, tx *db.Tx, was, e Entry) error {
 	r := toRow(e)
-	err := tx.Put(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?, accounting_period_id = ?, memo = ?, tag_ids = ?, search = ?, updated_at = ?
-		WHERE organization_id = @org AND journal_entry_id = ?`, r.LegalEntityID, r.AutoEntity, r.AccountingDate, r.PeriodID, r.Memo, r.TagIDs, r.Search, r.UpdatedAt, e.ID)
+	err := tx.Put(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?,
+		accounting_period_id = ?, memo = ?, tag_ids = ?, search = ?, updated_at = ?
+		WHERE organization_id = @org AND journal_entry_id = ?`, r.LegalEntityID, r.AutoEntity, r.AccountingDate, r.PeriodID, r.Memo,
+		r.TagIDs, r.Search, r.UpdatedAt, e.ID)
 	if err != nil {
 		return err
 	}
@@ -207,29 +223,37 @@ func bury(ctx context.Context, tx *db.Tx, e Entry) error {
 	if err := deleteLines(ctx, tx, e); err != nil {
 		return err
 	}
-	return tx.Put(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?", string(e.Status), e.UpdatedAt, e.ID)
+	return tx.Put(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
+		string(e.Status), e.UpdatedAt, e.ID)
 }
 
 // move writes that an entry was posted or unposted: its state, its date, and on its lines what they repeat of it and their booked amounts.
 func move(ctx context.Context, tx *db.Tx, e Entry) error {
 	r := toRow(e)
-	err := tx.Put(ctx, `UPDATE journal_entries SET status = ?, accounting_date = ?, intended_accounting_date = ?, period_auto_reassigned = ?, accounting_period_id = ?, posted_at = ?, updated_at = ?
-		WHERE organization_id = @org AND journal_entry_id = ?`, r.Status, r.AccountingDate, r.IntendedDate, r.Reassigned, r.PeriodID, r.PostedAt, r.UpdatedAt, e.ID)
+	err := tx.Put(ctx, `UPDATE journal_entries SET status = ?, accounting_date = ?, intended_accounting_date = ?,
+		period_auto_reassigned = ?, accounting_period_id = ?, posted_at = ?, updated_at = ?
+		WHERE organization_id = @org AND journal_entry_id = ?`, r.Status, r.AccountingDate, r.IntendedDate, r.Reassigned, r.PeriodID,
+		r.PostedAt, r.UpdatedAt, e.ID)
 	if err != nil {
 		return err
 	}
 	for i, l := range e.Lines {
-		err := tx.Put(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org AND journal_entry_id = ? AND position = ?",
+		err := tx.Put(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org "+
+			"AND journal_entry_id = ? AND position = ?",
 			l.Base, e.AccountingDate, e.Status == Posted, e.ID, int64(i))
 		if err != nil {
 			return err
 		}
 	}
-	return tx.Put(ctx, "UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", e.AccountingDate, e.tags(), e.ID)
+	return tx.Put(ctx,
+		"UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?",
+		e.AccountingDate, e.tags(), e.ID)
 }
 
 func setNext(ctx context.Context, tx *db.Tx, e Entry) error {
-	return tx.Put(ctx, "UPDATE journal_entries SET next_entry_id = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?", db.OrNull(e.NextID), e.UpdatedAt, e.ID)
+	return tx.Put(ctx,
+		"UPDATE journal_entries SET next_entry_id = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
+		db.OrNull(e.NextID), e.UpdatedAt, e.ID)
 }
 
 // selectPage walks the entries backwards along the index that fits the filter best, so that a page costs what it shows.
@@ -241,13 +265,15 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 	case f.LedgerAccountID != "":
 		order = "l"
 		// An entry with several lines on the account is found by the first of them.
-		q = db.Select("SELECT "+columns+` FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
+		q = db.Select("SELECT "+columns+
+			` FROM journal_lines l JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
 			WHERE l.organization_id = @org`).And("l.ledger_account_id = ?", f.LedgerAccountID).
 			And(`NOT EXISTS (SELECT 1 FROM journal_lines m WHERE m.organization_id = l.organization_id AND m.journal_entry_id = l.journal_entry_id
 				AND m.ledger_account_id = l.ledger_account_id AND m.position < l.position)`)
 	case f.TagID != "":
 		order = "t"
-		q = db.Select("SELECT "+columns+` FROM journal_tags t JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
+		q = db.Select("SELECT "+columns+
+			` FROM journal_tags t JOIN journal_entries e ON e.organization_id = t.organization_id AND e.journal_entry_id = t.journal_entry_id
 			WHERE t.organization_id = @org`).And("t.tag_id = ?", f.TagID)
 	default:
 		q = db.Select("SELECT " + columns + " FROM journal_entries e WHERE e.organization_id = @org")
@@ -278,7 +304,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 
 // shown holds for entries of some legal entities only: one with a line of somebody else's is not shown at all.
 const shown = `e.legal_entity_id {any}
-	AND NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id = e.journal_entry_id AND NOT (o.legal_entity_id {any}))`
+	AND NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id =
+	e.journal_entry_id AND NOT (o.legal_entity_id {any}))`
 
 // conditions adds what is looked at in each entry that is met.
 func (f Filter) conditions(q *db.Query) {
@@ -291,14 +318,16 @@ func (f Filter) conditions(q *db.Query) {
 		q.And(shown, f.limited, f.limited)
 	}
 	if f.TagID != "" && f.LedgerAccountID != "" {
-		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = e.journal_entry_id AND t.tag_id = ?)", f.TagID)
+		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = "+
+			"e.journal_entry_id AND t.tag_id = ?)", f.TagID)
 	}
 	if f.Search != "" {
 		q.And(`e.search LIKE ? ESCAPE '\'`, like(f.Search))
 	}
 }
 
-// conditions keep a walk along an index of dates within the span. What is posted in a period is dated in it, and a draft is in the one it is dated in.
+// conditions keep a walk along an index of dates within the span. What is posted in a period is dated in it, and a
+// draft is in the one it is dated in.
 func (s Span) conditions(q *db.Query, order string) {
 	if s.period.ID != "" {
 		q.And(order+".accounting_date >= ?", s.period.Start).And(order+".accounting_date < ?", s.period.End)
@@ -322,7 +351,8 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 		memo, args = "CASE WHEN "+shown+" THEN e.memo END", []any{f.limited, f.limited}
 	}
 	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+", "+memo+` AS entry_memo FROM journal_lines l
-		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`, args...).
+		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE
+		l.organization_id = @org`, args...).
 		And("l.ledger_account_id = ?", f.LedgerAccountID).And("l.is_posted = ?", true)
 	for _, ids := range [][]string{f.LegalEntityIDs, f.limited} {
 		if len(ids) > 0 {
@@ -333,10 +363,12 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 	if below != nil {
 		q.And("(l.accounting_date, l.number, l.position) < (?, ?, ?)", below.date, below.number, position)
 	}
-	rows, err := db.All[accountLineRow](ctx, tx, q.Then("ORDER BY l.accounting_date DESC, l.number DESC, l.position DESC LIMIT ?", limit), q.Args...)
+	rows, err := db.All[accountLineRow](ctx, tx, q.Then("ORDER BY l.accounting_date DESC, l.number DESC, l.position DESC LIMIT ?",
+		limit), q.Args...)
 	out := make([]AccountLine, len(rows))
 	for i, r := range rows {
-		out[i] = AccountLine{Line: r.line(), EntryID: r.EntryID, Number: r.Number, Position: r.Position, AccountingDate: r.AccountingDate, EntryMemo: db.OrEmpty(r.EntryMemo)}
+		out[i] = AccountLine{Line: r.line(), EntryID: r.EntryID, Number: r.Number, Position: r.Position, AccountingDate: r.AccountingDate,
+			EntryMemo: db.OrEmpty(r.EntryMemo)}
 	}
 	return out, err
 }
@@ -350,7 +382,8 @@ type checked struct {
 
 // selectFrom reads entries by number, tombstones too.
 func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]checked, error) {
-	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM journal_entries WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
+		" FROM journal_entries WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -358,10 +391,12 @@ func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]chec
 	for i, r := range rows {
 		out[i], ids[i], at[r.ID] = checked{Entry: r.entry(), repeats: true, search: r.Search}, r.ID, i
 	}
-	lines, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
+	lines, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+
+		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
 	for _, l := range lines {
 		c := &out[at[l.EntryID]]
-		c.repeats = c.repeats && l.Number == c.Entry.Number && l.AccountingDate.Equal(c.Entry.AccountingDate) && l.Posted == (c.Entry.Status == Posted) && l.Position == int64(len(c.Entry.Lines))
+		c.repeats = c.repeats && l.Number == c.Entry.Number && l.AccountingDate.Equal(c.Entry.AccountingDate) &&
+			l.Posted == (c.Entry.Status == Posted) && l.Position == int64(len(c.Entry.Lines))
 		c.Entry.Lines = append(c.Entry.Lines, l.line())
 	}
 	return out, err
@@ -382,7 +417,8 @@ func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 
 // countStrays counts rows of a table that belong to no entry, or do not repeat its date and number.
 func countStrays(ctx context.Context, tx *db.Tx, table string) (int64, error) {
-	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+table+` r LEFT JOIN journal_entries e ON e.organization_id = r.organization_id AND e.journal_entry_id = r.journal_entry_id
+	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+table+
+		` r LEFT JOIN journal_entries e ON e.organization_id = r.organization_id AND e.journal_entry_id = r.journal_entry_id
 		WHERE r.organization_id = @org AND (e.journal_entry_id IS NULL OR e.number <> r.number OR e.accounting_date <> r.accounting_date)`)
 }
 
@@ -393,7 +429,8 @@ func selectBrokenChains(ctx context.Context, tx *db.Tx) ([]int64, error) {
 		LEFT JOIN journal_entries n ON n.organization_id = e.organization_id AND n.journal_entry_id = e.next_entry_id
 		LEFT JOIN journal_entries p ON p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
 		WHERE e.organization_id = @org AND (
-			e.next_entry_id IS NOT NULL AND (n.previous_entry_id IS NULL OR n.previous_entry_id <> e.journal_entry_id OR n.status <> 'posted' OR e.status <> 'posted')
+			e.next_entry_id IS NOT NULL AND (n.previous_entry_id IS NULL OR n.previous_entry_id <> e.journal_entry_id OR n.status <>
+			'posted' OR e.status <> 'posted')
 			OR e.previous_entry_id IS NOT NULL AND (p.next_entry_id IS NULL OR p.next_entry_id <> e.journal_entry_id)
 			OR e.originated_by = 'reversal' AND (e.previous_entry_id IS NULL OR p.originated_by = 'reversal')
 			OR e.originated_by = 'correction' AND (e.previous_entry_id IS NULL OR p.originated_by <> 'reversal'))
@@ -412,7 +449,8 @@ func selectLinks(ctx context.Context, tx *db.Tx, ids []string) ([]Link, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := db.All[linkRow](ctx, tx, "SELECT "+db.Columns[linkRow]()+" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
+	rows, err := db.All[linkRow](ctx, tx, "SELECT "+db.Columns[linkRow]()+
+		" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
 	out := make([]Link, len(rows))
 	for i, r := range rows {
 		out[i] = Link{ID: r.ID, Number: r.Number, Status: Status(r.Status), OriginatedBy: r.OriginatedBy, NextID: db.OrEmpty(r.NextID)}

@@ -21,7 +21,8 @@ type Subledger interface {
 	Edited(ctx context.Context, tx *db.Tx, draft Entry) error
 	// Discarded is told that a draft is no more.
 	Discarded(ctx context.Context, tx *db.Tx, draft Entry) error
-	// Undone is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that change entries that rest on it.
+	// Undone is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that
+	// change entries that rest on it.
 	Undone(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
 	// Replaced is told that a posted entry was reversed and corrected by another, with other lines or with its own.
 	Replaced(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
@@ -69,7 +70,8 @@ func LoadSome(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Ent
 	return out, err
 }
 
-// Undo reverses a posted entry on its own date without asking what stands behind it, and gives the reversal. It is a building block for who does.
+// Undo reverses a posted entry on its own date without asking what stands behind it, and gives the reversal. It is a
+// building block for who does.
 func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
 	return s.UndoOn(ctx, tx, e, e.AccountingDate)
 }
@@ -88,8 +90,8 @@ func (s *Service) UndoOn(ctx context.Context, tx *db.Tx, e Entry, at time.Time) 
 	return s.append(ctx, tx, c, e, reversal)
 }
 
-// Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands behind it: it is a building
-// block for who knows.
+// Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands
+// behind it: it is a building block for who knows.
 func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
 	reversal, err := s.Undo(ctx, tx, e)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // What is read here of the journal and its totals is written by area/journal alone.
 
 // inPeriod are the posted entries of a period. The dates only lead to them by an index.
-const inPeriod = "e.organization_id = @org AND e.status = 'posted' AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?"
+const inPeriod = "e.organization_id = @org AND e.status = 'posted' AND e.accounting_date >= ? AND e.accounting_date < ? AND " +
+	"e.accounting_period_id = ?"
 
 type positionRow struct {
 	LegalEntityID   string         `db:"legal_entity_id"`
@@ -27,7 +28,8 @@ func selectPositions(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []
 	rows, err := db.All[positionRow](ctx, tx, `SELECT b.legal_entity_id, b.ledger_account_id,
 			{dec_sum}(CASE WHEN p.key < ? THEN b.debits END) AS debits_before, {dec_sum}(CASE WHEN p.key < ? THEN b.credits END) AS credits_before,
 			{dec_sum}(CASE WHEN p.key = ? THEN b.debits END) AS debits, {dec_sum}(CASE WHEN p.key = ? THEN b.credits END) AS credits
-		FROM account_balances b JOIN accounting_periods p ON p.organization_id = b.organization_id AND p.accounting_period_id = b.accounting_period_id
+		FROM account_balances b JOIN accounting_periods p ON p.organization_id = b.organization_id AND p.accounting_period_id =
+		b.accounting_period_id
 		WHERE b.organization_id = @org AND b.tag_id = '' AND b.legal_entity_id {any} AND p.key <= ?
 		GROUP BY b.legal_entity_id, b.ledger_account_id ORDER BY b.legal_entity_id, b.ledger_account_id`,
 		p.Key, p.Key, p.Key, p.Key, legalEntityIDs, p.Key)
@@ -42,7 +44,8 @@ func selectPositions(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []
 }
 
 func positionOf(r positionRow) Position {
-	at := Position{LedgerAccountID: r.LedgerAccountID, Opening: orZero(r.DebitsBefore).Sub(orZero(r.CreditsBefore)), Debits: orZero(r.Debits), Credits: orZero(r.Credits)}
+	at := Position{LedgerAccountID: r.LedgerAccountID, Opening: orZero(r.DebitsBefore).Sub(orZero(r.CreditsBefore)),
+		Debits: orZero(r.Debits), Credits: orZero(r.Credits)}
 	at.Closing = at.Opening.Add(at.Debits).Sub(at.Credits)
 	return at
 }
@@ -65,10 +68,13 @@ type parked struct {
 
 // selectParked gives what waits at the end of a period, by legal entity. It is written by area/asset alone.
 func selectParked(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]parked, error) {
-	rows, err := db.All[parked](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
-		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id = l.accounting_period_id
+	rows, err := db.All[parked](ctx, tx,
+		`SELECT l.legal_entity_id, l.ledger_account_id, l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
+		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id =
+		l.accounting_period_id
 		WHERE l.organization_id = @org AND l.legal_entity_id {any} AND l.source_id = '' AND p.key <= ?
-		GROUP BY l.legal_entity_id, l.ledger_account_id, l.asset_type ORDER BY l.legal_entity_id, l.ledger_account_id, l.asset_type`, legalEntityIDs, p.Key)
+		GROUP BY l.legal_entity_id, l.ledger_account_id, l.asset_type ORDER BY l.legal_entity_id, l.ledger_account_id, l.asset_type`,
+		legalEntityIDs, p.Key)
 	out := map[string][]parked{}
 	for _, r := range rows {
 		if !r.Quantity.IsZero() {
@@ -111,11 +117,13 @@ func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string
 		WHERE `+isDraft+` AND l.legal_entity_id = ? ORDER BY e.number LIMIT ?`, p.Start, p.End, legalEntityID, limit)
 }
 
-// selectEntryIDs gives the posted entries of a period with a line of one of the legal entities, in the order of their numbers. Those that are
-// one's own themselves come along, whatever their lines are, because looking into each for its lines would take as long as reading them.
+// selectEntryIDs gives the posted entries of a period with a line of one of the legal entities, in the order of their
+// numbers. Those that are one's own themselves come along, whatever their lines are, because looking into each for
+// its lines would take as long as reading them.
 func selectEntryIDs(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT e.journal_entry_id FROM journal_entries e WHERE `+inPeriod+`
-		AND (e.legal_entity_id {any} OR EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND l.legal_entity_id {any}))
+		AND (e.legal_entity_id {any} OR EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = e.organization_id AND
+		l.journal_entry_id = e.journal_entry_id AND l.legal_entity_id {any}))
 		ORDER BY e.number`, p.Start, p.End, p.ID, legalEntityIDs, legalEntityIDs)
 }
 
@@ -147,6 +155,7 @@ func selectEntryLines(ctx context.Context, tx *db.Tx, entryIDs []string) ([]line
 func selectStray(ctx context.Context, tx *db.Tx, limit int) ([]int64, error) {
 	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
 		LEFT JOIN accounting_periods p ON p.organization_id = e.organization_id AND p.accounting_period_id = e.accounting_period_id
-		WHERE e.organization_id = @org AND e.status = 'posted' AND (p.key IS NULL OR e.accounting_date < p.start_date_utc OR e.accounting_date >= p.end_date_utc)
+		WHERE e.organization_id = @org AND e.status = 'posted' AND (p.key IS NULL OR e.accounting_date < p.start_date_utc OR
+		e.accounting_date >= p.end_date_utc)
 		ORDER BY e.number LIMIT ?`, limit)
 }

@@ -48,13 +48,15 @@ func each(t *testing.T, zone string, test func(t *testing.T, b *books)) {
 
 func open(t *testing.T, d *db.DB, now *clock.Manual, zone string) *books {
 	t.Helper()
-	b := &books{db: d, now: now, orgs: organization.NewService(d), periods: period.NewService(d), journal: journal.NewService(d), accounts: map[string]string{}}
+	b := &books{db: d, now: now, orgs: organization.NewService(d), periods: period.NewService(d), journal: journal.NewService(d),
+		accounts: map[string]string{}}
 	f, err := b.orgs.Found(t.Context(), organization.FoundParams{Name: "US Co", Email: "a@example.com", Currency: "USD", Timezone: zone})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.org, b.us = f.Organization.ID, f.LegalEntity.ID
-	b.ctx = actor.With(context.Background(), actor.Actor{OrganizationID: b.org, UserID: f.Owner.UserID, Role: actor.Owner, Scopes: actor.Scopes})
+	b.ctx = actor.With(context.Background(), actor.Actor{OrganizationID: b.org, UserID: f.Owner.UserID, Role: actor.Owner,
+		Scopes: actor.Scopes})
 	b.read(t, func(ctx context.Context, tx *db.Tx) error {
 		all, err := account.All(ctx, tx)
 		for _, a := range all {
@@ -181,7 +183,8 @@ func (b *books) draft(date, text string) journal.CreateParams {
 			p.TagIDs = append(p.TagIDs, f[0][1:])
 			continue
 		}
-		l := journal.LineParams{LegalEntityID: map[string]string{"us": b.us, "de": b.de}[f[0]], Side: book.Debit, LedgerAccountID: b.accounts[f[2]], Amount: f[3]}
+		l := journal.LineParams{LegalEntityID: map[string]string{"us": b.us, "de": b.de}[f[0]], Side: book.Debit,
+			LedgerAccountID: b.accounts[f[2]], Amount: f[3]}
 		if f[1] == "Cr" {
 			l.Side = book.Credit
 		}

@@ -12,7 +12,8 @@ import (
 // strayMax bounds how many entries a finding names.
 const strayMax = 20
 
-// Check is the periods' part of verifying an organization's data: months are whole, entries lie in theirs, and what was closed is as it was.
+// Check is the periods' part of verifying an organization's data: months are whole, entries lie in theirs, and what
+// was closed is as it was.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	periods, err := selectAll(ctx, tx)
 	if err != nil {
@@ -133,7 +134,8 @@ func checkFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) (
 			wrong = append(wrong, "its lines do not add up to what was closed")
 		}
 		if len(wrong) > 0 {
-			found = append(found, fmt.Sprintf("periods: the close of %s for %s does not hold: %s", p.Key, c.LegalEntityID, strings.Join(wrong, "; ")))
+			found = append(found, fmt.Sprintf("periods: the close of %s for %s does not hold: %s", p.Key, c.LegalEntityID,
+				strings.Join(wrong, "; ")))
 		}
 	}
 	return found, nil

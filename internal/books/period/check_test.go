@@ -38,10 +38,13 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 		{"DELETE FROM period_closing_balances WHERE organization_id = ?", balances},
 		{"UPDATE period_closings SET hash = 'x' WHERE organization_id = ?", entries},
 		{"UPDATE period_closings SET entry_count = 3 WHERE organization_id = ?", "it had 3 entries and has 2"},
-		{"UPDATE period_closings SET reopened_at = closed_at WHERE organization_id = ? AND accounting_period_id IN (SELECT accounting_period_id FROM accounting_periods WHERE key = '2025-12')",
+		{"UPDATE period_closings SET reopened_at = closed_at WHERE organization_id = ? AND accounting_period_id IN (SELECT " +
+			"accounting_period_id FROM accounting_periods WHERE key = '2025-12')",
 			"2026-01 is closed for le_"},
-		{"UPDATE accounting_periods SET start_date_utc = created_at WHERE organization_id = ? AND key = '2026-03'", "2026-03 does not begin and end where it does in UTC"},
-		{"UPDATE accounting_periods SET end_date_utc = created_at WHERE organization_id = ? AND key = '2026-01'", "2026-01 does not begin and end"},
+		{"UPDATE accounting_periods SET start_date_utc = created_at WHERE organization_id = ? AND key = '2026-03'",
+			"2026-03 does not begin and end where it does in UTC"},
+		{"UPDATE accounting_periods SET end_date_utc = created_at WHERE organization_id = ? AND key = '2026-01'",
+			"2026-01 does not begin and end"},
 		{"DELETE FROM accounting_periods WHERE organization_id = ? AND key = '2026-02'", "months are missing between 2026-01 and 2026-03"},
 		{"UPDATE journal_entries SET accounting_period_id = NULL WHERE organization_id = ? AND number = 3", "JE-3 is not dated in its period"},
 		{"UPDATE journal_entries SET accounting_date = created_at WHERE organization_id = ? AND number = 1", "JE-1 is not dated in its period"},
@@ -78,6 +81,7 @@ func TestAClosedPeriodStandsWhenAMemoChanges(t *testing.T) {
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-01-09", sale)
 		b.close(t, "2026-01", "")
-		b.damage(t, "UPDATE journal_entries SET memo = 'clearer', search = 'je-1\nclearer', updated_at = created_at WHERE organization_id = ? AND number = 1", b.org)
+		b.damage(t, "UPDATE journal_entries SET memo = 'clearer', search = 'je-1\nclearer', updated_at = created_at WHERE "+
+			"organization_id = ? AND number = 1", b.org)
 	})
 }

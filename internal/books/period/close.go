@@ -29,7 +29,8 @@ type Position struct {
 }
 
 func (p Position) equal(o Position) bool {
-	return p.LedgerAccountID == o.LedgerAccountID && p.Opening.Equal(o.Opening) && p.Debits.Equal(o.Debits) && p.Credits.Equal(o.Credits) && p.Closing.Equal(o.Closing)
+	return p.LedgerAccountID == o.LedgerAccountID && p.Opening.Equal(o.Opening) && p.Debits.Equal(o.Debits) &&
+		p.Credits.Equal(o.Credits) && p.Closing.Equal(o.Closing)
 }
 
 // differing lists the accounts on which two accounts of the same movements disagree, in order.
@@ -44,7 +45,8 @@ func differing(a, b map[string]movement) (ids []string) {
 	return ids
 }
 
-// Close closes a period for one legal entity or, if none is named, for all that the actor sees and it is open for. What stood in it is frozen.
+// Close closes a period for one legal entity or, if none is named, for all that the actor sees and it is open for.
+// What stood in it is frozen.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
 	return s.close(ctx, periodID, legalEntityID, "")
 }
@@ -74,13 +76,15 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 		if err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID, Before: p.facts(openFacts(closings)), After: p.facts(closings)})
+		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID,
+			Before: p.facts(openFacts(closings)), After: p.facts(closings)})
 		return nil
 	})
 }
 
 // change runs a use case on a period, alone with the books, and gives the period as it is then.
-func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period, outlook) error) (state State, err error) {
+func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period,
+	outlook) error) (state State, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		h, err := orgstate.Touch(ctx, tx)
 		if err != nil {
@@ -142,7 +146,8 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([
 		}
 		closings = append(closings, c)
 		for _, at := range x.positions[e.ID] {
-			frozen = append(frozen, frozenRow{ClosingID: c.ID, LedgerAccountID: at.LedgerAccountID, Opening: at.Opening, Debits: at.Debits, Credits: at.Credits, Closing: at.Closing})
+			frozen = append(frozen, frozenRow{ClosingID: c.ID, LedgerAccountID: at.LedgerAccountID, Opening: at.Opening, Debits: at.Debits,
+				Credits: at.Credits, Closing: at.Closing})
 		}
 	}
 	if err := insertClosings(ctx, tx, closings); err != nil {
@@ -182,7 +187,8 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 				return err
 			}
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.reopened", ResourceType: "accounting_period", ResourceID: p.ID, Before: p.facts(before), After: p.facts(after)})
+		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.reopened", ResourceType: "accounting_period", ResourceID: p.ID,
+			Before: p.facts(before), After: p.facts(after)})
 		return nil
 	})
 }
@@ -227,7 +233,8 @@ func (c Closing) facts() map[string]any {
 		return map[string]any{"legal_entity_id": c.LegalEntityID, "status": StatusOpen}
 	}
 	out := map[string]any{
-		"legal_entity_id": c.LegalEntityID, "status": StatusClosed, "period_closing_id": c.ID, "closed_at": c.ClosedAt, "closed_by": db.OrNull(c.ClosedBy),
+		"legal_entity_id": c.LegalEntityID, "status": StatusClosed, "period_closing_id": c.ID, "closed_at": c.ClosedAt,
+		"closed_by":   db.OrNull(c.ClosedBy),
 		"entry_count": c.EntryCount, "hash": c.Hash, "override_reason": db.OrNull(c.OverrideReason),
 	}
 	if c.ReopenedAt != nil {

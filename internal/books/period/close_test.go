@@ -60,14 +60,16 @@ func TestAClosedPeriodKeepsWhatStoodInIt(t *testing.T) {
 		b.make(t, b.draft("2026-03-02", sale))
 		b.close(t, "2026-01", "")
 		s := b.close(t, "2026-02", "")
-		if s.Status() != period.StatusClosed || len(s.Entities) != 1 || s.Entities[0].Closing == nil || s.Entities[0].Closing.ClosedBy == "" || !s.Entities[0].Closing.ClosedAt.Equal(b.now.Now()) {
+		if s.Status() != period.StatusClosed || len(s.Entities) != 1 || s.Entities[0].Closing == nil ||
+			s.Entities[0].Closing.ClosedBy == "" || !s.Entities[0].Closing.ClosedAt.Equal(b.now.Now()) {
 			t.Errorf("%+v", s)
 		}
 		january, february := b.pack(t, "2026-01", ""), b.pack(t, "2026-02", b.us)
 		if got := frozen(january); got != "1010 0/100/0/100 4010 0/0/100/-100" || january.Closing.EntryCount != 1 {
 			t.Errorf("January: %s of %d entries", got, january.Closing.EntryCount)
 		}
-		if got := frozen(february); got != "1010 100/50.25/30/120.25 4010 -100/0/50.25/-150.25 6010 0/30/0/30" || february.Closing.EntryCount != 2 {
+		if got := frozen(february); got != "1010 100/50.25/30/120.25 4010 -100/0/50.25/-150.25 6010 0/30/0/30" ||
+			february.Closing.EntryCount != 2 {
 			t.Errorf("February: %s of %d entries", got, february.Closing.EntryCount)
 		}
 		hex := regexp.MustCompile("^[0-9a-f]{64}$")
@@ -159,7 +161,8 @@ func TestAReopenedPeriodKeepsEveryCloseItHad(t *testing.T) {
 			t.Errorf("%+v %s", second.Closing, frozen(second))
 		}
 		h := second.History
-		if len(h) != 1 || h[0].ID != first.Closing.ID || h[0].Hash != first.Closing.Hash || h[0].EntryCount != 1 || h[0].ReopenReason != "forgot one" || h[0].ReopenedBy == "" || !h[0].ReopenedAt.Equal(b.now.Now()) {
+		if len(h) != 1 || h[0].ID != first.Closing.ID || h[0].Hash != first.Closing.Hash || h[0].EntryCount != 1 ||
+			h[0].ReopenReason != "forgot one" || h[0].ReopenedBy == "" || !h[0].ReopenedAt.Equal(b.now.Now()) {
 			t.Errorf("%+v", h)
 		}
 		type happened struct {
@@ -167,10 +170,13 @@ func TestAReopenedPeriodKeepsEveryCloseItHad(t *testing.T) {
 			Data string `db:"after"`
 		}
 		b.read(t, func(ctx context.Context, tx *db.Tx) error {
-			events, err := db.All[happened](ctx, tx, `SELECT e.type, a.after FROM events e JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
+			events, err := db.All[happened](ctx, tx,
+				`SELECT e.type, a.after FROM events e JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
 				WHERE e.organization_id = @org AND e.type LIKE 'accounting_period.%' ORDER BY e.sequence`)
-			if len(events) != 3 || events[0].Type != "accounting_period.closed" || events[1].Type != "accounting_period.reopened" || events[2].Type != "accounting_period.closed" ||
-				!strings.Contains(events[1].Data, `"reason":"forgot one"`) || !strings.Contains(events[2].Data, second.Closing.Hash) || !strings.Contains(events[2].Data, `"key":"2026-02"`) {
+			if len(events) != 3 || events[0].Type != "accounting_period.closed" || events[1].Type != "accounting_period.reopened" ||
+				events[2].Type != "accounting_period.closed" ||
+				!strings.Contains(events[1].Data, `"reason":"forgot one"`) || !strings.Contains(events[2].Data, second.Closing.Hash) ||
+				!strings.Contains(events[2].Data, `"key":"2026-02"`) {
 				t.Errorf("%v", events)
 			}
 			return err
@@ -252,7 +258,8 @@ func TestAMonthMadeBeforeAClosedOneIsClosedToo(t *testing.T) {
 			t.Error("an entry was posted before a closed period")
 		}
 		s, err := b.periods.Get(b.ctx, b.id(t, "2025-11"))
-		if err != nil || s.Status() != period.StatusPartlyClosed || !s.Entities[0].Closed || s.Entities[0].Closing != nil || s.Entities[1].Closed {
+		if err != nil || s.Status() != period.StatusPartlyClosed || !s.Entities[0].Closed || s.Entities[0].Closing != nil ||
+			s.Entities[1].Closed {
 			t.Errorf("%+v %v", s, err)
 		}
 		if _, err := b.periods.Close(b.ctx, s.ID, b.us); !refused(err, period.CodeAlreadyClosed) {

@@ -81,7 +81,8 @@ func (d *digest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 // digestChunk is how many entries are held at a time: a period may have a hundred thousand.
 const digestChunk = 1000
 
-// digests goes through the posted entries of a period once, for several legal entities. An entry with lines of several belongs to each of them.
+// digests goes through the posted entries of a period once, for several legal entities. An entry with lines of
+// several belongs to each of them.
 func digests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]*digest, error) {
 	out := make(map[string]*digest, len(legalEntityIDs))
 	for _, e := range legalEntityIDs {

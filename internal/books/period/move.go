@@ -26,8 +26,9 @@ type Moved struct {
 	FromID, ToID string
 }
 
-// MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another month, and says which. Dates do
-// not change. It refuses when a posted entry would leave or enter a period that is closed for one of its legal entities. It is a building block.
+// MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another
+// month, and says which. Dates do not change. It refuses when a posted entry would leave or enter a period that is
+// closed for one of its legal entities. It is a building block.
 func MoveTo(ctx context.Context, tx *db.Tx, zone string) ([]Moved, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err

@@ -14,15 +14,18 @@ const inStretch = "e.organization_id = @org AND e.accounting_date >= ? AND e.acc
 
 // anyBetween tells whether there is an entry in a stretch, posted or not.
 func anyBetween(ctx context.Context, tx *db.Tx, s stretch) (bool, error) {
-	found, err := db.All[string](ctx, tx, "SELECT e.journal_entry_id FROM journal_entries e WHERE "+inStretch+" LIMIT 1", s.start, s.end, s.from.ID)
+	found, err := db.All[string](ctx, tx, "SELECT e.journal_entry_id FROM journal_entries e WHERE "+inStretch+" LIMIT 1", s.start,
+		s.end, s.from.ID)
 	return len(found) > 0, err
 }
 
 // countBound counts posted entries of a stretch with a line of a legal entity for which one of two periods is closed.
 func countBound(ctx context.Context, tx *db.Tx, s stretch, periodIDs []string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM journal_entries e WHERE `+inStretch+` AND e.status = 'posted'
-		AND EXISTS (SELECT 1 FROM journal_lines l JOIN period_closings c ON c.organization_id = l.organization_id AND c.legal_entity_id = l.legal_entity_id
-			WHERE l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND c.reopened_at IS NULL AND c.accounting_period_id {any})`,
+		AND EXISTS (SELECT 1 FROM journal_lines l JOIN period_closings c ON c.organization_id = l.organization_id AND c.legal_entity_id =
+		l.legal_entity_id
+			WHERE l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id AND c.reopened_at IS NULL AND
+			c.accounting_period_id {any})`,
 		s.start, s.end, s.from.ID, periodIDs)
 }
 
@@ -54,9 +57,11 @@ func (r stretchRow) lines() []book.Line {
 // selectStretch adds up the posted lines of a stretch by account and by the tags they count for.
 func selectStretch(ctx context.Context, tx *db.Tx, s stretch) ([]stretchRow, error) {
 	return db.All[stretchRow](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, e.tag_ids AS entry_tag_ids, l.tag_ids AS line_tag_ids,
-			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit = 'CREDIT' THEN l.base_amount END) AS credits
+			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit =
+			'CREDIT' THEN l.base_amount END) AS credits
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
-		WHERE `+inStretch+` AND e.status = 'posted' GROUP BY l.legal_entity_id, l.ledger_account_id, e.tag_ids, l.tag_ids`, s.start, s.end, s.from.ID)
+		WHERE `+inStretch+` AND e.status = 'posted' GROUP BY l.legal_entity_id, l.ledger_account_id, e.tag_ids, l.tag_ids`, s.start,
+		s.end, s.from.ID)
 }
 
 type stretchUnit struct {
@@ -76,16 +81,20 @@ func (u stretchUnit) amount() money.Decimal { return orZero(u.Debits).Sub(orZero
 // selectStretchUnits adds up the posted lines of a stretch that hold assets or foreign money.
 func selectStretchUnits(ctx context.Context, tx *db.Tx, s stretch) ([]stretchUnit, error) {
 	return db.All[stretchUnit](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, l.unit,
-			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.quantity END) AS quantity_in, {dec_sum}(CASE WHEN l.credit_or_debit = 'CREDIT' THEN l.quantity END) AS quantity_out,
-			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit = 'CREDIT' THEN l.base_amount END) AS credits
+			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.quantity END) AS quantity_in, {dec_sum}(CASE WHEN l.credit_or_debit =
+			'CREDIT' THEN l.quantity END) AS quantity_out,
+			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit =
+			'CREDIT' THEN l.base_amount END) AS credits
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
-		WHERE `+inStretch+` AND e.status = 'posted' AND l.unit IS NOT NULL GROUP BY l.legal_entity_id, l.ledger_account_id, l.unit`, s.start, s.end, s.from.ID)
+		WHERE `+inStretch+` AND e.status = 'posted' AND l.unit IS NOT NULL GROUP BY l.legal_entity_id, l.ledger_account_id, l.unit`,
+		s.start, s.end, s.from.ID)
 }
 
 // moveEntries puts the entries of a stretch into another period. A draft that has none yet gets none.
 func moveEntries(ctx context.Context, tx *db.Tx, s stretch, toID string) (int64, error) {
 	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?
-		WHERE organization_id = @org AND accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?`, toID, tx.Now(), s.start, s.end, s.from.ID)
+		WHERE organization_id = @org AND accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?`, toID, tx.Now(),
+		s.start, s.end, s.from.ID)
 }
 
 func updateBounds(ctx context.Context, tx *db.Tx, periods []Period) error {

@@ -56,7 +56,8 @@ func TestEntriesFollowTheBoundariesOfTheirMonths(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		red, blue := b.tag(t, "red"), b.tag(t, "blue")
-		b.post(t, "2026-01-01", sale)                                                                               // 1 the first instant there is
+		// 1 the first instant there is
+		b.post(t, "2026-01-01", sale)
 		b.post(t, "2026-01-31T23:59:59Z", sale)                                                                     // 2
 		b.post(t, "2026-02-01T00:00:00Z", "us Dr 1010 5 #"+red+" #"+blue+"\nus Cr 4010 5\n#"+red)                   // 3
 		b.post(t, "2026-02-01T04:59:59.999Z", "us Dr 1010 7 #"+blue+"\nus Cr 4010 6\nus Cr 4010 1 #"+red+"\n#"+red) // 4
@@ -91,9 +92,12 @@ func TestEntriesFollowTheBoundariesOfTheirMonths(t *testing.T) {
 				t.Errorf("in %s: %s", zone, text)
 			}
 		}
-		expect("America/New_York", "1:2025-12 2:2026-01 3:2026-01 4:2026-01 5:2026-02 6:2026-01 7:2026-01 8: 9:2026-03 10:2026-01", "2025-12 2026-01 2026-02 2026-03")
-		expect("Asia/Tokyo", "1:2026-01 2:2026-02 3:2026-02 4:2026-02 5:2026-02 6:2026-02 7:2026-02 8: 9:2026-04 10:2026-02", "2025-12 2026-01 2026-02 2026-03 2026-04")
-		expect("Etc/UTC", "1:2026-01 2:2026-01 3:2026-02 4:2026-02 5:2026-02 6:2026-02 7:2026-01 8: 9:2026-03 10:2026-02", "2025-12 2026-01 2026-02 2026-03 2026-04")
+		expect("America/New_York", "1:2025-12 2:2026-01 3:2026-01 4:2026-01 5:2026-02 6:2026-01 7:2026-01 8: 9:2026-03 10:2026-01",
+			"2025-12 2026-01 2026-02 2026-03")
+		expect("Asia/Tokyo", "1:2026-01 2:2026-02 3:2026-02 4:2026-02 5:2026-02 6:2026-02 7:2026-02 8: 9:2026-04 10:2026-02",
+			"2025-12 2026-01 2026-02 2026-03 2026-04")
+		expect("Etc/UTC", "1:2026-01 2:2026-01 3:2026-02 4:2026-02 5:2026-02 6:2026-02 7:2026-01 8: 9:2026-03 10:2026-02",
+			"2025-12 2026-01 2026-02 2026-03 2026-04")
 		changes := b.recorded(t, "accounting_period.moved")
 		expect("Atlantic/Reykjavik", b.filing(t), keys(b.all(t))) // the same months under another name
 		if got := b.recorded(t, "accounting_period.moved"); got != changes || changes == 0 {
@@ -142,7 +146,8 @@ func TestAMonthMadeWhileTheZoneChangesIsOfTheNewZone(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		close(release)
 		wg.Wait()
-		if all := b.all(t); keys(all) != "2025-12 2026-01 2026-02 2026-03" || !all[0].Start.Equal(time.Date(2025, 11, 30, 15, 0, 0, 0, time.UTC)) {
+		if all := b.all(t); keys(all) != "2025-12 2026-01 2026-02 2026-03" || !all[0].Start.Equal(time.Date(2025, 11, 30, 15, 0, 0, 0,
+			time.UTC)) {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -198,7 +203,8 @@ func TestNoPostedEntryLeavesOrEntersAClosedPeriod(t *testing.T) {
 
 func TestWhateverZonesAnOrganizationMovesThroughEveryEntryIsInItsMonth(t *testing.T) {
 	t.Parallel()
-	zones := []string{"UTC", "America/New_York", "Asia/Tokyo", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago", "America/Asuncion", "Asia/Kathmandu", "America/St_Johns", "Europe/Berlin"}
+	zones := []string{"UTC", "America/New_York", "Asia/Tokyo", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago",
+		"America/Asuncion", "Asia/Kathmandu", "America/St_Johns", "Europe/Berlin"}
 	boundaries := []string{"2023-10-01T04:00:00Z", "2024-04-01T00:00:00Z", "2026-03-01T00:00:00Z"}
 	each(t, "UTC", func(t *testing.T, b *books) {
 		tags := []string{"", " #" + b.tag(t, "red"), " #" + b.tag(t, "blue")}
@@ -207,7 +213,8 @@ func TestWhateverZonesAnOrganizationMovesThroughEveryEntryIsInItsMonth(t *testin
 				at, _ := time.Parse(time.RFC3339, rapid.SampledFrom(boundaries).Draw(r, "boundary"))
 				at = at.Add(time.Duration(rapid.IntRange(-20*60, 20*60).Draw(r, "minutes")) * time.Minute)
 				amount := fmt.Sprint(rapid.IntRange(1, 999).Draw(r, "amount"))
-				p := b.draft(at.Format(time.RFC3339), "us Dr 1010 "+amount+rapid.SampledFrom(tags).Draw(r, "tag")+"\nus Cr 4010 "+amount+rapid.SampledFrom(tags).Draw(r, "tag"))
+				p := b.draft(at.Format(time.RFC3339), "us Dr 1010 "+amount+rapid.SampledFrom(tags).Draw(r, "tag")+"\nus Cr 4010 "+amount+
+					rapid.SampledFrom(tags).Draw(r, "tag"))
 				if tag := rapid.SampledFrom(tags).Draw(r, "tag"); tag != "" {
 					p.TagIDs = []string{tag[2:]}
 				}

@@ -53,7 +53,8 @@ func TestMonthsAreMadeOnDemandAndWithoutGaps(t *testing.T) {
 			t.Fatal(keys(got), err)
 		}
 		start, end := month(t, "2026-03").Bounds(time.UTC)
-		if got[0].Start.Equal(start) || got[0].Start.Sub(start) != 5*time.Hour || got[0].End.Sub(end) != 4*time.Hour || !strings.HasPrefix(got[0].ID, "ap_") {
+		if got[0].Start.Equal(start) || got[0].Start.Sub(start) != 5*time.Hour || got[0].End.Sub(end) != 4*time.Hour ||
+			!strings.HasPrefix(got[0].ID, "ap_") {
 			t.Errorf("%+v", got[0])
 		}
 		for _, step := range []struct {

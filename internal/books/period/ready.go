@@ -132,14 +132,16 @@ func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (
 	open, closed := o.split(p)
 	x := &examination{period: p, entities: open}
 	if len(open) == 0 {
-		x.verdict(entity.LegalEntity{}, CodeAlreadyClosed, max(1, int64(len(closed))), idsOf(closed[:min(samplesMax, len(closed))]), "", "the period is closed already")
+		x.verdict(entity.LegalEntity{}, CodeAlreadyClosed, max(1, int64(len(closed))), idsOf(closed[:min(samplesMax, len(closed))]), "",
+			"the period is closed already")
 		return x, nil
 	}
 	notOver := int64(0)
 	if !p.over(tx.Now()) {
 		notOver = 1
 	}
-	x.verdict(entity.LegalEntity{}, CodeNotOver, notOver, nil, "the period is over", "the period is not over: it can be closed after "+p.lastDay())
+	x.verdict(entity.LegalEntity{}, CodeNotOver, notOver, nil, "the period is over", "the period is not over: it can be closed after "+
+		p.lastDay())
 	for _, check := range []func(context.Context, *db.Tx, outlook) error{x.order, x.drafts, x.balances} {
 		if err := check(ctx, tx, o); err != nil {
 			return nil, err
@@ -168,7 +170,8 @@ func (x *examination) order(ctx context.Context, tx *db.Tx, o outlook) error {
 				ids, keys = append(ids, p.ID), append(keys, p.Key)
 			}
 		}
-		x.verdict(e, CodePreviousOpen, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every earlier period is closed", "earlier periods are open and must be closed first: "+few(keys, len(keys)))
+		x.verdict(e, CodePreviousOpen, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every earlier period is closed",
+			"earlier periods are open and must be closed first: "+few(keys, len(keys)))
 	}
 	return nil
 }
@@ -197,7 +200,8 @@ func (x *examination) drafts(ctx context.Context, tx *db.Tx, _ outlook) error {
 			}
 		}
 		ids, numbers := namesOf(sample)
-		x.verdict(e, CodeDrafts, counts[e.ID], ids, "no draft is dated in the period", "drafts are dated in the period, post or delete them: "+few(numbers, int(counts[e.ID])))
+		x.verdict(e, CodeDrafts, counts[e.ID], ids, "no draft is dated in the period",
+			"drafts are dated in the period, post or delete them: "+few(numbers, int(counts[e.ID])))
 	}
 	return nil
 }
@@ -209,7 +213,8 @@ func namesOf(entries []named) (ids, numbers []string) {
 	return ids, numbers
 }
 
-// balances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each entry balances by itself.
+// balances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each
+// entry balances by itself.
 func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error {
 	accounts, err := account.All(ctx, tx)
 	if err != nil {
@@ -233,13 +238,14 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 		x.balanced(e)
 		x.restated(e, byID)
 		ids, numbers := namesOf(x.digests[e.ID].unbalanced)
-		x.verdict(e, CodeUnbalancedEntries, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every entry balances", "entries do not balance: "+few(numbers, len(numbers)))
+		x.verdict(e, CodeUnbalancedEntries, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every entry balances",
+			"entries do not balance: "+few(numbers, len(numbers)))
 	}
 	return nil
 }
 
-// uncleared checks that nothing is left on the accounts that things only pass through. Lots that are parked there are on their way, which is no
-// fault: they are listed.
+// uncleared checks that nothing is left on the accounts that things only pass through. Lots that are parked there are
+// on their way, which is no fault: they are listed.
 func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]account.Account) {
 	var ids, texts [3][]string // clearing, suspense, on the way
 	waits := map[string]money.Decimal{}
@@ -262,12 +268,15 @@ func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]accoun
 		} else if at.Closing.Equal(waits[a.ID]) {
 			continue
 		}
-		ids[sort], texts[sort] = append(ids[sort], a.ID), append(texts[sort], fmt.Sprintf("%s %s %s", a, at.Closing.Fixed(e.BaseCurrency), e.BaseCurrency))
+		ids[sort], texts[sort] = append(ids[sort], a.ID), append(texts[sort], fmt.Sprintf("%s %s %s", a, at.Closing.Fixed(e.BaseCurrency),
+			e.BaseCurrency))
 	}
 	x.verdict(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense", "something is in suspense: "+few(texts[1], len(texts[1])))
-	x.verdict(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero", "clearing accounts are not at zero: "+few(texts[0], len(texts[0])))
+	x.verdict(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero",
+		"clearing accounts are not at zero: "+few(texts[0], len(texts[0])))
 	if n := len(ids[2]); n > 0 {
-		v := Judge(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+few(texts[2], n))
+		v := Judge(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+
+			few(texts[2], n))
 		v.Outcome = Warn
 		x.verdicts = append(x.verdicts, v)
 	}
@@ -310,5 +319,6 @@ func (x *examination) restated(e entity.LegalEntity, accounts map[string]account
 	for _, id := range ids {
 		texts = append(texts, accounts[id].String())
 	}
-	x.verdict(e, CodeBalancesDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the totals are the sums of the lines", "totals differ from the sums of their lines: "+few(texts, len(texts)))
+	x.verdict(e, CodeBalancesDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the totals are the sums of the lines",
+		"totals differ from the sums of their lines: "+few(texts, len(texts)))
 }

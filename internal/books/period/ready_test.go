@@ -110,8 +110,10 @@ func TestReadinessNamesWhatStandsBetweenAPeriodAndItsClose(t *testing.T) {
 func TestReadinessFindsBooksThatDoNotAddUp(t *testing.T) {
 	t.Parallel()
 	damages := []struct{ statement, code, sample string }{
-		{"UPDATE account_balances SET debits = '101' WHERE organization_id = ? AND tag_id = '' AND debits = '100'", period.CodeBalancesDiffer, "account"},
-		{"UPDATE account_balances SET debits = '101' WHERE organization_id = ? AND tag_id = '' AND debits = '100'", period.CodeUnbalancedPeriod, ""},
+		{"UPDATE account_balances SET debits = '101' WHERE organization_id = ? AND tag_id = '' AND debits = '100'",
+			period.CodeBalancesDiffer, "account"},
+		{"UPDATE account_balances SET debits = '101' WHERE organization_id = ? AND tag_id = '' AND debits = '100'",
+			period.CodeUnbalancedPeriod, ""},
 		{"DELETE FROM account_balances WHERE organization_id = ?", period.CodeBalancesDiffer, "account"},
 		{"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND position = 0", period.CodeUnbalancedEntries, "entry"},
 		{"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND position = 0", period.CodeBalancesDiffer, "account"},
@@ -127,7 +129,8 @@ func TestReadinessFindsBooksThatDoNotAddUp(t *testing.T) {
 			if v.Outcome != period.Fail || v.Count < 1 || want != "" && !slices.Contains(v.SampleIDs, want) {
 				t.Errorf("%s: %+v", c.statement, v)
 			}
-			if _, err := b.periods.Close(b.ctx, b.id(t, "2026-02"), ""); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), c.code) {
+			if _, err := b.periods.Close(b.ctx, b.id(t, "2026-02"), ""); fault.KindOf(err) != fault.Conflict ||
+				!strings.Contains(err.Error(), c.code) {
 				t.Errorf("%s: close says %v", c.statement, err)
 			}
 			b.expectDamage(t)
@@ -153,7 +156,8 @@ func TestReadinessLooksAtEachLegalEntityThatIsOpen(t *testing.T) {
 		b.make(t, p)
 		id := b.id(t, "2026-02")
 		r := b.readiness(t, "2026-02", "")
-		if us, de := find(t, r, period.CodeDrafts, b.us), find(t, r, period.CodeDrafts, b.de); us.Outcome != period.Pass || de.Outcome != period.Fail || r.Ready() {
+		if us, de := find(t, r, period.CodeDrafts, b.us), find(t, r, period.CodeDrafts, b.de); us.Outcome != period.Pass ||
+			de.Outcome != period.Fail || r.Ready() {
 			t.Errorf("%+v %+v", us, de)
 		}
 		if _, err := b.periods.Close(b.ctx, id, ""); !refused(err, period.CodeDrafts) || !strings.Contains(err.Error(), "DE GmbH: ") {
@@ -231,7 +235,8 @@ func TestPeriodsAreListedTheLatestFirstAndFound(t *testing.T) {
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "start_date") || !strings.Contains(err.Error(), "end_date") {
 			t.Errorf("%v", err)
 		}
-		if _, err := b.periods.List(b.only(b.us), period.Filter{LegalEntityID: b.de}, page.Request{Limit: 1}); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.periods.List(b.only(b.us), period.Filter{LegalEntityID: b.de},
+			page.Request{Limit: 1}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%v", err)
 		}
 	})
@@ -246,7 +251,8 @@ func TestGuidanceSaysWhatOrderAndTimeAllow(t *testing.T) {
 		expect := func(ctx context.Context, key, allowed string, warnings ...string) {
 			t.Helper()
 			s, err := b.periods.Get(ctx, b.id(t, key))
-			if err != nil || strings.Join(s.Guidance.Allowed, " ") != allowed || strings.Join(s.Guidance.Warnings, "; ") != strings.Join(warnings, "; ") || s.Guidance.Version == "" {
+			if err != nil || strings.Join(s.Guidance.Allowed, " ") != allowed || strings.Join(s.Guidance.Warnings,
+				"; ") != strings.Join(warnings, "; ") || s.Guidance.Version == "" {
 				t.Errorf("%s: %+v %v", key, s.Guidance, err)
 			}
 		}
@@ -254,14 +260,16 @@ func TestGuidanceSaysWhatOrderAndTimeAllow(t *testing.T) {
 		expect(b.ctx, "2026-02", "", "DE GmbH: 2026-01 is open and must be closed first")
 		expect(b.only(b.us), "2026-02", "close")
 		expect(b.only(b.us), "2026-01", "reopen")
-		expect(b.ctx, "2026-03", "", "the period is not over: it can be closed after 2026-03-31", "US Co: 2026-02 is open and must be closed first", "DE GmbH: 2026-01 is open and must be closed first")
+		expect(b.ctx, "2026-03", "", "the period is not over: it can be closed after 2026-03-31",
+			"US Co: 2026-02 is open and must be closed first", "DE GmbH: 2026-01 is open and must be closed first")
 		before, err := b.periods.Get(b.ctx, b.id(t, "2026-01"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		after := b.close(t, "2026-02", b.us)
 		expect(b.ctx, "2026-01", "close", "US Co: 2026-02 is closed and must be reopened first")
-		if now, err := b.periods.Get(b.ctx, after.ID); err != nil || now.Guidance.Version != after.Guidance.Version || now.Guidance.Version == before.Guidance.Version {
+		if now, err := b.periods.Get(b.ctx, after.ID); err != nil || now.Guidance.Version != after.Guidance.Version ||
+			now.Guidance.Version == before.Guidance.Version {
 			t.Errorf("versions %s, then %s and %s", before.Guidance.Version, after.Guidance.Version, now.Guidance.Version)
 		}
 	})

@@ -20,7 +20,8 @@ type Service struct {
 // NewService makes one. The inspectors look at what periods know nothing of.
 func NewService(d *db.DB, inspectors ...Inspector) *Service { return &Service{d, inspectors} }
 
-// Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and take in every period they touch.
+// Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and
+// take in every period they touch.
 type Filter struct {
 	Status        Status
 	LegalEntityID string

@@ -52,7 +52,8 @@ func insertPeriods(ctx context.Context, tx *db.Tx, periods []Period) error {
 // selectBehind lists organizations whose last month ends by a moment.
 func selectBehind(ctx context.Context, tx *db.Tx, by time.Time) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT o.organization_id FROM organizations o
-		WHERE NOT EXISTS (SELECT 1 FROM accounting_periods p WHERE p.organization_id = o.organization_id AND p.end_date_utc > ?) ORDER BY o.organization_id`, by)
+		WHERE NOT EXISTS (SELECT 1 FROM accounting_periods p WHERE p.organization_id = o.organization_id AND p.end_date_utc > ?) ORDER BY
+		o.organization_id`, by)
 }
 
 type closingRow struct {
@@ -70,11 +71,15 @@ type closingRow struct {
 }
 
 func (r closingRow) closing() Closing {
-	return Closing{ID: r.ID, PeriodID: r.PeriodID, LegalEntityID: r.LegalEntityID, ClosedAt: r.ClosedAt, ClosedBy: db.OrEmpty(r.ClosedBy), EntryCount: r.EntryCount, Hash: r.Hash, ReopenedAt: r.ReopenedAt, ReopenedBy: db.OrEmpty(r.ReopenedBy), ReopenReason: db.OrEmpty(r.ReopenReason), OverrideReason: db.OrEmpty(r.Override)}
+	return Closing{ID: r.ID, PeriodID: r.PeriodID, LegalEntityID: r.LegalEntityID, ClosedAt: r.ClosedAt,
+		ClosedBy: db.OrEmpty(r.ClosedBy), EntryCount: r.EntryCount, Hash: r.Hash, ReopenedAt: r.ReopenedAt,
+		ReopenedBy: db.OrEmpty(r.ReopenedBy), ReopenReason: db.OrEmpty(r.ReopenReason), OverrideReason: db.OrEmpty(r.Override)}
 }
 
 func toRow(c Closing) closingRow {
-	return closingRow{ID: c.ID, PeriodID: c.PeriodID, LegalEntityID: c.LegalEntityID, ClosedAt: c.ClosedAt, ClosedBy: db.OrNull(c.ClosedBy), EntryCount: c.EntryCount, Hash: c.Hash, ReopenedAt: c.ReopenedAt, ReopenedBy: db.OrNull(c.ReopenedBy), ReopenReason: db.OrNull(c.ReopenReason), Override: db.OrNull(c.OverrideReason)}
+	return closingRow{ID: c.ID, PeriodID: c.PeriodID, LegalEntityID: c.LegalEntityID, ClosedAt: c.ClosedAt,
+		ClosedBy: db.OrNull(c.ClosedBy), EntryCount: c.EntryCount, Hash: c.Hash, ReopenedAt: c.ReopenedAt,
+		ReopenedBy: db.OrNull(c.ReopenedBy), ReopenReason: db.OrNull(c.ReopenReason), Override: db.OrNull(c.OverrideReason)}
 }
 
 var closingQuery = "SELECT " + db.Columns[closingRow]() + " FROM period_closings WHERE organization_id = @org"
@@ -125,7 +130,8 @@ func insertClosings(ctx context.Context, tx *db.Tx, closings []Closing) error {
 
 func updateReopened(ctx context.Context, tx *db.Tx, c Closing) error {
 	r := toRow(c)
-	_, err := tx.Exec(ctx, "UPDATE period_closings SET reopened_at = ?, reopened_by = ?, reopen_reason = ? WHERE organization_id = @org AND period_closing_id = ?",
+	_, err := tx.Exec(ctx, "UPDATE period_closings SET reopened_at = ?, reopened_by = ?, reopen_reason = ? WHERE organization_id = "+
+		"@org AND period_closing_id = ?",
 		r.ReopenedAt, r.ReopenedBy, r.ReopenReason, r.ID)
 	return err
 }
@@ -145,10 +151,13 @@ func insertFrozen(ctx context.Context, tx *db.Tx, frozen []frozenRow) error {
 
 // selectFrozen gives what stood in some closes, account by account.
 func selectFrozen(ctx context.Context, tx *db.Tx, closingIDs []string) (map[string][]Position, error) {
-	rows, err := db.All[frozenRow](ctx, tx, "SELECT "+db.Columns[frozenRow]()+" FROM period_closing_balances WHERE organization_id = @org AND period_closing_id {any} ORDER BY period_closing_id, ledger_account_id", closingIDs)
+	rows, err := db.All[frozenRow](ctx, tx, "SELECT "+db.Columns[frozenRow]()+
+		" FROM period_closing_balances WHERE organization_id = @org AND period_closing_id {any} ORDER BY period_closing_id, "+
+		"ledger_account_id", closingIDs)
 	out := map[string][]Position{}
 	for _, r := range rows {
-		out[r.ClosingID] = append(out[r.ClosingID], Position{LedgerAccountID: r.LedgerAccountID, Opening: r.Opening, Debits: r.Debits, Credits: r.Credits, Closing: r.Closing})
+		out[r.ClosingID] = append(out[r.ClosingID], Position{LedgerAccountID: r.LedgerAccountID, Opening: r.Opening, Debits: r.Debits,
+			Credits: r.Credits, Closing: r.Closing})
 	}
 	return out, err
 }

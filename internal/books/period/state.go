@@ -29,8 +29,8 @@ type State struct {
 	Guidance Guidance
 }
 
-// EntityState is how a period stands for one legal entity. Months close in order, so a month is closed when a later one is; it then has no closing
-// of its own if it came to be after that.
+// EntityState is how a period stands for one legal entity. Months close in order, so a month is closed when a later
+// one is; it then has no closing of its own if it came to be after that.
 type EntityState struct {
 	LegalEntityID string
 	Closed        bool

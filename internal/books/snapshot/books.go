@@ -1,5 +1,5 @@
-// Package books keeps at hand what posting looks up: legal entities, accounts, months and how far each entity is closed. It is read again when
-// the version in the organization's head says that something changed.
+// Package books keeps at hand what posting looks up: legal entities, accounts, months and how far each entity is
+// closed. It is read again when the version in the organization's head says that something changed.
 package snapshot
 
 import (

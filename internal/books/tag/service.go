@@ -103,7 +103,8 @@ func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (aft
 		if err := update(ctx, tx, after); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "tag.updated", ResourceType: "tag", ResourceID: tagID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "tag.updated", ResourceType: "tag", ResourceID: tagID, Before: before.facts(),
+			After: after.facts()})
 		return nil
 	})
 	return after, err

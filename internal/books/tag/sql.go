@@ -40,7 +40,8 @@ func tagsOf(rows []row) []Tag {
 var selectRows = "SELECT " + db.Columns[row]() + " FROM tags WHERE organization_id = @org"
 
 func insert(ctx context.Context, tx *db.Tx, t Tag) error {
-	return db.Insert(ctx, tx, "tags", searchedRow{row{ID: t.ID, Name: t.Name, Kind: string(t.Kind), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}, searchText(t.Name)})
+	return db.Insert(ctx, tx, "tags", searchedRow{row{ID: t.ID, Name: t.Name, Kind: string(t.Kind), CreatedAt: t.CreatedAt,
+		UpdatedAt: t.UpdatedAt}, searchText(t.Name)})
 }
 
 func find(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) {
@@ -106,16 +107,21 @@ func selectUse(ctx context.Context, tx *db.Tx, tagID string) (use, error) {
 	return db.One[use](ctx, tx, "count", `SELECT e.entries, e.first_entry, t.marked, t.first_marked, b.balances, r.rules, r.first_rule FROM
 		(SELECT count(*) AS entries, min(j.number) AS first_entry FROM journal_tags j WHERE j.organization_id = @org AND j.tag_id = ?) e,
 		(SELECT count(*) AS marked, min(x.number) AS first_marked FROM transaction_tags m
-			JOIN transactions x ON x.organization_id = @org AND x.transaction_id = m.transaction_id WHERE m.organization_id = @org AND m.tag_id = ?) t,
-		(SELECT count(*) AS balances FROM account_balances a WHERE a.organization_id = @org AND a.tag_id = ? AND (a.debits <> 0 OR a.credits <> 0)) b,
-		(SELECT count(*) AS rules, min(u.rule_id) AS first_rule FROM memory_rules u WHERE u.organization_id = @org AND u.tag_id = ?) r`, tagID, tagID, tagID, tagID)
+			JOIN transactions x ON x.organization_id = @org AND x.transaction_id = m.transaction_id WHERE m.organization_id = @org AND
+			m.tag_id = ?) t,
+		(SELECT count(*) AS balances FROM account_balances a WHERE a.organization_id = @org AND a.tag_id = ? AND (a.debits <> 0 OR
+		a.credits <> 0)) b,
+		(SELECT count(*) AS rules, min(u.rule_id) AS first_rule FROM memory_rules u WHERE u.organization_id = @org AND u.tag_id = ?) r`,
+		tagID, tagID, tagID, tagID)
 }
 
-// referring are the tables whose rows name tags. Every table with a column of tags must be here, which a test sees to, and selectUse must count it.
+// referring are the tables whose rows name tags. Every table with a column of tags must be here, which a test sees
+// to, and selectUse must count it.
 var referring = []string{"journal_tags", "transaction_tags", "account_balances", "memory_rules"}
 
 // strays are the ids of tags that are referred to and not there; the empty one stands for the total over all.
 func strays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT r.tag_id FROM "+table+" r WHERE r.organization_id = @org AND r.tag_id <> '' AND NOT EXISTS "+
+	return db.All[string](ctx, tx, "SELECT DISTINCT r.tag_id FROM "+table+
+		" r WHERE r.organization_id = @org AND r.tag_id <> '' AND NOT EXISTS "+
 		"(SELECT 1 FROM tags t WHERE t.organization_id = r.organization_id AND t.tag_id = r.tag_id) ORDER BY r.tag_id")
 }

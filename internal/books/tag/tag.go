@@ -1,4 +1,5 @@
-// Package tag holds what entries and lines are marked with: suppliers, customers, departments, projects and whatever else a company tells its books by.
+// Package tag holds what entries and lines are marked with: suppliers, customers, departments, projects and whatever
+// else a company tells its books by.
 package tag
 
 import (

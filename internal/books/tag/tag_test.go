@@ -19,7 +19,8 @@ import (
 
 func found(t *testing.T, d *db.DB) (context.Context, string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,8 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if _, err := tx.Exec(ctx, "INSERT INTO journal_tags (organization_id, tag_id, journal_entry_id, accounting_date, number) VALUES (@org, ?, 'je_x', ?, 1)", made.ID, tx.Now()); err != nil {
+				if _, err := tx.Exec(ctx, "INSERT INTO journal_tags (organization_id, tag_id, journal_entry_id, accounting_date, number) "+
+					"VALUES (@org, ?, 'je_x', ?, 1)", made.ID, tx.Now()); err != nil {
 					return err
 				}
 				if found := dbtest.Damage(ctx, t, tx, tag.Check, statement, made.ID); len(found) != 1 || !strings.Contains(found[0], says) {
@@ -149,7 +151,9 @@ func TestEveryTableWithATagIsKnown(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
-		tables, err := db.All[string](ctx, tx, "SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tag_id' ORDER BY m.name")
+		tables, err := db.All[string](ctx, tx,
+			"SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tag_id' "+
+				"ORDER BY m.name")
 		known := append([]string{"tags"}, tag.Referring...)
 		if slices.Sort(known); !slices.Equal(tables, known) {
 			t.Errorf("tables with tags are %v, those known %v", tables, known)

@@ -182,7 +182,8 @@ func databaseURL(name string) string {
 var ErrUndo = errors.New("dbtest: undo this")
 
 // Damage harms sound data by a statement, and gives what a check says then.
-func Damage(ctx context.Context, t *testing.T, tx *db.Tx, check func(context.Context, *db.Tx) ([]string, error), statement string, args ...any) []string {
+func Damage(ctx context.Context, t *testing.T, tx *db.Tx, check func(context.Context, *db.Tx) ([]string, error), statement string,
+	args ...any) []string {
 	t.Helper()
 	if found, err := check(ctx, tx); err != nil || len(found) != 0 {
 		t.Errorf("all is well, but: %v %v", found, err)

@@ -98,7 +98,8 @@ func (q *Queue) Stop(ctx context.Context) error {
 	return nil
 }
 
-// quiet passes on what goes wrong: that the queue starts and stops is no news to whoever started the service, and work cut short by a stop is no error.
+// quiet passes on what goes wrong: that the queue starts and stops is no news to whoever started the service, and
+// work cut short by a stop is no error.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {

@@ -14,7 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 )
 
-// Limits of one request. A client may be slow, but only before and after the database is in use: the body is read whole first and the answer is written last.
+// Limits of one request. A client may be slow, but only before and after the database is in use: the body is read
+// whole first and the answer is written last.
 const (
 	bodyMax         = 8 << 20
 	bodyReadDefault = 30 * time.Second
@@ -54,7 +55,8 @@ func New(a *app.App, c Config) *API {
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
 	}
-	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics), schemas: newSchemas(c.Version), mux: http.NewServeMux()}
+	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics),
+		schemas: newSchemas(c.Version), mux: http.NewServeMux()}
 	api.list = api.routes()
 	for i := range api.list {
 		api.list[i].prepare(api)
@@ -80,7 +82,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := a.ids.New(id.Request)
 	w.Header().Set("X-Request-Id", request)
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
-	// Each request sets the connection's deadlines anew. Reading ends with the body, so that nobody drips one in after we stopped listening to it.
+	// Each request sets the connection's deadlines anew. Reading ends with the body, so that nobody drips one in after
+	// we stopped listening to it.
 	control, now := http.NewResponseController(w), time.Now()
 	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))
 	_ = control.SetWriteDeadline(now.Add(handleTimeout + sendTimeout))

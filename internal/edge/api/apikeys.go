@@ -47,7 +47,8 @@ func viewAPIKey(k access.Key) APIKey {
 		scopes[i] = string(s)
 	}
 	return APIKey{
-		ID: k.ID, Name: k.Name, LastFour: k.LastFour, Scopes: scopes, UserID: db.OrNull(k.UserID), LegalEntityIDs: append([]string{}, k.LegalEntityIDs...),
+		ID: k.ID, Name: k.Name, LastFour: k.LastFour, Scopes: scopes, UserID: db.OrNull(k.UserID), LegalEntityIDs: append([]string{},
+			k.LegalEntityIDs...),
 		ExpiresAt: stampOrNull(k.ExpiresAt), RevokedAt: stampOrNull(k.RevokedAt), CreatedAt: stamp(k.CreatedAt),
 	}
 }

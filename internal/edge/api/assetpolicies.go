@@ -35,7 +35,8 @@ func (a *API) deleteAssetPolicy(ctx context.Context, in *struct{ assetTypePath }
 }
 
 func viewAssetPolicy(p assetpolicy.Policy) AssetPolicy {
-	out := AssetPolicy{AssetType: p.AssetType, ASC350: p.InScope, OwnToken: p.OwnToken, IsDefault: p.IsDefault, UpdatedAt: stampOrNull(p.UpdatedAt)}
+	out := AssetPolicy{AssetType: p.AssetType, ASC350: p.InScope, OwnToken: p.OwnToken, IsDefault: p.IsDefault,
+		UpdatedAt: stampOrNull(p.UpdatedAt)}
 	if !p.IsDefault {
 		out.CreatedAt = stampOrNull(&p.CreatedAt)
 	}

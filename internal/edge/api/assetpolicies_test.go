@@ -14,7 +14,8 @@ func TestWhatNobodySaysOfAnAssetIsAsUsual(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		for symbol, inScope := range map[string]bool{
-			"ETH": true, "BTC": true, "MYTOKEN": true, "a/b c%": true, "USDC": false, "USDT": false, "WBTC": false, "WETH": false, "stETH": false, "wstETH": false, "cbETH": false, "rETH": false,
+			"ETH": true, "BTC": true, "MYTOKEN": true, "a/b c%": true, "USDC": false, "USDT": false, "WBTC": false, "WETH": false,
+			"stETH": false, "wstETH": false, "cbETH": false, "rETH": false,
 		} {
 			p, err := n.Client.AssetPolicy(t.Context(), symbol)
 			if err != nil || p.AssetType != symbol || p.ASC350 != inScope || p.OwnToken || !p.IsDefault || p.CreatedAt != nil || p.UpdatedAt != nil {
@@ -43,7 +44,8 @@ func TestAnOrganizationSaysWhatHoldsOfAnAsset(t *testing.T) {
 			}
 			return made
 		}
-		if p := put("MINE", client.PutAssetPolicy{ASC350: new(false), OwnToken: new(true)}); p.ASC350 || !p.OwnToken || p.IsDefault || p.CreatedAt == nil || p.UpdatedAt != nil {
+		if p := put("MINE", client.PutAssetPolicy{ASC350: new(false), OwnToken: new(true)}); p.ASC350 || !p.OwnToken || p.IsDefault ||
+			p.CreatedAt == nil || p.UpdatedAt != nil {
 			t.Error(text(t, p))
 		}
 		before := entries(t, n)
@@ -57,7 +59,8 @@ func TestAnOrganizationSaysWhatHoldsOfAnAsset(t *testing.T) {
 			t.Error(text(t, p))
 		}
 		put("a/b", client.PutAssetPolicy{})
-		if a := s.Send(t, apitest.Request{Method: "PUT", Path: "/v1/asset-policies/a%00b", Key: n.Key, Body: `{}`}); a.Status != 400 || !a.Blames(t, "asset_type") {
+		if a := s.Send(t, apitest.Request{Method: "PUT", Path: "/v1/asset-policies/a%00b", Key: n.Key, Body: `{}`}); a.Status != 400 ||
+			!a.Blames(t, "asset_type") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 

@@ -28,7 +28,8 @@ func (a *API) listAssets(ctx context.Context, in *struct {
 	HasRemaining    *bool    `query:"has_remaining" doc:"Only assets of which something is left, or only those that are used up"`
 }) (List[Asset], error) {
 	found, err := a.app.Assets.List(ctx, asset.Filter{
-		LegalEntityIDs: in.LegalEntityIDs, AssetTypes: in.AssetTypes, SourceIDs: in.SourceIDs, LedgerAccountID: in.LedgerAccountID, Chain: in.Chain,
+		LegalEntityIDs: in.LegalEntityIDs, AssetTypes: in.AssetTypes, SourceIDs: in.SourceIDs, LedgerAccountID: in.LedgerAccountID,
+		Chain:         in.Chain,
 		TransactionID: in.TransactionID, Manual: in.IsManual, Open: in.HasRemaining,
 	}, in.request())
 	return listOf(found, viewAsset), err
@@ -43,7 +44,8 @@ func (a *API) createAsset(ctx context.Context, in *struct{ Body CreateAsset }) (
 	b := in.Body
 	var faults fault.List
 	p := asset.CreateParams{
-		AssetType: b.AssetType, Quantity: amount(&faults, "quantity", b.Quantity), CostBasis: amount(&faults, "cost_basis", b.CostBasis), LegalEntityID: b.LegalEntityID,
+		AssetType: b.AssetType, Quantity: amount(&faults, "quantity", b.Quantity), CostBasis: amount(&faults, "cost_basis",
+			b.CostBasis), LegalEntityID: b.LegalEntityID,
 		LedgerAccountID: b.LedgerAccountID, SourceID: b.SourceID, DateReceived: b.DateReceived, Currency: b.Currency, Chain: b.Chain,
 	}
 	if err := faults.Err(); err != nil {
@@ -65,7 +67,8 @@ func (a *API) updateAsset(ctx context.Context, in *struct {
 		}
 		return new(amount(&faults, field, *text))
 	}
-	p := asset.UpdateParams{LedgerAccountID: b.LedgerAccountID, CostBasis: read("cost_basis", b.CostBasis), Quantity: read("quantity", b.Quantity), LegalEntityID: b.LegalEntityID}
+	p := asset.UpdateParams{LedgerAccountID: b.LedgerAccountID, CostBasis: read("cost_basis", b.CostBasis),
+		Quantity: read("quantity", b.Quantity), LegalEntityID: b.LegalEntityID}
 	if err := faults.Err(); err != nil {
 		return Data[Asset]{}, err
 	}
@@ -108,19 +111,26 @@ func (a *API) storeLotSelection(ctx context.Context, in *struct{ Body StoreLotSe
 
 func viewAsset(h asset.Held) Asset {
 	return Asset{
-		ID: h.ID, AssetType: h.AssetType, Quantity: h.Quantity.String(), RemainingQuantity: h.RemainingQuantity.String(), CostBasis: h.CostBasis.Fixed(h.Currency),
-		RemainingCostBasis: h.RemainingBasis.Fixed(h.Currency), Currency: h.Currency, DateReceived: new(stamp(h.AcquiredAt)), Chain: db.OrNull(h.Chain), TokenID: db.OrNull(h.TokenID),
-		LegalEntityID: h.LegalEntityID, LedgerAccountID: h.LedgerAccountID, TransactionID: db.OrNull(h.TransactionID), SourceID: db.OrNull(h.Account),
-		JournalEntryID: db.OrNull(h.JournalEntryID), ParentAssetID: db.OrNull(h.ParentID), IsManual: h.Origin == asset.Manual, BasisPending: h.BasisPending, Provisional: h.Provisional,
+		ID: h.ID, AssetType: h.AssetType, Quantity: h.Quantity.String(), RemainingQuantity: h.RemainingQuantity.String(),
+		CostBasis:          h.CostBasis.Fixed(h.Currency),
+		RemainingCostBasis: h.RemainingBasis.Fixed(h.Currency), Currency: h.Currency, DateReceived: new(
+			stamp(h.AcquiredAt)), Chain: db.OrNull(h.Chain), TokenID: db.OrNull(h.TokenID),
+		LegalEntityID: h.LegalEntityID, LedgerAccountID: h.LedgerAccountID, TransactionID: db.OrNull(
+			h.TransactionID), SourceID: db.OrNull(h.Account),
+		JournalEntryID: db.OrNull(h.JournalEntryID), ParentAssetID: db.OrNull(
+			h.ParentID), IsManual: h.Origin == asset.Manual, BasisPending: h.BasisPending, Provisional: h.Provisional,
 		CreatedAt: new(stamp(h.CreatedAt)), UpdatedAt: stampOrNull(h.UpdatedAt),
 	}
 }
 
 func viewAssetDisposition(u asset.Taken) AssetDisposition {
 	out := AssetDisposition{
-		ID: u.ID, Kind: u.Kind, AssetID: u.LotID, AssetType: u.AssetType, SourceID: db.OrNull(u.Account), LegalEntityID: u.LegalEntityID, DateAcquired: stamp(u.AcquiredAt),
-		DateDisposed: stamp(u.DisposedAt), TransactionType: u.TransactionType, Quantity: u.Quantity.String(), Proceeds: u.Proceeds.Fixed(u.Currency), Fee: u.Fee.Fixed(u.Currency),
-		CostBasis: u.Basis.Fixed(u.Currency), GainLoss: u.Gain.Fixed(u.Currency), Currency: u.Currency, Method: u.Method, IsCorrection: u.Correction,
+		ID: u.ID, Kind: u.Kind, AssetID: u.LotID, AssetType: u.AssetType, SourceID: db.OrNull(
+			u.Account), LegalEntityID: u.LegalEntityID, DateAcquired: stamp(u.AcquiredAt),
+		DateDisposed: stamp(u.DisposedAt), TransactionType: u.TransactionType, Quantity: u.Quantity.String(), Proceeds: u.Proceeds.Fixed(
+			u.Currency), Fee: u.Fee.Fixed(u.Currency),
+		CostBasis: u.Basis.Fixed(u.Currency), GainLoss: u.Gain.Fixed(
+			u.Currency), Currency: u.Currency, Method: u.Method, IsCorrection: u.Correction,
 		TransactionID: db.OrNull(u.TransactionID), JournalEntryID: u.JournalEntryID,
 	}
 	if u.Realizes() {
@@ -130,7 +140,8 @@ func viewAssetDisposition(u asset.Taken) AssetDisposition {
 }
 
 func viewLotSelection(c asset.Chosen) LotSelection {
-	out := LotSelection{TransactionID: c.TransactionID, Selections: make([]LotSelected, len(c.Picks)), CreatedBy: db.OrNull(c.By), CreatedAt: stampOrNull(c.At)}
+	out := LotSelection{TransactionID: c.TransactionID, Selections: make([]LotSelected, len(c.Picks)), CreatedBy: db.OrNull(c.By),
+		CreatedAt: stampOrNull(c.At)}
 	for i, p := range c.Picks {
 		out.Selections[i] = LotSelected{p.Lot, p.Quantity.String()}
 	}

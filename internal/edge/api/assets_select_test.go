@@ -23,22 +23,26 @@ func TestLotsAreChosenReplacedAndTakenBack(t *testing.T) {
 		}
 		picks := []client.LotPicked{{AssetID: second.ID, Quantity: "2.5"}, {AssetID: first.ID, Quantity: "0.50"}}
 		made, err := n.Client.SelectLots(t.Context(), out.ID, picks...)
-		if err != nil || len(made.Selections) != 2 || made.Selections[0] != picks[0] || made.Selections[1].Quantity != "0.5" || *made.CreatedBy != n.Owner.UserID || made.CreatedAt == nil {
+		if err != nil || len(made.Selections) != 2 || made.Selections[0] != picks[0] || made.Selections[1].Quantity != "0.5" ||
+			*made.CreatedBy != n.Owner.UserID || made.CreatedAt == nil {
 			t.Errorf("%+v %v", made, err)
 		}
 		if got, err := n.Client.LotSelection(t.Context(), out.ID); err != nil || text(t, got) != text(t, made) {
 			t.Errorf("%+v %v", got, err)
 		}
 		before := entries(t, n)
-		if again, err := n.Client.SelectLots(t.Context(), out.ID, picks...); err != nil || text(t, again) != text(t, made) || entries(t, n) != before {
+		if again, err := n.Client.SelectLots(t.Context(), out.ID, picks...); err != nil || text(t, again) != text(t, made) ||
+			entries(t, n) != before {
 			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
 		}
 		conflict(t, n.Client.DeleteAsset(t.Context(), first.ID), "chosen for "+out.SequenceNumber)
-		other, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: first.ID, Quantity: "1.5"}, client.LotPicked{AssetID: second.ID, Quantity: "1.5"})
+		other, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: first.ID, Quantity: "1.5"},
+			client.LotPicked{AssetID: second.ID, Quantity: "1.5"})
 		if err != nil || len(other.Selections) != 2 || other.Selections[0].AssetID != first.ID || entries(t, n) != before+1 {
 			t.Errorf("%+v %v", other, err)
 		}
-		if gone, err := n.Client.SelectLots(t.Context(), out.ID); err != nil || len(gone.Selections) != 0 || gone.CreatedBy != nil || entries(t, n) != before+2 {
+		if gone, err := n.Client.SelectLots(t.Context(), out.ID); err != nil || len(gone.Selections) != 0 || gone.CreatedBy != nil ||
+			entries(t, n) != before+2 {
 			t.Errorf("%+v %v", gone, err)
 		}
 		if err := n.Client.DeleteAsset(t.Context(), first.ID); err != nil {
@@ -69,12 +73,16 @@ func TestEverySelectionThatDoesNotFitIsNamed(t *testing.T) {
 		pick := func(a client.Asset, quantity string) client.LotPicked {
 			return client.LotPicked{AssetID: a.ID, Quantity: quantity}
 		}
-		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3"), pick(base, "1")), 400,
-			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id", "selections[4].quantity", "selections[5].asset_id"}, "")
+		fails(t, "all of them", choose(pick(elsewhere, "1"), pick(bitcoin, "1"), pick(others, "1"), pick(late, "1"), pick(fits, "3"),
+			pick(base, "1")), 400,
+			[]string{"selections", "selections[0].asset_id", "selections[1].asset_id", "selections[2].asset_id", "selections[3].asset_id",
+				"selections[4].quantity", "selections[5].asset_id"}, "")
 		fails(t, "a sum", choose(pick(fits, "1.5")), 400, []string{"selections"}, "add up to 1.5, but "+out.SequenceNumber+" takes 2")
 		fails(t, "twice", choose(pick(fits, "1"), pick(fits, "1")), 400, []string{"selections[1].asset_id"}, "selections[0]")
-		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity", "selections[1].quantity"}, "positive")
-		fails(t, "not there", choose(client.LotPicked{AssetID: strange("ast_"), Quantity: "1"}, pick(fits, "1")), 404, []string{"selections[0].asset_id"}, "asset not found")
+		fails(t, "nothing of it", choose(pick(fits, "0"), pick(late, "-1")), 400, []string{"selections[0].quantity",
+			"selections[1].quantity"}, "positive")
+		fails(t, "not there", choose(client.LotPicked{AssetID: strange("ast_"), Quantity: "1"}, pick(fits, "1")), 404,
+			[]string{"selections[0].asset_id"}, "asset not found")
 		_, err := limited.SelectLots(t.Context(), out.ID, pick(others, "1"), pick(fits, "1"))
 		fails(t, "not seen", err, 404, []string{"selections[0].asset_id"}, "asset not found")
 		if after := entries(t, n); after != before {
@@ -90,7 +98,8 @@ func TestLotsOfTheWholeEntityCanBeChosenWhereItsPoolIsThat(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
-		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{CostBasisMethod: new("specific_id"), CostBasisScope: new("legal_entity")}); err != nil {
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID,
+			client.UpdateLegalEntity{CostBasisMethod: new("specific_id"), CostBasisScope: new("legal_entity")}); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere := newAsset(t, n, client.CreateAsset{})
@@ -116,7 +125,8 @@ func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
 		if _, err := n.Client.SelectLots(t.Context(), out.ID); err != nil {
 			t.Errorf("what is not there can be taken back: %v", err)
 		}
-		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{CostBasisMethod: new("specific_id"), CostBasisFrom: client.Set("2026-01-16")}); err != nil {
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID,
+			client.UpdateLegalEntity{CostBasisMethod: new("specific_id"), CostBasisFrom: client.Set("2026-01-16")}); err != nil {
 			t.Fatal(err)
 		}
 		fails(t, "the day before", choose(out), 409, []string{"transaction_id"}, "on 2026-01-15")
@@ -132,10 +142,12 @@ func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
 		}
 		fails(t, "spam", choose(spam), 409, []string{"transaction_id"}, "spam")
 		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{
-			SourceID: *a.SourceID, ExternalID: "nft", External: client.CreateTransactionExternal{Timestamp: later, Description: "Ape", Direction: "debit", Quantity: new("1"), Currency: "APE"},
+			SourceID: *a.SourceID, ExternalID: "nft", External: client.CreateTransactionExternal{Timestamp: later, Description: "Ape",
+				Direction: "debit", Quantity: new("1"), Currency: "APE"},
 			Crypto: &client.TransactionCrypto{TokenID: new("7"), ContractAddress: new("0x1")},
 		}, client.CreateTransaction{
-			SourceID: *a.SourceID, ExternalID: "unknown", External: client.CreateTransactionExternal{Timestamp: later, Description: "?", Direction: "debit", Currency: "ETH"},
+			SourceID: *a.SourceID, ExternalID: "unknown", External: client.CreateTransactionExternal{Timestamp: later, Description: "?",
+				Direction: "debit", Currency: "ETH"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -152,10 +164,11 @@ func TestTheLotsThatWereChosenAreTakenAndFollowTheirCost(t *testing.T) {
 		chooseLots(t, n)
 		first := newAsset(t, n, client.CreateAsset{DateReceived: "2024-01-01", CostBasis: "1000.00"})
 		second := newAsset(t, n, client.CreateAsset{SourceID: *first.SourceID, DateReceived: "2024-06-01", CostBasis: "5000.00"})
-		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: *first.SourceID, ExternalID: "out", External: client.CreateTransactionExternal{
-			Timestamp: time.Now().Add(-time.Hour), Description: "Rent", Direction: "debit", Quantity: new("1"), Currency: "ETH",
-			ValueFiat: &client.ValuedFiat{Gross: "3000.00", Fee: "0", Net: "3000.00", Currency: "USD"},
-		}})
+		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: *first.SourceID, ExternalID: "out",
+			External: client.CreateTransactionExternal{
+				Timestamp: time.Now().Add(-time.Hour), Description: "Rent", Direction: "debit", Quantity: new("1"), Currency: "ETH",
+				ValueFiat: &client.ValuedFiat{Gross: "3000.00", Fee: "0", Net: "3000.00", Currency: "USD"},
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +176,8 @@ func TestTheLotsThatWereChosenAreTakenAndFollowTheirCost(t *testing.T) {
 		if _, err := n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: second.ID, Quantity: "1"}); err != nil {
 			t.Fatal(err)
 		}
-		a, booked := send(t, s, n.Key, "POST", "/v1/journal-entries", `{"transaction_id":"`+out.ID+`","transaction_type":"EXPENSE","ledger_account_id":"`+byCode(t, n, "6030").ID+`","auto_post":true}`)
+		a, booked := send(t, s, n.Key, "POST", "/v1/journal-entries", `{"transaction_id":"`+out.ID+
+			`","transaction_type":"EXPENSE","ledger_account_id":"`+byCode(t, n, "6030").ID+`","auto_post":true}`)
 		if a.Status != 201 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -177,8 +191,10 @@ func TestTheLotsThatWereChosenAreTakenAndFollowTheirCost(t *testing.T) {
 			}
 			return out
 		}
-		if got := taken(); len(got) != 1 || got[0].Kind != "dispose" || got[0].Quantity != "1" || got[0].CostBasis != "2000.00" || got[0].Proceeds != "3000.00" || got[0].GainLoss != "1000.00" ||
-			*got[0].Term != "long" || got[0].Method != "specific_id" || *got[0].TransactionID != out.ID || got[0].JournalEntryID != entryID || *got[0].SourceID != *first.SourceID {
+		if got := taken(); len(got) != 1 || got[0].Kind != "dispose" || got[0].Quantity != "1" || got[0].CostBasis != "2000.00" ||
+			got[0].Proceeds != "3000.00" || got[0].GainLoss != "1000.00" ||
+			*got[0].Term != "long" || got[0].Method != "specific_id" || *got[0].TransactionID != out.ID ||
+			got[0].JournalEntryID != entryID || *got[0].SourceID != *first.SourceID {
 			t.Errorf("%+v", got)
 		}
 		_, err = n.Client.SelectLots(t.Context(), out.ID, client.LotPicked{AssetID: first.ID, Quantity: "1"})

@@ -64,16 +64,20 @@ func TestAnOpeningAssetIsALotAndABalanceFromBeforeTheFirstPeriod(t *testing.T) {
 		wallet := newSource(t, n, client.CreateSource{SourceType: "wallet", Name: "Vault", Chain: "ethereum"})
 		openLedger(t, n).post(t, "2026-02-05", "Dr 1010 1; Cr 4010 1")
 		made := newAsset(t, n, client.CreateAsset{SourceID: *wallet.AccountID, DateReceived: "2024-03-01"})
-		if made.Quantity != "2.5" || made.RemainingQuantity != "2.5" || made.CostBasis != "6000.00" || made.RemainingCostBasis != "6000.00" || made.Currency != "USD" || *made.SourceID != *wallet.AccountID ||
-			made.LegalEntityID != n.LegalEntity.ID || made.LedgerAccountID != wallet.LedgerAccountID || !made.IsManual || *made.Chain != "ethereum" || made.TransactionID != nil ||
-			made.ParentAssetID != nil || made.TokenID != nil || made.BasisPending || made.Provisional || made.UpdatedAt != nil || !strings.HasPrefix(made.ID, "ast_") {
+		if made.Quantity != "2.5" || made.RemainingQuantity != "2.5" || made.CostBasis != "6000.00" ||
+			made.RemainingCostBasis != "6000.00" || made.Currency != "USD" || *made.SourceID != *wallet.AccountID ||
+			made.LegalEntityID != n.LegalEntity.ID || made.LedgerAccountID != wallet.LedgerAccountID || !made.IsManual ||
+			*made.Chain != "ethereum" || made.TransactionID != nil ||
+			made.ParentAssetID != nil || made.TokenID != nil || made.BasisPending || made.Provisional || made.UpdatedAt != nil ||
+			!strings.HasPrefix(made.ID, "ast_") {
 			t.Errorf("%+v", made)
 		}
 		if want := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC); !made.DateReceived.Equal(want) {
 			t.Errorf("received %s", made.DateReceived)
 		}
 		e := openingEntry(t, n, made)
-		if want := time.Date(2026, 1, 31, 23, 59, 59, 999_000_000, time.UTC); e.Status != "posted" || e.OriginatedBy != "opening" || !e.AccountingDate.Equal(want) || e.LegalEntityID != made.LegalEntityID {
+		if want := time.Date(2026, 1, 31, 23, 59, 59, 999_000_000, time.UTC); e.Status != "posted" || e.OriginatedBy != "opening" ||
+			!e.AccountingDate.Equal(want) || e.LegalEntityID != made.LegalEntityID {
 			t.Errorf("%+v", e)
 		}
 		if got, want := linesOf(t, n, e), "Dr Vault 6000.00; Cr "+equityCode(t, n)+" 6000.00"; got != want {
@@ -100,7 +104,8 @@ func TestTheBooksBeginBeforeTheFirstTransactionThatIsNotBookedYet(t *testing.T) 
 			t.Errorf("books without anything begin on %s", first)
 		}
 		newCrypto(t, n, wallet.ID, "credit", "ETH", "1", time.Date(2025, 4, 15, 0, 0, 0, 0, time.UTC))
-		if got := openingEntry(t, n, newAsset(t, n, client.CreateAsset{SourceID: wallet.ID})).AccountingDate; !got.Equal(time.Date(2025, 3, 31, 23, 59, 59, 999_000_000, time.UTC)) {
+		if got := openingEntry(t, n, newAsset(t, n, client.CreateAsset{SourceID: wallet.ID})).AccountingDate; !got.Equal(time.Date(2025,
+			3, 31, 23, 59, 59, 999_000_000, time.UTC)) {
 			t.Errorf("%s", got)
 		}
 	})
@@ -161,21 +166,31 @@ func TestEveryFaultOfAnOpeningAssetIsNamedAtOnce(t *testing.T) {
 			"amounts": {func(a *client.CreateAsset) {
 				a.Quantity, a.CostBasis, a.DateReceived, a.AssetType, a.Chain = "0", "-1", "2999-01-01", "USD", "a b"
 			}, 400, []string{"quantity", "cost_basis", "date_received", "asset_type", "chain"}, "money"},
-			"negative":          {func(a *client.CreateAsset) { a.Quantity = "-2" }, 400, []string{"quantity"}, "positive"},
-			"parts of cents":    {func(a *client.CreateAsset) { a.CostBasis = "1.001" }, 400, []string{"cost_basis"}, "at most 2 digits"},
-			"a symbol in two":   {func(a *client.CreateAsset) { a.AssetType = "E TH" }, 400, []string{"asset_type"}, "no spaces"},
-			"long ago":          {func(a *client.CreateAsset) { a.DateReceived = "1969-12-31" }, 400, []string{"date_received"}, "1970"},
-			"another currency":  {func(a *client.CreateAsset) { a.Currency = "EUR" }, 400, []string{"currency"}, "must be USD"},
-			"of another entity": {func(a *client.CreateAsset) { a.SourceID = foreign.ID }, 400, []string{"legal_entity_id", "ledger_account_id"}, "belongs to another legal entity"},
-			"of another source": {func(a *client.CreateAsset) { a.LedgerAccountID = foreign.LedgerAccountID }, 400, []string{"ledger_account_id"}, "that of another source"},
-			"of another asset":  {func(a *client.CreateAsset) { a.LedgerAccountID = bitcoin }, 400, []string{"ledger_account_id"}, "for BTC"},
-			"no asset":          {func(a *client.CreateAsset) { a.LedgerAccountID = byCode(t, n, "4010").ID }, 400, []string{"ledger_account_id"}, "of type Asset"},
-			"not postable":      {func(a *client.CreateAsset) { a.LedgerAccountID = byCode(t, n, "1200").ID }, 400, []string{"ledger_account_id"}, "not postable"},
-			"archived":          {func(a *client.CreateAsset) { a.LedgerAccountID = archived }, 409, []string{"ledger_account_id"}, "archived"},
+			"negative":         {func(a *client.CreateAsset) { a.Quantity = "-2" }, 400, []string{"quantity"}, "positive"},
+			"parts of cents":   {func(a *client.CreateAsset) { a.CostBasis = "1.001" }, 400, []string{"cost_basis"}, "at most 2 digits"},
+			"a symbol in two":  {func(a *client.CreateAsset) { a.AssetType = "E TH" }, 400, []string{"asset_type"}, "no spaces"},
+			"long ago":         {func(a *client.CreateAsset) { a.DateReceived = "1969-12-31" }, 400, []string{"date_received"}, "1970"},
+			"another currency": {func(a *client.CreateAsset) { a.Currency = "EUR" }, 400, []string{"currency"}, "must be USD"},
+			"of another entity": {func(a *client.CreateAsset) {
+				a.SourceID = foreign.ID
+			}, 400, []string{"legal_entity_id", "ledger_account_id"}, "belongs to another legal entity"},
+			"of another source": {func(a *client.CreateAsset) {
+				a.LedgerAccountID = foreign.LedgerAccountID
+			}, 400, []string{"ledger_account_id"}, "that of another source"},
+			"of another asset": {func(a *client.CreateAsset) { a.LedgerAccountID = bitcoin }, 400, []string{"ledger_account_id"}, "for BTC"},
+			"no asset": {func(a *client.CreateAsset) {
+				a.LedgerAccountID = byCode(t, n, "4010").ID
+			}, 400, []string{"ledger_account_id"}, "of type Asset"},
+			"not postable": {func(a *client.CreateAsset) {
+				a.LedgerAccountID = byCode(t, n, "1200").ID
+			}, 400, []string{"ledger_account_id"}, "not postable"},
+			"archived": {func(a *client.CreateAsset) { a.LedgerAccountID = archived }, 409, []string{"ledger_account_id"}, "archived"},
 			"what is not there": {func(a *client.CreateAsset) {
 				a.LegalEntityID, a.LedgerAccountID, a.SourceID = strange("le_"), strange("lac_"), strange("src_")
 			}, 404, []string{"legal_entity_id", "ledger_account_id", "source_id"}, "source not found"},
-			"on a clearing account": {func(a *client.CreateAsset) { a.LedgerAccountID = clearing(t, n) }, 400, []string{"ledger_account_id"}, "clearing"},
+			"on a clearing account": {func(a *client.CreateAsset) {
+				a.LedgerAccountID = clearing(t, n)
+			}, 400, []string{"ledger_account_id"}, "clearing"},
 		} {
 			a := usual
 			c.change(&a)
@@ -244,20 +259,24 @@ func TestAnOpeningAssetIsChangedAndItsEntryCorrected(t *testing.T) {
 		n := s.Found(t, "mine")
 		made := newAsset(t, n, client.CreateAsset{})
 		was := openingEntry(t, n, made)
-		changed, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{Quantity: new("3"), CostBasis: new("7000"), LedgerAccountID: new(byCode(t, n, "1210").ID)})
-		if err != nil || changed.ID != made.ID || changed.Quantity != "3" || changed.RemainingQuantity != "3" || changed.CostBasis != "7000.00" || changed.RemainingCostBasis != "7000.00" ||
+		changed, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{Quantity: new("3"), CostBasis: new("7000"),
+			LedgerAccountID: new(byCode(t, n, "1210").ID)})
+		if err != nil || changed.ID != made.ID || changed.Quantity != "3" || changed.RemainingQuantity != "3" ||
+			changed.CostBasis != "7000.00" || changed.RemainingCostBasis != "7000.00" ||
 			changed.LedgerAccountID != byCode(t, n, "1210").ID || changed.UpdatedAt == nil || !changed.DateReceived.Equal(*made.DateReceived) {
 			t.Fatalf("%+v %v", changed, err)
 		}
 		e := openingEntry(t, n, changed)
-		if got, want := linesOf(t, n, e), "Dr 1210 7000.00; Cr "+equityCode(t, n)+" 7000.00"; got != want || !e.AccountingDate.Equal(was.AccountingDate) || e.OriginatedBy != "correction" {
+		if got, want := linesOf(t, n, e), "Dr 1210 7000.00; Cr "+equityCode(t, n)+" 7000.00"; got != want ||
+			!e.AccountingDate.Equal(was.AccountingDate) || e.OriginatedBy != "correction" {
 			t.Errorf("%s of %s by %s, want %s", got, e.AccountingDate, e.OriginatedBy, want)
 		}
 		if was = openingEntry(t, n, made); was.ReversalChain.NextEntryID == nil {
 			t.Error("the first entry is not reversed")
 		}
 		before := entries(t, n)
-		if again, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{Quantity: new("3.0"), LegalEntityID: new(n.LegalEntity.ID)}); err != nil || text(t, again) != text(t, changed) || entries(t, n) != before {
+		if again, err := n.Client.UpdateAsset(t.Context(), made.ID, client.UpdateAsset{Quantity: new("3.0"),
+			LegalEntityID: new(n.LegalEntity.ID)}); err != nil || text(t, again) != text(t, changed) || entries(t, n) != before {
 			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
 		}
 		update := func(u client.UpdateAsset) error {
@@ -267,9 +286,11 @@ func TestAnOpeningAssetIsChangedAndItsEntryCorrected(t *testing.T) {
 		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"})
 		euro := newEntity(t, n, client.CreateLegalEntity{Name: "Euro", BaseCurrency: "EUR"})
 		fails(t, "amounts", update(client.UpdateAsset{Quantity: new("0"), CostBasis: new("-1")}), 400, []string{"quantity", "cost_basis"}, "")
-		fails(t, "another entity", update(client.UpdateAsset{LegalEntityID: &other.ID}), 400, []string{"legal_entity_id"}, "belongs to another legal entity")
+		fails(t, "another entity", update(client.UpdateAsset{LegalEntityID: &other.ID}), 400, []string{"legal_entity_id"},
+			"belongs to another legal entity")
 		fails(t, "another currency", update(client.UpdateAsset{LegalEntityID: &euro.ID}), 400, []string{"legal_entity_id"}, "EUR")
-		fails(t, "no asset", update(client.UpdateAsset{LedgerAccountID: new(byCode(t, n, "4010").ID)}), 400, []string{"ledger_account_id"}, "of type Asset")
+		fails(t, "no asset", update(client.UpdateAsset{LedgerAccountID: new(byCode(t, n, "4010").ID)}), 400,
+			[]string{"ledger_account_id"}, "of type Asset")
 		if got, _ := n.Client.Asset(t.Context(), made.ID); text(t, got) != text(t, changed) {
 			t.Errorf("a refusal changed it: %+v", got)
 		}

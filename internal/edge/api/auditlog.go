@@ -34,7 +34,8 @@ func (a *API) verifyAuditLog(ctx context.Context, in *struct {
 	After int64 `query:"after" minimum:"0" default:"0" doc:"Begin after this sequence number; one call checks up to 100,000 entries"`
 }) (Data[AuditVerification], error) {
 	v, err := a.app.Audit.Verify(ctx, in.After)
-	out := AuditVerification{Valid: v.Break == nil, Complete: v.Complete(), Checked: v.Checked, LastSequenceNumber: v.LastSequence, HeadSequenceNumber: v.HeadSequence, HeadHash: v.HeadHash}
+	out := AuditVerification{Valid: v.Break == nil, Complete: v.Complete(), Checked: v.Checked, LastSequenceNumber: v.LastSequence,
+		HeadSequenceNumber: v.HeadSequence, HeadHash: v.HeadHash}
 	if v.Break != nil {
 		out.BrokenAt, out.Reason = &v.Break.Sequence, &v.Break.Reason
 	}

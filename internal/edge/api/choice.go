@@ -9,8 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// when says that the line is for requests whose query has this value, beside a line of the same method and path that is for all others. The two have
-// needs, inputs and answers of their own, and so each has its place in everything that is made from the list.
+// when says that the line is for requests whose query has this value, beside a line of the same method and path that
+// is for all others. The two have needs, inputs and answers of their own, and so each has its place in everything
+// that is made from the list.
 func (r Route) when(name, value string) Route {
 	r.Choice, r.param, r.value = name+"="+value, name, value
 	return r

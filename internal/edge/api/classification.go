@@ -16,7 +16,8 @@ type classificationRunPath struct {
 
 func (a *API) createClassificationRun(ctx context.Context, in *struct{ Body CreateClassificationRun }) (Data[ClassificationRun], error) {
 	b := in.Body
-	p := classification.CreateParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Action: classification.Action(b.Action), Dry: b.DryRun}
+	p := classification.CreateParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount,
+		Action: classification.Action(b.Action), Dry: b.DryRun}
 	if b.Filter != nil {
 		p.Filter = new(transaction.Filter(*b.Filter))
 	}
@@ -61,20 +62,25 @@ func (a *API) listClassificationResults(ctx context.Context, in *struct {
 func viewClassificationRun(r classification.Run) ClassificationRun {
 	c := r.Counts
 	return ClassificationRun{
-		ID: r.ID, Action: string(r.Action), DryRun: r.Dry, Filter: TransactionFilter(r.Filter), RulesRevision: versionText(r.Revision), Status: string(r.Status),
+		ID: r.ID, Action: string(r.Action), DryRun: r.Dry, Filter: TransactionFilter(r.Filter), RulesRevision: versionText(
+			r.Revision), Status: string(r.Status),
 		Progress: ClassificationProgress{r.Done(), r.Total, r.Percent()},
 		Counts: ClassificationCounts{
-			Classified: c[classification.Classified], Drafted: c[classification.Drafted], Posted: c[classification.Posted], Refused: c[classification.Refused], Suggested: c[classification.Suggested], Unmatched: c[classification.Unmatched],
+			Classified: c[classification.Classified], Drafted: c[classification.Drafted], Posted: c[classification.Posted],
+			Refused: c[classification.Refused], Suggested: c[classification.Suggested], Unmatched: c[classification.Unmatched],
 			Skipped: c[classification.Skipped],
 		},
-		Error: db.OrNull(r.Error), CreatedBy: db.OrNull(r.UserID), CreatedAt: stamp(r.CreatedAt), StartedAt: stampOrNull(r.StartedAt), FinishedAt: stampOrNull(r.FinishedAt),
+		Error: db.OrNull(r.Error), CreatedBy: db.OrNull(r.UserID), CreatedAt: stamp(r.CreatedAt), StartedAt: stampOrNull(
+			r.StartedAt), FinishedAt: stampOrNull(r.FinishedAt),
 	}
 }
 
 func viewClassificationResult(r classification.Result) ClassificationResult {
 	out := ClassificationResult{
-		TransactionID: r.TransactionID, SequenceNumber: transaction.SequenceNumber(r.Number), Outcome: string(r.Outcome), Decision: decision(r.LedgerAccountID, r.Type, r.RuleID),
-		RuleVersion: versionOrNull(r.RuleVersion), OtherRules: make([]RuleMatch, len(r.Others)), OtherRulesCount: r.OthersCount, PayeeName: db.OrNull(r.PayeeName), TagID: db.OrNull(r.TagID),
+		TransactionID: r.TransactionID, SequenceNumber: transaction.SequenceNumber(r.Number), Outcome: string(
+			r.Outcome), Decision: decision(r.LedgerAccountID, r.Type, r.RuleID),
+		RuleVersion: versionOrNull(r.RuleVersion), OtherRules: make([]RuleMatch,
+			len(r.Others)), OtherRulesCount: r.OthersCount, PayeeName: db.OrNull(r.PayeeName), TagID: db.OrNull(r.TagID),
 		Reasons: listed(r.Reasons), Examples: listed(r.Examples), JournalEntryID: db.OrNull(r.JournalEntryID), Message: db.OrNull(r.Message),
 	}
 	if r.RuleID != "" {
@@ -109,7 +115,8 @@ func viewSuggestion(s *transaction.Suggestion) *Suggestion {
 		return nil
 	}
 	return &Suggestion{
-		Decision: decision(s.LedgerAccountID, string(s.Type), s.RuleID), RuleVersion: versionOrNull(s.RuleVersion), Confidence: share(s.Confidence), Reasons: listed(s.Reasons),
+		Decision: decision(s.LedgerAccountID, string(s.Type),
+			s.RuleID), RuleVersion: versionOrNull(s.RuleVersion), Confidence: share(s.Confidence), Reasons: listed(s.Reasons),
 		Examples: listed(s.Examples), ClassificationRunID: s.RunID,
 	}
 }
@@ -125,14 +132,17 @@ func (a *API) testMemoryRule(ctx context.Context, in *struct{ Body TestMemoryRul
 		return Data[MemoryRuleTest]{}, err
 	}
 	out := MemoryRuleTest{
-		Examined: t.Examined, Matched: t.Matched, Decided: t.Decided, Pending: t.Pending, Changed: t.Changed, Agreeing: t.Agreeing, Differing: t.Differing, Truncated: t.Truncated,
+		Examined: t.Examined, Matched: t.Matched, Decided: t.Decided, Pending: t.Pending, Changed: t.Changed, Agreeing: t.Agreeing,
+		Differing: t.Differing, Truncated: t.Truncated,
 		Changes: make([]MemoryRuleTestChange, len(t.Changes)), Conflicts: make([]MemoryRuleTestConflict, len(t.Conflicts)),
 	}
 	for i, c := range t.Changes {
-		out.Changes[i] = MemoryRuleTestChange{TransactionID: c.TransactionID, SequenceNumber: transaction.SequenceNumber(c.Number), Status: string(c.Status), Before: viewDecided(c.Before), After: viewDecided(c.After)}
+		out.Changes[i] = MemoryRuleTestChange{TransactionID: c.TransactionID, SequenceNumber: transaction.SequenceNumber(c.Number),
+			Status: string(c.Status), Before: viewDecided(c.Before), After: viewDecided(c.After)}
 	}
 	for i, c := range t.Conflicts {
-		out.Conflicts[i] = MemoryRuleTestConflict{RuleMatch: RuleMatch{c.RuleID, versionText(c.Version)}, Matched: c.Matched, Wins: c.Wins, Loses: c.Loses, Differs: c.Differs}
+		out.Conflicts[i] = MemoryRuleTestConflict{RuleMatch: RuleMatch{c.RuleID, versionText(c.Version)}, Matched: c.Matched,
+			Wins: c.Wins, Loses: c.Loses, Differs: c.Differs}
 	}
 	return Data[MemoryRuleTest]{out}, nil
 }

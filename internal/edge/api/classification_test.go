@@ -19,9 +19,10 @@ func payments(t *testing.T, n *apitest.Tenant, source string, texts ...string) (
 	t.Helper()
 	amount := "40.00"
 	for i, text := range texts {
-		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: source, ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
-			Timestamp: time.Date(2026, 2, 1+i, 12, 0, 0, 0, time.UTC), Description: text, Direction: "debit", Quantity: &amount, Currency: "USD",
-		}})
+		made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: source,
+			ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+				Timestamp: time.Date(2026, 2, 1+i, 12, 0, 0, 0, time.UTC), Description: text, Direction: "debit", Quantity: &amount, Currency: "USD",
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,8 @@ func TestAMonthIsClassifiedInOneCallAndEveryDecisionIsExplained(t *testing.T) {
 		n := s.Found(t, "mine")
 		cloud, fees := accountNamed(t, n, "Cloud"), accountNamed(t, n, "Fees")
 		rule := func(text, account string) client.MemoryRule {
-			r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: &text, LedgerAccountID: &account, PayeeName: new("Hetzner Online"), Rationale: new("contract")})
+			r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: &text,
+				LedgerAccountID: &account, PayeeName: new("Hetzner Online"), Rationale: new("contract")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +69,8 @@ func TestAMonthIsClassifiedInOneCallAndEveryDecisionIsExplained(t *testing.T) {
 		all := payments(t, n, bank, "HETZNER 4711", "hetz fee", "somebody", "")
 		filter := map[string]any{"source_id": bank, "end_date": "2026-02-03"}
 		dry := classified(t, n, client.CreateClassificationRun{Filter: filter, Action: "post", DryRun: true, ExpectedCount: new(int64(3))})
-		if dry.Counts["classified"] != 2 || dry.Counts["unmatched"] != 1 || dry.Filter["end_date"] != "2026-02-03" || !dry.DryRun || dry.CreatedBy == nil || dry.FinishedAt == nil {
+		if dry.Counts["classified"] != 2 || dry.Counts["unmatched"] != 1 || dry.Filter["end_date"] != "2026-02-03" || !dry.DryRun ||
+			dry.CreatedBy == nil || dry.FinishedAt == nil {
 			t.Errorf("%+v", dry)
 		}
 		if got, err := n.Client.Transaction(t.Context(), all[0].ID); err != nil || got.Suggested != nil || got.Vendor != nil {
@@ -75,7 +78,8 @@ func TestAMonthIsClassifiedInOneCallAndEveryDecisionIsExplained(t *testing.T) {
 		}
 		hinted := classified(t, n, client.CreateClassificationRun{TransactionIDs: []string{all[0].ID}, Action: "suggest"})
 		got, err := n.Client.Transaction(t.Context(), all[0].ID)
-		if x := got.Suggested; err != nil || x == nil || *x.LedgerAccountID != cloud.ID || *x.TransactionType != "EXPENSE" || x.Confidence != "1" || *x.RuleID != narrow.RuleID || *x.RuleVersion != "1" ||
+		if x := got.Suggested; err != nil || x == nil || *x.LedgerAccountID != cloud.ID || *x.TransactionType != "EXPENSE" ||
+			x.Confidence != "1" || *x.RuleID != narrow.RuleID || *x.RuleVersion != "1" ||
 			x.ClassificationRunID != hinted.ID || len(x.Reasons) != 1 || !strings.Contains(x.Reasons[0], "hetzner") {
 			t.Errorf("%+v %v", x, err)
 		}
@@ -87,8 +91,10 @@ func TestAMonthIsClassifiedInOneCallAndEveryDecisionIsExplained(t *testing.T) {
 			}
 			results = append(results, r)
 		}
-		if len(results) != 3 || results[0].Outcome != "posted" || *results[0].RuleID != narrow.RuleID || *results[0].Specificity != 8 || results[0].OtherRulesCount != 1 || results[0].OtherRules[0].RuleID != broad.RuleID ||
-			results[1].Outcome != "posted" || *results[1].RuleID != broad.RuleID || results[2].Outcome != "unmatched" || results[2].RuleID != nil || results[2].Confidence != nil {
+		if len(results) != 3 || results[0].Outcome != "posted" || *results[0].RuleID != narrow.RuleID || *results[0].Specificity != 8 ||
+			results[0].OtherRulesCount != 1 || results[0].OtherRules[0].RuleID != broad.RuleID ||
+			results[1].Outcome != "posted" || *results[1].RuleID != broad.RuleID || results[2].Outcome != "unmatched" ||
+			results[2].RuleID != nil || results[2].Confidence != nil {
 			t.Fatalf("%+v", results)
 		}
 		for r, err := range n.Client.ClassificationResults(t.Context(), run.ID, url.Values{"rule_id": {broad.RuleID}, "outcome": {"posted"}}) {
@@ -97,7 +103,8 @@ func TestAMonthIsClassifiedInOneCallAndEveryDecisionIsExplained(t *testing.T) {
 			}
 		}
 		got, err = n.Client.Transaction(t.Context(), all[0].ID)
-		if err != nil || got.Suggested != nil || *got.Vendor != "Hetzner Online" || got.Internal.Status != "posted" || *got.Internal.JournalEntryID != *results[0].JournalEntryID {
+		if err != nil || got.Suggested != nil || *got.Vendor != "Hetzner Online" || got.Internal.Status != "posted" ||
+			*got.Internal.JournalEntryID != *results[0].JournalEntryID {
 			t.Errorf("%+v %v", got, err)
 		}
 		var classifiedIDs []string
@@ -119,13 +126,16 @@ func TestARuleIsTriedBeforeItIsTrusted(t *testing.T) {
 		n := s.Found(t, "mine")
 		cloud := accountNamed(t, n, "Cloud")
 		all := payments(t, n, newSource(t, n, client.CreateSource{}).ID, "hetzner 1", "hetzner 2", "else")
-		if _, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: all[0].ID, TransactionType: "EXPENSE", LedgerAccountID: cloud.ID, AutoPost: true}); err != nil {
+		if _, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: all[0].ID, TransactionType: "EXPENSE",
+			LedgerAccountID: cloud.ID, AutoPost: true}); err != nil {
 			t.Fatal(err)
 		}
 		rule := client.PutMemoryRule{RuleType: "classification", MemoContains: new("hetzner"), LedgerAccountID: &cloud.ID}
 		got, err := n.Client.TestMemoryRule(t.Context(), client.TestMemoryRule{Rule: &rule, StartDate: "2026-02-01", EndDate: "2026-02-28"})
-		if err != nil || got.Matched != 2 || got.Decided != 2 || got.PostedAgreeing != 1 || got.Pending != 1 || got.Changed != 1 || len(got.Changes) != 1 || got.Changes[0].TransactionID != all[1].ID ||
-			*got.Changes[0].After.LedgerAccountID != cloud.ID || got.Changes[0].Before.LedgerAccountID != nil || got.Changes[0].After.RuleID != nil || len(got.Conflicts) != 0 {
+		if err != nil || got.Matched != 2 || got.Decided != 2 || got.PostedAgreeing != 1 || got.Pending != 1 || got.Changed != 1 ||
+			len(got.Changes) != 1 || got.Changes[0].TransactionID != all[1].ID ||
+			*got.Changes[0].After.LedgerAccountID != cloud.ID || got.Changes[0].Before.LedgerAccountID != nil ||
+			got.Changes[0].After.RuleID != nil || len(got.Conflicts) != 0 {
 			t.Errorf("%+v %v", got, err)
 		}
 		reader := client.New(s.URL, n.Member(t, actor.Viewer, actor.ScopeRead))

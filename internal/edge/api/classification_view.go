@@ -131,6 +131,7 @@ type MemoryRuleTestConflict struct {
 
 // TransformSchema shows one of the two forms as it may be sent.
 func (CreateClassificationRun) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"filter": map[string]any{"start_date": "2026-10-01", "end_date": "2026-10-31"}, "action": "suggest", "dry_run": true}}
+	s.Examples = []any{map[string]any{"filter": map[string]any{"start_date": "2026-10-01", "end_date": "2026-10-31"},
+		"action": "suggest", "dry_run": true}}
 	return s
 }

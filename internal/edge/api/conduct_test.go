@@ -73,7 +73,8 @@ func TestEveryFaultOfARequestIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
-		a := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/organization?a=1&b=2", Key: n.Key, Body: `{"name":null,"time_format":"x","web_address":7,"surprise":{}}`})
+		a := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/organization?a=1&b=2", Key: n.Key,
+			Body: `{"name":null,"time_format":"x","web_address":7,"surprise":{}}`})
 		for _, field := range []string{"a", "b", "name", "time_format", "web_address", "surprise"} {
 			if !a.Blames(t, field) {
 				t.Errorf("%s is not named in %s", field, a.Body)
@@ -93,7 +94,8 @@ func TestEveryFaultOfARequestIsNamedAtOnce(t *testing.T) {
 func TestAPathOrMethodThatIsNoneHasTheErrorBody(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		for _, path := range []string{"/", "/v1", "/v2/organization", "/v1/organization/", "/v1//organization", "/v1/../v1/organization", "/V1/organization"} {
+		for _, path := range []string{"/", "/v1", "/v2/organization", "/v1/organization/", "/v1//organization", "/v1/../v1/organization",
+			"/V1/organization"} {
 			if a := s.Send(t, apitest.Request{Method: "GET", Path: path}); a.Status != 404 || a.Error(t).Code != "RESOURCE_NOT_FOUND" {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
@@ -110,7 +112,8 @@ func TestAnOrganizationNamedInTheHeaderIsThatOneOrNone(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		mine, other := s.Found(t, "mine"), s.Found(t, "other")
 		for named, status := range map[string]int{mine.Organization.ID: 200, other.Organization.ID: 404, "org_x": 404} {
-			a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: mine.Key, Header: http.Header{"X-Organization-Id": {named}}})
+			a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/organization", Key: mine.Key,
+				Header: http.Header{"X-Organization-Id": {named}}})
 			if a.Status != status {
 				t.Errorf("%s: %d", named, a.Status)
 			}
@@ -128,7 +131,8 @@ func TestALargeAnswerIsCompressedForWhoAsks(t *testing.T) {
 		if err != nil || packed.Header.Get("Content-Encoding") != "gzip" {
 			t.Fatalf("%v %s", err, packed.Header)
 		}
-		if text, err := io.ReadAll(z); err != nil || !bytes.Equal(text, plain.Body) || !bytes.Equal(text, refused.Body) || len(packed.Body) > len(text)/2 {
+		if text, err := io.ReadAll(z); err != nil || !bytes.Equal(text, plain.Body) || !bytes.Equal(text, refused.Body) ||
+			len(packed.Body) > len(text)/2 {
 			t.Errorf("%d packed, %d plain, %v", len(packed.Body), len(plain.Body), err)
 		}
 	})
@@ -171,7 +175,8 @@ func TestASlowClientHoldsUpNobodyAndIsToldSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "PATCH /v1/organization HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{\"name\":", n.Key)
+		fmt.Fprintf(conn, "PATCH /v1/organization HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: 20\r\n\r\n{\"name\":", n.Key)
 		name := "meanwhile"
 		if _, err := n.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Name: &name}); err != nil {
 			t.Errorf("another request was held up: %v", err)
@@ -183,7 +188,8 @@ func TestASlowClientHoldsUpNobodyAndIsToldSo(t *testing.T) {
 		}
 		defer res.Body.Close()
 		body, _ := io.ReadAll(res.Body)
-		if a := (apitest.Answer{Status: res.StatusCode, Header: res.Header, Body: body}); a.Status != 408 || a.Error(t).Code != "VALIDATION_ERROR" {
+		if a := (apitest.Answer{Status: res.StatusCode, Header: res.Header, Body: body}); a.Status != 408 ||
+			a.Error(t).Code != "VALIDATION_ERROR" {
 			t.Errorf("%d %s", a.Status, body)
 		}
 	})

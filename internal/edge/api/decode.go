@@ -19,8 +19,9 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// decoder fills an operation's input from a request and finds every fault in it at once. An input is a struct whose fields are tagged
-// path or query, and a field Body for JSON, or Form for a form with files. The schema that checks a field is the one the OpenAPI description shows.
+// decoder fills an operation's input from a request and finds every fault in it at once. An input is a struct whose
+// fields are tagged path or query, and a field Body for JSON, or Form for a form with files. The schema that checks a
+// field is the one the OpenAPI description shows.
 type decoder struct {
 	registry huma.Registry
 	in       reflect.Type
@@ -53,7 +54,8 @@ func newDecoder(registry huma.Registry, in reflect.Type) *decoder {
 			if name := f.Tag.Get(where); name != "" {
 				schema := huma.SchemaFromField(registry, f, "")
 				schema.Nullable = false
-				d.params = append(d.params, param{name: name, in: where, index: f.Index, schema: schema, initial: f.Tag.Get("default"), required: where == "path" || f.Tag.Get("required") == "true"})
+				d.params = append(d.params, param{name: name, in: where, index: f.Index, schema: schema, initial: f.Tag.Get("default"),
+					required: where == "path" || f.Tag.Get("required") == "true"})
 			}
 		}
 		switch f.Name {
@@ -199,7 +201,8 @@ func (d *decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, fau
 		}
 		return nil
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Header.Get("Content-Type") != "" && (err != nil || kind != "application/json") {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Header.Get("Content-Type") != "" &&
+		(err != nil || kind != "application/json") {
 		return errMediaType
 	}
 	tree, err := parse(body)

@@ -26,7 +26,8 @@ import (
 //go:embed docs.html
 var docsText string
 
-var docsTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower, "slug": strings.NewReplacer(" ", "-").Replace}).Parse(docsText))
+var docsTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower,
+	"slug": strings.NewReplacer(" ", "-").Replace}).Parse(docsText))
 
 // docsBase is where the service listens unless told otherwise; the page puts its own address there when it is served.
 const docsBase = "http://127.0.0.1:8080"
@@ -97,7 +98,8 @@ func (d docs) view(a *API) docsView {
 	v := docsView{
 		Info: a.schemas.spec.Info, Config: a.config, ErrorBody: pretty(encode(ErrorBody{failure})),
 		KeyHeader: keyHeader, OrganizationHeader: organizationHeader, IdempotencyHeader: idempotency.Header, ReplayedHeader: idempotency.Replayed,
-		PageDefault: page.LimitDefault, PageMax: page.LimitMax, BodyMax: bodyMax >> 20, DigitsBefore: money.DigitsBeforeMax, DigitsAfter: money.DigitsAfterMax,
+		PageDefault: page.LimitDefault, PageMax: page.LimitMax, BodyMax: bodyMax >> 20, DigitsBefore: money.DigitsBeforeMax,
+		DigitsAfter: money.DigitsAfterMax,
 	}
 	for _, e := range errorsOf(&Route{}) {
 		v.Errors = append(v.Errors, docsError{e.status, e.text})

@@ -24,10 +24,12 @@ import (
 var samples = map[string]any{
 	"ClassificationRun.filter": map[string]any{"start_date": "2026-10-01", "end_date": "2026-10-31"}, "rules_revision": "17",
 	"Organization.name": "Acme Labs", "APIKey.name": "Month-end export", "Member.name": "Ada Okafor", "name": "Example", "scope": "apis.read",
-	"timezone": "Europe/Zurich", "email": "ada@acme.example", "updated_at": sampleTime, "limit": 10, "next_cursor": "ARBrN2ZQcTl4VnRtMkRhWWVXBDQyMDA",
-	"APIKey.key": "bur_ZkT9vRw2mXqLs8HdNc6JyPf3BgUaE7tKoWi5CrV4xQa", "last_four": "4xQa",
-	"action": "organization.updated", "resource_type": "organization", "AuditEntry.before": map[string]string{"name": "Acme"}, "AuditEntry.after": map[string]string{"name": "Acme Labs"},
-	"date-time": sampleTime, "date": "2026-01-31", "decimal": "1200.50", "uri": "https://acme.example/",
+	"timezone": "Europe/Zurich", "email": "ada@acme.example", "updated_at": sampleTime, "limit": 10,
+	"next_cursor": "ARBrN2ZQcTl4VnRtMkRhWWVXBDQyMDA",
+	"APIKey.key":  "bur_ZkT9vRw2mXqLs8HdNc6JyPf3BgUaE7tKoWi5CrV4xQa", "last_four": "4xQa",
+	"action": "organization.updated", "resource_type": "organization", "AuditEntry.before": map[string]string{"name": "Acme"},
+	"AuditEntry.after": map[string]string{"name": "Acme Labs"},
+	"date-time":        sampleTime, "date": "2026-01-31", "decimal": "1200.50", "uri": "https://acme.example/",
 	"hash": sampleHash("entry 42"), "previous_hash": sampleHash("entry 41"), "head_hash": sampleHash("entry 42"),
 }
 
@@ -45,7 +47,8 @@ var idText = regexp.MustCompile(`\b([a-z]+)_ and 26 characters`)
 
 // prefixesOf learns the prefixes of ids from what the views say of theirs; the rest are of things that have no view.
 func prefixesOf(registry huma.Registry) map[string]string {
-	found := map[string]string{"user": string(id.User), "request": string(id.Request), "legal_entity": string(id.LegalEntity), "resource": string(id.Organization)}
+	found := map[string]string{"user": string(id.User), "request": string(id.Request), "legal_entity": string(id.LegalEntity),
+		"resource": string(id.Organization)}
 	for name, schema := range registry.Map() {
 		if own := schema.Properties["id"]; own != nil && idText.MatchString(own.Description) {
 			found[strings.ToLower(strings.Join(wordsOf(name), "_"))] = idText.FindStringSubmatch(own.Description)[1]
@@ -145,7 +148,9 @@ func (s sampler) fitting(schema *huma.Schema, values []any) string {
 func (s sampler) object(schema *huma.Schema) string {
 	target, name := s.resolve(schema)
 	s.above, s.nth = append(slices.Clip(s.above), name), 0
-	chosen := slices.DeleteFunc(s.names(schema), func(n string) bool { return len(target.Required) > 0 && !slices.Contains(target.Required, n) })
+	chosen := slices.DeleteFunc(s.names(schema), func(n string) bool {
+		return len(target.Required) > 0 && !slices.Contains(target.Required, n)
+	})
 	if !s.answer && len(target.Required) == 0 {
 		chosen = chosen[:min(1, len(chosen))] // who tries a change as it stands should not change everything
 	}

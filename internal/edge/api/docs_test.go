@@ -89,7 +89,8 @@ func TestTheDocsTellOfEveryOperation(t *testing.T) {
 			}
 		}
 		for status, response := range r.Operation.Responses {
-			if !strings.Contains(text, status) || status != strconv.Itoa(r.Status) && !strings.Contains(text, strings.ReplaceAll(response.Description, "`", "")) {
+			if !strings.Contains(text, status) || status != strconv.Itoa(r.Status) &&
+				!strings.Contains(text, strings.ReplaceAll(response.Description, "`", "")) {
 				t.Errorf("%s does not explain %s", r.Operation.OperationID, status)
 			}
 		}
@@ -156,7 +157,8 @@ func TestTheDocsReferToNoOtherHost(t *testing.T) {
 	for n := range tree.Descendants() {
 		for _, a := range n.Attr {
 			if slices.Contains([]string{"src", "srcset", "action", "poster", "data", "style", "onclick", "onload"}, a.Key) {
-				t.Errorf("<%s %s=%q>: the page brings everything along, and nothing in attributes that a content security policy would stop", n.Data, a.Key, a.Val)
+				t.Errorf("<%s %s=%q>: the page brings everything along, and nothing in attributes that a content security policy would stop",
+					n.Data, a.Key, a.Val)
 			}
 			if a.Key == "href" && a.Val != "/openapi.json" && a.Val != "data:," && !strings.HasPrefix(a.Val, "#") {
 				t.Errorf("<%s href=%q> leads away", n.Data, a.Val)
@@ -290,7 +292,8 @@ func TestTheCommandsOfTheDocsAreValidRequests(t *testing.T) {
 			req.Header = http.Header{m[4]: {"docs"}}
 		}
 		// The ids in it are made up, so that what it names may not exist; but it must be understood.
-		if a := s.Send(t, req); req.Method != r.Method || a.Status != r.Status && a.Status != http.StatusNotFound && a.Status != http.StatusConflict {
+		if a := s.Send(t, req); req.Method != r.Method || a.Status != r.Status && a.Status != http.StatusNotFound &&
+			a.Status != http.StatusConflict {
 			t.Errorf("%s: %d %s\nto a property it cannot guess, give an example tag:\n%s", r.Operation.OperationID, a.Status, a.Body, text)
 		}
 	}

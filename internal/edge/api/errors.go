@@ -77,7 +77,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if f != nil && errors.Unwrap(f) != nil {
 			cause = errors.Unwrap(f)
 		}
-		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "request_id", detail.RequestID, "error", cause)
+		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "request_id", detail.RequestID,
+			"error", cause)
 	}
 	a.send(w, r, status, encode(ErrorBody{detail}))
 }
@@ -95,7 +96,8 @@ func describe(err error) (int, ErrorDetail) {
 	kind := kinds[fault.KindOf(err)]
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind == fault.Internal {
-		return kind.status, ErrorDetail{Code: kind.code, Message: "an unexpected error occurred; the request may have taken effect, so look before you send it again"}
+		return kind.status, ErrorDetail{Code: kind.code,
+			Message: "an unexpected error occurred; the request may have taken effect, so look before you send it again"}
 	}
 	detail := ErrorDetail{Code: kind.code, Message: f.Message}
 	for _, field := range f.Fields {
@@ -110,7 +112,8 @@ func (a *API) recovered(w *response, r *http.Request) {
 	if p == nil {
 		return
 	}
-	a.config.Log.Error("panic", "method", r.Method, "path", r.URL.Path, "request_id", requestID(r.Context()), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	a.config.Log.Error("panic", "method", r.Method, "path", r.URL.Path, "request_id", requestID(r.Context()), "panic", fmt.Sprint(p),
+		"stack", string(debug.Stack()))
 	if !w.begun {
 		a.fail(w, r, errors.New("panic"))
 	}

@@ -42,9 +42,12 @@ type explainInput struct {
 
 func (in explainInput) query() explain.Query {
 	q := explain.Query{
-		Report: in.Report, Column: in.Column, Row: in.Row, TagID: in.TagID, PeriodID: in.PeriodID, StartDate: in.StartDate, EndDate: in.EndDate, AsOf: in.AsOf, LegalEntityIDs: in.LegalEntityIDs,
-		PresentationCurrency: in.PresentationCurrency, LedgerAccountID: in.LedgerAccountID, JournalEntryID: in.JournalEntryID, JournalLineID: in.JournalLineID, LegalEntityID: in.LegalEntityID,
-		SourceID: in.SourceID, AssetType: in.AssetType, Chain: in.Chain, TokenID: in.TokenID, AssetID: in.AssetID, DispositionID: in.DispositionID, RevaluationID: in.RevaluationID, Kind: in.Kind,
+		Report: in.Report, Column: in.Column, Row: in.Row, TagID: in.TagID, PeriodID: in.PeriodID, StartDate: in.StartDate,
+		EndDate: in.EndDate, AsOf: in.AsOf, LegalEntityIDs: in.LegalEntityIDs,
+		PresentationCurrency: in.PresentationCurrency, LedgerAccountID: in.LedgerAccountID, JournalEntryID: in.JournalEntryID,
+		JournalLineID: in.JournalLineID, LegalEntityID: in.LegalEntityID,
+		SourceID: in.SourceID, AssetType: in.AssetType, Chain: in.Chain, TokenID: in.TokenID, AssetID: in.AssetID,
+		DispositionID: in.DispositionID, RevaluationID: in.RevaluationID, Kind: in.Kind,
 	}
 	if in.FiscalYear != 0 {
 		q.FiscalYear = strconv.FormatInt(in.FiscalYear, 10)
@@ -62,9 +65,12 @@ func (a *API) explainFigure(ctx context.Context, in *explainInput) (Data[Explana
 
 func viewExplanation(x *explain.Explanation) Explanation {
 	v := Explanation{
-		Report: x.Query.Report, Column: x.Query.Column, Unit: x.Unit, Formula: x.Formula, Parts: []ExplanationPart{}, Lines: []ExplainedLine{}, Lots: []ExplainedLot{},
-		Dispositions: []ExplainedDisposition{}, HasMore: x.HasMore, TransactionIDs: append([]string{}, x.TransactionIDs...), Value: x.TextOrNull(x.Value),
-		Price: OrNull[ExplainedPrice]{viewExplainedPrice(x.Price)}, Election: OrNull[ExplainedElection]{viewElection(x.Election)}, Booking: OrNull[ExplainedBooking]{viewBooking(x.Booking)},
+		Report: x.Query.Report, Column: x.Query.Column, Unit: x.Unit, Formula: x.Formula, Parts: []ExplanationPart{},
+		Lines: []ExplainedLine{}, Lots: []ExplainedLot{},
+		Dispositions: []ExplainedDisposition{}, HasMore: x.HasMore, TransactionIDs: append([]string{},
+			x.TransactionIDs...), Value: x.TextOrNull(x.Value),
+		Price: OrNull[ExplainedPrice]{viewExplainedPrice(x.Price)}, Election: OrNull[ExplainedElection]{viewElection(
+			x.Election)}, Booking: OrNull[ExplainedBooking]{viewBooking(x.Booking)},
 	}
 	if x.HasMore {
 		v.NextCursor = &x.NextCursor
@@ -90,8 +96,10 @@ func viewExplanation(x *explain.Explanation) Explanation {
 
 func viewExplainedLine(l explain.Line) ExplainedLine {
 	v := ExplainedLine{
-		ID: l.ID, JournalEntryID: l.EntryID, SequenceNumber: "JE-" + strconv.FormatInt(l.Number, 10), AccountingDate: stamp(l.Date), LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
-		CreditOrDebit: "CREDIT", Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, AssetType: db.OrNull(l.Unit), Memo: db.OrNull(l.Memo), EntryMemo: db.OrNull(l.EntryMemo),
+		ID: l.ID, JournalEntryID: l.EntryID, SequenceNumber: "JE-" + strconv.FormatInt(l.Number,
+			10), AccountingDate: stamp(l.Date), LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
+		CreditOrDebit: "CREDIT", Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, AssetType: db.OrNull(l.Unit), Memo: db.OrNull(
+			l.Memo), EntryMemo: db.OrNull(l.EntryMemo),
 		OriginatedBy: l.OriginatedBy, TransactionID: db.OrNull(l.TransactionID),
 	}
 	if l.Debit {
@@ -108,18 +116,24 @@ func viewExplainedLine(l explain.Line) ExplainedLine {
 
 func viewExplainedLot(x *explain.Explanation, l explain.Lot) ExplainedLot {
 	return ExplainedLot{
-		ID: l.ID, Amount: x.TextOrNull(l.Amount), AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: db.OrNull(l.SourceID), LedgerAccountID: l.LedgerAccountID,
-		DateAcquired: stamp(l.AcquiredAt), Quantity: l.Quantity.String(), RemainingQuantity: l.RemainingQuantity.String(), CostBasis: l.CostBasis.Fixed(l.Currency),
-		RemainingBasis: l.RemainingBasis.Fixed(l.Currency), Currency: l.Currency, Origin: l.Origin, ParentAssetID: db.OrNull(l.ParentID), JournalEntryID: db.OrNull(l.JournalEntryID),
+		ID: l.ID, Amount: x.TextOrNull(l.Amount), AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: db.OrNull(
+			l.SourceID), LedgerAccountID: l.LedgerAccountID,
+		DateAcquired: stamp(l.AcquiredAt), Quantity: l.Quantity.String(), RemainingQuantity: l.RemainingQuantity.String(),
+		CostBasis:      l.CostBasis.Fixed(l.Currency),
+		RemainingBasis: l.RemainingBasis.Fixed(l.Currency), Currency: l.Currency, Origin: l.Origin, ParentAssetID: db.OrNull(
+			l.ParentID), JournalEntryID: db.OrNull(l.JournalEntryID),
 		TransactionID: db.OrNull(l.TransactionID), Explain: l.Explain().String(),
 	}
 }
 
 func viewExplainedUse(x *explain.Explanation, u explain.Use) ExplainedDisposition {
 	v := ExplainedDisposition{
-		ID: u.ID, Amount: x.TextOrNull(u.Amount), Kind: u.Kind, AssetID: db.OrNull(u.LotID), AssetType: u.AssetType, JournalEntryID: u.JournalEntryID, TransactionID: db.OrNull(u.TransactionID),
-		TransactionType: u.TransactionType, AccountingDate: stamp(u.Date), DateDisposed: stamp(u.DisposedAt), Quantity: u.Quantity.String(), Proceeds: u.Proceeds.Fixed(u.Currency),
-		Fee: u.Fee.Fixed(u.Currency), CostBasis: u.Basis.Fixed(u.Currency), GainLoss: u.Gain.Fixed(u.Currency), Currency: u.Currency, Term: u.Term, Method: u.Method, IsCorrection: u.Correction,
+		ID: u.ID, Amount: x.TextOrNull(u.Amount), Kind: u.Kind, AssetID: db.OrNull(
+			u.LotID), AssetType: u.AssetType, JournalEntryID: u.JournalEntryID, TransactionID: db.OrNull(u.TransactionID),
+		TransactionType: u.TransactionType, AccountingDate: stamp(u.Date), DateDisposed: stamp(
+			u.DisposedAt), Quantity: u.Quantity.String(), Proceeds: u.Proceeds.Fixed(u.Currency),
+		Fee: u.Fee.Fixed(u.Currency), CostBasis: u.Basis.Fixed(u.Currency), GainLoss: u.Gain.Fixed(
+			u.Currency), Currency: u.Currency, Term: u.Term, Method: u.Method, IsCorrection: u.Correction,
 	}
 	if q := u.Explain(); q != nil {
 		v.Explain = new(q.String())
@@ -131,7 +145,8 @@ func viewExplainedPrice(p *price.Price) *ExplainedPrice {
 	if p == nil {
 		return nil
 	}
-	v := &ExplainedPrice{ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, Price: p.Value.String(), At: stamp(p.At), Origin: string(p.Origin), Note: db.OrNull(p.Note)}
+	v := &ExplainedPrice{ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, Price: p.Value.String(), At: stamp(p.At),
+		Origin: string(p.Origin), Note: db.OrNull(p.Note)}
 	if t := p.Translated; t != nil {
 		stored, rate := t.Stored.String(), t.Rate.String()
 		v.StoredCurrency, v.StoredPrice, v.FXRate, v.FXRateDate = &t.Currency, &stored, &rate, &t.Date
@@ -151,7 +166,8 @@ func viewBooking(o *booking.Origin) *ExplainedBooking {
 		return nil
 	}
 	v := &ExplainedBooking{
-		TransactionID: o.TransactionID, PartnerTransactionID: db.OrNull(o.PartnerID), TransactionType: o.Type, LedgerAccountID: db.OrNull(o.LedgerAccountID),
+		TransactionID: o.TransactionID, PartnerTransactionID: db.OrNull(o.PartnerID), TransactionType: o.Type, LedgerAccountID: db.OrNull(
+			o.LedgerAccountID),
 		OffsetLedgerAccountID: db.OrNull(o.OffsetAccountID), Legs: []ExplainedLeg{}, Rates: []ExplainedRate{}, LotSelections: []ExplainedPick{},
 	}
 	if o.RuleID != "" {
@@ -161,7 +177,8 @@ func viewBooking(o *booking.Origin) *ExplainedBooking {
 		if l == nil {
 			return
 		}
-		leg := ExplainedLeg{Role: role, AssetType: l.Asset.Symbol, Quantity: l.Quantity.String(), FeeQuantity: l.FeeQuantity.String(), At: stamp(l.At)}
+		leg := ExplainedLeg{Role: role, AssetType: l.Asset.Symbol, Quantity: l.Quantity.String(), FeeQuantity: l.FeeQuantity.String(),
+			At: stamp(l.At)}
 		if l.Value != nil {
 			gross, fee := l.Value.Gross.Fixed(l.Value.Currency), l.Value.Fee.Fixed(l.Value.Currency)
 			leg.Gross, leg.Fee, leg.Currency = &gross, &fee, &l.Value.Currency

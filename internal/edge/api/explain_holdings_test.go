@@ -37,7 +37,8 @@ func newVault(t *testing.T, n *apitest.Tenant) *vault {
 	}
 	v.book(out, "INTERNAL TRANSFER", "")
 	for day, price := range map[string]string{"2025-10-31": "1500", "2025-12-04": "2500.5", "2025-12-31": "1000.75"} {
-		if _, err := n.Client.CreatePrice(t.Context(), client.CreatePrice{AssetType: "ETH", Currency: "USD", Timestamp: day + "T23:00:00Z", Price: price}); err != nil {
+		if _, err := n.Client.CreatePrice(t.Context(), client.CreatePrice{AssetType: "ETH", Currency: "USD",
+			Timestamp: day + "T23:00:00Z", Price: price}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,14 +52,16 @@ func newVault(t *testing.T, n *apitest.Tenant) *vault {
 func (v *vault) tell(day, source, direction, quantity, gross string) client.Transaction {
 	v.t.Helper()
 	at, _ := time.Parse(time.DateOnly, day)
-	e := client.CreateTransactionExternal{Timestamp: at.Add(12 * time.Hour), Description: "Payment", Direction: direction, Quantity: &quantity, Currency: "ETH"}
+	e := client.CreateTransactionExternal{Timestamp: at.Add(12 * time.Hour), Description: "Payment", Direction: direction,
+		Quantity: &quantity, Currency: "ETH"}
 	if source == "Bank" {
 		e.Currency = "USD"
 	}
 	if gross != "" {
 		e.ValueFiat = &client.ValuedFiat{Gross: gross, Fee: "0", Net: gross, Currency: "USD"}
 	}
-	made, err := v.Client.CreateTransactions(v.t.Context(), client.CreateTransaction{SourceID: v.sources[source], ExternalID: client.NewIdempotencyKey(), External: e})
+	made, err := v.Client.CreateTransactions(v.t.Context(), client.CreateTransaction{SourceID: v.sources[source],
+		ExternalID: client.NewIdempotencyKey(), External: e})
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -118,7 +121,8 @@ func TestEveryFigureOfHoldingsAddsUp(t *testing.T) {
 	})
 }
 
-// explainHoldings takes every figure of the reports on holdings apart. Lots add up to what is held where each place has its own, at its own cost.
+// explainHoldings takes every figure of the reports on holdings apart. Lots add up to what is held where each place
+// has its own, at its own cost.
 func explainHoldings(t *testing.T, v *vault, apart bool) {
 	t.Helper()
 	const place = "legal_entity_id asset_type source_id ledger_account_id chain token_id"
@@ -152,15 +156,21 @@ func explainHoldings(t *testing.T, v *vault, apart bool) {
 	}
 	for _, month := range months {
 		at := "accounting_period_id=" + month
-		check("closing-positions", at, place+" accounting_period_id", "quantity cost_basis price fair_value adjustment carrying_amount unrealized_gain_loss", "")
-		check("realized-gains-losses", at, "legal_entity_id asset_type accounting_period_id", "units proceeds fees cost_basis realized_gain realized_loss net short_term long_term", "")
-		check("roll-forward", at, "legal_entity_id asset_type", "opening_units opening_fair_value additions transfers dispositions gains losses closing_fair_value units cost realized_gains realized_losses", "&"+at)
+		check("closing-positions", at, place+" accounting_period_id",
+			"quantity cost_basis price fair_value adjustment carrying_amount unrealized_gain_loss", "")
+		check("realized-gains-losses", at, "legal_entity_id asset_type accounting_period_id",
+			"units proceeds fees cost_basis realized_gain realized_loss net short_term long_term", "")
+		check("roll-forward", at, "legal_entity_id asset_type",
+			"opening_units opening_fair_value additions transfers dispositions gains losses closing_fair_value units cost realized_gains "+
+				"realized_losses", "&"+at)
 	}
-	check("roll-forward", "fiscal_year=2025", "legal_entity_id asset_type", "dispositions gains losses transfers realized_losses", "&fiscal_year=2025")
+	check("roll-forward", "fiscal_year=2025", "legal_entity_id asset_type", "dispositions gains losses transfers realized_losses",
+		"&fiscal_year=2025")
 	for _, day := range []string{"2025-11-15", "2025-12-31"} {
 		at := "as_of=" + day
 		check("treasury-balances", at, place, "book_quantity value", "&"+at)
-		check("asset-tax-lots", at, "asset_id", "quantity remaining_quantity unit_cost cost_basis remaining_basis price market_value unrealized_gain_loss", "&"+at)
+		check("asset-tax-lots", at, "asset_id",
+			"quantity remaining_quantity unit_cost cost_basis remaining_basis price market_value unrealized_gain_loss", "&"+at)
 	}
 	check("schedule-of-dispositions", "", "disposition_id", "quantity proceeds fee cost_basis gain_loss", "")
 	check("schedule-of-dispositions", "", "journal_entry_id asset_type", "", "")
@@ -178,17 +188,21 @@ func TestADispositionIsExplainedDownToWhatBroughtTheLot(t *testing.T) {
 			t.Fatalf("%v", rows)
 		}
 		x := explained(t, v.Client, cell("schedule-of-dispositions", rows[0], "disposition_id", "gain_loss", ""))
-		if x.Formula != "proceeds 100.00 - cost basis 500.00 = -400.00" || x.Election == nil || x.Election.CostBasisMethod != "fifo" || x.Booking == nil || x.Price != nil {
+		if x.Formula != "proceeds 100.00 - cost basis 500.00 = -400.00" || x.Election == nil || x.Election.CostBasisMethod != "fifo" ||
+			x.Booking == nil || x.Price != nil {
 			t.Errorf("%+v", x)
 		}
 		// The lot in B is a slice of the one that was bought for A in October.
-		if len(x.Lots) != 2 || x.Lots[0].Origin != "move" || x.Lots[1].Origin != "transaction" || *x.Lots[0].ParentAssetID != x.Lots[1].ID || x.Lots[1].TransactionID == nil || !x.Lots[1].DateAcquired.Equal(x.Lots[0].DateAcquired) {
+		if len(x.Lots) != 2 || x.Lots[0].Origin != "move" || x.Lots[1].Origin != "transaction" ||
+			*x.Lots[0].ParentAssetID != x.Lots[1].ID || x.Lots[1].TransactionID == nil || !x.Lots[1].DateAcquired.Equal(x.Lots[0].DateAcquired) {
 			t.Errorf("%+v", x.Lots)
 		}
-		if !slices.Contains(x.TransactionIDs, *x.Lots[1].TransactionID) || !slices.Contains(x.TransactionIDs, rows[0]["transaction_id"].(string)) {
+		if !slices.Contains(x.TransactionIDs, *x.Lots[1].TransactionID) || !slices.Contains(x.TransactionIDs,
+			rows[0]["transaction_id"].(string)) {
 			t.Errorf("%v", x.TransactionIDs)
 		}
-		if len(x.Lines) == 0 || x.Lines[0].JournalEntryID != rows[0]["journal_entry_id"] || *x.Lines[0].TransactionID != rows[0]["transaction_id"] || !strings.HasPrefix(*x.Lines[0].TransactionSequenceNumber, "OT-") {
+		if len(x.Lines) == 0 || x.Lines[0].JournalEntryID != rows[0]["journal_entry_id"] ||
+			*x.Lines[0].TransactionID != rows[0]["transaction_id"] || !strings.HasPrefix(*x.Lines[0].TransactionSequenceNumber, "OT-") {
 			t.Errorf("%+v", x.Lines)
 		}
 		if legs := x.Booking.Legs; len(legs) != 1 || legs[0].Role != "out" || legs[0].Quantity != "0.5" || *legs[0].Gross != "100.00" {
@@ -202,7 +216,8 @@ func TestADispositionIsExplainedDownToWhatBroughtTheLot(t *testing.T) {
 			}
 		}
 		// The whole disposal is the sum of its slices.
-		whole := explained(t, v.Client, "report=schedule-of-dispositions&column=proceeds&journal_entry_id="+v.rows("schedule-of-dispositions", "start_date=2025-12-05&end_date=2025-12-05")[0]["journal_entry_id"].(string))
+		whole := explained(t, v.Client, "report=schedule-of-dispositions&column=proceeds&journal_entry_id="+
+			v.rows("schedule-of-dispositions", "start_date=2025-12-05&end_date=2025-12-05")[0]["journal_entry_id"].(string))
 		if *whole.Value != "10002.00" || len(whole.Dispositions) != 2 || len(whole.Lines) == 0 {
 			t.Errorf("%+v", whole)
 		}
@@ -213,7 +228,8 @@ func TestAFigureOfARevaluationIsExplained(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
-		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{Measurement: new("fair_value")}); err != nil {
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID,
+			client.UpdateLegalEntity{Measurement: new("fair_value")}); err != nil {
 			t.Fatal(err)
 		}
 		v := newVault(t, n)
@@ -227,7 +243,8 @@ func TestAFigureOfARevaluationIsExplained(t *testing.T) {
 		}
 		a := run.Assets[0]
 		name := "report=revaluation&revaluation_id=" + *run.ID + "&legal_entity_id=" + n.LegalEntity.ID + "&asset_type=ETH"
-		for column, want := range map[string]string{"delta": a.Delta, "before": a.PreviousAdjustment, "after": a.NewAdjustment, "value": a.FairValue, "quantity": a.Quantity, "cost_basis": a.CostBasis, "price": *a.Price} {
+		for column, want := range map[string]string{"delta": a.Delta, "before": a.PreviousAdjustment, "after": a.NewAdjustment,
+			"value": a.FairValue, "quantity": a.Quantity, "cost_basis": a.CostBasis, "price": *a.Price} {
 			x := explained(t, n.Client, name+"&column="+column)
 			if *x.Value != want || x.Price == nil {
 				t.Errorf("%s: %s, want %s", column, *x.Value, want)
@@ -235,7 +252,8 @@ func TestAFigureOfARevaluationIsExplained(t *testing.T) {
 			follow(t, n.Client, x)
 		}
 		for _, r := range run.Rows {
-			for column, want := range map[string]string{"delta": r.Delta, "before": r.Before, "after": r.After, "value": r.Value, "quantity": r.Quantity, "cost_basis": *r.CostBasis, "price": *r.Price} {
+			for column, want := range map[string]string{"delta": r.Delta, "before": r.Before, "after": r.After, "value": r.Value,
+				"quantity": r.Quantity, "cost_basis": *r.CostBasis, "price": *r.Price} {
 				x := explained(t, n.Client, name+"&asset_id="+*r.AssetID+"&column="+column)
 				if *x.Value != want || len(x.Lots) == 0 {
 					t.Errorf("%s of %s: %s, want %s", column, *r.AssetID, *x.Value, want)
@@ -245,7 +263,8 @@ func TestAFigureOfARevaluationIsExplained(t *testing.T) {
 		}
 		// What the books carry is shared among the places.
 		for _, row := range v.rows("closing-positions", "accounting_period_id="+december) {
-			x := explained(t, n.Client, cell("closing-positions", row, "legal_entity_id asset_type source_id accounting_period_id", "adjustment", ""))
+			x := explained(t, n.Client, cell("closing-positions", row, "legal_entity_id asset_type source_id accounting_period_id",
+				"adjustment", ""))
 			if *x.Value != row["adjustment"] || *x.Value == "0.00" || len(x.Parts) != 2 {
 				t.Errorf("%+v", x)
 			}

@@ -17,7 +17,8 @@ func TestAnExplanationNamesTheRuleThatBooked(t *testing.T) {
 		v.sources["Bank"] = newSource(t, n, client.CreateSource{SourceType: "bank", Currency: "USD", LegalEntityID: n.LegalEntity.ID}).ID
 		ctx := actor.With(t.Context(), actor.Actor{OrganizationID: n.Organization.ID})
 		for _, rule := range []string{"rule_7", ""} {
-			p := booking.Params{TransactionID: v.tell("2025-12-21", "Bank", "credit", "250.00", "").ID, Type: "INCOME", LedgerAccountID: v.accounts["4010"], AutoPost: true, RuleID: rule, RuleVersion: 2}
+			p := booking.Params{TransactionID: v.tell("2025-12-21", "Bank", "credit", "250.00", "").ID, Type: "INCOME",
+				LedgerAccountID: v.accounts["4010"], AutoPost: true, RuleID: rule, RuleVersion: 2}
 			made, err := s.App.Bookings.Create(ctx, []booking.Params{p}, func(int) string { return "" }, false)
 			if err != nil {
 				t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// explained takes a figure apart, all pages of it, and sees that it adds up: its parts to the figure, and each list to the parts that name it.
+// explained takes a figure apart, all pages of it, and sees that it adds up: its parts to the figure, and each list
+// to the parts that name it.
 func explained(t *testing.T, c *client.Client, text string) client.Explanation {
 	t.Helper()
 	q := query(t, text)
@@ -29,7 +30,8 @@ func explained(t *testing.T, c *client.Client, text string) client.Explanation {
 		if next, err = c.Explain(t.Context(), q); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		x.Lines, x.Lots, x.Dispositions = append(x.Lines, next.Lines...), append(x.Lots, next.Lots...), append(x.Dispositions, next.Dispositions...)
+		x.Lines, x.Lots, x.Dispositions = append(x.Lines, next.Lines...), append(x.Lots, next.Lots...), append(x.Dispositions,
+			next.Dispositions...)
 	}
 	if x.Value == nil {
 		return x
@@ -87,7 +89,8 @@ func follow(t *testing.T, c *client.Client, x client.Explanation) {
 		if p.Explain == nil {
 			continue
 		}
-		if part := explained(t, c, *p.Explain); part.Value == nil || part.Unit == x.Unit && !less(t, *part.Value, "0").Abs().Equal(less(t, p.Value, "0").Abs()) {
+		if part := explained(t, c, *p.Explain); part.Value == nil || part.Unit == x.Unit &&
+			!less(t, *part.Value, "0").Abs().Equal(less(t, p.Value, "0").Abs()) {
 			t.Errorf("%s %s of %s: %s is %v", p.Label, p.Value, x.Formula, *p.Explain, part.Formula)
 		}
 	}
@@ -131,7 +134,8 @@ func statementFigures(t *testing.T, c *client.Client, filter string, periods []c
 			if id == "total" {
 				row = "row=total"
 			}
-			for column, value := range map[string]string{"opening_debit": f.OpeningDebit, "opening_credit": f.OpeningCredit, "debits": f.Debits, "credits": f.Credits, "closing_debit": f.ClosingDebit, "closing_credit": f.ClosingCredit} {
+			for column, value := range map[string]string{"opening_debit": f.OpeningDebit, "opening_credit": f.OpeningCredit,
+				"debits": f.Debits, "credits": f.Credits, "closing_debit": f.ClosingDebit, "closing_credit": f.ClosingCredit} {
 				add("trial-balance", row, column, value)
 			}
 		}
@@ -145,7 +149,8 @@ func statementFigures(t *testing.T, c *client.Client, filter string, periods []c
 		for _, s := range income.Sections {
 			add("income-statement", "row="+s.Section, "amount", s.Total[p.Key])
 		}
-		for row, amounts := range map[string]map[string]string{"gross_profit": income.GrossProfit, "operating_income": income.OperatingIncome, "net_income": income.NetIncome} {
+		for row, amounts := range map[string]map[string]string{"gross_profit": income.GrossProfit,
+			"operating_income": income.OperatingIncome, "net_income": income.NetIncome} {
 			add("income-statement", "row="+row, "amount", amounts[p.Key])
 		}
 	}
@@ -186,12 +191,14 @@ func TestEveryTranslatedFigureAddsUp(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
-		euro, err := l.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "Euro", BaseCurrency: "EUR", FiscalYearStartMonth: 12})
+		euro, err := l.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "Euro", BaseCurrency: "EUR",
+			FiscalYearStartMonth: 12})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n, day := range []string{"2025-10-31", "2025-11-10", "2025-11-20", "2025-12-15", "2026-01-07"} {
-			if _, err := l.Client.StoreFXRates(t.Context(), []client.StoreFXRate{{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: day, Rate: fmt.Sprintf("1.%d37", n)}}); err != nil {
+			if _, err := l.Client.StoreFXRates(t.Context(), []client.StoreFXRate{{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: day,
+				Rate: fmt.Sprintf("1.%d37", n)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -216,7 +223,8 @@ func TestWhatAClosedPeriodDiffersByIsAPartOfItsOwn(t *testing.T) {
 		closeWith(t, s, l, periods[1].ID, "1010 1140.5; 3010 -1000; 4010 -250.5; 6080 110")
 		wantExplained(t, l.Client, statementFigures(t, l.Client, "", periods))
 		x := explained(t, l.Client, "report=balance-sheet&ledger_account_id="+l.accounts["1010"]+"&accounting_period_id="+periods[1].ID)
-		if want := "opening balance 1250.50 + debits 0.00 - credits 100.00 - difference to what the period was closed with 10.00 = 1140.50"; x.Formula != want {
+		if want := "opening balance 1250.50 + debits 0.00 - credits 100.00 - difference to what the period was closed with 10.00 = " +
+			"1140.50"; x.Formula != want {
 			t.Errorf("%s, want %s", x.Formula, want)
 		}
 	})
@@ -235,7 +243,8 @@ func TestALineOfTheGeneralLedgerIsExplained(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := "report=general-ledger&journal_entry_id=" + line.JournalEntryID + "&journal_line_id=" + line.ID
-			for column, want := range map[string]string{"amount": line.Amount, "opening_balance": line.OpeningBalance, "running_balance": line.RunningBalance} {
+			for column, want := range map[string]string{"amount": line.Amount, "opening_balance": line.OpeningBalance,
+				"running_balance": line.RunningBalance} {
 				x := explained(t, l.Client, name+"&column="+column)
 				if x.Value == nil || *x.Value != want {
 					t.Errorf("%s of %s: %v, want %s", column, line.ID, x.Value, want)
@@ -266,26 +275,39 @@ func TestAFigureIsNamedRightOrRefused(t *testing.T) {
 			"":                     "400 report",
 			"report=cash-flow":     "400 report",
 			"report=balance-sheet": "400 accounting_period_id ledger_account_id",
-			"report=balance-sheet&column=net&asset_id=x&source_id=y":                                                                           "400 accounting_period_id asset_id column ledger_account_id source_id",
-			"report=balance-sheet&row=assets&ledger_account_id=" + cash + "&accounting_period_id=" + period:                                    "400 ledger_account_id row",
-			"report=balance-sheet&row=nothing&accounting_period_id=" + period:                                                                  "400 row",
-			"report=trial-balance&row=assets&accounting_period_id=" + period:                                                                   "400 row",
-			"report=income-statement&row=assets&accounting_period_id=" + period:                                                                "400 row",
-			"report=balance-sheet&ledger_account_id=" + sales + "&accounting_period_id=" + period:                                              "400 ledger_account_id",
-			"report=income-statement&ledger_account_id=" + cash + "&accounting_period_id=" + period:                                            "400 ledger_account_id",
-			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + period + "&cursor=x":                                 "400 cursor",
-			"report=balance-sheet&column=opening_balance&ledger_account_id=" + cash + "&accounting_period_id=" + period + "&cursor=x":          "400 cursor",
-			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=ap_gone":                                                 "404 ",
-			"report=balance-sheet&ledger_account_id=lac_gone&accounting_period_id=" + period:                                                   "404 ",
-			"report=trial-balance&ledger_account_id=" + foreign.accounts["1010"] + "&accounting_period_id=" + period:                           "404 ",
-			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + *theirs.AccountingPeriodID:                           "404 ",
-			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + period + "&legal_entity_ids=" + other.LegalEntity.ID: "404 ",
-			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + period + "&tag_id=tag_gone":                          "404 ",
-			"report=general-ledger&journal_entry_id=" + theirs.ID:                                                                              "404 ",
-			"report=general-ledger&journal_entry_id=" + draft.ID:                                                                               "404 ",
-			"report=general-ledger&journal_line_id=" + e.Lines[0].ID:                                                                           "400 journal_entry_id",
-			"report=general-ledger&journal_entry_id=" + e.ID + "&journal_line_id=" + theirs.Lines[0].ID:                                        "404 ",
-			"report=general-ledger&column=running_balance&journal_entry_id=" + e.ID:                                                            "400 journal_line_id",
+			"report=balance-sheet&column=net&asset_id=x&source_id=y": "400 accounting_period_id asset_id column ledger_account_id source_id",
+			"report=balance-sheet&row=assets&ledger_account_id=" + cash + "&accounting_period_id=" +
+				period: "400 ledger_account_id row",
+			"report=balance-sheet&row=nothing&accounting_period_id=" +
+				period: "400 row",
+			"report=trial-balance&row=assets&accounting_period_id=" +
+				period: "400 row",
+			"report=income-statement&row=assets&accounting_period_id=" +
+				period: "400 row",
+			"report=balance-sheet&ledger_account_id=" + sales + "&accounting_period_id=" +
+				period: "400 ledger_account_id",
+			"report=income-statement&ledger_account_id=" + cash + "&accounting_period_id=" +
+				period: "400 ledger_account_id",
+			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + period +
+				"&cursor=x": "400 cursor",
+			"report=balance-sheet&column=opening_balance&ledger_account_id=" + cash + "&accounting_period_id=" + period +
+				"&cursor=x": "400 cursor",
+			"report=balance-sheet&ledger_account_id=" + cash +
+				"&accounting_period_id=ap_gone": "404 ",
+			"report=balance-sheet&ledger_account_id=lac_gone&accounting_period_id=" +
+				period: "404 ",
+			"report=trial-balance&ledger_account_id=" + foreign.accounts["1010"] + "&accounting_period_id=" +
+				period: "404 ",
+			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" +
+				*theirs.AccountingPeriodID: "404 ",
+			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + period + "&legal_entity_ids=" +
+				other.LegalEntity.ID: "404 ",
+			"report=balance-sheet&ledger_account_id=" + cash + "&accounting_period_id=" + period + "&tag_id=tag_gone": "404 ",
+			"report=general-ledger&journal_entry_id=" + theirs.ID:                                                     "404 ",
+			"report=general-ledger&journal_entry_id=" + draft.ID:                                                      "404 ",
+			"report=general-ledger&journal_line_id=" + e.Lines[0].ID:                                                  "400 journal_entry_id",
+			"report=general-ledger&journal_entry_id=" + e.ID + "&journal_line_id=" + theirs.Lines[0].ID:               "404 ",
+			"report=general-ledger&column=running_balance&journal_entry_id=" + e.ID:                                   "400 journal_line_id",
 		} {
 			a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/explain?" + text, Key: mine.Key})
 			var fields []string

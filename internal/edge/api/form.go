@@ -282,8 +282,8 @@ func (r *Route) timeout() time.Duration {
 	return handleTimeout
 }
 
-// first makes a route do something before its transaction is opened, such as storing a file. It may answer at once, when there is nothing to
-// write, and leave what is to be done when the request is over, however it ended.
+// first makes a route do something before its transaction is opened, such as storing a file. It may answer at once,
+// when there is nothing to write, and leave what is to be done when the request is over, however it ended.
 func first[I, O any](r Route, before func(context.Context, *I) (early *O, after func(), err error)) Route {
 	r.early = reflect.TypeFor[O]()
 	r.before = func(ctx context.Context, in any) (any, func(), error) {

@@ -77,7 +77,8 @@ func (r refusal) part(p place) {
 		for _, value := range []string{"", "x", "{", "[]", "null", "1", `{"a":1}{}`} {
 			with(value, value)
 		}
-		r.send(p.String()+" with an unknown property", place{steps: p.within("surprise")}.String(), r.own.with(p.within("surprise"), 1).request(r.route, r.tenant.Key))
+		r.send(p.String()+" with an unknown property", place{steps: p.within("surprise")}.String(), r.own.with(p.within("surprise"),
+			1).request(r.route, r.tenant.Key))
 	case huma.TypeString:
 		switch {
 		case len(p.schema.Enum) > 0:

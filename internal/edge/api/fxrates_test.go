@@ -89,7 +89,8 @@ func TestRatesAreStoredReplacedAndListedTheNewestDayFirst(t *testing.T) {
 		if got := store("EUR USD 2026-01-30 1.09"); !slices.Equal(got, []string{"EUR USD 2026-01-30 1.09 again"}) {
 			t.Errorf("another source: %q", got)
 		}
-		all := []string{"CHF USD 2026-01-31 1.12345678901234567890123456789", "EUR USD 2026-01-31 1.1", "EUR USD 2026-01-30 1.09 again", "USD EUR 2026-01-30 0.92"}
+		all := []string{"CHF USD 2026-01-31 1.12345678901234567890123456789", "EUR USD 2026-01-31 1.1", "EUR USD 2026-01-30 1.09 again",
+			"USD EUR 2026-01-30 0.92"}
 		for query, want := range map[string][]string{
 			"":                   all,
 			"limit=1":            all,
@@ -188,7 +189,8 @@ func TestAThousandRatesAreStoredAtOnceAndNotOneMore(t *testing.T) {
 		n := s.Found(t, "mine")
 		many := make([]client.StoreFXRate, 1001)
 		for i := range many {
-			many[i] = client.StoreFXRate{BaseCurrency: []string{"EUR", "CHF"}[i%2], QuoteCurrency: "USD", Date: fmt.Sprintf("20%02d-%02d-%02d", i/2/336, i/2/28%12+1, i/2%28+1), Rate: fmt.Sprint(i + 1)}
+			many[i] = client.StoreFXRate{BaseCurrency: []string{"EUR", "CHF"}[i%2], QuoteCurrency: "USD",
+				Date: fmt.Sprintf("20%02d-%02d-%02d", i/2/336, i/2/28%12+1, i/2%28+1), Rate: fmt.Sprint(i + 1)}
 		}
 		if _, err := n.Client.StoreFXRates(t.Context(), many); err == nil || !strings.Contains(err.Error(), "rates") {
 			t.Errorf("%v", err)

@@ -42,7 +42,9 @@ func (a *API) listClosingPositions(ctx context.Context, in *struct {
 	PeriodID string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"The accounting period at whose end; omit for the current one, as it stands now"`
 }) (PricedList[ClosingPosition], error) {
 	found, err := a.app.Holdings.ClosingPositions(ctx, holdings.ClosingParams{Filter: in.filter(), PeriodID: in.PeriodID}, in.request())
-	return pricedList(found, viewClosingPosition, func(c holdings.Closing) []MissingPrice { return missing(c.AssetType, c.Currency, c.Worth) }), err
+	return pricedList(found, viewClosingPosition, func(c holdings.Closing) []MissingPrice {
+		return missing(c.AssetType, c.Currency, c.Worth)
+	}), err
 }
 
 func (a *API) listTreasuryBalances(ctx context.Context, in *struct {
@@ -50,7 +52,9 @@ func (a *API) listTreasuryBalances(ctx context.Context, in *struct {
 	asOfInput
 }) (PricedList[TreasuryBalance], error) {
 	found, err := a.app.Holdings.TreasuryBalances(ctx, holdings.TreasuryParams{Filter: in.filter(), AsOf: in.AsOf}, in.request())
-	return pricedList(found, viewTreasuryBalance, func(b holdings.Balance) []MissingPrice { return missing(b.AssetType, b.Currency, b.Worth) }), err
+	return pricedList(found, viewTreasuryBalance, func(b holdings.Balance) []MissingPrice {
+		return missing(b.AssetType, b.Currency, b.Worth)
+	}), err
 }
 
 func (a *API) listRealizedGains(ctx context.Context, in *struct {
@@ -130,16 +134,20 @@ func viewPriced(w holdings.Worth) Priced {
 
 func viewClosingPosition(c holdings.Closing) ClosingPosition {
 	return ClosingPosition{
-		Priced: viewPriced(c.Worth), AccountingPeriodID: c.Period.ID, Period: c.Period.Key, LegalEntityID: c.LegalEntityID, SourceID: db.OrNull(c.SourceID), LedgerAccountID: c.LedgerAccountID,
-		AssetType: c.AssetType, Chain: db.OrNull(c.Chain), TokenID: db.OrNull(c.TokenID), Currency: c.Currency, Quantity: c.Quantity.String(), CostBasis: c.Basis.Fixed(c.Currency),
-		FairValue: fixedOrNull(c.Worth.Value, c.Currency), Adjustment: c.Adjustment.Fixed(c.Currency), CarryingAmount: c.Carrying.Fixed(c.Currency),
+		Priced: viewPriced(c.Worth), AccountingPeriodID: c.Period.ID, Period: c.Period.Key, LegalEntityID: c.LegalEntityID,
+		SourceID: db.OrNull(c.SourceID), LedgerAccountID: c.LedgerAccountID,
+		AssetType: c.AssetType, Chain: db.OrNull(c.Chain), TokenID: db.OrNull(
+			c.TokenID), Currency: c.Currency, Quantity: c.Quantity.String(), CostBasis: c.Basis.Fixed(c.Currency),
+		FairValue: fixedOrNull(c.Worth.Value, c.Currency), Adjustment: c.Adjustment.Fixed(c.Currency), CarryingAmount: c.Carrying.Fixed(
+			c.Currency),
 		UnrealizedGainLoss: fixedOrNull(c.Unrealized, c.Currency), Lots: c.Lots,
 	}
 }
 
 func viewTreasuryBalance(b holdings.Balance) TreasuryBalance {
 	v := TreasuryBalance{
-		Priced: viewPriced(b.Worth), LegalEntityID: b.LegalEntityID, SourceID: db.OrNull(b.SourceID), LedgerAccountID: b.LedgerAccountID, AssetType: b.AssetType, Chain: db.OrNull(b.Chain),
+		Priced: viewPriced(b.Worth), LegalEntityID: b.LegalEntityID, SourceID: db.OrNull(
+			b.SourceID), LedgerAccountID: b.LedgerAccountID, AssetType: b.AssetType, Chain: db.OrNull(b.Chain),
 		TokenID: db.OrNull(b.TokenID), Currency: b.Currency, BookQuantity: b.Quantity.String(), Value: fixedOrNull(b.Worth.Value, b.Currency),
 	}
 	if money.IsFiat(b.AssetType) {
@@ -159,36 +167,49 @@ func viewTreasuryBalance(b holdings.Balance) TreasuryBalance {
 func viewRealizedGains(g holdings.Gains) RealizedGains {
 	fixed := func(d money.Decimal) string { return d.Fixed(g.Currency) }
 	return RealizedGains{
-		AccountingPeriodID: g.Period.ID, Period: g.Period.Key, LegalEntityID: g.LegalEntityID, AssetType: g.AssetType, Currency: g.Currency, Units: g.Quantity.String(), Proceeds: fixed(g.Proceeds),
-		Fees: fixed(g.Fee), CostBasis: fixed(g.Basis), RealizedGain: fixed(g.Gain), RealizedLoss: fixed(g.Loss), Net: fixed(g.Net()), ShortTerm: fixed(g.ShortTerm), LongTerm: fixed(g.LongTerm),
+		AccountingPeriodID: g.Period.ID, Period: g.Period.Key, LegalEntityID: g.LegalEntityID, AssetType: g.AssetType,
+		Currency: g.Currency, Units: g.Quantity.String(), Proceeds: fixed(g.Proceeds),
+		Fees: fixed(g.Fee), CostBasis: fixed(g.Basis), RealizedGain: fixed(g.Gain), RealizedLoss: fixed(g.Loss), Net: fixed(
+			g.Net()), ShortTerm: fixed(g.ShortTerm), LongTerm: fixed(g.LongTerm),
 	}
 }
 
 func viewAssetTaxLot(l holdings.TaxLot) AssetTaxLot {
 	return AssetTaxLot{
-		Priced: viewPriced(l.Worth), AssetID: l.LotID, AssetType: l.AssetType, Chain: db.OrNull(l.Chain), TokenID: db.OrNull(l.TokenID), LegalEntityID: l.LegalEntityID,
-		SourceID: db.OrNull(l.SourceID), LedgerAccountID: l.LedgerAccountID, DateAcquired: stamp(l.AcquiredAt), Term: string(l.Term), Currency: l.Currency, Quantity: l.Quantity.String(),
-		RemainingQuantity: l.RemainingQuantity.String(), UnitCost: l.UnitCost.String(), CostBasis: l.CostBasis.Fixed(l.Currency), RemainingBasis: l.RemainingBasis.Fixed(l.Currency),
-		MarketValue: fixedOrNull(l.Worth.Value, l.Currency), UnrealizedGainLoss: fixedOrNull(l.Unrealized, l.Currency), TransactionID: db.OrNull(l.TransactionID),
+		Priced: viewPriced(l.Worth), AssetID: l.LotID, AssetType: l.AssetType, Chain: db.OrNull(l.Chain), TokenID: db.OrNull(
+			l.TokenID), LegalEntityID: l.LegalEntityID,
+		SourceID: db.OrNull(l.SourceID), LedgerAccountID: l.LedgerAccountID, DateAcquired: stamp(l.AcquiredAt), Term: string(
+			l.Term), Currency: l.Currency, Quantity: l.Quantity.String(),
+		RemainingQuantity: l.RemainingQuantity.String(), UnitCost: l.UnitCost.String(), CostBasis: l.CostBasis.Fixed(
+			l.Currency), RemainingBasis: l.RemainingBasis.Fixed(l.Currency),
+		MarketValue: fixedOrNull(l.Worth.Value, l.Currency), UnrealizedGainLoss: fixedOrNull(l.Unrealized,
+			l.Currency), TransactionID: db.OrNull(l.TransactionID),
 		ParentAssetID: db.OrNull(l.ParentID), IsManual: l.Origin == holdings.OriginManual, BasisPending: l.BasisPending,
 	}
 }
 
 func viewDisposition(d holdings.Disposition) DispositionRow {
 	return DispositionRow{
-		ID: d.ID, Description: d.Quantity.String() + " " + d.AssetType, AssetID: db.OrNull(d.LotID), AssetType: d.AssetType, SourceID: db.OrNull(d.SourceID), LegalEntityID: d.LegalEntityID,
-		AccountingDate: stamp(d.AccountingDate), AccountingPeriodID: d.PeriodID, DateAcquired: stamp(d.AcquiredAt), DateDisposed: stamp(d.DisposedAt), TransactionType: d.TransactionType,
-		Quantity: d.Quantity.String(), Proceeds: d.Proceeds.Fixed(d.Currency), Fee: d.Fee.Fixed(d.Currency), CostBasis: d.Basis.Fixed(d.Currency), GainLoss: d.Gain.Fixed(d.Currency),
-		Currency: d.Currency, Term: d.Term, DaysHeld: d.Days, Method: d.Method, TransactionID: db.OrNull(d.TransactionID), JournalEntryID: d.JournalEntryID, IsCorrection: d.Correction,
+		ID: d.ID, Description: d.Quantity.String() + " " +
+			d.AssetType, AssetID: db.OrNull(d.LotID), AssetType: d.AssetType, SourceID: db.OrNull(d.SourceID), LegalEntityID: d.LegalEntityID,
+		AccountingDate: stamp(d.AccountingDate), AccountingPeriodID: d.PeriodID, DateAcquired: stamp(d.AcquiredAt), DateDisposed: stamp(
+			d.DisposedAt), TransactionType: d.TransactionType,
+		Quantity: d.Quantity.String(), Proceeds: d.Proceeds.Fixed(d.Currency), Fee: d.Fee.Fixed(d.Currency), CostBasis: d.Basis.Fixed(
+			d.Currency), GainLoss: d.Gain.Fixed(d.Currency),
+		Currency: d.Currency, Term: d.Term, DaysHeld: d.Days, Method: d.Method, TransactionID: db.OrNull(
+			d.TransactionID), JournalEntryID: d.JournalEntryID, IsCorrection: d.Correction,
 	}
 }
 
 func viewRollForward(r holdings.RollForward) RollForwardRow {
 	fixed := func(d money.Decimal) string { return d.Fixed(r.Currency) }
 	return RollForwardRow{
-		LegalEntityID: r.LegalEntityID, AssetType: r.AssetType, Currency: r.Currency, FirstPeriod: r.First.Key, LastPeriod: r.Last.Key, Method: r.Method,
-		OpeningUnits: r.OpeningUnits.String(), OpeningFairValue: fixedOrNull(r.Opening.Value, r.Currency), Additions: fixed(r.Additions), Transfers: fixed(r.Transfers),
-		Dispositions: fixed(r.Dispositions), Gains: fixedOrNull(r.Gains(), r.Currency), Losses: fixedOrNull(r.Losses(), r.Currency), ClosingFairValue: fixedOrNull(r.Closing.Value, r.Currency),
+		LegalEntityID: r.LegalEntityID, AssetType: r.AssetType, Currency: r.Currency, FirstPeriod: r.First.Key, LastPeriod: r.Last.Key,
+		Method:       r.Method,
+		OpeningUnits: r.OpeningUnits.String(), OpeningFairValue: fixedOrNull(r.Opening.Value,
+			r.Currency), Additions: fixed(r.Additions), Transfers: fixed(r.Transfers),
+		Dispositions: fixed(r.Dispositions), Gains: fixedOrNull(r.Gains(), r.Currency), Losses: fixedOrNull(r.Losses(),
+			r.Currency), ClosingFairValue: fixedOrNull(r.Closing.Value, r.Currency),
 		Units: r.ClosingUnits.String(), Cost: fixed(r.Cost), RealizedGains: fixed(r.Gain), RealizedLosses: fixed(r.Loss),
 	}
 }

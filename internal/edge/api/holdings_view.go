@@ -137,7 +137,8 @@ type DispositionRow struct {
 	IsCorrection       bool    `json:"is_correction" doc:"Whether it says what changed about a disposal whose period was closed"`
 }
 
-// RollForwardRow is how the fair value of an asset came about: opening_fair_value + additions + transfers - dispositions + gains - losses = closing_fair_value.
+// RollForwardRow is how the fair value of an asset came about: opening_fair_value + additions + transfers -
+// dispositions + gains - losses = closing_fair_value.
 type RollForwardRow struct {
 	LegalEntityID    string  `json:"legal_entity_id" doc:"Whose it is"`
 	AssetType        string  `json:"asset_type" example:"ETH" doc:"The asset"`

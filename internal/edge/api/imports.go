@@ -75,8 +75,10 @@ func (a *API) listImportErrors(ctx context.Context, in *struct {
 
 func viewImport(i imports.Import) Import {
 	return Import{
-		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(i.Mapping.Preset), Mapping: viewMapping(i.Mapping), Status: string(i.Status),
-		Progress: ImportProgress{i.BytesRead, i.FileSize, i.Percent(), i.Counts.Rows}, Counts: viewCounts(i.Counts), Error: db.OrNull(i.Error), CreatedBy: db.OrNull(i.UserID),
+		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(
+			i.Mapping.Preset), Mapping: viewMapping(i.Mapping), Status: string(i.Status),
+		Progress: ImportProgress{i.BytesRead, i.FileSize, i.Percent(),
+			i.Counts.Rows}, Counts: viewCounts(i.Counts), Error: db.OrNull(i.Error), CreatedBy: db.OrNull(i.UserID),
 		CreatedAt: stamp(i.CreatedAt), StartedAt: stampOrNull(i.StartedAt), FinishedAt: stampOrNull(i.FinishedAt),
 	}
 }
@@ -99,8 +101,11 @@ func viewFault(f intake.Fault) ImportError {
 
 func viewPreview(p imports.Preview) ImportPreview {
 	out := ImportPreview{
-		DryRun: true, SourceID: p.Source.ID, Format: string(p.Mapping.Format), Preset: db.OrNull(p.Mapping.Preset), Mapping: viewMapping(p.Mapping), Reasons: listed(p.Reasons),
-		Undecided: listed(p.Undecided), Columns: make([]ImportFileColumn, len(p.Columns)), RowsRead: p.Counts.Rows, Counts: viewCounts(p.Counts), Rows: make([]ImportTransaction, len(p.Rows)), Errors: viewFaults(p.Faults),
+		DryRun: true, SourceID: p.Source.ID, Format: string(p.Mapping.Format), Preset: db.OrNull(p.Mapping.Preset), Mapping: viewMapping(
+			p.Mapping), Reasons: listed(p.Reasons),
+		Undecided: listed(p.Undecided), Columns: make([]ImportFileColumn,
+			len(p.Columns)), RowsRead: p.Counts.Rows, Counts: viewCounts(p.Counts), Rows: make([]ImportTransaction,
+			len(p.Rows)), Errors: viewFaults(p.Faults),
 	}
 	for i, c := range p.Columns {
 		out.Columns[i] = ImportFileColumn{int64(c.Number), c.Name, listed(c.Samples)}
@@ -113,7 +118,8 @@ func viewPreview(p imports.Preview) ImportPreview {
 
 // viewPreviewRow shows a transaction that is not there in the words of those that are.
 func viewPreviewRow(p imports.Preview, r imports.PreviewRow) ImportTransaction {
-	t := transaction.Transaction{Source: p.Source, At: r.At, Description: r.Description, Direction: r.Direction, Quantity: r.Quantity, Currency: r.Currency, Crypto: r.Crypto, Bank: r.Bank, Card: r.Card}
+	t := transaction.Transaction{Source: p.Source, At: r.At, Description: r.Description, Direction: r.Direction, Quantity: r.Quantity,
+		Currency: r.Currency, Crypto: r.Crypto, Bank: r.Bank, Card: r.Card}
 	if v := r.Value; v != nil {
 		t.Value = &transaction.Value{Gross: v.Gross, Fee: v.Fee, Currency: v.Currency}
 	}

@@ -55,12 +55,14 @@ func TestAFileIsReadInTheBackgroundAndItsRowsAreAnsweredFor(t *testing.T) {
 		working(t, s)
 		n := s.Found(t, "mine")
 		made := newImport(t, n)
-		if made.Status != "pending" || made.Format != "csv" || made.Progress.FileSize != int64(len(aFile)) || made.FileName != "bank.csv" || made.Preset != nil || *made.CreatedBy != n.Owner.UserID {
+		if made.Status != "pending" || made.Format != "csv" || made.Progress.FileSize != int64(len(aFile)) ||
+			made.FileName != "bank.csv" || made.Preset != nil || *made.CreatedBy != n.Owner.UserID {
 			t.Errorf("%+v", made)
 		}
 		done := ended(t, n, made.ID)
 		want := client.ImportCounts{Created: 2, FaultyRows: 1, Errors: 1}
-		if done.Status != "completed" || done.Counts != want || done.Progress.Percent != 100 || done.Progress.RowsRead != 3 || done.Progress.BytesRead != int64(len(aFile)) {
+		if done.Status != "completed" || done.Counts != want || done.Progress.Percent != 100 || done.Progress.RowsRead != 3 ||
+			done.Progress.BytesRead != int64(len(aFile)) {
 			t.Errorf("%+v", done)
 		}
 		if len(done.Errors) != 1 || done.Errors[0].Line != 4 || *done.Errors[0].Column != "Date" || done.Errors[0].Message == "" {
@@ -71,7 +73,8 @@ func TestAFileIsReadInTheBackgroundAndItsRowsAreAnsweredFor(t *testing.T) {
 				t.Errorf("%+v %v", e, err)
 			}
 		}
-		again, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "copy.csv", SourceID: made.SourceID})
+		again, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "copy.csv",
+			SourceID: made.SourceID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +121,8 @@ func TestADryRunShowsWhatWouldComeInAndWritesNothing(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		d := got.Data
-		if !d.DryRun || d.Mapping.Columns["amount"] != "Amount" || d.Counts.Created != 2 || len(d.Rows) != 2 || len(d.Errors) != 1 || len(d.Reasons) == 0 {
+		if !d.DryRun || d.Mapping.Columns["amount"] != "Amount" || d.Counts.Created != 2 || len(d.Rows) != 2 || len(d.Errors) != 1 ||
+			len(d.Reasons) == 0 {
 			t.Errorf("%s", a.Body)
 		}
 		if r := d.Rows[0]; r.Line != 2 || r.External.Direction != "debit" || r.External.Quantity != "1200.50" || r.External.Currency != "USD" {
@@ -130,13 +134,17 @@ func TestADryRunShowsWhatWouldComeInAndWritesNothing(t *testing.T) {
 		for i, err := range n.Client.Imports(t.Context(), nil) {
 			t.Errorf("%+v %v", i, err)
 		}
-		p, err := n.Client.PreviewImport(t.Context(), client.CreateImport{File: strings.NewReader("Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n"), FileName: "x.csv", SourceID: source.ID})
+		p, err := n.Client.PreviewImport(t.Context(),
+			client.CreateImport{File: strings.NewReader("Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n"),
+				FileName: "x.csv", SourceID: source.ID})
 		if err != nil || len(p.Undecided) != 1 || p.Counts.FaultyRows != 2 {
 			t.Errorf("%+v %v", p, err)
 		}
 		// What cannot be guessed is asked for when it matters.
-		body, contentType = formOf(map[string]any{"file": "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n", "source_id": source.ID})
-		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: body, ContentType: contentType}); a.Status != 400 || !a.Blames(t, "mapping") || !strings.Contains(string(a.Body), "date_layouts") {
+		body, contentType = formOf(map[string]any{"file": "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n",
+			"source_id": source.ID})
+		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: body,
+			ContentType: contentType}); a.Status != 400 || !a.Blames(t, "mapping") || !strings.Contains(string(a.Body), "date_layouts") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})
@@ -156,11 +164,13 @@ func TestTheSameFormUnderAKeyIsTheSameWhateverMarksItsPartsOff(t *testing.T) {
 				parts[0], parts[1] = parts[1], parts[0]
 			}
 			body := "--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
-			return apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: body, ContentType: "multipart/form-data; boundary=" + boundary, Header: http.Header{"Idempotency-Key": {"k"}}}
+			return apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: body,
+				ContentType: "multipart/form-data; boundary=" + boundary, Header: http.Header{"Idempotency-Key": {"k"}}}
 		}
 		first := s.Send(t, form("one", aFile, false))
 		again := s.Send(t, form("two", aFile, true))
-		if first.Status != 201 || again.Status != 201 || string(first.Body) != string(again.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
+		if first.Status != 201 || again.Status != 201 || string(first.Body) != string(again.Body) ||
+			again.Header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("%d %s\n%d %s", first.Status, first.Body, again.Status, again.Body)
 		}
 		if other := s.Send(t, form("one", aFile+"\n", false)); other.Status != 409 {
@@ -194,7 +204,8 @@ func TestAFormThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 			"too many parts":      {tooMany, manyType, 400},
 			"too long a part":     {long, longType, 400},
 		} {
-			if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: x.body, ContentType: x.contentType}); a.Status != x.status || a.Error(t).Code != "VALIDATION_ERROR" {
+			if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: x.body,
+				ContentType: x.contentType}); a.Status != x.status || a.Error(t).Code != "VALIDATION_ERROR" {
 				t.Errorf("%s: %d %s", name, a.Status, a.Body)
 			}
 		}
@@ -203,10 +214,12 @@ func TestAFormThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(conn, "POST /v1/imports HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", n.Key, contentType, len(body), body[:len(body)/2])
+		fmt.Fprintf(conn, "POST /v1/imports HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+			n.Key, contentType, len(body), body[:len(body)/2])
 		conn.Close()
 		fmt.Fprint(conn, "x")
-		a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: strings.Replace(body, "name=\"source_id\"", "name=\"sauce\"", 1), ContentType: contentType})
+		a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: strings.Replace(body, "name=\"source_id\"",
+			"name=\"sauce\"", 1), ContentType: contentType})
 		if a.Status != 400 || !a.Blames(t, "sauce") || !a.Blames(t, "source_id") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
@@ -248,7 +261,8 @@ func TestADiskThatTakesNoFilesIsNotTheCallersFault(t *testing.T) {
 	n := s.Found(t, "mine")
 	source := newSource(t, n, client.CreateSource{})
 	t.Setenv("TMPDIR", "/nowhere")
-	_, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "bank.csv", SourceID: source.ID})
+	_, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "bank.csv",
+		SourceID: source.ID})
 	var refused *client.Error
 	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable || refused.RetryAfter == 0 {
 		t.Errorf("%v", err)

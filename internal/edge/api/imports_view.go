@@ -108,7 +108,8 @@ func (ImportColumns) Schema(huma.Registry) *huma.Schema {
 	most := 500
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, f := range intake.Fields {
-		s.Properties[string(f)] = &huma.Schema{Type: huma.TypeString, MaxLength: &most, Description: "The column of the " + strings.ReplaceAll(string(f), "_", " ")}
+		s.Properties[string(f)] = &huma.Schema{Type: huma.TypeString, MaxLength: &most, Description: "The column of the " +
+			strings.ReplaceAll(string(f), "_", " ")}
 	}
 	s.PrecomputeMessages()
 	return s

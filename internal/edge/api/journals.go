@@ -15,8 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// entryRequest is a request for an entry. One that names a transaction reads and writes more than what can be put off, so that it is not taken
-// together with others.
+// entryRequest is a request for an entry. One that names a transaction reads and writes more than what can be put
+// off, so that it is not taken together with others.
 type entryRequest struct{ Body CreateJournalEntry }
 
 func (r *entryRequest) alone() bool { return r.Body.TransactionID != "" }
@@ -116,7 +116,8 @@ func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booki
 		faults.Addf(at+"transaction_type", "exactly one of transaction_type and classification is required")
 	}
 	p := booking.Params{
-		TransactionID: b.TransactionID, Type: cmp.Or(b.TransactionType, b.Classification), LedgerAccountID: b.LedgerAccountID, OffsetAccountID: b.OffsetLedgerAccountID,
+		TransactionID: b.TransactionID, Type: cmp.Or(b.TransactionType,
+			b.Classification), LedgerAccountID: b.LedgerAccountID, OffsetAccountID: b.OffsetLedgerAccountID,
 		AccountingDate: b.AccountingDate, VendorName: b.VendorName.Value, AutoPost: b.AutoPost != nil && *b.AutoPost,
 	}
 	if b.Memo.Set {
@@ -135,7 +136,8 @@ func lineParams(lines []CreateJournalLine) []journal.LineParams {
 	out := make([]journal.LineParams, len(lines))
 	for i, l := range lines {
 		out[i] = journal.LineParams{
-			LedgerAccountID: l.LedgerAccountID, Side: book.Side(l.CreditOrDebit), Amount: l.Amount, Currency: l.Currency, LegalEntityID: l.LegalEntityID,
+			LedgerAccountID: l.LedgerAccountID, Side: book.Side(
+				l.CreditOrDebit), Amount: l.Amount, Currency: l.Currency, LegalEntityID: l.LegalEntityID,
 			Memo: l.Memo.Value, TagIDs: l.TagIDs,
 		}
 	}
@@ -160,7 +162,8 @@ func (a *API) listJournalEntries(ctx context.Context, in *struct {
 	Search          string   `query:"search" minLength:"1" maxLength:"200" doc:"Text in the number, the memo or a line's memo, in any case"`
 }) (List[JournalEntry], error) {
 	f := journal.Filter{
-		LegalEntityIDs: in.LegalEntityIDs, LedgerAccountID: in.LedgerAccountID, PeriodID: in.PeriodID, Status: journal.Status(in.Status), TagID: in.TagID,
+		LegalEntityIDs: in.LegalEntityIDs, LedgerAccountID: in.LedgerAccountID, PeriodID: in.PeriodID, Status: journal.Status(
+			in.Status), TagID: in.TagID,
 		TransactionID: in.TransactionID, Span: journal.Span{From: in.StartDate, To: in.EndDate}, Search: in.Search,
 	}
 	entries, err := a.app.Journal.List(ctx, f, in.request())
@@ -241,7 +244,9 @@ func (a *API) correctJournalEntry(ctx context.Context, in *struct {
 		return a.viewGuided(ctx, g, err)
 	}
 	m, err := a.app.Bookings.Correct(ctx, in.ID, booking.CorrectParams{
-		Type: cmp.Or(b.TransactionType, b.Classification), LedgerAccountID: b.LedgerAccountID, OffsetAccountID: b.OffsetLedgerAccountID, Update: b.UpdateJournalEntry.params(), Dry: b.DryRun,
+		Type: cmp.Or(b.TransactionType,
+			b.Classification), LedgerAccountID: b.LedgerAccountID, OffsetAccountID: b.OffsetLedgerAccountID,
+		Update: b.UpdateJournalEntry.params(), Dry: b.DryRun,
 	})
 	if err != nil {
 		return Data[JournalEntry]{}, err
@@ -273,9 +278,12 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	v := JournalEntry{
 		ID: e.ID, OrganizationID: organizationID, SequenceNumber: e.SequenceNumber(), Status: string(e.Status), OriginatedBy: e.OriginatedBy,
 		AccountingDate: stamp(e.AccountingDate), PostedAt: stampOrNull(e.PostedAt), Memo: db.OrNull(e.Memo), LegalEntityID: e.LegalEntityID,
-		TransactionID: db.OrNull(e.TransactionID), TransactionNumber: transactionNumber(e), PeriodID: db.OrNull(e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
-		ReversalChain: ReversalChain{db.OrNull(e.PreviousID), db.OrNull(e.NextID)}, PeriodReassigned: e.Reassigned(), IntendedDate: stampOrNull(e.IntendedDate),
-		EntityAssigned: e.AutoEntity, Lines: make([]JournalLine, len(e.Lines)), Guidance: Guidance{g.Guidance.Allowed, g.Guidance.Warnings, g.Guidance.Version}, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt),
+		TransactionID: db.OrNull(e.TransactionID), TransactionNumber: transactionNumber(e), PeriodID: db.OrNull(
+			e.PeriodID), Classification: e.Classification, TagIDs: listed(e.TagIDs),
+		ReversalChain: ReversalChain{db.OrNull(e.PreviousID),
+			db.OrNull(e.NextID)}, PeriodReassigned: e.Reassigned(), IntendedDate: stampOrNull(e.IntendedDate),
+		EntityAssigned: e.AutoEntity, Lines: make([]JournalLine, len(e.Lines)), Guidance: Guidance{g.Guidance.Allowed,
+			g.Guidance.Warnings, g.Guidance.Version}, CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt),
 	}
 	for i, l := range e.Lines {
 		v.Lines[i] = viewLine(l)
@@ -288,12 +296,16 @@ func viewMade(organizationID string, m booking.Made) JournalEntry {
 	v := viewEntry(organizationID, m.Guided)
 	for _, u := range m.Lots {
 		v.Lots = append(v.Lots, EntryLot{
-			AssetID: db.OrNull(u.LotID), AssetType: u.AssetType, Kind: u.Kind, Quantity: u.Quantity.String(), CostBasis: u.Basis.Fixed(u.Currency), Proceeds: u.Proceeds.Fixed(u.Currency),
-			Fee: u.Fee.Fixed(u.Currency), GainLoss: u.Gain.Fixed(u.Currency), DateAcquired: stamp(u.AcquiredAt), Term: db.OrNull(u.Term), Method: db.OrNull(u.Method), IsCorrection: u.Correction,
+			AssetID: db.OrNull(u.LotID), AssetType: u.AssetType, Kind: u.Kind, Quantity: u.Quantity.String(), CostBasis: u.Basis.Fixed(
+				u.Currency), Proceeds: u.Proceeds.Fixed(u.Currency),
+			Fee: u.Fee.Fixed(u.Currency), GainLoss: u.Gain.Fixed(u.Currency), DateAcquired: stamp(u.AcquiredAt), Term: db.OrNull(
+				u.Term), Method: db.OrNull(u.Method), IsCorrection: u.Correction,
 		})
 	}
 	for _, c := range m.Changes {
-		v.Changes = append(v.Changes, LotChange{JournalEntryID: c.EntryID, SequenceNumber: c.SequenceNumber, TransactionID: db.OrNull(c.TransactionID), Action: string(c.Action), CostBasisChange: c.Basis, GainLossChange: c.Gain, ResultID: db.OrNull(c.ResultID)})
+		v.Changes = append(v.Changes, LotChange{JournalEntryID: c.EntryID, SequenceNumber: c.SequenceNumber,
+			TransactionID: db.OrNull(c.TransactionID), Action: string(c.Action), CostBasisChange: c.Basis, GainLossChange: c.Gain,
+			ResultID: db.OrNull(c.ResultID)})
 	}
 	return v
 }
@@ -301,7 +313,8 @@ func viewMade(organizationID string, m booking.Made) JournalEntry {
 func viewLine(l journal.Line) JournalLine {
 	v := JournalLine{
 		Unit: db.OrNull(l.Unit),
-		ID:   l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, CreditOrDebit: string(l.Side), Amount: l.Amount.Fixed(l.Currency),
+		ID:   l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, CreditOrDebit: string(
+			l.Side), Amount: l.Amount.Fixed(l.Currency),
 		Currency: l.Currency, Memo: db.OrNull(l.Memo), TagIDs: listed(l.TagIDs),
 	}
 	if l.Base != nil {
@@ -316,7 +329,8 @@ func viewLine(l journal.Line) JournalLine {
 }
 
 func viewAccountLine(l journal.AccountLine) AccountLine {
-	return AccountLine{JournalLine: viewLine(l.Line), JournalEntryID: l.EntryID, SequenceNumber: l.SequenceNumber(), AccountingDate: stamp(l.AccountingDate), EntryMemo: db.OrNull(l.EntryMemo)}
+	return AccountLine{JournalLine: viewLine(l.Line), JournalEntryID: l.EntryID, SequenceNumber: l.SequenceNumber(),
+		AccountingDate: stamp(l.AccountingDate), EntryMemo: db.OrNull(l.EntryMemo)}
 }
 
 // listed shows no texts as an empty list, never as null.

@@ -36,10 +36,11 @@ func (h held) happens(direction, day, quantity, gross string) client.Transaction
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	made, err := h.Client.CreateTransactions(h.t.Context(), client.CreateTransaction{SourceID: h.wallet, ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
-		Timestamp: at.Add(12 * time.Hour), Description: "Payment", Direction: direction, Quantity: &quantity, Currency: "ETH",
-		ValueFiat: &client.ValuedFiat{Gross: gross, Fee: "0.00", Net: gross, Currency: "USD"},
-	}})
+	made, err := h.Client.CreateTransactions(h.t.Context(), client.CreateTransaction{SourceID: h.wallet,
+		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+			Timestamp: at.Add(12 * time.Hour), Description: "Payment", Direction: direction, Quantity: &quantity, Currency: "ETH",
+			ValueFiat: &client.ValuedFiat{Gross: gross, Fee: "0.00", Net: gross, Currency: "USD"},
+		}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func spelled(e client.JournalEntry) string {
 		out = append(out, text)
 	}
 	for _, u := range e.Lots {
-		out = append(out, fmt.Sprintf("%s %s %s at %s for %s, %s, %s %s", u.Kind, u.Quantity, u.AssetType, u.CostBasis, u.Proceeds, u.GainLoss, *u.Term, *u.Method))
+		out = append(out, fmt.Sprintf("%s %s %s at %s for %s, %s, %s %s", u.Kind, u.Quantity, u.AssetType, u.CostBasis, u.Proceeds,
+			u.GainLoss, *u.Term, *u.Method))
 	}
 	return strings.Join(out, "; ")
 }
@@ -81,7 +83,8 @@ func TestATransactionIsBookedShownCorrectedAndTakenBack(t *testing.T) {
 		contractors, marketing := byCode(t, h.Tenant, "6020").ID, byCode(t, h.Tenant, "6060").ID
 		out := h.out("2025-09-15", "0.5", "1200.00")
 		ask := client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE", LedgerAccountID: contractors, VendorName: "Ada"}
-		const want = "DEBIT 1200.00; CREDIT 750.00 for 0.5 ETH (FIFO: 0.5 @ 2025-01-10); CREDIT 450.00; dispose 0.5 ETH at 750.00 for 1200.00, 450.00, short fifo"
+		const want = "DEBIT 1200.00; CREDIT 750.00 for 0.5 ETH (FIFO: 0.5 @ 2025-01-10); CREDIT 450.00; dispose 0.5 ETH at 750.00 for " +
+			"1200.00, 450.00, short fifo"
 		before := entries(t, h.Tenant)
 		dry, err := h.Client.TryBooking(t.Context(), ask)
 		if err != nil || spelled(dry) != want || entries(t, h.Tenant) != before {
@@ -89,11 +92,14 @@ func TestATransactionIsBookedShownCorrectedAndTakenBack(t *testing.T) {
 		}
 		draft := h.book(ask)
 		shown, err := h.Client.JournalEntry(t.Context(), draft.ID)
-		if err != nil || spelled(draft) != want || spelled(shown) != want || draft.Status != "draft" || draft.OriginatedBy != "transaction" || draft.Classification != "EXPENSE" ||
-			*draft.TransactionID != out.ID || *draft.TransactionNumber != out.SequenceNumber || len(draft.TagIDs) != 1 || !draft.LegalEntityAutoAssigned {
+		if err != nil || spelled(draft) != want || spelled(shown) != want || draft.Status != "draft" ||
+			draft.OriginatedBy != "transaction" || draft.Classification != "EXPENSE" ||
+			*draft.TransactionID != out.ID || *draft.TransactionNumber != out.SequenceNumber || len(draft.TagIDs) != 1 ||
+			!draft.LegalEntityAutoAssigned {
 			t.Errorf("%s\n%s\n%+v %v", spelled(draft), spelled(shown), draft, err)
 		}
-		if at, err := h.Client.Transaction(t.Context(), out.ID); err != nil || *at.Internal.JournalEntryID != draft.ID || at.Internal.Status != "pending" || at.Internal.TransactionType != "EXPENSE" {
+		if at, err := h.Client.Transaction(t.Context(), out.ID); err != nil || *at.Internal.JournalEntryID != draft.ID ||
+			at.Internal.Status != "pending" || at.Internal.TransactionType != "EXPENSE" {
 			t.Errorf("%+v %v", at.Internal, err)
 		}
 		_, err = h.Client.BookTransaction(t.Context(), ask)
@@ -107,22 +113,28 @@ func TestATransactionIsBookedShownCorrectedAndTakenBack(t *testing.T) {
 		if a, err := h.Client.Asset(t.Context(), h.asset.ID); err != nil || a.RemainingQuantity != "1.5" || a.RemainingCostBasis != "2250.00" {
 			t.Errorf("%+v %v", a, err)
 		}
-		if _, err := h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing, DryRun: true}); err != nil {
+		if _, err := h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing,
+			DryRun: true}); err != nil {
 			t.Fatal(err)
 		}
 		memo := "ads"
-		now, err := h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing, UpdateJournalEntry: client.UpdateJournalEntry{Memo: &memo}})
-		if err != nil || spelled(now) != want || now.Lines[0].LedgerAccountID != marketing || *now.Memo != memo || now.ReversalChain.PreviousEntryID == nil {
+		now, err := h.Client.CorrectBooking(t.Context(), draft.ID, client.CorrectBooking{LedgerAccountID: &marketing,
+			UpdateJournalEntry: client.UpdateJournalEntry{Memo: &memo}})
+		if err != nil || spelled(now) != want || now.Lines[0].LedgerAccountID != marketing || *now.Memo != memo ||
+			now.ReversalChain.PreviousEntryID == nil {
 			t.Errorf("%s %+v %v", spelled(now), now, err)
 		}
-		_, err = h.Client.CorrectBooking(t.Context(), now.ID, client.CorrectBooking{DryRun: true, UpdateJournalEntry: client.UpdateJournalEntry{Memo: &memo}})
+		_, err = h.Client.CorrectBooking(t.Context(), now.ID, client.CorrectBooking{DryRun: true,
+			UpdateJournalEntry: client.UpdateJournalEntry{Memo: &memo}})
 		fails(t, "a dry run of nothing", err, 400, []string{"dry_run"}, "goes with")
-		_, err = h.Client.CorrectBooking(t.Context(), now.ID, client.CorrectBooking{LedgerAccountID: &contractors, UpdateJournalEntry: client.UpdateJournalEntry{Lines: &[]client.CreateJournalLine{}}})
+		_, err = h.Client.CorrectBooking(t.Context(), now.ID, client.CorrectBooking{LedgerAccountID: &contractors,
+			UpdateJournalEntry: client.UpdateJournalEntry{Lines: &[]client.CreateJournalLine{}}})
 		fails(t, "lines too", err, 400, []string{"lines"}, "")
 		if _, err := h.Client.ReverseJournalEntry(t.Context(), now.ID, client.ReverseJournalEntry{}); err != nil {
 			t.Fatal(err)
 		}
-		if at, err := h.Client.Transaction(t.Context(), out.ID); err != nil || at.Internal.JournalEntryID != nil || at.Internal.Status != "pending" {
+		if at, err := h.Client.Transaction(t.Context(), out.ID); err != nil || at.Internal.JournalEntryID != nil ||
+			at.Internal.Status != "pending" {
 			t.Errorf("%+v %v", at.Internal, err)
 		}
 		if a, err := h.Client.Asset(t.Context(), h.asset.ID); err != nil || a.RemainingQuantity != "2" || a.RemainingCostBasis != "3000.00" {
@@ -147,7 +159,8 @@ func TestALateTransactionSaysWhatItChanges(t *testing.T) {
 		}
 		made := h.book(ask)
 		for _, e := range []client.JournalEntry{dry, made} {
-			if len(e.Changes) != 1 || e.Changes[0].JournalEntryID != sold.ID || e.Changes[0].Action != "corrected" || e.Changes[0].CostBasisChange != "-500" || e.Changes[0].GainLossChange != "500" ||
+			if len(e.Changes) != 1 || e.Changes[0].JournalEntryID != sold.ID || e.Changes[0].Action != "corrected" ||
+				e.Changes[0].CostBasisChange != "-500" || e.Changes[0].GainLossChange != "500" ||
 				*e.Changes[0].TransactionID != out.ID || e.Changes[0].SequenceNumber != sold.SequenceNumber {
 				t.Errorf("%+v", e.Changes)
 			}
@@ -173,7 +186,8 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))
 		out := h.out("2025-09-15", "1.5", "3600.00")
-		sold := h.book(client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE", LedgerAccountID: byCode(t, h.Tenant, "6020").ID, AutoPost: true})
+		sold := h.book(client.BookTransaction{TransactionID: out.ID, TransactionType: "EXPENSE", LedgerAccountID: byCode(t, h.Tenant,
+			"6020").ID, AutoPost: true})
 		other := newEntity(t, h.Tenant, client.CreateLegalEntity{Name: "Other"})
 		before := entries(t, h.Tenant)
 		change := func(u client.UpdateAsset) error {
@@ -199,9 +213,11 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 			t.Errorf("%s %v", spelled(now), err)
 		}
 		short := h.out("2025-10-01", "0.75", "1000.00")
-		_, err = h.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: short.ID, TransactionType: "EXPENSE", LedgerAccountID: byCode(t, h.Tenant, "6020").ID, AutoPost: true})
+		_, err = h.Client.BookTransaction(t.Context(), client.BookTransaction{TransactionID: short.ID, TransactionType: "EXPENSE",
+			LedgerAccountID: byCode(t, h.Tenant, "6020").ID, AutoPost: true})
 		fails(t, "more than there is", err, 409, []string{"quantity"}, "0.25 ETH are missing")
-		_, err = h.Client.BookTransactions(t.Context(), []client.BookTransaction{{TransactionID: short.ID, TransactionType: "EXPENSE", LedgerAccountID: byCode(t, h.Tenant, "6020").ID, AutoPost: true}})
+		_, err = h.Client.BookTransactions(t.Context(), []client.BookTransaction{{TransactionID: short.ID, TransactionType: "EXPENSE",
+			LedgerAccountID: byCode(t, h.Tenant, "6020").ID, AutoPost: true}})
 		fails(t, "more than there is, in a batch", err, 409, []string{"journal_entries[0].quantity"}, "0.25 ETH are missing")
 	})
 }
@@ -246,7 +262,8 @@ func TestACrowdTakesEachLotOnce(t *testing.T) {
 				t.Errorf("%v, but %s", err, at.Internal.Status)
 			}
 		}
-		if a, err := h.Client.Asset(t.Context(), h.asset.ID); err != nil || booked != 4 || a.RemainingQuantity != "0" || a.RemainingCostBasis != "0.00" {
+		if a, err := h.Client.Asset(t.Context(), h.asset.ID); err != nil || booked != 4 || a.RemainingQuantity != "0" ||
+			a.RemainingCostBasis != "0.00" {
 			t.Errorf("%d are booked: %+v %v", booked, a, err)
 		}
 	})

@@ -52,7 +52,8 @@ func TestCorrectionsFormAChainOfWhichOnlyTheTailIsCorrected(t *testing.T) {
 		}
 		lines := l.lines("Dr 1020 60; Dr 6030 40 #a; Cr 4010 100.00")
 		first := correct(o.ID, client.UpdateJournalEntry{Lines: &lines})
-		if first.SequenceNumber != "JE-3" || first.OriginatedBy != "correction" || first.Status != "posted" || *first.Memo != "test" || first.AccountingDate != o.AccountingDate || allowed(first) != "reverse correct !" {
+		if first.SequenceNumber != "JE-3" || first.OriginatedBy != "correction" || first.Status != "posted" || *first.Memo != "test" ||
+			first.AccountingDate != o.AccountingDate || allowed(first) != "reverse correct !" {
 			t.Errorf("%+v", first)
 		}
 		second := correct(first.ID, client.UpdateJournalEntry{Memo: new("better"), TagIDs: &[]string{a}, AccountingDate: new("2026-02-01")})
@@ -117,7 +118,8 @@ func TestACorrectionThatIsRefusedLeavesEverythingAsItWas(t *testing.T) {
 		}
 		_, err := l.Client.CorrectJournalEntry(t.Context(), o.ID, client.UpdateJournalEntry{})
 		fails(t, "nothing", err, 400, []string{"body"}, "at least one")
-		if now := l.get(t, o.ID); now.ReversalChain.NextEntryID != nil || now.UpdatedAt != o.UpdatedAt || entries(t, l.Tenant) != before || countRows(t, s, "journal_entries") != 1 {
+		if now := l.get(t, o.ID); now.ReversalChain.NextEntryID != nil || now.UpdatedAt != o.UpdatedAt ||
+			entries(t, l.Tenant) != before || countRows(t, s, "journal_entries") != 1 {
 			t.Errorf("%+v", now)
 		}
 		if e := l.post(t, "2026-01-05", sale); e.SequenceNumber != "JE-2" {
@@ -160,10 +162,12 @@ func TestForeignAmountsAreBookedAtTheRateOfTheirDayAndAReversalAtTheRateThatWasB
 		if err != nil || booked(n) != "200.00 200.00" {
 			t.Errorf("%+v %v", n, err)
 		}
-		if r := l.get(t, *l.get(t, p.ID).ReversalChain.NextEntryID); booked(r) != "110.00 110.00" || written(l, r) != "Cr 1010 100.00 EUR; Dr 4010 100.00 EUR" {
+		if r := l.get(t, *l.get(t, p.ID).ReversalChain.NextEntryID); booked(r) != "110.00 110.00" ||
+			written(l, r) != "Cr 1010 100.00 EUR; Dr 4010 100.00 EUR" {
 			t.Errorf("%+v", r)
 		}
-		r, err := l.Client.ReverseJournalEntry(t.Context(), n.ID, client.ReverseJournalEntry{AccountingDate: "2026-03-03"}) // a day without a rate
+		// a day without a rate
+		r, err := l.Client.ReverseJournalEntry(t.Context(), n.ID, client.ReverseJournalEntry{AccountingDate: "2026-03-03"})
 		if err != nil || booked(r) != "200.00 200.00" {
 			t.Errorf("%+v %v", r, err)
 		}
@@ -259,7 +263,8 @@ func TestAWriteThatFailsLeavesNothingWithItsNeighbours(t *testing.T) {
 			line := func(code string, side book.Side) journal.LineParams {
 				return journal.LineParams{LedgerAccountID: l.accounts[code], Side: side, Amount: "1", TagIDs: []string{l.names["#a"]}}
 			}
-			return journal.CreateParams{AccountingDate: "2026-01-05", Status: status, OriginatedBy: journal.ByHand, Lines: []journal.LineParams{line("1010", book.Debit), line("4010", book.Credit)}}
+			return journal.CreateParams{AccountingDate: "2026-01-05", Status: status, OriginatedBy: journal.ByHand,
+				Lines: []journal.LineParams{line("1010", book.Debit), line("4010", book.Credit)}}
 		}
 		deliberate := errors.New("deliberate")
 		results := make(chan error)

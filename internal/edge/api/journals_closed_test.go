@@ -40,7 +40,8 @@ func (l *ledger) close(t *testing.T, entity string, keys ...string) {
 
 func (l *ledger) reopen(t *testing.T, key string) {
 	t.Helper()
-	if _, err := l.Client.ReopenAccountingPeriod(t.Context(), l.periodOf(t, key).ID, client.ReopenAccountingPeriod{Reason: "test"}); err != nil {
+	if _, err := l.Client.ReopenAccountingPeriod(t.Context(), l.periodOf(t, key).ID,
+		client.ReopenAccountingPeriod{Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -137,7 +138,8 @@ func TestUndoingWhatIsInAClosedMonthGoesToAnOpenOne(t *testing.T) {
 		}
 		// Corrected once more, it goes where it was meant to go, and what undoes it stands where it stood.
 		home, err := l.Client.CorrectJournalEntry(t.Context(), n.ID, client.UpdateJournalEntry{Memo: new("now in January")})
-		if err != nil || placed(t, l, home) != "2026-01-05T00:00:00Z 2026-01" || placed(t, l, l.get(t, l.reversal(t, n.ID))) != "2026-03-01T00:00:00Z 2026-03" {
+		if err != nil || placed(t, l, home) != "2026-01-05T00:00:00Z 2026-01" ||
+			placed(t, l, l.get(t, l.reversal(t, n.ID))) != "2026-03-01T00:00:00Z 2026-03" {
 			t.Errorf("corrected again: %s %v", placed(t, l, home), err)
 		}
 		if _, err := l.Client.UnpostJournalEntry(t.Context(), old[3].ID); err != nil {
@@ -198,13 +200,15 @@ func TestADateWithNoOpenMonthAfterItIsAConflictAndNothingIsWritten(t *testing.T)
 		for what, err := range map[string]error{"create": create, "post": post, "reverse": reverse, "correct": correct} {
 			fails(t, what, err, 409, []string{"accounting_date"}, "there is no open period after it")
 		}
-		_, batch := l.Client.CreateJournalEntries(t.Context(), []client.CreateJournalEntry{l.entry("2026-04-20", "posted", sale), l.entry("2026-03-20", "posted", sale)})
+		_, batch := l.Client.CreateJournalEntries(t.Context(), []client.CreateJournalEntry{l.entry("2026-04-20", "posted", sale),
+			l.entry("2026-03-20", "posted", sale)})
 		fails(t, "batch", batch, 409, []string{"journal_entries[1].accounting_date"}, "there is no open period after it")
 		if after := entries(t, l.Tenant); after != before {
 			t.Errorf("%d changes were made", after-before)
 		}
 		now.Advance(8 * time.Hour)
-		if p, err := l.Client.PostJournalEntry(t.Context(), d.ID); err != nil || placed(t, l, p) != "2026-04-01T07:00:00Z 2026-04 for 2026-03-20T07:00:00Z" || p.SequenceNumber != "JE-2" {
+		if p, err := l.Client.PostJournalEntry(t.Context(), d.ID); err != nil ||
+			placed(t, l, p) != "2026-04-01T07:00:00Z 2026-04 for 2026-03-20T07:00:00Z" || p.SequenceNumber != "JE-2" {
 			t.Errorf("in April: %+v %v", p, err)
 		}
 	})

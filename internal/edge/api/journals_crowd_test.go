@@ -215,7 +215,8 @@ func TestNoNodePostsOnAnAccountThatWasArchivedOnAnother(t *testing.T) {
 				if _, err := mine.Client.ArchiveLedgerAccount(t.Context(), id); err != nil {
 					t.Error(err)
 				}
-				if _, err := on[(i+1)%len(on)].Client.CreateJournalEntry(t.Context(), mine.entry("2026-01-05", "posted", "Dr flicker 1; Cr flicker 1")); err == nil {
+				if _, err := on[(i+1)%len(on)].Client.CreateJournalEntry(t.Context(), mine.entry("2026-01-05", "posted",
+					"Dr flicker 1; Cr flicker 1")); err == nil {
 					t.Error("an archived account took a line")
 				}
 				if _, err := mine.Client.UnarchiveLedgerAccount(t.Context(), id); err != nil {

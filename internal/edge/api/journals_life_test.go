@@ -43,9 +43,11 @@ func TestADateIsTheFirstInstantOfItsDayWhereTheOrganizationIs(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		for zone, dates := range map[string]map[string]string{
-			"UTC":              {"2026-01-31": "2026-01-31T00:00:00Z 2026-01", "2026-02-01T03:30:00Z": "2026-02-01T03:30:00Z 2026-02"},
-			"America/New_York": {"2026-01-31": "2026-01-31T05:00:00Z 2026-01", "2026-02-01T03:30:00Z": "2026-02-01T03:30:00Z 2026-01", "2026-07-01": "2026-07-01T04:00:00Z 2026-07"},
-			"Asia/Tokyo":       {"2026-02-01": "2026-01-31T15:00:00Z 2026-02", "2026-01-31T14:59:59.9999Z": "2026-01-31T14:59:59.999Z 2026-01", "2026-01-05T10:00:00+14:00": "2026-01-04T20:00:00Z 2026-01"},
+			"UTC": {"2026-01-31": "2026-01-31T00:00:00Z 2026-01", "2026-02-01T03:30:00Z": "2026-02-01T03:30:00Z 2026-02"},
+			"America/New_York": {"2026-01-31": "2026-01-31T05:00:00Z 2026-01", "2026-02-01T03:30:00Z": "2026-02-01T03:30:00Z 2026-01",
+				"2026-07-01": "2026-07-01T04:00:00Z 2026-07"},
+			"Asia/Tokyo": {"2026-02-01": "2026-01-31T15:00:00Z 2026-02",
+				"2026-01-31T14:59:59.9999Z": "2026-01-31T14:59:59.999Z 2026-01", "2026-01-05T10:00:00+14:00": "2026-01-04T20:00:00Z 2026-01"},
 			"America/Asuncion": {"2023-10-01": "2023-10-01T04:00:00Z 2023-10"}, // where that midnight was skipped
 		} {
 			l := openLedger(t, s.Found(t, strings.ReplaceAll(zone, "/", "-")))
@@ -100,11 +102,13 @@ func TestEachPartOfADraftMayChangeAndWhatChangesNothingIsNotRecorded(t *testing.
 			if e.Memo != nil {
 				memo = *e.Memo
 			}
-			got := fmt.Sprint(e.AccountingDate.Format(time.DateOnly), " ", memo, " ", len(e.TagIDs), " ", e.LegalEntityID == l.names["DE"], " ", written(l, e))
+			got := fmt.Sprint(e.AccountingDate.Format(time.DateOnly), " ", memo, " ", len(e.TagIDs), " ", e.LegalEntityID == l.names["DE"],
+				" ", written(l, e))
 			if got != want {
 				t.Errorf("%s: %s, want %s", what, got, want)
 			}
-			if now := l.get(t, d.ID); written(l, now) != written(l, e) || now.UpdatedAt != e.UpdatedAt || now.SequenceNumber != "JE-1" || now.Status != "draft" || !slices.Equal(now.TagIDs, e.TagIDs) {
+			if now := l.get(t, d.ID); written(l, now) != written(l, e) || now.UpdatedAt != e.UpdatedAt || now.SequenceNumber != "JE-1" ||
+				now.Status != "draft" || !slices.Equal(now.TagIDs, e.TagIDs) {
 				t.Errorf("%s: %+v is kept as %+v", what, e, now)
 			}
 			for i := range min(len(was.Lines), len(e.Lines)) {
@@ -112,14 +116,16 @@ func TestEachPartOfADraftMayChangeAndWhatChangesNothingIsNotRecorded(t *testing.
 					t.Errorf("%s: line %d has another name", what, i)
 				}
 			}
-			if changes := entries(t, l.Tenant) - before; changes != 1 && strings.HasPrefix(what, "another") || changes != 0 && !strings.HasPrefix(what, "another") {
+			if changes := entries(t, l.Tenant) - before; changes != 1 && strings.HasPrefix(what, "another") || changes != 0 &&
+				!strings.HasPrefix(what, "another") {
 				t.Errorf("%s: %d changes are recorded", what, changes)
 			}
 		}
 		lines := "Dr 1010 100.00 #a; Cr 4010 100.00"
 		same := l.lines("Dr 1010 100 USD US #a; Cr 4010 0100.00")
 		patch("the same memo", client.UpdateJournalEntry{Memo: new("test")}, "2026-01-05 test 0 false "+lines)
-		patch("the same lines, said otherwise", client.UpdateJournalEntry{Lines: &same, AccountingDate: new("2026-01-05T01:00:00+01:00"), TagIDs: &[]string{}}, "2026-01-05 test 0 false "+lines)
+		patch("the same lines, said otherwise", client.UpdateJournalEntry{Lines: &same, AccountingDate: new("2026-01-05T01:00:00+01:00"),
+			TagIDs: &[]string{}}, "2026-01-05 test 0 false "+lines)
 		patch("another memo", client.UpdateJournalEntry{Memo: new("Österreich")}, "2026-01-05 Österreich 0 false "+lines)
 		patch("another, empty memo", client.UpdateJournalEntry{Memo: new("")}, "2026-01-05  0 false "+lines)
 		patch("another date", client.UpdateJournalEntry{AccountingDate: new("2026-03-01")}, "2026-03-01  0 false "+lines)
@@ -127,7 +133,8 @@ func TestEachPartOfADraftMayChangeAndWhatChangesNothingIsNotRecorded(t *testing.
 		three := l.lines("Dr 1020 60.00; Dr 6030 40 #b; Cr 4010 100.00")
 		patch("another line", client.UpdateJournalEntry{Lines: &three}, "2026-03-01  2 false Dr 1020 60.00; Dr 6030 40.00 #b; Cr 4010 100.00")
 		two := l.lines("Dr 1020 1; Cr 4010 1")
-		patch("another, shorter list of lines", client.UpdateJournalEntry{Lines: &two, TagIDs: &[]string{}, Memo: new("m")}, "2026-03-01 m 0 false Dr 1020 1.00; Cr 4010 1.00")
+		patch("another, shorter list of lines", client.UpdateJournalEntry{Lines: &two, TagIDs: &[]string{}, Memo: new("m")},
+			"2026-03-01 m 0 false Dr 1020 1.00; Cr 4010 1.00")
 		de := l.names["DE"]
 		patch("another legal entity", client.UpdateJournalEntry{LegalEntityID: &de}, "2026-03-01 m 0 true Dr 1020 1.00 DE; Cr 4010 1.00 DE")
 		if got := actions(t, l, d.ID); got != "created updated updated updated updated updated updated updated" {
@@ -176,7 +183,8 @@ func TestADeletedDraftIsGoneAndItsNumberStaysUsed(t *testing.T) {
 		_, unpost := l.Client.UnpostJournalEntry(t.Context(), d.ID)
 		_, reverse := l.Client.ReverseJournalEntry(t.Context(), d.ID, client.ReverseJournalEntry{})
 		_, correct := l.Client.CorrectJournalEntry(t.Context(), d.ID, client.UpdateJournalEntry{Memo: new("x")})
-		for what, err := range map[string]error{"get": get, "patch": patch, "delete": l.Client.DeleteJournalEntry(t.Context(), d.ID), "post": post, "unpost": unpost, "reverse": reverse, "correct": correct} {
+		for what, err := range map[string]error{"get": get, "patch": patch, "delete": l.Client.DeleteJournalEntry(t.Context(), d.ID),
+			"post": post, "unpost": unpost, "reverse": reverse, "correct": correct} {
 			if !client.IsNotFound(err) {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -217,7 +225,8 @@ func TestWhatIsPostedDoesNotChangeAndGoesBackOnlyWhileNothingRestsOnIt(t *testin
 			t.Errorf("posted: %s", allowed(p))
 		}
 		d, err := l.Client.UnpostJournalEntry(t.Context(), p.ID)
-		if err != nil || d.Status != "draft" || d.PostedAt != nil || booked(d) != "- -" || d.SequenceNumber != "JE-1" || allowed(d) != "edit delete post" || d.AccountingPeriodID == nil || *d.AccountingPeriodID != *p.AccountingPeriodID {
+		if err != nil || d.Status != "draft" || d.PostedAt != nil || booked(d) != "- -" || d.SequenceNumber != "JE-1" ||
+			allowed(d) != "edit delete post" || d.AccountingPeriodID == nil || *d.AccountingPeriodID != *p.AccountingPeriodID {
 			t.Errorf("%+v %v", d, err)
 		}
 		if again := l.get(t, p.ID); booked(again) != "- -" || again.Status != "draft" || l.balance(t, "1010") != "0" {
@@ -233,7 +242,8 @@ func TestWhatIsPostedDoesNotChangeAndGoesBackOnlyWhileNothingRestsOnIt(t *testin
 		if _, err := l.Client.UpdateJournalEntry(t.Context(), p.ID, client.UpdateJournalEntry{Lines: &lines}); err != nil {
 			t.Fatal(err)
 		}
-		if p, err = l.Client.PostJournalEntry(t.Context(), p.ID); err != nil || written(l, p) != "Dr 1020 30.00; Cr 4010 30.00" || l.balance(t, "1010") != "0" || l.balance(t, "1020") != "30" {
+		if p, err = l.Client.PostJournalEntry(t.Context(), p.ID); err != nil || written(l, p) != "Dr 1020 30.00; Cr 4010 30.00" ||
+			l.balance(t, "1010") != "0" || l.balance(t, "1020") != "30" {
 			t.Errorf("%+v %v", p, err)
 		}
 		r, err := l.Client.ReverseJournalEntry(t.Context(), p.ID, client.ReverseJournalEntry{})
@@ -263,14 +273,17 @@ func TestAReversalMirrorsAnEntryAndCannotBeUndone(t *testing.T) {
 		e.LegalEntityID, e.TagIDs = l.names["US"], []string{a}
 		p := l.make(t, e)
 		r, err := l.Client.ReverseJournalEntry(t.Context(), p.ID, client.ReverseJournalEntry{})
-		if err != nil || written(l, r) != "Cr 1340 1500.00 #b; Dr 1210 1500.00; Cr 1210 1500.00 EUR DE; Dr 2010 1500.00 EUR DE" || !slices.Equal(r.TagIDs, []string{a}) || r.LegalEntityID != p.LegalEntityID ||
-			r.AccountingDate != p.AccountingDate || r.OriginatedBy != "reversal" || *r.Memo != "Reversal of JE-1: test" || r.Status != "posted" || r.Lines[0].ID == p.Lines[0].ID || r.ReversalChain.NextEntryID != nil {
+		if err != nil || written(l, r) != "Cr 1340 1500.00 #b; Dr 1210 1500.00; Cr 1210 1500.00 EUR DE; Dr 2010 1500.00 EUR DE" ||
+			!slices.Equal(r.TagIDs, []string{a}) || r.LegalEntityID != p.LegalEntityID ||
+			r.AccountingDate != p.AccountingDate || r.OriginatedBy != "reversal" || *r.Memo != "Reversal of JE-1: test" ||
+			r.Status != "posted" || r.Lines[0].ID == p.Lines[0].ID || r.ReversalChain.NextEntryID != nil {
 			t.Errorf("%+v %v", r, err)
 		}
 		if allowed(r) != " !" || allowed(l.get(t, p.ID)) != " !" {
 			t.Errorf("reversal: %s, reversed: %s", allowed(r), allowed(l.get(t, p.ID)))
 		}
-		for id, says := range map[string]string{p.ID: "JE-1 is reversed already, by " + r.ID, r.ID: "JE-2 is a reversal, which cannot be reversed or corrected"} {
+		for id, says := range map[string]string{p.ID: "JE-1 is reversed already, by " + r.ID,
+			r.ID: "JE-2 is a reversal, which cannot be reversed or corrected"} {
 			_, err = l.Client.ReverseJournalEntry(t.Context(), id, client.ReverseJournalEntry{})
 			conflict(t, err, says)
 			_, err = l.Client.CorrectJournalEntry(t.Context(), id, client.UpdateJournalEntry{Memo: new("x")})

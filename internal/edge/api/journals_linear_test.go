@@ -25,7 +25,8 @@ import (
 // shelf is the books as somebody saw who did one thing at a time: the last number, and what stands on the bank account.
 type shelf struct{ last, debits, credits int64 }
 
-// deed is something done to the books: entries of so many cents, an undoing of some, or, with neither, a look. The memo tells one from another.
+// deed is something done to the books: entries of so many cents, an undoing of some, or, with neither, a look. The
+// memo tells one from another.
 type deed struct {
 	entries, cents int64
 	undone         bool
@@ -90,7 +91,8 @@ func (h *history) note(who int, d deed, do func() outcome) {
 	h.did = append(h.did, porcupine.Operation{ClientId: who, Input: d, Call: int64(call), Output: o, Return: back})
 }
 
-// resolve looks up what became of deeds whose clients did not wait: some took effect, at some time after they were asked for, and the others never did.
+// resolve looks up what became of deeds whose clients did not wait: some took effect, at some time after they were
+// asked for, and the others never did.
 func (h *history) resolve(t *testing.T, l *ledger) {
 	t.Helper()
 	last := map[string]int64{}
@@ -170,7 +172,8 @@ func (h *history) client(t *testing.T, l *ledger, who, steps int) {
 		switch what := rand.IntN(10); {
 		case what < 4:
 			h.note(who, deed{1, amount, false, memo}, func() outcome {
-				made, known := insist[client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries", Body: entry}, giveUp, hangUp)
+				made, known := insist[client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries", Body: entry},
+					giveUp, hangUp)
 				if !known {
 					return outcome{unknown: true}
 				}
@@ -180,7 +183,8 @@ func (h *history) client(t *testing.T, l *ledger, who, steps int) {
 		case what < 5:
 			h.note(who, deed{3, amount, false, memo}, func() outcome {
 				body := map[string]any{"journal_entries": []any{entry, entry, entry}}
-				made, known := insist[[]client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries/batch", Body: body}, giveUp, hangUp)
+				made, known := insist[[]client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries/batch",
+					Body: body}, giveUp, hangUp)
 				if !known {
 					return outcome{unknown: true}
 				}
@@ -191,7 +195,8 @@ func (h *history) client(t *testing.T, l *ledger, who, steps int) {
 			e := own[len(own)-1]
 			own = own[:len(own)-1]
 			h.note(who, deed{1, centsOf(t, e.Lines[0].Amount), true, memo}, func() outcome {
-				made, known := insist[client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries/" + e.ID + "/reverse", Body: client.ReverseJournalEntry{Memo: memo}}, giveUp, hangUp)
+				made, known := insist[client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries/" + e.ID +
+					"/reverse", Body: client.ReverseJournalEntry{Memo: memo}}, giveUp, hangUp)
 				if !known {
 					return outcome{unknown: true}
 				}
@@ -218,7 +223,8 @@ func look(t *testing.T, l *ledger) outcome {
 	return outcome{debits: centsOf(t, cell.Debits), credits: centsOf(t, cell.Credits)}
 }
 
-// Whatever is posted, undone and read at once, on two nodes, by clients who hang up and ask again: it is as if one thing had been done after the other.
+// Whatever is posted, undone and read at once, on two nodes, by clients who hang up and ask again: it is as if one
+// thing had been done after the other.
 func TestPostsAndReportsAreAsIfDoneOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	const clients, steps = 8, 12
@@ -237,7 +243,8 @@ func TestPostsAndReportsAreAsIfDoneOneAfterTheOther(t *testing.T) {
 		if result := porcupine.CheckOperationsTimeout(oneAtATime, h.did, 20*time.Second); result != porcupine.Ok {
 			t.Errorf("%s: no order of these explains all of them:", result)
 			for _, op := range h.did {
-				t.Logf("%d %s to %s: %s", op.ClientId, time.Duration(op.Call), time.Duration(op.Return), oneAtATime.DescribeOperation(op.Input, op.Output))
+				t.Logf("%d %s to %s: %s", op.ClientId, time.Duration(op.Call), time.Duration(op.Return), oneAtATime.DescribeOperation(op.Input,
+					op.Output))
 			}
 		}
 	})

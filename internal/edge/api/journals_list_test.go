@@ -85,7 +85,9 @@ func narrowings(l *ledger, months map[string]string) []narrowing {
 		{"accounting_period_id", months["2026-02"], func(e client.JournalEntry) bool { return !e.AccountingDate.Before(february) }},
 		{"status", "posted", func(e client.JournalEntry) bool { return e.Status == "posted" }},
 		{"tag_id", l.names["#a"], func(e client.JournalEntry) bool {
-			return slices.Contains(e.TagIDs, l.names["#a"]) || has(e, func(line client.JournalLine) bool { return slices.Contains(line.TagIDs, l.names["#a"]) })
+			return slices.Contains(e.TagIDs, l.names["#a"]) || has(e, func(line client.JournalLine) bool {
+				return slices.Contains(line.TagIDs, l.names["#a"])
+			})
 		}},
 		{"start_date", "2026-01-31", func(e client.JournalEntry) bool { return e.AccountingDate.After(february.AddDate(0, 0, -1)) }},
 		{"end_date", "2026-02-01", func(e client.JournalEntry) bool { return e.AccountingDate.Before(february.AddDate(0, 0, 1)) }},
@@ -147,7 +149,8 @@ func TestEntriesAreFoundByTextAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
-		for _, memo := range []string{"100% sure", "1000 sure", "a_b", "axb", "Zürich ÄÖÜ", `c:\temp`, "'; DROP TABLE journal_entries; --", "Ωmega Привет"} {
+		for _, memo := range []string{"100% sure", "1000 sure", "a_b", "axb", "Zürich ÄÖÜ", `c:\temp`,
+			"'; DROP TABLE journal_entries; --", "Ωmega Привет"} {
 			e := l.entry("2026-01-05", "draft", sale)
 			e.Memo = memo
 			l.make(t, e)
@@ -156,7 +159,8 @@ func TestEntriesAreFoundByTextAsItIsWritten(t *testing.T) {
 		lines.Memo, lines.Lines[1].Memo = "", "Straße im Regen"
 		nine := l.make(t, lines)
 		for search, want := range map[string]string{
-			"100%": "1", "%": "1", "0": "2 1", "a_b": "3", "_": "7 3", "zÜrich äö": "5", `\`: "6", `c:\T`: "6", "DROP TABLE": "7", "'": "7", "ωMEGA": "8", "привет": "8",
+			"100%": "1", "%": "1", "0": "2 1", "a_b": "3", "_": "7 3", "zÜrich äö": "5", `\`: "6", `c:\T`: "6", "DROP TABLE": "7", "'": "7",
+			"ωMEGA": "8", "привет": "8",
 			"STRASSE": "", "STRAßE": "9", "je-9": "9", "JE-": "9 8 7 6 5 4 3 2 1", "test": "", "sure": "2 1", "sure ": "",
 		} {
 			if got := numbers(t, l.Client, url.Values{"search": {search}}); got != want {
@@ -166,10 +170,12 @@ func TestEntriesAreFoundByTextAsItIsWritten(t *testing.T) {
 		if _, err := l.Client.UnpostJournalEntry(t.Context(), nine.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Client.UpdateJournalEntry(t.Context(), nine.ID, client.UpdateJournalEntry{Memo: new("Neues"), Lines: &[]client.CreateJournalLine{lines.Lines[0], l.lines("Cr 4010 100")[0]}}); err != nil {
+		if _, err := l.Client.UpdateJournalEntry(t.Context(), nine.ID, client.UpdateJournalEntry{Memo: new("Neues"),
+			Lines: &[]client.CreateJournalLine{lines.Lines[0], l.lines("Cr 4010 100")[0]}}); err != nil {
 			t.Fatal(err)
 		}
-		if got := numbers(t, l.Client, url.Values{"search": {"neues"}}) + "/" + numbers(t, l.Client, url.Values{"search": {"straße"}}); got != "9/" {
+		if got := numbers(t, l.Client, url.Values{"search": {"neues"}}) + "/" + numbers(t, l.Client,
+			url.Values{"search": {"straße"}}); got != "9/" {
 			t.Errorf("after it was edited: %s", got)
 		}
 	})
@@ -187,20 +193,26 @@ func TestAFilterThatMeansNothingIsRefused(t *testing.T) {
 		}
 		account := l.accounts["1010"]
 		for _, path := range []string{"/v1/journal-entries", "/v1/ledger-accounts/" + account + "/lines"} {
-			fails(t, path+" dates", list(path, url.Values{"start_date": {"2026-02-30"}, "end_date": {"yesterday"}}), 400, []string{"start_date", "end_date"}, "date such as")
-			fails(t, path+" dates the wrong way round", list(path, url.Values{"start_date": {"2026-02-02"}, "end_date": {"2026-02-01"}}), 400, []string{"start_date"}, "after end_date")
+			fails(t, path+" dates", list(path, url.Values{"start_date": {"2026-02-30"}, "end_date": {"yesterday"}}), 400,
+				[]string{"start_date", "end_date"}, "date such as")
+			fails(t, path+" dates the wrong way round", list(path, url.Values{"start_date": {"2026-02-02"}, "end_date": {"2026-02-01"}}),
+				400, []string{"start_date"}, "after end_date")
 			if err := list(path, url.Values{"start_date": {"2026-02-01T23:00:00Z"}, "end_date": {"2026-02-01"}}); err != nil {
 				t.Error(err)
 			}
 			fails(t, path+" empty dates", list(path, url.Values{"start_date": {""}, "end_date": {""}}), 400, []string{"start_date", "end_date"}, "")
-			fails(t, path+" a legal entity there is not", list(path, url.Values{"legal_entity_ids": {l.LegalEntity.ID + "," + strange("le_")}}), 404, nil, "legal entity not found")
+			fails(t, path+" a legal entity there is not",
+				list(path, url.Values{"legal_entity_ids": {l.LegalEntity.ID + "," + strange("le_")}}), 404, nil, "legal entity not found")
 			var page client.Page[client.JournalEntry]
-			if err := l.Client.Do(t.Context(), client.Call{Method: "GET", Path: path, Query: url.Values{"limit": {"1"}}}, &page); err != nil || page.NextCursor == nil {
+			if err := l.Client.Do(t.Context(), client.Call{Method: "GET", Path: path, Query: url.Values{"limit": {"1"}}},
+				&page); err != nil || page.NextCursor == nil {
 				t.Fatal(err)
 			}
-			fails(t, path+" a cursor of another list", list(path, url.Values{"cursor": {*page.NextCursor}, "start_date": {"2026-01-01"}}), 400, []string{"cursor"}, "other filters")
+			fails(t, path+" a cursor of another list", list(path, url.Values{"cursor": {*page.NextCursor}, "start_date": {"2026-01-01"}}),
+				400, []string{"cursor"}, "other filters")
 		}
-		for name, value := range map[string]string{"ledger_account_id": strange(account), "accounting_period_id": strange("ap_"), "tag_id": strange("tag_"), "transaction_id": strange("txn_")} {
+		for name, value := range map[string]string{"ledger_account_id": strange(account), "accounting_period_id": strange("ap_"),
+			"tag_id": strange("tag_"), "transaction_id": strange("txn_")} {
 			fails(t, name+" there is not", list("/v1/journal-entries", url.Values{name: {value}}), 404, nil, "not found")
 			fails(t, name+" empty", list("/v1/journal-entries", url.Values{name: {""}}), 400, []string{name}, "")
 		}
@@ -270,7 +282,8 @@ func TestTheLinesOfAnAccountArePostedOnesTheLatestFirst(t *testing.T) {
 		for _, e := range all {
 			for i, line := range slices.Backward(e.Lines) {
 				if e.Status == "posted" && line.LedgerAccountID == l.accounts["1010"] {
-					text := fmt.Sprint(e.SequenceNumber, " ", i, " ", line.ID, " ", *line.BaseAmount, " ", line.CreditOrDebit, " ", *e.Memo, " ", e.AccountingDate)
+					text := fmt.Sprint(e.SequenceNumber, " ", i, " ", line.ID, " ", *line.BaseAmount, " ", line.CreditOrDebit, " ", *e.Memo, " ",
+						e.AccountingDate)
 					for _, key := range []string{"", line.LegalEntityID} {
 						want[key] = append(want[key], text)
 					}
@@ -290,7 +303,8 @@ func TestTheLinesOfAnAccountArePostedOnesTheLatestFirst(t *testing.T) {
 					}
 					e := l.get(t, line.JournalEntryID)
 					position := slices.IndexFunc(e.Lines, func(o client.JournalLine) bool { return o.ID == line.ID })
-					got = append(got, fmt.Sprint(line.SequenceNumber, " ", position, " ", line.ID, " ", *line.BaseAmount, " ", line.CreditOrDebit, " ", *line.JournalEntryMemo, " ", line.AccountingDate))
+					got = append(got, fmt.Sprint(line.SequenceNumber, " ", position, " ", line.ID, " ", *line.BaseAmount, " ", line.CreditOrDebit,
+						" ", *line.JournalEntryMemo, " ", line.AccountingDate))
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("%v:\n%s\nwant\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -318,7 +332,8 @@ func TestAKeyOfSomeLegalEntitiesSeesNothingOfTheOthers(t *testing.T) {
 		if got := numbers(t, limited, nil); got != "4 2" {
 			t.Errorf("listed: %s", got)
 		}
-		for what, query := range map[string]url.Values{"account": {"ledger_account_id": {l.accounts["1010"]}}, "entity": {"legal_entity_ids": {l.names["DE"]}}, "text": {"search": {"test"}}} {
+		for what, query := range map[string]url.Values{"account": {"ledger_account_id": {l.accounts["1010"]}},
+			"entity": {"legal_entity_ids": {l.names["DE"]}}, "text": {"search": {"test"}}} {
 			if got := numbers(t, limited, query); got != "4 2" {
 				t.Errorf("by %s: %s", what, got)
 			}
@@ -330,7 +345,8 @@ func TestAKeyOfSomeLegalEntitiesSeesNothingOfTheOthers(t *testing.T) {
 			_, unpost := limited.UnpostJournalEntry(t.Context(), e.ID)
 			_, reverse := limited.ReverseJournalEntry(t.Context(), e.ID, client.ReverseJournalEntry{})
 			_, correct := limited.CorrectJournalEntry(t.Context(), e.ID, client.UpdateJournalEntry{Memo: new("x")})
-			for what, err := range map[string]error{"get": get, "patch": patch, "delete": limited.DeleteJournalEntry(t.Context(), e.ID), "post": post, "unpost": unpost, "reverse": reverse, "correct": correct} {
+			for what, err := range map[string]error{"get": get, "patch": patch, "delete": limited.DeleteJournalEntry(t.Context(), e.ID),
+				"post": post, "unpost": unpost, "reverse": reverse, "correct": correct} {
 				if !client.IsNotFound(err) {
 					t.Errorf("%s of %s: %v", what, e.SequenceNumber, err)
 				}
@@ -352,7 +368,8 @@ func TestAKeyOfSomeLegalEntitiesSeesNothingOfTheOthers(t *testing.T) {
 		}
 		_, err := limited.CreateJournalEntry(t.Context(), l.entry("2026-01-05", "posted", "Dr 1010 1 US; Cr 4010 1 US"))
 		fails(t, "lines of another", err, 404, []string{"lines[0].legal_entity_id", "lines[1].legal_entity_id"}, "legal entity not found")
-		if e, err := limited.CreateJournalEntry(t.Context(), l.entry("2026-01-05", "posted", sale)); err != nil || e.LegalEntityID != l.names["DE"] || !e.LegalEntityAutoAssigned {
+		if e, err := limited.CreateJournalEntry(t.Context(), l.entry("2026-01-05", "posted", sale)); err != nil ||
+			e.LegalEntityID != l.names["DE"] || !e.LegalEntityAutoAssigned {
 			t.Errorf("its only one: %+v %v", e, err)
 		}
 		if _, err := limited.PostJournalEntry(t.Context(), deDraft.ID); err != nil {

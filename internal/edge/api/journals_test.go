@@ -22,8 +22,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// ledger makes entries of an accountant's notation: "Dr 1010 100.00; Cr 4010 100.00 EUR DE #rent". Accounts are codes of the default chart, and
-// legal entities and tags go by the names they were made under.
+// ledger makes entries of an accountant's notation: "Dr 1010 100.00; Cr 4010 100.00 EUR DE #rent". Accounts are codes
+// of the default chart, and legal entities and tags go by the names they were made under.
 type ledger struct {
 	*apitest.Tenant
 	accounts map[string]string
@@ -69,7 +69,8 @@ var currencyName = regexp.MustCompile(`^[A-Z]{3,}$`)
 func (l *ledger) lines(text string) (out []client.CreateJournalLine) {
 	for part := range strings.SplitSeq(text, ";") {
 		f := strings.Fields(part)
-		line := client.CreateJournalLine{LedgerAccountID: f[1], CreditOrDebit: map[string]string{"Dr": "DEBIT", "Cr": "CREDIT"}[f[0]], Amount: f[2]}
+		line := client.CreateJournalLine{LedgerAccountID: f[1], CreditOrDebit: map[string]string{"Dr": "DEBIT", "Cr": "CREDIT"}[f[0]],
+			Amount: f[2]}
 		if id, ok := l.accounts[f[1]]; ok {
 			line.LedgerAccountID = id
 		}
@@ -138,7 +139,8 @@ func written(l *ledger, e client.JournalEntry) string {
 	}
 	var parts []string
 	for _, line := range e.Lines {
-		text := fmt.Sprint(map[string]string{"DEBIT": "Dr", "CREDIT": "Cr"}[line.CreditOrDebit], " ", names[line.LedgerAccountID], " ", line.Amount)
+		text := fmt.Sprint(map[string]string{"DEBIT": "Dr", "CREDIT": "Cr"}[line.CreditOrDebit], " ", names[line.LedgerAccountID], " ",
+			line.Amount)
 		if line.Currency != "USD" {
 			text += " " + line.Currency
 		}
@@ -181,7 +183,8 @@ func fails(t *testing.T, what string, err error, status int, fields []string, sa
 		named[f.Field] = true
 	}
 	code := map[int]string{400: "VALIDATION_ERROR", 404: "RESOURCE_NOT_FOUND", 409: "CONFLICT"}[status]
-	if e.Status != status || e.Code != code || !slices.Equal(slices.Sorted(maps.Keys(named)), slices.Sorted(slices.Values(fields))) || !strings.Contains(e.Error(), says) {
+	if e.Status != status || e.Code != code || !slices.Equal(slices.Sorted(maps.Keys(named)), slices.Sorted(slices.Values(fields))) ||
+		!strings.Contains(e.Error(), says) {
 		t.Errorf("%s: %v, want %d that names %q and says %q", what, err, status, fields, says)
 	}
 }
@@ -229,7 +232,8 @@ func TestAnEntryLivesAsTheRulesSay(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
 		d := l.draft(t, "2026-01-05", sale)
-		if d.Status != "draft" || d.SequenceNumber != "JE-1" || d.PostedAt != nil || written(l, d) != sale || d.LegalEntityID != l.LegalEntity.ID {
+		if d.Status != "draft" || d.SequenceNumber != "JE-1" || d.PostedAt != nil || written(l, d) != sale ||
+			d.LegalEntityID != l.LegalEntity.ID {
 			t.Errorf("%+v", d)
 		}
 		p, err := l.Client.PostJournalEntry(t.Context(), d.ID)
@@ -237,7 +241,8 @@ func TestAnEntryLivesAsTheRulesSay(t *testing.T) {
 			t.Errorf("%+v %v", p, err)
 		}
 		r, err := l.Client.ReverseJournalEntry(t.Context(), p.ID, client.ReverseJournalEntry{})
-		if err != nil || written(l, r) != "Cr 1010 100.00; Dr 4010 100.00" || *r.ReversalChain.PreviousEntryID != p.ID || r.SequenceNumber != "JE-2" {
+		if err != nil || written(l, r) != "Cr 1010 100.00; Dr 4010 100.00" || *r.ReversalChain.PreviousEntryID != p.ID ||
+			r.SequenceNumber != "JE-2" {
 			t.Errorf("%+v %v", r, err)
 		}
 		p = l.get(t, p.ID)
@@ -252,9 +257,12 @@ func TestAnEntryByHandHasDefaultsForWhatItDoesNotSay(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
 		first := l.make(t, client.CreateJournalEntry{AccountingDate: "2026-01-05", Lines: l.lines(sale)})
-		if first.Status != "draft" || first.Lines[0].Currency != "USD" || first.Lines[1].LegalEntityID != l.LegalEntity.ID || !first.LegalEntityAutoAssigned || first.Memo != nil ||
-			first.OriginatedBy != "manual" || first.Classification != "UNKNOWN" || first.TransactionID != nil || len(first.TagIDs) != 0 || first.TagIDs == nil || first.Lines[0].TagIDs == nil ||
-			first.OrganizationID != l.Organization.ID || first.ReversalChain.PreviousEntryID != nil || first.ReversalChain.NextEntryID != nil || booked(first) != "- -" || first.AccountingPeriodID != nil {
+		if first.Status != "draft" || first.Lines[0].Currency != "USD" || first.Lines[1].LegalEntityID != l.LegalEntity.ID ||
+			!first.LegalEntityAutoAssigned || first.Memo != nil ||
+			first.OriginatedBy != "manual" || first.Classification != "UNKNOWN" || first.TransactionID != nil || len(first.TagIDs) != 0 ||
+			first.TagIDs == nil || first.Lines[0].TagIDs == nil ||
+			first.OrganizationID != l.Organization.ID || first.ReversalChain.PreviousEntryID != nil ||
+			first.ReversalChain.NextEntryID != nil || booked(first) != "- -" || first.AccountingPeriodID != nil {
 			t.Errorf("%+v", first)
 		}
 		if again := l.get(t, first.ID); fmt.Sprint(again) == "" || written(l, again) != sale || again.UpdatedAt != first.UpdatedAt {
@@ -294,7 +302,8 @@ func TestAnEntryBalancesPerLegalEntityAndCurrency(t *testing.T) {
 		}
 		for _, c := range []struct{ lines, base string }{
 			{"Dr 1340 1500 US; Cr 1210 1500 US; Dr 1210 1500 DE; Cr 2010 1500 DE", "1500.00 1500.00 1500.00 1500.00"},
-			{"Dr 1010 10.00 EUR US; Cr 4010 3.33 EUR US; Cr 4020 3.33 EUR US; Cr 4030 3.34 EUR US; Dr 1020 7 US; Cr 4010 7 US", "10.86 3.62 3.61 3.63 7.00 7.00"},
+			{"Dr 1010 10.00 EUR US; Cr 4010 3.33 EUR US; Cr 4020 3.33 EUR US; Cr 4030 3.34 EUR US; Dr 1020 7 US; Cr 4010 7 US",
+				"10.86 3.62 3.61 3.63 7.00 7.00"},
 			{"Dr 1010 1 USD DE; Cr 4010 1 USD DE; Dr 1010 0.01 EUR DE; Cr 4010 0.01 EUR DE", "0.90 0.90 0.01 0.01"},
 		} {
 			e := l.entry("2026-01-05", "posted", c.lines)
@@ -304,10 +313,13 @@ func TestAnEntryBalancesPerLegalEntityAndCurrency(t *testing.T) {
 			}
 		}
 		for lines, says := range map[string]string{
-			"Dr 1010 100 US; Cr 4010 100 DE":                                       "in EUR of DE, debits are 0.00 and credits 100.00, a difference of 100.00",
-			"Dr 1010 100 US; Cr 4010 100 EUR US":                                   "in EUR of mine, debits are 0.00 and credits 100.00, a difference of 100.00",
-			"Dr 1010 100 US; Cr 4010 99.999999999999999999999999999999 US":         "a difference of 0.000000000000000000000000000001",
-			"Dr 1010 1 US; Cr 4010 1 US; Dr 1010 2 DE; Cr 4010 2 DE; Cr 4010 1 DE": "in EUR of DE, debits are 2.00 and credits 3.00, a difference of 1.00",
+			"Dr 1010 100 US; Cr 4010 100 DE": "in EUR of DE, debits are 0.00 and credits 100.00, a " +
+				"difference of 100.00",
+			"Dr 1010 100 US; Cr 4010 100 EUR US": "in EUR of mine, debits are 0.00 and credits 100.00, " +
+				"a difference of 100.00",
+			"Dr 1010 100 US; Cr 4010 99.999999999999999999999999999999 US": "a difference of 0.000000000000000000000000000001",
+			"Dr 1010 1 US; Cr 4010 1 US; Dr 1010 2 DE; Cr 4010 2 DE; Cr 4010 1 DE": "in EUR of DE, debits are 2.00 and credits 3.00, a " +
+				"difference of 1.00",
 		} {
 			e := l.entry("2026-01-05", "posted", lines)
 			e.LegalEntityID = l.names["US"]
@@ -357,7 +369,8 @@ func (l *ledger) month(t *testing.T, e client.JournalEntry) (key string) {
 		return "none"
 	}
 	err := l.Service().App.DB.Read(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
-		key, err = db.One[string](ctx, tx, "period", "SELECT key FROM accounting_periods WHERE organization_id = @org AND accounting_period_id = ?", *e.AccountingPeriodID)
+		key, err = db.One[string](ctx, tx, "period",
+			"SELECT key FROM accounting_periods WHERE organization_id = @org AND accounting_period_id = ?", *e.AccountingPeriodID)
 		return err
 	})
 	if err != nil {

@@ -122,7 +122,8 @@ func (CreateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma
 	line := func(side string) map[string]any {
 		return map[string]any{"ledger_account_id": sampleID("lac"), "credit_or_debit": side, "amount": "1200.50"}
 	}
-	s.Examples = []any{map[string]any{"accounting_date": "2026-01-31", "memo": "Rent for January", "status": "posted", "lines": []any{line("DEBIT"), line("CREDIT")}}}
+	s.Examples = []any{map[string]any{"accounting_date": "2026-01-31", "memo": "Rent for January", "status": "posted",
+		"lines": []any{line("DEBIT"), line("CREDIT")}}}
 	return s
 }
 

@@ -80,7 +80,8 @@ func malformed(text []byte) error {
 
 var errSyntax = errors.New("api: not JSON")
 
-// parser reads a value straight into what validation takes. encoding/json's tokens take five times as long, which on a busy journal is felt.
+// parser reads a value straight into what validation takes. encoding/json's tokens take five times as long, which on
+// a busy journal is felt.
 type parser struct {
 	text   []byte
 	at     int

@@ -25,7 +25,8 @@ func (a *API) listLedgerAccounts(ctx context.Context, in *ledgerAccountsInput) (
 func (a *API) createLedgerAccount(ctx context.Context, in *struct{ Body CreateLedgerAccount }) (Data[LedgerAccount], error) {
 	b := in.Body
 	p := account.CreateParams{
-		Name: b.Name, Code: b.Code.Value, Type: account.Type(b.Type), NormalBalance: account.Balance(db.OrEmpty(b.NormalBalance)), ParentID: b.ParentAccountID.Value,
+		Name: b.Name, Code: b.Code.Value, Type: account.Type(b.Type), NormalBalance: account.Balance(
+			db.OrEmpty(b.NormalBalance)), ParentID: b.ParentAccountID.Value,
 		Postable: b.IsPostable, Clearing: b.IsClearingAccount != nil && *b.IsClearingAccount, AssetType: b.AssetType.Value,
 	}
 	return accountData(a.app.Accounts.Create(ctx, p))
@@ -69,8 +70,10 @@ func accountData(a account.Account, err error) (Data[LedgerAccount], error) {
 
 func viewLedgerAccount(a account.Account) LedgerAccount {
 	return LedgerAccount{
-		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type), NormalBalance: string(a.NormalBalance),
-		ParentAccountID: db.OrNull(a.ParentID), IsPostable: a.Postable, IsClearingAccount: a.Clearing, IsArchived: a.Archived(), ArchivedAt: stampOrNull(a.ArchivedAt),
-		AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role), CreatedAt: stamp(a.CreatedAt), UpdatedAt: stampOrNull(a.UpdatedAt),
+		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type), NormalBalance: string(
+			a.NormalBalance),
+		ParentAccountID: db.OrNull(a.ParentID), IsPostable: a.Postable, IsClearingAccount: a.Clearing, IsArchived: a.Archived(),
+		ArchivedAt: stampOrNull(a.ArchivedAt),
+		AssetType:  db.OrNull(a.AssetType), Role: db.OrNull(a.Role), CreatedAt: stamp(a.CreatedAt), UpdatedAt: stampOrNull(a.UpdatedAt),
 	}
 }

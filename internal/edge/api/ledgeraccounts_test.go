@@ -15,7 +15,8 @@ import (
 
 // ledgerAccountFields are the contract's, and code, role and updated_at.
 var ledgerAccountFields = []string{
-	"archived_at", "asset_type", "code", "created_at", "id", "is_archived", "is_clearing_account", "is_postable", "name", "normal_balance", "parent_account_id",
+	"archived_at", "asset_type", "code", "created_at", "id", "is_archived", "is_clearing_account", "is_postable", "name",
+	"normal_balance", "parent_account_id",
 	"role", "sequence_number", "type", "updated_at",
 }
 
@@ -51,10 +52,13 @@ func TestALedgerAccountOnTheWire(t *testing.T) {
 			}
 		}
 		path := "/" + plain["id"].(string)
-		full := account(t, send("PATCH", path, `{"name":"BTC","code":"1211","normal_balance":"credit","parent_account_id":"`+parent.ID+`","is_postable":false,"is_clearing_account":true,"asset_type":"BTC"}`))
+		full := account(t, send("PATCH", path, `{"name":"BTC","code":"1211","normal_balance":"credit","parent_account_id":"`+parent.ID+
+			`","is_postable":false,"is_clearing_account":true,"asset_type":"BTC"}`))
 		for field, want := range map[string]any{
-			"id": plain["id"], "sequence_number": plain["sequence_number"], "name": "BTC", "type": "Asset", "normal_balance": "credit", "is_postable": false,
-			"is_clearing_account": true, "is_archived": false, "code": "1211", "parent_account_id": parent.ID, "asset_type": "BTC", "created_at": plain["created_at"],
+			"id": plain["id"], "sequence_number": plain["sequence_number"], "name": "BTC", "type": "Asset", "normal_balance": "credit",
+			"is_postable":         false,
+			"is_clearing_account": true, "is_archived": false, "code": "1211", "parent_account_id": parent.ID, "asset_type": "BTC",
+			"created_at": plain["created_at"],
 		} {
 			if full[field] != want || full["updated_at"] == nil {
 				t.Errorf("%s is %v, want %v", field, full[field], want)
@@ -80,7 +84,8 @@ func TestALedgerAccountOnTheWire(t *testing.T) {
 		if gone := send("DELETE", path, ""); gone.Status != 204 || len(gone.Body) != 0 {
 			t.Errorf("%d %q", gone.Status, gone.Body)
 		}
-		for _, again := range []apitest.Answer{send("DELETE", path, ""), send("GET", path, ""), send("PATCH", path, `{"name":"x"}`), send("POST", path+"/archive", "")} {
+		for _, again := range []apitest.Answer{send("DELETE", path, ""), send("GET", path, ""), send("PATCH", path, `{"name":"x"}`),
+			send("POST", path+"/archive", "")} {
 			if again.Status != 404 {
 				t.Errorf("%d %s", again.Status, again.Body)
 			}
@@ -94,14 +99,17 @@ func TestEveryFaultOfALedgerAccountIsNamedAtOnceAndNoNumberIsLost(t *testing.T) 
 		n := s.Found(t, "mine")
 		first := newAccount(t, n, client.CreateLedgerAccount{})
 		before := entries(t, n)
-		bad := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/ledger-accounts", Key: n.Key, Body: `{"name":"","code":"` + strings.Repeat("1", 33) +
+		bad := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/ledger-accounts", Key: n.Key, Body: `{"name":"","code":"` +
+			strings.Repeat("1", 33) +
 			`","type":"asset","normal_balance":"up","is_postable":"yes","is_clearing_account":null,"asset_type":1,"parent_account_id":[],"role":"rounding"}`})
-		for _, field := range []string{"name", "code", "type", "normal_balance", "is_postable", "is_clearing_account", "asset_type", "parent_account_id", "role"} {
+		for _, field := range []string{"name", "code", "type", "normal_balance", "is_postable", "is_clearing_account", "asset_type",
+			"parent_account_id", "role"} {
 			if bad.Status != 400 || !bad.Blames(t, field) {
 				t.Errorf("%s is not blamed: %d %s", field, bad.Status, bad.Body)
 			}
 		}
-		blank := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/ledger-accounts", Key: n.Key, Body: `{"name":" ","code":" 1","type":"Asset","parent_account_id":"` + byCode(t, n, "4010").ID + `"}`})
+		blank := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/ledger-accounts", Key: n.Key,
+			Body: `{"name":" ","code":" 1","type":"Asset","parent_account_id":"` + byCode(t, n, "4010").ID + `"}`})
 		for _, field := range []string{"name", "code", "parent_account_id"} {
 			if blank.Status != 400 || !blank.Blames(t, field) {
 				t.Errorf("%s is not blamed: %d %s", field, blank.Status, blank.Body)
@@ -140,7 +148,8 @@ func TestWhatStandsAgainstAChangeOfALedgerAccountIsAConflictThatSaysWhat(t *test
 			}
 		}
 		renamed := "Unexplained"
-		if got, err := n.Client.UpdateLedgerAccount(t.Context(), suspense.ID, client.UpdateLedgerAccount{Name: &renamed}); err != nil || got.Name != renamed || *got.Role != "suspense" {
+		if got, err := n.Client.UpdateLedgerAccount(t.Context(), suspense.ID, client.UpdateLedgerAccount{Name: &renamed}); err != nil ||
+			got.Name != renamed || *got.Role != "suspense" {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
@@ -179,11 +188,13 @@ func TestTheChartIsListedByFiltersAndACursorIsBoundToThem(t *testing.T) {
 			}
 		}
 		var page client.Page[client.LedgerAccount]
-		if err := n.Client.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/ledger-accounts", Query: url.Values{"limit": {"1"}, "type": {"Asset"}}}, &page); err != nil || page.NextCursor == nil {
+		if err := n.Client.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/ledger-accounts", Query: url.Values{"limit": {"1"},
+			"type": {"Asset"}}}, &page); err != nil || page.NextCursor == nil {
 			t.Fatal(page, err)
 		}
 		for _, other := range []string{"type=Equity", "type=Asset&is_postable=true", "type=Asset&search=x", "limit=5"} {
-			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/ledger-accounts?" + other + "&cursor=" + *page.NextCursor, Key: n.Key}); a.Status != 400 || !a.Blames(t, "cursor") {
+			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/ledger-accounts?" + other + "&cursor=" + *page.NextCursor,
+				Key: n.Key}); a.Status != 400 || !a.Blames(t, "cursor") {
 				t.Errorf("%s: %d %s", other, a.Status, a.Body)
 			}
 		}
@@ -198,7 +209,8 @@ func TestAnAccountWithEntriesIsKeptAndAnArchivedOneOrAGroupTakesNone(t *testing.
 		post := func(status, from, to, amount string) (client.JournalEntry, error) {
 			return n.Client.CreateJournalEntry(t.Context(), client.CreateJournalEntry{
 				LegalEntityID: n.LegalEntity.ID, AccountingDate: "2026-01-15", Status: status,
-				Lines: []client.CreateJournalLine{{LedgerAccountID: to, CreditOrDebit: "DEBIT", Amount: amount, Currency: "USD"}, {LedgerAccountID: from, CreditOrDebit: "CREDIT", Amount: amount, Currency: "USD"}},
+				Lines: []client.CreateJournalLine{{LedgerAccountID: to, CreditOrDebit: "DEBIT", Amount: amount, Currency: "USD"},
+					{LedgerAccountID: from, CreditOrDebit: "CREDIT", Amount: amount, Currency: "USD"}},
 			})
 		}
 		refused := func(what string, err error, says string) {
@@ -214,7 +226,8 @@ func TestAnAccountWithEntriesIsKeptAndAnArchivedOneOrAGroupTakesNone(t *testing.
 		}
 		_, err = n.Client.ArchiveLedgerAccount(t.Context(), vault.ID)
 		refused("archiving with a draft", err, "1 draft has lines on it, for example "+draft.SequenceNumber)
-		refused("deleting with a draft", n.Client.DeleteLedgerAccount(t.Context(), vault.ID), "V Vault is used by 1 journal line, for example of "+draft.SequenceNumber)
+		refused("deleting with a draft", n.Client.DeleteLedgerAccount(t.Context(), vault.ID),
+			"V Vault is used by 1 journal line, for example of "+draft.SequenceNumber)
 		if _, err := n.Client.PostJournalEntry(t.Context(), draft.ID); err != nil {
 			t.Fatal(err)
 		}

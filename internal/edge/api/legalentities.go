@@ -25,10 +25,12 @@ func (a *API) getLegalEntity(ctx context.Context, in *struct{ legalEntityPath })
 func (a *API) createLegalEntity(ctx context.Context, in *struct{ Body CreateLegalEntity }) (Data[LegalEntityDetail], error) {
 	b := in.Body
 	d, err := a.app.Entities.Create(ctx, entity.CreateParams{
-		Name: b.Name, BaseCurrency: b.BaseCurrency, Country: b.Country.Value, ParentID: b.ParentLegalEntityID.Value, OwnershipPercent: b.OwnershipPercent.Value,
-		CostBasisMethod: b.CostBasisMethod, CostBasisFrom: b.CostBasisFrom.Value, CostBasisScope: b.CostBasisScope, Measurement: b.Measurement,
+		Name: b.Name, BaseCurrency: b.BaseCurrency, Country: b.Country.Value, ParentID: b.ParentLegalEntityID.Value,
+		OwnershipPercent: b.OwnershipPercent.Value,
+		CostBasisMethod:  b.CostBasisMethod, CostBasisFrom: b.CostBasisFrom.Value, CostBasisScope: b.CostBasisScope, Measurement: b.Measurement,
 		FiscalYearStartMonth: b.FiscalYearStartMonth,
-		Framework:            b.Framework, FeeTreatment: b.FeeTreatment, ShortDisposal: b.ShortDisposal, IntercompanyBasis: b.IntercompanyBasis, LoansOut: b.LoansOut,
+		Framework:            b.Framework, FeeTreatment: b.FeeTreatment, ShortDisposal: b.ShortDisposal,
+		IntercompanyBasis: b.IntercompanyBasis, LoansOut: b.LoansOut,
 	})
 	return Data[LegalEntityDetail]{viewLegalEntityDetail(d)}, err
 }
@@ -39,10 +41,13 @@ func (a *API) updateLegalEntity(ctx context.Context, in *struct {
 }) (Data[LegalEntityDetail], error) {
 	b := in.Body
 	d, err := a.app.Entities.Update(ctx, in.ID, entity.UpdateParams{
-		Name: b.Name, BaseCurrency: b.BaseCurrency, Country: b.Country.orEmpty(), ParentID: b.ParentLegalEntityID.orEmpty(), OwnershipPercent: b.OwnershipPercent.orEmpty(),
-		CostBasisMethod: b.CostBasisMethod, CostBasisFrom: b.CostBasisFrom.orEmpty(), CostBasisScope: b.CostBasisScope, Measurement: b.Measurement,
+		Name: b.Name, BaseCurrency: b.BaseCurrency, Country: b.Country.orEmpty(), ParentID: b.ParentLegalEntityID.orEmpty(),
+		OwnershipPercent: b.OwnershipPercent.orEmpty(),
+		CostBasisMethod:  b.CostBasisMethod, CostBasisFrom: b.CostBasisFrom.orEmpty(), CostBasisScope: b.CostBasisScope,
+		Measurement:          b.Measurement,
 		FiscalYearStartMonth: b.FiscalYearStartMonth,
-		Framework:            b.Framework, FeeTreatment: b.FeeTreatment, ShortDisposal: b.ShortDisposal, IntercompanyBasis: b.IntercompanyBasis, LoansOut: b.LoansOut,
+		Framework:            b.Framework, FeeTreatment: b.FeeTreatment, ShortDisposal: b.ShortDisposal,
+		IntercompanyBasis: b.IntercompanyBasis, LoansOut: b.LoansOut,
 	})
 	return Data[LegalEntityDetail]{viewLegalEntityDetail(d)}, err
 }
@@ -57,7 +62,8 @@ func viewLegalEntity(e entity.LegalEntity) LegalEntity {
 		ID: e.ID, Name: e.Name, BaseCurrency: e.BaseCurrency, Country: db.OrNull(e.Country), ParentLegalEntityID: db.OrNull(e.ParentID),
 		OwnershipPercent: decimalOrNull(e.OwnershipPercent), CostBasisMethod: e.CostBasisMethod, CostBasisFrom: db.OrNull(e.CostBasisFrom),
 		CostBasisScope: e.CostBasisScope, Measurement: e.Measurement, FiscalYearStartMonth: e.FiscalYearStartMonth,
-		Framework: e.Framework, FeeTreatment: e.FeeTreatment, ShortDisposal: e.ShortDisposal, IntercompanyBasis: e.IntercompanyBasis, LoansOut: e.LoansOut,
+		Framework: e.Framework, FeeTreatment: e.FeeTreatment, ShortDisposal: e.ShortDisposal, IntercompanyBasis: e.IntercompanyBasis,
+		LoansOut:  e.LoansOut,
 		CreatedAt: stamp(e.CreatedAt), UpdatedAt: stampOrNull(e.UpdatedAt),
 	}
 }

@@ -49,7 +49,8 @@ func TestAnUnusedLegalEntityIsDeletedWithItsAccounts(t *testing.T) {
 		if got := dueAccounts(t, n, "Going"); len(got) != 2 {
 			t.Fatalf("%v", got)
 		}
-		if a, data := send(t, s, n.Key, "DELETE", "/v1/legal-entities/"+e.ID, ""); a.Status != 200 || string(data["id"]) != `"`+e.ID+`"` || string(data["deleted"]) != "true" {
+		if a, data := send(t, s, n.Key, "DELETE", "/v1/legal-entities/"+e.ID, ""); a.Status != 200 || string(data["id"]) != `"`+e.ID+
+			`"` || string(data["deleted"]) != "true" {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		if _, err := n.Client.LegalEntity(t.Context(), e.ID); !client.IsNotFound(err) {
@@ -98,7 +99,8 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 		refuse(drafted, "journal entries: 1 (such as JE-1)", "journal lines: 2 (such as JE-1)")
 
 		posted := spare("Posted") // only by its lines in an entry of another's
-		entry := l.entry("2026-01-06", "posted", "Dr 1010 1 "+posted+"; Cr 4010 1 "+posted+"; Dr 1010 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+n.LegalEntity.ID)
+		entry := l.entry("2026-01-06", "posted", "Dr 1010 1 "+posted+"; Cr 4010 1 "+posted+"; Dr 1010 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+
+			n.LegalEntity.ID)
 		entry.LegalEntityID = n.LegalEntity.ID
 		if _, err := n.Client.CreateJournalEntry(t.Context(), entry); err != nil {
 			t.Fatal(err)
@@ -114,11 +116,14 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 		refuse(owed, "Due", "Owed", "1 journal line", "JE-3")
 
 		closed := spare("Closed")
-		damage(t, s, "INSERT INTO period_closings (organization_id, period_closing_id, accounting_period_id, legal_entity_id, closed_at, entry_count, hash, reopened_at) SELECT organization_id, 'apc_x', accounting_period_id, ?, created_at, 0, '', created_at FROM accounting_periods WHERE organization_id = ? AND key = '2026-01'", closed, n.Organization.ID)
+		damage(t, s, "INSERT INTO period_closings (organization_id, period_closing_id, accounting_period_id, legal_entity_id, "+
+			"closed_at, entry_count, hash, reopened_at) SELECT organization_id, 'apc_x', accounting_period_id, ?, created_at, 0, '', "+
+			"created_at FROM accounting_periods WHERE organization_id = ? AND key = '2026-01'", closed, n.Organization.ID)
 		refuse(closed, "period closings: 1")
 
 		limited := spare("Limited")
-		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{"apis.read"}, LegalEntityIDs: []string{n.LegalEntity.ID, limited}})
+		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{"apis.read"},
+			LegalEntityIDs: []string{n.LegalEntity.ID, limited}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,10 +177,12 @@ func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
 			t.Errorf("%v", names)
 		}
 		var page client.Page[client.LegalEntity]
-		if err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/legal-entities", Query: url.Values{"limit": {"1"}}}, &page); err != nil || !page.HasMore || page.Data[0].Name != "One" {
+		if err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/legal-entities", Query: url.Values{"limit": {"1"}}},
+			&page); err != nil || !page.HasMore || page.Data[0].Name != "One" {
 			t.Errorf("%+v %v", page, err)
 		}
-		if err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/legal-entities", Query: url.Values{"limit": {"1"}, "cursor": {*page.NextCursor}}}, &page); err != nil || page.HasMore || page.Data[0].Name != "Two" {
+		if err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/legal-entities", Query: url.Values{"limit": {"1"},
+			"cursor": {*page.NextCursor}}}, &page); err != nil || page.HasMore || page.Data[0].Name != "Two" {
 			t.Errorf("%+v %v", page, err)
 		}
 		if _, err := c.UpdateLegalEntity(t.Context(), one, client.UpdateLegalEntity{Country: client.Set("CH")}); err != nil {
@@ -187,7 +194,8 @@ func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
 		}
 		// A name that the key may not know is not told by a refusal either.
 		top := client.New(s.URL, n.Limited(t, one))
-		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") || !strings.Contains(err.Error(), "legal entities below it: 1") {
+		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") ||
+			!strings.Contains(err.Error(), "legal entities below it: 1") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -48,23 +48,29 @@ func TestALegalEntityIsMadeWithTheUsualSettingsOrItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if usual.Name != "Plain" || usual.BaseCurrency != "EUR" || usual.Country != nil || usual.ParentLegalEntityID != nil || usual.OwnershipPercent != nil ||
+		if usual.Name != "Plain" || usual.BaseCurrency != "EUR" || usual.Country != nil || usual.ParentLegalEntityID != nil ||
+			usual.OwnershipPercent != nil ||
 			usual.CostBasisMethod != "fifo" || usual.CostBasisFrom != nil || usual.CostBasisScope != "source" || usual.Measurement != "cost" ||
-			usual.Framework != "ifrs" || usual.FeeTreatment != "expense" || usual.ShortDisposal != "block" || usual.IntercompanyBasis != "carry_over" ||
+			usual.Framework != "ifrs" || usual.FeeTreatment != "expense" || usual.ShortDisposal != "block" ||
+			usual.IntercompanyBasis != "carry_over" ||
 			usual.LoansOut != "derecognize" || usual.FiscalYearStartMonth != 1 || usual.UpdatedAt != nil || len(usual.CostBasisHistory) != 1 {
 			t.Errorf("%s", text(t, usual))
 		}
 		own, err := n.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{
-			Name: "Own", BaseCurrency: "JPY", Country: new("JP"), ParentLegalEntityID: &usual.ID, OwnershipPercent: new("51.500"), CostBasisMethod: "weighted_average",
+			Name: "Own", BaseCurrency: "JPY", Country: new("JP"), ParentLegalEntityID: &usual.ID, OwnershipPercent: new(
+				"51.500"), CostBasisMethod: "weighted_average",
 			CostBasisFrom: new("2025-04-01"), CostBasisScope: "legal_entity", Measurement: "fair_value", FiscalYearStartMonth: 4,
 			Framework: "us_gaap", FeeTreatment: "net", ShortDisposal: "zero_basis", IntercompanyBasis: "fair_value", LoansOut: "park",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *own.Country != "JP" || *own.ParentLegalEntityID != usual.ID || *own.OwnershipPercent != "51.5" || own.CostBasisMethod != "weighted_average" ||
-			*own.CostBasisFrom != "2025-04-01" || own.CostBasisScope != "legal_entity" || own.Measurement != "fair_value" || own.FiscalYearStartMonth != 4 ||
-			own.Framework != "us_gaap" || own.FeeTreatment != "net" || own.ShortDisposal != "zero_basis" || own.IntercompanyBasis != "fair_value" || own.LoansOut != "park" {
+		if *own.Country != "JP" || *own.ParentLegalEntityID != usual.ID || *own.OwnershipPercent != "51.5" ||
+			own.CostBasisMethod != "weighted_average" ||
+			*own.CostBasisFrom != "2025-04-01" || own.CostBasisScope != "legal_entity" || own.Measurement != "fair_value" ||
+			own.FiscalYearStartMonth != 4 ||
+			own.Framework != "us_gaap" || own.FeeTreatment != "net" || own.ShortDisposal != "zero_basis" ||
+			own.IntercompanyBasis != "fair_value" || own.LoansOut != "park" {
 			t.Errorf("%s", text(t, own))
 		}
 		again, err := n.Client.LegalEntity(t.Context(), own.ID)
@@ -107,14 +113,17 @@ func TestALegalEntityTakesGoodValuesAndNamesEveryBadOne(t *testing.T) {
 			{`{"name":"A","base_currency":"USD","ownership_percent":"50"}`, "ownership_percent"},
 			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent + `","ownership_percent":"0"}`, "ownership_percent"},
 			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent + `","ownership_percent":"-1"}`, "ownership_percent"},
-			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent + `","ownership_percent":"100.000000000000000000000000000001"}`, "ownership_percent"},
+			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent +
+				`","ownership_percent":"100.000000000000000000000000000001"}`, "ownership_percent"},
 			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent + `","ownership_percent":"100"}`, ""},
-			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent + `","ownership_percent":"0.000000000000000000000000000001"}`, ""},
+			{`{"name":"A","base_currency":"USD","parent_legal_entity_id":"` + parent +
+				`","ownership_percent":"0.000000000000000000000000000001"}`, ""},
 			{`{"name":"A","base_currency":"USD","cost_basis_from":"2025-02-29"}`, "cost_basis_from"},
 			{`{"name":"A","base_currency":"USD","cost_basis_from":"2024-02-29"}`, ""},
 			{`{"name":"A","base_currency":"USD","fiscal_year_start_month":0}`, "fiscal_year_start_month"},
 			{`{"name":"","base_currency":"USD","country":"x","ownership_percent":"1e3","cost_basis_method":"x","cost_basis_from":"x","cost_basis_scope":"x","measurement":"x","fiscal_year_start_month":13,"framework":"x","fee_treatment":"x","short_disposal":"x","intercompany_basis":"x","loans_out":"x"}`,
-				"name country ownership_percent cost_basis_method cost_basis_from cost_basis_scope measurement fiscal_year_start_month framework fee_treatment short_disposal intercompany_basis loans_out"},
+				"name country ownership_percent cost_basis_method cost_basis_from cost_basis_scope measurement fiscal_year_start_month " +
+					"framework fee_treatment short_disposal intercompany_basis loans_out"},
 		} {
 			a, _ := send(t, s, n.Key, "POST", "/v1/legal-entities", c.body)
 			if c.blame == "" {
@@ -179,7 +188,8 @@ func TestALegalEntityIsChangedFieldByField(t *testing.T) {
 			t.Errorf("%s %v", text(t, got), err)
 		}
 		before := entries(t, n)
-		if _, err := n.Client.UpdateLegalEntity(t.Context(), e.ID, client.UpdateLegalEntity{Name: new("Renamed"), Country: client.Null[string]()}); err != nil || entries(t, n) != before {
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), e.ID, client.UpdateLegalEntity{Name: new("Renamed"),
+			Country: client.Null[string]()}); err != nil || entries(t, n) != before {
 			t.Errorf("what changes nothing made %d changes: %v", entries(t, n)-before, err)
 		}
 	})
@@ -212,7 +222,8 @@ func TestEveryElectionOfCostBasisIsKept(t *testing.T) {
 			}
 			got = append(got, fmt.Sprint(h.Method, " ", h.Scope, " ", from))
 		}
-		want := []string{"fifo source -", "lifo source 2024-01-01", "lifo legal_entity 2024-01-01", "lifo legal_entity 2025-01-01", "hifo legal_entity -"}
+		want := []string{"fifo source -", "lifo source 2024-01-01", "lifo legal_entity 2024-01-01", "lifo legal_entity 2025-01-01",
+			"hifo legal_entity -"}
 		if !slices.Equal(got, want) || e.CostBasisMethod != "hifo" || e.CostBasisScope != "legal_entity" || e.CostBasisFrom != nil {
 			t.Errorf("%v, want %v: %s", got, want, text(t, e))
 		}
@@ -234,7 +245,8 @@ func TestLegalEntitiesDoNotHoldEachOtherInACircle(t *testing.T) {
 			}
 		}
 		// Out of the way first, then the other way round.
-		if _, err := n.Client.UpdateLegalEntity(t.Context(), bottom, client.UpdateLegalEntity{ParentLegalEntityID: client.Null[string]()}); err != nil {
+		if _, err := n.Client.UpdateLegalEntity(t.Context(), bottom,
+			client.UpdateLegalEntity{ParentLegalEntityID: client.Null[string]()}); err != nil {
 			t.Error(err)
 		}
 		if _, err := n.Client.UpdateLegalEntity(t.Context(), top, client.UpdateLegalEntity{ParentLegalEntityID: client.Set(bottom)}); err != nil {
@@ -259,7 +271,8 @@ func TestTheCurrencyOfALegalEntityStaysOnceThereAreLinesInIt(t *testing.T) {
 			if got, err := n.Client.LegalEntity(t.Context(), other); err != nil || got.BaseCurrency != "USD" || got.Name != "Test" {
 				t.Errorf("%s %v", text(t, got), err)
 			}
-			if _, err := n.Client.UpdateLegalEntity(t.Context(), other, client.UpdateLegalEntity{BaseCurrency: new("USD"), Name: new("x")}); err != nil {
+			if _, err := n.Client.UpdateLegalEntity(t.Context(), other, client.UpdateLegalEntity{BaseCurrency: new("USD"),
+				Name: new("x")}); err != nil {
 				t.Error(err)
 			}
 			if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{BaseCurrency: new("EUR")}); err != nil {

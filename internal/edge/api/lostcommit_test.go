@@ -15,7 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// cutter passes bytes between a client and PostgreSQL. Once armed it lets the next COMMIT through and cuts the connection before the answer comes back.
+// cutter passes bytes between a client and PostgreSQL. Once armed it lets the next COMMIT through and cuts the
+// connection before the answer comes back.
 type cutter struct {
 	net.Listener
 	server string
@@ -90,7 +91,8 @@ func TestAWriteWhoseCommitIsNotConfirmedIsFoundAgainByItsKeyOrSaidToBeUnknown(t 
 	c.URL = u.String()
 	s := apitest.Start(t, dbtest.Open(t, c), api.Config{})
 	n := s.Found(t, "mine")
-	create := apitest.Request{Method: "POST", Path: "/v1/api-keys", Key: n.Key, Body: `{"name":"k","scopes":["apis.read"]}`, Header: http.Header{"Idempotency-Key": {"once"}}}
+	create := apitest.Request{Method: "POST", Path: "/v1/api-keys", Key: n.Key, Body: `{"name":"k","scopes":["apis.read"]}`,
+		Header: http.Header{"Idempotency-Key": {"once"}}}
 
 	before := entries(t, n)
 	proxy.armed.Store(true)
@@ -105,7 +107,8 @@ func TestAWriteWhoseCommitIsNotConfirmedIsFoundAgainByItsKeyOrSaidToBeUnknown(t 
 
 	proxy.armed.Store(true)
 	unknown := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/organization", Key: n.Key, Body: `{"name":"After"}`})
-	if e := unknown.Error(t); unknown.Status != 503 || e.Code != "SERVICE_UNAVAILABLE" || !strings.Contains(e.Message, "did not confirm") || unknown.Header.Get("Retry-After") == "" {
+	if e := unknown.Error(t); unknown.Status != 503 || e.Code != "SERVICE_UNAVAILABLE" || !strings.Contains(e.Message,
+		"did not confirm") || unknown.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", unknown.Status, unknown.Body)
 	}
 	if got, err := n.Client.Organization(t.Context()); err != nil || got.Name != "After" {

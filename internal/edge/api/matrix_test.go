@@ -38,7 +38,8 @@ var samples = map[string]func(t *testing.T, n *apitest.Tenant) sample{
 	"GET /v1/organization/members": func(*testing.T, *apitest.Tenant) sample { return sample{} },
 	"GET /v1/api-keys":             func(*testing.T, *apitest.Tenant) sample { return sample{} },
 	"POST /v1/api-keys": func(_ *testing.T, n *apitest.Tenant) sample {
-		return sample{body: map[string]any{"name": "k", "scopes": []string{"apis.read"}, "user_id": n.Owner.UserID, "legal_entity_ids": []string{n.LegalEntity.ID}}}
+		return sample{body: map[string]any{"name": "k", "scopes": []string{"apis.read"}, "user_id": n.Owner.UserID,
+			"legal_entity_ids": []string{n.LegalEntity.ID}}}
 	},
 	"DELETE /v1/api-keys/{api_key_id}": func(t *testing.T, n *apitest.Tenant) sample {
 		n.Nobody(t, actor.ScopeRead)
@@ -135,7 +136,8 @@ func TestEveryRouteRefusesWhoIsNotKnown(t *testing.T) {
 			}
 		}
 		for name, key := range map[string]string{
-			"none": "", "wrong": "bur_" + strings.Repeat("A", 43), "malformed": "hello", "altered": n.Key[:len(n.Key)-1] + "~", "expired": n.Expired(t), "revoked": revoked,
+			"none": "", "wrong": "bur_" + strings.Repeat("A", 43), "malformed": "hello", "altered": n.Key[:len(n.Key)-1] +
+				"~", "expired": n.Expired(t), "revoked": revoked,
 		} {
 			req.Key = key
 			if a := s.Send(t, req); a.Status != http.StatusUnauthorized || a.Error(t).Code != "UNAUTHORIZED" {
@@ -196,8 +198,10 @@ func (n idNames) MatchString(name string) bool {
 	return n.re.MatchString(name) && name != "external_id" && name != "token_id"
 }
 
-// narrowingFilters are the places where a list is narrowed to ids, or by them: what is not there is not found, or not missed, and that is no fault.
-var narrowingFilters = []string{"query transaction_ids", "query exclude_transaction_ids", "body filter.transaction_ids", "body filter.exclude_transaction_ids"}
+// narrowingFilters are the places where a list is narrowed to ids, or by them: what is not there is not found, or not
+// missed, and that is no fault.
+var narrowingFilters = []string{"query transaction_ids", "query exclude_transaction_ids", "body filter.transaction_ids",
+	"body filter.exclude_transaction_ids"}
 
 // An id of somebody else's must read exactly as one that does not exist, wherever it is sent.
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {

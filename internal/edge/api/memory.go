@@ -49,7 +49,8 @@ func (a *API) getMemory(ctx context.Context, in *struct {
 	}
 	for i, d := range found.Items {
 		out.Documents[i] = MemoryDocument{
-			Path: d.Path, Layer: string(d.Layer), Version: versionText(d.Version), Content: d.Content, Suppressed: d.Suppressed, Frontmatter: json.RawMessage("null"),
+			Path: d.Path, Layer: string(d.Layer), Version: versionText(
+				d.Version), Content: d.Content, Suppressed: d.Suppressed, Frontmatter: json.RawMessage("null"),
 		}
 		if d.Frontmatter != "" {
 			out.Documents[i].Frontmatter = json.RawMessage(d.Frontmatter)
@@ -63,7 +64,8 @@ func (a *API) putMemory(ctx context.Context, in *struct {
 	memoryPath
 	Body PutMemoryDocument
 }) (MemoryDocumentWritten, error) {
-	err := a.app.Memory.Put(ctx, memory.PutParams{Path: in.Path, Content: in.Body.Content, Rationale: in.Body.Rationale, ExpectedVersion: in.Body.ExpectedVersion.orNil()})
+	err := a.app.Memory.Put(ctx, memory.PutParams{Path: in.Path, Content: in.Body.Content, Rationale: in.Body.Rationale,
+		ExpectedVersion: in.Body.ExpectedVersion.orNil()})
 	return MemoryDocumentWritten{true, in.Path, string(memory.Org), in.Body.Rationale}, err
 }
 
@@ -144,10 +146,12 @@ func (a *API) putMemoryRule(ctx context.Context, in *struct {
 
 func (b PutMemoryRule) params() memory.RuleParams {
 	return memory.RuleParams{
-		Type: memory.RuleType(b.RuleType), MemoContains: b.MemoContains.orNil(), ProviderCategory: b.ProviderCategory.orNil(), Merchant: b.Merchant.orNil(),
-		Address: b.Address.orNil(), AssetType: b.AssetType.orNil(), Direction: b.Direction.orNil(), TransactionType: b.TransactionType.orNil(),
+		Type: memory.RuleType(b.RuleType), MemoContains: b.MemoContains.orNil(), ProviderCategory: b.ProviderCategory.orNil(),
+		Merchant: b.Merchant.orNil(),
+		Address:  b.Address.orNil(), AssetType: b.AssetType.orNil(), Direction: b.Direction.orNil(), TransactionType: b.TransactionType.orNil(),
 		PayeeName: b.PayeeName.orNil(), TagID: b.TagID.orNil(), Priority: b.Priority.orNil(), Enabled: b.Enabled.orNil(),
-		Name: b.Name.orNil(), Statement: b.Statement.orNil(), Action: b.Action.orNil(), Matcher: b.Matcher.orNil(), MatchMode: b.MatchMode.orNil(),
+		Name: b.Name.orNil(), Statement: b.Statement.orNil(), Action: b.Action.orNil(), Matcher: b.Matcher.orNil(),
+		MatchMode:       b.MatchMode.orNil(),
 		LedgerAccountID: b.LedgerAccountID.orNil(), LedgerAccountName: b.LedgerAccountName.orNil(),
 	}
 }
@@ -165,10 +169,13 @@ func versionText(n int64) string { return strconv.FormatInt(n, 10) }
 
 func viewMemoryRule(r memory.Rule) MemoryRule {
 	out := MemoryRule{
-		RuleID: r.ID, Version: versionText(r.Version), RuleType: string(r.Type), MemoContains: db.OrNull(r.MemoContains), ProviderCategory: db.OrNull(r.ProviderCategory),
-		Merchant: db.OrNull(r.Merchant), Address: db.OrNull(r.Address), AssetType: db.OrNull(r.AssetType), Direction: db.OrNull(string(r.Direction)),
+		RuleID: r.ID, Version: versionText(r.Version), RuleType: string(r.Type), MemoContains: db.OrNull(
+			r.MemoContains), ProviderCategory: db.OrNull(r.ProviderCategory),
+		Merchant: db.OrNull(r.Merchant), Address: db.OrNull(r.Address), AssetType: db.OrNull(r.AssetType), Direction: db.OrNull(
+			string(r.Direction)),
 		TransactionType: db.OrNull(r.TransactionType), PayeeName: db.OrNull(r.PayeeName), TagID: db.OrNull(r.TagID),
-		Name: db.OrNull(r.Name), Statement: db.OrNull(r.Statement), Action: db.OrNull(r.Action), Matcher: db.OrNull(r.Matcher), MatchMode: db.OrNull(r.MatchMode),
+		Name: db.OrNull(r.Name), Statement: db.OrNull(r.Statement), Action: db.OrNull(r.Action), Matcher: db.OrNull(
+			r.Matcher), MatchMode: db.OrNull(r.MatchMode),
 		LedgerAccountID: db.OrNull(r.LedgerAccountID), LedgerAccountName: db.OrNull(r.LedgerAccountName), UpdatedAt: stamp(r.UpdatedAt),
 	}
 	if r.Type == memory.Classification {

@@ -47,17 +47,20 @@ func TestADocumentIsAnsweredAsTheContractSays(t *testing.T) {
 		if got := getFile(t, n, ""); got != `{"success":true,"documents":[],"truncated":false,"next_cursor":null}` {
 			t.Error(got)
 		}
-		if a := putFile(t, n, "profile.md", "---\nkind: profile\n---\n# Us\n", "why", "null"); a.Status != 200 || strings.TrimSpace(string(a.Body)) != `{"success":true,"path":"profile.md","layer":"org","rationale":"why"}` {
+		if a := putFile(t, n, "profile.md", "---\nkind: profile\n---\n# Us\n", "why", "null"); a.Status != 200 ||
+			strings.TrimSpace(string(a.Body)) != `{"success":true,"path":"profile.md","layer":"org","rationale":"why"}` {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-		if got := getFile(t, n, "kind=document&path=profile.md"); got != `{"success":true,"documents":[{"path":"profile.md","layer":"org","version":"1","content":"---\nkind: profile\n---\n# Us\n","frontmatter":{"kind":"profile"},"suppressed":false}],"truncated":false,"next_cursor":null}` {
+		if got := getFile(t, n,
+			"kind=document&path=profile.md"); got != `{"success":true,"documents":[{"path":"profile.md","layer":"org","version":"1","content":"---\nkind: profile\n---\n# Us\n","frontmatter":{"kind":"profile"},"suppressed":false}],"truncated":false,"next_cursor":null}` {
 			t.Error(got)
 		}
 		for _, c := range []struct {
 			version string
 			status  int
 			says    string
-		}{{"null", 409, "version 1"}, {`"2"`, 409, "version 1"}, {`""`, 409, "version 1"}, {"1", 400, "expected_version"}, {`"1"`, 200, ""}, {`"1"`, 409, "version 2"}} {
+		}{{"null", 409, "version 1"}, {`"2"`, 409, "version 1"}, {`""`, 409, "version 1"}, {"1", 400, "expected_version"},
+			{`"1"`, 200, ""}, {`"1"`, 409, "version 2"}} {
 			if a := putFile(t, n, "profile.md", "", "why", c.version); a.Status != c.status || !strings.Contains(string(a.Body), c.says) {
 				t.Errorf("expected_version %s: %d %s", c.version, a.Status, a.Body)
 			}
@@ -71,7 +74,8 @@ func TestADocumentIsAnsweredAsTheContractSays(t *testing.T) {
 		if a := remove("path=profile.md&expected_version=1"); a.Status != 409 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-		if a := remove("path=profile.md&expected_version=2&rationale=old"); a.Status != 200 || strings.TrimSpace(string(a.Body)) != `{"success":true,"path":"profile.md","deleted":true}` {
+		if a := remove("path=profile.md&expected_version=2&rationale=old"); a.Status != 200 ||
+			strings.TrimSpace(string(a.Body)) != `{"success":true,"path":"profile.md","deleted":true}` {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		if a := remove("path=profile.md&expected_version=3"); a.Status != 404 {
@@ -80,7 +84,8 @@ func TestADocumentIsAnsweredAsTheContractSays(t *testing.T) {
 		if got := getFile(t, n, "path=profile.md"); !strings.Contains(got, `"missing":true`) {
 			t.Error(got)
 		}
-		if a := putFile(t, n, "profile.md", "new", "why", "null"); a.Status != 200 || !strings.Contains(getFile(t, n, "path=profile.md"), `"version":"4"`) {
+		if a := putFile(t, n, "profile.md", "new", "why", "null"); a.Status != 200 || !strings.Contains(getFile(t, n, "path=profile.md"),
+			`"version":"4"`) {
 			t.Errorf("%d %s: a version must never mean two contents", a.Status, a.Body)
 		}
 		actions := 0
@@ -103,9 +108,12 @@ func TestLimitsOfADocumentAreCountedInCharacters(t *testing.T) {
 			path, content, rationale string
 			blames                   string
 		}{
-			{"a.md", strings.Repeat("€", 200_000), strings.Repeat("é", 2000), ""}, {"a.md", strings.Repeat("€", 200_001), "x", "content"}, {"a.md", "", strings.Repeat("é", 2001), "rationale"},
-			{"a.md", "", " \t\n", "rationale"}, {"a.md", "", "", "rationale"}, {"a.md", "---\na: [\n---\n", "x", "content"}, {"a.yaml", "a: b: c\n", "x", "content"}, {strings.Repeat("é", 505) + ".md", "", "x", ""},
-			{strings.Repeat("é", 510) + ".md", "", "x", "path"}, {"refs/a.md", "", "x", "path"}, {"a.json", "{}", "x", "path"}, {"../a.md", "", "x", "path"}, {"a\xff.md", "", "x", "path"}, {"a\x00.md", "", "x", "path"},
+			{"a.md", strings.Repeat("€", 200_000), strings.Repeat("é", 2000), ""}, {"a.md", strings.Repeat("€", 200_001), "x",
+				"content"}, {"a.md", "", strings.Repeat("é", 2001), "rationale"},
+			{"a.md", "", " \t\n", "rationale"}, {"a.md", "", "", "rationale"}, {"a.md", "---\na: [\n---\n", "x", "content"}, {"a.yaml",
+				"a: b: c\n", "x", "content"}, {strings.Repeat("é", 505) + ".md", "", "x", ""},
+			{strings.Repeat("é", 510) + ".md", "", "x", "path"}, {"refs/a.md", "", "x", "path"}, {"a.json", "{}", "x", "path"}, {"../a.md",
+				"", "x", "path"}, {"a\xff.md", "", "x", "path"}, {"a\x00.md", "", "x", "path"},
 		} {
 			path := c.path
 			if c.blames == "" {
@@ -132,7 +140,8 @@ func TestOfManyWhoReplaceOneVersionOneSucceeds(t *testing.T) {
 				wg.Go(func() {
 					a := putFile(t, n, "a.md", fmt.Sprint(i), "x", expected)
 					b := s.Send(t, apitest.Request{Method: "PUT", Path: "/v1/memory/file?kind=rule&rule_id=" + rule.RuleID, Key: n.Key,
-						Body: fmt.Sprintf(`{"rule_type":"classification","memo_contains":"m%d","ledger_account_id":%q,"expected_version":"%d"}`, i, *rule.LedgerAccountID, version+1)})
+						Body: fmt.Sprintf(`{"rule_type":"classification","memo_contains":"m%d","ledger_account_id":%q,"expected_version":"%d"}`, i,
+							*rule.LedgerAccountID, version+1)})
 					mu.Lock()
 					defer mu.Unlock()
 					statuses[fmt.Sprint("document ", a.Status)]++
@@ -158,15 +167,24 @@ func TestTheKindOfMemoryChoosesTheOperation(t *testing.T) {
 			status                   int
 			blames                   string
 		}{
-			{"GET", "kind=banana", n.Key, "", 400, "kind"}, {"GET", "kind=rule&kind=rule", n.Key, "", 400, "kind"}, {"GET", "kind=rule&path=a.md", n.Key, "", 400, "path"},
-			{"GET", "rule_id=rul_x", n.Key, "", 400, "rule_id"}, {"GET", "kind=rule&rule_id=rul_x", n.Key, "", 404, ""}, {"GET", "kind=rule&rule_id=" + strings.Repeat("x", 129), n.Key, "", 400, "rule_id"},
-			{"GET", "kind=rule&rule_id=", n.Key, "", 400, "rule_id"}, {"GET", "cursor=" + strings.Repeat("x", 257), n.Key, "", 400, "cursor"}, {"GET", "path=", n.Key, "", 400, "path"}, {"GET", "cursor=x", n.Key, "", 400, "cursor"},
-			{"PUT", "kind=rule", n.Key, body, 200, ""}, {"PUT", "kind=rule", all, body, 403, ""}, {"PUT", "kind=rule", n.Member(t, actor.Owner, actor.ScopeMemory), body, 403, ""},
-			{"PUT", "kind=rule", n.Member(t, actor.Admin, actor.Scopes...), body, 403, ""}, {"PUT", "path=a.md", all, `{}`, 403, ""}, {"PUT", "", n.Key, `{}`, 400, "path"},
-			{"PUT", "path=a.md", n.Key, `{"content":"","rationale":"x"}`, 400, "expected_version"}, {"PUT", "kind=rule", n.Key, strings.Replace(body, "{", `{"expected_version":"1",`, 1), 400, "expected_version"},
-			{"PUT", "kind=rule&rule_id=rul_x", n.Key, body, 400, "expected_version"}, {"PUT", "kind=rule&rule_id=rul_x", n.Key, strings.Replace(body, "{", `{"expected_version":"1",`, 1), 404, ""},
-			{"PUT", "kind=rule", n.Key, strings.Replace(body, "{", `{"memo_contains":"x",`, 1), 400, "memo_contains"}, {"PUT", "kind=rule", n.Key, strings.Replace(body, "{", `{"memo_contains":null,`, 1), 200, ""},
-			{"DELETE", "kind=rule&rule_id=rul_x&expected_version=1", n.Key, "", 404, ""}, {"DELETE", "path=a.md", n.Key, "", 400, "expected_version"},
+			{"GET", "kind=banana", n.Key, "", 400, "kind"}, {"GET", "kind=rule&kind=rule", n.Key, "", 400, "kind"}, {"GET",
+				"kind=rule&path=a.md", n.Key, "", 400, "path"},
+			{"GET", "rule_id=rul_x", n.Key, "", 400, "rule_id"}, {"GET", "kind=rule&rule_id=rul_x", n.Key, "", 404, ""}, {"GET",
+				"kind=rule&rule_id=" + strings.Repeat("x", 129), n.Key, "", 400, "rule_id"},
+			{"GET", "kind=rule&rule_id=", n.Key, "", 400, "rule_id"}, {"GET", "cursor=" + strings.Repeat("x", 257), n.Key, "", 400,
+				"cursor"}, {"GET", "path=", n.Key, "", 400, "path"}, {"GET", "cursor=x", n.Key, "", 400, "cursor"},
+			{"PUT", "kind=rule", n.Key, body, 200, ""}, {"PUT", "kind=rule", all, body, 403, ""}, {"PUT", "kind=rule",
+				n.Member(t, actor.Owner, actor.ScopeMemory), body, 403, ""},
+			{"PUT", "kind=rule", n.Member(t, actor.Admin, actor.Scopes...), body, 403, ""}, {"PUT", "path=a.md", all, `{}`, 403, ""}, {"PUT",
+				"", n.Key, `{}`, 400, "path"},
+			{"PUT", "path=a.md", n.Key, `{"content":"","rationale":"x"}`, 400, "expected_version"}, {"PUT", "kind=rule", n.Key,
+				strings.Replace(body, "{", `{"expected_version":"1",`, 1), 400, "expected_version"},
+			{"PUT", "kind=rule&rule_id=rul_x", n.Key, body, 400, "expected_version"}, {"PUT", "kind=rule&rule_id=rul_x", n.Key,
+				strings.Replace(body, "{", `{"expected_version":"1",`, 1), 404, ""},
+			{"PUT", "kind=rule", n.Key, strings.Replace(body, "{", `{"memo_contains":"x",`, 1), 400, "memo_contains"}, {"PUT", "kind=rule",
+				n.Key, strings.Replace(body, "{", `{"memo_contains":null,`, 1), 200, ""},
+			{"DELETE", "kind=rule&rule_id=rul_x&expected_version=1", n.Key, "", 404, ""}, {"DELETE", "path=a.md", n.Key, "", 400,
+				"expected_version"},
 		} {
 			a := s.Send(t, apitest.Request{Method: c.method, Path: "/v1/memory/file?" + c.query, Key: c.key, Body: c.body})
 			if a.Status != c.status || c.blames != "" && !a.Blames(t, c.blames) {
@@ -181,20 +199,24 @@ func TestARuleLivesAndKeepsWhatItNames(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		account, tag := accountNamed(t, n, "Hosting"), newTag(t, n)
-		made, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: new(" HETZNER "), Address: new("0xABC"), LedgerAccountID: &account.ID, TagID: &tag.ID, Rationale: new("first")})
-		if err != nil || *made.MemoContains != "hetzner" || *made.Address != "0xabc" || *made.Direction != "ANY" || *made.Priority != 0 || !*made.Enabled || made.Name != nil || made.Version != "1" {
+		made, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification",
+			MemoContains: new(" HETZNER "), Address: new("0xABC"), LedgerAccountID: &account.ID, TagID: &tag.ID, Rationale: new("first")})
+		if err != nil || *made.MemoContains != "hetzner" || *made.Address != "0xabc" || *made.Direction != "ANY" || *made.Priority != 0 ||
+			!*made.Enabled || made.Name != nil || made.Version != "1" {
 			t.Fatalf("%+v %v", made, err)
 		}
 		if got, err := n.Client.MemoryRule(t.Context(), made.RuleID); err != nil || *got.MemoContains != "hetzner" || got.Version != "1" {
 			t.Errorf("%+v %v", got, err)
 		}
-		for what, err := range map[string]error{"ledger account": n.Client.DeleteLedgerAccount(t.Context(), account.ID), "tag": n.Client.DeleteTag(t.Context(), tag.ID)} {
+		for what, err := range map[string]error{"ledger account": n.Client.DeleteLedgerAccount(t.Context(), account.ID),
+			"tag": n.Client.DeleteTag(t.Context(), tag.ID)} {
 			var e *client.Error
 			if !errors.As(err, &e) || e.Status != 409 || !strings.Contains(e.Message, made.RuleID) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		changed, err := n.Client.PutMemoryRule(t.Context(), made.RuleID, client.PutMemoryRule{RuleType: "classification", Merchant: new("Hetzner"), LedgerAccountID: &account.ID, Enabled: new(false), ExpectedVersion: new("1")})
+		changed, err := n.Client.PutMemoryRule(t.Context(), made.RuleID, client.PutMemoryRule{RuleType: "classification",
+			Merchant: new("Hetzner"), LedgerAccountID: &account.ID, Enabled: new(false), ExpectedVersion: new("1")})
 		if err != nil || changed.Version != "2" || changed.MemoContains != nil || changed.TagID != nil || *changed.Enabled {
 			t.Errorf("%+v %v", changed, err)
 		}
@@ -214,7 +236,8 @@ func TestARuleLivesAndKeepsWhatItNames(t *testing.T) {
 			}
 			diffs = append(diffs, v.Version+" "+v.Diff)
 		}
-		if len(diffs) != 3 || !strings.Contains(diffs[1], "-  \"memo_contains\": \"hetzner\",\n") || !strings.Contains(diffs[1], "+  \"merchant\": \"Hetzner\",\n") || !strings.Contains(diffs[0], "+++ /dev/null") {
+		if len(diffs) != 3 || !strings.Contains(diffs[1], "-  \"memo_contains\": \"hetzner\",\n") ||
+			!strings.Contains(diffs[1], "+  \"merchant\": \"Hetzner\",\n") || !strings.Contains(diffs[0], "+++ /dev/null") {
 			t.Errorf("%q", diffs)
 		}
 		actions := 0
@@ -244,7 +267,8 @@ func TestARuleLivesAndKeepsWhatItNames(t *testing.T) {
 
 func newRuleAbout(t *testing.T, n *apitest.Tenant, memo, account string) {
 	t.Helper()
-	if _, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: &memo, LedgerAccountID: &account}); err != nil {
+	if _, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: &memo,
+		LedgerAccountID: &account}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -259,7 +283,8 @@ func TestAMemoryWhoseDatabaseDoesNotAnswerIsAProviderError(t *testing.T) {
 	server := httptest.NewServer(api.New(app.New(d, nil), api.Config{}))
 	t.Cleanup(server.Close)
 	s := &apitest.Service{URL: server.URL}
-	for path, code := range map[string]string{"/v1/memory/file": "PROVIDER_ERROR", "/v1/memory/file?kind=rule": "PROVIDER_ERROR", "/v1/memory/history?path=a.md": "PROVIDER_ERROR", "/v1/organization": "SERVICE_UNAVAILABLE"} {
+	for path, code := range map[string]string{"/v1/memory/file": "PROVIDER_ERROR", "/v1/memory/file?kind=rule": "PROVIDER_ERROR",
+		"/v1/memory/history?path=a.md": "PROVIDER_ERROR", "/v1/organization": "SERVICE_UNAVAILABLE"} {
 		a := s.Send(t, apitest.Request{Method: "GET", Path: path, Key: "bur_" + strings.Repeat("A", 43)})
 		if a.Status != http.StatusServiceUnavailable || a.Error(t).Code != code || a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)

@@ -109,7 +109,8 @@ type PutMemoryRule struct {
 // TransformSchema shows one of the two forms as it may be sent.
 func (PutMemoryRule) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{map[string]any{
-		"rule_type": "classification", "memo_contains": "hetzner", "direction": "WITHDRAWAL", "ledger_account_id": sampleID("lac"), "payee_name": "Hetzner Online",
+		"rule_type": "classification", "memo_contains": "hetzner", "direction": "WITHDRAWAL", "ledger_account_id": sampleID(
+			"lac"), "payee_name": "Hetzner Online",
 	}}
 	return s
 }

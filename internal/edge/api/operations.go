@@ -21,7 +21,8 @@ type metrics struct {
 
 func newMetrics(r *prometheus.Registry) *metrics {
 	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bursar_http_requests_total", Help: "Requests answered."}, []string{"method", "path", "status"}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bursar_http_requests_total", Help: "Requests answered."},
+			[]string{"method", "path", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "bursar_http_request_seconds", Help: "Time to answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}}, []string{"method", "path"}),
 	}

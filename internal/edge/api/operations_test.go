@@ -46,7 +46,8 @@ func TestAServiceWhoseDatabaseDoesNotAnswerIsAliveButNotReady(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.Header.Set("X-API-Key", "bur_"+strings.Repeat("A", 43))
 		a.ServeHTTP(w, r)
-		if w.Code != status || status == 503 && (w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "SERVICE_UNAVAILABLE")) {
+		if w.Code != status || status == 503 && (w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(),
+			"SERVICE_UNAVAILABLE")) {
 			t.Errorf("%s: %d %s %s", path, w.Code, w.Header().Get("Retry-After"), w.Body)
 		}
 	}
@@ -84,7 +85,8 @@ func TestAPanicIsAnsweredAndLoggedAndTheConnectionLives(t *testing.T) {
 		var found bool
 		for line := range strings.SplitSeq(log.String(), "\n") {
 			var entry struct{ Msg, Panic, Stack, RequestID string }
-			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "panic" && entry.Panic == "deliberate" && strings.Contains(entry.Stack, "goroutine") {
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "panic" && entry.Panic == "deliberate" &&
+				strings.Contains(entry.Stack, "goroutine") {
 				found = strings.Contains(line, a.Error(t).RequestID)
 			}
 		}
@@ -97,7 +99,8 @@ func TestAPanicIsAnsweredAndLoggedAndTheConnectionLives(t *testing.T) {
 		if a := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/organization", Key: n.Key, Body: `{"name":"x"}`}); a.Status != 500 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/api-keys", Key: n.Key, Body: `{"name":"x","scopes":["apis.read"]}`}); a.Status != 201 {
+		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/api-keys", Key: n.Key,
+			Body: `{"name":"x","scopes":["apis.read"]}`}); a.Status != 201 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		if got := entries(t, n) - before; got != 1 {
@@ -112,7 +115,8 @@ func TestNoSecretOfARequestReachesTheLog(t *testing.T) {
 		var log buffer
 		s := apitest.Start(t, d, api.Config{Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		n := s.Found(t, "mine")
-		a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/api-keys", Key: n.Key, Body: `{"name":"x","scopes":["apis.read"]}`, Header: http.Header{"Idempotency-Key": {"idem-secret"}}})
+		a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/api-keys", Key: n.Key, Body: `{"name":"x","scopes":["apis.read"]}`,
+			Header: http.Header{"Idempotency-Key": {"idem-secret"}}})
 		var out struct{ Data struct{ Key string } }
 		if err := json.Unmarshal(a.Body, &out); err != nil || out.Data.Key == "" {
 			t.Fatal(err, string(a.Body))

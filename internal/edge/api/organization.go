@@ -31,7 +31,8 @@ func (a *API) listMembers(ctx context.Context, in *struct{ paging }) (List[Membe
 func viewOrganization(o organization.Organization) Organization {
 	return Organization{
 		ID: o.ID, Name: o.Name, WebAddress: db.OrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat,
-		OnboardingStatus: db.OrNull(o.OnboardingStatus), CreatedAt: stamp(o.CreatedAt), UpdatedAt: stampOrNull(o.UpdatedAt), LogoURL: db.OrNull(o.LogoURL),
+		OnboardingStatus: db.OrNull(o.OnboardingStatus), CreatedAt: stamp(o.CreatedAt), UpdatedAt: stampOrNull(
+			o.UpdatedAt), LogoURL: db.OrNull(o.LogoURL),
 	}
 }
 

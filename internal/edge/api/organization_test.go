@@ -62,7 +62,8 @@ func TestAnOrganizationIsReadAndChangedAsTheContractSays(t *testing.T) {
 			}
 		}
 		got, err := n.Client.Organization(t.Context())
-		if err != nil || got.Name != long || got.TimeFormat != "hr12" || got.LogoURL != nil || got.ID != n.Organization.ID || got.UpdatedAt == nil || time.Since(*got.UpdatedAt) > time.Minute {
+		if err != nil || got.Name != long || got.TimeFormat != "hr12" || got.LogoURL != nil || got.ID != n.Organization.ID ||
+			got.UpdatedAt == nil || time.Since(*got.UpdatedAt) > time.Minute {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
@@ -82,7 +83,8 @@ func TestAChangeIsInTheAuditLogWithWhoAndWhatAndOneThatChangesNothingIsNot(t *te
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Action != "organization.updated" || *e.UserID != n.Owner.UserID || *e.APIKeyID != n.Founded.Key.ID || *e.RequestID != a.Header.Get("X-Request-Id") ||
+			if e.Action != "organization.updated" || *e.UserID != n.Owner.UserID || *e.APIKeyID != n.Founded.Key.ID ||
+				*e.RequestID != a.Header.Get("X-Request-Id") ||
 				!strings.Contains(string(e.Before), `"name":"mine"`) || !strings.Contains(string(e.After), `"name":"After"`) {
 				t.Errorf("%+v %s %s", e, e.Before, e.After)
 			}
@@ -100,7 +102,8 @@ func TestListsAreWalkedPageByPageWithoutLossOrRepeat(t *testing.T) {
 		}
 		for _, path := range []string{"/v1/organization/members", "/v1/api-keys", "/v1/audit-log"} {
 			var whole client.Page[json.RawMessage]
-			if err := n.Client.Do(t.Context(), client.Call{Method: "GET", Path: path}, &whole); err != nil || whole.HasMore || whole.NextCursor != nil || len(whole.Data) < 7 {
+			if err := n.Client.Do(t.Context(), client.Call{Method: "GET", Path: path}, &whole); err != nil || whole.HasMore ||
+				whole.NextCursor != nil || len(whole.Data) < 7 {
 				t.Fatalf("%s: %d records, more %v, %v", path, len(whole.Data), whole.HasMore, err)
 			}
 			var walked []json.RawMessage
@@ -140,7 +143,8 @@ func TestACursorServesOnlyTheListAndFiltersItCameFrom(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		var page client.Page[json.RawMessage]
-		if err := n.Client.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/audit-log", Query: map[string][]string{"limit": {"1"}}}, &page); err != nil {
+		if err := n.Client.Do(t.Context(), client.Call{Method: "GET", Path: "/v1/audit-log", Query: map[string][]string{"limit": {"1"}}},
+			&page); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range []string{
@@ -182,7 +186,8 @@ func TestTheAuditLogIsFilteredByWhatWhoAndWhen(t *testing.T) {
 				t.Errorf("%s: %d entries, want %d: %s", query, len(page.Data), want, a.Body)
 			}
 		}
-		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/audit-log?start_date=x&end_date=2026-02-30", Key: n.Key}); a.Status != 400 || !a.Blames(t, "start_date") || !a.Blames(t, "end_date") {
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/audit-log?start_date=x&end_date=2026-02-30",
+			Key: n.Key}); a.Status != 400 || !a.Blames(t, "start_date") || !a.Blames(t, "end_date") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})

@@ -79,7 +79,8 @@ func (a *API) getAccountingPeriodClosePackage(ctx context.Context, in *struct {
 
 func viewAccountingPeriod(s period.State) AccountingPeriod {
 	out := AccountingPeriod{
-		ID: s.ID, Key: s.Key, StartDateUTC: stamp(s.Start), EndDateUTC: stamp(s.End), Status: string(s.Status()), LegalEntities: make([]PeriodLegalEntity, len(s.Entities)),
+		ID: s.ID, Key: s.Key, StartDateUTC: stamp(s.Start), EndDateUTC: stamp(s.End), Status: string(s.Status()), LegalEntities: make(
+			[]PeriodLegalEntity, len(s.Entities)),
 		Guidance: Guidance{s.Guidance.Allowed, s.Guidance.Warnings, s.Guidance.Version}, CreatedAt: stamp(s.CreatedAt),
 	}
 	for i, e := range s.Entities {
@@ -98,7 +99,8 @@ func viewAccountingPeriod(s period.State) AccountingPeriod {
 func viewReadiness(r period.Readiness) PeriodReadiness {
 	out := PeriodReadiness{AccountingPeriodID: r.Period.ID, Key: r.Period.Key, Ready: r.Ready(), Checks: make([]ReadinessCheck, len(r.Checks))}
 	for i, v := range r.Checks {
-		out.Checks[i] = ReadinessCheck{Code: v.Code, Status: string(v.Outcome), LegalEntityID: db.OrNull(v.LegalEntityID), Count: v.Count, Message: v.Message, SampleIDs: v.SampleIDs}
+		out.Checks[i] = ReadinessCheck{Code: v.Code, Status: string(v.Outcome), LegalEntityID: db.OrNull(v.LegalEntityID), Count: v.Count,
+			Message: v.Message, SampleIDs: v.SampleIDs}
 	}
 	return out
 }
@@ -110,7 +112,8 @@ func viewClosePackage(p period.Package) ClosePackage {
 	}
 	for i, e := range p.Entities {
 		currency := e.Entity.BaseCurrency
-		view := LegalEntityPackage{LegalEntityID: e.Entity.ID, Currency: currency, Accounts: make([]FrozenAccount, len(e.Positions)), History: make([]PeriodClosing, len(e.History))}
+		view := LegalEntityPackage{LegalEntityID: e.Entity.ID, Currency: currency, Accounts: make([]FrozenAccount, len(e.Positions)),
+			History: make([]PeriodClosing, len(e.History))}
 		if e.Closing != nil {
 			closing := viewClosing(*e.Closing)
 			view.Closing.Value = &closing
@@ -118,7 +121,8 @@ func viewClosePackage(p period.Package) ClosePackage {
 		for n, at := range e.Positions {
 			view.Accounts[n] = FrozenAccount{
 				LedgerAccountID: at.LedgerAccountID, Code: db.OrNull(at.Account.Code), Name: at.Account.Name, Type: string(at.Account.Type),
-				OpeningBalance: at.Opening.Fixed(currency), Debits: at.Debits.Fixed(currency), Credits: at.Credits.Fixed(currency), ClosingBalance: at.Closing.Fixed(currency),
+				OpeningBalance: at.Opening.Fixed(currency), Debits: at.Debits.Fixed(currency), Credits: at.Credits.Fixed(
+					currency), ClosingBalance: at.Closing.Fixed(currency),
 			}
 		}
 		for n, c := range e.History {

@@ -20,7 +20,8 @@ func TestANewOrganizationShowsTheCurrentMonthAndReadingWritesNothing(t *testing.
 		n := s.Found(t, "mine")
 		before, now := entries(t, n), time.Now().UTC()
 		all := periods(t, n)
-		if len(all) != 1 || all[0].Key != now.Format("2006-01") || now.Before(all[0].StartDateUTC) || !now.Before(all[0].EndDateUTC) || all[0].Status != "open" {
+		if len(all) != 1 || all[0].Key != now.Format("2006-01") || now.Before(all[0].StartDateUTC) || !now.Before(all[0].EndDateUTC) ||
+			all[0].Status != "open" {
 			t.Fatalf("%+v", all)
 		}
 		e := all[0].LegalEntities
@@ -55,24 +56,29 @@ func TestAMonthIsClosedReopenedAndClosedAgainOverHTTP(t *testing.T) {
 		id := periods(t, n)[1].ID
 		r, err := n.Client.AccountingPeriodReadiness(t.Context(), id, "")
 		i := slices.IndexFunc(r.Checks, func(c client.ReadinessCheck) bool { return c.Code == "drafts" })
-		if err != nil || r.Ready || r.Key != month || i < 0 || r.Checks[i].Status != "fail" || r.Checks[i].Count != 1 || !slices.Equal(r.Checks[i].SampleIDs, []string{draft.ID}) || *r.Checks[i].LegalEntityID != n.LegalEntity.ID {
+		if err != nil || r.Ready || r.Key != month || i < 0 || r.Checks[i].Status != "fail" || r.Checks[i].Count != 1 ||
+			!slices.Equal(r.Checks[i].SampleIDs, []string{draft.ID}) || *r.Checks[i].LegalEntityID != n.LegalEntity.ID {
 			t.Fatalf("%+v %v", r, err)
 		}
 		var refusal *client.Error
-		if _, err = n.Client.CloseAccountingPeriod(t.Context(), id, ""); !errors.As(err, &refusal) || refusal.Status != 409 || len(refusal.Fields) != 1 || refusal.Fields[0].Field != "drafts" || !strings.Contains(refusal.Message, draft.SequenceNumber) {
+		if _, err = n.Client.CloseAccountingPeriod(t.Context(), id, ""); !errors.As(err, &refusal) || refusal.Status != 409 ||
+			len(refusal.Fields) != 1 || refusal.Fields[0].Field != "drafts" || !strings.Contains(refusal.Message, draft.SequenceNumber) {
 			t.Fatalf("%v", err)
 		}
 		if err := n.Client.DeleteJournalEntry(t.Context(), draft.ID); err != nil {
 			t.Fatal(err)
 		}
 		p, err := n.Client.CloseAccountingPeriod(t.Context(), id, n.LegalEntity.ID)
-		if err != nil || p.Status != "closed" || p.LegalEntities[0].ClosedAt == nil || *p.LegalEntities[0].ClosedBy != n.Owner.UserID || !slices.Equal(p.Guidance.AllowedActions, []string{"reopen"}) {
+		if err != nil || p.Status != "closed" || p.LegalEntities[0].ClosedAt == nil || *p.LegalEntities[0].ClosedBy != n.Owner.UserID ||
+			!slices.Equal(p.Guidance.AllowedActions, []string{"reopen"}) {
 			t.Fatalf("%+v %v", p, err)
 		}
-		if p, err = n.Client.ReopenAccountingPeriod(t.Context(), id, client.ReopenAccountingPeriod{Reason: "to see"}); err != nil || p.Status != "open" || !slices.Equal(p.Guidance.AllowedActions, []string{"close"}) {
+		if p, err = n.Client.ReopenAccountingPeriod(t.Context(), id, client.ReopenAccountingPeriod{Reason: "to see"}); err != nil ||
+			p.Status != "open" || !slices.Equal(p.Guidance.AllowedActions, []string{"close"}) {
 			t.Fatalf("%+v %v", p, err)
 		}
-		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/accounting-periods/" + id + "/close", Key: n.Key}); a.Status != 200 { // the body may be left out
+		// the body may be left out
+		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/accounting-periods/" + id + "/close", Key: n.Key}); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		c, err := n.Client.AccountingPeriodClosePackage(t.Context(), id, "")
@@ -80,19 +86,23 @@ func TestAMonthIsClosedReopenedAndClosedAgainOverHTTP(t *testing.T) {
 			t.Fatalf("%+v %v", c, err)
 		}
 		e := c.LegalEntities[0]
-		if e.Currency != "USD" || e.Closing.EntryCount != 1 || len(e.Closing.Hash) != 64 || e.Closing.ReopenedAt != nil || len(e.History) != 1 || *e.History[0].Reason != "to see" || *e.History[0].ReopenedBy != n.Owner.UserID {
+		if e.Currency != "USD" || e.Closing.EntryCount != 1 || len(e.Closing.Hash) != 64 || e.Closing.ReopenedAt != nil ||
+			len(e.History) != 1 || *e.History[0].Reason != "to see" || *e.History[0].ReopenedBy != n.Owner.UserID {
 			t.Errorf("%+v", e)
 		}
-		if len(e.Accounts) != 2 || text(t, e.Accounts[0]) != `{"ledger_account_id":"`+l.accounts["1010"]+`","code":"1010","name":"Bank accounts","type":"Asset","opening_balance":"0.00","debits":"100.50","credits":"0.00","closing_balance":"100.50"}` {
+		if len(e.Accounts) != 2 || text(t, e.Accounts[0]) != `{"ledger_account_id":"`+l.accounts["1010"]+
+			`","code":"1010","name":"Bank accounts","type":"Asset","opening_balance":"0.00","debits":"100.50","credits":"0.00","closing_balance":"100.50"}` {
 			t.Errorf("%s", text(t, e.Accounts))
 		}
 		zone := "Pacific/Kiritimati"
 		l.post(t, now.Format("2006-01")+"-01", "Dr 1010 1; Cr 4010 1")
-		if _, err := n.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: &zone}); err != nil { // moves nothing out of the closed month
+		// moves nothing out of the closed month
+		if _, err := n.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: &zone}); err != nil {
 			t.Error(err)
 		}
 		zone = "America/New_York"
-		if _, err := n.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: &zone}); !errors.As(err, &refusal) || refusal.Status != 409 || refusal.Fields[0].Field != "timezone" {
+		if _, err := n.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: &zone}); !errors.As(err, &refusal) ||
+			refusal.Status != 409 || refusal.Fields[0].Field != "timezone" {
 			t.Errorf("%v", err)
 		}
 	})
@@ -107,7 +117,8 @@ func TestAKeyForSomeLegalEntitiesSeesNoOthersInAPeriod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "limited", Scopes: []string{string(actor.ScopeAll)}, LegalEntityIDs: []string{other.ID}})
+		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "limited", Scopes: []string{string(actor.ScopeAll)},
+			LegalEntityIDs: []string{other.ID}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,8 @@ func bodyOf(r api.Route) *huma.Schema {
 	return nil
 }
 
-// places lists every place of a body there can be, the body itself first. What is inside a list or an object is there if the sample has one.
+// places lists every place of a body there can be, the body itself first. What is inside a list or an object is there
+// if the sample has one.
 func places(s *apitest.Service, r api.Route, own sample) []place {
 	if r.Operation.RequestBody == nil {
 		return nil
@@ -223,7 +224,8 @@ func (r refusal) body(p place) {
 		with("too small", *p.schema.Minimum-1)
 		with("too large", *p.schema.Maximum+1)
 	case huma.TypeObject:
-		r.send(p.String()+" with an unknown property", place{steps: p.within("surprise")}.String(), r.own.with(p.within("surprise"), 1).request(r.route, r.tenant.Key))
+		r.send(p.String()+" with an unknown property", place{steps: p.within("surprise")}.String(), r.own.with(p.within("surprise"),
+			1).request(r.route, r.tenant.Key))
 		if len(p.steps) > 0 {
 			with("a string", "x")
 			with("a list", []any{})
@@ -247,7 +249,8 @@ func (r refusal) null(p place, with func(string, any)) {
 }
 
 // notDecimals are texts that are no decimal of ours.
-var notDecimals = []string{"", "1e3", "1,000", "+1", " 1", ".5", "1.", "0x10", "NaN", "Infinity", "0." + strings.Repeat("1", 31), strings.Repeat("1", 39)}
+var notDecimals = []string{"", "1e3", "1,000", "+1", " 1", ".5", "1.", "0x10", "NaN", "Infinity", "0." + strings.Repeat("1", 31),
+	strings.Repeat("1", 39)}
 
 func (r refusal) text(p place, with func(string, any)) {
 	r.Helper()

@@ -89,7 +89,8 @@ func (p CreatePrice) params() price.Params {
 
 func viewPrice(p price.Price) Price {
 	return Price{
-		ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, Timestamp: stamp(p.At), Price: p.Value.Fixed(p.Currency), Origin: string(p.Origin), Note: db.OrNull(p.Note),
+		ID: p.ID, AssetType: p.AssetType, Currency: p.Currency, Timestamp: stamp(p.At), Price: p.Value.Fixed(p.Currency), Origin: string(
+			p.Origin), Note: db.OrNull(p.Note),
 		CreatedAt: stamp(p.CreatedAt), UpdatedAt: stampOrNull(p.UpdatedAt),
 	}
 }

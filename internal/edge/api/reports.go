@@ -21,7 +21,8 @@ type reportInput struct {
 
 func (in reportInput) params() statements.Params {
 	return statements.Params{
-		TagID: in.TagID, StartDate: in.StartDate, EndDate: in.EndDate, PeriodID: in.PeriodID, PeriodIDs: in.PeriodIDs, FromInception: in.FromInception, LegalEntityIDs: in.LegalEntityIDs,
+		TagID: in.TagID, StartDate: in.StartDate, EndDate: in.EndDate, PeriodID: in.PeriodID, PeriodIDs: in.PeriodIDs,
+		FromInception: in.FromInception, LegalEntityIDs: in.LegalEntityIDs,
 	}
 }
 
@@ -46,10 +47,13 @@ func (a *API) getBalanceSheet(ctx context.Context, in *statementInput) (Written[
 	if err != nil {
 		return Written[BalanceSheet]{}, err
 	}
-	out := BalanceSheet{ReportFrame: viewFrame(r.Frame), LedgerAccounts: viewAccounts(r.Accounts), Balances: SheetBalances{&r, in.Shape == compactShape}}
-	out.DataQuality = SheetQuality{NegativeAssetPeriods: []NegativeAssetPeriod{}, UnbalancedPeriods: []UnbalancedPeriod{}, Warnings: r.Warnings}
+	out := BalanceSheet{ReportFrame: viewFrame(r.Frame), LedgerAccounts: viewAccounts(r.Accounts),
+		Balances: SheetBalances{&r, in.Shape == compactShape}}
+	out.DataQuality = SheetQuality{NegativeAssetPeriods: []NegativeAssetPeriod{}, UnbalancedPeriods: []UnbalancedPeriod{},
+		Warnings: r.Warnings}
 	for _, t := range r.Negative {
-		out.DataQuality.NegativeAssetPeriods = append(out.DataQuality.NegativeAssetPeriods, NegativeAssetPeriod{t.Period.Key, t.Assets.Fixed(r.Currency)})
+		out.DataQuality.NegativeAssetPeriods = append(out.DataQuality.NegativeAssetPeriods, NegativeAssetPeriod{t.Period.Key,
+			t.Assets.Fixed(r.Currency)})
 	}
 	for _, t := range r.Unbalanced {
 		out.DataQuality.UnbalancedPeriods = append(out.DataQuality.UnbalancedPeriods,
@@ -64,7 +68,8 @@ func (a *API) getTrialBalance(ctx context.Context, in *statementInput) (Written[
 		return Written[TrialBalance]{}, err
 	}
 	compact := in.Shape == compactShape
-	out := TrialBalance{ReportFrame: viewFrame(r.Frame), LedgerAccounts: viewAccounts(r.Accounts), Balances: TrialBalances{&r, compact}, Totals: TrialTotals{&r, compact}}
+	out := TrialBalance{ReportFrame: viewFrame(r.Frame), LedgerAccounts: viewAccounts(r.Accounts),
+		Balances: TrialBalances{&r, compact}, Totals: TrialTotals{&r, compact}}
 	out.DataQuality = TrialQuality{UnbalancedPeriods: []string{}, Warnings: r.Warnings}
 	for _, p := range r.Unbalanced {
 		out.DataQuality.UnbalancedPeriods = append(out.DataQuality.UnbalancedPeriods, p.Key)
@@ -79,8 +84,10 @@ func (a *API) getIncomeStatement(ctx context.Context, in *statementInput) (Data[
 	}
 	v := amountsView{r.Frame, in.Shape == compactShape}
 	out := IncomeStatement{
-		ReportFrame: viewFrame(r.Frame), LedgerAccounts: []LedgerAccount{}, Amounts: map[string]Amounts{}, Sections: make([]IncomeSection, len(r.Sections)),
-		GrossProfit: v.of(r.GrossProfit), OperatingIncome: v.of(r.OperatingIncome), NetIncome: v.of(r.NetIncome), DataQuality: IncomeQuality{r.Warnings},
+		ReportFrame: viewFrame(r.Frame), LedgerAccounts: []LedgerAccount{}, Amounts: map[string]Amounts{}, Sections: make([]IncomeSection,
+			len(r.Sections)),
+		GrossProfit: v.of(r.GrossProfit), OperatingIncome: v.of(r.OperatingIncome), NetIncome: v.of(
+			r.NetIncome), DataQuality: IncomeQuality{r.Warnings},
 	}
 	for i, section := range r.Sections {
 		view := IncomeSection{Section: string(section.Section), LedgerAccountIDs: []string{}, Total: v.of(section.Totals)}
@@ -123,9 +130,12 @@ func viewAccounts(accounts []account.Account) []LedgerAccount {
 
 func viewLedgerLine(l statements.Line) LedgerLine {
 	v := LedgerLine{
-		ID: l.ID, LedgerAccountID: l.Account.ID, LedgerAccountName: l.Account.Name, JournalEntryID: l.EntryID, SequenceNumber: l.SequenceNumber(), AccountingDate: stamp(l.Date), AccountingPeriodID: l.Period.ID,
-		LegalEntityID: l.LegalEntityID, CreditOrDebit: "CREDIT", Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, LineAmount: l.Given.Fixed(l.GivenCurrency), LineCurrency: l.GivenCurrency,
-		Memo: db.OrNull(l.Memo), EntryMemo: db.OrNull(l.EntryMemo), TagIDs: l.TagIDs, OpeningBalance: l.Opening.Fixed(l.Currency), RunningBalance: l.Closing.Fixed(l.Currency),
+		ID: l.ID, LedgerAccountID: l.Account.ID, LedgerAccountName: l.Account.Name, JournalEntryID: l.EntryID,
+		SequenceNumber: l.SequenceNumber(), AccountingDate: stamp(l.Date), AccountingPeriodID: l.Period.ID,
+		LegalEntityID: l.LegalEntityID, CreditOrDebit: "CREDIT", Amount: l.Amount.Fixed(
+			l.Currency), Currency: l.Currency, LineAmount: l.Given.Fixed(l.GivenCurrency), LineCurrency: l.GivenCurrency,
+		Memo: db.OrNull(l.Memo), EntryMemo: db.OrNull(l.EntryMemo), TagIDs: l.TagIDs, OpeningBalance: l.Opening.Fixed(
+			l.Currency), RunningBalance: l.Closing.Fixed(l.Currency),
 	}
 	if l.Debit {
 		v.CreditOrDebit = "DEBIT"

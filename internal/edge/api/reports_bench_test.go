@@ -93,7 +93,9 @@ func benchBooks(b *testing.B, c db.Config) (http.Handler, string) {
 		var rows []total
 		for i, p := range periods[:36] {
 			for j, a := range accounts {
-				rows = append(rows, total{Tag: "", Entity: f.LegalEntity.ID, Account: a.ID, Period: p.ID, Debits: money.MustParse(fmt.Sprintf("%d.%02d", 1000+37*i+j/2, j/2)), Credits: money.MustParse(fmt.Sprintf("%d.%02d", 500+31*i+j/2, j/2))})
+				rows = append(rows, total{Tag: "", Entity: f.LegalEntity.ID, Account: a.ID, Period: p.ID,
+					Debits:  money.MustParse(fmt.Sprintf("%d.%02d", 1000+37*i+j/2, j/2)),
+					Credits: money.MustParse(fmt.Sprintf("%d.%02d", 500+31*i+j/2, j/2))})
 			}
 		}
 		return db.Insert(ctx, tx, "account_balances", rows...)

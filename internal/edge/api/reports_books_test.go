@@ -19,7 +19,8 @@ import (
 func randomBooks(t *testing.T, n *apitest.Tenant) (l *ledger, entities, tags []string) {
 	t.Helper()
 	l = openLedger(t, n)
-	other, err := l.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD", FiscalYearStartMonth: 7})
+	other, err := l.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD",
+		FiscalYearStartMonth: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func randomBooks(t *testing.T, n *apitest.Tenant) (l *ledger, entities, tags []s
 	var entries []client.CreateJournalEntry
 	for range 250 {
 		amount := fmt.Sprintf("%d.%0*d", r.IntN(10_000), 1+r.IntN(5), 1+r.IntN(9))
-		text := fmt.Sprintf("Dr %s %s %s; Cr %s %s %s", codes[r.IntN(len(codes))], amount, tags[r.IntN(2)], codes[r.IntN(len(codes))], amount, tags[r.IntN(2)])
+		text := fmt.Sprintf("Dr %s %s %s; Cr %s %s %s", codes[r.IntN(len(codes))], amount, tags[r.IntN(2)], codes[r.IntN(len(codes))],
+			amount, tags[r.IntN(2)])
 		e := l.entry(fmt.Sprintf("%d-%02d-%02d", 2024+r.IntN(2), 1+r.IntN(12), 1+r.IntN(28)), "posted", text)
 		e.LegalEntityID = entities[r.IntN(2)]
 		entries = append(entries, e)
@@ -58,7 +60,8 @@ func figures(t *testing.T, sheets ...client.BalanceSheet) map[string]money.Decim
 		for id, cells := range s.Balances {
 			for key, c := range cells {
 				f := c.CreditDebit
-				for name, text := range map[string]string{"opening": f.OpeningBalance.Value, "closing": f.ClosingBalance.Value, "current": f.CurrentBalance.Value, "tag": c.TagBalance.Value} {
+				for name, text := range map[string]string{"opening": f.OpeningBalance.Value, "closing": f.ClosingBalance.Value,
+					"current": f.CurrentBalance.Value, "tag": c.TagBalance.Value} {
 					at := id + " " + key + " " + name
 					out[at] = out[at].Add(less(t, text, "0"))
 				}
@@ -94,7 +97,8 @@ func TestRandomBooksReportConsistently(t *testing.T) {
 		if len(whole.DataQuality.UnbalancedPeriods)+len(whole.DataQuality.Warnings) != 0 {
 			t.Errorf("%+v", whole.DataQuality)
 		}
-		wantSame(t, "entities", figures(t, whole), figures(t, sheetOf(t, l, years+"&legal_entity_ids="+entities[0]), sheetOf(t, l, years+"&legal_entity_ids="+entities[1])))
+		wantSame(t, "entities", figures(t, whole), figures(t, sheetOf(t, l, years+"&legal_entity_ids="+entities[0]),
+			sheetOf(t, l, years+"&legal_entity_ids="+entities[1])))
 		wantSame(t, "tags", figures(t, whole), figures(t, sheetOf(t, l, years+"&tag_id="+tags[0]), sheetOf(t, l, years+"&tag_id="+tags[1])))
 		first := whole.Periods[0].Key
 		if first != "2024-01" {
@@ -138,7 +142,8 @@ func checkTrial(t *testing.T, l *ledger, whole client.BalanceSheet, years string
 			t.Errorf("%s: net income %s, earnings moved by %s", p.Key, got, earned)
 		}
 		posted := trial.Balances[l.accounts["1010"]][p.Key]
-		if cash := whole.Balances[l.accounts["1010"]][p.Key].CreditDebit; !less(t, posted.ClosingDebit, posted.ClosingCredit).Equal(less(t, cash.ClosingBalance.Value, "0")) {
+		if cash := whole.Balances[l.accounts["1010"]][p.Key].CreditDebit; !less(t, posted.ClosingDebit,
+			posted.ClosingCredit).Equal(less(t, cash.ClosingBalance.Value, "0")) {
 			t.Errorf("%s: the trial balance and the sheet differ", p.Key)
 		}
 	}
@@ -165,7 +170,8 @@ func TestAClosedPeriodShowsWhatItWasClosedWithAndWarnsWhenThatChanged(t *testing
 			}
 		}
 		warnings := sheet.DataQuality.Warnings
-		if len(warnings) != 2 || !strings.HasPrefix(warnings[0], "2025-12: the balance of 1010 Bank accounts (lac_") || !strings.HasSuffix(warnings[0], "of mine was 1140.50 when the period was closed and is 1150.50 now") {
+		if len(warnings) != 2 || !strings.HasPrefix(warnings[0], "2025-12: the balance of 1010 Bank accounts (lac_") ||
+			!strings.HasSuffix(warnings[0], "of mine was 1140.50 when the period was closed and is 1150.50 now") {
 			t.Errorf("%q", warnings)
 		}
 		if len(sheet.DataQuality.UnbalancedPeriods) != 0 {
@@ -177,7 +183,8 @@ func TestAClosedPeriodShowsWhatItWasClosedWithAndWarnsWhenThatChanged(t *testing
 			t.Errorf("%s %v", got, alone.DataQuality.Warnings)
 		}
 		compact, err := l.Client.CompactBalanceSheet(t.Context(), query(t, quarter))
-		if err != nil || !slices.Equal(compact.Balances[l.accounts["1010"]].CurrentBalance, []string{"1250.50", "1150.50", "1160.50"}) || compact.Balances[l.accounts["3010"]].CurrentBalance != nil {
+		if err != nil || !slices.Equal(compact.Balances[l.accounts["1010"]].CurrentBalance, []string{"1250.50", "1150.50", "1160.50"}) ||
+			compact.Balances[l.accounts["3010"]].CurrentBalance != nil {
 			t.Errorf("%+v %v", compact.Balances[l.accounts["1010"]], err)
 		}
 	})
@@ -209,7 +216,8 @@ func TestClosingAPeriodChangesNoFigure(t *testing.T) {
 	})
 }
 
-// closeWith writes down that a period was closed with these balances, debits less credits. What was forged is gone when the books are verified.
+// closeWith writes down that a period was closed with these balances, debits less credits. What was forged is gone
+// when the books are verified.
 func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances string) {
 	t.Helper()
 	type closing struct {
@@ -230,13 +238,15 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 	}
 	err := s.App.DB.Write(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		tx.Recorded() // the books are forged here, and nobody notes it
-		c := closing{ID: tx.NewID(id.PeriodClosing), Period: periodID, Entity: l.LegalEntity.ID, At: "2026-02-01T00:00:00.000Z", Count: 1, Hash: "x"}
+		c := closing{ID: tx.NewID(id.PeriodClosing), Period: periodID, Entity: l.LegalEntity.ID, At: "2026-02-01T00:00:00.000Z", Count: 1,
+			Hash: "x"}
 		if err := db.Insert(ctx, tx, "period_closings", c); err != nil {
 			return err
 		}
 		for text := range strings.SplitSeq(balances, ";") {
 			f := strings.Fields(text)
-			if err := db.Insert(ctx, tx, "period_closing_balances", balance{ID: c.ID, Account: l.accounts[f[0]], Closing: money.MustParse(f[1])}); err != nil {
+			if err := db.Insert(ctx, tx, "period_closing_balances", balance{ID: c.ID, Account: l.accounts[f[0]],
+				Closing: money.MustParse(f[1])}); err != nil {
 				return err
 			}
 		}
@@ -267,7 +277,8 @@ func TestBooksThatWereDamagedAreSeen(t *testing.T) {
 		jan := sheetOf(t, l, quarter).Periods[2].ID
 		forge := func(change string) {
 			err := s.App.DB.Write(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				_, err := tx.Exec(ctx, "UPDATE account_balances SET credits = {dec_add}(credits, ?) WHERE organization_id = @org AND ledger_account_id = ? AND accounting_period_id = ?", change, l.accounts["1010"], jan)
+				_, err := tx.Exec(ctx, "UPDATE account_balances SET credits = {dec_add}(credits, ?) WHERE organization_id = @org AND "+
+					"ledger_account_id = ? AND accounting_period_id = ?", change, l.accounts["1010"], jan)
 				return err
 			})
 			if err != nil {
@@ -280,7 +291,8 @@ func TestBooksThatWereDamagedAreSeen(t *testing.T) {
 		if len(q.NegativeAssetPeriods) != 1 || q.NegativeAssetPeriods[0].Period != "2026-01" || q.NegativeAssetPeriods[0].Total != "-839.50" {
 			t.Errorf("%+v", q.NegativeAssetPeriods)
 		}
-		if u := q.UnbalancedPeriods; len(u) != 1 || u[0].Period != "2026-01" || u[0].Assets != "-839.50" || u[0].LiabilitiesPlusEquity != "1160.50" || u[0].Difference != "-2000.00" {
+		if u := q.UnbalancedPeriods; len(u) != 1 || u[0].Period != "2026-01" || u[0].Assets != "-839.50" ||
+			u[0].LiabilitiesPlusEquity != "1160.50" || u[0].Difference != "-2000.00" {
 			t.Errorf("%+v", q.UnbalancedPeriods)
 		}
 		trial, err := l.Client.TrialBalance(t.Context(), query(t, quarter))
@@ -315,17 +327,20 @@ func TestEntitiesOfDifferentCurrenciesAreTranslated(t *testing.T) {
 			t.Errorf("general ledger: %d %s", a.Status, a.Body)
 		}
 		rate := func(date, value string) {
-			if _, err := l.Client.StoreFXRates(t.Context(), []client.StoreFXRate{{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: date, Rate: value}}); err != nil {
+			if _, err := l.Client.StoreFXRates(t.Context(), []client.StoreFXRate{{BaseCurrency: "EUR", QuoteCurrency: "USD", Date: date,
+				Rate: value}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if a := get("balance-sheet", "&presentation_currency=USD"); a.Status != 409 || !strings.Contains(a.Error(t).Message, "no rate from EUR to USD is stored for a day from 2025-02-01 to 2025-02-28") {
+		if a := get("balance-sheet", "&presentation_currency=USD"); a.Status != 409 || !strings.Contains(a.Error(t).Message,
+			"no rate from EUR to USD is stored for a day from 2025-02-01 to 2025-02-28") {
 			t.Errorf("no rate: %d %s", a.Status, a.Body)
 		}
 		rate("2025-02-11", "1.1")
 		rate("2025-02-20", "1.2")
 		rate("2025-03-01", "9")
-		if a := get("balance-sheet", "&presentation_currency=USD"); a.Status != 409 || !strings.Contains(a.Error(t).Message, "no rate from EUR to USD is stored for 2025-01-31 or a day before it") {
+		if a := get("balance-sheet", "&presentation_currency=USD"); a.Status != 409 || !strings.Contains(a.Error(t).Message,
+			"no rate from EUR to USD is stored for 2025-01-31 or a day before it") {
 			t.Errorf("no rate: %d %s", a.Status, a.Body)
 		}
 		rate("2024-12-24", "1.05")
@@ -348,7 +363,8 @@ func TestEntitiesOfDifferentCurrenciesAreTranslated(t *testing.T) {
 			t.Errorf("%+v %v", income, err)
 		}
 		trial, err := l.Client.TrialBalance(t.Context(), query(t, months+"&presentation_currency=USD"))
-		if err != nil || len(trial.DataQuality.UnbalancedPeriods) != 0 || trial.Totals["2025-02"].ClosingDebit != trial.Totals["2025-02"].ClosingCredit {
+		if err != nil || len(trial.DataQuality.UnbalancedPeriods) != 0 ||
+			trial.Totals["2025-02"].ClosingDebit != trial.Totals["2025-02"].ClosingCredit {
 			t.Errorf("%+v %v", trial, err)
 		}
 		// One alone needs no rate in its own currency, and takes one in another.
@@ -356,7 +372,8 @@ func TestEntitiesOfDifferentCurrenciesAreTranslated(t *testing.T) {
 		if alone.Currency != "EUR" || row(l, alone, "1010") != "0.00 +100.00 -0.00 = 100.00 | 100.00 +33.33 -0.00 = 133.33" {
 			t.Errorf("%s", row(l, alone, "1010"))
 		}
-		if a := get("balance-sheet", "&presentation_currency=CHF&legal_entity_ids="+euro.ID); a.Status != 409 || !strings.Contains(a.Error(t).Message, "EUR to CHF") {
+		if a := get("balance-sheet", "&presentation_currency=CHF&legal_entity_ids="+euro.ID); a.Status != 409 ||
+			!strings.Contains(a.Error(t).Message, "EUR to CHF") {
 			t.Errorf("no rate to francs: %d %s", a.Status, a.Body)
 		}
 	})
@@ -373,17 +390,22 @@ func TestTheGeneralLedgerShowsEachLineBetweenItsBalances(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out = append(out, fmt.Sprintf("%s %s %s%s [%s %s]", line.SequenceNumber, line.LedgerAccountName, map[string]string{"DEBIT": "+", "CREDIT": "-"}[line.CreditOrDebit], line.Amount, line.OpeningBalance, line.RunningBalance))
+				out = append(out, fmt.Sprintf("%s %s %s%s [%s %s]", line.SequenceNumber, line.LedgerAccountName, map[string]string{"DEBIT": "+",
+					"CREDIT": "-"}[line.CreditOrDebit], line.Amount, line.OpeningBalance, line.RunningBalance))
 			}
 			return strings.Join(out, "; ")
 		}
 		cash := "&ledger_account_ids=" + l.accounts["1010"]
 		for _, limit := range []string{"1", "2", "50"} {
 			for parameters, want := range map[string]string{
-				"": "JE-1 Bank accounts +1000.00 [0.00 1000.00]; JE-2 Bank accounts +250.50 [1000.00 1250.50]; JE-3 Bank accounts -100.00 [1250.50 1150.50]; JE-4 Bank accounts +10.00 [1150.50 1160.50]; " +
-					"JE-1 Paid-in capital -1000.00 [0.00 1000.00]; JE-2 Sales -250.50 [0.00 250.50]; JE-4 Sales -10.00 [250.50 260.50]; JE-3 Rent and office +100.00 [0.00 100.00]",
-				"&start_date=2025-12-01&end_date=2025-12-31" + cash:                                   "JE-3 Bank accounts -100.00 [1250.50 1150.50]",
-				"&accounting_period_ids=" + every.Periods[0].ID + "," + every.Periods[2].ID + cash:    "JE-1 Bank accounts +1000.00 [0.00 1000.00]; JE-2 Bank accounts +250.50 [1000.00 1250.50]; JE-4 Bank accounts +10.00 [1150.50 1160.50]",
+				"": "JE-1 Bank accounts +1000.00 [0.00 1000.00]; JE-2 Bank accounts +250.50 [1000.00 1250.50]; JE-3 Bank accounts -100.00 " +
+					"[1250.50 1150.50]; JE-4 Bank accounts +10.00 [1150.50 1160.50]; " +
+					"JE-1 Paid-in capital -1000.00 [0.00 1000.00]; JE-2 Sales -250.50 [0.00 250.50]; JE-4 Sales -10.00 [250.50 260.50]; JE-3 " +
+					"Rent and office +100.00 [0.00 100.00]",
+				"&start_date=2025-12-01&end_date=2025-12-31" + cash: "JE-3 Bank accounts -100.00 [1250.50 1150.50]",
+				"&accounting_period_ids=" + every.Periods[0].ID + "," + every.Periods[2].ID +
+					cash: "JE-1 Bank accounts +1000.00 [0.00 1000.00]; JE-2 Bank accounts +250.50 [1000.00 1250.50]; JE-4 Bank accounts +10.00 " +
+					"[1150.50 1160.50]",
 				"&from_inception=true&end_date=2025-11-30&ledger_account_ids=" + l.accounts["4010"]:   "JE-2 Sales -250.50 [0.00 250.50]",
 				"&start_date=2019-01-01&end_date=2019-01-31":                                          "",
 				"&start_date=2025-12-01&end_date=2025-12-31&ledger_account_ids=" + l.accounts["4010"]: "",
@@ -393,7 +415,8 @@ func TestTheGeneralLedgerShowsEachLineBetweenItsBalances(t *testing.T) {
 				}
 			}
 		}
-		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/general-ledger?ledger_account_ids=" + l.accounts["1010"] + "," + id0, Key: l.Key}); a.Status != 404 || a.Error(t).Message != "ledger account not found" {
+		if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/general-ledger?ledger_account_ids=" + l.accounts["1010"] +
+			"," + id0, Key: l.Key}); a.Status != 404 || a.Error(t).Message != "ledger account not found" {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})

@@ -111,14 +111,17 @@ func TestTheBalanceSheetHasTheContractsCells(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", code, got, want)
 			}
 		}
-		if sheet.Currency != "USD" || keysOf(sheet.Periods) != "2025-11 2025-12 2026-01" || !slices.Equal(sheet.LegalEntityIDs, []string{l.LegalEntity.ID}) {
+		if sheet.Currency != "USD" || keysOf(sheet.Periods) != "2025-11 2025-12 2026-01" || !slices.Equal(sheet.LegalEntityIDs,
+			[]string{l.LegalEntity.ID}) {
 			t.Errorf("%+v", sheet.ReportFrame)
 		}
-		if got := accountNames(sheet.LedgerAccounts); got != "Bank accounts, Paid-in capital, Retained earnings, Current earnings" || len(sheet.Balances) != 4 {
+		if got := accountNames(sheet.LedgerAccounts); got != "Bank accounts, Paid-in capital, Retained earnings, Current earnings" ||
+			len(sheet.Balances) != 4 {
 			t.Errorf("accounts %s", got)
 		}
 		cell := sheet.Balances[l.accounts["1010"]]["2025-12"]
-		if cell.TagBalance.Value != "1150.50" || cell.CreditDebit.StartDateUTC == nil || cell.CreditDebit.StartDateUTC.Format("2006-01-02T15:04:05Z07:00") != "2025-12-01T00:00:00Z" ||
+		if cell.TagBalance.Value != "1150.50" || cell.CreditDebit.StartDateUTC == nil ||
+			cell.CreditDebit.StartDateUTC.Format("2006-01-02T15:04:05Z07:00") != "2025-12-01T00:00:00Z" ||
 			!slices.Equal(cell.CreditDebit.LegalEntityIDs, []string{l.LegalEntity.ID}) {
 			t.Errorf("%+v", cell)
 		}
@@ -126,11 +129,13 @@ func TestTheBalanceSheetHasTheContractsCells(t *testing.T) {
 			t.Errorf("retained earnings before there were any are of %v", early)
 		}
 		q := sheet.DataQuality
-		if q.NegativeAssetPeriods == nil || q.UnbalancedPeriods == nil || q.Warnings == nil || len(q.NegativeAssetPeriods)+len(q.UnbalancedPeriods)+len(q.Warnings) != 0 {
+		if q.NegativeAssetPeriods == nil || q.UnbalancedPeriods == nil || q.Warnings == nil || len(q.NegativeAssetPeriods)+
+			len(q.UnbalancedPeriods)+len(q.Warnings) != 0 {
 			t.Errorf("%+v", q)
 		}
 		all := sheetOf(t, l, quarter+"&omit_zero_accounts=false")
-		if row(l, all, "2010") != "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -0.00 = 0.00" || row(l, all, "4010") != "none" || row(l, all, "1010") != row(l, sheet, "1010") {
+		if row(l, all, "2010") != "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -0.00 = 0.00" ||
+			row(l, all, "4010") != "none" || row(l, all, "1010") != row(l, sheet, "1010") {
 			t.Error("with zero accounts the sheet differs")
 		}
 	})
@@ -166,12 +171,14 @@ func TestColumnsAreThePeriodsAskedFor(t *testing.T) {
 				t.Errorf("%s: %s, want %s", parameters, got, want)
 			}
 			for _, p := range sheet.Periods {
-				if want := every.Balances[l.accounts["1010"]][p.Key]; fmt.Sprint(sheet.Balances[l.accounts["1010"]][p.Key].CreditDebit.ClosingBalance) != fmt.Sprint(want.CreditDebit.ClosingBalance) {
+				if want := every.Balances[l.accounts["1010"]][p.Key]; fmt.Sprint(
+					sheet.Balances[l.accounts["1010"]][p.Key].CreditDebit.ClosingBalance) != fmt.Sprint(want.CreditDebit.ClosingBalance) {
 					t.Errorf("%s: %s differs from the whole", parameters, p.Key)
 				}
 			}
 		}
-		if empty := sheetOf(t, l, "start_date=2019-01-01&end_date=2019-12-31"); len(empty.LedgerAccounts) != 0 || empty.LedgerAccounts == nil || empty.Balances == nil || empty.Periods == nil {
+		if empty := sheetOf(t, l, "start_date=2019-01-01&end_date=2019-12-31"); len(empty.LedgerAccounts) != 0 ||
+			empty.LedgerAccounts == nil || empty.Balances == nil || empty.Periods == nil {
 			t.Errorf("%+v", empty)
 		}
 	})
@@ -215,8 +222,10 @@ func TestForbiddenCombinationsNameTheirParameters(t *testing.T) {
 			if path == "general-ledger" {
 				continue
 			}
-			for parameters, field := range map[string]string{"presentation_currency=XXX": "presentation_currency", "presentation_currency=BTC": "presentation_currency", "shape=round": "shape", "omit_zero_accounts=1": "omit_zero_accounts"} {
-				if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/" + path + "?" + parameters, Key: n.Key}); a.Status != 400 || !a.Blames(t, field) {
+			for parameters, field := range map[string]string{"presentation_currency=XXX": "presentation_currency",
+				"presentation_currency=BTC": "presentation_currency", "shape=round": "shape", "omit_zero_accounts=1": "omit_zero_accounts"} {
+				if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/" + path + "?" + parameters,
+					Key: n.Key}); a.Status != 400 || !a.Blames(t, field) {
 					t.Errorf("%s %s: %d %s", path, parameters, a.Status, a.Body)
 				}
 			}
@@ -228,14 +237,16 @@ func TestAKeyOfSomeLegalEntitiesSeesTheirBooksOnly(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
-		other, err := l.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD", FiscalYearStartMonth: 4})
+		other, err := l.Client.CreateLegalEntity(t.Context(), client.CreateLegalEntity{Name: "Other", BaseCurrency: "USD",
+			FiscalYearStartMonth: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.postOf(t, l.LegalEntity.ID, "2025-03-10", "Dr 1010 5; Cr 4010 5")
 		l.postOf(t, other.ID, "2025-03-10", "Dr 1010 7; Cr 4010 7")
 		l.postOf(t, l.LegalEntity.ID, "2025-04-10", "Dr 1010 1; Cr 4010 1")
-		key, err := l.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{string(actor.ScopeRead)}, LegalEntityIDs: []string{other.ID}})
+		key, err := l.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{string(actor.ScopeRead)},
+			LegalEntityIDs: []string{other.ID}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,8 +258,10 @@ func TestAKeyOfSomeLegalEntitiesSeesTheirBooksOnly(t *testing.T) {
 			cash, now, old string
 		}{
 			{mine, "0.00 +5.00 -0.00 = 5.00 | 5.00 +1.00 -0.00 = 6.00", "0.00 +0.00 -5.00 = 5.00 | 5.00 +0.00 -1.00 = 6.00", "none"},
-			{theirs, "0.00 +7.00 -0.00 = 7.00 | 7.00 +0.00 -0.00 = 7.00", "0.00 +0.00 -7.00 = 7.00 | 7.00 +7.00 -0.00 = 0.00", "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -7.00 = 7.00"},
-			{both, "0.00 +12.00 -0.00 = 12.00 | 12.00 +1.00 -0.00 = 13.00", "0.00 +0.00 -12.00 = 12.00 | 12.00 +7.00 -1.00 = 6.00", "0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -7.00 = 7.00"},
+			{theirs, "0.00 +7.00 -0.00 = 7.00 | 7.00 +0.00 -0.00 = 7.00", "0.00 +0.00 -7.00 = 7.00 | 7.00 +7.00 -0.00 = 0.00",
+				"0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -7.00 = 7.00"},
+			{both, "0.00 +12.00 -0.00 = 12.00 | 12.00 +1.00 -0.00 = 13.00", "0.00 +0.00 -12.00 = 12.00 | 12.00 +7.00 -1.00 = 6.00",
+				"0.00 +0.00 -0.00 = 0.00 | 0.00 +0.00 -7.00 = 7.00"},
 		} {
 			if row(l, c.sheet, "1010") != c.cash || row(l, c.sheet, "3300") != c.now || row(l, c.sheet, "3200") != c.old {
 				t.Errorf("of %v: %s; %s; %s", c.sheet.LegalEntityIDs, row(l, c.sheet, "1010"), row(l, c.sheet, "3300"), row(l, c.sheet, "3200"))
@@ -258,7 +271,8 @@ func TestAKeyOfSomeLegalEntitiesSeesTheirBooksOnly(t *testing.T) {
 			t.Errorf("retained earnings are of %v", got)
 		}
 		for _, path := range []string{"balance-sheet", "trial-balance", "income-statement", "general-ledger"} {
-			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/" + path + "?legal_entity_ids=" + l.LegalEntity.ID, Key: key.Key}); a.Status != 404 || a.Error(t).Message != "legal entity not found" {
+			if a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/reports/" + path + "?legal_entity_ids=" + l.LegalEntity.ID,
+				Key: key.Key}); a.Status != 404 || a.Error(t).Message != "legal entity not found" {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
 		}
@@ -287,7 +301,8 @@ func TestATagFiltersEveryFigure(t *testing.T) {
 		}
 		january := "start_date=2026-01-01&end_date=2026-01-31&tag_id=" + tag.ID
 		sheet := sheetOf(t, l, january)
-		if row(l, sheet, "1010") != "0.00 +42.00 -0.00 = 42.00" || row(l, sheet, "3300") != "0.00 +0.00 -2.00 = 2.00" || sheet.Balances[l.accounts["1010"]]["2026-01"].TagBalance.Value != "42.00" {
+		if row(l, sheet, "1010") != "0.00 +42.00 -0.00 = 42.00" || row(l, sheet, "3300") != "0.00 +0.00 -2.00 = 2.00" ||
+			sheet.Balances[l.accounts["1010"]]["2026-01"].TagBalance.Value != "42.00" {
 			t.Errorf("%+v", sheet.Balances)
 		}
 		if len(sheet.DataQuality.UnbalancedPeriods) != 0 {
@@ -298,7 +313,8 @@ func TestATagFiltersEveryFigure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines = append(lines, line.LedgerAccountName+" "+line.OpeningBalance+" "+line.RunningBalance+" "+fmt.Sprint(slices.Equal(line.TagIDs, []string{tag.ID})))
+			lines = append(lines, line.LedgerAccountName+" "+line.OpeningBalance+" "+line.RunningBalance+" "+
+				fmt.Sprint(slices.Equal(line.TagIDs, []string{tag.ID})))
 		}
 		if got := strings.Join(lines, "; "); got != "Bank accounts 0.00 40.00 true; Bank accounts 40.00 42.00 true; Sales 0.00 2.00 true" {
 			t.Errorf("%s", got)
@@ -322,13 +338,16 @@ func TestTheIncomeStatementAndTheTrialBalanceAgreeWithTheSheet(t *testing.T) {
 		for _, section := range income.Sections {
 			totals = append(totals, section.Section+" "+section.Total["2026-01"])
 		}
-		if got := strings.Join(totals, ", "); got != "revenue 9.00, cost_of_revenue 3.00, operating_expense 0.00, other_income 0.50, other_expense 2.00" {
+		if got := strings.Join(totals,
+			", "); got != "revenue 9.00, cost_of_revenue 3.00, operating_expense 0.00, other_income 0.50, other_expense 2.00" {
 			t.Errorf("%s", got)
 		}
-		if income.GrossProfit["2026-01"] != "6.00" || income.OperatingIncome["2026-01"] != "6.00" || income.NetIncome["2026-01"] != "4.50" || income.NetIncome["2025-12"] != "-100.00" {
+		if income.GrossProfit["2026-01"] != "6.00" || income.OperatingIncome["2026-01"] != "6.00" ||
+			income.NetIncome["2026-01"] != "4.50" || income.NetIncome["2025-12"] != "-100.00" {
 			t.Errorf("%+v", income)
 		}
-		if income.Amounts[l.accounts["4080"]]["2026-01"] != "1.00" || income.Amounts[l.accounts["6080"]]["2025-12"] != "100.00" || len(income.LedgerAccounts) != 6 || income.Amounts[l.accounts["6010"]] != nil {
+		if income.Amounts[l.accounts["4080"]]["2026-01"] != "1.00" || income.Amounts[l.accounts["6080"]]["2025-12"] != "100.00" ||
+			len(income.LedgerAccounts) != 6 || income.Amounts[l.accounts["6010"]] != nil {
 			t.Errorf("%+v", income.Amounts)
 		}
 		if sheet := sheetOf(t, l, quarter); sheet.Balances[l.accounts["3300"]]["2026-01"].CreditDebit.ClosingBalance.Value != "4.50" {
@@ -338,15 +357,18 @@ func TestTheIncomeStatementAndTheTrialBalanceAgreeWithTheSheet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := client.TrialCell{OpeningDebit: "0.00", OpeningCredit: "0.00", Debits: "0.00", Credits: "10.00", ClosingDebit: "0.00", ClosingCredit: "10.00"}
+		want := client.TrialCell{OpeningDebit: "0.00", OpeningCredit: "0.00", Debits: "0.00", Credits: "10.00", ClosingDebit: "0.00",
+			ClosingCredit: "10.00"}
 		if got := trial.Balances[l.accounts["4010"]]["2026-01"]; got != want {
 			t.Errorf("sales %+v", got)
 		}
-		if got := trial.Balances[l.accounts["3200"]]["2026-01"]; got.OpeningCredit != "150.50" || got.ClosingCredit != "150.50" || got.Credits != "0.00" {
+		if got := trial.Balances[l.accounts["3200"]]["2026-01"]; got.OpeningCredit != "150.50" || got.ClosingCredit != "150.50" ||
+			got.Credits != "0.00" {
 			t.Errorf("retained earnings %+v", got)
 		}
 		for _, p := range trial.Periods {
-			if c := trial.Totals[p.Key]; c.OpeningDebit != c.OpeningCredit || c.Debits != c.Credits || c.ClosingDebit != c.ClosingCredit || c.ClosingDebit == "0.00" {
+			if c := trial.Totals[p.Key]; c.OpeningDebit != c.OpeningCredit || c.Debits != c.Credits || c.ClosingDebit != c.ClosingCredit ||
+				c.ClosingDebit == "0.00" {
 				t.Errorf("%s %+v", p.Key, c)
 			}
 		}
@@ -370,18 +392,21 @@ func TestTheCompactShapeHasTheSameFigures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(compact.Balances) != len(whole.Balances) || len(thin.Balances) != len(trial.Balances) || keysOf(compact.Periods) != keysOf(whole.Periods) {
+		if len(compact.Balances) != len(whole.Balances) || len(thin.Balances) != len(trial.Balances) ||
+			keysOf(compact.Periods) != keysOf(whole.Periods) {
 			t.Fatal("other accounts or periods")
 		}
 		for i, p := range whole.Periods {
 			for id, cells := range whole.Balances {
 				f, c := cells[p.Key].CreditDebit, compact.Balances[id]
-				if f.OpeningBalance.Value != c.OpeningBalance[i] || f.Debits.Value != c.Debits[i] || f.Credits.Value != c.Credits[i] || f.ClosingBalance.Value != c.ClosingBalance[i] || c.CurrentBalance != nil {
+				if f.OpeningBalance.Value != c.OpeningBalance[i] || f.Debits.Value != c.Debits[i] || f.Credits.Value != c.Credits[i] ||
+					f.ClosingBalance.Value != c.ClosingBalance[i] || c.CurrentBalance != nil {
 					t.Errorf("%s %s: %+v, %+v", id, p.Key, f, c)
 				}
 			}
 			for id, cells := range trial.Balances {
-				if c := thin.Balances[id]; cells[p.Key] != (client.TrialCell{OpeningDebit: c.OpeningDebit[i], OpeningCredit: c.OpeningCredit[i], Debits: c.Debits[i], Credits: c.Credits[i], ClosingDebit: c.ClosingDebit[i], ClosingCredit: c.ClosingCredit[i]}) {
+				if c := thin.Balances[id]; cells[p.Key] != (client.TrialCell{OpeningDebit: c.OpeningDebit[i], OpeningCredit: c.OpeningCredit[i],
+					Debits: c.Debits[i], Credits: c.Credits[i], ClosingDebit: c.ClosingDebit[i], ClosingCredit: c.ClosingCredit[i]}) {
 					t.Errorf("%s %s: %+v, %+v", id, p.Key, cells[p.Key], c)
 				}
 			}
@@ -436,7 +461,8 @@ func postGen7(t *testing.T, l *ledger) (g gen7) {
 	for i, e := range g.entries {
 		entries[i] = client.CreateJournalEntry{AccountingDate: e.Date, Status: "posted"}
 		for _, line := range e.Lines {
-			entries[i].Lines = append(entries[i].Lines, client.CreateJournalLine{LedgerAccountID: l.accounts[line.Account], CreditOrDebit: line.CreditOrDebit, Amount: line.Amount})
+			entries[i].Lines = append(entries[i].Lines, client.CreateJournalLine{LedgerAccountID: l.accounts[line.Account],
+				CreditOrDebit: line.CreditOrDebit, Amount: line.Amount})
 		}
 	}
 	if _, err := l.Client.CreateJournalEntries(t.Context(), entries); err != nil {
@@ -456,7 +482,8 @@ func TestPostedBooksReportWhatHledgerSaysCellByCell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(sheet.DataQuality.UnbalancedPeriods)+len(sheet.DataQuality.Warnings)+len(trial.DataQuality.UnbalancedPeriods) != 0 || keysOf(sheet.Periods) != strings.Join(g.expected.Months, " ") {
+		if len(sheet.DataQuality.UnbalancedPeriods)+len(sheet.DataQuality.Warnings)+len(trial.DataQuality.UnbalancedPeriods) != 0 ||
+			keysOf(sheet.Periods) != strings.Join(g.expected.Months, " ") {
 			t.Errorf("%+v %s", sheet.DataQuality, keysOf(sheet.Periods))
 		}
 		cells := 0
@@ -468,7 +495,8 @@ func TestPostedBooksReportWhatHledgerSaysCellByCell(t *testing.T) {
 					before = months["2023-12"].Closing
 				}
 				got := trial.Balances[l.accounts[name]][month]
-				if !less(t, got.OpeningDebit, got.OpeningCredit).Equal(want.Opening.Sub(before)) || !less(t, got.ClosingDebit, got.ClosingCredit).Equal(want.Closing.Sub(before)) ||
+				if !less(t, got.OpeningDebit, got.OpeningCredit).Equal(want.Opening.Sub(before)) ||
+					!less(t, got.ClosingDebit, got.ClosingCredit).Equal(want.Closing.Sub(before)) ||
 					!less(t, got.Debits, "0").Equal(want.Debits) || !less(t, got.Credits, "0").Equal(want.Credits) {
 					t.Errorf("trial balance, %s %s: %+v, want %+v", name, month, got, want)
 				}
@@ -480,7 +508,8 @@ func TestPostedBooksReportWhatHledgerSaysCellByCell(t *testing.T) {
 					sign = money.FromInt(-1)
 				}
 				f := sheet.Balances[l.accounts[name]][month].CreditDebit
-				if !less(t, f.OpeningBalance.Value, "0").Equal(want.Opening.Mul(sign)) || !less(t, f.ClosingBalance.Value, "0").Equal(want.Closing.Mul(sign)) || f.CurrentBalance != f.ClosingBalance ||
+				if !less(t, f.OpeningBalance.Value, "0").Equal(want.Opening.Mul(sign)) || !less(t, f.ClosingBalance.Value,
+					"0").Equal(want.Closing.Mul(sign)) || f.CurrentBalance != f.ClosingBalance ||
 					!less(t, f.Debits.Value, "0").Equal(want.Debits) || !less(t, f.Credits.Value, "0").Equal(want.Credits) {
 					t.Errorf("balance sheet, %s %s: %+v, want %+v", name, month, f, want)
 				}

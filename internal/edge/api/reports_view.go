@@ -196,7 +196,8 @@ type TrialTotals struct {
 
 // Schema is either shape.
 func (TrialTotals) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{mapOf(r.Schema(reflect.TypeFor[TrialCell](), true, "")), r.Schema(reflect.TypeFor[CompactTrialCells](), true, "")}}
+	return &huma.Schema{AnyOf: []*huma.Schema{mapOf(r.Schema(reflect.TypeFor[TrialCell](), true, "")),
+		r.Schema(reflect.TypeFor[CompactTrialCells](), true, "")}}
 }
 
 func mapOf(s *huma.Schema) *huma.Schema {

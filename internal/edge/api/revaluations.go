@@ -55,7 +55,8 @@ func (a *API) listRevaluationRows(ctx context.Context, in *struct {
 
 func viewRevaluationSummary(r revaluation.Run) RevaluationSummary {
 	out := RevaluationSummary{
-		ID: db.OrNull(r.ID), AccountingPeriodID: r.PeriodID, PeriodKey: r.PeriodKey, AsOf: stamp(r.AsOf), Status: string(r.Status()), CreatedBy: db.OrNull(r.CreatedBy),
+		ID: db.OrNull(r.ID), AccountingPeriodID: r.PeriodID, PeriodKey: r.PeriodKey, AsOf: stamp(r.AsOf), Status: string(
+			r.Status()), CreatedBy: db.OrNull(r.CreatedBy),
 		CreatedAt: stamp(r.CreatedAt), ReversedAt: stampOrNull(r.ReversedAt), Parts: make([]RevaluationPart, len(r.Parts)),
 	}
 	for i, p := range r.Parts {
@@ -65,7 +66,8 @@ func viewRevaluationSummary(r revaluation.Run) RevaluationSummary {
 }
 
 func viewRevaluation(r revaluation.Run) Revaluation {
-	out := Revaluation{RevaluationSummary: viewRevaluationSummary(r), DryRun: r.ID == "", Assets: []RevaluedAsset{}, FX: []RemeasuredCurrency{}, RowCount: r.RowCount, Rows: []RevaluationRow{}}
+	out := Revaluation{RevaluationSummary: viewRevaluationSummary(r), DryRun: r.ID == "", Assets: []RevaluedAsset{},
+		FX: []RemeasuredCurrency{}, RowCount: r.RowCount, Rows: []RevaluationRow{}}
 	for _, i := range r.Items {
 		if i.Kind == revaluation.Exchange {
 			out.FX = append(out.FX, viewRemeasured(i))
@@ -80,7 +82,8 @@ func viewRevaluation(r revaluation.Run) Revaluation {
 }
 
 func viewBooked(i revaluation.Item) Booked {
-	out := Booked{Delta: i.Delta().Fixed(i.Currency), Outcome: string(i.Outcome), JournalEntryID: db.OrNull(i.EntryID), ReversedEntryID: db.OrNull(i.ReplacedID), Lines: make([]RevaluationLine, len(i.Lines))}
+	out := Booked{Delta: i.Delta().Fixed(i.Currency), Outcome: string(i.Outcome), JournalEntryID: db.OrNull(i.EntryID),
+		ReversedEntryID: db.OrNull(i.ReplacedID), Lines: make([]RevaluationLine, len(i.Lines))}
 	for n, l := range i.Lines {
 		out.Lines[n] = RevaluationLine{db.OrNull(l.AccountID), db.OrNull(l.Role), string(l.Side), l.Amount.Fixed(i.Currency)}
 	}
@@ -89,7 +92,8 @@ func viewBooked(i revaluation.Item) Booked {
 
 func viewRevalued(i revaluation.Item) RevaluedAsset {
 	out := RevaluedAsset{
-		LegalEntityID: i.LegalEntityID, Kind: string(i.Kind), AssetType: i.Unit, Currency: i.Currency, Quantity: i.Quantity.String(), PreviousAdjustment: i.Before.Fixed(i.Currency),
+		LegalEntityID: i.LegalEntityID, Kind: string(
+			i.Kind), AssetType: i.Unit, Currency: i.Currency, Quantity: i.Quantity.String(), PreviousAdjustment: i.Before.Fixed(i.Currency),
 		FairValue: i.Value.Fixed(i.Currency), NewAdjustment: i.After.Fixed(i.Currency), FrozenPrice: viewQuote(i.Price), Booked: viewBooked(i),
 	}
 	if i.Cost != nil {
@@ -100,7 +104,8 @@ func viewRevalued(i revaluation.Item) RevaluedAsset {
 
 func viewRemeasured(i revaluation.Item) RemeasuredCurrency {
 	out := RemeasuredCurrency{
-		LegalEntityID: i.LegalEntityID, ForeignCurrency: i.Unit, Currency: i.Currency, ForeignBalance: i.Quantity.Fixed(i.Unit), BookBefore: i.Before.Fixed(i.Currency),
+		LegalEntityID: i.LegalEntityID, ForeignCurrency: i.Unit, Currency: i.Currency, ForeignBalance: i.Quantity.Fixed(
+			i.Unit), BookBefore: i.Before.Fixed(i.Currency),
 		BookAfter: i.After.Fixed(i.Currency), Booked: viewBooked(i),
 	}
 	if q := i.Price; q != nil {
@@ -120,7 +125,8 @@ func viewQuote(q *revaluation.Quote) FrozenPrice {
 
 func viewRevaluationRow(r revaluation.Row) RevaluationRow {
 	out := RevaluationRow{
-		LegalEntityID: r.LegalEntityID, Kind: string(r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity.String(), Before: r.Before.Fixed(r.Currency),
+		LegalEntityID: r.LegalEntityID, Kind: string(
+			r.Kind), Unit: r.Unit, Currency: r.Currency, Quantity: r.Quantity.String(), Before: r.Before.Fixed(r.Currency),
 		Value: r.Value.Fixed(r.Currency), After: r.After.Fixed(r.Currency), Delta: r.Delta().Fixed(r.Currency), FrozenPrice: viewQuote(r.Price),
 	}
 	subject := r.SubjectID

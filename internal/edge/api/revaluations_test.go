@@ -37,14 +37,17 @@ func (w *treasury) happens(notation string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	made, err := w.n.Client.CreateTransactions(w.t.Context(), client.CreateTransaction{SourceID: w.wallet.ID, ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
-		Timestamp: at, Description: "x", Direction: f[1], Quantity: &f[2], Currency: f[3], ValueFiat: &client.ValuedFiat{Gross: f[4], Fee: "0", Net: f[4], Currency: "USD"},
-	}})
+	made, err := w.n.Client.CreateTransactions(w.t.Context(), client.CreateTransaction{SourceID: w.wallet.ID,
+		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+			Timestamp: at, Description: "x", Direction: f[1], Quantity: &f[2], Currency: f[3], ValueFiat: &client.ValuedFiat{Gross: f[4],
+				Fee: "0", Net: f[4], Currency: "USD"},
+		}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	body, err := json.Marshal(map[string]any{
-		"transaction_id": made.Data[0].ID, "transaction_type": map[string]string{"credit": "DEPOSIT", "debit": "WITHDRAWAL"}[f[1]], "ledger_account_id": byCode(w.t, w.n, f[5]).ID, "auto_post": true,
+		"transaction_id": made.Data[0].ID, "transaction_type": map[string]string{"credit": "DEPOSIT",
+			"debit": "WITHDRAWAL"}[f[1]], "ledger_account_id": byCode(w.t, w.n, f[5]).ID, "auto_post": true,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -69,7 +72,8 @@ func (w *treasury) month(key string) client.AccountingPeriod {
 func (w *treasury) measure(key, asset, price string) client.Revaluation {
 	w.t.Helper()
 	month := w.month(key)
-	_, err := w.n.Client.CreatePrice(w.t.Context(), client.CreatePrice{AssetType: asset, Currency: "USD", Timestamp: month.EndDateUTC.Add(-time.Hour).Format(time.RFC3339), Price: price})
+	_, err := w.n.Client.CreatePrice(w.t.Context(), client.CreatePrice{AssetType: asset, Currency: "USD",
+		Timestamp: month.EndDateUTC.Add(-time.Hour).Format(time.RFC3339), Price: price})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -88,7 +92,8 @@ func shownAssets(r client.Revaluation) string {
 		if a.Price != nil {
 			price = *a.Price
 		}
-		out = append(out, fmt.Sprintf("%s %s %s at %s: %s to %s, %s", a.Quantity, a.AssetType, a.CostBasis, price, a.PreviousAdjustment, a.NewAdjustment, a.Outcome))
+		out = append(out, fmt.Sprintf("%s %s %s at %s: %s to %s, %s", a.Quantity, a.AssetType, a.CostBasis, price, a.PreviousAdjustment,
+			a.NewAdjustment, a.Outcome))
 	}
 	return strings.Join(out, "; ")
 }
@@ -112,12 +117,15 @@ func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
 				t.Errorf("%s: %s, want %s", r.PeriodKey, got, want)
 			}
 		}
-		if a := september.Assets[0]; a.FairValue != "12250.00" || a.Delta != "1250.00" || a.Kind != "fair_value" || len(a.Lines) != 2 || *a.Lines[0].Role != "fair_value_adjustment:ETH" ||
-			a.Lines[0].CreditOrDebit != "DEBIT" || a.Lines[0].Amount != "1250.00" || a.PriceID == nil || *a.PriceOrigin != "manual" || september.RowCount != 2 {
+		if a := september.Assets[0]; a.FairValue != "12250.00" || a.Delta != "1250.00" || a.Kind != "fair_value" || len(a.Lines) != 2 ||
+			*a.Lines[0].Role != "fair_value_adjustment:ETH" ||
+			a.Lines[0].CreditOrDebit != "DEBIT" || a.Lines[0].Amount != "1250.00" || a.PriceID == nil || *a.PriceOrigin != "manual" ||
+			september.RowCount != 2 {
 			t.Errorf("%s", text(t, september))
 		}
 		e, err := w.n.Client.JournalEntry(t.Context(), *october.Assets[0].JournalEntryID)
-		if err != nil || e.OriginatedBy != "revaluation" || e.Status != "posted" || !e.AccountingDate.Equal(october.AsOf) || e.AccountingDate.Add(time.Millisecond) != w.month("2025-10").EndDateUTC {
+		if err != nil || e.OriginatedBy != "revaluation" || e.Status != "posted" || !e.AccountingDate.Equal(october.AsOf) ||
+			e.AccountingDate.Add(time.Millisecond) != w.month("2025-10").EndDateUTC {
 			t.Errorf("%s %v", text(t, e), err)
 		}
 		kept, err := w.n.Client.Revaluation(t.Context(), *october.ID)
@@ -125,7 +133,8 @@ func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
 			t.Errorf("%v\n%s\n%s", err, text(t, kept), text(t, october))
 		}
 		rows := 0
-		for row, err := range w.n.Client.RevaluationRows(t.Context(), *september.ID, url.Values{"limit": {"1"}, "unit": {"ETH"}, "kind": {"fair_value"}}) {
+		for row, err := range w.n.Client.RevaluationRows(t.Context(), *september.ID, url.Values{"limit": {"1"}, "unit": {"ETH"},
+			"kind": {"fair_value"}}) {
 			if err != nil || row.AssetID == nil || row.CostBasis == nil {
 				t.Errorf("%s %v", text(t, row), err)
 			}
@@ -154,7 +163,8 @@ func TestWhatTransactionsBroughtIsMeasuredAtFairValue(t *testing.T) {
 func TestLotsUnderAWeightedAverageAreWorthWhatTheAssetIs(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value"), Framework: new("ifrs"), CostBasisMethod: new("weighted_average")})
+		w := openTreasury(t, s, client.UpdateLegalEntity{Measurement: new("fair_value"), Framework: new("ifrs"),
+			CostBasisMethod: new("weighted_average")})
 		w.happens("2025-01-10 credit 1 ETH 1000.01 3010")
 		w.happens("2025-01-11 credit 1 ETH 1500 3010")
 		w.happens("2025-01-12 credit 1 ETH 1700 3010")
@@ -180,9 +190,11 @@ func TestForeignMoneyIsRemeasuredAndShownAsSuch(t *testing.T) {
 			t.Fatal(err)
 		}
 		bank, capital := byCode(t, n, "1010").ID, byCode(t, n, "3010").ID
-		_, err := n.Client.CreateJournalEntry(t.Context(), client.CreateJournalEntry{AccountingDate: "2025-09-05", Status: "posted", Lines: []client.CreateJournalLine{
-			{LedgerAccountID: bank, CreditOrDebit: "DEBIT", Amount: "10000", Currency: "EUR"}, {LedgerAccountID: capital, CreditOrDebit: "CREDIT", Amount: "10000", Currency: "EUR"},
-		}})
+		_, err := n.Client.CreateJournalEntry(t.Context(), client.CreateJournalEntry{AccountingDate: "2025-09-05", Status: "posted",
+			Lines: []client.CreateJournalLine{
+				{LedgerAccountID: bank, CreditOrDebit: "DEBIT", Amount: "10000", Currency: "EUR"}, {LedgerAccountID: capital,
+					CreditOrDebit: "CREDIT", Amount: "10000", Currency: "EUR"},
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,12 +203,15 @@ func TestForeignMoneyIsRemeasuredAndShownAsSuch(t *testing.T) {
 		if err != nil || !dry.DryRun || dry.ID != nil || len(dry.FX) != 1 || dry.FX[0].JournalEntryID != nil {
 			t.Fatalf("%s %v", text(t, dry), err)
 		}
-		r, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: w.month("2025-09").ID, Kinds: []string{"fx"}})
+		r, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: w.month("2025-09").ID,
+			Kinds: []string{"fx"}})
 		if err != nil || len(r.FX) != 1 || len(r.Assets) != 0 {
 			t.Fatalf("%s %v", text(t, r), err)
 		}
-		if f := r.FX[0]; f.ForeignBalance != "10000.00" || f.BookBefore != "10800.00" || f.BookAfter != "11050.00" || f.Delta != "250.00" || *f.Rate != "1.105" || *f.RateDate != "2025-09-30" ||
-			*f.RateSource != "ECB" || f.Outcome != "posted" || *f.Lines[0].LedgerAccountID != bank || *f.Lines[1].Role != "fx_gain" || *r.Rows[0].LedgerAccountID != bank || r.Rows[0].AssetID != nil {
+		if f := r.FX[0]; f.ForeignBalance != "10000.00" || f.BookBefore != "10800.00" || f.BookAfter != "11050.00" ||
+			f.Delta != "250.00" || *f.Rate != "1.105" || *f.RateDate != "2025-09-30" ||
+			*f.RateSource != "ECB" || f.Outcome != "posted" || *f.Lines[0].LedgerAccountID != bank || *f.Lines[1].Role != "fx_gain" ||
+			*r.Rows[0].LedgerAccountID != bank || r.Rows[0].AssetID != nil {
 			t.Errorf("%s", text(t, r))
 		}
 	})

@@ -50,9 +50,11 @@ const (
 type nothing struct{}
 
 // on makes a line of the list. The handler decodes nothing and writes no error: it gets its input and gives its answer.
-func on[I, O any](method, path string, class actor.Class, scope actor.Scope, idempotent bool, handler func(context.Context, *I) (O, error), tag, summary string) Route {
+func on[I, O any](method, path string, class actor.Class, scope actor.Scope, idempotent bool, handler func(context.Context, *I) (O,
+	error), tag, summary string) Route {
 	r := Route{
-		Method: method, Path: path, Need: actor.Need{Class: class, Scope: scope}, Idempotent: idempotent, Status: http.StatusOK, Tag: tag, Summary: summary,
+		Method: method, Path: path, Need: actor.Need{Class: class,
+			Scope: scope}, Idempotent: idempotent, Status: http.StatusOK, Tag: tag, Summary: summary,
 		name: nameOf(handler), in: reflect.TypeFor[I](), out: reflect.TypeFor[O](),
 	}
 	if r.out == reflect.TypeFor[nothing]() {
@@ -74,8 +76,8 @@ func (r Route) together() Route {
 	return r
 }
 
-// apart says that the handler opens its own transactions, because it asks an outside system in between. What it does must bear repeating, as no
-// idempotency key can cover it.
+// apart says that the handler opens its own transactions, because it asks an outside system in between. What it does
+// must bear repeating, as no idempotency key can cover it.
 func (r Route) apart() Route {
 	if r.Idempotent {
 		panic(r.Method + " " + r.Path + " takes an Idempotency-Key, whose claim and answer need the one transaction")
@@ -169,7 +171,8 @@ func (r *Route) keyed(req *http.Request, body []byte) (*idempotency.Request, err
 
 // answer does what comes before the transaction, where there is something, and performs the rest. What was answered before under the key is
 // not begun again.
-func (a *API) answer(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request, in any) (answer idempotency.Answer, replayed bool, err error) {
+func (a *API) answer(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request, in any) (answer idempotency.Answer,
+	replayed bool, err error) {
 	if r.before == nil {
 		return a.perform(ctx, r, who, keyed, in)
 	}
@@ -195,9 +198,10 @@ func (a *API) answer(ctx context.Context, r *Route, who actor.Actor, keyed *idem
 	return a.perform(ctx, r, who, keyed, in)
 }
 
-// perform runs the handler. Everything but a read, and what opens its own, runs in one transaction that also holds the claim of the key and the
-// answer given.
-func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request, in any) (answer idempotency.Answer, replayed bool, err error) {
+// perform runs the handler. Everything but a read, and what opens its own, runs in one transaction that also holds
+// the claim of the key and the answer given.
+func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *idempotency.Request,
+	in any) (answer idempotency.Answer, replayed bool, err error) {
 	run := func(ctx context.Context) error {
 		out, err := r.call(ctx, in)
 		if err != nil {

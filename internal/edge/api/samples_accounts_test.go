@@ -18,7 +18,8 @@ func init() {
 		},
 		"POST /v1/ledger-accounts": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{body: map[string]any{
-				"name": "Bitcoin", "code": client.NewIdempotencyKey(), "type": "Asset", "normal_balance": "debit", "parent_account_id": byCode(t, n, "1200").ID,
+				"name": "Bitcoin", "code": client.NewIdempotencyKey(), "type": "Asset", "normal_balance": "debit", "parent_account_id": byCode(
+					t, n, "1200").ID,
 				"is_postable": true, "is_clearing_account": false, "asset_type": "BTC",
 			}}
 		},

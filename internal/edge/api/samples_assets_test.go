@@ -16,20 +16,23 @@ func init() {
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/assets": func(t *testing.T, n *apitest.Tenant) sample {
 			a := newAsset(t, n, client.CreateAsset{})
-			return sample{query: "limit=1&asset_types=ETH,BTC&chain=Ethereum&is_manual=true&has_remaining=true&legal_entity_ids=" + a.LegalEntityID + "&source_ids=" + *a.SourceID +
+			return sample{query: "limit=1&asset_types=ETH,BTC&chain=Ethereum&is_manual=true&has_remaining=true&legal_entity_ids=" +
+				a.LegalEntityID + "&source_ids=" + *a.SourceID +
 				"&ledger_account_id=" + a.LedgerAccountID + "&transaction_id=" + newTransaction(t, n).ID}
 		},
 		"POST /v1/assets": func(t *testing.T, n *apitest.Tenant) sample {
 			s := newSource(t, n, client.CreateSource{SourceType: "wallet", Chain: "ethereum"})
 			return sample{body: map[string]any{
-				"asset_type": "ETH", "quantity": "2.5", "cost_basis": "6000.00", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": s.LedgerAccountID, "source_id": s.ID,
+				"asset_type": "ETH", "quantity": "2.5", "cost_basis": "6000.00", "legal_entity_id": n.LegalEntity.ID,
+				"ledger_account_id": s.LedgerAccountID, "source_id": s.ID,
 				"date_received": "2024-03-01", "currency": "USD", "chain": "ethereum",
 			}, another: map[string]any{"quantity": "3"}}
 		},
 		"GET /v1/assets/{asset_id}": one,
 		"PATCH /v1/assets/{asset_id}": func(t *testing.T, n *apitest.Tenant) sample {
 			s := one(t, n)
-			s.body = map[string]any{"quantity": "3", "cost_basis": "7000.00", "legal_entity_id": n.LegalEntity.ID, "ledger_account_id": byCode(t, n, "1210").ID}
+			s.body = map[string]any{"quantity": "3", "cost_basis": "7000.00", "legal_entity_id": n.LegalEntity.ID,
+				"ledger_account_id": byCode(t, n, "1210").ID}
 			return s
 		},
 		"DELETE /v1/assets/{asset_id}":           one,
@@ -84,7 +87,8 @@ func someAsset(t *testing.T, n *apitest.Tenant, a client.CreateAsset) client.Cre
 // chooseLots lets the legal entity identify its lots.
 func chooseLots(t *testing.T, n *apitest.Tenant) {
 	t.Helper()
-	if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID, client.UpdateLegalEntity{CostBasisMethod: new("specific_id")}); err != nil {
+	if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID,
+		client.UpdateLegalEntity{CostBasisMethod: new("specific_id")}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,9 +101,10 @@ func newOutflow(t *testing.T, n *apitest.Tenant, sourceID, quantity string) clie
 
 func newCrypto(t *testing.T, n *apitest.Tenant, sourceID, direction, asset, quantity string, at time.Time) client.Transaction {
 	t.Helper()
-	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: sourceID, ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
-		Timestamp: at, Description: "Payment", Direction: direction, Quantity: &quantity, Currency: asset,
-	}})
+	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: sourceID,
+		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+			Timestamp: at, Description: "Payment", Direction: direction, Quantity: &quantity, Currency: asset,
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,8 @@ func init() {
 		"POST /v1/classification-runs": func(t *testing.T, n *apitest.Tenant) sample {
 			made, other := newTransaction(t, n), newTransaction(t, n)
 			filter := map[string]any{
-				"source_id": made.SourceID, "account_ids": []string{made.SourceID}, "legal_entity_ids": []string{made.LegalEntityID}, "transaction_ids": []string{made.ID},
+				"source_id": made.SourceID, "account_ids": []string{made.SourceID}, "legal_entity_ids": []string{made.LegalEntityID},
+				"transaction_ids":         []string{made.ID},
 				"exclude_transaction_ids": []string{other.ID}, "start_date": "2020-01-01",
 			}
 			return sample{
@@ -37,7 +38,8 @@ func init() {
 		},
 		"POST /v1/classification-runs/{classification_run_id}/cancel": one,
 		"POST /v1/memory/rules/test": func(t *testing.T, n *apitest.Tenant) sample {
-			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws", "ledger_account_id": newAccount(t, n, client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": newTag(t, n).ID}
+			rule := map[string]any{"rule_type": "classification", "memo_contains": "aws", "ledger_account_id": newAccount(t, n,
+				client.CreateLedgerAccount{Type: "Expense"}).ID, "tag_id": newTag(t, n).ID}
 			return sample{body: map[string]any{"rule_id": newRule(t, n).RuleID, "rule": rule, "start_date": "2026-01-01", "end_date": "2026-12-31"}}
 		},
 		"POST /v1/classification-runs/{classification_run_id}/resume": func(t *testing.T, n *apitest.Tenant) sample {
@@ -54,7 +56,8 @@ func init() {
 func newClassificationRun(t *testing.T, n *apitest.Tenant) client.ClassificationRun {
 	t.Helper()
 	made := newTransaction(t, n)
-	r, err := n.Client.CreateClassificationRun(t.Context(), client.CreateClassificationRun{TransactionIDs: []string{made.ID}, Action: "suggest"})
+	r, err := n.Client.CreateClassificationRun(t.Context(), client.CreateClassificationRun{TransactionIDs: []string{made.ID},
+		Action: "suggest"})
 	if err != nil {
 		t.Fatal(err)
 	}

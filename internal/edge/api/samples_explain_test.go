@@ -20,18 +20,22 @@ func init() {
 		lot, gone := newDisposal(t, n)
 		place := "&asset_type=ETH&legal_entity_id=" + n.LegalEntity.ID + "&source_id=" + *lot.SourceID
 		return sample{
-			query: "limit=1&report=balance-sheet&column=debits&presentation_currency=USD&legal_entity_ids=" + n.LegalEntity.ID + "&ledger_account_id=" + l.accounts["1010"] +
+			query: "limit=1&report=balance-sheet&column=debits&presentation_currency=USD&legal_entity_ids=" + n.LegalEntity.ID +
+				"&ledger_account_id=" + l.accounts["1010"] +
 				"&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" + tag.ID,
 			also: []sample{
-				{query: "report=general-ledger&column=running_balance&journal_entry_id=" + e.ID + "&journal_line_id=" + e.Lines[0].ID + "&tag_id=" + tag.ID + "&legal_entity_ids=" + n.LegalEntity.ID},
-				{query: "report=closing-positions&chain=ethereum&ledger_account_id=" + lot.LedgerAccountID + "&accounting_period_id=" + gone.AccountingPeriodID + place},
+				{query: "report=general-ledger&column=running_balance&journal_entry_id=" + e.ID + "&journal_line_id=" + e.Lines[0].ID +
+					"&tag_id=" + tag.ID + "&legal_entity_ids=" + n.LegalEntity.ID},
+				{query: "report=closing-positions&chain=ethereum&ledger_account_id=" + lot.LedgerAccountID + "&accounting_period_id=" +
+					gone.AccountingPeriodID + place},
 				{query: "report=treasury-balances&ledger_account_id=" + lot.LedgerAccountID + place},
 				{query: "report=realized-gains-losses&accounting_period_id=" + gone.AccountingPeriodID + place},
 				{query: "report=asset-tax-lots&asset_id=" + lot.ID},
 				{query: "report=schedule-of-dispositions&disposition_id=" + gone.ID},
 				{query: "report=schedule-of-dispositions&journal_entry_id=" + gone.JournalEntryID + place},
 				{query: "report=roll-forward&asset_type=ETH&accounting_period_id=" + gone.AccountingPeriodID + "&legal_entity_id=" + n.LegalEntity.ID},
-				{query: "report=revaluation&asset_type=EUR&kind=fx&revaluation_id=" + *newRevaluation(t, n).ID + "&legal_entity_id=" + n.LegalEntity.ID},
+				{query: "report=revaluation&asset_type=EUR&kind=fx&revaluation_id=" + *newRevaluation(t, n).ID + "&legal_entity_id=" +
+					n.LegalEntity.ID},
 			},
 		}
 	}
@@ -42,13 +46,16 @@ func newDisposal(t *testing.T, n *apitest.Tenant) (client.Asset, client.Disposit
 	t.Helper()
 	lot := newAsset(t, n, client.CreateAsset{})
 	quantity := "1"
-	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: *lot.SourceID, ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
-		Timestamp: time.Now(), Description: "Payment", Direction: "debit", Quantity: &quantity, Currency: "ETH", ValueFiat: &client.ValuedFiat{Gross: "2500.00", Fee: "0", Net: "2500.00", Currency: "USD"},
-	}})
+	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{SourceID: *lot.SourceID,
+		ExternalID: client.NewIdempotencyKey(), External: client.CreateTransactionExternal{
+			Timestamp: time.Now(), Description: "Payment", Direction: "debit", Quantity: &quantity, Currency: "ETH",
+			ValueFiat: &client.ValuedFiat{Gross: "2500.00", Fee: "0", Net: "2500.00", Currency: "USD"},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := map[string]any{"transaction_id": made.Data[0].ID, "transaction_type": "EXPENSE", "ledger_account_id": byCode(t, n, "6080").ID, "auto_post": true}
+	body := map[string]any{"transaction_id": made.Data[0].ID, "transaction_type": "EXPENSE", "ledger_account_id": byCode(t, n,
+		"6080").ID, "auto_post": true}
 	if a := post(t, n, "/v1/journal-entries", body, nil); a.Status != http.StatusCreated {
 		t.Fatalf("%s", a.Body)
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // aFile is a file of transactions that any bank might write.
-const aFile = "Transaction ID,Date,Description,Amount,Currency\n1,2026-01-31,Rent,-1200.50,USD\n2,2026-02-01,Invoice 7,99,USD\n3,2026-02-30,No such day,1,USD\n"
+const aFile = "Transaction ID,Date,Description,Amount,Currency\n1,2026-01-31,Rent,-1200.50,USD\n2,2026-02-01,Invoice " +
+	"7,99,USD\n3,2026-02-30,No such day,1,USD\n"
 
 func init() {
 	one := func(t *testing.T, n *apitest.Tenant) sample {
@@ -24,7 +25,8 @@ func init() {
 			return sample{
 				body: map[string]any{
 					"file": aFile, "source_id": newSource(t, n, client.CreateSource{}).ID, "format": "csv", "dry_run": false,
-					"mapping": map[string]any{"columns": map[string]any{"id": "Transaction ID", "timestamp": "Date", "amount": "Amount", "currency": "Currency"}, "date_layouts": []string{"YYYY-MM-DD"}},
+					"mapping": map[string]any{"columns": map[string]any{"id": "Transaction ID", "timestamp": "Date", "amount": "Amount",
+						"currency": "Currency"}, "date_layouts": []string{"YYYY-MM-DD"}},
 				},
 				another: map[string]any{"file": aFile + "4,2026-02-03,x,1,USD\n"},
 			}
@@ -37,7 +39,8 @@ func init() {
 // newImport brings a file, which nobody reads until the test does.
 func newImport(t *testing.T, n *apitest.Tenant) client.Import {
 	t.Helper()
-	made, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "bank.csv", SourceID: newSource(t, n, client.CreateSource{}).ID})
+	made, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "bank.csv",
+		SourceID: newSource(t, n, client.CreateSource{}).ID})
 	if err != nil {
 		t.Fatal(err)
 	}

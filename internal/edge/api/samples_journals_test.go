@@ -24,12 +24,15 @@ func init() {
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/ledger-accounts/{ledger_account_id}/lines": func(t *testing.T, n *apitest.Tenant) sample {
 			e := newEntry(t, n, "posted")
-			return sample{path: map[string]string{"ledger_account_id": e.Lines[0].LedgerAccountID}, query: "limit=1&start_date=2026-01-01&end_date=2026-01-31&legal_entity_ids=" + e.LegalEntityID}
+			return sample{path: map[string]string{"ledger_account_id": e.Lines[0].LedgerAccountID},
+				query: "limit=1&start_date=2026-01-01&end_date=2026-01-31&legal_entity_ids=" + e.LegalEntityID}
 		},
 		"GET /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
 			e := newEntry(t, n, "posted")
-			return sample{query: "limit=1&status=posted&start_date=2026-01-01&end_date=2026-01-31&search=SAMPLE&legal_entity_ids=" + e.LegalEntityID +
-				"&ledger_account_id=" + e.Lines[0].LedgerAccountID + "&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" + e.TagIDs[0] + "&transaction_id=" + newTransaction(t, n).ID}
+			return sample{query: "limit=1&status=posted&start_date=2026-01-01&end_date=2026-01-31&search=SAMPLE&legal_entity_ids=" +
+				e.LegalEntityID +
+				"&ledger_account_id=" + e.Lines[0].LedgerAccountID + "&accounting_period_id=" + *e.AccountingPeriodID + "&tag_id=" +
+				e.TagIDs[0] + "&transaction_id=" + newTransaction(t, n).ID}
 		},
 		"POST /v1/journal-entries": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{body: manual(t, n), also: []sample{{body: fromTransaction(t, n)}}, another: map[string]any{"memo": "another"}}
@@ -85,7 +88,8 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	line := func(code, side string) map[string]any {
 		return map[string]any{
-			"ledger_account_id": byCode(t, n, code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD", "legal_entity_id": n.LegalEntity.ID,
+			"ledger_account_id": byCode(t, n,
+				code).ID, "credit_or_debit": side, "amount": "12.50", "currency": "USD", "legal_entity_id": n.LegalEntity.ID,
 			"memo": "line", "tag_ids": []string{newTag(t, n).ID},
 		}
 	}
@@ -99,7 +103,8 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"transaction_id": newTransaction(t, n).ID, "transaction_type": "INVOICE", "ledger_account_id": byCode(t, n, "1310").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
+		"transaction_id": newTransaction(t, n).ID, "transaction_type": "INVOICE", "ledger_account_id": byCode(t, n,
+			"1310").ID, "offset_ledger_account_id": byCode(t, n, "1010").ID,
 		"accounting_date": "2026-01-16", "memo": "Sample", "tag_ids": []string{newTag(t, n).ID}, "vendor_name": "ACME", "auto_post": true,
 	}
 }

@@ -15,7 +15,8 @@ func init() {
 			return sample{query: "path=" + url.QueryEscape(newFile(t, n))}
 		},
 		"PUT /v1/memory/file": func(*testing.T, *apitest.Tenant) sample {
-			return sample{query: "path=" + client.NewIdempotencyKey() + ".md", body: map[string]any{"content": "---\na: 1\n---\n# x", "rationale": "because", "expected_version": nil}}
+			return sample{query: "path=" + client.NewIdempotencyKey() + ".md", body: map[string]any{"content": "---\na: 1\n---\n# x",
+				"rationale": "because", "expected_version": nil}}
 		},
 		"DELETE /v1/memory/file": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{query: "path=" + url.QueryEscape(newFile(t, n)) + "&expected_version=1&rationale=because"}
@@ -32,9 +33,11 @@ func init() {
 			account := accountNamed(t, n, client.NewIdempotencyKey())
 			return sample{
 				query: query,
-				body: map[string]any{"rule_type": "cash_application", "name": "n", "statement": "s", "matcher": "m", "action": "require_human_review", "match_mode": "exact",
+				body: map[string]any{"rule_type": "cash_application", "name": "n", "statement": "s", "matcher": "m",
+					"action": "require_human_review", "match_mode": "exact",
 					"ledger_account_name": nil, "rationale": "because", "expected_version": "1"},
-				also: []sample{{query: query, body: map[string]any{"rule_type": "classification", "memo_contains": "x", "ledger_account_id": account.ID, "tag_id": newTag(t, n).ID, "priority": 1,
+				also: []sample{{query: query, body: map[string]any{"rule_type": "classification", "memo_contains": "x",
+					"ledger_account_id": account.ID, "tag_id": newTag(t, n).ID, "priority": 1,
 					"enabled": true, "expected_version": "1"}}},
 			}
 		},
@@ -60,7 +63,8 @@ func newFile(t *testing.T, n *apitest.Tenant) string {
 // newRule makes a rule about an account of its own.
 func newRule(t *testing.T, n *apitest.Tenant) client.MemoryRule {
 	t.Helper()
-	r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: new("x"), LedgerAccountID: new(accountNamed(t, n, client.NewIdempotencyKey()).ID)})
+	r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: new("x"),
+		LedgerAccountID: new(accountNamed(t, n, client.NewIdempotencyKey()).ID)})
 	if err != nil {
 		t.Fatal(err)
 	}

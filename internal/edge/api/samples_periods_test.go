@@ -27,7 +27,8 @@ func init() {
 		"GET /v1/accounting-periods/{accounting_period_id}/readiness":     ofEntity,
 		"GET /v1/accounting-periods/{accounting_period_id}/close-package": ofEntity,
 		"POST /v1/accounting-periods/{accounting_period_id}/close": func(t *testing.T, n *apitest.Tenant) sample {
-			return sample{path: path(closable(t, n)), body: map[string]any{"legal_entity_id": n.LegalEntity.ID, "override_reason": "they come next month"}}
+			return sample{path: path(closable(t, n)), body: map[string]any{"legal_entity_id": n.LegalEntity.ID,
+				"override_reason": "they come next month"}}
 		},
 		"POST /v1/accounting-periods/{accounting_period_id}/reopen": func(t *testing.T, n *apitest.Tenant) sample {
 			p, err := n.Client.CloseAccountingPeriod(t.Context(), closable(t, n).ID, "")

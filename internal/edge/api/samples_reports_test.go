@@ -17,7 +17,8 @@ func init() {
 				t.Fatal(err)
 			}
 			e := l.postOf(t, n.LegalEntity.ID, "2026-01-05", "Dr 1010 100.00 "+tag.ID+"; Cr 4010 100.00 "+tag.ID)
-			query := "legal_entity_ids=" + e.LegalEntityID + "&accounting_period_id=" + *e.AccountingPeriodID + "&accounting_period_ids=" + *e.AccountingPeriodID + "&tag_id=" + tag.ID
+			query := "legal_entity_ids=" + e.LegalEntityID + "&accounting_period_id=" + *e.AccountingPeriodID + "&accounting_period_ids=" +
+				*e.AccountingPeriodID + "&tag_id=" + tag.ID
 			if more == "ledger" {
 				return sample{query: query + "&limit=1&ledger_account_ids=" + l.accounts["1010"]}
 			}

@@ -24,7 +24,8 @@ func init() {
 			return s
 		},
 		"POST /v1/revaluations": func(t *testing.T, n *apitest.Tenant) sample {
-			body := map[string]any{"accounting_period_id": closable(t, n).ID, "legal_entity_ids": []string{n.LegalEntity.ID}, "kinds": []string{"fx"}, "dry_run": false}
+			body := map[string]any{"accounting_period_id": closable(t, n).ID, "legal_entity_ids": []string{n.LegalEntity.ID},
+				"kinds": []string{"fx"}, "dry_run": false}
 			return sample{body: body, another: map[string]any{"kinds": []string{"fx", "impairment"}}}
 		},
 		"POST /v1/revaluations/{revaluation_id}/reverse": one,
@@ -34,7 +35,8 @@ func init() {
 // newRevaluation measures a month that nothing is held in.
 func newRevaluation(t *testing.T, n *apitest.Tenant) client.Revaluation {
 	t.Helper()
-	r, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: closable(t, n).ID, LegalEntityIDs: []string{n.LegalEntity.ID}})
+	r, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: closable(t, n).ID,
+		LegalEntityIDs: []string{n.LegalEntity.ID}})
 	if err != nil {
 		t.Fatal(err)
 	}

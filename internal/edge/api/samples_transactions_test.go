@@ -13,9 +13,12 @@ func init() {
 	maps.Copy(samples, map[string]func(t *testing.T, n *apitest.Tenant) sample{
 		"GET /v1/transactions": func(t *testing.T, n *apitest.Tenant) sample {
 			x := newTransaction(t, n)
-			return sample{query: "limit=1&source_class=fiat&include_spam=true&gross_price_min=1&gross_price_max=5000&gross_amount_min=1&gross_amount_max=5000&sort_by=gross_price&sort_order=asc" +
-				"&transaction_types=INVOICE,UNKNOWN&source_types=bank&asset_types=USD&chains=ethereum&addresses=0x1&provider_category=Sales&include_count=true&count_only=false&search=acme&direction=credit" +
-				"&start_date=2026-01-01&end_date=2026-01-31&updated_since=2026-01-01&sequence_numbers=" + x.SequenceNumber + "&exclude_transaction_ids=" + x.ID +
+			return sample{query: "limit=1&source_class=fiat&include_spam=true&gross_price_min=1&gross_price_max=5000&" +
+				"gross_amount_min=1&gross_amount_max=5000&sort_by=gross_price&sort_order=asc" +
+				"&transaction_types=INVOICE,UNKNOWN&source_types=bank&asset_types=USD&chains=ethereum&addresses=0x1&" +
+				"provider_category=Sales&include_count=true&count_only=false&search=acme&direction=credit" +
+				"&start_date=2026-01-01&end_date=2026-01-31&updated_since=2026-01-01&sequence_numbers=" + x.SequenceNumber +
+				"&exclude_transaction_ids=" + x.ID +
 				"&transaction_ids=" + x.ID + "&source_id=" + x.SourceID + "&account_ids=" + *x.AccountID + "&legal_entity_ids=" + n.LegalEntity.ID}
 		},
 		"POST /v1/transactions": func(t *testing.T, n *apitest.Tenant) sample {
@@ -26,13 +29,15 @@ func init() {
 		},
 		"GET /v1/transactions/{transaction_id}": onTransaction(nil),
 		"PATCH /v1/transactions/{transaction_id}": onTransaction(func(t *testing.T, n *apitest.Tenant) map[string]any {
-			return map[string]any{"memo": "checked", "vendor": "Acme", "transaction_type": "INVOICE", "status": "pending", "tag_ids": []string{newTag(t, n).ID}}
+			return map[string]any{"memo": "checked", "vendor": "Acme", "transaction_type": "INVOICE", "status": "pending",
+				"tag_ids": []string{newTag(t, n).ID}}
 		}),
 		"POST /v1/transactions/bulk-update": func(t *testing.T, n *apitest.Tenant) sample {
 			x, other := newTransaction(t, n), newTransaction(t, n)
 			byFilter := func(memo string) map[string]any {
 				return map[string]any{"filter": map[string]any{
-					"source_id": x.SourceID, "account_ids": []string{*x.AccountID}, "legal_entity_ids": []string{n.LegalEntity.ID}, "transaction_ids": []string{x.ID},
+					"source_id": x.SourceID, "account_ids": []string{*x.AccountID}, "legal_entity_ids": []string{n.LegalEntity.ID},
+					"transaction_ids":         []string{x.ID},
 					"exclude_transaction_ids": []string{other.ID},
 				}, "expected_count": 1, "changes": map[string]any{"memo": memo, "tag_ids": []string{newTag(t, n).ID}}, "dry_run": false}
 			}
@@ -58,14 +63,16 @@ func onTransaction(body func(t *testing.T, n *apitest.Tenant) map[string]any) fu
 func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
-		"source_id": newSource(t, n, client.CreateSource{}).ID, "external_id": client.NewIdempotencyKey(), "transaction_type": "INVOICE", "provider_category": "Sales", "vendor": "Acme", "memo": "from the fair",
+		"source_id": newSource(t, n, client.CreateSource{}).ID, "external_id": client.NewIdempotencyKey(), "transaction_type": "INVOICE",
+		"provider_category": "Sales", "vendor": "Acme", "memo": "from the fair",
 		"tag_ids": []string{newTag(t, n).ID},
 		"external": map[string]any{
 			"timestamp": "2026-01-15T12:00:00Z", "description": "ACME INC", "direction": "credit", "quantity": "1200.00", "currency": "USD",
 			"value_fiat": map[string]any{"gross": "1200.00", "fee": "25.10", "net": "1174.90", "currency": "USD"},
 		},
 		"crypto": map[string]any{
-			"chain": "ethereum", "transaction_hash": "0x2", "block_number": 17, "from_address": "0x1", "to_address": "0x3", "asset_type": "USD", "contract_address": "0x4", "token_id": "1",
+			"chain": "ethereum", "transaction_hash": "0x2", "block_number": 17, "from_address": "0x1", "to_address": "0x3",
+			"asset_type": "USD", "contract_address": "0x4", "token_id": "1",
 			"fee_quantity": "0.01", "fee_asset_type": "ETH",
 		},
 		"bank": map[string]any{"bank_name": "Mercury", "account_last4": "1234", "counterparty_name": "Acme Inc."},
@@ -77,7 +84,8 @@ func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 func newTransaction(t *testing.T, n *apitest.Tenant) client.Transaction {
 	t.Helper()
 	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{
-		SourceID: newSource(t, n, client.CreateSource{}).ID, ExternalID: client.NewIdempotencyKey(), ProviderCategory: "Sales", TransactionType: "INVOICE",
+		SourceID: newSource(t, n, client.CreateSource{}).ID, ExternalID: client.NewIdempotencyKey(), ProviderCategory: "Sales",
+		TransactionType: "INVOICE",
 		External: client.CreateTransactionExternal{
 			Timestamp: time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC), Description: "ACME INC", Direction: "credit", Currency: "USD",
 			ValueFiat: &client.ValuedFiat{Gross: "1200.00", Fee: "25.10", Net: "1174.90", Currency: "USD"},

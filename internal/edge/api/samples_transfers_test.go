@@ -28,7 +28,8 @@ func init() {
 		},
 		"POST /v1/transactions/match": func(t *testing.T, n *apitest.Tenant) sample {
 			newPair(t, n)
-			return sample{body: map[string]any{"start_date": "2026-01-31", "end_date": "2026-01-31", "dry_run": false}, another: map[string]any{"end_date": "2026-02-01"}}
+			return sample{body: map[string]any{"start_date": "2026-01-31", "end_date": "2026-01-31", "dry_run": false},
+				another: map[string]any{"end_date": "2026-02-01"}}
 		},
 		"GET /v1/transactions/ambiguous": func(*testing.T, *apitest.Tenant) sample { return sample{query: "limit=1"} },
 	})
@@ -46,7 +47,8 @@ func newPair(t *testing.T, n *apitest.Tenant) []string {
 	var all []transaction.CreateParams
 	for _, direction := range []transaction.Direction{transaction.Debit, transaction.Credit} {
 		all = append(all, transaction.CreateParams{SourceID: newSource(t, n, client.CreateSource{}).ID, Params: transaction.Params{
-			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH", Crypto: &transaction.Crypto{TransactionHash: hash},
+			ExternalID: hash, At: at, Description: "Transfer", Direction: direction, Quantity: &quantity, Currency: "ETH",
+			Crypto: &transaction.Crypto{TransactionHash: hash},
 		}})
 	}
 	made, err := n.Service().App.Transactions.Create(as(t, n), all)

@@ -26,14 +26,17 @@ func newSchemas(version string) *schemas {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Bursar", Version: "1.0.0",
-			Description: "Accounting and treasury for crypto-native companies: every transaction becomes balanced books with exact cost basis. Amounts and quantities are decimal strings (`format: decimal`), times are UTC with milliseconds, lists are paged by cursor, and a request with an unknown name in it is refused.",
-			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
-			Extensions:  map[string]any{"x-bursar-version": version},
+			Description: "Accounting and treasury for crypto-native companies: every transaction becomes balanced books with exact cost " +
+				"basis. Amounts and quantities are decimal strings (`format: decimal`), times are UTC with milliseconds, lists are paged by " +
+				"cursor, and a request with an unknown name in it is refused.",
+			License:    &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			Extensions: map[string]any{"x-bursar-version": version},
 		},
 		Paths: map[string]*huma.PathItem{},
 		Components: &huma.Components{
-			Schemas:         registry,
-			SecuritySchemes: map[string]*huma.SecurityScheme{"apiKey": {Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key, `bur_` and 43 characters; it says which organization is meant"}},
+			Schemas: registry,
+			SecuritySchemes: map[string]*huma.SecurityScheme{"apiKey": {Type: "apiKey", In: "header", Name: keyHeader,
+				Description: "An API key, `bur_` and 43 characters; it says which organization is meant"}},
 		},
 		Security: []map[string][]string{{"apiKey": {}}},
 	}}
@@ -54,13 +57,15 @@ func (s *schemas) describe(r *Route) *huma.Operation {
 		Description: needText(r.Need), Responses: map[string]*huma.Response{},
 	}
 	for _, p := range r.decoder.params {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: p.in, Required: p.required, Schema: p.schema, Description: p.schema.Description})
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: p.in, Required: p.required, Schema: p.schema,
+			Description: p.schema.Description})
 	}
 	if r.Idempotent {
 		low, high := 1, 255
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: idempotency.Header, In: "header", Schema: &huma.Schema{Type: "string", MinLength: &low, MaxLength: &high},
-			Description: "Send the same key with the same request again after a timeout: it takes effect once and the same answer comes back, with `" + idempotency.Replayed + ": true`. Kept for 24 hours at least.",
+			Description: "Send the same key with the same request again after a timeout: it takes effect once and the same answer " +
+				"comes back, with `" + idempotency.Replayed + ": true`. Kept for 24 hours at least.",
 		})
 	}
 	if b := r.decoder.body; b != nil {
@@ -70,7 +75,8 @@ func (s *schemas) describe(r *Route) *huma.Operation {
 		}
 		op.RequestBody = &huma.RequestBody{Required: !b.optional, Content: map[string]*huma.MediaType{kind: {Schema: b.schema}}}
 	}
-	answer := &huma.Response{Description: "Done", Headers: map[string]*huma.Header{"X-Request-Id": {Description: "The id of this request", Schema: &huma.Schema{Type: "string"}}}}
+	answer := &huma.Response{Description: "Done",
+		Headers: map[string]*huma.Header{"X-Request-Id": {Description: "The id of this request", Schema: &huma.Schema{Type: "string"}}}}
 	if r.Status != http.StatusNoContent {
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.out, true, "")}}
 	}
@@ -80,7 +86,8 @@ func (s *schemas) describe(r *Route) *huma.Operation {
 			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.early, true, "")}}}
 	}
 	for _, e := range errorsOf(r) {
-		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text, Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(reflect.TypeFor[ErrorBody](), true, "")}}}
+		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text,
+			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(reflect.TypeFor[ErrorBody](), true, "")}}}
 	}
 	return op
 }
@@ -98,7 +105,8 @@ func errorsOf(r *Route) []errorText {
 		{http.StatusNotFound, "`RESOURCE_NOT_FOUND`: it does not exist, or belongs to another organization"},
 		{http.StatusTooManyRequests, "`RATE_LIMITED`: wait as long as `Retry-After` says"},
 		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected; a write may have taken effect"},
-		{http.StatusServiceUnavailable, "`" + kinds[fault.KindOf(r.fault(fault.UnavailableBecause(nil, "")))].code + "`: a needed part does not answer; wait as long as `Retry-After` says"},
+		{http.StatusServiceUnavailable, "`" + kinds[fault.KindOf(r.fault(fault.UnavailableBecause(nil, "")))].code +
+			"`: a needed part does not answer; wait as long as `Retry-After` says"},
 	}
 	if r.Need.Class != actor.Read || r.conflict {
 		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a resource or an accounting rule prevents it"})

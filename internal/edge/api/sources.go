@@ -57,8 +57,10 @@ func (a *API) deleteSource(ctx context.Context, in *struct{ sourcePath }) (Data[
 
 func viewSource(s source.Guided) Source {
 	return Source{
-		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(s.Type), Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
+		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(
+			s.Type), Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
 		Chain: db.OrNull(s.Chain), Address: db.OrNull(s.Address), Currency: db.OrNull(s.Currency), Provider: s.Provider, Manual: s.Manual,
-		Guidance: Guidance{s.Guidance.Allowed, s.Guidance.Warnings, s.Guidance.Version}, CreatedAt: stamp(s.CreatedAt), UpdatedAt: stampOrNull(s.UpdatedAt),
+		Guidance: Guidance{s.Guidance.Allowed, s.Guidance.Warnings,
+			s.Guidance.Version}, CreatedAt: stamp(s.CreatedAt), UpdatedAt: stampOrNull(s.UpdatedAt),
 	}
 }

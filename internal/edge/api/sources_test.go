@@ -24,7 +24,9 @@ func tell(t *testing.T, n *apitest.Tenant, sourceID string) {
 		if err != nil {
 			return err
 		}
-		_, err = transaction.Add(ctx, tx, []transaction.New{{Source: s, Params: transaction.Params{ExternalID: "a", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Direction: transaction.Credit, Currency: "USD"}}})
+		_, err = transaction.Add(ctx, tx,
+			[]transaction.New{{Source: s, Params: transaction.Params{ExternalID: "a", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+				Direction: transaction.Credit, Currency: "USD"}}})
 		return err
 	})
 	if err != nil {
@@ -37,7 +39,8 @@ func addAccounts(t *testing.T, n *apitest.Tenant, names ...string) (ids []string
 	t.Helper()
 	err := n.Service().App.DB.Write(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		for _, name := range names {
-			s, err := source.AddAccount(ctx, tx, source.ItemParams{Provider: "plaid", ExternalID: "item"}, source.AccountParams{Type: source.Bank, Name: name, ExternalID: name, LegalEntityID: n.LegalEntity.ID})
+			s, err := source.AddAccount(ctx, tx, source.ItemParams{Provider: "plaid", ExternalID: "item"},
+				source.AccountParams{Type: source.Bank, Name: name, ExternalID: name, LegalEntityID: n.LegalEntity.ID})
 			if err != nil {
 				return err
 			}
@@ -56,11 +59,14 @@ func TestASourceIsMadeFoundChangedAndDeleted(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		made := newSource(t, n, client.CreateSource{SourceType: "wallet", Name: " Treasury ", Chain: "Ethereum", Address: "0xAb"})
-		if made.Name != "Treasury" || *made.Chain != "ethereum" || *made.Address != "0xAb" || made.Currency != nil || made.Provider != "ethereum" || !made.IsManual ||
-			made.UpdatedAt != nil || !strings.HasPrefix(made.ID, "src_") || !strings.HasPrefix(*made.AccountID, "wal_") || !slices.Equal(made.Guidance.AllowedActions, []string{"edit", "delete"}) {
+		if made.Name != "Treasury" || *made.Chain != "ethereum" || *made.Address != "0xAb" || made.Currency != nil ||
+			made.Provider != "ethereum" || !made.IsManual ||
+			made.UpdatedAt != nil || !strings.HasPrefix(made.ID, "src_") || !strings.HasPrefix(*made.AccountID, "wal_") ||
+			!slices.Equal(made.Guidance.AllowedActions, []string{"edit", "delete"}) {
 			t.Errorf("%+v", made)
 		}
-		if a, err := n.Client.LedgerAccount(t.Context(), made.LedgerAccountID); err != nil || a.Name != "Treasury" || *a.ParentAccountID != byCode(t, n, "1200").ID || !a.IsPostable {
+		if a, err := n.Client.LedgerAccount(t.Context(), made.LedgerAccountID); err != nil || a.Name != "Treasury" ||
+			*a.ParentAccountID != byCode(t, n, "1200").ID || !a.IsPostable {
 			t.Errorf("%+v %v", a, err)
 		}
 		for _, id := range []string{made.ID, *made.AccountID} {
@@ -68,11 +74,14 @@ func TestASourceIsMadeFoundChangedAndDeleted(t *testing.T) {
 				t.Errorf("%+v %v", got, err)
 			}
 		}
-		changed, err := n.Client.UpdateSource(t.Context(), *made.AccountID, client.UpdateSource{Name: new("Vault"), Address: client.Null[string](), LedgerAccountID: new(byCode(t, n, "1210").ID)})
-		if err != nil || changed.Name != "Vault" || changed.Address != nil || *changed.Chain != "ethereum" || changed.Guidance.Version == made.Guidance.Version && changed.UpdatedAt.Equal(made.CreatedAt) {
+		changed, err := n.Client.UpdateSource(t.Context(), *made.AccountID, client.UpdateSource{Name: new("Vault"),
+			Address: client.Null[string](), LedgerAccountID: new(byCode(t, n, "1210").ID)})
+		if err != nil || changed.Name != "Vault" || changed.Address != nil || *changed.Chain != "ethereum" ||
+			changed.Guidance.Version == made.Guidance.Version && changed.UpdatedAt.Equal(made.CreatedAt) {
 			t.Errorf("%+v %v", changed, err)
 		}
-		if a, data := send(t, s, n.Key, "DELETE", "/v1/sources/"+*made.AccountID, ""); a.Status != 200 || string(data["id"]) != `"`+made.ID+`"` || string(data["deleted"]) != "true" || len(data) != 2 {
+		if a, data := send(t, s, n.Key, "DELETE", "/v1/sources/"+*made.AccountID, ""); a.Status != 200 ||
+			string(data["id"]) != `"`+made.ID+`"` || string(data["deleted"]) != "true" || len(data) != 2 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		if _, err := n.Client.Source(t.Context(), made.ID); !client.IsNotFound(err) {
@@ -93,18 +102,22 @@ func TestEveryFaultOfASourceIsNamedAtOnce(t *testing.T) {
 			_, err := n.Client.CreateSource(t.Context(), c)
 			return err
 		}
-		fails(t, "a wallet", create(client.CreateSource{SourceType: "wallet", Name: " ", Address: "0x 1", LedgerAccountID: byCode(t, n, "4010").ID, Provider: "a b", Currency: "a b"}),
+		fails(t, "a wallet", create(client.CreateSource{SourceType: "wallet", Name: " ", Address: "0x 1", LedgerAccountID: byCode(t, n,
+			"4010").ID, Provider: "a b", Currency: "a b"}),
 			400, []string{"name", "chain", "address", "ledger_account_id", "provider", "currency"}, "")
-		fails(t, "a bank", create(client.CreateSource{SourceType: "bank", Name: "B", Chain: "base", Address: "0x1", Currency: "ETH", LedgerAccountID: byCode(t, n, "1000").ID}),
+		fails(t, "a bank", create(client.CreateSource{SourceType: "bank", Name: "B", Chain: "base", Address: "0x1", Currency: "ETH",
+			LedgerAccountID: byCode(t, n, "1000").ID}),
 			400, []string{"chain", "address", "currency", "ledger_account_id"}, "not postable")
 		fails(t, "odd chain", create(client.CreateSource{SourceType: "wallet", Name: "W", Chain: "☃"}), 400, []string{"chain"}, "letters, digits")
-		fails(t, "what is not there", create(client.CreateSource{SourceType: "bank", Name: "B", LegalEntityID: strange("le_"), LedgerAccountID: strange("lac_")}),
+		fails(t, "what is not there", create(client.CreateSource{SourceType: "bank", Name: "B", LegalEntityID: strange("le_"),
+			LedgerAccountID: strange("lac_")}),
 			404, []string{"legal_entity_id", "ledger_account_id"}, "legal entity not found")
 		if after := entries(t, n); after != before {
 			t.Errorf("%d changes were made by refused requests", after-before)
 		}
 		wallet := newSource(t, n, client.CreateSource{SourceType: "wallet", Chain: "base", Address: "0xAB"})
-		fails(t, "the address again", create(client.CreateSource{SourceType: "wallet", Name: "W", Chain: "BASE", Address: "0xab"}), 409, []string{"address"}, wallet.ID)
+		fails(t, "the address again", create(client.CreateSource{SourceType: "wallet", Name: "W", Chain: "BASE", Address: "0xab"}), 409,
+			[]string{"address"}, wallet.ID)
 		_, err := n.Client.UpdateSource(t.Context(), wallet.ID, client.UpdateSource{Chain: client.Null[string]()})
 		fails(t, "a wallet on no chain", err, 400, []string{"chain"}, "must be given")
 	})
@@ -120,7 +133,8 @@ func TestASourceInUseStaysAndSaysWhy(t *testing.T) {
 		_, err := n.Client.UpdateSource(t.Context(), made.ID, client.UpdateSource{Currency: client.Set("CHF"), Name: new("x")})
 		fails(t, "its currency", err, 409, []string{"currency"}, "OT-1")
 		now, err := n.Client.Source(t.Context(), made.ID)
-		if err != nil || !slices.Equal(now.Guidance.AllowedActions, []string{"edit"}) || len(now.Guidance.Warnings) != 2 || now.Name != "Savings" {
+		if err != nil || !slices.Equal(now.Guidance.AllowedActions, []string{"edit"}) || len(now.Guidance.Warnings) != 2 ||
+			now.Name != "Savings" {
 			t.Errorf("%+v %v", now, err)
 		}
 		conflict(t, n.Client.DeleteLedgerAccount(t.Context(), made.LedgerAccountID), "is used by 1 source, for example "+made.ID)
@@ -137,11 +151,13 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 		tell(t, n, id)
 		before := entries(t, n)
 		a := s.Send(t, apitest.Request{Method: "DELETE", Path: "/v1/sources/" + id, Key: n.Key})
-		if e := a.Error(t); a.Status != 503 || e.Code != "SERVICE_UNAVAILABLE" || a.Header.Get("Retry-After") == "" || !strings.Contains(e.Message, "no access to plaid is configured") {
+		if e := a.Error(t); a.Status != 503 || e.Code != "SERVICE_UNAVAILABLE" || a.Header.Get("Retry-After") == "" ||
+			!strings.Contains(e.Message, "no access to plaid is configured") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		now, err := n.Client.Source(t.Context(), id)
-		if err != nil || now.IsManual || now.Provider != "plaid" || *now.Currency != "USD" || !slices.Equal(now.Guidance.AllowedActions, []string{"edit", "delete"}) || len(now.Guidance.Warnings) != 3 || entries(t, n) != before {
+		if err != nil || now.IsManual || now.Provider != "plaid" || *now.Currency != "USD" || !slices.Equal(now.Guidance.AllowedActions,
+			[]string{"edit", "delete"}) || len(now.Guidance.Warnings) != 3 || entries(t, n) != before {
 			t.Errorf("%+v %v", now, err)
 		}
 		provider := removing(func(ctx context.Context) error { // a transaction under way would be joined, and refused

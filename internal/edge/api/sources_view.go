@@ -34,7 +34,8 @@ type CreateSource struct {
 
 // TransformSchema shows one as it may be sent.
 func (CreateSource) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"source_type": "wallet", "name": "Treasury", "legal_entity_id": sampleID("le"), "chain": "ethereum", "address": "0x00000000219ab540356cBB839Cbe05303d7705Fa"}}
+	s.Examples = []any{map[string]any{"source_type": "wallet", "name": "Treasury", "legal_entity_id": sampleID("le"),
+		"chain": "ethereum", "address": "0x00000000219ab540356cBB839Cbe05303d7705Fa"}}
 	return s
 }
 

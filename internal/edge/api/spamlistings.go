@@ -18,7 +18,8 @@ func (a *API) listSpamListings(ctx context.Context, in *struct {
 
 func (a *API) createSpamListing(ctx context.Context, in *struct{ Body CreateSpamListing }) (Data[SpamListing], error) {
 	b := in.Body
-	l, err := a.app.Spam.Create(ctx, spam.CreateParams{Verdict: spam.Verdict(b.Verdict), Kind: spam.Kind(b.Kind), Chain: db.OrEmpty(b.Chain), Value: b.Value, Note: db.OrEmpty(b.Note)})
+	l, err := a.app.Spam.Create(ctx, spam.CreateParams{Verdict: spam.Verdict(b.Verdict), Kind: spam.Kind(b.Kind),
+		Chain: db.OrEmpty(b.Chain), Value: b.Value, Note: db.OrEmpty(b.Note)})
 	return Data[SpamListing]{viewSpamListing(l)}, err
 }
 

@@ -27,7 +27,8 @@ func TestATagIsMadeFoundChangedAndDeleted(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		made, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: "  Hetzner Online\t", Kind: "supplier"})
-		if err != nil || made.Name != "Hetzner Online" || made.Kind != "supplier" || made.UpdatedAt != nil || !strings.HasPrefix(made.ID, "tag_") {
+		if err != nil || made.Name != "Hetzner Online" || made.Kind != "supplier" || made.UpdatedAt != nil ||
+			!strings.HasPrefix(made.ID, "tag_") {
 			t.Fatalf("%+v %v", made, err)
 		}
 		if got, err := n.Client.Tag(t.Context(), made.ID); err != nil || text(t, got) != text(t, made) {
@@ -41,10 +42,12 @@ func TestATagIsMadeFoundChangedAndDeleted(t *testing.T) {
 			t.Errorf("searched by its new name: %q", got)
 		}
 		before := entries(t, n)
-		if again, err := n.Client.UpdateTag(t.Context(), made.ID, client.UpdateTag{Name: new("Hetzner")}); err != nil || text(t, again) != text(t, changed) || entries(t, n) != before {
+		if again, err := n.Client.UpdateTag(t.Context(), made.ID, client.UpdateTag{Name: new("Hetzner")}); err != nil ||
+			text(t, again) != text(t, changed) || entries(t, n) != before {
 			t.Errorf("%+v %v, %d changes", again, err, entries(t, n)-before)
 		}
-		if a, data := send(t, s, n.Key, "DELETE", "/v1/tags/"+made.ID, ""); a.Status != 200 || string(data["id"]) != `"`+made.ID+`"` || string(data["deleted"]) != "true" {
+		if a, data := send(t, s, n.Key, "DELETE", "/v1/tags/"+made.ID, ""); a.Status != 200 || string(data["id"]) != `"`+made.ID+`"` ||
+			string(data["deleted"]) != "true" {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		if _, err := n.Client.Tag(t.Context(), made.ID); !client.IsNotFound(err) {
@@ -89,7 +92,8 @@ func TestATagsFaultsAreNamed(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
 		tag := newTag(t, n)
-		for body, field := range map[string]string{`{"name":"   ","kind":"supplier"}`: "name", `{"name":"x","kind":"Supplier"}`: "kind", `{"name":"` + strings.Repeat("é", 101) + `","kind":"supplier"}`: "name"} {
+		for body, field := range map[string]string{`{"name":"   ","kind":"supplier"}`: "name", `{"name":"x","kind":"Supplier"}`: "kind",
+			`{"name":"` + strings.Repeat("é", 101) + `","kind":"supplier"}`: "name"} {
 			for _, path := range []string{"POST /v1/tags", "PATCH /v1/tags/" + tag.ID} {
 				method, path, _ := strings.Cut(path, " ")
 				if a, _ := send(t, s, n.Key, method, path, body); a.Status != 400 || !a.Blames(t, field) {
@@ -107,7 +111,8 @@ func TestTagsAreFilteredByKindAndName(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
-		for _, line := range []string{"supplier Zürich Versicherung", "supplier AWS_EMEA", "customer 100% Organic", "project Über!", "supplier awsxemea"} {
+		for _, line := range []string{"supplier Zürich Versicherung", "supplier AWS_EMEA", "customer 100% Organic", "project Über!",
+			"supplier awsxemea"} {
 			kind, name, _ := strings.Cut(line, " ")
 			if _, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: name, Kind: kind}); err != nil {
 				t.Fatal(err)

@@ -21,7 +21,8 @@ func (a *API) listTransactions(ctx context.Context, in *struct {
 	CountOnly    bool   `query:"count_only" doc:"Tell only how many match; takes precedence over include_count"`
 }) (List[Transaction], error) {
 	found, err := a.app.Transactions.List(ctx, transaction.ListParams{
-		Filter: transaction.Filter(in.TransactionFilter), Sort: transaction.Sort{By: in.SortBy, Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
+		Filter: transaction.Filter(in.TransactionFilter), Sort: transaction.Sort{By: in.SortBy,
+			Order: in.SortOrder}, Request: in.request(), WithCount: in.IncludeCount, CountOnly: in.CountOnly,
 	})
 	org := actor.From(ctx).OrganizationID
 	return listOf(found, func(t transaction.Transaction) Transaction { return viewTransaction(org, t) }), err
@@ -61,8 +62,10 @@ func (a *API) createTransactions(ctx context.Context, in *struct{ Body CreateTra
 func (b CreateTransaction) params(faults *fault.List, at string) transaction.CreateParams {
 	e := b.External
 	p := transaction.Params{
-		ExternalID: b.ExternalID, Description: e.Description, Direction: transaction.Direction(e.Direction), Currency: e.Currency, Quantity: amountOrNil(faults, at+"external.quantity", e.Quantity),
-		Category: b.ProviderCategory.Value, Vendor: b.Vendor.Value, Memo: b.Memo.Value, Type: transaction.Type(b.TransactionType), TagIDs: b.TagIDs,
+		ExternalID: b.ExternalID, Description: e.Description, Direction: transaction.Direction(
+			e.Direction), Currency: e.Currency, Quantity: amountOrNil(faults, at+"external.quantity", e.Quantity),
+		Category: b.ProviderCategory.Value, Vendor: b.Vendor.Value, Memo: b.Memo.Value, Type: transaction.Type(
+			b.TransactionType), TagIDs: b.TagIDs,
 	}
 	var err error
 	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
@@ -71,20 +74,24 @@ func (b CreateTransaction) params(faults *fault.List, at string) transaction.Cre
 	if v := e.ValueFiat.orNil(); v != nil {
 		field := at + "external.value_fiat."
 		p.Value = &transaction.ValueParams{
-			Gross: amount(faults, field+"gross", v.Gross), Fee: amount(faults, field+"fee", v.Fee), Net: amount(faults, field+"net", v.Net), Currency: v.Currency,
+			Gross: amount(faults, field+"gross", v.Gross), Fee: amount(faults, field+"fee", v.Fee), Net: amount(faults, field+"net",
+				v.Net), Currency: v.Currency,
 		}
 	}
 	if c := b.Crypto.orNil(); c != nil {
 		p.Crypto = &transaction.Crypto{
-			Chain: c.Chain.Value, TransactionHash: c.TransactionHash.Value, From: c.FromAddress.Value, To: c.ToAddress.Value, AssetType: c.AssetType.Value, ContractAddress: c.ContractAddress.Value,
-			TokenID: c.TokenID.Value, BlockNumber: c.BlockNumber.orNil(), FeeQuantity: amountOrNil(faults, at+"crypto.fee_quantity", c.FeeQuantity), FeeAssetType: c.FeeAssetType.Value,
+			Chain: c.Chain.Value, TransactionHash: c.TransactionHash.Value, From: c.FromAddress.Value, To: c.ToAddress.Value,
+			AssetType: c.AssetType.Value, ContractAddress: c.ContractAddress.Value,
+			TokenID: c.TokenID.Value, BlockNumber: c.BlockNumber.orNil(), FeeQuantity: amountOrNil(faults, at+"crypto.fee_quantity",
+				c.FeeQuantity), FeeAssetType: c.FeeAssetType.Value,
 		}
 	}
 	if c := b.Bank.orNil(); c != nil {
 		p.Bank = &transaction.Bank{BankName: c.BankName.Value, AccountLast4: c.AccountLast4.Value, CounterpartyName: c.CounterpartyName.Value}
 	}
 	if c := b.Card.orNil(); c != nil {
-		p.Card = &transaction.Card{MerchantName: c.MerchantName.Value, MerchantCategory: c.MerchantCategory.Value, CardholderName: c.CardholderName.Value, Last4: c.Last4.Value}
+		p.Card = &transaction.Card{MerchantName: c.MerchantName.Value, MerchantCategory: c.MerchantCategory.Value,
+			CardholderName: c.CardholderName.Value, Last4: c.Last4.Value}
 	}
 	return transaction.CreateParams{SourceID: b.SourceID, Params: p}
 }
@@ -144,13 +151,17 @@ func viewedTransaction(ctx context.Context, t transaction.Transaction, err error
 func viewTransaction(organizationID string, t transaction.Transaction) Transaction {
 	g := t.Guide()
 	v := Transaction{
-		ID: t.ID, SequenceNumber: t.SequenceNumber(), AccountID: new(t.Source.Account()), SourceID: t.Source.ID, ExternalID: t.ExternalID, OrganizationID: organizationID,
-		LegalEntityID: t.Source.LegalEntityID, SourceClass: string(t.Source.Type.Class()), Provider: t.Source.Provider, Vendor: db.OrNull(t.Vendor), ProviderCategory: db.OrNull(t.Category),
+		ID: t.ID, SequenceNumber: t.SequenceNumber(), AccountID: new(
+			t.Source.Account()), SourceID: t.Source.ID, ExternalID: t.ExternalID, OrganizationID: organizationID,
+		LegalEntityID: t.Source.LegalEntityID, SourceClass: string(t.Source.Type.Class()), Provider: t.Source.Provider, Vendor: db.OrNull(
+			t.Vendor), ProviderCategory: db.OrNull(t.Category),
 		External: TransactionExternal{Timestamp: stamp(t.At), Description: t.Description, Direction: string(t.Direction), Currency: t.Currency},
 		Internal: TransactionInternal{
-			TransactionType: string(t.Type), Status: string(t.Status), Memo: db.OrNull(t.Memo), JournalEntryID: db.OrNull(t.JournalEntryID), GroupID: db.OrNull(t.GroupID),
+			TransactionType: string(t.Type), Status: string(t.Status), Memo: db.OrNull(t.Memo), JournalEntryID: db.OrNull(
+				t.JournalEntryID), GroupID: db.OrNull(t.GroupID),
 		},
-		TagIDs: listed(t.TagIDs), Guidance: Guidance{g.Allowed, g.Warnings, g.Version}, CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt),
+		TagIDs: listed(t.TagIDs), Guidance: Guidance{g.Allowed, g.Warnings,
+			g.Version}, CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt),
 	}
 	if t.Quantity != nil {
 		v.External.Quantity = new(t.Quantity.Fixed(t.Currency))
@@ -160,8 +171,10 @@ func viewTransaction(organizationID string, t transaction.Transaction) Transacti
 	}
 	if c := t.Crypto; c != nil {
 		v.Crypto.Value = &TransactionCrypto{
-			Chain: db.OrNull(c.Chain), TransactionHash: db.OrNull(c.TransactionHash), BlockNumber: c.BlockNumber, FromAddress: db.OrNull(c.From), ToAddress: db.OrNull(c.To),
-			AssetType: db.OrNull(t.Asset()), ContractAddress: db.OrNull(c.ContractAddress), TokenID: db.OrNull(c.TokenID), FeeQuantity: decimalOrNull(c.FeeQuantity), FeeAssetType: db.OrNull(c.FeeAssetType),
+			Chain: db.OrNull(c.Chain), TransactionHash: db.OrNull(c.TransactionHash), BlockNumber: c.BlockNumber, FromAddress: db.OrNull(
+				c.From), ToAddress: db.OrNull(c.To),
+			AssetType: db.OrNull(t.Asset()), ContractAddress: db.OrNull(c.ContractAddress), TokenID: db.OrNull(
+				c.TokenID), FeeQuantity: decimalOrNull(c.FeeQuantity), FeeAssetType: db.OrNull(c.FeeAssetType),
 		}
 	}
 	if b := t.Bank; b != nil {

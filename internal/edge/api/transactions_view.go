@@ -196,7 +196,8 @@ type BulkUpdateTransactions struct {
 
 // TransformSchema shows one of the two ways to say which are meant.
 func (BulkUpdateTransactions) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"filter": map[string]any{"search": "figma", "status": "pending"}, "expected_count": 12, "changes": map[string]any{"transaction_type": "EXPENSE"}}}
+	s.Examples = []any{map[string]any{"filter": map[string]any{"search": "figma", "status": "pending"}, "expected_count": 12,
+		"changes": map[string]any{"transaction_type": "EXPENSE"}}}
 	return s
 }
 

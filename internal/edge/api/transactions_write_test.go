@@ -10,7 +10,8 @@ import (
 
 func TestATransactionWritesTheJSONThatItsFieldsSay(t *testing.T) {
 	t.Parallel()
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "plain", `"quoted" \ back`, "Grüße <b>&", "\x00\x1f\u2028", "line\nbreak"}))
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "plain", `"quoted" \ back`, "Grüße <b>&", "\x00\x1f\u2028",
+		"line\nbreak"}))
 	maybe := rapid.Custom(func(t *rapid.T) *string {
 		if rapid.Bool().Draw(t, "null") {
 			return nil
@@ -21,17 +22,21 @@ func TestATransactionWritesTheJSONThatItsFieldsSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() string { return text.Draw(t, "text") }
 		x := Transaction{
-			ID: draw(), SequenceNumber: draw(), AccountID: maybe.Draw(t, "m"), SourceID: draw(), ExternalID: draw(), OrganizationID: draw(), LegalEntityID: draw(), SourceClass: draw(),
-			Provider: draw(), Vendor: maybe.Draw(t, "m"), ProviderCategory: maybe.Draw(t, "m"), TagIDs: rapid.SliceOf(text).Draw(t, "tags"), CreatedAt: draw(), UpdatedAt: draw(),
+			ID: draw(), SequenceNumber: draw(), AccountID: maybe.Draw(t,
+				"m"), SourceID: draw(), ExternalID: draw(), OrganizationID: draw(), LegalEntityID: draw(), SourceClass: draw(),
+			Provider: draw(), Vendor: maybe.Draw(t, "m"), ProviderCategory: maybe.Draw(t, "m"), TagIDs: rapid.SliceOf(text).Draw(t,
+				"tags"), CreatedAt: draw(), UpdatedAt: draw(),
 			External: TransactionExternal{Timestamp: draw(), Description: draw(), Direction: draw(), Quantity: maybe.Draw(t, "m"), Currency: draw()},
-			Internal: TransactionInternal{TransactionType: draw(), Status: draw(), Memo: maybe.Draw(t, "m"), JournalEntryID: maybe.Draw(t, "m"), GroupID: maybe.Draw(t, "m")},
+			Internal: TransactionInternal{TransactionType: draw(), Status: draw(), Memo: maybe.Draw(t, "m"), JournalEntryID: maybe.Draw(t,
+				"m"), GroupID: maybe.Draw(t, "m")},
 			Guidance: Guidance{rapid.SliceOf(text).Draw(t, "may"), rapid.SliceOf(text).Draw(t, "warn"), draw()},
 		}
 		if rapid.Bool().Draw(t, "valued") {
 			x.External.ValueFiat.Value = &ValuedFiat{draw(), draw(), draw(), draw()}
 		}
 		if rapid.Bool().Draw(t, "crypto") {
-			x.Crypto.Value = &TransactionCrypto{Chain: maybe.Draw(t, "m"), TransactionHash: maybe.Draw(t, "m"), FromAddress: maybe.Draw(t, "m"), ToAddress: maybe.Draw(t, "m"), AssetType: maybe.Draw(t, "m"),
+			x.Crypto.Value = &TransactionCrypto{Chain: maybe.Draw(t, "m"), TransactionHash: maybe.Draw(t, "m"),
+				FromAddress: maybe.Draw(t, "m"), ToAddress: maybe.Draw(t, "m"), AssetType: maybe.Draw(t, "m"),
 				ContractAddress: maybe.Draw(t, "m"), TokenID: maybe.Draw(t, "m"), FeeQuantity: maybe.Draw(t, "m"), FeeAssetType: maybe.Draw(t, "m")}
 			if rapid.Bool().Draw(t, "block") {
 				x.Crypto.Value.BlockNumber = new(rapid.Int64().Draw(t, "number"))

@@ -12,7 +12,8 @@ import (
 )
 
 func (a *API) linkTransactions(ctx context.Context, in *struct{ Body LinkTransactions }) (Data[TransactionGroup], error) {
-	g, err := a.app.Transfers.Link(ctx, transfers.LinkParams{TransactionIDs: in.Body.TransactionIDs, Kind: transfer.Kind(db.OrEmpty(in.Body.Kind)), Dry: in.Body.DryRun})
+	g, err := a.app.Transfers.Link(ctx, transfers.LinkParams{TransactionIDs: in.Body.TransactionIDs,
+		Kind: transfer.Kind(db.OrEmpty(in.Body.Kind)), Dry: in.Body.DryRun})
 	return Data[TransactionGroup]{viewTransactionGroup(g)}, err
 }
 
@@ -74,5 +75,6 @@ func (a *API) listAmbiguousTransactions(ctx context.Context, in *struct{ paging 
 }
 
 func viewAmbiguousTransaction(a transfers.Ambiguity) AmbiguousTransaction {
-	return AmbiguousTransaction{TransactionID: a.TransactionID, SequenceNumber: transaction.SequenceNumber(a.Number), Candidates: a.Candidates, Why: a.Why, FoundAt: stamp(a.FoundAt)}
+	return AmbiguousTransaction{TransactionID: a.TransactionID, SequenceNumber: transaction.SequenceNumber(a.Number),
+		Candidates: a.Candidates, Why: a.Why, FoundAt: stamp(a.FoundAt)}
 }

@@ -46,20 +46,25 @@ func TestTransactionsAreLinkedAndUnlinkedOverTheAPI(t *testing.T) {
 			} `json:"data"`
 		}
 		ids := object{"transaction_ids": []string{pair[1], pair[0]}, "dry_run": true}
-		if a := post(t, n, "/v1/transactions/link", ids, &linked); a.Status != http.StatusOK || linked.Data.GroupID != nil || linked.Data.Kind != "internal" {
+		if a := post(t, n, "/v1/transactions/link", ids, &linked); a.Status != http.StatusOK || linked.Data.GroupID != nil ||
+			linked.Data.Kind != "internal" {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		ids["dry_run"] = false
 		a := post(t, n, "/v1/transactions/link", ids, &linked)
-		if d := linked.Data; a.Status != http.StatusOK || d.GroupID == nil || d.MatchedBy != "manual" || d.Shortfall == nil || *d.Shortfall != "0" || len(d.Legs) != 2 ||
-			d.Legs[0].TransactionID != pair[0] || d.Legs[0].Side != "out" || d.Legs[1].Side != "in" || d.Legs[1].TransactionType != "INTERNAL TRANSFER" {
+		if d := linked.Data; a.Status != http.StatusOK || d.GroupID == nil || d.MatchedBy != "manual" || d.Shortfall == nil ||
+			*d.Shortfall != "0" || len(d.Legs) != 2 ||
+			d.Legs[0].TransactionID != pair[0] || d.Legs[0].Side != "out" || d.Legs[1].Side != "in" ||
+			d.Legs[1].TransactionType != "INTERNAL TRANSFER" {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		if a := post(t, n, "/v1/transactions/link", ids, nil); a.Status != http.StatusConflict || !a.Blames(t, "transaction_ids[0]") || !a.Blames(t, "transaction_ids[1]") {
+		if a := post(t, n, "/v1/transactions/link", ids, nil); a.Status != http.StatusConflict || !a.Blames(t, "transaction_ids[0]") ||
+			!a.Blames(t, "transaction_ids[1]") {
 			t.Errorf("linked twice: %d %s", a.Status, a.Body)
 		}
 		one := object{"transaction_ids": pair[:1]}
-		if a := post(t, n, "/v1/transactions/unlink", one, nil); a.Status != http.StatusOK || strings.Count(string(a.Body), `"transaction_type":"UNKNOWN"`) != 2 {
+		if a := post(t, n, "/v1/transactions/unlink", one, nil); a.Status != http.StatusOK || strings.Count(string(a.Body),
+			`"transaction_type":"UNKNOWN"`) != 2 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		if a := post(t, n, "/v1/transactions/unlink", one, nil); a.Status != http.StatusConflict {
@@ -86,7 +91,8 @@ func TestMatchingTakesUpToAYear(t *testing.T) {
 			{"2025-02-01", "2026-02-01", false, 200, `"matched_by":"hash"`},
 			{"2026-01-31", "2026-01-31", false, 200, `"linked":0,"ambiguous":0,"pairs":[]`},
 		} {
-			if a := post(t, n, "/v1/transactions/match", object{"start_date": c.from, "end_date": c.to, "dry_run": c.dry}, nil); a.Status != c.status || !strings.Contains(string(a.Body), c.says) {
+			if a := post(t, n, "/v1/transactions/match", object{"start_date": c.from, "end_date": c.to, "dry_run": c.dry},
+				nil); a.Status != c.status || !strings.Contains(string(a.Body), c.says) {
 				t.Errorf("%+v: %d %s", c, a.Status, a.Body)
 			}
 		}

@@ -83,7 +83,8 @@ func bringPayments(t *testing.T, service *client.Client, source string, count in
 		for i := range all {
 			amount := "12.50"
 			all[i] = client.CreateTransaction{SourceID: source, ExternalID: fmt.Sprint("p", from+i), External: client.CreateTransactionExternal{
-				Timestamp: time.Date(2026, 1, 1, 0, (from+i)*7919%count, 0, 0, time.UTC), Description: fmt.Sprintf("To Supplier %d", i%10), Direction: "debit", Quantity: &amount, Currency: "USD",
+				Timestamp: time.Date(2026, 1, 1, 0, (from+i)*7919%count, 0, 0, time.UTC), Description: fmt.Sprintf("To Supplier %d",
+					i%10), Direction: "debit", Quantity: &amount, Currency: "USD",
 			}}
 		}
 		if _, err := service.CreateTransactions(t.Context(), all...); err != nil {
@@ -94,7 +95,8 @@ func bringPayments(t *testing.T, service *client.Client, source string, count in
 
 func classifyAll(t *testing.T, service *client.Client, dry bool) client.ClassificationRun {
 	t.Helper()
-	r, err := service.CreateClassificationRun(t.Context(), client.CreateClassificationRun{Filter: map[string]any{}, Action: "post", DryRun: dry})
+	r, err := service.CreateClassificationRun(t.Context(), client.CreateClassificationRun{Filter: map[string]any{}, Action: "post",
+		DryRun: dry})
 	if err != nil {
 		t.Fatal(err)
 	}

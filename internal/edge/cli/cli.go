@@ -76,10 +76,12 @@ func explain(err error) string {
 
 func (s *settings) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "bursar",
-		Short:         "Accounting and treasury for crypto-native companies, self-hosted",
-		Long:          "Bursar keeps exact, double-entry books of wallets, exchanges and banks.\nIt runs on SQLite with nothing installed, or on PostgreSQL when --database-url says so.",
-		Example:       "  bursar demo                      # a running service with a demo organization\n  bursar init --organization \"Acme\" --email you@acme.example\n  bursar serve",
+		Use:   "bursar",
+		Short: "Accounting and treasury for crypto-native companies, self-hosted",
+		Long: "Bursar keeps exact, double-entry books of wallets, exchanges and banks.\nIt runs on SQLite with nothing " +
+			"installed, or on PostgreSQL when --database-url says so.",
+		Example: "  bursar demo                      # a running service with a demo organization\n  bursar init --organization " +
+			"\"Acme\" --email you@acme.example\n  bursar serve",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -89,11 +91,14 @@ func (s *settings) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{err, c.CommandPath()} })
 	f := root.PersistentFlags()
 	text(f, &s.data, "data", "BURSAR_DATA", "./data", "folder for the SQLite database")
-	text(f, &s.databaseURL, "database-url", "BURSAR_DATABASE_URL", "", "PostgreSQL address, postgres://user:password@host/name; empty means SQLite in the data folder")
+	text(f, &s.databaseURL, "database-url", "BURSAR_DATABASE_URL", "",
+		"PostgreSQL address, postgres://user:password@host/name; empty means SQLite in the data folder")
 	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "info", "debug, info, warn or error")
 	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto", "json, pretty, or auto: pretty on a terminal")
-	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false, "run on a PostgreSQL with fsync or synchronous_commit off, which may lose acknowledged writes")
-	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.importJournal(), s.exportJournal(), s.backup(), s.version())
+	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false,
+		"run on a PostgreSQL with fsync or synchronous_commit off, which may lose acknowledged writes")
+	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.importJournal(), s.exportJournal(), s.backup(),
+		s.version())
 	wrapArgs(root)
 	return root
 }

@@ -119,7 +119,8 @@ func TestInitPrintsOneObjectForMachines(t *testing.T) {
 func TestInitPrintsLinesForPeople(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
-	r := inside(on(c, "init", "--organization", "Acme GmbH", "--email", "Owner@Acme.example", "--currency", "EUR", "--timezone", "Europe/Berlin")...).mustDo(t)
+	r := inside(on(c, "init", "--organization", "Acme GmbH", "--email", "Owner@Acme.example", "--currency", "EUR", "--timezone",
+		"Europe/Berlin")...).mustDo(t)
 	for _, text := range []string{"Acme GmbH", "EUR", "owner@acme.example", "bur_"} {
 		if !strings.Contains(r.out, text) {
 			t.Errorf("stdout lacks %q:\n%s", text, r.out)

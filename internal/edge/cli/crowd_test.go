@@ -27,7 +27,8 @@ func (w *witness) hangUp(address, key, name string) error {
 		return err
 	}
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "PATCH /v1/organization HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", host, key, len(body), body)
+	_, err = fmt.Fprintf(conn, "PATCH /v1/organization HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s", host, key, len(body), body)
 	time.Sleep(rand.N(5 * time.Millisecond))
 	return err
 }
@@ -78,7 +79,8 @@ func TestManyFirstRequestsAtOnceAreAllAnswered(t *testing.T) {
 		for range starts {
 			p := serve(t, c)
 			address := p.ready(t)
-			for _, path := range []string{"/v1/audit-log", "/v1/organization/members", "/v1/api-keys", "/v1/audit-log?action=organization.created", "/v1/audit-log/verify"} {
+			for _, path := range []string{"/v1/audit-log", "/v1/organization/members", "/v1/api-keys",
+				"/v1/audit-log?action=organization.created", "/v1/audit-log/verify"} {
 				atOnce(t, address, key, path, clients)
 			}
 			p.kill()

@@ -17,9 +17,11 @@ import (
 func (s *settings) demo() *cobra.Command {
 	srv := &server{}
 	c := &cobra.Command{
-		Use:     "demo",
-		Short:   "Run the service with a ready demo organization",
-		Long:    "Run the service on a fresh SQLite database in a temporary folder, with a demo company of two legal entities, two years of what their sources told and its books, and a key to try it with.\nEverything is gone when it stops, unless --data names a folder to keep.",
+		Use:   "demo",
+		Short: "Run the service with a ready demo organization",
+		Long: "Run the service on a fresh SQLite database in a temporary folder, with a demo company of two legal entities, two " +
+			"years of what their sources told and its books, and a key to try it with.\nEverything is gone when it stops, unless --data " +
+			"names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

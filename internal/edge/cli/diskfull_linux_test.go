@@ -21,7 +21,8 @@ import (
 func (p *process) limitFiles(t *testing.T, size uint64) {
 	t.Helper()
 	limit := syscall.Rlimit{Cur: size, Max: math.MaxUint64}
-	_, _, errno := syscall.Syscall6(syscall.SYS_PRLIMIT64, uintptr(p.cmd.Process.Pid), syscall.RLIMIT_FSIZE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	_, _, errno := syscall.Syscall6(syscall.SYS_PRLIMIT64, uintptr(p.cmd.Process.Pid), syscall.RLIMIT_FSIZE,
+		uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
 	if errno != 0 {
 		t.Fatal(errno)
 	}

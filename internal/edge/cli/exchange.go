@@ -22,7 +22,8 @@ import (
 
 // extensions tell a format by the name of a file.
 var extensions = map[string]notation.Format{
-	".journal": notation.Hledger, ".hledger": notation.Hledger, ".j": notation.Hledger, ".ledger": notation.Hledger, ".beancount": notation.Beancount, ".bean": notation.Beancount, ".csv": notation.CSV,
+	".journal": notation.Hledger, ".hledger": notation.Hledger, ".j": notation.Hledger, ".ledger": notation.Hledger,
+	".beancount": notation.Beancount, ".bean": notation.Beancount, ".csv": notation.CSV,
 }
 
 // exchange are the flags of import and export.
@@ -73,7 +74,8 @@ func (x *exchange) as(c *cobra.Command, a *app.App) (context.Context, error) {
 	case len(ids) == 0:
 		return nil, errors.New("there is no organization yet: make one with `bursar init`")
 	case len(ids) > 1:
-		return nil, &usageError{fmt.Errorf("there are %d organizations: say which with --organization, one of\n  %s", len(ids), strings.Join(ids[:min(len(ids), 20)], "\n  ")), c.CommandPath()}
+		return nil, &usageError{fmt.Errorf("there are %d organizations: say which with --organization, one of\n  %s", len(ids),
+			strings.Join(ids[:min(len(ids), 20)], "\n  ")), c.CommandPath()}
 	}
 	return act(ids[0])
 }
@@ -83,12 +85,14 @@ func (s *settings) importJournal() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read a journal of hledger, beancount or CSV into the books",
-		Long: "Read a journal into the books, all of it or nothing. Accounts, tags, months and rates that it names and the books lack are made;\n" +
+		Long: "Read a journal into the books, all of it or nothing. Accounts, tags, months and rates that it names and the books " +
+			"lack are made;\n" +
 			"legal entities must be there. Entries keep their ids, so that what is here already is not read twice, and get new numbers.\n" +
 			"Use - for standard input. A journal that uses more than plain entries is made plain by `hledger print -x`.\n" +
 			"What banks and exchanges export is read by `bursar import transactions`, prices of assets by `bursar import prices`.",
-		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  hledger -f all.journal print -x | bursar import --format hledger -",
-		Args:    cobra.ExactArgs(1),
+		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +
+			"hledger -f all.journal print -x | bursar import --format hledger -",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p := interchange.ImportParams{Name: filepath.Base(args[0]), LegalEntity: x.entity, Dry: dry}
 			var err error
@@ -128,7 +132,8 @@ func (s *settings) readInto(c *cobra.Command, a *app.App, x *exchange, p interch
 	if p.Dry {
 		verb = "Would import"
 	}
-	fmt.Fprintf(s.out, "%s %s, %s and %s.\n", verb, counted(done.Entries, "entry"), counted(done.Accounts, "new account"), counted(done.Rates, "rate"))
+	fmt.Fprintf(s.out, "%s %s, %s and %s.\n", verb, counted(done.Entries, "entry"), counted(done.Accounts, "new account"),
+		counted(done.Rates, "rate"))
 	for _, note := range []struct {
 		n    int
 		text string
@@ -149,9 +154,11 @@ func (s *settings) exportJournal() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write the books as a journal of hledger, beancount or CSV",
-		Long: "Write the chart of accounts, the rates and every entry as text that hledger, beancount or a spreadsheet reads, and that `bursar import` reads back.\n" +
+		Long: "Write the chart of accounts, the rates and every entry as text that hledger, beancount or a spreadsheet reads, and that " +
+			"`bursar import` reads back.\n" +
 			"It only reads the books, from one snapshot, and can run while the service does.\n\n" +
-			"To hledger and beancount drafts are pending (!), posted entries are cleared (*), and what is in another currency than the legal entity's has its\n" +
+			"To hledger and beancount drafts are pending (!), posted entries are cleared (*), and what is in another currency than the " +
+			"legal entity's has its\n" +
 			"cost in that. The tag or metadata `entity` says whose a posting is. CSV has neither rates nor accounts that nothing is booked on.",
 		Example: "  bursar export --format hledger > books.journal && hledger -f books.journal balancesheet --cleared --cost\n" +
 			"  hledger -f books.journal incomestatement --cleared --cost tag:entity='^Acme GmbH$'\n" +
@@ -208,8 +215,8 @@ func (in *input) close() {
 	}
 }
 
-// source opens a file. What can be read only once, such as standard input or a pipe, is put into a file first: the journal is read from its start
-// more than once, and nobody else's write waits while somebody types.
+// source opens a file. What can be read only once, such as standard input or a pipe, is put into a file first: the
+// journal is read from its start more than once, and nobody else's write waits while somebody types.
 func source(ctx context.Context, file string) (*input, error) {
 	in := os.Stdin
 	if file != "-" {

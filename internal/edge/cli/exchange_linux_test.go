@@ -54,7 +54,8 @@ type shown struct {
 func show(t *testing.T, args ...string) *shown {
 	t.Helper()
 	screen, end := terminal(t)
-	s := &shown{Cmd: command(t, nil, args), out: &logLines{}, drawn: make(chan string, 1000), screen: &strings.Builder{}, read: make(chan struct{})}
+	s := &shown{Cmd: command(t, nil, args), out: &logLines{}, drawn: make(chan string, 1000), screen: &strings.Builder{},
+		read: make(chan struct{})}
 	s.Stdout, s.Stderr = s.out, end
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
@@ -87,7 +88,8 @@ func (s *shown) until(t *testing.T, percent int) {
 			if !more {
 				t.Fatalf("it never comes to %d%%:\n%s", percent, s.screen)
 			}
-			if n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(part[strings.LastIndex(part, "]")+1:], "%"))); err == nil && n >= percent {
+			if n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(part[strings.LastIndex(part, "]")+1:], "%"))); err == nil &&
+				n >= percent {
 				return
 			}
 		case <-limit:
@@ -113,14 +115,16 @@ func TestABarIsDrawnOnATerminalAndNowhereElse(t *testing.T) {
 	file := aJournal(t, "books.journal", 1000)
 	s := show(t, on(c, "import", file)...)
 	code, screen := s.ends(t)
-	if code != 0 || !strings.Contains(screen, "[####################....................]  50% read") || !strings.HasSuffix(screen, "\r["+strings.Repeat("#", 40)+"] 100% read\r\n") {
+	if code != 0 || !strings.Contains(screen, "[####################....................]  50% read") ||
+		!strings.HasSuffix(screen, "\r["+strings.Repeat("#", 40)+"] 100% read\r\n") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 	if out := s.out.text(); out != "Imported 1000 entries, 0 new accounts and 0 rates.\n" {
 		t.Errorf("%q", out)
 	}
 	s = show(t, on(c, "export", "--format", "csv")...)
-	if code, screen := s.ends(t); code != 0 || strings.Count(screen, "\r[") < 50 || !strings.HasSuffix(screen, "100% written\r\n") || strings.Contains(s.out.text(), "%") {
+	if code, screen := s.ends(t); code != 0 || strings.Count(screen, "\r[") < 50 || !strings.HasSuffix(screen, "100% written\r\n") ||
+		strings.Contains(s.out.text(), "%") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 	// What went wrong does not stand behind the bar.
@@ -140,7 +144,8 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		found(t, c)
 		file := aJournal(t, "books.journal", 12_000)
-		for signal, says := range map[syscall.Signal]string{syscall.SIGINT: "% read\r\nbursar: stopped: nothing was imported\r\n", syscall.SIGTERM: "bursar: stopped: nothing was imported\r\n", syscall.SIGKILL: ""} {
+		for signal, says := range map[syscall.Signal]string{syscall.SIGINT: "% read\r\nbursar: stopped: nothing was imported\r\n",
+			syscall.SIGTERM: "bursar: stopped: nothing was imported\r\n", syscall.SIGKILL: ""} {
 			s := show(t, on(c, "import", file)...)
 			s.until(t, 30)
 			if err := s.Process.Signal(signal); err != nil {
@@ -148,7 +153,8 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 			}
 			sent := time.Now()
 			code, screen := s.ends(t)
-			if want := map[bool]int{true: -1, false: 1}[signal == syscall.SIGKILL]; code != want || !strings.HasSuffix(screen, says) || strings.Contains(screen, "100%") {
+			if want := map[bool]int{true: -1, false: 1}[signal == syscall.SIGKILL]; code != want || !strings.HasSuffix(screen, says) ||
+				strings.Contains(screen, "100%") {
 				t.Errorf("%s: exit %d\n%s", signal, code, screen)
 			}
 			if took := time.Since(sent); took > 20*time.Second {
@@ -231,7 +237,8 @@ func TestAnExportThatCannotBeWrittenFailsAndLeavesNoHalf(t *testing.T) {
 			if strings.Contains(string(out), "done") || strings.Contains(string(out), "out.") && !strings.Contains(string(out), "file too large") {
 				t.Errorf("%s, %s: %v\n%s", format, name, err, out)
 			}
-			if strings.HasPrefix(name, "a full") && !strings.Contains(string(out), map[string]string{"a full device": "no space left on device", "a full disk": "file too large"}[name]) {
+			if strings.HasPrefix(name, "a full") && !strings.Contains(string(out),
+				map[string]string{"a full device": "no space left on device", "a full disk": "file too large"}[name]) {
 				t.Errorf("%s, %s: %s", format, name, out)
 			}
 			if left, err := filepath.Glob(filepath.Join(cmd.Dir, "out.*")); err != nil || len(left) > 0 {
@@ -282,8 +289,10 @@ func poster(t *testing.T, service *client.Client, stop <-chan struct{}) <-chan i
 				return
 			default:
 			}
-			_, err := service.CreateJournalEntry(context.Background(), client.CreateJournalEntry{AccountingDate: "2025-06-30", Status: "posted", Lines: []client.CreateJournalLine{
-				{LedgerAccountID: codes["1010"], CreditOrDebit: "DEBIT", Amount: "1"}, {LedgerAccountID: codes["4010"], CreditOrDebit: "CREDIT", Amount: "1"}}})
+			_, err := service.CreateJournalEntry(context.Background(), client.CreateJournalEntry{AccountingDate: "2025-06-30",
+				Status: "posted", Lines: []client.CreateJournalLine{
+					{LedgerAccountID: codes["1010"], CreditOrDebit: "DEBIT", Amount: "1"}, {LedgerAccountID: codes["4010"],
+						CreditOrDebit: "CREDIT", Amount: "1"}}})
 			switch {
 			case err == nil:
 				posted++
@@ -322,8 +331,8 @@ func TestBooksAreReadInAndWrittenOutBesideTheRunningService(t *testing.T) {
 	})
 }
 
-// measured runs a program to its end and gives the most memory it held, in MiB. The system's own figure for a child that ended is of no use: it
-// counts what the child shared with the test before it became a program of its own.
+// measured runs a program to its end and gives the most memory it held, in MiB. The system's own figure for a child
+// that ended is of no use: it counts what the child shared with the test before it became a program of its own.
 func measured(t *testing.T, cmd *exec.Cmd) (most int64) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -360,11 +369,13 @@ func TestSoakBooksStreamInAndOut(t *testing.T) {
 		for _, n := range counts {
 			f := found(t, c)
 			file := aJournal(t, "books.journal", n)
-			for _, args := range [][]string{{"import", file}, {"export", "--format", "hledger"}, {"export", "--format", "beancount"}, {"export", "--format", "csv"}} {
+			for _, args := range [][]string{{"import", file}, {"export", "--format", "hledger"}, {"export", "--format", "beancount"},
+				{"export", "--format", "csv"}} {
 				cmd := command(t, nil, append(on(c, args...), "--organization", f.OrganizationID))
 				began := time.Now()
 				most := measured(t, cmd)
-				t.Logf("%s %d entries: %.1f s, %.1f s of a core, %d MiB", args[0]+" "+args[len(args)-1][strings.LastIndex(args[len(args)-1], "/")+1:], n, time.Since(began).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), most)
+				t.Logf("%s %d entries: %.1f s, %.1f s of a core, %d MiB", args[0]+" "+args[len(args)-1][strings.LastIndex(args[len(args)-1],
+					"/")+1:], n, time.Since(began).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), most)
 				if most > 256 {
 					t.Errorf("%s of %d entries takes %d MiB", args[0], n, most)
 				}

@@ -21,7 +21,8 @@ func aJournal(t *testing.T, name string, entries int, after ...string) string {
 	var b strings.Builder
 	b.WriteString("decimal-mark .\n\n")
 	for i := range entries {
-		fmt.Fprintf(&b, "2025-%02d-%02d * Invoice %d\n    ; project:P%d\n    Expenses:Operating expenses:Contractors  %d.%02d USD  ; hours\n    Assets:Cash and bank:Bank accounts  -%[5]d.%02[6]d USD\n\n",
+		fmt.Fprintf(&b, "2025-%02d-%02d * Invoice %d\n    ; project:P%d\n    Expenses:Operating expenses:Contractors  %d.%02d USD  ; "+
+			"hours\n    Assets:Cash and bank:Bank accounts  -%[5]d.%02[6]d USD\n\n",
 			i%12+1, i%28+1, i, i%9, i%9000+1, i%100)
 	}
 	return aFile(t, name, b.String()+strings.Join(after, ""))
@@ -83,12 +84,14 @@ func TestTheOrganizationMustBeClear(t *testing.T) {
 		file := aJournal(t, "books.journal", 3)
 		for _, args := range [][]string{{"import", file}, {"export", "--format", "csv"}} {
 			inside(on(c, args...)...).mustFail(t, 1, "there is no organization yet: make one with `bursar init`")
-			inside(append(on(c, args...), "--organization", "Acme")...).mustFail(t, 2, "--organization must be an id such as org_", "Try `bursar "+args[0])
+			inside(append(on(c, args...), "--organization", "Acme")...).mustFail(t, 2, "--organization must be an id such as org_",
+				"Try `bursar "+args[0])
 			inside(append(on(c, args...), "--organization", "org_01m7ex1624ezcs9eyj82ymzae2")...).mustFail(t, 1, "organization not found")
 		}
 		one, two := found(t, c), found(t, c)
 		for _, args := range [][]string{{"import", file}, {"export", "--format", "csv"}} {
-			inside(on(c, args...)...).mustFail(t, 2, "there are 2 organizations: say which with --organization", one.OrganizationID, two.OrganizationID)
+			inside(on(c, args...)...).mustFail(t, 2, "there are 2 organizations: say which with --organization", one.OrganizationID,
+				two.OrganizationID)
 		}
 		inside(append(on(c, "import", file), "--organization", two.OrganizationID)...).mustDo(t)
 		if n := len(entryRe.FindAllString(exported(t, c, "--organization", one.OrganizationID), -1)); n != 0 {
@@ -107,7 +110,8 @@ func TestAFormatIsToldByTheNameOrByAFlag(t *testing.T) {
 	inside(on(c, "import", aJournal(t, "books.journal", 5))...).mustDo(t)
 	dir := t.TempDir()
 	for name, begins := range map[string]string{
-		"a.journal": "decimal-mark", "a.hledger": "decimal-mark", "a.j": "decimal-mark", "a.ledger": "decimal-mark", "A.JOURNAL": "decimal-mark", "a.beancount": "option", "a.bean": "option", "a.csv": "entry,", "b.CSV": "entry,",
+		"a.journal": "decimal-mark", "a.hledger": "decimal-mark", "a.j": "decimal-mark", "a.ledger": "decimal-mark",
+		"A.JOURNAL": "decimal-mark", "a.beancount": "option", "a.bean": "option", "a.csv": "entry,", "b.CSV": "entry,",
 	} {
 		file := filepath.Join(dir, name)
 		if r := inside(on(c, "export", "--output", file)...).mustDo(t); r.out != "" {
@@ -120,7 +124,8 @@ func TestAFormatIsToldByTheNameOrByAFlag(t *testing.T) {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o007 != 0 {
 			t.Errorf("%s is for everybody to read: %v", name, info.Mode())
 		}
-		if r := inside(on(c, "import", file)...).mustDo(t); r.out != "Imported 0 entries, 0 new accounts and 0 rates.\n5 entries: here already.\n" {
+		if r := inside(on(c, "import",
+			file)...).mustDo(t); r.out != "Imported 0 entries, 0 new accounts and 0 rates.\n5 entries: here already.\n" {
 			t.Errorf("%s: %s", name, r.out)
 		}
 	}
@@ -153,10 +158,14 @@ func TestAFaultyFileIsRefusedWholeAndSaysWhereAndWhatToDo(t *testing.T) {
 		found(t, c)
 		before := exported(t, c)
 		for says, after := range map[string]string{
-			"books.journal:6003: the entry does not balance":                                        "2025-01-01 last\n  Assets:New  1 USD\n  Assets:Other  -2 USD\n",
-			"books.journal:6004: what type is the account \"Kasse\"? Begin its name":                "2025-01-01 last\n  Kasse  1 USD\n  Assets:Other\n",
-			"books.journal:6003: lines no rate from EUR to USD is stored for 2025-01-01: store it":  "2025-01-01 last\n  Assets:New  1 EUR\n  Assets:Other\n",
-			"books.journal:6004: currency must be written USD\n  books.journal:6005: currency must": "2025-01-01 last\n  Assets:New  1 usd\n  Assets:Other\n",
+			"books.journal:6003: the entry does not balance": "2025-01-01 last\n  Assets:New  1 " +
+				"USD\n  Assets:Other  -2 USD\n",
+			"books.journal:6004: what type is the account \"Kasse\"? Begin its name": "2025-01-01 last\n  Kasse  1 USD\n  " +
+				"Assets:Other\n",
+			"books.journal:6003: lines no rate from EUR to USD is stored for 2025-01-01: store it": "2025-01-01 last\n  Assets:New  1 " +
+				"EUR\n  Assets:Other\n",
+			"books.journal:6004: currency must be written USD\n  books.journal:6005: currency must": "2025-01-01 last\n  Assets:New  1 " +
+				"usd\n  Assets:Other\n",
 		} {
 			r := inside(on(c, "import", aJournal(t, "books.journal", 1200, after))...)
 			r.mustFail(t, 1, says)
@@ -182,13 +191,15 @@ func TestATryOfAnImportChangesNothing(t *testing.T) {
 		found(t, c)
 		before := exported(t, c)
 		file := aJournal(t, "books.journal", 7, "2025-01-01 nothing\n", "P 2025-01-01 EUR 1.1 USD\n", "account Assets:More\n")
-		if r := inside(on(c, "import", "--dry-run", file)...).mustDo(t); r.out != "Would import 7 entries, 1 new account and 1 rate.\n1 entry: left out, because nothing moves in it.\n" {
+		if r := inside(on(c, "import", "--dry-run",
+			file)...).mustDo(t); r.out != "Would import 7 entries, 1 new account and 1 rate.\n1 entry: left out, because nothing moves in it.\n" {
 			t.Errorf("%q", r.out)
 		}
 		if now := exported(t, c); now != before {
 			t.Errorf("it has changed something:\n%.2000s", now)
 		}
-		if r := inside(on(c, "import", file)...).mustDo(t); r.out != "Imported 7 entries, 1 new account and 1 rate.\n1 entry: left out, because nothing moves in it.\n" {
+		if r := inside(on(c, "import",
+			file)...).mustDo(t); r.out != "Imported 7 entries, 1 new account and 1 rate.\n1 entry: left out, because nothing moves in it.\n" {
 			t.Errorf("%q", r.out)
 		}
 		if n := entriesIn(t, c); n != 7 {
@@ -207,7 +218,8 @@ func TestOneLegalEntityTakesWhatNamesNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := aJournal(t, "books.journal", 2)
-	inside(on(c, "import", file)...).mustFail(t, 1, "books.journal:3: the entry names no legal entity, and there are several: say which with --legal-entity")
+	inside(on(c, "import", file)...).mustFail(t, 1,
+		"books.journal:3: the entry names no legal entity, and there are several: say which with --legal-entity")
 	inside(on(c, "import", "--legal-entity", "Acme", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", "Acme GmbH", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", f.LegalEntityID, file)...).mustDo(t)
@@ -235,7 +247,8 @@ func TestAnExportNeverWritesOverAFile(t *testing.T) {
 func shell(t *testing.T, script string) string {
 	t.Helper()
 	cmd := command(t, nil, nil)
-	cmd = &exec.Cmd{Path: "/bin/bash", Args: []string{"bash", "-o", "pipefail", "-c", script, "bash", cmd.Path}, Env: append(cmd.Env, "LC_ALL=C.UTF-8"), Dir: cmd.Dir}
+	cmd = &exec.Cmd{Path: "/bin/bash", Args: []string{"bash", "-o", "pipefail", "-c", script, "bash", cmd.Path},
+		Env: append(cmd.Env, "LC_ALL=C.UTF-8"), Dir: cmd.Dir}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v", script, err)

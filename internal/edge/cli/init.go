@@ -16,7 +16,8 @@ func (s *settings) init() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make an organization, its owner and a first API key",
-		Long:  "Make an organization, its owner, one legal entity and an API key with every scope.\nIt works on an empty database, which it prepares first, and on one that has other organizations.",
+		Long: "Make an organization, its owner, one legal entity and an API key with every scope.\nIt works on an empty database, " +
+			"which it prepares first, and on one that has other organizations.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
 		Args: cobra.NoArgs,
@@ -68,6 +69,7 @@ func (s *settings) printFounded(f organization.Founded, asJSON bool) error {
 		fmt.Fprintf(s.out, "Organization  %s  %s\nLegal entity  %s  %s\nOwner         %s  %s\nAPI key       %s\n",
 			f.Organization.ID, f.Organization.Name, f.LegalEntity.ID, f.LegalEntity.BaseCurrency, f.Owner.UserID, f.Owner.Email, f.KeyText.Reveal())
 	}
-	fmt.Fprintf(s.err, "\nKeep the API key now: it is not shown again. Next:\n  bursar serve%s\n  curl -H \"X-API-Key: $BURSAR_API_KEY\" http://127.0.0.1:8080/v1/organization\n", s.flags())
+	fmt.Fprintf(s.err, "\nKeep the API key now: it is not shown again. Next:\n  bursar serve%s\n  curl -H \"X-API-Key: "+
+		"$BURSAR_API_KEY\" http://127.0.0.1:8080/v1/organization\n", s.flags())
 	return nil
 }

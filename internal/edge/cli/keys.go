@@ -30,11 +30,13 @@ func (s *settings) createKey() *cobra.Command {
 	var organization, email, name string
 	var scopes []string
 	c := &cobra.Command{
-		Use:     "create",
-		Short:   "Make an API key and print it once",
-		Long:    "Make an API key and print it once. With --user it belongs to a member and can do no more than that person; without, it belongs to nobody and cannot do privileged operations.",
-		Example: "  bursar keys create --organization org_… --scopes apis.read\n  bursar keys create --organization org_… --scopes apis.all,write:memory --user you@acme.example --name \"Month-end script\"",
-		Args:    cobra.NoArgs,
+		Use:   "create",
+		Short: "Make an API key and print it once",
+		Long: "Make an API key and print it once. With --user it belongs to a member and can do no more than that person; without, " +
+			"it belongs to nobody and cannot do privileged operations.",
+		Example: "  bursar keys create --organization org_… --scopes apis.read\n  bursar keys create --organization org_… --scopes " +
+			"apis.all,write:memory --user you@acme.example --name \"Month-end script\"",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p := access.CreateKeyParams{Name: name}
 			for _, text := range scopes {

@@ -14,12 +14,16 @@ func (s *settings) importPrices() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prices FILE",
 		Short: "Read a CSV file of what assets were worth",
-		Long: "Read prices of assets, all of the file or nothing. Its first line names the columns, in any order: asset_type (the symbol as transactions have it),\n" +
-			"currency (ISO 4217), timestamp or date, price, and note if there is one. A date means the close of that day where the organization is; a time\n" +
-			"is RFC 3339, such as 2026-01-31T23:59:59Z. To import a file again adds nothing; another price for the same instant is refused, or replaces\n" +
+		Long: "Read prices of assets, all of the file or nothing. Its first line names the columns, in any order: asset_type (the " +
+			"symbol as transactions have it),\n" +
+			"currency (ISO 4217), timestamp or date, price, and note if there is one. A date means the close of that day where the " +
+			"organization is; a time\n" +
+			"is RFC 3339, such as 2026-01-31T23:59:59Z. To import a file again adds nothing; another price for the same instant is " +
+			"refused, or replaces\n" +
 			"the one that is there with --replace. Use - for standard input. The service may run or not.",
 		Example: "  printf 'asset_type,currency,date,price\\nBTC,USD,2026-01-31,64250.12\\n' > prices.csv\n" +
-			"  bursar import prices prices.csv --dry-run\n  bursar import prices prices.csv\n  bursar import prices corrected.csv --replace\n  curl -s https://example.com/prices.csv | bursar import prices -",
+			"  bursar import prices prices.csv --dry-run\n  bursar import prices prices.csv\n  bursar import prices corrected.csv " +
+			"--replace\n  curl -s https://example.com/prices.csv | bursar import prices -",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := s.exists(); err != nil {

@@ -43,7 +43,8 @@ func TestAFileOfPricesIsLookedAtAndThenImportedOnce(t *testing.T) {
 			wants []string
 		}{
 			{[]string{prices("BTC,USD,2026-01-31,1\n")}, []string{"line 2, price is 1, but that of pri_", "is 64000"}},
-			{[]string{prices("BTC,USD,x,1\nBTC,usd,2026-01-31,0\n")}, []string{"line 2, timestamp must be", "line 3, currency must be", "line 3, price must be more than 0"}},
+			{[]string{prices("BTC,USD,x,1\nBTC,usd,2026-01-31,0\n")}, []string{"line 2, timestamp must be", "line 3, currency must be",
+				"line 3, price must be more than 0"}},
 			{[]string{prices("")}, []string{"has no prices"}},
 			{[]string{"there-is-no-such-file.csv"}, []string{"there-is-no-such-file.csv"}},
 			{[]string{}, []string{"arg"}},
@@ -66,7 +67,8 @@ func TestAFileOfPricesIsLookedAtAndThenImportedOnce(t *testing.T) {
 func TestImportPricesExplainsItself(t *testing.T) {
 	t.Parallel()
 	help := inside("import", "prices", "--help").mustDo(t).out
-	for _, text := range []string{"bursar import prices prices.csv --dry-run", "--replace", "asset_type,currency,date,price", "close of that day"} {
+	for _, text := range []string{"bursar import prices prices.csv --dry-run", "--replace", "asset_type,currency,date,price",
+		"close of that day"} {
 		if !strings.Contains(help, text) {
 			t.Errorf("the help does not say %q:\n%s", text, help)
 		}

@@ -98,7 +98,8 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
 	}
-	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup

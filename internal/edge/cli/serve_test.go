@@ -93,7 +93,8 @@ func TestThePasswordOfTheDatabaseIsNeverShown(t *testing.T) {
 	keywords := []string{"BURSAR_DATABASE_URL=host=127.0.0.1 port=none password=" + password}
 	initialize := []string{"init", "--organization", "Acme", "--email", "owner@acme.example"}
 	for _, env := range [][]string{working, broken, invalid, keywords} {
-		for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"serve", "--nope"}, initialize, {"verify"}, {"migrate"}, {"backup", "copy.db"}} {
+		for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"serve", "--nope"}, initialize, {"verify"}, {"migrate"},
+			{"backup", "copy.db"}} {
 			r := program(t, env, args...)
 			if strings.Contains(r.out+r.err, password) {
 				t.Errorf("%v with %v shows it:\n%s%s", args, env, r.out, r.err)
@@ -130,7 +131,8 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(
+			time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -185,7 +187,8 @@ func TestACertificateAndItsKeyBelongTogether(t *testing.T) {
 	cert, key, _ := certificate(t)
 	c := dbtest.SQLite(t)
 	for _, args := range [][]string{{"--tls-cert", cert}, {"--tls-key", key}} {
-		program(t, nil, on(c, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)...).mustFail(t, 2, "--tls-cert", "--tls-key", "Try `bursar serve --help`")
+		program(t, nil, on(c, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)...).mustFail(t, 2, "--tls-cert",
+			"--tls-key", "Try `bursar serve --help`")
 	}
 	_, otherKey, _ := certificate(t)
 	for _, args := range [][]string{{"--tls-cert", cert, "--tls-key", otherKey}, {"--tls-cert", "none.pem", "--tls-key", key}} {

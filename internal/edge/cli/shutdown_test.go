@@ -33,7 +33,8 @@ func hold(t *testing.T, address, key, name string) held {
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	h := held{conn, bufio.NewReader(conn), fmt.Sprintf(`{"name":%q}`, name)}
-	fmt.Fprintf(conn, "PATCH /v1/organization HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+	fmt.Fprintf(conn, "PATCH /v1/organization HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
 		host, key, len(h.body))
 	line, err := h.reader.ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") {

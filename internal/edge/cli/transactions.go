@@ -39,10 +39,13 @@ func (s *settings) importTransactions() *cobra.Command {
 		Use:   "transactions FILE",
 		Short: "Read a file of transactions: CSV, JSON or OFX of a bank, an exchange, a processor or an explorer",
 		Long: "Read a file of transactions into a source. The layouts of " + strings.Join(intake.PresetNames(), ", ") + ",\n" +
-			"OFX, and JSON in the shape of the API are known; of other files the columns are guessed, and --dry-run shows how, with the first transactions.\n" +
-			"What is wrong with a row is said and keeps only that row out. To import a file again, or one that overlaps with it, adds nothing twice.\n" +
+			"OFX, and JSON in the shape of the API are known; of other files the columns are guessed, and --dry-run shows how, with the " +
+			"first transactions.\n" +
+			"What is wrong with a row is said and keeps only that row out. To import a file again, or one that overlaps with it, adds " +
+			"nothing twice.\n" +
 			"Use - for standard input. The service may run or not.",
-		Example: "  bursar import transactions kraken.csv --source \"Kraken\" --dry-run\n  bursar import transactions kraken.csv --source exs_01jd…\n" +
+		Example: "  bursar import transactions kraken.csv --source \"Kraken\" --dry-run\n  bursar import transactions kraken.csv " +
+			"--source exs_01jd…\n" +
 			"  bursar import transactions bank.csv --source \"Checking\" --mapping mapping.json\n  bursar import transactions --resume imp_01jd…",
 		Args: func(c *cobra.Command, args []string) error {
 			if b.resume != "" {
@@ -209,7 +212,9 @@ func (s *settings) follow(ctx context.Context, a *app.App, importID string) erro
 	}
 	bar.end()
 	if err != nil {
-		return stopped(err, fmt.Sprintf("what was read stays. Go on with `bursar import transactions%s --resume %s`, or import the file again: nothing is added twice", s.flags(), importID))
+		return stopped(err, fmt.Sprintf(
+			"what was read stays. Go on with `bursar import transactions%s --resume %s`, or import the file again: nothing is added twice",
+			s.flags(), importID))
 	}
 	s.showImported(i, faults)
 	if i.Status == imports.Failed {

@@ -115,7 +115,8 @@ func (s *settings) showRows(p imports.Preview) {
 		if r.Duplicate {
 			note = "here already"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Line, r.At.Format(time.DateTime), r.Direction, quantity, r.Currency, oneLine(r.Description), note)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Line, r.At.Format(time.DateTime), r.Direction, quantity, r.Currency,
+			oneLine(r.Description), note)
 	}
 	_ = w.Flush() // to a terminal or a pipe, which others see break too
 	fmt.Fprintln(s.out)

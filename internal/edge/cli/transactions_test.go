@@ -87,7 +87,8 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 		}
 		preview := run(file, "--source", "checking", "--dry-run").mustDo(t).out
 		for _, text := range []string{
-			"statement.csv: csv, a layout that was guessed", `the column "Amount" is called as amount is`, `"amount": "Amount"`, "LINE", "2026-01-01 00:00:00  debit", "15.50", "Payment 0",
+			"statement.csv: csv, a layout that was guessed", `the column "Amount" is called as amount is`, `"amount": "Amount"`, "LINE",
+			"2026-01-01 00:00:00  debit", "15.50", "Payment 0",
 			"Would import 30 transactions of 31 rows; 1 row not readable.", "line 32, Date: ", "Nothing was written.",
 		} {
 			if !strings.Contains(preview, text) {
@@ -98,10 +99,12 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 			t.Fatalf("a dry run wrote %d transactions", n)
 		}
 		done := run(file, "--source", b.source).mustDo(t)
-		if !regexp.MustCompile(`^imp_\w+: imported 30 transactions of 31 rows; 1 row not readable\.\n  line 32, Date: .+\n$`).MatchString(done.out) {
+		if !regexp.MustCompile(`^imp_\w+: imported 30 transactions of 31 rows; 1 row not readable\.\n  line 32, Date: .+\n$`).MatchString(
+			done.out) {
 			t.Errorf("%q", done.out)
 		}
-		if again := run(file, "--source", b.source).mustDo(t).out; !strings.Contains(again, "imported 0 transactions of 31 rows; 30 transactions here already; 1 row not readable.") {
+		if again := run(file, "--source", b.source).mustDo(t).out; !strings.Contains(again,
+			"imported 0 transactions of 31 rows; 30 transactions here already; 1 row not readable.") {
 			t.Errorf("%q", again)
 		}
 		if n := b.count(t); n != 30 {
@@ -109,10 +112,13 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 		}
 		// A mapping may be stated, and the file come through a pipe.
 		mapping := filepath.Join(t.TempDir(), "mapping.json")
-		if err := os.WriteFile(mapping, []byte(`{"currency":"EUR","columns":{"timestamp":"Date","amount":"Amount","id":"Transaction ID"},"flip_sign":true}`), 0o600); err != nil {
+		if err := os.WriteFile(mapping,
+			[]byte(`{"currency":"EUR","columns":{"timestamp":"Date","amount":"Amount","id":"Transaction ID"},"flip_sign":true}`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out := run(aStatement(t, 40), "--source", b.source, "--mapping", mapping).mustDo(t).out; !strings.Contains(out, "imported 10 transactions of 40 rows; 30 transactions here already.") {
+		if out := run(aStatement(t, 40), "--source", b.source, "--mapping", mapping).mustDo(t).out; !strings.Contains(out,
+			"imported 10 transactions of 40 rows; 30 transactions here already.") {
 			t.Errorf("%q", out)
 		}
 		b.verify(t)
@@ -216,7 +222,8 @@ func killed(t *testing.T, c db.Config, rows int64, services int) {
 		}
 		service.kill()
 	}
-	if out := inside(on(c, "import", "transactions", file, "--source", b.source)...).mustDo(t).out; !strings.Contains(out, fmt.Sprintf("imported 0 transactions of %d rows; %d transactions here already.", rows, rows)) {
+	if out := inside(on(c, "import", "transactions", file, "--source", b.source)...).mustDo(t).out; !strings.Contains(out,
+		fmt.Sprintf("imported 0 transactions of %d rows; %d transactions here already.", rows, rows)) {
 		t.Errorf("%q", out)
 	}
 	if n := b.count(t); n != rows {
@@ -233,11 +240,13 @@ func TestAnImportThatIsInterruptedSaysHowToGoOn(t *testing.T) {
 	p := start(t, nil, on(c, "import", "transactions", aStatement(t, rows), "--source", b.source)...)
 	i := b.unfinished(t, 1)
 	p.terminate(t)
-	if code := p.wait(t); code != 1 || !strings.Contains(p.log.text(), "--resume "+i.ID) || !strings.Contains(p.log.text(), "nothing is added twice") {
+	if code := p.wait(t); code != 1 || !strings.Contains(p.log.text(), "--resume "+i.ID) || !strings.Contains(p.log.text(),
+		"nothing is added twice") {
 		t.Errorf("exit %d\n%s", code, p.log.text())
 	}
 	b.verify(t)
-	if out := inside(on(c, "import", "transactions", "--resume", i.ID)...).mustDo(t); !strings.Contains(out.out, fmt.Sprintf("imported %d transactions", rows)) || !strings.Contains(out.err, "% read\n") {
+	if out := inside(on(c, "import", "transactions", "--resume", i.ID)...).mustDo(t); !strings.Contains(out.out,
+		fmt.Sprintf("imported %d transactions", rows)) || !strings.Contains(out.err, "% read\n") {
 		t.Errorf("%q %q", out.out, out.err)
 	}
 	if n := b.count(t); n != rows {

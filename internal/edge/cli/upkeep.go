@@ -16,9 +16,10 @@ import (
 
 func (s *settings) migrate() *cobra.Command {
 	return &cobra.Command{
-		Use:     "migrate",
-		Short:   "Bring the database's schema up to date",
-		Long:    "Bring the database's schema up to date and stop. `bursar serve` does the same when it starts; nodes that start together take turns.",
+		Use:   "migrate",
+		Short: "Bring the database's schema up to date",
+		Long: "Bring the database's schema up to date and stop. `bursar serve` does the same when it starts; nodes that start " +
+			"together take turns.",
 		Example: "  bursar migrate --database-url postgres://bursar@db/bursar",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -32,9 +33,10 @@ func (s *settings) migrate() *cobra.Command {
 
 func (s *settings) verify() *cobra.Command {
 	return &cobra.Command{
-		Use:     "verify",
-		Short:   "Recompute every invariant of the data",
-		Long:    "Recompute every invariant of every organization from the data itself, name what is broken, and exit with 1 if anything is.\nIt only reads, and can run while the service does.",
+		Use:   "verify",
+		Short: "Recompute every invariant of the data",
+		Long: "Recompute every invariant of every organization from the data itself, name what is broken, and exit with 1 if " +
+			"anything is.\nIt only reads, and can run while the service does.",
 		Example: "  bursar verify\n  bursar verify --database-url postgres://bursar@db/bursar",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -88,9 +90,10 @@ func (s *settings) progress(what string) func(done, total int) {
 
 func (s *settings) backup() *cobra.Command {
 	return &cobra.Command{
-		Use:     "backup FILE",
-		Short:   "Copy a SQLite database while it is in use",
-		Long:    "Write a consistent copy of the SQLite database to a new file, while the service runs. To restore, stop the service and put the file in the data folder as bursar.db.\nFor PostgreSQL see docs/OPERATIONS.md.",
+		Use:   "backup FILE",
+		Short: "Copy a SQLite database while it is in use",
+		Long: "Write a consistent copy of the SQLite database to a new file, while the service runs. To restore, stop the service " +
+			"and put the file in the data folder as bursar.db.\nFor PostgreSQL see docs/OPERATIONS.md.",
 		Example: "  bursar backup bursar-$(date +%F).db",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

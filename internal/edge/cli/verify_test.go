@@ -16,7 +16,8 @@ const entriesAtFirst = 7
 func keep(t *testing.T, c db.Config, f founded, changes int) {
 	t.Helper()
 	for i := range changes {
-		inside(on(c, "keys", "create", "--organization", f.OrganizationID, "--scopes", "apis.read", "--name", fmt.Sprintf("Key %d", i))...).mustDo(t)
+		inside(on(c, "keys", "create", "--organization", f.OrganizationID, "--scopes", "apis.read", "--name",
+			fmt.Sprintf("Key %d", i))...).mustDo(t)
 	}
 }
 
@@ -65,15 +66,18 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 			"broken at entry 1: an entry is missing"},
 		"a middle entry gone": {[]string{"DELETE FROM audit_log WHERE sequence = #2"},
 			"broken at entry #2: an entry is missing"},
-		"a gap closed up": {[]string{"DELETE FROM audit_log WHERE sequence = #2", "UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = #4"},
+		"a gap closed up": {[]string{"DELETE FROM audit_log WHERE sequence = #2",
+			"UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = #4"},
 			"broken at entry #2: the entry does not follow"},
-		"two entries swapped": {[]string{"UPDATE audit_log SET sequence = -#2 WHERE sequence = #2", "UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = -#2"},
+		"two entries swapped": {[]string{"UPDATE audit_log SET sequence = -#2 WHERE sequence = #2",
+			"UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = -#2"},
 			"broken at entry #2: the entry does not follow"},
 		"a head set back": {[]string{"UPDATE heads SET audit_sequence = #3"},
 			"audit chain broken at entry"},
-		"an event gone":         {[]string{"DELETE FROM events WHERE sequence = 2"}, "events:"},
-		"an account below none": {[]string{"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE code = '1010'"}, "below lac_x, which does not exist"},
-		"no owner":              {[]string{"UPDATE members SET role = 'member'"}, "no owner"},
+		"an event gone": {[]string{"DELETE FROM events WHERE sequence = 2"}, "events:"},
+		"an account below none": {[]string{"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE code = '1010'"},
+			"below lac_x, which does not exist"},
+		"no owner": {[]string{"UPDATE members SET role = 'member'"}, "no owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

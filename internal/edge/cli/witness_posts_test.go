@@ -81,7 +81,8 @@ func (w *witness) resendPosts(t *testing.T, c *client.Client) {
 	}
 }
 
-// checkPosts reads the journal down to where it was last looked at: every post is there once, under the number it was told, and no number is missing.
+// checkPosts reads the journal down to where it was last looked at: every post is there once, under the number it was
+// told, and no number is missing.
 func (w *witness) checkPosts(t *testing.T, c *client.Client) {
 	t.Helper()
 	newest, found := w.newestPost, map[string]int{}

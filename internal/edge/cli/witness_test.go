@@ -122,7 +122,8 @@ func (w *witness) makeKey(c *client.Client, name string) error {
 func (w *witness) sendKey(c *client.Client, name string, k *newKey) error {
 	var answer struct{ Data client.APIKey }
 	err := c.Do(context.Background(), client.Call{
-		Method: http.MethodPost, Path: "/v1/api-keys", IdempotencyKey: k.idempotencyKey, Body: client.CreateAPIKey{Name: name, Scopes: []string{"apis.read"}},
+		Method: http.MethodPost, Path: "/v1/api-keys", IdempotencyKey: k.idempotencyKey, Body: client.CreateAPIKey{Name: name,
+			Scopes: []string{"apis.read"}},
 	}, &answer)
 	if err != nil {
 		return err

@@ -22,7 +22,8 @@ func found(t *testing.T, d *db.DB) string {
 	t.Helper()
 	organizationID := d.IDs().New(id.Organization)
 	err := d.Write(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO organizations (organization_id, name, timezone, time_format, created_at) VALUES (@org, 'x', 'UTC', 'hr24', ?)", tx.Now()); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO organizations (organization_id, name, timezone, time_format, created_at) VALUES (@org, "+
+			"'x', 'UTC', 'hr24', ?)", tx.Now()); err != nil {
 			return err
 		}
 		if err := orgstate.Begin(ctx, tx); err != nil {
@@ -39,7 +40,8 @@ func found(t *testing.T, d *db.DB) string {
 func record(ctx context.Context, d *db.DB, organizationID string, names ...string) error {
 	return d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		for _, name := range names {
-			audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: name, Before: map[string]any{"a": 1}, After: map[string]any{"name": name}})
+			audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: name, Before: map[string]any{"a": 1},
+				After: map[string]any{"name": name}})
 		}
 		return nil
 	})

@@ -34,7 +34,8 @@ func (e Entry) chained(organizationID string) string {
 	put(h, e.PreviousHash)
 	put(h, organizationID)
 	_ = binary.Write(h, binary.BigEndian, e.Sequence)
-	for _, part := range []string{clock.Format(e.CreatedAt), e.UserID, e.APIKeyID, e.RequestID, e.Action, e.ResourceType, e.ResourceID, e.Before, e.After} {
+	for _, part := range []string{clock.Format(e.CreatedAt), e.UserID, e.APIKeyID, e.RequestID, e.Action, e.ResourceType, e.ResourceID,
+		e.Before, e.After} {
 		put(h, part)
 	}
 	return hex.EncodeToString(h.Sum(nil))

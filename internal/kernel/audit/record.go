@@ -12,7 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 )
 
-// Change is what an area reports of one write. Before and After are what the thing said in facts any reader understands; nil where it was not there.
+// Change is what an area reports of one write. Before and After are what the thing said in facts any reader
+// understands; nil where it was not there.
 type Change struct {
 	Action       string // and, unless Silent, the type of the event that tells the world
 	ResourceType string
@@ -40,8 +41,8 @@ type Touched struct {
 	ResourceID string `db:"resource_id"`
 }
 
-// Since gives what some actions were done to after a sequence number, in the order in which it was committed, as many as a limit. It is a building block
-// for whoever follows what happens.
+// Since gives what some actions were done to after a sequence number, in the order in which it was committed, as many
+// as a limit. It is a building block for whoever follows what happens.
 func Since(ctx context.Context, tx *db.Tx, after int64, limit int, actions ...string) ([]Touched, error) {
 	return selectTouched(ctx, tx, actions, after, limit)
 }

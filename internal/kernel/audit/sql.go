@@ -26,7 +26,8 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	rows := make([]entryRow, len(entries))
 	for i, e := range entries {
 		rows[i] = entryRow{
-			Sequence: e.Sequence, CreatedAt: e.CreatedAt, UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(e.RequestID), Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
+			Sequence: e.Sequence, CreatedAt: e.CreatedAt, UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(
+				e.RequestID), Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
 			Before: db.OrNull(e.Before), After: db.OrNull(e.After), PreviousHash: e.PreviousHash, Hash: e.Hash,
 		}
 	}
@@ -35,20 +36,24 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 
 func (r entryRow) entry() Entry {
 	return Entry{
-		Sequence: r.Sequence, CreatedAt: r.CreatedAt, UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
+		Sequence: r.Sequence, CreatedAt: r.CreatedAt, UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(
+			r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
 		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
 	}
 }
 
 // selectAfter reads the chain upward from a sequence number.
 func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]Entry, error) {
-	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+" FROM audit_log WHERE organization_id = @org AND sequence > ? ORDER BY sequence LIMIT ?", after, limit)
+	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
+		" FROM audit_log WHERE organization_id = @org AND sequence > ? ORDER BY sequence LIMIT ?", after, limit)
 	return entries(rows), err
 }
 
 // selectTouched reads what some actions were done to upward from a sequence number, in the order of the chain.
 func selectTouched(ctx context.Context, tx *db.Tx, actions []string, after int64, limit int) ([]Touched, error) {
-	return db.All[Touched](ctx, tx, "SELECT sequence, resource_id FROM audit_log WHERE organization_id = @org AND sequence > ? AND {unindexed}action {any} ORDER BY sequence LIMIT ?", after, actions, limit)
+	return db.All[Touched](ctx, tx,
+		"SELECT sequence, resource_id FROM audit_log WHERE organization_id = @org AND sequence > ? AND {unindexed}action {any} ORDER "+
+			"BY sequence LIMIT ?", after, actions, limit)
 }
 
 // selectPage reads the log downward, newest first, below a sequence number.

@@ -98,7 +98,8 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	return store(ctx, tx, r, a.Status, sealed)
 }
 
-// Recall looks for an answer after a commit whose outcome was lost; nil means it did not happen. It refuses another request under the same key.
+// Recall looks for an answer after a commit whose outcome was lost; nil means it did not happen. It refuses another
+// request under the same key.
 func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (answer *Answer, err error) {
 	err = d.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		stored, err := find(ctx, tx, r)

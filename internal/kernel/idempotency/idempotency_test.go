@@ -40,7 +40,8 @@ func TestAnAnswerIsRememberedForADayAtLeastAndThenForgotten(t *testing.T) {
 		now := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		c.Clock = now
 		d := dbtest.Open(t, c)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,8 @@ func TestAnAnswerIsRememberedForADayAtLeastAndThenForgotten(t *testing.T) {
 		if err := idempotency.Forget(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := answer(d, mine, keyed(t, "x"), "second"); err != nil || again == nil || string(again.Body) != "first" || again.Status != 201 {
+		if again, err := answer(d, mine, keyed(t, "x"), "second"); err != nil || again == nil || string(again.Body) != "first" ||
+			again.Status != 201 {
 			t.Errorf("after a day: %+v %v", again, err)
 		}
 		if recalled, err := keyed(t, "x").Recall(t.Context(), d, mine); err != nil || string(recalled.Body) != "first" {
@@ -74,7 +76,8 @@ func TestAnAnswerIsRememberedForADayAtLeastAndThenForgotten(t *testing.T) {
 func TestAnEffectThatFailsLeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +105,8 @@ func TestAnEffectThatFailsLeavesTheKeyFree(t *testing.T) {
 func TestAStoredAnswerCannotBeReadWithoutTheCallersKey(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,8 @@ import (
 
 // claim inserts the key; it waits for another transaction that holds the same one and tells whether it is ours.
 func claim(ctx context.Context, tx *db.Tx, r Request) (bool, error) {
-	n, err := tx.Exec(ctx, "INSERT INTO idempotency_keys (organization_id, key_hash, request_hash, status, created_at) VALUES (@org, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+	n, err := tx.Exec(ctx, "INSERT INTO idempotency_keys (organization_id, key_hash, request_hash, status, created_at) VALUES "+
+		"(@org, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
 		r.keyHash(), r.hash, tx.Now())
 	return n == 1, err
 }
@@ -23,11 +24,13 @@ type row struct {
 }
 
 func find(ctx context.Context, tx *db.Tx, r Request) (row, error) {
-	return db.One[row](ctx, tx, "idempotency key", "SELECT "+db.Columns[row]()+" FROM idempotency_keys WHERE organization_id = @org AND key_hash = ?", r.keyHash())
+	return db.One[row](ctx, tx, "idempotency key", "SELECT "+db.Columns[row]()+
+		" FROM idempotency_keys WHERE organization_id = @org AND key_hash = ?", r.keyHash())
 }
 
 func store(ctx context.Context, tx *db.Tx, r Request, status int, answer []byte) error {
-	return tx.Put(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status, answer, r.keyHash())
+	return tx.Put(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status,
+		answer, r.keyHash())
 }
 
 func deleteBefore(ctx context.Context, tx *db.Tx, before time.Time, limit int) (int64, error) {

@@ -16,7 +16,8 @@ import (
 func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func numbered(ctx context.Context, tx *db.Tx, asks, refused, breaks bool) (int64
 		return 0, err
 	}
 	h.EntryNumber++
-	audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{"number": h.EntryNumber}})
+	audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x",
+		After: map[string]any{"number": h.EntryNumber}})
 	if asks {
 		if _, err := db.All[int64](ctx, tx, "SELECT entry_number FROM heads WHERE organization_id = @org"); err != nil {
 			return 0, err
@@ -85,7 +87,8 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dbtest.Each(t, func(t *testing.T, d *db.DB) {
-				f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+				f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+					Currency: "USD", Timezone: "UTC"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -142,7 +145,8 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 				}
 				wg.Wait()
 				after := readHead(t, d, f.Organization.ID)
-				if after.EntryNumber != int64(kept) || after.AuditSequence != before.AuditSequence+int64(kept) || after.EventSequence != before.EventSequence+int64(kept) {
+				if after.EntryNumber != int64(kept) || after.AuditSequence != before.AuditSequence+int64(kept) ||
+					after.EventSequence != before.EventSequence+int64(kept) {
 					t.Errorf("%d writes made %+v of %+v", kept, after, before)
 				}
 				if runs == writes {
@@ -171,7 +175,8 @@ func readHead(t *testing.T, d *db.DB, organizationID string) (h orgstate.Head) {
 func TestNoWriteIsRefusedForWhatWasSoBeforeAnother(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Event is one thing that happened in an organization; what exactly is in its audit entry. Sequence has no gaps, so that a reader can tell that nothing was missed.
+// Event is one thing that happened in an organization; what exactly is in its audit entry. Sequence has no gaps, so
+// that a reader can tell that nothing was missed.
 type Event struct {
 	ID            string
 	Sequence      int64

@@ -85,7 +85,8 @@ func (r *Relay) listen(ctx context.Context) bool {
 // Step hands on events of whoever has some, also those that a node which died left.
 func (r *Relay) Step(ctx context.Context) (moved int, err error) { return r.move(ctx, nil) }
 
-// move hands on one batch of events, of all organizations or of some. The jobs and the marks are one transaction: a crash leaves both or neither.
+// move hands on one batch of events, of all organizations or of some. The jobs and the marks are one transaction: a
+// crash leaves both or neither.
 func (r *Relay) move(ctx context.Context, some []string) (moved int, err error) {
 	err = r.db.WriteAcross(ctx, "the outboxes of all organizations feed one queue", func(ctx context.Context, tx *db.Tx) error {
 		moved = 0

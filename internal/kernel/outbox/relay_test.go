@@ -49,7 +49,8 @@ func TestEveryEventIsInOneJobWhenItsTransactionCommittedAndInNoneWhenNot(t *test
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		log := slog.New(slog.DiscardHandler)
 		nodes := []*db.DB{dbtest.Open(t, c), dbtest.Open(t, c)}
-		f, err := organization.NewService(nodes[0]).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(nodes[0]).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,8 @@ func TestEveryEventIsInOneJobWhenItsTransactionCommittedAndInNoneWhenNot(t *test
 		if got := count(t, nodes[0], "SELECT sequence FROM relays"); got != committed {
 			t.Errorf("%d events relayed, want %d", got, committed)
 		}
-		for what, query := range map[string]string{"events in jobs": "SELECT count(*) FROM ", "different ones": "SELECT count(DISTINCT value) FROM "} {
+		for what, query := range map[string]string{"events in jobs": "SELECT count(*) FROM ",
+			"different ones": "SELECT count(DISTINCT value) FROM "} {
 			if got := count(t, nodes[0], query+eventsOfJobs[nodes[0].Engine()]); got != committed {
 				t.Errorf("%d %s, want %d", got, what, committed)
 			}
@@ -117,7 +119,8 @@ func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		log := slog.New(slog.DiscardHandler)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +165,8 @@ func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
 func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +186,8 @@ func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
 		err = d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
 			for _, damage := range []string{
 				"DELETE FROM audit_log WHERE organization_id = ? AND sequence = 4",
-				"UPDATE heads SET audit_sequence = 3, audit_hash = (SELECT hash FROM audit_log a WHERE a.organization_id = heads.organization_id AND a.sequence = 3) WHERE organization_id = ?",
+				"UPDATE heads SET audit_sequence = 3, audit_hash = (SELECT hash FROM audit_log a WHERE a.organization_id = " +
+					"heads.organization_id AND a.sequence = 3) WHERE organization_id = ?",
 			} {
 				if _, err := tx.Exec(ctx, damage, f.Organization.ID); err != nil {
 					return err

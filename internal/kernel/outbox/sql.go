@@ -28,7 +28,8 @@ type markRow struct {
 	Sequence       int64  `db:"sequence"`
 }
 
-const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM heads h WHERE h.organization_id = r.organization_id)"
+const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM heads h WHERE " +
+	"h.organization_id = r.organization_id)"
 
 // selectBehind takes the marks of organizations with events that wait and that no other node is at, of all or of some.
 func selectBehind(ctx context.Context, tx *db.Tx, some []string, limit int) ([]markRow, error) {
@@ -46,7 +47,9 @@ type waitingRow struct {
 }
 
 func selectAfter(ctx context.Context, tx *db.Tx, m markRow, limit int) ([]waitingRow, error) {
-	return db.All[waitingRow](ctx, tx, "SELECT sequence, event_id, type FROM events WHERE organization_id = ? AND sequence > ? ORDER BY sequence LIMIT ?", m.OrganizationID, m.Sequence, limit)
+	return db.All[waitingRow](ctx, tx,
+		"SELECT sequence, event_id, type FROM events WHERE organization_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+		m.OrganizationID, m.Sequence, limit)
 }
 
 func mark(ctx context.Context, tx *db.Tx, m markRow) error {
@@ -62,7 +65,8 @@ type checkRow struct {
 }
 
 func selectCheck(ctx context.Context, tx *db.Tx) (checkRow, error) {
-	return db.One[checkRow](ctx, tx, "organization", `SELECT count(e.sequence) AS n, min(e.sequence) AS lowest, max(e.sequence) AS top, h.event_sequence AS head
+	return db.One[checkRow](ctx, tx, "organization",
+		`SELECT count(e.sequence) AS n, min(e.sequence) AS lowest, max(e.sequence) AS top, h.event_sequence AS head
 		FROM heads h LEFT JOIN events e ON e.organization_id = h.organization_id WHERE h.organization_id = @org GROUP BY h.event_sequence`)
 }
 

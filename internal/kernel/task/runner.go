@@ -81,7 +81,8 @@ func (r *Runner) look(ctx context.Context, under *sync.WaitGroup, free chan stru
 				r.Wake()
 			}()
 			if err := r.one(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTaken) {
-				r.log.Error("a task stopped and is taken up again later", "task", r.kind.Noun, "id", w.ID, "organization_id", w.OrganizationID, "error", err)
+				r.log.Error("a task stopped and is taken up again later", "task", r.kind.Noun, "id", w.ID, "organization_id", w.OrganizationID,
+					"error", err)
 			}
 		})
 	}
@@ -99,8 +100,8 @@ func (r *Runner) one(ctx context.Context, w waiting) (err error) {
 	return r.do(ctx, w.OrganizationID, w.ID)
 }
 
-// thriftPercent is how much the heap may grow between collections while a task is done: batches leave much behind, and to let it pile up would
-// take several times the memory for a few percent of the time.
+// thriftPercent is how much the heap may grow between collections while a task is done: batches leave much behind,
+// and to let it pile up would take several times the memory for a few percent of the time.
 const thriftPercent = 50
 
 // thrift counts the tasks of every kind that are being done, and keeps the heap small while there are any.

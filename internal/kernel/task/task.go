@@ -1,5 +1,5 @@
-// Package task is for work that outlasts any job of the queue: it stands in a table of its own area, is done batch by batch, and goes on within
-// seconds after a crash, because the rows themselves say who is at them.
+// Package task is for work that outlasts any job of the queue: it stands in a table of its own area, is done batch by
+// batch, and goes on within seconds after a crash, because the rows themselves say who is at them.
 package task
 
 import (
@@ -23,8 +23,8 @@ const (
 // ErrTaken says that somebody else is at a task, or was before this one could be.
 var ErrTaken = errors.New("task: somebody else is at it")
 
-// Kind is a table of tasks and the column that names them. It also has the columns status (pending, running and others in which nothing is left to
-// do), claim, claimed_until, tries, created_at and started_at.
+// Kind is a table of tasks and the column that names them. It also has the columns status (pending, running and
+// others in which nothing is left to do), claim, claimed_until, tries, created_at and started_at.
 type Kind struct {
 	Noun, Table, Key string
 }
@@ -57,8 +57,8 @@ func (k Kind) Take(ctx context.Context, d *db.DB, organizationID, taskID string)
 	return c, err
 }
 
-// Work does a task while its claim lasts. An error means that it could not go on; it is over when done says so, and otherwise others may take it up
-// at once or, when it did not get far, after a while that grows.
+// Work does a task while its claim lasts. An error means that it could not go on; it is over when done says so, and
+// otherwise others may take it up at once or, when it did not get far, after a while that grows.
 func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done func() bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var held sync.WaitGroup
@@ -105,7 +105,8 @@ func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
 			}
 			return err
 		})
-		if errors.Is(err, ErrTaken) { // a database that does not answer is tried again: whoever takes the task over keeps the next batch from being written
+		// a database that does not answer is tried again: whoever takes the task over keeps the next batch from being written
+		if errors.Is(err, ErrTaken) {
 			lost(err)
 			return
 		}

@@ -41,8 +41,8 @@ func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell)
 	return nil
 }
 
-// beganNow adds what the period before comes to now. It need not be what is left of the balance without the movements, because the turn of a year
-// moves what was closed.
+// beganNow adds what the period before comes to now. It need not be what is left of the balance without the
+// movements, because the turn of a year moves what was closed.
 func (i *inquiry) beganNow(ctx context.Context, c cell) error {
 	if c.before == nil {
 		return nil
@@ -86,7 +86,8 @@ func (i *inquiry) currentEarnings(ctx context.Context, c cell, legalEntityID str
 	if err != nil {
 		return nil, money.Decimal{}, err
 	}
-	q := i.q.of(legalEntityID).with("report", "balance-sheet", "column", closingBalance, "ledger_account_id", a.ID, "accounting_period_id", c.before.ID)
+	q := i.q.of(legalEntityID).with("report", "balance-sheet", "column", closingBalance, "ledger_account_id", a.ID,
+		"accounting_period_id", c.before.ID)
 	cells, _, err := i.sheetRow(ctx, *q, a, c.before)
 	if err != nil {
 		return nil, money.Decimal{}, err
@@ -120,7 +121,8 @@ func (i *inquiry) earned(ctx context.Context, c cell) error {
 	for s, section := range r.Sections {
 		for n, row := range section.Rows {
 			a := r.Accounts[s][n]
-			i.out.some(a.String(), natural(a, row.Amounts[0]).Neg(), i.q.with("report", "income-statement", "column", "amount", "ledger_account_id", a.ID))
+			i.out.some(a.String(), natural(a, row.Amounts[0]).Neg(), i.q.with("report", "income-statement", "column", "amount",
+				"ledger_account_id", a.ID))
 		}
 	}
 	return nil

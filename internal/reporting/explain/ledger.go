@@ -104,7 +104,8 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 	}
 	var from *Query
 	if c.before != nil && permanent(c.account) {
-		from = &Query{Report: "balance-sheet", Column: currentBalance, TagID: i.q.TagID, LegalEntityIDs: i.q.LegalEntityIDs, PeriodID: c.before.ID, LedgerAccountID: c.account.ID}
+		from = &Query{Report: "balance-sheet", Column: currentBalance, TagID: i.q.TagID, LegalEntityIDs: i.q.LegalEntityIDs,
+			PeriodID: c.before.ID, LedgerAccountID: c.account.ID}
 	}
 	i.out.value(opening, l.Currency)
 	i.out.add("balance when "+c.at.Key+" began", natural(c.account, began), from, NoList)

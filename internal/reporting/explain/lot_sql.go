@@ -42,8 +42,10 @@ type useRow struct {
 
 func (r useRow) use() Use {
 	return Use{
-		ID: r.ID, Kind: r.Kind, LotID: r.LotID, AssetType: r.AssetType, LegalEntityID: r.LegalEntityID, JournalEntryID: r.JournalEntryID, TransactionID: db.OrEmpty(r.TransactionID),
-		TransactionType: r.TransactionType, Date: r.Date, DisposedAt: r.DisposedAt, Quantity: r.Quantity, Basis: r.Basis, Proceeds: r.Proceeds, Fee: r.Fee, Gain: r.Gain,
+		ID: r.ID, Kind: r.Kind, LotID: r.LotID, AssetType: r.AssetType, LegalEntityID: r.LegalEntityID, JournalEntryID: r.JournalEntryID,
+		TransactionID:   db.OrEmpty(r.TransactionID),
+		TransactionType: r.TransactionType, Date: r.Date, DisposedAt: r.DisposedAt, Quantity: r.Quantity, Basis: r.Basis,
+		Proceeds: r.Proceeds, Fee: r.Fee, Gain: r.Gain,
 		Currency: r.Currency, Term: r.Term, Method: r.Method, Correction: r.Correction,
 	}
 }
@@ -113,11 +115,13 @@ type sumRow struct {
 
 // sumUses adds up what was taken. There is no currency when nothing was.
 func sumUses(ctx context.Context, tx *db.Tx, f useFilter) (sums, string, error) {
-	q := f.narrow(db.Select(`SELECT {dec_sum}(quantity) AS quantity, {dec_sum}(proceeds) AS proceeds, {dec_sum}(fee) AS fee, {dec_sum}(basis) AS basis, {dec_sum}(gain) AS gain,
+	q := f.narrow(db.Select(`SELECT {dec_sum}(quantity) AS quantity, {dec_sum}(proceeds) AS proceeds, {dec_sum}(fee) AS fee,
+		{dec_sum}(basis) AS basis, {dec_sum}(gain) AS gain,
 		CASE WHEN min(currency) = max(currency) THEN min(currency) ELSE NULL END AS currency FROM lot_uses WHERE organization_id = @org`))
 	r, err := db.One[sumRow](ctx, tx, "disposition", q.Then(""), q.Args...)
 	out := sums{}
-	for column, sum := range map[string]*money.Decimal{"quantity": r.Quantity, "proceeds": r.Proceeds, "fee": r.Fee, "cost_basis": r.Basis, "gain_loss": r.Gain} {
+	for column, sum := range map[string]*money.Decimal{"quantity": r.Quantity, "proceeds": r.Proceeds, "fee": r.Fee,
+		"cost_basis": r.Basis, "gain_loss": r.Gain} {
 		if sum != nil {
 			out[column] = *sum
 		}
@@ -132,8 +136,10 @@ type addedRow struct {
 
 // selectAdded gives what was acquired in a period in one place.
 func selectAdded(ctx context.Context, tx *db.Tx, place []string, periodID string) (quantity, basis money.Decimal, err error) {
-	r, err := db.One[addedRow](ctx, tx, "position", `SELECT {dec_sum}(added_quantity) AS quantity, {dec_sum}(added_basis) AS basis FROM lot_positions WHERE organization_id = @org
-		AND legal_entity_id = ? AND source_id = ? AND ledger_account_id = ? AND asset_type = ? AND chain = ? AND token_id = ? AND accounting_period_id = ?`,
+	r, err := db.One[addedRow](ctx, tx, "position",
+		`SELECT {dec_sum}(added_quantity) AS quantity, {dec_sum}(added_basis) AS basis FROM lot_positions WHERE organization_id = @org
+		AND legal_entity_id = ? AND source_id = ? AND ledger_account_id = ? AND asset_type = ? AND chain = ? AND token_id = ? AND
+		accounting_period_id = ?`,
 		place[0], place[1], place[2], place[3], place[4], place[5], periodID)
 	if r.Quantity != nil {
 		quantity = *r.Quantity

@@ -10,7 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-var lotColumns = []string{"remaining_basis", "remaining_quantity", "quantity", "cost_basis", "unit_cost", "price", "market_value", "unrealized_gain_loss"}
+var lotColumns = []string{"remaining_basis", "remaining_quantity", "quantity", "cost_basis", "unit_cost", "price", "market_value",
+	"unrealized_gain_loss"}
 
 // lot explains a figure of one lot.
 func (i *inquiry) lot(ctx context.Context) error {
@@ -66,7 +67,8 @@ func (i *inquiry) lot(ctx context.Context) error {
 func (i *inquiry) lotItself(value money.Decimal, unit string) {
 	i.out.value(value, unit)
 	i.out.Lots[0].Amount = &value
-	label := map[string]string{"manual": "entered by hand", "transaction": "acquired", "move": "carried over from the lot it is a slice of"}[i.out.Lots[0].Origin]
+	label := map[string]string{"manual": "entered by hand", "transaction": "acquired",
+		"move": "carried over from the lot it is a slice of"}[i.out.Lots[0].Origin]
 	i.out.add(label, value, nil, Lots)
 }
 
@@ -134,16 +136,20 @@ func (i *inquiry) touched(ctx context.Context, entryID string) error {
 
 func lotOf(l asset.Lot) Lot {
 	return Lot{
-		ID: l.ID, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, AcquiredAt: l.AcquiredAt, Quantity: l.Quantity,
-		RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis, Currency: l.Currency, Origin: string(l.Origin), ParentID: l.ParentID,
+		ID: l.ID, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID,
+		AcquiredAt: l.AcquiredAt, Quantity: l.Quantity,
+		RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis, Currency: l.Currency,
+		Origin: string(l.Origin), ParentID: l.ParentID,
 		JournalEntryID: l.JournalEntryID, TransactionID: l.TransactionID,
 	}
 }
 
 func useOf(u asset.Use) Use {
 	return Use{
-		ID: u.ID, Kind: u.Kind, LotID: u.LotID, AssetType: u.AssetType, LegalEntityID: u.LegalEntityID, JournalEntryID: u.JournalEntryID, TransactionID: u.TransactionID, TransactionType: u.TransactionType,
-		Date: u.AccountingDate, DisposedAt: u.DisposedAt, Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds, Fee: u.Fee, Gain: u.Gain, Currency: u.Currency, Term: u.Term,
+		ID: u.ID, Kind: u.Kind, LotID: u.LotID, AssetType: u.AssetType, LegalEntityID: u.LegalEntityID, JournalEntryID: u.JournalEntryID,
+		TransactionID: u.TransactionID, TransactionType: u.TransactionType,
+		Date: u.AccountingDate, DisposedAt: u.DisposedAt, Quantity: u.Quantity, Basis: u.Basis, Proceeds: u.Proceeds, Fee: u.Fee,
+		Gain: u.Gain, Currency: u.Currency, Term: u.Term,
 		Method: u.Method, Correction: u.Correction,
 	}
 }

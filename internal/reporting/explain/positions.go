@@ -30,10 +30,12 @@ func (i *inquiry) only(ctx context.Context) (f holdings.Filter, err error) {
 	return f, nil
 }
 
-// same tells that a row is what the query names. What it does not name decides nothing, but for the source: without one it means what has none.
+// same tells that a row is what the query names. What it does not name decides nothing, but for the source: without
+// one it means what has none.
 func (i *inquiry) same(p holdings.Position) bool {
 	alike := func(asked, is string) bool { return asked == "" || asked == is }
-	return (i.q.SourceID != "" || p.SourceID == "") && alike(i.q.LedgerAccountID, p.LedgerAccountID) && alike(i.q.Chain, p.Chain) && alike(i.q.TokenID, p.TokenID)
+	return (i.q.SourceID != "" || p.SourceID == "") && alike(i.q.LedgerAccountID, p.LedgerAccountID) && alike(i.q.Chain, p.Chain) &&
+		alike(i.q.TokenID, p.TokenID)
 }
 
 // theOne picks the row that a query names.
@@ -52,7 +54,9 @@ func theOne[T any](i *inquiry, rows []T, position func(T) holdings.Position) (ou
 	}
 	var faults fault.List
 	for name, of := range map[string]func(holdings.Position) string{
-		"ledger_account_id": func(p holdings.Position) string { return p.LedgerAccountID }, "chain": func(p holdings.Position) string { return p.Chain },
+		"ledger_account_id": func(p holdings.Position) string {
+			return p.LedgerAccountID
+		}, "chain": func(p holdings.Position) string { return p.Chain },
 		"token_id": func(p holdings.Position) string { return p.TokenID },
 	} {
 		for _, p := range found[1:] {
@@ -149,14 +153,17 @@ func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Positi
 			i.out.add("held when "+at.Key+" began", figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
 		}
 	}
-	quantity, basis, err := selectAdded(ctx, i.tx, []string{p.LegalEntityID, p.SourceID, p.LedgerAccountID, p.AssetType, p.Chain, p.TokenID}, at.ID)
+	quantity, basis, err := selectAdded(ctx, i.tx, []string{p.LegalEntityID, p.SourceID, p.LedgerAccountID, p.AssetType, p.Chain,
+		p.TokenID}, at.ID)
 	if err != nil {
 		return err
 	}
 	i.out.some("acquired", figure(holdings.Position{Quantity: quantity, Basis: basis}), nil)
 	if p.SourceID != "" {
-		gone := &Query{Report: "schedule-of-dispositions", Column: i.q.Column, PeriodID: at.ID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID, AssetType: p.AssetType}
-		total, _, err := sumUses(ctx, i.tx, useFilter{entities: f.LegalEntityIDs, sourceID: p.SourceID, assetType: p.AssetType, from: at.Start, until: at.End, realized: true})
+		gone := &Query{Report: "schedule-of-dispositions", Column: i.q.Column, PeriodID: at.ID, LegalEntityID: p.LegalEntityID,
+			SourceID: p.SourceID, AssetType: p.AssetType}
+		total, _, err := sumUses(ctx, i.tx, useFilter{entities: f.LegalEntityIDs, sourceID: p.SourceID, assetType: p.AssetType,
+			from: at.Start, until: at.End, realized: true})
 		if err != nil {
 			return err
 		}
@@ -181,8 +188,10 @@ func (i *inquiry) lotsHeld(ctx context.Context, f holdings.Filter, end time.Time
 		}
 		counts := figure(holdings.Position{Quantity: l.RemainingQuantity, Basis: l.RemainingBasis})
 		i.out.Lots = append(i.out.Lots, Lot{
-			ID: l.LotID, Amount: &counts, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, AcquiredAt: l.AcquiredAt,
-			Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis, Currency: l.Currency, Origin: l.Origin, ParentID: l.ParentID,
+			ID: l.LotID, Amount: &counts, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID,
+			LedgerAccountID: l.LedgerAccountID, AcquiredAt: l.AcquiredAt,
+			Quantity: l.Quantity, RemainingQuantity: l.RemainingQuantity, CostBasis: l.CostBasis, RemainingBasis: l.RemainingBasis,
+			Currency: l.Currency, Origin: l.Origin, ParentID: l.ParentID,
 			TransactionID: l.TransactionID,
 		})
 	}
@@ -204,7 +213,8 @@ func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID s
 	if err != nil {
 		return err
 	}
-	q := Query{Report: "balance-sheet", Column: currentBalance, LedgerAccountID: a.ID, PeriodID: periodID, LegalEntityIDs: []string{c.LegalEntityID}}
+	q := Query{Report: "balance-sheet", Column: currentBalance, LedgerAccountID: a.ID, PeriodID: periodID,
+		LegalEntityIDs: []string{c.LegalEntityID}}
 	cells, _, err := i.sheetRow(ctx, q, a, at)
 	if err != nil {
 		return err
@@ -212,8 +222,10 @@ func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID s
 	i.out.add(a.String(), natural(a, cells[0].Current), &q, NoList)
 	rows, err := i.closings(ctx, holdings.Filter{LegalEntityIDs: []string{c.LegalEntityID}, AssetTypes: []string{c.AssetType}}, periodID)
 	for _, other := range rows {
-		if p := other.Position; p.SourceID != c.SourceID || p.LedgerAccountID != c.LedgerAccountID || p.Chain != c.Chain || p.TokenID != c.TokenID {
-			i.out.some("share of another place", other.Adjustment.Neg(), i.q.with("source_id", p.SourceID, "ledger_account_id", p.LedgerAccountID, "chain", p.Chain, "token_id", p.TokenID))
+		if p := other.Position; p.SourceID != c.SourceID || p.LedgerAccountID != c.LedgerAccountID || p.Chain != c.Chain ||
+			p.TokenID != c.TokenID {
+			i.out.some("share of another place", other.Adjustment.Neg(), i.q.with("source_id", p.SourceID, "ledger_account_id",
+				p.LedgerAccountID, "chain", p.Chain, "token_id", p.TokenID))
 		}
 	}
 	i.out.rest("not shared")
@@ -255,7 +267,8 @@ func (i *inquiry) treasury(ctx context.Context) error {
 		case b.Worth.Value == nil:
 			i.out.Formula = "no rate is stored, so that nobody knows"
 		case b.Rate != nil:
-			i.out.add(fmt.Sprintf("%s %s at %s of %s", b.Quantity, b.AssetType, b.Rate.Rate, b.Rate.Date), *b.Worth.Value, i.q.with("column", "book_quantity"), NoList)
+			i.out.add(fmt.Sprintf("%s %s at %s of %s", b.Quantity, b.AssetType, b.Rate.Rate, b.Rate.Date), *b.Worth.Value,
+				i.q.with("column", "book_quantity"), NoList)
 		default:
 			i.out.add("the balance itself", *b.Worth.Value, i.q.with("column", "book_quantity"), NoList)
 		}
@@ -279,7 +292,8 @@ func (i *inquiry) treasury(ctx context.Context) error {
 }
 
 // heldBefore gives what there was when the period of an end began.
-func (i *inquiry) heldBefore(ctx context.Context, f holdings.Filter, end time.Time) (began money.Decimal, at period.Period, some bool, err error) {
+func (i *inquiry) heldBefore(ctx context.Context, f holdings.Filter, end time.Time) (began money.Decimal, at period.Period,
+	some bool, err error) {
 	for _, p := range i.periods {
 		if p.Start.Before(end) {
 			at, some = p, true
@@ -305,7 +319,8 @@ func (i *inquiry) moneyLines(ctx context.Context, b holdings.Balance, from, unti
 	if unit == b.Currency {
 		unit = ""
 	}
-	err := i.list(ctx, lineFilter{accountID: b.LedgerAccountID, entities: []string{b.LegalEntityID}, from: from, until: until, unit: &unit}, false)
+	err := i.list(ctx, lineFilter{accountID: b.LedgerAccountID, entities: []string{b.LegalEntityID}, from: from, until: until,
+		unit: &unit}, false)
 	for n, l := range i.out.Lines {
 		if unit != "" && l.Quantity != nil {
 			i.out.Lines[n].Amount, i.out.Lines[n].Currency = *l.Quantity, unit

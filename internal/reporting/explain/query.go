@@ -39,9 +39,11 @@ type Query struct {
 // names are the parameters of a query and where it has them.
 func (q *Query) names() map[string]*string {
 	return map[string]*string{
-		"report": &q.Report, "column": &q.Column, "row": &q.Row, "tag_id": &q.TagID, "accounting_period_id": &q.PeriodID, "start_date": &q.StartDate, "end_date": &q.EndDate,
+		"report": &q.Report, "column": &q.Column, "row": &q.Row, "tag_id": &q.TagID, "accounting_period_id": &q.PeriodID,
+		"start_date": &q.StartDate, "end_date": &q.EndDate,
 		"fiscal_year": &q.FiscalYear, "as_of": &q.AsOf, "presentation_currency": &q.PresentationCurrency, "ledger_account_id": &q.LedgerAccountID,
-		"journal_entry_id": &q.JournalEntryID, "journal_line_id": &q.JournalLineID, "legal_entity_id": &q.LegalEntityID, "source_id": &q.SourceID, "asset_type": &q.AssetType,
+		"journal_entry_id": &q.JournalEntryID, "journal_line_id": &q.JournalLineID, "legal_entity_id": &q.LegalEntityID,
+		"source_id": &q.SourceID, "asset_type": &q.AssetType,
 		"chain": &q.Chain, "token_id": &q.TokenID, "asset_id": &q.AssetID, "disposition_id": &q.DispositionID,
 		"revaluation_id": &q.RevaluationID, "kind": &q.Kind,
 	}

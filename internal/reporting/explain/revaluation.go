@@ -76,7 +76,8 @@ func (i *inquiry) revalued(ctx context.Context) error {
 	rows = slices.DeleteFunc(rows, func(r revaluation.Row) bool { return r.LegalEntityID != item.LegalEntityID })
 	subject := i.q.AssetID + i.q.LedgerAccountID
 	if subject == "" {
-		m := measured{unit: item.Unit, currency: item.Currency, quantity: item.Quantity, before: item.Before, value: item.Value, after: item.After, cost: item.Cost, price: item.Price}
+		m := measured{unit: item.Unit, currency: item.Currency, quantity: item.Quantity, before: item.Before, value: item.Value,
+			after: item.After, cost: item.Cost, price: item.Price}
 		return i.item(ctx, item, m, rows)
 	}
 	n := slices.IndexFunc(rows, func(r revaluation.Row) bool { return r.SubjectID == subject })
@@ -84,7 +85,8 @@ func (i *inquiry) revalued(ctx context.Context) error {
 		return fault.Missing("row of the report")
 	}
 	r := rows[n]
-	return i.measuredRow(ctx, run, item, measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After, cost: r.Cost, price: r.Price})
+	return i.measuredRow(ctx, run, item, measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before,
+		value: r.Value, after: r.After, cost: r.Cost, price: r.Price})
 }
 
 // begin sets the figure, with the price it was found with. Without one there is nothing to explain.
@@ -103,7 +105,8 @@ func (i *inquiry) begin(m measured) money.Decimal {
 		i.out.Formula = "there is none"
 	}
 	if m.price != nil && m.price.PriceID != "" {
-		p := price.Price{ID: m.price.PriceID, AssetType: m.unit, Currency: m.currency, At: m.price.At, Value: m.price.Value, Origin: price.Origin(m.price.Origin)}
+		p := price.Price{ID: m.price.PriceID, AssetType: m.unit, Currency: m.currency, At: m.price.At, Value: m.price.Value,
+			Origin: price.Origin(m.price.Origin)}
 		i.out.Price = &p
 	}
 	return value
@@ -128,7 +131,8 @@ func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, r
 		name = "ledger_account_id"
 	}
 	for _, r := range rows {
-		part, _ := measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After, cost: r.Cost, price: r.Price}.figure(i.q.Column)
+		part, _ := measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After,
+			cost: r.Cost, price: r.Price}.figure(i.q.Column)
 		i.out.some(r.SubjectID, part, i.q.with(name, r.SubjectID))
 	}
 	i.out.rest("rounded to all together")

@@ -13,7 +13,8 @@ import (
 )
 
 var rollColumns = []string{
-	"closing_fair_value", "opening_units", "opening_fair_value", "additions", "transfers", "dispositions", "gains", "losses", "units", "cost", "realized_gains", "realized_losses",
+	"closing_fair_value", "opening_units", "opening_fair_value", "additions", "transfers", "dispositions", "gains", "losses", "units",
+	"cost", "realized_gains", "realized_losses",
 }
 
 // roll explains a figure of how the fair value of an asset came about.
@@ -101,23 +102,27 @@ func named(p holdings.Position) string {
 
 func placeQuery(p holdings.Position, periodID, column string) *Query {
 	return &Query{
-		Report: "closing-positions", Column: column, PeriodID: periodID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID, LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain,
+		Report: "closing-positions", Column: column, PeriodID: periodID, LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
+		LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain,
 		TokenID: p.TokenID,
 	}
 }
 
 // realized explains what was realized over periods by what was in each.
-func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.RollForward, column string, figure func(holdings.Gains) money.Decimal) error {
+func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.RollForward, column string,
+	figure func(holdings.Gains) money.Decimal) error {
 	for _, p := range i.periods {
 		if p.Key < r.First.Key || p.Key > r.Last.Key {
 			continue
 		}
-		found, err := i.holdings.RealizedGainsLosses(ctx, holdings.GainsParams{Filter: f, Span: holdings.Span{PeriodID: p.ID}}, page.Request{Limit: 1})
+		found, err := i.holdings.RealizedGainsLosses(ctx, holdings.GainsParams{Filter: f, Span: holdings.Span{PeriodID: p.ID}},
+			page.Request{Limit: 1})
 		if err != nil {
 			return err
 		}
 		for _, g := range found.Items {
-			i.out.some(p.Key, figure(g), &Query{Report: "realized-gains-losses", Column: column, PeriodID: p.ID, LegalEntityID: r.LegalEntityID, AssetType: r.AssetType})
+			i.out.some(p.Key, figure(g), &Query{Report: "realized-gains-losses", Column: column, PeriodID: p.ID,
+				LegalEntityID: r.LegalEntityID, AssetType: r.AssetType})
 		}
 	}
 	i.out.rest("other")

@@ -1,9 +1,10 @@
-// Package explain takes the figures of reports apart: what a figure is made up of, each part with the figure it is in turn, down to journal lines,
-// lots, prices and the transactions that they came from.
+// Package explain takes the figures of reports apart: what a figure is made up of, each part with the figure it is in
+// turn, down to journal lines, lots, prices and the transactions that they came from.
 //
-// A figure is named by a Query, in the words of the report it stands in. The parts of an explanation add up to the figure exactly; a part that is
-// itself a figure of a report has the query that explains it, and one that is made of the lines, lots or dispositions listed beside it says so. What
-// happened before a period is one part, the figure of the period before, so that an explanation costs what it shows and not what ever happened.
+// A figure is named by a Query, in the words of the report it stands in. The parts of an explanation add up to the
+// figure exactly; a part that is itself a figure of a report has the query that explains it, and one that is made of
+// the lines, lots or dispositions listed beside it says so. What happened before a period is one part, the figure of
+// the period before, so that an explanation costs what it shows and not what ever happened.
 //
 // The figures are those of the reports themselves, which are asked for the one row that matters.
 package explain
@@ -62,13 +63,15 @@ func init() {
 	}
 	row := []string{"legal_entity_id", "asset_type"}
 	for name, s := range map[string]spec{
-		"closing-positions":        {positionColumns, append([]string{"accounting_period_id"}, row...), holding, (*inquiry).position},
-		"treasury-balances":        {treasuryColumns, row, append([]string{"as_of"}, holding...), (*inquiry).treasury},
-		"realized-gains-losses":    {gainColumns, append([]string{"accounting_period_id"}, row...), []string{"source_id"}, (*inquiry).gains},
-		"asset-tax-lots":           {lotColumns, []string{"asset_id"}, []string{"as_of"}, (*inquiry).lot},
-		"schedule-of-dispositions": {dispositionColumns, []string{"disposition_id|journal_entry_id|accounting_period_id"}, []string{"legal_entity_id", "asset_type", "source_id"}, (*inquiry).disposition},
-		"roll-forward":             {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
-		"revaluation":              {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id", "ledger_account_id"}, (*inquiry).revalued},
+		"closing-positions":     {positionColumns, append([]string{"accounting_period_id"}, row...), holding, (*inquiry).position},
+		"treasury-balances":     {treasuryColumns, row, append([]string{"as_of"}, holding...), (*inquiry).treasury},
+		"realized-gains-losses": {gainColumns, append([]string{"accounting_period_id"}, row...), []string{"source_id"}, (*inquiry).gains},
+		"asset-tax-lots":        {lotColumns, []string{"asset_id"}, []string{"as_of"}, (*inquiry).lot},
+		"schedule-of-dispositions": {dispositionColumns, []string{"disposition_id|journal_entry_id|accounting_period_id"},
+			[]string{"legal_entity_id", "asset_type", "source_id"}, (*inquiry).disposition},
+		"roll-forward": {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
+		"revaluation": {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id",
+			"ledger_account_id"}, (*inquiry).revalued},
 	} {
 		specs[name] = s
 	}

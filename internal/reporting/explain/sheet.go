@@ -43,7 +43,8 @@ func sheetFigure(c statement.Cell, column string) money.Decimal {
 }
 
 // sheetRow reads the row of an account, one cell a period.
-func (i *inquiry) sheetRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.Cell, statements.Frame, error) {
+func (i *inquiry) sheetRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.Cell,
+	statements.Frame, error) {
 	r, err := i.reports.BalanceSheet(ctx, params(q, a, months...))
 	if err != nil {
 		return nil, r.Frame, err

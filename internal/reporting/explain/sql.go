@@ -50,8 +50,10 @@ type lineRow struct {
 // line gives a row as it counts for a figure that debits add to. The transaction of an entry belongs to the legal entity of the entry.
 func (r lineRow) line(who actor.Actor) Line {
 	l := Line{
-		ID: r.ID, EntryID: r.EntryID, Number: r.Number, Position: r.Position, Date: r.Date, LedgerAccountID: r.LedgerAccountID, LegalEntityID: r.LegalEntityID, Debit: r.Side == debit,
-		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
+		ID: r.ID, EntryID: r.EntryID, Number: r.Number, Position: r.Position, Date: r.Date, LedgerAccountID: r.LedgerAccountID,
+		LegalEntityID: r.LegalEntityID, Debit: r.Side == debit,
+		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Memo: db.OrEmpty(
+			r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
 	}
 	if r.TransactionID != nil && r.TransactionNo != nil && who.Sees(r.EntryEntityID) {
 		l.TransactionID, l.TransactionNo = *r.TransactionID, *r.TransactionNo
@@ -67,11 +69,14 @@ func (r lineRow) line(who actor.Actor) Line {
 
 const debit, credit = "DEBIT", "CREDIT"
 
-const lineColumns = `l.journal_line_id, l.journal_entry_id, l.number, l.position, l.accounting_date, l.ledger_account_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.base_amount, l.unit,
-	l.quantity, l.memo, (SELECT b.base_currency FROM legal_entities AS b WHERE b.organization_id = @org AND b.legal_entity_id = l.legal_entity_id) AS currency, e.memo AS entry_memo,
+const lineColumns = `l.journal_line_id, l.journal_entry_id, l.number, l.position, l.accounting_date, l.ledger_account_id,
+	l.legal_entity_id, l.credit_or_debit, l.amount, l.base_amount, l.unit,
+	l.quantity, l.memo, (SELECT b.base_currency FROM legal_entities AS b WHERE b.organization_id = @org AND b.legal_entity_id =
+	l.legal_entity_id) AS currency, e.memo AS entry_memo,
 	e.originated_by, e.transaction_id, e.transaction_number, e.legal_entity_id AS entry_entity_id`
 
-const fromLines = ` FROM journal_lines AS l JOIN journal_entries AS e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`
+const fromLines = ` FROM journal_lines AS l JOIN journal_entries AS e ON e.organization_id = l.organization_id AND
+	e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`
 
 // narrow adds what a filter says but for where the lines begin.
 func (f lineFilter) narrow(q *db.Query) *db.Query {
@@ -100,8 +105,8 @@ func (f lineFilter) narrow(q *db.Query) *db.Query {
 	return q
 }
 
-// selectLines walks the index of the account's lines from the beginning or after a line. There is one lower bound and no more, so that no engine
-// takes the beginning of the range for it when the page begins later.
+// selectLines walks the index of the account's lines from the beginning or after a line. There is one lower bound and
+// no more, so that no engine takes the beginning of the range for it when the page begins later.
 func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *linePlace, limit int) ([]Line, error) {
 	q := f.narrow(db.Select("SELECT " + lineColumns + fromLines))
 	if after == nil {
@@ -140,7 +145,8 @@ func (r sidesRow) net() (net money.Decimal) {
 // sumLines adds up lines, debits less credits.
 func sumLines(ctx context.Context, tx *db.Tx, f lineFilter) (money.Decimal, error) {
 	const amount = "THEN COALESCE(l.base_amount, l.amount) END)"
-	q := f.narrow(db.Select("SELECT {dec_sum}(CASE l.credit_or_debit WHEN 'DEBIT' "+amount+" AS debits, {dec_sum}(CASE l.credit_or_debit WHEN 'CREDIT' "+amount+" AS credits"+fromLines)).
+	q := f.narrow(db.Select("SELECT {dec_sum}(CASE l.credit_or_debit WHEN 'DEBIT' "+amount+
+		" AS debits, {dec_sum}(CASE l.credit_or_debit WHEN 'CREDIT' "+amount+" AS credits"+fromLines)).
 		And("l.accounting_date >= ?", f.from)
 	r, err := db.One[sidesRow](ctx, tx, "line", q.Then(""), q.Args...)
 	return r.net(), err
@@ -148,14 +154,17 @@ func sumLines(ctx context.Context, tx *db.Tx, f lineFilter) (money.Decimal, erro
 
 // sumBefore gives the balance of an account when a period begins, debits less credits.
 func sumBefore(ctx context.Context, tx *db.Tx, accountID, tagID, periodKey string, entities []string) (money.Decimal, error) {
-	r, err := db.One[sidesRow](ctx, tx, "balance", `SELECT {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances AS b
+	r, err := db.One[sidesRow](ctx, tx, "balance",
+		`SELECT {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM account_balances AS b
 		JOIN accounting_periods AS p ON p.organization_id = @org AND p.accounting_period_id = b.accounting_period_id
-		WHERE b.organization_id = @org AND b.tag_id = ? AND b.legal_entity_id {any} AND b.ledger_account_id = ? AND p.key < ?`, tagID, entities, accountID, periodKey)
+		WHERE b.organization_id = @org AND b.tag_id = ? AND b.legal_entity_id {any} AND b.ledger_account_id = ? AND p.key < ?`, tagID,
+		entities, accountID, periodKey)
 	return r.net(), err
 }
 
 // selectEntry reads the lines of one entry.
 func selectEntry(ctx context.Context, tx *db.Tx, entryID string, limit int) ([]Line, error) {
-	rows, err := db.All[lineRow](ctx, tx, "SELECT "+lineColumns+fromLines+" AND l.journal_entry_id = ? AND l.is_posted = ? ORDER BY l.position LIMIT ?", entryID, true, int64(limit))
+	rows, err := db.All[lineRow](ctx, tx, "SELECT "+lineColumns+fromLines+
+		" AND l.journal_entry_id = ? AND l.is_posted = ? ORDER BY l.position LIMIT ?", entryID, true, int64(limit))
 	return linesOf(ctx, rows), err
 }

@@ -43,8 +43,8 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	return c, err
 }
 
-// whose gives the legal entities that are added together: those asked for, or all that the key is for. One that it is not for is missing like one
-// that is not there, and so is a tag.
+// whose gives the legal entities that are added together: those asked for, or all that the key is for. One that it is
+// not for is missing like one that is not there, and so is a tag.
 func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, all bool, err error) {
 	known, err := entity.All(ctx, i.tx)
 	if err != nil {
@@ -194,7 +194,8 @@ type addend struct {
 var results = map[string][]addend{
 	rowGrossProfit:     {{string(statement.SectionRevenue), false}, {string(statement.SectionCostOfRevenue), true}},
 	rowOperatingIncome: {{rowGrossProfit, false}, {string(statement.SectionOperatingExpense), true}},
-	rowNetIncome:       {{rowOperatingIncome, false}, {string(statement.SectionOtherIncome), false}, {string(statement.SectionOtherExpense), true}},
+	rowNetIncome: {{rowOperatingIncome, false}, {string(statement.SectionOtherIncome), false},
+		{string(statement.SectionOtherExpense), true}},
 }
 
 // income explains a figure of the income statement.

@@ -63,7 +63,8 @@ func side(which string, balance money.Decimal) string {
 	return which + "_debit"
 }
 
-func (i *inquiry) trialRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.TrialCell, statements.Frame, error) {
+func (i *inquiry) trialRow(ctx context.Context, q Query, a account.Account, months ...*period.Period) ([]statement.TrialCell,
+	statements.Frame, error) {
 	r, err := i.reports.TrialBalance(ctx, params(q, a, months...))
 	if err != nil {
 		return nil, r.Frame, err
@@ -132,7 +133,8 @@ func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statemen
 		i.out.Formula = "there is no period before"
 		return nil
 	}
-	i.out.some("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID, "column", side("closing", before.Closing)))
+	i.out.some("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID,
+		"column", side("closing", before.Closing)))
 	for _, e := range c.turning() {
 		label := "turn of the fiscal year of " + e.Name
 		switch {
@@ -148,7 +150,8 @@ func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statemen
 			if err != nil {
 				return err
 			}
-			i.out.some(label, onSide(cells[0].Closing.Neg(), i.q.Column), q.with("accounting_period_id", c.before.ID, "column", side("closing", cells[0].Closing)))
+			i.out.some(label, onSide(cells[0].Closing.Neg(), i.q.Column), q.with("accounting_period_id", c.before.ID, "column",
+				side("closing", cells[0].Closing)))
 		}
 	}
 	i.out.rest("difference to what the period was closed with")
@@ -253,6 +256,7 @@ func (i *inquiry) trialTotal(ctx context.Context, c cell) error {
 
 func totalFigure(t statement.TrialTotal, column string) money.Decimal {
 	return map[string]money.Decimal{
-		openingDebit: t.OpeningDebit, openingCredit: t.OpeningCredit, debits: t.Debits, credits: t.Credits, closingDebit: t.ClosingDebit, closingCredit: t.ClosingCredit,
+		openingDebit: t.OpeningDebit, openingCredit: t.OpeningCredit, debits: t.Debits, credits: t.Credits, closingDebit: t.ClosingDebit,
+		closingCredit: t.ClosingCredit,
 	}[column]
 }

@@ -21,7 +21,8 @@ import (
 
 var (
 	dispositionColumns = []string{"gain_loss", "quantity", "proceeds", "fee", "cost_basis"}
-	gainColumns        = []string{"net", "units", "proceeds", "fees", "cost_basis", "realized_gain", "realized_loss", "short_term", "long_term"}
+	gainColumns        = []string{"net", "units", "proceeds", "fees", "cost_basis", "realized_gain", "realized_loss", "short_term",
+		"long_term"}
 )
 
 // counts is what a disposition adds to a column.
@@ -85,7 +86,8 @@ func (i *inquiry) gains(ctx context.Context) error {
 		return err
 	}
 	f := useFilter{entities: []string{i.q.LegalEntityID}, assetType: i.q.AssetType, from: at.Start, until: at.End, realized: true}
-	p := holdings.GainsParams{Filter: holdings.Filter{LegalEntityIDs: f.entities, AssetTypes: []string{i.q.AssetType}}, Span: holdings.Span{PeriodID: at.ID}}
+	p := holdings.GainsParams{Filter: holdings.Filter{LegalEntityIDs: f.entities, AssetTypes: []string{i.q.AssetType}},
+		Span: holdings.Span{PeriodID: at.ID}}
 	if i.q.SourceID != "" {
 		s, err := source.Find(ctx, i.tx, i.q.SourceID)
 		if err != nil {
@@ -102,7 +104,8 @@ func (i *inquiry) gains(ctx context.Context) error {
 	}
 	g := found.Items[0]
 	value := map[string]money.Decimal{
-		"net": g.Net(), "units": g.Quantity, "proceeds": g.Proceeds, "fees": g.Fee, "cost_basis": g.Basis, "realized_gain": g.Gain, "realized_loss": g.Loss, "short_term": g.ShortTerm, "long_term": g.LongTerm,
+		"net": g.Net(), "units": g.Quantity, "proceeds": g.Proceeds, "fees": g.Fee, "cost_basis": g.Basis, "realized_gain": g.Gain,
+		"realized_loss": g.Loss, "short_term": g.ShortTerm, "long_term": g.LongTerm,
 	}[i.q.Column]
 	i.out.value(value, g.Currency)
 	if i.q.Column == "units" {

@@ -1,5 +1,5 @@
-// Package readiness looks at what must be in order before a period is closed and is no matter of the journal alone: transactions that are not booked,
-// lots that are missing or whose cost is not known, and prices.
+// Package readiness looks at what must be in order before a period is closed and is no matter of the journal alone:
+// transactions that are not booked, lots that are missing or whose cost is not known, and prices.
 package readiness
 
 import (
@@ -83,7 +83,8 @@ func Unposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity
 			numbers[len(numbers)-1] += fmt.Sprintf(" and %d more", more)
 		}
 		out[i] = period.Judge(e, CodeUnposted, counts[e.ID], ids, "every transaction of the period is posted or spam",
-			"transactions of the period are not posted: post them or mark them as spam, or close with an override_reason: "+strings.Join(numbers, ", "))
+			"transactions of the period are not posted: post them or mark them as spam, or close with an override_reason: "+
+				strings.Join(numbers, ", "))
 		out[i].Overridable = true
 	}
 	return out, nil
@@ -96,7 +97,8 @@ func deficits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 	for _, m := range missing {
 		ids, texts = append(ids, m.EntryID), append(texts, fmt.Sprintf("%s %s on %s", m.Quantity, m.AssetType, m.At.Format(time.DateOnly)))
 	}
-	return period.Judge(e, CodeLotDeficit, int64(len(ids)), ids[:min(samplesMax, len(ids))], "no disposal lacks lots", "more was disposed of than there was: bring in and post what is missing: "+few(texts)), err
+	return period.Judge(e, CodeLotDeficit, int64(len(ids)), ids[:min(samplesMax, len(ids))], "no disposal lacks lots",
+		"more was disposed of than there was: bring in and post what is missing: "+few(texts)), err
 }
 
 // pending checks that the cost of every lot is known.
@@ -110,8 +112,8 @@ func pending(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnti
 		"the cost of lots waits for the other half of a transfer: post that, or book them as something else: "+few(texts)), err
 }
 
-// unpriced checks that there is a price of everything that is measured at the end of the period. What is carried at cost needs none, nor does what
-// cost nothing where only impairment is looked for.
+// unpriced checks that there is a price of everything that is measured at the end of the period. What is carried at
+// cost needs none, nor does what cost nothing where only impairment is looked for.
 func unpriced(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
 	wanted, err := measured(ctx, tx, p, e)
 	if err != nil {
@@ -124,7 +126,8 @@ func unpriced(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 			missing = append(missing, wanted[i].AssetType)
 		}
 	}
-	return period.Judge(e, CodeMissingPrice, int64(len(missing)), nil, "there is a price of everything that is measured", "prices in "+e.BaseCurrency+" at the end of the period are missing: "+few(missing)), err
+	return period.Judge(e, CodeMissingPrice, int64(len(missing)), nil, "there is a price of everything that is measured",
+		"prices in "+e.BaseCurrency+" at the end of the period are missing: "+few(missing)), err
 }
 
 // measured lists the prices that a legal entity's measurement needs.
@@ -172,9 +175,11 @@ func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 	}
 	var ids, texts []string
 	for _, d := range found {
-		ids, texts = append(ids, d.LedgerAccountID), append(texts, fmt.Sprintf("%s on %s (%s in the books, %s in lots)", d.Unit, names[d.LedgerAccountID], d.Ledger.Fixed(e.BaseCurrency), d.Lots.Fixed(e.BaseCurrency)))
+		ids, texts = append(ids, d.LedgerAccountID), append(texts, fmt.Sprintf("%s on %s (%s in the books, %s in lots)", d.Unit,
+			names[d.LedgerAccountID], d.Ledger.Fixed(e.BaseCurrency), d.Lots.Fixed(e.BaseCurrency)))
 	}
-	return period.Judge(e, CodeLotsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "what stands on the accounts of assets is what their lots cost",
+	return period.Judge(e, CodeLotsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))],
+		"what stands on the accounts of assets is what their lots cost",
 		"what stands on accounts is not what their lots cost: "+few(texts)), nil
 }
 

@@ -12,7 +12,8 @@ import (
 // What is read here is written by the areas of transactions and lots.
 
 // unposted are the transactions of a period that are listed and wait. An index leads to them, whatever else there is.
-const unposted = " FROM transactions t JOIN sources s ON s.organization_id = t.organization_id AND s.source_id = t.source_id WHERE t.organization_id = @org" +
+const unposted = " FROM transactions t JOIN sources s ON s.organization_id = t.organization_id AND s.source_id = t.source_id " +
+	"WHERE t.organization_id = @org" +
 	" AND t.shelf = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?"
 
 func countUnposted(ctx context.Context, tx *db.Tx, p period.Period) (map[string]int64, error) {
@@ -33,7 +34,8 @@ type unpostedRow struct {
 }
 
 func selectUnposted(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string, limit int) ([]unpostedRow, error) {
-	return db.All[unpostedRow](ctx, tx, "SELECT t.transaction_id, t.number"+unposted+" AND s.legal_entity_id = ? ORDER BY t.transaction_date, t.number LIMIT ?", p.Start, p.End, legalEntityID, limit)
+	return db.All[unpostedRow](ctx, tx, "SELECT t.transaction_id, t.number"+unposted+
+		" AND s.legal_entity_id = ? ORDER BY t.transaction_date, t.number LIMIT ?", p.Start, p.End, legalEntityID, limit)
 }
 
 // missing are uses of what was not there.
@@ -51,9 +53,11 @@ type deficit struct {
 
 // selectDeficits gives what was not there at the end of a period and is not there yet: corrections take back what came since.
 func selectDeficits(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]deficit, error) {
-	rows, err := db.All[deficit](ctx, tx, `SELECT min(u.journal_entry_id) AS journal_entry_id, u.asset_type, min(u.disposed_at) AS disposed_at, {dec_sum}(u.quantity) AS quantity
+	rows, err := db.All[deficit](ctx, tx,
+		`SELECT min(u.journal_entry_id) AS journal_entry_id, u.asset_type, min(u.disposed_at) AS disposed_at, {dec_sum}(u.quantity) AS quantity
 		FROM lot_uses u JOIN lot_pools p ON p.organization_id = u.organization_id AND p.pool = u.pool AND NOT (`+parkedPool+`)
-		WHERE`+missing+` GROUP BY u.pool, u.place, u.asset_type HAVING min(u.accounting_date) < ? ORDER BY min(u.disposed_at), u.place`, legalEntityID, p.End)
+		WHERE`+missing+` GROUP BY u.pool, u.place, u.asset_type HAVING min(u.accounting_date) < ? ORDER BY min(u.disposed_at), u.place`,
+		legalEntityID, p.End)
 	out := rows[:0]
 	for _, r := range rows {
 		if !r.Quantity.IsZero() {
@@ -74,7 +78,8 @@ type lot struct {
 func selectPending(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]lot, error) {
 	return db.All[lot](ctx, tx, `SELECT l.asset_id, l.asset_type, e.accounting_date, l.quantity FROM lots l
 		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id
-		WHERE l.organization_id = @org AND {rare}(l.legal_entity_id = ?) AND l.basis_pending AND {unindexed}e.accounting_date < ? ORDER BY e.accounting_date, l.asset_id`, legalEntityID, p.End)
+		WHERE l.organization_id = @org AND {rare}(l.legal_entity_id = ?) AND l.basis_pending AND {unindexed}e.accounting_date < ? ORDER
+		BY e.accounting_date, l.asset_id`, legalEntityID, p.End)
 }
 
 type holding struct {
@@ -86,8 +91,10 @@ type holding struct {
 // selectHeld gives what was held at the end of a period. What is unique has no price of its kind.
 func selectHeld(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]holding, error) {
 	rows, err := db.All[holding](ctx, tx, `SELECT l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
-		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id = l.accounting_period_id
-		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.token_id = '' AND p.key <= ? GROUP BY l.asset_type ORDER BY l.asset_type`, legalEntityID, p.Key)
+		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id =
+		l.accounting_period_id
+		WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.token_id = '' AND p.key <= ? GROUP BY l.asset_type ORDER BY
+		l.asset_type`, legalEntityID, p.Key)
 	out := rows[:0]
 	for _, r := range rows {
 		if !r.Quantity.IsZero() {
@@ -105,19 +112,24 @@ type difference struct {
 	Carries         int64         `db:"carries"`
 }
 
-// selectDiffering gives the accounts on which an asset does not stand at the cost of its lots at the end of a period. Accounts from which more
-// was taken than was parked there stand at something else until the other half is found,
-// and what other books brought stands on accounts that carry no lots.
+// selectDiffering gives the accounts on which an asset does not stand at the cost of its lots at the end of a period.
+// Accounts from which more was taken than was parked there stand at something else until the other half is found, and
+// what other books brought stands on accounts that carry no lots.
 func selectDiffering(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) ([]difference, error) {
-	rows, err := db.All[difference](ctx, tx, `SELECT x.ledger_account_id, x.unit, {dec_sum}(x.ledger) AS ledger, {dec_sum}(x.cost) AS cost, max(x.carries) AS carries FROM (
-			SELECT a.ledger_account_id, a.unit, a.accounting_period_id, a.amount AS ledger, '0' AS cost, 0 AS carries FROM account_units a WHERE a.organization_id = @org AND a.legal_entity_id = ?
-			UNION ALL SELECT l.ledger_account_id, l.asset_type, l.accounting_period_id, '0', l.basis, 1 FROM lot_positions l WHERE l.organization_id = @org AND l.legal_entity_id = ?) AS x
+	rows, err := db.All[difference](ctx, tx,
+		`SELECT x.ledger_account_id, x.unit, {dec_sum}(x.ledger) AS ledger, {dec_sum}(x.cost) AS cost, max(x.carries) AS carries FROM (
+			SELECT a.ledger_account_id, a.unit, a.accounting_period_id, a.amount AS ledger, '0' AS cost, 0 AS carries FROM account_units a
+			WHERE a.organization_id = @org AND a.legal_entity_id = ?
+			UNION ALL SELECT l.ledger_account_id, l.asset_type, l.accounting_period_id, '0', l.basis, 1 FROM lot_positions l WHERE
+			l.organization_id = @org AND l.legal_entity_id = ?) AS x
 		JOIN accounting_periods p ON p.organization_id = @org AND p.accounting_period_id = x.accounting_period_id
 		WHERE p.key <= ? GROUP BY x.ledger_account_id, x.unit ORDER BY x.ledger_account_id, x.unit`, legalEntityID, legalEntityID, p.Key)
 	if err != nil {
 		return nil, err
 	}
-	beyond, err := db.All[string](ctx, tx, "SELECT DISTINCT u.ledger_account_id FROM lot_uses u JOIN lot_pools p ON p.organization_id = u.organization_id AND p.pool = u.pool AND "+parkedPool+" WHERE"+missing, legalEntityID)
+	beyond, err := db.All[string](ctx, tx,
+		"SELECT DISTINCT u.ledger_account_id FROM lot_uses u JOIN lot_pools p ON p.organization_id = u.organization_id AND p.pool = "+
+			"u.pool AND "+parkedPool+" WHERE"+missing, legalEntityID)
 	free := map[string]bool{}
 	for _, id := range beyond {
 		free[id] = true
@@ -133,7 +145,8 @@ func selectDiffering(ctx context.Context, tx *db.Tx, p period.Period, legalEntit
 
 // selectBegun tells whether anything but opening balances was booked by the end of a period.
 func selectBegun(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) (bool, error) {
-	found, err := db.All[string](ctx, tx, `SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
+	found, err := db.All[string](ctx, tx,
+		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
 		AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, p.End)
 	return len(found) > 0, err
 }

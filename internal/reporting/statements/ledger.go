@@ -54,7 +54,8 @@ type place struct {
 const placeParts = 5
 
 func (l Line) key() []string {
-	return []string{strconv.FormatInt(l.Account.SequenceNumber, 10), clock.Format(l.Date), strconv.FormatInt(l.Number, 10), strconv.FormatInt(l.Position, 10), l.Closing.String()}
+	return []string{strconv.FormatInt(l.Account.SequenceNumber, 10), clock.Format(l.Date), strconv.FormatInt(l.Number, 10),
+		strconv.FormatInt(l.Position, 10), l.Closing.String()}
 }
 
 // placeOf reads what key wrote. A cursor is checked before, so that it is somebody's own doing if this fails.
@@ -71,8 +72,8 @@ func placeOf(key []string) (p place, err error) {
 	return p, nil
 }
 
-// GeneralLedger lists posted lines, account by account in the order of the chart, each by date, with the balance before and after it. It is not
-// translated: each line is what was booked.
+// GeneralLedger lists posted lines, account by account in the order of the chart, each by date, with the balance
+// before and after it. It is not translated: each line is what was booked.
 func (s *Service) GeneralLedger(ctx context.Context, p Params, pr page.Request) (page.Page[Line], error) {
 	span, err := p.check()
 	if err != nil {
@@ -161,8 +162,8 @@ func (w *walk) open(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// runs are the stretches of periods to read an account's lines from. Periods without lines lie inside one, as they cost nothing, unless a tag
-// is asked for: then there may be many lines without it.
+// runs are the stretches of periods to read an account's lines from. Periods without lines lie inside one, as they
+// cost nothing, unless a tag is asked for: then there may be many lines without it.
 func (w *walk) runs(accountAt int) (out [][2]time.Time) {
 	open := false
 	for p, shown := range w.shown {
@@ -185,8 +186,8 @@ func (w *walk) before(accountAt, periodAt int) (sum money.Decimal) {
 	return money.Sum(w.nets[at : at+periodAt]...)
 }
 
-// account gives the lines of one account with their balances. Each period begins with the balance that the totals give it; within one the lines
-// add up from there, or from where the page before ended.
+// account gives the lines of one account with their balances. Each period begins with the balance that the totals
+// give it; within one the lines add up from there, or from where the page before ended.
 func (w *walk) account(ctx context.Context, tx *db.Tx, at int, after *place, limit int) ([]Line, error) {
 	rows, err := w.read(ctx, tx, at, after, limit)
 	if err != nil {

@@ -99,7 +99,8 @@ func (r *reading) currency(p Params) (string, error) {
 	currency := ""
 	for _, e := range r.entities {
 		if currency != "" && e.BaseCurrency != currency {
-			return "", fault.Invalidf("presentation_currency", "is required, because the legal entities keep their books in different currencies (%s and %s)", currency, e.BaseCurrency)
+			return "", fault.Invalidf("presentation_currency",
+				"is required, because the legal entities keep their books in different currencies (%s and %s)", currency, e.BaseCurrency)
 		}
 		currency = e.BaseCurrency
 	}
@@ -159,12 +160,14 @@ func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool
 			used[closed[i].ledgerAccountID] = true
 		}
 		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool {
-			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings && a.Role != account.RoleTranslationAdjustment
+			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings &&
+				a.Role != account.RoleTranslationAdjustment
 		})
 	}
 	r.books.Accounts = make([]statement.Account, len(r.chart))
 	for i, a := range r.chart {
-		r.books.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit, Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
+		r.books.Accounts[i] = statement.Account{Type: statement.Type(a.Type), Credit: a.NormalBalance == account.Credit,
+			Role: statement.Role(a.Role), Section: statement.Section(sections[a.ID])}
 	}
 }
 
@@ -177,7 +180,8 @@ func (r *reading) fill(totals []total, closed []closedBalance) {
 		if e.Totals == nil {
 			e.Totals = make([]statement.Total, 0, len(totals)/len(r.entities))
 		}
-		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.ledgerAccountID], Period: periodAt[t.periodID], Debits: t.debits, Credits: t.credits})
+		e.Totals = append(e.Totals, statement.Total{Account: accountAt[t.ledgerAccountID], Period: periodAt[t.periodID], Debits: t.debits,
+			Credits: t.credits})
 	}
 	for _, c := range closed {
 		if at, shown := accountAt[c.ledgerAccountID]; shown {
@@ -310,7 +314,8 @@ func (r *reading) explain(err error) error {
 	}
 	from, to, p := r.entities[missing.Entity].BaseCurrency, r.books.Currency, r.periods[missing.Period]
 	if missing.Average {
-		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)
+		return fault.Conflictf("no rate from %s to %s is stored for a day from %s to %s, which the average of %s needs: store it with "+
+			"POST /v1/fx-rates", from, to, firstDay(p), lastDay(p), p.Key)
 	}
 	return fault.Conflictf("no rate from %s to %s is stored for %s or a day before it: store it with POST /v1/fx-rates", from, to, lastDay(p))
 }

@@ -22,16 +22,22 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 		want   string
 	}{
 		{statements.Params{StartDate: "2026-01-01"}, "start_date must be sent together with end_date; end_date is required with start_date"},
-		{statements.Params{EndDate: "2026-01-01"}, "start_date is required with end_date, unless from_inception is true; end_date must be sent together with start_date or from_inception"},
+		{statements.Params{EndDate: "2026-01-01"},
+			"start_date is required with end_date, unless from_inception is true; end_date must be sent together with start_date or from_inception"},
 		{statements.Params{FromInception: true}, "from_inception must be sent together with end_date; end_date is required with from_inception"},
 		{statements.Params{StartDate: "2026-01-01", EndDate: "2026-01-31", PeriodID: "ap", PeriodIDs: []string{"ap"}},
-			"start_date cannot be combined with accounting_period_id or accounting_period_ids; end_date cannot be combined with accounting_period_id or accounting_period_ids; " +
-				"accounting_period_id cannot be combined with start_date or end_date; accounting_period_ids cannot be combined with start_date or end_date"},
-		{statements.Params{FromInception: true, StartDate: "2026-01-01", EndDate: "2026-01-31"}, "from_inception cannot be combined with start_date; start_date cannot be combined with from_inception"},
-		{statements.Params{StartDate: "2026-02-30", EndDate: "2026-01-31T00:00:00"}, "start_date must be a date such as 2026-01-31 or an RFC 3339 time; end_date must be a date such as 2026-01-31 or an RFC 3339 time"},
+			"start_date cannot be combined with accounting_period_id or accounting_period_ids; end_date cannot be combined with " +
+				"accounting_period_id or accounting_period_ids; " +
+				"accounting_period_id cannot be combined with start_date or end_date; accounting_period_ids cannot be combined with " +
+				"start_date or end_date"},
+		{statements.Params{FromInception: true, StartDate: "2026-01-01", EndDate: "2026-01-31"},
+			"from_inception cannot be combined with start_date; start_date cannot be combined with from_inception"},
+		{statements.Params{StartDate: "2026-02-30", EndDate: "2026-01-31T00:00:00"},
+			"start_date must be a date such as 2026-01-31 or an RFC 3339 time; end_date must be a date such as 2026-01-31 or an RFC 3339 time"},
 		{statements.Params{StartDate: "2026-02-01", EndDate: "2026-01-31"}, "start_date must not be after end_date"},
 		{statements.Params{LegalEntityIDs: many, PeriodIDs: many, PresentationCurrency: "usd"},
-			"legal_entity_ids must have at most 100 ids; accounting_period_ids must have at most 100 ids; presentation_currency must be an ISO 4217 currency such as USD"},
+			"legal_entity_ids must have at most 100 ids; accounting_period_ids must have at most 100 ids; presentation_currency must be " +
+				"an ISO 4217 currency such as USD"},
 	} {
 		_, one := s.BalanceSheet(t.Context(), c.params)
 		_, two := s.TrialBalance(t.Context(), c.params)
@@ -43,7 +49,9 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.GeneralLedger(t.Context(), statements.Params{AccountIDs: many, StartDate: "x"}, page.Request{Limit: 1}); err == nil || !strings.Contains(err.Error(), "start_date") || !strings.Contains(err.Error(), "ledger_account_ids must have at most 100 ids") {
+	if _, err := s.GeneralLedger(t.Context(), statements.Params{AccountIDs: many, StartDate: "x"},
+		page.Request{Limit: 1}); err == nil || !strings.Contains(err.Error(), "start_date") || !strings.Contains(err.Error(),
+		"ledger_account_ids must have at most 100 ids") {
 		t.Errorf("%v", err)
 	}
 }
@@ -51,7 +59,8 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "new", Email: "a@example.com", Currency: "JPY", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "new", Email: "a@example.com",
+			Currency: "JPY", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +68,8 @@ func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 		for _, omit := range []bool{true, false} {
 			p := statements.Params{OmitZero: omit}
 			sheet, err := s.BalanceSheet(ctx, p)
-			if err != nil || sheet.Currency != "JPY" || len(sheet.Unbalanced)+len(sheet.Negative)+len(sheet.Warnings) != 0 || (len(sheet.Rows) == 0) != omit {
+			if err != nil || sheet.Currency != "JPY" || len(sheet.Unbalanced)+len(sheet.Negative)+len(sheet.Warnings) != 0 ||
+				(len(sheet.Rows) == 0) != omit {
 				t.Errorf("%+v %v", sheet, err)
 			}
 			if trial, err := s.TrialBalance(ctx, p); err != nil || (len(trial.Rows) == 0) != omit {
@@ -80,7 +90,8 @@ func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 		}
 		// A key that is for no entity there is sees no books, and needs no currency for them.
 		nobody := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, LegalEntityIDs: []string{"le_gone"}})
-		if sheet, err := s.BalanceSheet(nobody, statements.Params{OmitZero: true}); err != nil || len(sheet.LegalEntityIDs) != 0 || len(sheet.Rows) != 0 {
+		if sheet, err := s.BalanceSheet(nobody, statements.Params{OmitZero: true}); err != nil || len(sheet.LegalEntityIDs) != 0 ||
+			len(sheet.Rows) != 0 {
 			t.Errorf("%+v %v", sheet, err)
 		}
 	})

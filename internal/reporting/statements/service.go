@@ -29,7 +29,8 @@ type Frame struct {
 	rates   []*statement.Rates // by legal entity; nil for books that are in the currency already
 }
 
-// Rates are what a legal entity's figures of a column were translated by: balances at the end of the period, income and expenses on average over it.
+// Rates are what a legal entity's figures of a column were translated by: balances at the end of the period, income
+// and expenses on average over it.
 func (f *Frame) Rates(entity, column int) (closing, average statement.Rate) {
 	r := f.rates[entity]
 	if r == nil {
@@ -171,7 +172,8 @@ func (s *Service) read(ctx context.Context, p Params, compute func(*reading) err
 const alarmsMax = 50
 
 func (r *reading) frame(alarms []statement.Alarm) Frame {
-	f := Frame{Currency: r.books.Currency, Periods: make([]period.Period, len(r.columns)), LegalEntityIDs: r.entityIDs(), Warnings: []string{}, columns: r.columns}
+	f := Frame{Currency: r.books.Currency, Periods: make([]period.Period, len(r.columns)), LegalEntityIDs: r.entityIDs(),
+		Warnings: []string{}, columns: r.columns}
 	for i, c := range r.columns {
 		f.Periods[i] = r.periods[c]
 	}
@@ -184,7 +186,8 @@ func (r *reading) frame(alarms []statement.Alarm) Frame {
 			break
 		}
 		e := r.entities[a.Entity]
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the balance of %s (%s) of %s was %s when the period was closed and is %s now", r.periods[a.Period].Key,
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: the balance of %s (%s) of %s was %s when the period was closed and is %s now",
+			r.periods[a.Period].Key,
 			r.chart[a.Account], r.chart[a.Account].ID, e.Name, a.Closed.Fixed(e.BaseCurrency), a.Now.Fixed(e.BaseCurrency)))
 	}
 	return f

@@ -17,10 +17,11 @@ type total struct {
 	debits, credits                          money.Decimal
 }
 
-// selectTotals reads what posting keeps; nil for entities, periods or accounts means all of them. The database hands over one text an account, which is
-// several times faster than a row for each of its periods.
+// selectTotals reads what posting keeps; nil for entities, periods or accounts means all of them. The database hands
+// over one text an account, which is several times faster than a row for each of its periods.
 func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, periods, accounts []string) ([]total, error) {
-	q := db.Select("SELECT legal_entity_id, ledger_account_id, string_agg(accounting_period_id || ' ' || debits || ' ' || credits, ';') AS texts FROM account_balances WHERE organization_id = @org").And("tag_id = ?", tagID)
+	q := db.Select("SELECT legal_entity_id, ledger_account_id, string_agg(accounting_period_id || ' ' || debits || ' ' || credits, "+
+		"';') AS texts FROM account_balances WHERE organization_id = @org").And("tag_id = ?", tagID)
 	if entities != nil {
 		q.And("legal_entity_id {any}", entities)
 	}
@@ -70,7 +71,8 @@ func selectClosed(ctx context.Context, tx *db.Tx, closings []string) ([]closedBa
 		ClosingID string `db:"period_closing_id"`
 		Texts     string `db:"texts"`
 	}
-	rows, err := db.All[row](ctx, tx, `SELECT period_closing_id, string_agg(ledger_account_id || ' ' || closing_balance, ';') AS texts FROM period_closing_balances
+	rows, err := db.All[row](ctx, tx,
+		`SELECT period_closing_id, string_agg(ledger_account_id || ' ' || closing_balance, ';') AS texts FROM period_closing_balances
 		WHERE organization_id = @org AND period_closing_id {any} GROUP BY period_closing_id`, closings)
 	if err != nil {
 		return nil, err
@@ -117,8 +119,10 @@ func (r lineRow) line() Line {
 	tags := slices.Concat(strings.Fields(r.EntryTagIDs), strings.Fields(r.TagIDs))
 	slices.Sort(tags)
 	l := Line{
-		EntryID: r.EntryID, Number: r.Number, Position: r.Position, ID: r.ID, LegalEntityID: r.LegalEntityID, Date: r.Date, Debit: r.Side == "DEBIT",
-		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), TagIDs: slices.Compact(tags),
+		EntryID: r.EntryID, Number: r.Number, Position: r.Position, ID: r.ID, LegalEntityID: r.LegalEntityID, Date: r.Date,
+		Debit:  r.Side == "DEBIT",
+		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(
+			r.EntryMemo), TagIDs: slices.Compact(tags),
 	}
 	if r.Amount != nil {
 		l.Amount = *r.Amount
@@ -126,14 +130,16 @@ func (r lineRow) line() Line {
 	return l
 }
 
-const lineColumns = `l.journal_entry_id, l.position, l.journal_line_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.currency, l.base_amount, l.memo, l.tag_ids,
+const lineColumns = `l.journal_entry_id, l.position, l.journal_line_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.currency,
+	l.base_amount, l.memo, l.tag_ids,
 	l.accounting_date, l.number, e.memo AS entry_memo, e.tag_ids AS entry_tag_ids`
 
-// selectLines walks the index of the account's lines from where the page begins. There is one lower bound and no more, so that no engine takes
-// the beginning of the range for it when the page begins later.
+// selectLines walks the index of the account's lines from where the page begins. There is one lower bound and no
+// more, so that no engine takes the beginning of the range for it when the page begins later.
 func selectLines(ctx context.Context, tx *db.Tx, f lineFilter, after *place, limit int) ([]lineRow, error) {
 	q := db.Select("SELECT "+lineColumns+` FROM journal_lines l
-		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE l.organization_id = @org`).
+		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE
+		l.organization_id = @org`).
 		And("l.ledger_account_id = ?", f.accountID).And("l.is_posted = ?", true).And("l.accounting_date < ?", f.until)
 	if after == nil {
 		q.And("l.accounting_date >= ?", f.from)

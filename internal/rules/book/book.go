@@ -68,8 +68,9 @@ func Differences(lines []Line) []Difference {
 	return sums
 }
 
-// Translate fills in what balanced lines are in their entity's currency. Both sides of a currency come to the same rounded total, spread over
-// their lines by sequential remainder, so that what balanced before balances after. Lines in the entity's own currency stay as they are.
+// Translate fills in what balanced lines are in their entity's currency. Both sides of a currency come to the same
+// rounded total, spread over their lines by sequential remainder, so that what balanced before balances after. Lines
+// in the entity's own currency stay as they are.
 func Translate(lines []Line, currency func(entity string) string, rate func(from, to string) money.Decimal) {
 	type key struct {
 		entity, currency string
@@ -138,7 +139,8 @@ func (t Totals) put(k Key, side Side, amount money.Decimal) {
 	t[k] = total
 }
 
-// Keys lists the totals in order, which is the order they are written in: two writers that met in different orders would wait for each other.
+// Keys lists the totals in order, which is the order they are written in: two writers that met in different orders
+// would wait for each other.
 func (t Totals) Keys() []Key {
 	keys := make([]Key, 0, len(t))
 	for k := range t {
@@ -149,7 +151,8 @@ func (t Totals) Keys() []Key {
 }
 
 func (k Key) compare(o Key) int {
-	return cmp.Or(strings.Compare(k.Tag, o.Tag), strings.Compare(k.Entity, o.Entity), strings.Compare(k.Account, o.Account), strings.Compare(k.Period, o.Period))
+	return cmp.Or(strings.Compare(k.Tag, o.Tag), strings.Compare(k.Entity, o.Entity), strings.Compare(k.Account, o.Account),
+		strings.Compare(k.Period, o.Period))
 }
 
 // MustBalance is the last assertion before lines are written: whatever came before it, unbalanced lines are never kept.

@@ -37,7 +37,8 @@ func TestDifferencesAreNamedPerEntityAndCurrency(t *testing.T) {
 		{"two entities, each short", "A Dr Bank 100 USD\nB Cr Sales 100 USD", "A USD 100, B USD -100"},
 		{"two entities, each balanced", "A Dr Due 1500 USD\nA Cr ETH 1500 USD\nB Dr ETH 1500 USD\nB Cr Due 1500 USD", ""},
 		{"two currencies", "A Dr Bank 100 USD\nA Cr Bank 100 EUR", "A EUR -100, A USD 100"},
-		{"many digits", "A Dr X 0.000000000000000000000000000001 USD\nA Cr Y 0.000000000000000000000000000002 USD", "A USD -0.000000000000000000000000000001"},
+		{"many digits", "A Dr X 0.000000000000000000000000000001 USD\nA Cr Y 0.000000000000000000000000000002 USD",
+			"A USD -0.000000000000000000000000000001"},
 	} {
 		var got []string
 		for _, d := range book.Differences(parse(c.lines)) {
@@ -77,7 +78,8 @@ func TestAnyBalancedLinesStayBalancedWhenTranslatedAndFolded(t *testing.T) {
 				for i := range n {
 					a := amount("amount")
 					total = total.Add(a)
-					lines = append(lines, book.Line{Entity: entity, Account: fmt.Sprint("a", i), Side: book.Debit, Amount: a, Currency: currency, Tags: []string{"t"}})
+					lines = append(lines, book.Line{Entity: entity, Account: fmt.Sprint("a", i), Side: book.Debit, Amount: a, Currency: currency,
+						Tags: []string{"t"}})
 				}
 				if n > 0 {
 					lines = append(lines, book.Line{Entity: entity, Account: "b", Side: book.Credit, Amount: total, Currency: currency})

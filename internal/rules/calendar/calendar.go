@@ -1,7 +1,8 @@
 // Package calendar says when days and months begin in a time zone: the boundaries of accounting periods.
 //
-// A day begins at the first instant whose local date is that day or, where a zone skipped it, a later one. Clocks that go back across midnight
-// show a date twice; it began the first time. So days and months follow each other without gap or overlap, whatever a zone's clocks do.
+// A day begins at the first instant whose local date is that day or, where a zone skipped it, a later one. Clocks
+// that go back across midnight show a date twice; it began the first time. So days and months follow each other
+// without gap or overlap, whatever a zone's clocks do.
 package calendar
 
 import (
@@ -89,8 +90,9 @@ func StartOfDay(date string, loc *time.Location) (time.Time, error) {
 // offsetMax is further from UTC than any clock has been.
 const offsetMax = 26 * time.Hour
 
-// firstAt finds the first instant at which clocks show this time or a later one; wall holds it as if it were UTC. time.Date does not do: where
-// clocks skip midnight, it gives an instant of the day before. Between two changes of a zone its clocks run evenly, so that is where to look.
+// firstAt finds the first instant at which clocks show this time or a later one; wall holds it as if it were UTC.
+// time.Date does not do: where clocks skip midnight, it gives an instant of the day before. Between two changes of a
+// zone its clocks run evenly, so that is where to look.
 func firstAt(wall time.Time, loc *time.Location) time.Time {
 	at := wall.Add(-offsetMax) // all clocks show an earlier time
 	for {
@@ -107,8 +109,9 @@ func firstAt(wall time.Time, loc *time.Location) time.Time {
 	}
 }
 
-// changeAfter is when a zone's clocks may be set next, or the zero time for never. Go takes every year that follows a zone's last rule to have 365
-// days, so that on the last of a leap year it gives an end that is past (golang/go#81583); that rule goes on until the year ends.
+// changeAfter is when a zone's clocks may be set next, or the zero time for never. Go takes every year that follows a
+// zone's last rule to have 365 days, so that on the last of a leap year it gives an end that is past
+// (golang/go#81583); that rule goes on until the year ends.
 func changeAfter(at time.Time, loc *time.Location) time.Time {
 	_, change := at.In(loc).ZoneBounds()
 	if change.IsZero() || change.After(at) {

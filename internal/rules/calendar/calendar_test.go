@@ -108,7 +108,8 @@ func TestADayBeginsAtItsFirstInstantAlsoOneThatWasSkipped(t *testing.T) {
 func TestKeysAreReadAsTheyAreWrittenAndSortAsTimeDoes(t *testing.T) {
 	t.Parallel()
 	for m := (Month{1999, time.November}); m.Year < 2002; m = m.Next() {
-		if got, err := ParseKey(m.Key()); err != nil || got != m || m.Next().Prev() != m || m.Key() >= m.Next().Key() || m.Compare(m.Next()) != -1 || m.Next().Compare(m) != 1 || m.Compare(m) != 0 {
+		if got, err := ParseKey(m.Key()); err != nil || got != m || m.Next().Prev() != m || m.Key() >= m.Next().Key() ||
+			m.Compare(m.Next()) != -1 || m.Next().Compare(m) != 1 || m.Compare(m) != 0 {
 			t.Errorf("%v: %s is read as %v, %v", m, m.Key(), got, err)
 		}
 	}
@@ -122,7 +123,8 @@ func TestKeysAreReadAsTheyAreWrittenAndSortAsTimeDoes(t *testing.T) {
 	}
 }
 
-// In every zone there is, every month of 71 years begins where a search through the instants around finds it, and ends where the next begins.
+// In every zone there is, every month of 71 years begins where a search through the instants around finds it, and
+// ends where the next begins.
 func TestEveryMonthOfEveryZoneBeginsWhereASearchFindsIt(t *testing.T) {
 	t.Parallel()
 	names := make(chan string)
@@ -156,13 +158,15 @@ func searchZone(t *testing.T, name string) {
 	for m := first; m.Year <= 2040; m = m.Next() {
 		start := search(m, loc)
 		if got := m.Start(loc); !got.Equal(start) || !got.Equal(end) {
-			t.Errorf("%s in %s begins %s, the search finds %s and the month before ends %s", m.Key(), name, got.Format(time.RFC3339), start.Format(time.RFC3339), end.Format(time.RFC3339))
+			t.Errorf("%s in %s begins %s, the search finds %s and the month before ends %s", m.Key(), name, got.Format(time.RFC3339),
+				start.Format(time.RFC3339), end.Format(time.RFC3339))
 		}
 		if _, end = m.Bounds(loc); !end.After(start) {
 			t.Errorf("%s in %s ends before it begins", m.Key(), name)
 		}
 		if MonthOf(start, loc) != m || MonthOf(start.Add(-1), loc) != m.Prev() || MonthOf(end.Add(-1), loc) != m {
-			t.Errorf("%s in %s: instants at its bounds are in %v, %v, %v", m.Key(), name, MonthOf(start.Add(-1), loc), MonthOf(start, loc), MonthOf(end.Add(-1), loc))
+			t.Errorf("%s in %s: instants at its bounds are in %v, %v, %v", m.Key(), name, MonthOf(start.Add(-1), loc), MonthOf(start, loc),
+				MonthOf(end.Add(-1), loc))
 		}
 	}
 }

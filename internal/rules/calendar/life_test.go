@@ -43,7 +43,8 @@ func TestFarFromAnInstantNoStretchIsLookedAt(t *testing.T) {
 func TestLivesAreBoundedByTheMonthsThereMayBe(t *testing.T) {
 	t.Parallel()
 	early, late := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-	if life := Life(early, late); !slices.Contains(Lives(time.Date(2021, 5, 1, 0, 0, 0, 0, time.UTC)), life) || Life(late, early) != Life(late, late) {
+	if life := Life(early, late); !slices.Contains(Lives(time.Date(2021, 5, 1, 0, 0, 0, 0, time.UTC)), life) ||
+		Life(late, early) != Life(late, late) {
 		t.Errorf("%d", life)
 	}
 }

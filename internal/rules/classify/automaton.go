@@ -8,8 +8,9 @@ import (
 // denseMax is how many transitions are kept in a table: those of the states next to the root, where a text is nearly always.
 const denseMax = 1 << 16
 
-// automaton finds all of many patterns in one pass over a text (Aho and Corasick). States are numbered breadth first, so that the children of a
-// state follow each other, in the order of their labels, and what is visited often lies together. State 0 is the root; pattern 0 is none.
+// automaton finds all of many patterns in one pass over a text (Aho and Corasick). States are numbered breadth first,
+// so that the children of a state follow each other, in the order of their labels, and what is visited often lies
+// together. State 0 is the root; pattern 0 is none.
 type automaton struct {
 	class [256]uint8 // of each byte; those that no pattern has share 0
 	shift int        // a row of the table has so many bits
@@ -110,8 +111,8 @@ func (a *automaton) next(s uint32, c byte) uint32 {
 	return a.dense[s<<a.shift|uint32(a.class[c])]
 }
 
-// find appends the patterns that a text has and that have not been seen yet. Whenever a pattern is found, so are those that it ends with: when it
-// has been seen, so have they.
+// find appends the patterns that a text has and that have not been seen yet. Whenever a pattern is found, so are
+// those that it ends with: when it has been seen, so have they.
 func (a *automaton) find(text []byte, found []uint32, seen []uint32, now uint32) []uint32 {
 	s := uint32(0)
 	for _, c := range text {

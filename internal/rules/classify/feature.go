@@ -19,8 +19,8 @@ const (
 
 var kinds = []Kind{KindAddress, KindPayee, KindText, KindCategory, KindStanding}
 
-// Feature is something that transactions of a kind have in common. Which way the money went is part of it: what was booked of receipts says nothing
-// about payments.
+// Feature is something that transactions of a kind have in common. Which way the money went is part of it: what was
+// booked of receipts says nothing about payments.
 type Feature struct {
 	Kind  Kind
 	Value string
@@ -124,8 +124,8 @@ func mostlyDigits(digits, letters int, announced bool) bool {
 // numbered drops what has any digit: dates, amounts and references.
 func numbered(digits, _ int, _ bool) bool { return digits > 0 }
 
-// appendWords appends the words of a text in lower case with blanks between them, without those that are to be dropped. A word is announced as a
-// number by a star or a number sign right before it, as in US*2K4.
+// appendWords appends the words of a text in lower case with blanks between them, without those that are to be
+// dropped. A word is announced as a number by a star or a number sign right before it, as in US*2K4.
 func appendWords(to []byte, text string, drop func(digits, letters int, announced bool) bool) []byte {
 	start, word := len(to), len(to) // where the word begins, with the blank before it
 	digits, letters := 0, 0

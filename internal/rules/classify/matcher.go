@@ -44,8 +44,9 @@ type key struct {
 // bucket has the rules of a key, those for outflows first, then those for inflows. A rule for any direction is in both.
 type bucket [2][]int32
 
-// Matcher finds the rules that match a transaction. Each rule is filed under all that it asks, so that what is found there matches and nothing needs
-// to be tried: what a transaction costs depends on how many patterns its texts have, not on how many rules there are. It never changes.
+// Matcher finds the rules that match a transaction. Each rule is filed under all that it asks, so that what is found
+// there matches and nothing needs to be tried: what a transaction costs depends on how many patterns its texts have,
+// not on how many rules there are. It never changes.
 type Matcher struct {
 	rules   []Rule // the best first
 	memos   *automaton

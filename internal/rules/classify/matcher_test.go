@@ -14,7 +14,8 @@ import (
 
 func TestARuleMatchesWhenAllItAsksHolds(t *testing.T) {
 	t.Parallel()
-	coffee := classify.Subject{Texts: []string{"Blue  Bottle\tCoffee #12", "card ending 4411"}, Category: "Meals", Merchant: "Blue Bottle", From: "0xAbC", To: "0xDeF", Asset: "USDC"}
+	coffee := classify.Subject{Texts: []string{"Blue  Bottle\tCoffee #12", "card ending 4411"}, Category: "Meals",
+		Merchant: "Blue Bottle", From: "0xAbC", To: "0xDeF", Asset: "USDC"}
 	in := coffee
 	in.Inflow = true
 	for name, c := range map[string]struct {
@@ -22,38 +23,44 @@ func TestARuleMatchesWhenAllItAsksHolds(t *testing.T) {
 		of   classify.Subject
 		want bool
 	}{
-		"a part of a text":                 {classify.Rule{MemoContains: "bottle coffee"}, coffee, true},
-		"in another case":                  {classify.Rule{MemoContains: "BOTTLE"}, coffee, true},
-		"with more white space":            {classify.Rule{MemoContains: " blue \n bottle "}, coffee, true},
-		"with white space there is not":    {classify.Rule{MemoContains: "bot tle"}, coffee, false},
-		"a part of another text":           {classify.Rule{MemoContains: "4411"}, coffee, true},
-		"a whole text":                     {classify.Rule{MemoContains: "card ending 4411"}, coffee, true},
-		"not across texts":                 {classify.Rule{MemoContains: "#12 card"}, coffee, false},
-		"not across texts, without blank":  {classify.Rule{MemoContains: "12card"}, coffee, false},
-		"more than a text":                 {classify.Rule{MemoContains: "card ending 44112"}, coffee, false},
-		"a category":                       {classify.Rule{Category: "meals "}, coffee, true},
-		"a part of a category":             {classify.Rule{Category: "meal"}, coffee, false},
-		"a merchant":                       {classify.Rule{Merchant: "BLUE  BOTTLE"}, coffee, true},
-		"a part of a merchant":             {classify.Rule{Merchant: "blue"}, coffee, false},
-		"the sender":                       {classify.Rule{Address: "0xABC"}, coffee, true},
-		"the receiver":                     {classify.Rule{Address: "0xdef"}, coffee, true},
-		"a part of an address":             {classify.Rule{Address: "0xde"}, coffee, false},
-		"an asset":                         {classify.Rule{Asset: "usdc"}, coffee, true},
-		"another asset":                    {classify.Rule{Asset: "usd"}, coffee, false},
-		"an asset going out":               {classify.Rule{Asset: "usdc", Direction: classify.Withdrawal}, coffee, true},
-		"an asset not coming in":           {classify.Rule{Asset: "usdc", Direction: classify.Deposit}, coffee, false},
-		"an asset coming in":               {classify.Rule{Asset: "usdc", Direction: classify.Deposit}, in, true},
-		"an asset not going out":           {classify.Rule{Asset: "usdc", Direction: classify.Withdrawal}, in, false},
-		"any way, in":                      {classify.Rule{Asset: "usdc", Direction: classify.Any}, in, true},
-		"any way, out":                     {classify.Rule{Asset: "usdc", Direction: classify.Any}, coffee, true},
-		"a direction written small":        {classify.Rule{Asset: "usdc", Direction: "deposit"}, in, true},
-		"an unknown direction":             {classify.Rule{Asset: "usdc", Direction: "sideways"}, in, false},
-		"all of it":                        {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "blue bottle", Address: "0xdef", Asset: "usdc", Direction: "WITHDRAWAL"}, coffee, true},
-		"all but the category":             {classify.Rule{MemoContains: "blue", Category: "fuel", Merchant: "blue bottle", Address: "0xdef", Asset: "usdc"}, coffee, false},
-		"all but the memo":                 {classify.Rule{MemoContains: "red", Category: "meals", Merchant: "blue bottle", Address: "0xdef", Asset: "usdc"}, coffee, false},
-		"all but the merchant":             {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "red bottle", Address: "0xdef", Asset: "usdc"}, coffee, false},
-		"all but the address":              {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "blue bottle", Address: "0x123", Asset: "usdc"}, coffee, false},
-		"all but the asset":                {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "blue bottle", Address: "0xdef", Asset: "eth"}, coffee, false},
+		"a part of a text":                {classify.Rule{MemoContains: "bottle coffee"}, coffee, true},
+		"in another case":                 {classify.Rule{MemoContains: "BOTTLE"}, coffee, true},
+		"with more white space":           {classify.Rule{MemoContains: " blue \n bottle "}, coffee, true},
+		"with white space there is not":   {classify.Rule{MemoContains: "bot tle"}, coffee, false},
+		"a part of another text":          {classify.Rule{MemoContains: "4411"}, coffee, true},
+		"a whole text":                    {classify.Rule{MemoContains: "card ending 4411"}, coffee, true},
+		"not across texts":                {classify.Rule{MemoContains: "#12 card"}, coffee, false},
+		"not across texts, without blank": {classify.Rule{MemoContains: "12card"}, coffee, false},
+		"more than a text":                {classify.Rule{MemoContains: "card ending 44112"}, coffee, false},
+		"a category":                      {classify.Rule{Category: "meals "}, coffee, true},
+		"a part of a category":            {classify.Rule{Category: "meal"}, coffee, false},
+		"a merchant":                      {classify.Rule{Merchant: "BLUE  BOTTLE"}, coffee, true},
+		"a part of a merchant":            {classify.Rule{Merchant: "blue"}, coffee, false},
+		"the sender":                      {classify.Rule{Address: "0xABC"}, coffee, true},
+		"the receiver":                    {classify.Rule{Address: "0xdef"}, coffee, true},
+		"a part of an address":            {classify.Rule{Address: "0xde"}, coffee, false},
+		"an asset":                        {classify.Rule{Asset: "usdc"}, coffee, true},
+		"another asset":                   {classify.Rule{Asset: "usd"}, coffee, false},
+		"an asset going out":              {classify.Rule{Asset: "usdc", Direction: classify.Withdrawal}, coffee, true},
+		"an asset not coming in":          {classify.Rule{Asset: "usdc", Direction: classify.Deposit}, coffee, false},
+		"an asset coming in":              {classify.Rule{Asset: "usdc", Direction: classify.Deposit}, in, true},
+		"an asset not going out":          {classify.Rule{Asset: "usdc", Direction: classify.Withdrawal}, in, false},
+		"any way, in":                     {classify.Rule{Asset: "usdc", Direction: classify.Any}, in, true},
+		"any way, out":                    {classify.Rule{Asset: "usdc", Direction: classify.Any}, coffee, true},
+		"a direction written small":       {classify.Rule{Asset: "usdc", Direction: "deposit"}, in, true},
+		"an unknown direction":            {classify.Rule{Asset: "usdc", Direction: "sideways"}, in, false},
+		"all of it": {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "blue bottle",
+			Address: "0xdef", Asset: "usdc", Direction: "WITHDRAWAL"}, coffee, true},
+		"all but the category": {classify.Rule{MemoContains: "blue", Category: "fuel", Merchant: "blue bottle",
+			Address: "0xdef", Asset: "usdc"}, coffee, false},
+		"all but the memo": {classify.Rule{MemoContains: "red", Category: "meals", Merchant: "blue bottle",
+			Address: "0xdef", Asset: "usdc"}, coffee, false},
+		"all but the merchant": {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "red bottle",
+			Address: "0xdef", Asset: "usdc"}, coffee, false},
+		"all but the address": {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "blue bottle",
+			Address: "0x123", Asset: "usdc"}, coffee, false},
+		"all but the asset": {classify.Rule{MemoContains: "blue", Category: "meals", Merchant: "blue bottle",
+			Address: "0xdef", Asset: "eth"}, coffee, false},
 		"nothing":                          {classify.Rule{}, coffee, false},
 		"white space":                      {classify.Rule{MemoContains: " \t", Category: " "}, coffee, false},
 		"a direction alone":                {classify.Rule{Direction: classify.Withdrawal}, coffee, false},
@@ -84,7 +91,8 @@ func TestARuleMatchesWhenAllItAsksHolds(t *testing.T) {
 
 func TestTheNarrowestRuleDecides(t *testing.T) {
 	t.Parallel()
-	s := classify.Subject{Texts: []string{"amazon web services ÜBER"}, Category: "cloud", Merchant: "aws", From: "0x1", Asset: "usdc", Inflow: true}
+	s := classify.Subject{Texts: []string{"amazon web services ÜBER"}, Category: "cloud", Merchant: "aws", From: "0x1", Asset: "usdc",
+		Inflow: true}
 	best := []classify.Rule{ // each is better than the next
 		{ID: "z", Address: "0x1"},
 		{ID: "y", Merchant: "aws", MemoContains: "web", Category: "cloud", Asset: "USDC", Direction: classify.Deposit},
@@ -118,7 +126,8 @@ func TestTheNarrowestRuleDecides(t *testing.T) {
 func TestSpecificityIsASumOfWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[int]classify.Rule{
-		0: {Direction: classify.Any}, 1: {Direction: classify.Deposit}, 2: {Asset: "a"}, 4: {Category: "a"}, 8: {MemoContains: "a", Asset: " "}, 16: {Merchant: "a"}, 32: {Address: "a"},
+		0: {Direction: classify.Any}, 1: {Direction: classify.Deposit}, 2: {Asset: "a"}, 4: {Category: "a"}, 8: {MemoContains: "a",
+			Asset: " "}, 16: {Merchant: "a"}, 32: {Address: "a"},
 		63: {Address: "a", Merchant: "a", MemoContains: "a", Category: "a", Asset: "a", Direction: classify.Withdrawal},
 	} {
 		if got := r.Specificity(); got != want {
@@ -146,7 +155,8 @@ func TestPatternsThatOverlapAreAllFound(t *testing.T) {
 	}
 	var scratch classify.Scratch
 	m := classify.Compile(rules)
-	for text, want := range map[string]string{"usher": "usher she he e s", "USHERS": "usher hers ers she he e s", "sher": "she he e s", "h": "", "the": "he e", "": ""} {
+	for text, want := range map[string]string{"usher": "usher she he e s", "USHERS": "usher hers ers she he e s", "sher": "she he e s",
+		"h": "", "the": "he e", "": ""} {
 		if got := strings.Join(ids(m.Match(classify.Subject{Texts: []string{text}}, &scratch)), " "); got != want {
 			t.Errorf("%q has %q, want %q", text, got, want)
 		}

@@ -105,8 +105,10 @@ func drawRules(t *rapid.T, letters []rune) (rules []classify.Rule) {
 		return rapid.SampledFrom(append(from, "", "", "")).Draw(t, name)
 	}
 	for n := range rapid.IntRange(0, 30).Draw(t, "rules") {
-		r := classify.Rule{ID: fmt.Sprintf("r%02d", n), Priority: int64(rapid.IntRange(-1, 1).Draw(t, "priority")), Category: rare("category", "x", "X ", "y"), Merchant: rare("merchant", "m", "M n"),
-			Address: rare("address", "0x1", "0X1", "0x2"), Asset: rare("asset", "eth", "USDC", " "), Direction: classify.Direction(rare("direction", "ANY", "DEPOSIT", "WITHDRAWAL"))}
+		r := classify.Rule{ID: fmt.Sprintf("r%02d", n), Priority: int64(rapid.IntRange(-1, 1).Draw(t, "priority")),
+			Category: rare("category", "x", "X ", "y"), Merchant: rare("merchant", "m", "M n"),
+			Address: rare("address", "0x1", "0X1", "0x2"), Asset: rare("asset", "eth", "USDC", " "),
+			Direction: classify.Direction(rare("direction", "ANY", "DEPOSIT", "WITHDRAWAL"))}
 		if rapid.IntRange(0, 2).Draw(t, "asks a memo") > 0 {
 			r.MemoContains = drawWord(t, "memo", letters, 4)
 		}
@@ -117,8 +119,10 @@ func drawRules(t *rapid.T, letters []rune) (rules []classify.Rule) {
 
 func drawSubject(t *rapid.T, letters []rune) classify.Subject {
 	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
-	s := classify.Subject{Inflow: rapid.Bool().Draw(t, "in"), Category: pick("of category", "", "x", " X", "y", "z"), Merchant: pick("of merchant", "", "m", "m  N", "o"),
-		From: pick("from", "", "0x1", "0x2", "0x3"), To: pick("to", "", "0x1", "0X2", "0x3"), Asset: pick("of asset", "", "ETH", "usdc", "dai")}
+	s := classify.Subject{Inflow: rapid.Bool().Draw(t, "in"), Category: pick("of category", "", "x", " X", "y", "z"),
+		Merchant: pick("of merchant", "", "m", "m  N", "o"),
+		From:     pick("from", "", "0x1", "0x2", "0x3"), To: pick("to", "", "0x1", "0X2", "0x3"), Asset: pick("of asset", "", "ETH",
+			"usdc", "dai")}
 	for range rapid.IntRange(0, 3).Draw(t, "texts") {
 		s.Texts = append(s.Texts, drawWord(t, "text", letters, 12))
 	}

@@ -88,7 +88,8 @@ func (p Precedent) same(o Precedent) bool {
 
 // compare puts the latest first.
 func (p Precedent) compare(o Precedent) int {
-	return cmp.Or(o.At.Compare(p.At), cmp.Compare(p.TransactionID, o.TransactionID), cmp.Compare(p.LedgerAccountID, o.LedgerAccountID), cmp.Compare(p.TransactionType, o.TransactionType))
+	return cmp.Or(o.At.Compare(p.At), cmp.Compare(p.TransactionID, o.TransactionID), cmp.Compare(p.LedgerAccountID, o.LedgerAccountID),
+		cmp.Compare(p.TransactionType, o.TransactionType))
 }
 
 // evidence is what a feature says about how to book. It weighs votes/(all+doubt) of its strength: many examples that agree weigh most.
@@ -109,8 +110,8 @@ type answer struct {
 	score int
 }
 
-// Propose says how to book a transaction, or nil where too little is known of how those were booked that have its features; nil is nothing. All is
-// counted in whole numbers, so that the same precedents always say the same.
+// Propose says how to book a transaction, or nil where too little is known of how those were booked that have its
+// features; nil is nothing. All is counted in whole numbers, so that the same precedents always say the same.
 func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
 	all := gather(s, habit)
 	var best *answer
@@ -122,7 +123,8 @@ func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
 	if best == nil || best.score < ConfidenceMin*whole/100 {
 		return nil
 	}
-	p := &Proposal{LedgerAccountID: best.account, TransactionType: best.kind, Confidence: min(best.score*100/whole, ConfidenceMax), Reasons: best.reasons(s, all)}
+	p := &Proposal{LedgerAccountID: best.account, TransactionType: best.kind, Confidence: min(best.score*100/whole, ConfidenceMax),
+		Reasons: best.reasons(s, all)}
 	for i, e := range all {
 		if best.votes[i] > 0 {
 			p.Features = append(p.Features, e.feature)
@@ -181,11 +183,12 @@ func answers(all []evidence) (out []*answer) {
 // better tells which of two goes first: what is surer, then what was done last.
 func (a *answer) better(b *answer) bool {
 	x, y := a.past[0], b.past[0]
-	return cmp.Or(cmp.Compare(a.score, b.score), x.At.Compare(y.At), cmp.Compare(y.TransactionID, x.TransactionID), cmp.Compare(b.account, a.account), cmp.Compare(b.kind, a.kind)) > 0
+	return cmp.Or(cmp.Compare(a.score, b.score), x.At.Compare(y.At), cmp.Compare(y.TransactionID, x.TransactionID),
+		cmp.Compare(b.account, a.account), cmp.Compare(b.kind, a.kind)) > 0
 }
 
-// judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an answer and falls with those for
-// others.
+// judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an
+// answer and falls with those for others.
 func (a *answer) judge(all []evidence) {
 	strong, most, against := false, 0, 0
 	for i, e := range all {

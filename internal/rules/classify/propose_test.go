@@ -42,7 +42,8 @@ func propose(s classify.Subject, past []record) *classify.Proposal {
 func booked(s classify.Subject, ways ...string) (out []record) {
 	for n, way := range ways {
 		kind, account, _ := strings.Cut(way, " ")
-		p := classify.Precedent{TransactionID: fmt.Sprintf("txn_%s%s%s%02d", s.Vendor, s.To, s.Quantity, n), TransactionType: kind, LedgerAccountID: account, At: start.Add(time.Duration(n) * time.Hour)}
+		p := classify.Precedent{TransactionID: fmt.Sprintf("txn_%s%s%s%02d", s.Vendor, s.To, s.Quantity, n), TransactionType: kind,
+			LedgerAccountID: account, At: start.Add(time.Duration(n) * time.Hour)}
 		out = append(out, record{p, s})
 	}
 	return out
@@ -68,27 +69,38 @@ func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
 		percent int
 		reasons string
 	}{
-		"nothing":                  {aws, nil, "", 0, ""},
-		"one payee":                {aws, booked(aws, "EXPENSE lac_1"), "lac_1", 46, `The one payment to "amazon web services" was booked as EXPENSE to the account lac_1.`},
-		"two":                      {aws, booked(aws, times(2, "EXPENSE lac_1")...), "lac_1", 61, `2 of 2 payments to "amazon web services" were booked as EXPENSE to the account lac_1.`},
-		"most":                     {aws, booked(aws, append(times(7, "EXPENSE lac_1"), "FEE lac_2")...), "lac_1", 69, `7 of 8 payments to "amazon web services" were booked as EXPENSE to the account lac_1.`},
-		"without a type":           {aws, booked(aws, " lac_1"), "lac_1", 46, `The one payment to "amazon web services" was booked to the account lac_1.`},
-		"without an account":       {aws, booked(aws, "EXPENSE "), "", 0, ""},
-		"halves, the later":        {aws, booked(aws, "A lac_2", "A lac_2", "A lac_1", "A lac_1"), "lac_1", 33, `2 of 4 payments to "amazon web services" were booked as A to the account lac_1.`},
-		"thirds":                   {aws, booked(aws, "A lac_1", "A lac_2", "A lac_3"), "", 0, ""},
-		"an address":               {wallet, booked(wallet, times(9, "A lac_1")...), "lac_1", 85, `9 of 9 payments to the address 0xab were booked as A to the account lac_1.`},
-		"a receipt":                {income, booked(income, "INCOME lac_4", "INCOME lac_4"), "lac_4", 61, `2 of 2 receipts from "client" were booked as INCOME to the account lac_4.`},
-		"one text":                 {text, booked(text, "A lac_1"), "", 0, ""},
-		"two texts":                {text, booked(text, times(2, "A lac_1")...), "lac_1", 37, `2 of 2 payments described as "office rent" were booked as A to the account lac_1.`},
-		"two of a category":        {category, booked(category, times(2, "A lac_1")...), "", 0, ""},
-		"many of a category":       {category, booked(category, times(50, "A lac_1")...), "lac_1", 48, `50 of 50 payments of ETH in the category "Gas" were booked as A to the account lac_1.`},
-		"an amount alone":          {amount, booked(amount, times(50, "A lac_1")...), "", 0, ""},
-		"weak ones together, once": {classify.Subject{Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}, booked(classify.Subject{Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}, "A lac_1"), "", 0, ""},
-		"all together":             {every, booked(every, times(50, "A lac_1")...), "lac_1", 98, ""},
-		"all together, once":       {every, booked(every, "A lac_1"), "lac_1", 50, ""},
-		"an amount tells":          {aws1250, append(booked(aws99, times(6, "A lac_2")...), booked(aws1250, times(3, "A lac_1")...)...), "lac_1", 64, ""},
-		"another payee":            {aws, booked(classify.Subject{Vendor: "AWS"}, times(9, "A lac_1")...), "", 0, ""},
-		"the other direction":      {aws, booked(classify.Subject{Vendor: "Amazon Web Services", Inflow: true}, times(9, "A lac_1")...), "", 0, ""},
+		"nothing": {aws, nil, "", 0, ""},
+		"one payee": {aws, booked(aws, "EXPENSE lac_1"), "lac_1", 46,
+			`The one payment to "amazon web services" was booked as EXPENSE to the account lac_1.`},
+		"two": {aws, booked(aws, times(2, "EXPENSE lac_1")...), "lac_1", 61,
+			`2 of 2 payments to "amazon web services" were booked as EXPENSE to the account lac_1.`},
+		"most": {aws, booked(aws, append(times(7, "EXPENSE lac_1"), "FEE lac_2")...), "lac_1", 69,
+			`7 of 8 payments to "amazon web services" were booked as EXPENSE to the account lac_1.`},
+		"without a type": {aws, booked(aws, " lac_1"), "lac_1", 46,
+			`The one payment to "amazon web services" was booked to the account lac_1.`},
+		"without an account": {aws, booked(aws, "EXPENSE "), "", 0, ""},
+		"halves, the later": {aws, booked(aws, "A lac_2", "A lac_2", "A lac_1", "A lac_1"), "lac_1", 33,
+			`2 of 4 payments to "amazon web services" were booked as A to the account lac_1.`},
+		"thirds": {aws, booked(aws, "A lac_1", "A lac_2", "A lac_3"), "", 0, ""},
+		"an address": {wallet, booked(wallet, times(9, "A lac_1")...), "lac_1", 85,
+			`9 of 9 payments to the address 0xab were booked as A to the account lac_1.`},
+		"a receipt": {income, booked(income, "INCOME lac_4", "INCOME lac_4"), "lac_4", 61,
+			`2 of 2 receipts from "client" were booked as INCOME to the account lac_4.`},
+		"one text": {text, booked(text, "A lac_1"), "", 0, ""},
+		"two texts": {text, booked(text, times(2, "A lac_1")...), "lac_1", 37,
+			`2 of 2 payments described as "office rent" were booked as A to the account lac_1.`},
+		"two of a category": {category, booked(category, times(2, "A lac_1")...), "", 0, ""},
+		"many of a category": {category, booked(category, times(50, "A lac_1")...), "lac_1", 48,
+			`50 of 50 payments of ETH in the category "Gas" were booked as A to the account lac_1.`},
+		"an amount alone": {amount, booked(amount, times(50, "A lac_1")...), "", 0, ""},
+		"weak ones together, once": {classify.Subject{Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)},
+			booked(classify.Subject{Description: "cloud", Category: "Gas", Asset: "USD", Quantity: money.FromInt(7)}, "A lac_1"), "", 0, ""},
+		"all together":       {every, booked(every, times(50, "A lac_1")...), "lac_1", 98, ""},
+		"all together, once": {every, booked(every, "A lac_1"), "lac_1", 50, ""},
+		"an amount tells": {aws1250, append(booked(aws99, times(6, "A lac_2")...), booked(aws1250, times(3, "A lac_1")...)...),
+			"lac_1", 64, ""},
+		"another payee":       {aws, booked(classify.Subject{Vendor: "AWS"}, times(9, "A lac_1")...), "", 0, ""},
+		"the other direction": {aws, booked(classify.Subject{Vendor: "Amazon Web Services", Inflow: true}, times(9, "A lac_1")...), "", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +120,8 @@ func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
 
 func TestAProposalSaysWhy(t *testing.T) {
 	t.Parallel()
-	s := classify.Subject{Vendor: "Hetzner Online", To: "0xAB", Category: "Hosting", Asset: "USDC", Quantity: money.MustParse("20.00"), Description: "server 0411"}
+	s := classify.Subject{Vendor: "Hetzner Online", To: "0xAB", Category: "Hosting", Asset: "USDC", Quantity: money.MustParse("20.00"),
+		Description: "server 0411"}
 	other := s
 	other.To, other.Quantity = "0xCD", money.FromInt(3)
 	past := append(booked(s, times(6, "EXPENSE lac_1")...), booked(other, "FEE lac_2", "EXPENSE lac_1")...)
@@ -121,7 +134,8 @@ func TestAProposalSaysWhy(t *testing.T) {
 			`7 of 8 payments described as "server" were booked as EXPENSE to the account lac_1.`,
 			`7 of 8 payments of USDC in the category "Hosting" were booked as EXPENSE to the account lac_1.`,
 		},
-		Examples: []string{"txn_Hetzner Online0xAB2005", "txn_Hetzner Online0xAB2004", "txn_Hetzner Online0xAB2003", "txn_Hetzner Online0xAB2002", "txn_Hetzner Online0xAB2001"},
+		Examples: []string{"txn_Hetzner Online0xAB2005", "txn_Hetzner Online0xAB2004", "txn_Hetzner Online0xAB2003",
+			"txn_Hetzner Online0xAB2002", "txn_Hetzner Online0xAB2001"},
 		Features: classify.Features(s),
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -133,7 +147,8 @@ func TestOnlyTheLatestCount(t *testing.T) {
 	t.Parallel()
 	s := classify.Subject{Vendor: "aws"}
 	past := booked(s, append(times(40, "A lac_old"), times(50, "A lac_new")...)...)
-	if p := propose(s, past); p == nil || p.LedgerAccountID != "lac_new" || p.Reasons[0] != `50 of 50 payments to "aws" were booked as A to the account lac_new.` {
+	if p := propose(s, past); p == nil || p.LedgerAccountID != "lac_new" ||
+		p.Reasons[0] != `50 of 50 payments to "aws" were booked as A to the account lac_new.` {
 		t.Errorf("%+v", p)
 	}
 }
@@ -150,8 +165,10 @@ func TestATransactionCountsOnce(t *testing.T) {
 func drawBooked(t *rapid.T) (classify.Subject, []record) {
 	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
 	subject := func(inflow bool) classify.Subject {
-		return classify.Subject{Inflow: inflow, Vendor: pick("vendor", "", "a", "A", "b"), From: pick("from", "", "0x1"), To: pick("to", "", "0x1", "0x2"), Description: pick("text", "", "rent 1", "rent 2", "food"),
-			Category: pick("category", "", "x", "y"), Asset: pick("asset", "ETH", "eth", "USD"), Quantity: money.MustParse(pick("quantity", "0", "1", "1.0", "2"))}
+		return classify.Subject{Inflow: inflow, Vendor: pick("vendor", "", "a", "A", "b"), From: pick("from", "", "0x1"),
+			To: pick("to", "", "0x1", "0x2"), Description: pick("text", "", "rent 1", "rent 2", "food"),
+			Category: pick("category", "", "x", "y"), Asset: pick("asset", "ETH", "eth", "USD"),
+			Quantity: money.MustParse(pick("quantity", "0", "1", "1.0", "2"))}
 	}
 	s := subject(rapid.Bool().Draw(t, "in"))
 	var past []record
@@ -160,7 +177,8 @@ func drawBooked(t *rapid.T) (classify.Subject, []record) {
 		if rapid.IntRange(0, 2).Draw(t, "another") > 0 {
 			of = subject(rapid.IntRange(0, 9).Draw(t, "way") > 0 == s.Inflow)
 		}
-		past = append(past, record{classify.Precedent{TransactionID: fmt.Sprintf("t%02d", n), LedgerAccountID: pick("account", "l1", "l1", "l2", "l3"), TransactionType: pick("type", "A", "A", "B"),
+		past = append(past, record{classify.Precedent{TransactionID: fmt.Sprintf("t%02d", n), LedgerAccountID: pick("account", "l1", "l1",
+			"l2", "l3"), TransactionType: pick("type", "A", "A", "B"),
 			At: start.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "hour")) * time.Hour)}, of})
 	}
 	return s, past
@@ -179,9 +197,11 @@ func TestAnotherPrecedentThatAgreesNeverLowersTheConfidence(t *testing.T) {
 		if rapid.Bool().Draw(t, "alike") {
 			p.Subject = s
 		}
-		p.TransactionID, p.LedgerAccountID, p.TransactionType = rapid.SampledFrom([]string{"a", "z"}).Draw(t, "id"), before.LedgerAccountID, before.TransactionType
+		p.TransactionID, p.LedgerAccountID, p.TransactionType = rapid.SampledFrom([]string{"a", "z"}).Draw(t,
+			"id"), before.LedgerAccountID, before.TransactionType
 		after := propose(s, append(past, p))
-		if after == nil || after.LedgerAccountID != before.LedgerAccountID || after.TransactionType != before.TransactionType || after.Confidence < before.Confidence {
+		if after == nil || after.LedgerAccountID != before.LedgerAccountID || after.TransactionType != before.TransactionType ||
+			after.Confidence < before.Confidence {
 			t.Fatalf("%+v becomes %+v", before, after)
 		}
 	})
@@ -203,7 +223,8 @@ func TestProposalsKeepTheirPromises(t *testing.T) {
 		if p == nil {
 			return
 		}
-		if p.Confidence < classify.ConfidenceMin || p.Confidence > classify.ConfidenceMax || len(p.Reasons) == 0 || len(p.Features) == 0 || len(p.Examples) == 0 || len(p.Examples) > 5 {
+		if p.Confidence < classify.ConfidenceMin || p.Confidence > classify.ConfidenceMax || len(p.Reasons) == 0 ||
+			len(p.Features) == 0 || len(p.Examples) == 0 || len(p.Examples) > 5 {
 			t.Fatalf("%+v", p)
 		}
 		for _, id := range p.Examples {

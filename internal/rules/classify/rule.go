@@ -109,7 +109,8 @@ func (r Rule) looks(inflow bool) bool {
 	return false
 }
 
-// ranked is the rules in the order in which they decide: the narrowest, the one with the longest pattern, the one that was put first, the oldest.
+// ranked is the rules in the order in which they decide: the narrowest, the one with the longest pattern, the one
+// that was put first, the oldest.
 func ranked(rules []Rule) []Rule {
 	type rank struct {
 		Rule
@@ -120,7 +121,8 @@ func ranked(rules []Rule) []Rule {
 		all[i] = rank{r, r.Specificity(), utf8.RuneCountInString(folded(r.MemoContains))}
 	}
 	slices.SortFunc(all, func(a, b rank) int {
-		return cmp.Or(cmp.Compare(b.specificity, a.specificity), cmp.Compare(b.memo, a.memo), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.specificity, a.specificity), cmp.Compare(b.memo, a.memo), cmp.Compare(b.Priority, a.Priority),
+			cmp.Compare(a.ID, b.ID))
 	})
 	out := make([]Rule, len(all))
 	for i, r := range all {

@@ -59,7 +59,8 @@ func BenchmarkMatchOfRulesAlike(b *testing.B) {
 			return classify.Rule{MemoContains: "thank you", Asset: "USDC", Direction: classify.Deposit}
 		},
 		"pairs of letters, the wrong way": func(n int) classify.Rule {
-			return classify.Rule{MemoContains: string([]byte{'a' + byte(n%26), 'a' + byte(n/26%26)}), Category: []string{"software", "meals", "travel", "payroll", "fees", "rent"}[n/676%6], Direction: classify.Deposit}
+			return classify.Rule{MemoContains: string([]byte{'a' + byte(n%26), 'a' + byte(n/26%26)}), Category: []string{"software", "meals",
+				"travel", "payroll", "fees", "rent"}[n/676%6], Direction: classify.Deposit}
 		},
 		"memos that are suffixes": func(n int) classify.Rule { return classify.Rule{MemoContains: strings.Repeat("z", n%500) + "invoice"} },
 		"memos with a prefix in texts": func(n int) classify.Rule {
@@ -92,7 +93,8 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 func BenchmarkPropose(b *testing.B) {
-	s := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB", Description: "cloud services invoice 2026-01 no 4711", Category: "hosting", Asset: "USDC", Quantity: money.MustParse("1234.56")}
+	s := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB", Description: "cloud services invoice 2026-01 no 4711",
+		Category: "hosting", Asset: "USDC", Quantity: money.MustParse("1234.56")}
 	habits := map[classify.Feature]*classify.Habit{}
 	for n, f := range classify.Features(s) {
 		var past []classify.Precedent

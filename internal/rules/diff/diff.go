@@ -10,8 +10,8 @@ import (
 const (
 	// context is how many lines around a change are shown.
 	context = 3
-	// editsMax bounds the search for the shortest way: beyond so many changed lines nobody reads a difference line by line, and the lines between the
-	// first change and the last are shown as replaced.
+	// editsMax bounds the search for the shortest way: beyond so many changed lines nobody reads a difference line by
+	// line, and the lines between the first change and the last are shown as replaced.
 	editsMax = 1000
 )
 

@@ -12,11 +12,12 @@ func TestADifferenceReadsAsPeopleKnowIt(t *testing.T) {
 	t.Parallel()
 	ten := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 	for name, c := range map[string]struct{ old, new, want string }{
-		"nothing":    {ten, ten, ""},
-		"new":        {"", "a\nb\n", "--- x\n+++ y\n@@ -0,0 +1,2 @@\n+a\n+b\n"},
-		"gone":       {"a\n", "", "--- x\n+++ y\n@@ -1 +0,0 @@\n-a\n"},
-		"one line":   {ten, strings.Replace(ten, "5\n", "five\n", 1), "--- x\n+++ y\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
-		"two apart":  {ten, strings.TrimSuffix("0\n"+ten, "10\n"), "--- x\n+++ y\n@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -7,4 +8,3 @@\n 7\n 8\n 9\n-10\n"},
+		"nothing":  {ten, ten, ""},
+		"new":      {"", "a\nb\n", "--- x\n+++ y\n@@ -0,0 +1,2 @@\n+a\n+b\n"},
+		"gone":     {"a\n", "", "--- x\n+++ y\n@@ -1 +0,0 @@\n-a\n"},
+		"one line": {ten, strings.Replace(ten, "5\n", "five\n", 1), "--- x\n+++ y\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
+		"two apart": {ten, strings.TrimSuffix("0\n"+ten, "10\n"),
+			"--- x\n+++ y\n@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -7,4 +8,3 @@\n 7\n 8\n 9\n-10\n"},
 		"no newline": {"a\nb", "a\nb\n", "--- x\n+++ y\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"},
 	} {
 		if got := Unified("x", "y", c.old, c.new); got != c.want {

@@ -161,7 +161,8 @@ func (c *csvRows) bareCell(rest []byte) (after []byte, more bool) {
 		cell, after = rest[:at], rest[at+1:]
 	}
 	if bytes.IndexByte(cell, '"') >= 0 {
-		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; the cell must stand in quotes and the one inside be doubled", shorten(string(cell)))
+		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; the cell must stand in quotes and the one inside be doubled",
+			shorten(string(cell)))
 	}
 	c.buf = append(c.buf, cell...)
 	return after, at >= 0

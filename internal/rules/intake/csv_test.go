@@ -58,7 +58,8 @@ func TestRowsAreCutAsTheyAreQuoted(t *testing.T) {
 		{`a,"",` + "\n", ',', "a||"},
 		{",,\n\n , ,\na,,\n", ',', "a||"},
 		{`a,"b` + "\n" + `c"` + "\n", ',', "a|b\nc"},
-		{`a"b,c` + "\n" + `d,e` + "\n", ',', `!has a quote inside the cell "a\"b"; the cell must stand in quotes and the one inside be doubled/d|e`},
+		{`a"b,c` + "\n" + `d,e` + "\n", ',',
+			`!has a quote inside the cell "a\"b"; the cell must stand in quotes and the one inside be doubled/d|e`},
 		{`"a"b,c` + "\n" + `d,e` + "\n", ',', `!has "b,c" behind a closing quote, where a ',' or the end of the line must be/d|e`},
 		{"a,\xff\nb,c\n", ',', "!is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping/b|c"},
 		{"a,\"\xff\"\nb,c\n", ',', "!is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping/b|c"},
@@ -165,7 +166,8 @@ func (r *byteByByte) Read(p []byte) (int, error) {
 }
 
 func FuzzRowsAreCutAsGoCutsThem(f *testing.F) {
-	for _, seed := range []string{"a,b\n", "\"a\"\"b\",c\r\nd", "a\n\n,\n", "\"a\nb\",\"\"", "a\"b", "\"a\"b\n", "\ufeffa", "a\rb\r", "\"x\r\ny\""} {
+	for _, seed := range []string{"a,b\n", "\"a\"\"b\",c\r\nd", "a\n\n,\n", "\"a\nb\",\"\"", "a\"b", "\"a\"b\n", "\ufeffa", "a\rb\r",
+		"\"x\r\ny\""} {
 		f.Add(seed, byte(','))
 		f.Add(seed, byte(';'))
 	}

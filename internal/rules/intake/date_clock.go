@@ -120,7 +120,8 @@ func parseZone(m *moment, text string) error {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	if text[0] != '+' && text[0] != '-' && !strings.HasPrefix(text, "−") {
-		return fmt.Errorf("has the time zone %q, which is not known or means several; export with an offset such as +01:00, or in UTC", shorten(text))
+		return fmt.Errorf("has the time zone %q, which is not known or means several; export with an offset such as +01:00, or in UTC",
+			shorten(text))
 	}
 	sign := 1
 	if text[0] != '+' {

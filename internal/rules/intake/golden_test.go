@@ -69,7 +69,8 @@ func showRecord(b *strings.Builder, r *intake.Record) {
 		fmt.Fprintf(b, " with a fee of %s %s", r.Crypto.FeeQuantity, r.Crypto.FeeAssetType)
 	}
 	if v := r.Value; v != nil {
-		fmt.Fprintf(b, "  = %s gross - %s fee = %s net %s", v.Gross.Fixed(v.Currency), v.Fee.Fixed(v.Currency), v.Net.Fixed(v.Currency), v.Currency)
+		fmt.Fprintf(b, "  = %s gross - %s fee = %s net %s", v.Gross.Fixed(v.Currency), v.Fee.Fixed(v.Currency), v.Net.Fixed(v.Currency),
+			v.Currency)
 	}
 	fmt.Fprintf(b, "\n      id %s", r.ExternalID)
 	for _, part := range [][2]string{{"type", r.Type}, {"group", r.Group}, {"category", r.ProviderCategory}, {"vendor", r.Vendor},
@@ -79,7 +80,8 @@ func showRecord(b *strings.Builder, r *intake.Record) {
 		}
 	}
 	if c := r.Crypto; c != nil && c.Chain+c.TransactionHash+c.From+c.To+c.ContractAddress != "" {
-		fmt.Fprintf(b, "\n      chain %s block %d hash %s from %s to %s asset %s contract %s token %s", c.Chain, c.BlockNumber, c.TransactionHash, c.From, c.To,
+		fmt.Fprintf(b, "\n      chain %s block %d hash %s from %s to %s asset %s contract %s token %s", c.Chain, c.BlockNumber,
+			c.TransactionHash, c.From, c.To,
 			c.AssetType, c.ContractAddress, c.TokenID)
 	}
 	if r.Bank != nil {
@@ -130,7 +132,8 @@ const wallet = "0xabcdef0000000000000000000000000000000001"
 
 func TestEveryKnownLayoutIsReadAsAnAccountantWould(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"coinbase.csv", "kraken.csv", "binance.csv", "etherscan.csv", "etherscan_tokens.csv", "mercury.csv", "stripe.csv",
+	for _, file := range []string{"coinbase.csv", "kraken.csv", "binance.csv", "etherscan.csv", "etherscan_tokens.csv", "mercury.csv",
+		"stripe.csv",
 		"bank.ofx", "card.ofx", "transactions.json"} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()

@@ -308,7 +308,8 @@ func (g *guess) byValues() {
 	}
 	if m.Columns[FieldAmount] == "" && m.Columns[FieldDebit] == "" {
 		g.only(FieldAmount, "an amount", func(f *columnFacts) bool {
-			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled && f.numbers.point+f.numbers.comma+f.numbers.negative > 0
+			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled && f.numbers.point+f.numbers.comma+
+				f.numbers.negative > 0
 		})
 	}
 	if m.Columns[FieldCurrency] == "" {

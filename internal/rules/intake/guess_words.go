@@ -6,7 +6,8 @@ var synonyms = []struct {
 	field Field
 	names string // A bar between names.
 }{
-	{FieldTimestamp, "timestamp|date time|datetime|datetime utc|created utc|created at|completed date|booking date|posting date|posted date|post date|" +
+	{FieldTimestamp, "timestamp|date time|datetime|datetime utc|created utc|created at|completed date|booking date|posting " +
+		"date|posted date|post date|" +
 		"transaction date|trade date|value date|date utc|date|time utc|utc time|created|time|" +
 		"buchungstag|buchungsdatum|datum|wertstellung|valutadatum|valuta datum|zeitpunkt|" +
 		"date operation|date d operation|date de l operation|date comptable|date de comptabilisation|date valeur|date de valeur|" +
@@ -25,18 +26,24 @@ var synonyms = []struct {
 	{FieldNet, "net|net amount|netto|nettobetrag|net recu|montant net|neto|importe neto"},
 	{FieldCurrency, "currency|asset|coin|ccy|currency code|amount currency|symbol|token|wahrung|waehrung|devise|monnaie|moneda|divisa"},
 	{FieldFeeCurrency, "fee currency|fee asset|fee coin|gebuhrenwahrung|devise des frais|moneda de comision"},
-	{FieldDirection, "direction|debit credit|credit debit|dr cr|cr dr|d c|credit or debit|transaction direction|side|soll haben|soll haben kennzeichen|" +
+	{FieldDirection, "direction|debit credit|credit debit|dr cr|cr dr|d c|credit or debit|transaction direction|side|soll " +
+		"haben|soll haben kennzeichen|" +
 		"s h|sens|debit credit indicator|debe haber|sentido|tipo de movimiento"},
-	{FieldValueGross, "value|fiat value|usd value|eur value|value usd|value eur|gross value|market value|wert|gegenwert|valeur|contrevaleur|valor"},
+	{FieldValueGross, "value|fiat value|usd value|eur value|value usd|value eur|gross value|market " +
+		"value|wert|gegenwert|valeur|contrevaleur|valor"},
 	{FieldDescription, "description|details|narrative|transaction description|text|payment details|title|notes|note|" +
 		"verwendungszweck|buchungstext|beschreibung|vorgang|libelle|libelle operation|intitule|motif|concepto|descripcion|detalle"},
 	{FieldCounterparty, "counterparty|payee|name|counterparty name|beneficiary|payer|merchant|merchant name|recipient|" +
-		"auftraggeber empfanger|beguenstigter zahlungspflichtiger|beguns zahlungspfl|beguenstigter|empfanger|zahlungsempfanger|gegenpartei|auftraggeber|" +
+		"auftraggeber empfanger|beguenstigter zahlungspflichtiger|beguns " +
+		"zahlungspfl|beguenstigter|empfanger|zahlungsempfanger|gegenpartei|auftraggeber|" +
 		"name zahlungsbeteiligter|beneficiaire|tiers|contrepartie|beneficiario|ordenante|contraparte"},
-	{FieldProviderCategory, "category|type|transaction type|operation|kategorie|buchungsart|umsatzart|art|categorie|type operation|categoria|tipo"},
-	{FieldMemo, "memo|reference|remark|comment|comments|referenz|kundenreferenz|bemerkung|notiz|reference client|commentaire|remarque|referencia|" +
+	{FieldProviderCategory, "category|type|transaction type|operation|kategorie|buchungsart|umsatzart|art|categorie|type " +
+		"operation|categoria|tipo"},
+	{FieldMemo, "memo|reference|remark|comment|comments|referenz|kundenreferenz|bemerkung|notiz|reference " +
+		"client|commentaire|remarque|referencia|" +
 		"observaciones|comentario"},
-	{FieldAccount, "account|account number|iban|source account|auftragskonto|konto|kontonummer|iban auftragskonto|compte|numero de compte|cuenta|" +
+	{FieldAccount, "account|account number|iban|source account|auftragskonto|konto|kontonummer|iban auftragskonto|compte|numero de " +
+		"compte|cuenta|" +
 		"numero de cuenta"},
 	{FieldTransactionHash, "transaction hash|txhash|tx hash|hash"},
 	{FieldBlockNumber, "block|block number|blockno|block height"},

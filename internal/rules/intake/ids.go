@@ -48,9 +48,10 @@ func (i *ids) repeated(id string) bool {
 	return i.given.add(key) > 0
 }
 
-// counts counts how often something was there. Up to exactMax different things are counted one by one, in a table of plain numbers: a million of them
-// are remembered while a file is read, and a map would take four times the room. What comes behind them shares counters of a bounded table, where
-// another thing may be counted along: a count may then be too high, never too low, and it always grows; so ids made with it still differ.
+// counts counts how often something was there. Up to exactMax different things are counted one by one, in a table of
+// plain numbers: a million of them are remembered while a file is read, and a map would take four times the room.
+// What comes behind them shares counters of a bounded table, where another thing may be counted along: a count may
+// then be too high, never too low, and it always grows; so ids made with it still differ.
 type counts struct {
 	keys []uint64 // 0 is none
 	used int

@@ -85,7 +85,8 @@ in 7 EUR (7-0=7 EUR)`},
 out 1 EUR (1-0=1 EUR)
 in 2 EUR (2-0=2 EUR)
 out 3 EUR (3-0=3 EUR)`},
-		{"words tell the direction", `{"columns":{"timestamp":"Date","amount":"Amount","direction":"D/C"},"currency":"EUR","inflow_words":["Zugang"]}`,
+		{"words tell the direction",
+			`{"columns":{"timestamp":"Date","amount":"Amount","direction":"D/C"},"currency":"EUR","inflow_words":["Zugang"]}`,
 			"Date,Amount,D/C\n2024-01-05,1,Debit\n2024-01-05,2,zugang\n2024-01-05,3,H\n2024-01-05,4,what\n2024-01-05,-5,credit\n2024-01-05,6,\n", `
 fault Amount: 1 has another sign than the outflows before it, and "Debit" is one
 in 2 EUR (2-0=2 EUR)
@@ -109,16 +110,19 @@ out 1.1 BTC fee 0.1
 out 0.1 BTC FEE
 in 0.05 BTC + out 0.1 BTC FEE
 out 1 BTC`},
-		{"an amount after the fee", `{"columns":{"timestamp":"Date","amount":"Amount","fee":"Fee"},"currency":"USD","amount_is":"after_fee","fee_negative":true}`,
+		{"an amount after the fee",
+			`{"columns":{"timestamp":"Date","amount":"Amount","fee":"Fee"},"currency":"USD","amount_is":"after_fee","fee_negative":true}`,
 			"Date,Amount,Fee\n2024-01-05,97,-3\n2024-01-05,-103,-3\n2024-01-05,-1,-3\n", `
 in 100 USD (100-3=97 USD)
 out 103 USD (103-3=100 USD)
 fault Fee: the fee of 3 is more than the 1 that left with it`},
-		{"a fee in another asset", `{"columns":{"timestamp":"Date","amount":"Amount","currency":"Coin","fee":"Fee","fee_currency":"Fee Coin"},"amount_is":"before_fee"}`,
+		{"a fee in another asset",
+			`{"columns":{"timestamp":"Date","amount":"Amount","currency":"Coin","fee":"Fee","fee_currency":"Fee Coin"},"amount_is":"before_fee"}`,
 			"Date,Amount,Coin,Fee,Fee Coin\n2024-01-05,-100,USDC,0.001,ETH\n2024-01-05,100,USDC,0.002,USDC\n", `
 out 100 USDC + out 0.001 ETH FEE
 in 100 USDC fee 0.002`},
-		{"a value in fiat", `{"columns":{"timestamp":"Date","amount":"Amount","currency":"Coin","value_gross":"Worth","value_fee":"Fee","value_net":"Net"},"value_currency":"USD"}`,
+		{"a value in fiat",
+			`{"columns":{"timestamp":"Date","amount":"Amount","currency":"Coin","value_gross":"Worth","value_fee":"Fee","value_net":"Net"},"value_currency":"USD"}`,
 			"Date,Amount,Coin,Worth,Fee,Net\n2024-01-05,-1,ETH,\"$2,500.00\",5,2495\n2024-01-05,1,ETH,,,\n2024-01-05,1,ETH,2500,,\n2024-01-05,1,ETH,2500,5,2490\n2024-01-05,1,ETH,2500,5,2494.99\n2024-01-05,1,ETH,2500.004,0,2500\n2024-01-05,1,ETH,,5,2495\n2024-01-05,1,ETH,€2500,,\n", `
 out 1 ETH (2500-5=2495 USD)
 in 1 ETH
@@ -156,7 +160,8 @@ fault Amount: "3,50 USD" is not in EUR, as the row says
 in 4.5 EUR (4.5-0=4.5 EUR)
 fault Amount: "£5,50" is not in EUR, as the row says
 fault Amount: "MAY12" is not in EUR, as the row says`},
-		{"a token that calls itself money", `{"columns":{"timestamp":"Date","amount":"Amount","currency":"Token","contract_address":"Contract"},"chain":"ethereum"}`,
+		{"a token that calls itself money",
+			`{"columns":{"timestamp":"Date","amount":"Amount","currency":"Token","contract_address":"Contract"},"chain":"ethereum"}`,
 			"Date,Amount,Token,Contract\n2024-01-05,1000000,USD,0xBAD\n", `
 in 1000000 0xbad`},
 		{"ids that stand twice", `{"columns":{"timestamp":"Date","amount":"Amount","id":"Ref"},"currency":"USD"}`,
@@ -181,9 +186,11 @@ func TestEveryFieldOfARecordCanBeMapped(t *testing.T) {
 	t.Parallel()
 	m := intake.Mapping{Columns: map[intake.Field]string{}, TimeZone: "America/New_York"}
 	values := map[intake.Field]string{
-		intake.FieldTimestamp: "2024-07-05", intake.FieldTime: "10:30 PM", intake.FieldAmount: "-5", intake.FieldCurrency: "ETH", intake.FieldType: "bill",
+		intake.FieldTimestamp: "2024-07-05", intake.FieldTime: "10:30 PM", intake.FieldAmount: "-5", intake.FieldCurrency: "ETH",
+		intake.FieldType:        "bill",
 		intake.FieldBlockNumber: "17", intake.FieldFee: "1", intake.FieldFeeCurrency: "ETH", intake.FieldNet: "-6", intake.FieldValueGross: "100",
-		intake.FieldValueFee: "20", intake.FieldValueNet: "80", intake.FieldValueCurrency: "USD", intake.FieldAccount: "DE89 3704 0044 0532 0130 00",
+		intake.FieldValueFee: "20", intake.FieldValueNet: "80", intake.FieldValueCurrency: "USD", intake.FieldAccount: "DE89 3704 0044 " +
+			"0532 0130 00",
 		intake.FieldCardLast4: "**** 4321",
 	}
 	var header, cells []string
@@ -207,7 +214,8 @@ func TestEveryFieldOfARecordCanBeMapped(t *testing.T) {
 	r := all[0].Records[0]
 	got := fmt.Sprintf("%+v %+v %+v %+v", *r.Crypto, *r.Bank, *r.Card, *r.Value)
 	want := fmt.Sprintf("%+v %+v %+v %+v",
-		intake.Crypto{Chain: "<chain>", TransactionHash: "<transaction_hash>", BlockNumber: 17, From: "<from_address>", To: "<to_address>", AssetType: "ETH",
+		intake.Crypto{Chain: "<chain>", TransactionHash: "<transaction_hash>", BlockNumber: 17, From: "<from_address>",
+			To: "<to_address>", AssetType: "ETH",
 			ContractAddress: "<contract_address>", TokenID: "<token_id>", FeeQuantity: r.Crypto.FeeQuantity, FeeAssetType: "ETH"},
 		intake.Bank{BankName: "<bank_name>", AccountLast4: "3000", CounterpartyName: "<counterparty>"},
 		intake.Card{MerchantName: "<merchant>", MerchantCategory: "<merchant_category>", CardholderName: "<cardholder>", Last4: "4321"},
@@ -232,9 +240,11 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 		{`{"preset":"kraken","time_zone":"Europe/Berlin"}`, ""},
 		{`{"columns":{"timestamp":"a","amount":"b"},"currency":"USD","delimiter":"|","decimal":",","date_layouts":["DD/MM/YYYY","unix"]}`, ""},
 		{`{"format":"xls","preset":"x","encoding":"ebcdic","delimiter":":","header_row":-2,"date_layouts":["auto","nope"],"time_zone":"Mars","decimal":"'"}`,
-			"mapping.format must be csv, json or ofx; mapping.preset must be one of coinbase, kraken, binance, etherscan_tokens, etherscan_nfts, etherscan, mercury, stripe; " +
+			"mapping.format must be csv, json or ofx; mapping.preset must be one of coinbase, kraken, binance, etherscan_tokens, " +
+				"etherscan_nfts, etherscan, mercury, stripe; " +
 				"mapping.encoding must be utf-8, utf-16le, utf-16be or windows-1252; mapping.delimiter must be a comma, a semicolon, a tab or a bar; " +
-				"mapping.header_row must be the line of the header, 0 to find it, or -1 for none; mapping.date_layouts[1] has 'n' at \"nope\"; use YYYY, YY, MM, M, MMM, DD, D, HH, hh, mm, ss, .SSS, A, Z, or auto, unix, unix_ms; " +
+				"mapping.header_row must be the line of the header, 0 to find it, or -1 for none; mapping.date_layouts[1] has 'n' at " +
+				"\"nope\"; use YYYY, YY, MM, M, MMM, DD, D, HH, hh, mm, ss, .SSS, A, Z, or auto, unix, unix_ms; " +
 				"mapping.time_zone must be the IANA name of a time zone, such as Europe/Berlin; mapping.decimal must be auto, a point or a comma"},
 		{`{"direction":"up","amount_is":"net","currency":"usd","account_last4":"12345","inflow_words":["in"],"outflow_words":["IN"]}`,
 			`mapping.direction must be sign, columns or words; mapping.amount_is must be before_fee or after_fee; mapping.currency must be an upper-case code or symbol such as USD or BTC; ` +
@@ -246,13 +256,16 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 		{`{"format":"ofx","columns":{"amount":"a"}}`, "mapping.columns must be empty for OFX, which has no columns"},
 		{`{"header_row":-1,"columns":{"timestamp":"#1","amount":"Amount"},"currency":"USD"}`,
 			"mapping.columns.amount must be the number of a column, such as #3, because there is no header"},
-		{`{"columns":{"timestamp":"#1","amount":"3"},"currency":"USD"}`, "mapping.header_row must be stated, because all columns are given by number"},
+		{`{"columns":{"timestamp":"#1","amount":"3"},"currency":"USD"}`,
+			"mapping.header_row must be stated, because all columns are given by number"},
 		{`{"columns":{"timestamp":"a","debit":"b","amount":"c"},"currency":"USD"}`,
 			"mapping.columns.debit must be mapped together with credit; mapping.columns.amount must not be mapped beside debit and credit"},
 		{`{"columns":{"timestamp":"a","amount":"c","fee":"d"},"currency":"USD","direction":"words"}`,
-			"mapping.columns.direction must be mapped, because words tell the direction; mapping.amount_is must say whether the amount is before_fee or after_fee, because a fee is mapped"},
+			"mapping.columns.direction must be mapped, because words tell the direction; mapping.amount_is must say whether the amount is " +
+				"before_fee or after_fee, because a fee is mapped"},
 		{`{"columns":{"timestamp":"a","amount":"c","net":"d","direction":"e","value_fee":"f"},"currency":"USD","direction":"sign","amount_is":"after_fee"}`,
-			"mapping.columns.direction must not be mapped, because the sign tells the direction; mapping.amount_is cannot be after_fee beside net, which is the amount after the fee; " +
+			"mapping.columns.direction must not be mapped, because the sign tells the direction; mapping.amount_is cannot be after_fee " +
+				"beside net, which is the amount after the fee; " +
 				"mapping.columns.value_gross must be mapped, or value_net, because value_fee is"},
 		{`{"columns":{"timestamp":"a","amount":" ","value_net":"f"},"currency":"USD"}`,
 			"mapping.columns.amount must name a column; mapping.value_currency must be stated, or a column be mapped"},
@@ -281,11 +294,13 @@ func TestAMappingIsHeldAgainstTheFile(t *testing.T) {
 		{`{"columns":{"timestamp":"Date","amount":"Amount"},"currency":"USD","header_row":9}`, "Date,Amount\n2024-01-05,1\n",
 			"mapping.header_row is line 9, on which the file has no row"},
 		{`{"preset":"kraken"}`, "Date,Amount\n2024-01-05,1\n", "mapping.preset is kraken, but no row among the first 60 has its columns"},
-		{`{"preset":"kraken","header_row":1}`, "Date,Amount\n2024-01-05,1\n", "mapping.preset is kraken, but the header on line 1 is of another layout"},
+		{`{"preset":"kraken","header_row":1}`, "Date,Amount\n2024-01-05,1\n",
+			"mapping.preset is kraken, but the header on line 1 is of another layout"},
 		{`{}`, "Date,Amount\n2024-01-05,1\n", "mapping.columns must be stated, because the layout of the file is not a known one"},
 		{`{}`, "", "mapping.columns must be stated, because the layout of the file is not a known one"},
 		{`{"preset":"kraken"}`, `[{"a":1}]`, "mapping.preset must be empty for JSON; presets are layouts of CSV"},
-		{`{"columns":{"timestamp":"when","amount":"a"},"currency":"USD"}`, `[{"a":1}]`, `mapping.columns.timestamp is "when", which the file does not have; it has a`},
+		{`{"columns":{"timestamp":"when","amount":"a"},"currency":"USD"}`, `[{"a":1}]`,
+			`mapping.columns.timestamp is "when", which the file does not have; it has a`},
 		{`{"format":"ofx"}`, "Date,Amount\n", "f:1: this is no OFX: it has no <OFX> tag"},
 		{`{"format":"json"}`, "Date,Amount\n", `f:1: begins with "D", which is no JSON list and no JSON object`},
 		{`{"format":"json"}`, " ", "f:1: the file is empty"},

@@ -107,7 +107,8 @@ func undress(text string) (body string, negative bool, code string, err error) {
 	if body == "" || len(code) == 1 && code != "$" {
 		return "", false, "", errNotNumber
 	}
-	if first, last := body[0], body[len(body)-1]; !isDigit(last) && last != '.' && last != ',' || !isDigit(first) && first != '.' && first != ',' {
+	if first, last := body[0], body[len(body)-1]; !isDigit(last) && last != '.' && last != ',' || !isDigit(first) && first != '.' &&
+		first != ',' {
 		return "", false, "", errNotNumber
 	}
 	return body, negative, code, nil

@@ -36,17 +36,20 @@ type binanceRow struct {
 
 // What Binance calls the legs of trades, fees and the rest; operations that are not here have no sure type.
 var (
-	binanceTrades = among("Buy|Sell|Transaction Related|Transaction Buy|Transaction Spend|Transaction Sold|Transaction Revenue|Binance Convert|" +
+	binanceTrades = among("Buy|Sell|Transaction Related|Transaction Buy|Transaction Spend|Transaction Sold|Transaction " +
+		"Revenue|Binance Convert|" +
 		"Large OTC trading|Small assets exchange BNB|Stablecoins Auto-Conversion|Asset Conversion Transfer|Futures Convert")
 	binanceFees  = among("Fee|Transaction Fee|BNB Fee Deduction")
-	binanceMoves = among("transfer_in|transfer_out|Savings purchase|Savings Principal redemption|POS savings purchase|POS savings redemption|" +
+	binanceMoves = among("transfer_in|transfer_out|Savings purchase|Savings Principal redemption|POS savings purchase|POS " +
+		"savings redemption|" +
 		"Staking Purchase|Staking Redemption|Simple Earn Flexible Subscription|Simple Earn Flexible Redemption|" +
 		"Simple Earn Locked Subscription|Simple Earn Locked Redemption|Launchpool Subscription/Redemption")
 	binanceTypes = map[string]string{
 		"deposit": typeDeposit, "fiat deposit": typeDeposit, "withdraw": typeWithdrawal, "fiat withdraw": typeWithdrawal,
 		"staking rewards": typeStaking, "eth 2.0 staking rewards": typeStaking,
 		"realized profit and loss": typePNL, "realize profit and loss": typePNL,
-		"margin loan": typeBorrow, "isolated margin loan": typeBorrow, "margin repayment": typeRepayment, "isolated margin repayment": typeRepayment,
+		"margin loan": typeBorrow, "isolated margin loan": typeBorrow, "margin repayment": typeRepayment, "isolated margin " +
+			"repayment": typeRepayment,
 	}
 )
 

@@ -49,9 +49,10 @@ var etherscanTokens = &preset{
 
 // etherscanNFTs is the export of an address's ERC-721 transfers: one token each.
 var etherscanNFTs = &preset{
-	name:    "etherscan_nfts",
-	title:   "Etherscan NFT transfers",
-	columns: []string{"Transaction Hash|Txhash", "UnixTimestamp", "From", "To", "ContractAddress", "TokenId|Token ID", "TokenName", "TokenSymbol"},
+	name:  "etherscan_nfts",
+	title: "Etherscan NFT transfers",
+	columns: []string{"Transaction Hash|Txhash", "UnixTimestamp", "From", "To", "ContractAddress", "TokenId|Token ID", "TokenName",
+		"TokenSymbol"},
 	open: func(s *sheet, o *Options) interpreter {
 		x := newExplorer(s, o)
 		x.in, x.price = numeric{place: -1}, numeric{place: -1}

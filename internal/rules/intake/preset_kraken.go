@@ -37,7 +37,8 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 		return nil, "Kraken had not settled it yet: it has no txid, and comes again with one"
 	}
 	kind, subtype := e.text(k.kind), e.text(k.subtype)
-	r := Record{Line: e.row.line, ExternalID: id, Timestamp: e.instant(&k.clock, k.time, e.text(k.time)), Currency: krakenAsset(e.text(k.asset)),
+	r := Record{Line: e.row.line, ExternalID: id, Timestamp: e.instant(&k.clock, k.time, e.text(k.time)),
+		Currency:         krakenAsset(e.text(k.asset)),
 		ProviderCategory: kind, Description: kind, Group: e.text(k.ref), Memo: e.text(k.wallet)}
 	if subtype != "" {
 		r.ProviderCategory, r.Description = kind+"/"+subtype, kind+" "+subtype

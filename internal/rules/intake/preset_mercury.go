@@ -13,7 +13,8 @@ var mercury = &preset{
 	title:   "Mercury transactions",
 	columns: []string{"Date (UTC)", "Description", "Amount", "Status", "Source Account", "Bank Description", "Reference"},
 	open: func(s *sheet, o *Options) interpreter {
-		m := &mercuryRow{clock: o.Mapping.clock("MM-DD-YYYY", "MM-DD-YYYY HH:mm:ss", "auto"), date: s.find("Date (UTC)"), time: s.find("Timestamp"),
+		m := &mercuryRow{clock: o.Mapping.clock("MM-DD-YYYY", "MM-DD-YYYY HH:mm:ss", "auto"), date: s.find("Date (UTC)"),
+			time:        s.find("Timestamp"),
 			description: s.find("Description"), amount: points(s.find("Amount")), status: s.find("Status"), account: s.find("Source Account"),
 			bankText: s.find("Bank Description"), reference: s.find("Reference"), note: s.find("Note"), card: s.find("Last Four Digits"),
 			holder: s.find("Name On Card"), category: s.find("Category"), mercuryCategory: s.find("Mercury Category")}

@@ -49,7 +49,8 @@ func drawDialect(t *rapid.T) dialect {
 	d := dialect{
 		delimiter: rapid.SampledFrom([]string{",", ";", "\t", "|"}).Draw(t, "delimiter"),
 		decimal:   rapid.SampledFrom([]string{".", ","}).Draw(t, "decimal"),
-		layout:    rapid.SampledFrom([]string{"YYYY-MM-DD HH:mm:ss", "DD/MM/YYYY HH:mm:ss", "MM/DD/YYYY hh:mm:ss A", "DD.MM.YYYY HH:mm:ss", "D MMM YYYY HH:mm:ss", "unix", "YYYY-MM-DDTHH:mm:ssZ"}).Draw(t, "layout"),
+		layout: rapid.SampledFrom([]string{"YYYY-MM-DD HH:mm:ss", "DD/MM/YYYY HH:mm:ss", "MM/DD/YYYY hh:mm:ss A",
+			"DD.MM.YYYY HH:mm:ss", "D MMM YYYY HH:mm:ss", "unix", "YYYY-MM-DDTHH:mm:ssZ"}).Draw(t, "layout"),
 		lineEnd:   rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "line end"),
 		encoding:  rapid.SampledFrom([]string{"utf-8", "bom", "utf-16le", "utf-16be"}).Draw(t, "encoding"),
 		direction: rapid.SampledFrom([]string{"sign", "flipped", "columns", "words"}).Draw(t, "direction"),
@@ -81,7 +82,8 @@ func (d dialect) number(n money.Decimal) string {
 
 func (d dialect) time(t time.Time) string {
 	standard := map[string]string{"YYYY-MM-DD HH:mm:ss": "2006-01-02 15:04:05", "DD/MM/YYYY HH:mm:ss": "02/01/2006 15:04:05",
-		"MM/DD/YYYY hh:mm:ss A": "01/02/2006 03:04:05 PM", "DD.MM.YYYY HH:mm:ss": "02.01.2006 15:04:05", "D MMM YYYY HH:mm:ss": "2 Jan 2006 15:04:05",
+		"MM/DD/YYYY hh:mm:ss A": "01/02/2006 03:04:05 PM", "DD.MM.YYYY HH:mm:ss": "02.01.2006 15:04:05",
+		"D MMM YYYY HH:mm:ss":  "2 Jan 2006 15:04:05",
 		"YYYY-MM-DDTHH:mm:ssZ": "2006-01-02T15:04:05Z07:00"}[d.layout]
 	if standard == "" {
 		return money.FromInt(t.Unix()).String()
@@ -193,10 +195,14 @@ func TestWhatIsWrittenInAnyDialectReadsBackExactly(t *testing.T) {
 func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 	for _, seed := range []string{
 		"Date,Amount,Fee,Net,Debit,Credit,Currency,Id\n2024-01-05,1.5,0.1,1.4,,,USD,a\n",
-		"\nTransactions\nID,Timestamp,Transaction Type,Asset,Quantity Transacted,Price Currency,Price at Transaction,Subtotal,Total (inclusive of fees and/or spread),Fees and/or Spread,Notes\na,2025-01-03 10:11:12 UTC,Convert,BTC,-1,USD,$1,$2,$3,$1,Converted 1 BTC to 2 ETH\n",
+		"\nTransactions\nID,Timestamp,Transaction Type,Asset,Quantity Transacted,Price Currency,Price at Transaction,Subtotal,Total " +
+			"(inclusive of fees and/or spread),Fees and/or Spread,Notes\na,2025-01-03 10:11:12 " +
+			"UTC,Convert,BTC,-1,USD,$1,$2,$3,$1,Converted 1 BTC to 2 ETH\n",
 		"txid,refid,time,type,subtype,aclass,asset,wallet,amount,fee,balance\nL,T,2025-03-19 19:43:31,trade,,currency,ZEUR,spot,-100,0.18,1\n",
-		"id,Type,Source,Amount,Fee,Net,Currency,Created (UTC),Available On (UTC),Description\nt,refund,r,-249.00,-7.52,-241.48,usd,2026-07-25 15:34,2026-07-25 15:34,x\n",
-		"Transaction Hash,Blockno,UnixTimestamp,From,To,Value_IN(ETH),Value_OUT(ETH),TxnFee(ETH),Historical $Price/Eth,Status\n0x,1,1705399200,0xa,0xb,1.5,0,0.1,2585.91,\n",
+		"id,Type,Source,Amount,Fee,Net,Currency,Created (UTC),Available On " +
+			"(UTC),Description\nt,refund,r,-249.00,-7.52,-241.48,usd,2026-07-25 15:34,2026-07-25 15:34,x\n",
+		"Transaction Hash,Blockno,UnixTimestamp,From,To,Value_IN(ETH),Value_OUT(ETH),TxnFee(ETH),Historical " +
+			"$Price/Eth,Status\n0x,1,1705399200,0xa,0xb,1.5,0,0.1,2585.91,\n",
 		"OFXHEADER:100\n<OFX><STMTRS><CURDEF>USD<STMTTRN><DTPOSTED>20240105[-5:EST]<TRNAMT>-5<FITID>1</STMTTRN></OFX>",
 		`{"transactions":[{"external":{"timestamp":"2026-01-05T10:00:00Z","direction":"credit","quantity":1e3,"currency":"USD","value_fiat":{"gross":"3","fee":"1","net":"2","currency":"USD"}}}]}`,
 		`[{"Date":"2024-01-05","Amount":1.5,"Currency":"USD"}]`,
@@ -206,9 +212,12 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 	}
 	mappings := []intake.Mapping{
 		{}, {Currency: "USD", Columns: map[intake.Field]string{intake.FieldTimestamp: "Date", intake.FieldAmount: "Amount"}},
-		{AmountIs: intake.AfterFee, Columns: map[intake.Field]string{intake.FieldTimestamp: "Date", intake.FieldAmount: "Amount", intake.FieldFee: "Fee", intake.FieldCurrency: "Currency"}},
-		{Columns: map[intake.Field]string{intake.FieldTimestamp: "Date", intake.FieldAmount: "Amount", intake.FieldFee: "Fee", intake.FieldNet: "Net", intake.FieldCurrency: "Currency", intake.FieldID: "Id"}},
-		{HeaderRow: -1, Currency: "BTC", Decimal: ",", Columns: map[intake.Field]string{intake.FieldTimestamp: "1", intake.FieldDebit: "#2", intake.FieldCredit: "#3"}},
+		{AmountIs: intake.AfterFee, Columns: map[intake.Field]string{intake.FieldTimestamp: "Date", intake.FieldAmount: "Amount",
+			intake.FieldFee: "Fee", intake.FieldCurrency: "Currency"}},
+		{Columns: map[intake.Field]string{intake.FieldTimestamp: "Date", intake.FieldAmount: "Amount", intake.FieldFee: "Fee",
+			intake.FieldNet: "Net", intake.FieldCurrency: "Currency", intake.FieldID: "Id"}},
+		{HeaderRow: -1, Currency: "BTC", Decimal: ",", Columns: map[intake.Field]string{intake.FieldTimestamp: "1",
+			intake.FieldDebit: "#2", intake.FieldCredit: "#3"}},
 		{Preset: "binance"}, {Preset: "mercury", Encoding: "windows-1252"}, {Preset: "etherscan_tokens"},
 	}
 	f.Fuzz(func(t *testing.T, content []byte, which byte) {
@@ -221,7 +230,8 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 			}
 			options = append(options, p.Mapping)
 		}
-		in, err := intake.Open(bytes.NewReader(content), intake.Options{Name: "f", Mapping: options[int(which)%len(options)], OwnAddresses: []string{"0xa"}})
+		in, err := intake.Open(bytes.NewReader(content), intake.Options{Name: "f", Mapping: options[int(which)%len(options)],
+			OwnAddresses: []string{"0xa"}})
 		if err != nil {
 			return
 		}

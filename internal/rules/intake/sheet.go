@@ -207,7 +207,9 @@ func (e *entry) once(records []Record) {
 	}
 	for i := range records {
 		if e.ids.repeated(records[i].ExternalID) {
-			e.faultf(e.own, "the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids", shorten(records[i].ExternalID))
+			e.faultf(e.own,
+				"the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids",
+				shorten(records[i].ExternalID))
 		}
 	}
 }

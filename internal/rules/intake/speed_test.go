@@ -15,7 +15,8 @@ func ordinary(count int) []byte {
 	var b bytes.Buffer
 	b.WriteString("Transaction ID,Date,Description,Amount,Currency,Category,Counterparty,Reference,Account,Status,Balance,Note\n")
 	for n := range count {
-		fmt.Fprintf(&b, "TX%08d,2024-%02d-%02d %02d:15:30,Payment of invoice %d,%s%d.%02d,USD,Services,Example Supplier Ltd,RF%06d,000123456789,posted,%d.00,paid by transfer\n",
+		fmt.Fprintf(&b, "TX%08d,2024-%02d-%02d %02d:15:30,Payment of invoice %d,%s%d.%02d,USD,Services,Example Supplier "+
+			"Ltd,RF%06d,000123456789,posted,%d.00,paid by transfer\n",
 			n, n%12+1, n%28+1, n%24, n, []string{"", "-"}[n%2], n%5000+1, n%100, n, n)
 	}
 	return b.Bytes()

@@ -67,9 +67,10 @@ func files(count int) map[string]*generated {
 		"f.jsonl": {rows: count, row: func(n int) string {
 			return fmt.Sprintf("{\"date\":\"2024-01-05\",\"id\":\"%d\",\"text\":\"some text of the bank\",\"amount\":\"%d.50\"}\n", n, n)
 		}},
-		"f.ofx": {begin: "OFXHEADER:100\n\n<OFX><STMTRS><CURDEF>USD<BANKTRANLIST>\n", end: "</BANKTRANLIST></STMTRS></OFX>\n", rows: count, row: func(n int) string {
-			return fmt.Sprintf("<STMTTRN><DTPOSTED>20240105<TRNAMT>%d.50<FITID>%d<NAME>some text of the bank\n</STMTTRN>\n", n, n)
-		}},
+		"f.ofx": {begin: "OFXHEADER:100\n\n<OFX><STMTRS><CURDEF>USD<BANKTRANLIST>\n", end: "</BANKTRANLIST></STMTRS></OFX>\n",
+			rows: count, row: func(n int) string {
+				return fmt.Sprintf("<STMTTRN><DTPOSTED>20240105<TRNAMT>%d.50<FITID>%d<NAME>some text of the bank\n</STMTTRN>\n", n, n)
+			}},
 	}
 }
 
@@ -209,7 +210,8 @@ func TestWhatHasNoEndIsRefusedWithItsLine(t *testing.T) {
 		{"f.ofx", "<OFX>\n<" + long, "f.ofx:2: what begins here is longer than 1 KiB"},
 		{"f.ofx", "<OFX>\n<NAME", "f.ofx:2: the tag that begins here has no end"},
 		{"f.ofx", "<OFX>\n<NAME><![CDATA[" + long, "f.ofx:2: the text that begins here has no end"},
-		{"f.ofx", "<OFX>\n<STMTTRN>" + strings.Repeat("<MEMO>"+strings.Repeat("x", 60_000), 40), "f.ofx:2: the transaction that begins here is longer than 1024 KiB"},
+		{"f.ofx", "<OFX>\n<STMTTRN>" + strings.Repeat("<MEMO>"+strings.Repeat("x", 60_000), 40),
+			"f.ofx:2: the transaction that begins here is longer than 1024 KiB"},
 		{"f.ofx", "<OFX>\n<NAME>x", "f.ofx:2: the file ends before </OFX>; a part of it is missing"},
 	} {
 		in, err := intake.Open(strings.NewReader(c.content), intake.Options{Name: c.name})
@@ -315,7 +317,8 @@ func TestWhatTheHeadIsDoesNotDependOnHowTheFileComesIn(t *testing.T) {
 	b.WriteString("2024-01-05,x,1.5\n")
 	m := intake.Mapping{Currency: "USD", Columns: map[intake.Field]string{intake.FieldTimestamp: "date", intake.FieldAmount: "amount"}}
 	whole := brief(rows(t, bytes.NewReader(b.Bytes()), intake.Options{Mapping: m}))
-	if trickled := brief(rows(t, iotestReader(b.Bytes()), intake.Options{Mapping: m})); trickled != whole || !strings.HasPrefix(whole, "fault amount") {
+	if trickled := brief(rows(t, iotestReader(b.Bytes()), intake.Options{Mapping: m})); trickled != whole ||
+		!strings.HasPrefix(whole, "fault amount") {
 		t.Errorf("reads\n%.200s\nand\n%.200s", whole, trickled)
 	}
 }

@@ -70,7 +70,8 @@ txn_3,2026-01-05 10:00:00,2026-01-07 00:00:00,usd,0.00,1.00,-1.00,fee,Radar
 in 100 USD (100-3.2=96.8 USD)
 out 265 USD (265-15=250 USD) CHARGEBACK
 out 1 USD (1-0=1 USD) FEE`},
-		{"Mercury's first columns", "mercury", "Date (UTC),Description,Amount,Status,Source Account,Bank Description,Reference,Note\n01-02-2022,Rent,-5.5,Sent,Checking,RENT,,\n", `
+		{"Mercury's first columns", "mercury",
+			"Date (UTC),Description,Amount,Status,Source Account,Bank Description,Reference,Note\n01-02-2022,Rent,-5.5,Sent,Checking,RENT,,\n", `
 out 5.5 USD (5.5-0=5.5 USD)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,17 +112,20 @@ func TestBinanceTimesAreOfTheZoneInTheNameOfTheFile(t *testing.T) {
 
 func TestExportsWithoutDirectionNeedTheAddressOfTheWallet(t *testing.T) {
 	t.Parallel()
-	const tokens = "Txhash,UnixTimestamp,From,To,TokenValue,ContractAddress,TokenName,TokenSymbol\n0x1,1705399200,0xa,0xb,5,0xc,Coin,USDC\n0x1,1705399200,0xa,0xa,5,0xc,Coin,USDC\n"
+	const tokens = "Txhash,UnixTimestamp,From,To,TokenValue,ContractAddress,TokenName,TokenSymbol\n0x1,1705399200,0xa,0xb,5,0xc," +
+		"Coin,USDC\n0x1,1705399200,0xa,0xa,5,0xc,Coin,USDC\n"
 	const calls = "Txhash,Blockno,UnixTimestamp,From,To,Value_IN(ETH),Value_OUT(ETH),TxnFee(ETH),Status\n0x1,1,1705399200,0xa,0xb,0,0,0.1,\n"
 	for _, c := range []struct {
 		file string
 		own  []string
 		want string
 	}{
-		{tokens, nil, "fault From: the export of tokens does not tell the direction; state the address of the wallet\nfault From: the export of tokens does not tell the direction; state the address of the wallet"},
+		{tokens, nil, "fault From: the export of tokens does not tell the direction; state the address of the wallet\nfault From: the " +
+			"export of tokens does not tell the direction; state the address of the wallet"},
 		{tokens, []string{"0xA"}, "out 5 USDC\nskipped it was sent to where it came from"},
 		{tokens, []string{" 0xb "}, "in 5 USDC\nskipped it was sent to where it came from"},
-		{tokens, []string{"0xa", "0xb"}, "fault From: both addresses are yours; state only the one this file is of\nskipped it was sent to where it came from"},
+		{tokens, []string{"0xa", "0xb"},
+			"fault From: both addresses are yours; state only the one this file is of\nskipped it was sent to where it came from"},
 		{calls, nil, "fault From: moves nothing, so only its sender tells whether the fee was yours; state the address of the wallet"},
 		{calls, []string{"0xa"}, "out 0.1 ETH FEE"},
 		{calls, []string{"0xb"}, "skipped nothing moved: neither value nor fee"},
@@ -142,14 +146,18 @@ func TestOFXOfOldProgramsIsRead(t *testing.T) {
 			`fault DTPOSTED: "20240105100000[-99:X]" has the time zone "-99:X]", which does not exist & TRNAMT: is missing`},
 		{"an amount that may mean two", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>1,234<FITID>1</STMTTRN>",
 			`fault TRNAMT: "1,234" may mean 1.234 or 1234; state the decimal separator of the column in the mapping`},
-		{"the same with the separator stated", `{"decimal":"."}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>1,234<FITID>1</STMTTRN>", "in 1234 EUR (1234-0=1234 EUR)"},
-		{"a card that turns signs", `{"flip_sign":true}`, "<STMTTRN><TRNTYPE>FEE<DTPOSTED>20240105<TRNAMT>5<FITID>1</STMTTRN>", "out 5 EUR (5-0=5 EUR) FEE"},
+		{"the same with the separator stated", `{"decimal":"."}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>1,234<FITID>1</STMTTRN>",
+			"in 1234 EUR (1234-0=1234 EUR)"},
+		{"a card that turns signs", `{"flip_sign":true}`, "<STMTTRN><TRNTYPE>FEE<DTPOSTED>20240105<TRNAMT>5<FITID>1</STMTTRN>",
+			"out 5 EUR (5-0=5 EUR) FEE"},
 		{"ids that are not unique", `{"ignore_ids":true}`,
-			"<STMTTRN><DTPOSTED>20240105<TRNAMT>5<FITID>0</STMTTRN><STMTTRN><DTPOSTED>20240105<TRNAMT>5<FITID>0</STMTTRN>", "in 5 EUR (5-0=5 EUR)\nin 5 EUR (5-0=5 EUR)"},
+			"<STMTTRN><DTPOSTED>20240105<TRNAMT>5<FITID>0</STMTTRN><STMTTRN><DTPOSTED>20240105<TRNAMT>5<FITID>0</STMTTRN>",
+			"in 5 EUR (5-0=5 EUR)\nin 5 EUR (5-0=5 EUR)"},
 		{"nothing moved", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>0.00<FITID>1</STMTTRN>", "skipped nothing moved: the amount is zero"},
 		{"a code beside the amount", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>5 USD<FITID>1</STMTTRN>", `fault TRNAMT: "5 USD" is not a number`},
 	} {
-		file := "OFXHEADER:100\r\nENCODING:USASCII\r\nCHARSET:1252\r\n\r\n<OFX><STMTRS><CURDEF>EUR<BANKTRANLIST>" + c.body + "</BANKTRANLIST></STMTRS></OFX>"
+		file := "OFXHEADER:100\r\nENCODING:USASCII\r\nCHARSET:1252\r\n\r\n<OFX><STMTRS><CURDEF>EUR<BANKTRANLIST>" + c.body +
+			"</BANKTRANLIST></STMTRS></OFX>"
 		all := rows(t, strings.NewReader(file), intake.Options{Name: "f.ofx", Mapping: mapping(t, c.mapping)})
 		sound(t, all)
 		if got := brief(all); got != c.want {

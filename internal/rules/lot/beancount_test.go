@@ -18,8 +18,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// journal is many histories in beancount's notation, and what our lots make of them. Every event has a day of its own, because beancount has no hours,
-// and units cost whole cents, so that nothing is rounded on either side.
+// journal is many histories in beancount's notation, and what our lots make of them. Every event has a day of its
+// own, because beancount has no hours, and units cost whole cents, so that nothing is rounded on either side.
 type journal struct {
 	t      *testing.T
 	random *rand.Rand

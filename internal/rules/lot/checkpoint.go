@@ -20,7 +20,8 @@ func (p *Pool) Checkpoint() Checkpoint {
 	return Checkpoint{After: p.after, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
 }
 
-// Restore gives a pool that goes on where the checkpoint was taken. They share the lots, which the pool does not change and nobody else may.
+// Restore gives a pool that goes on where the checkpoint was taken. They share the lots, which the pool does not
+// change and nobody else may.
 func Restore(config Config, c Checkpoint) *Pool {
 	p := New(config)
 	p.after, p.seq, p.quantity, p.basis = c.After, c.Seq, c.Quantity, c.Basis

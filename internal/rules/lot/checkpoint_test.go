@@ -27,7 +27,8 @@ func TestReplayStopsWhereItCannotGoOn(t *testing.T) {
 		{Place: at("2025-03-11", lot.Dispose, "never"), Quantity: money.FromInt(1)},
 	}, func(*lot.Event, lot.Result) error { return nil })
 	var short *lot.Shortage
-	if !errors.As(err, &short) || short.ID != "out" || short.Missing.String() != "2" || !strings.HasPrefix(err.Error(), "event out of 2025-03-10: ") {
+	if !errors.As(err, &short) || short.ID != "out" || short.Missing.String() != "2" || !strings.HasPrefix(err.Error(),
+		"event out of 2025-03-10: ") {
 		t.Errorf("stops with %v", err)
 	}
 	if p.Quantity().String() != "1" {

@@ -64,8 +64,9 @@ const (
 
 const dayMax, dayMin = 367, 365
 
-// holding counts the calendar days between two instants. A year is over when it is over for the day after the acquisition, which is where the IRS
-// begins to count: what was acquired on 2023-02-28 is long from 2024-03-01, not from the 29th of February.
+// holding counts the calendar days between two instants. A year is over when it is over for the day after the
+// acquisition, which is where the IRS begins to count: what was acquired on 2023-02-28 is long from 2024-03-01, not
+// from the 29th of February.
 func (c *Config) holding(acquired, disposed time.Time) (days int, term Term) {
 	from, to := c.day(acquired), c.day(disposed)
 	days = int((to.Unix() - from.Unix()) / (24 * 60 * 60))

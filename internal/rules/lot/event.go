@@ -26,7 +26,8 @@ const (
 type Place struct {
 	At   time.Time
 	Kind Kind
-	// Principal is the kind of the event whose fee this is. A fee on its own has none, nor has the fee of what comes in, which may be paid from it.
+	// Principal is the kind of the event whose fee this is. A fee on its own has none, nor has the fee of what comes in,
+	// which may be paid from it.
 	Principal Kind
 	// Block, Index and Log are the place on a chain, Sequence the number of the transaction here.
 	Block, Index, Log int64
@@ -35,8 +36,8 @@ type Place struct {
 	ID string
 }
 
-// Compare gives the order in which the events of a pool happen: by time, what comes before what goes at the same instant, then as the chain and the
-// books number them. Two events are never equal unless they are the same.
+// Compare gives the order in which the events of a pool happen: by time, what comes before what goes at the same
+// instant, then as the chain and the books number them. Two events are never equal unless they are the same.
 func Compare(a, b Place) int {
 	if c := a.At.Compare(b.At); c != 0 {
 		return c

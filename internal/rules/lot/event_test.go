@@ -55,16 +55,17 @@ func TestEventsThatCannotBeAreRefusedAndChangeNothing(t *testing.T) {
 	one, less := money.FromInt(1), money.FromInt(-1)
 	place := func(kind lot.Kind, id string) lot.Place { return lot.Place{At: noon, Kind: kind, ID: id} }
 	for want, e := range map[string]lot.Event{
-		"belongs before it":          {Place: place(lot.Acquire, "a"), Quantity: one},
-		"comes after m":              {Place: place(lot.Acquire, "m"), Quantity: one},
-		"unknown kind \"burn\"":      {Place: place("burn", "z"), Quantity: one},
-		"has the quantity 0":         {Place: place(lot.Acquire, "z")},
-		"has the quantity -1":        {Place: place(lot.Dispose, "z"), Quantity: less},
-		"has a negative amount":      {Place: place(lot.Acquire, "z"), Quantity: one, Basis: less},
-		"z has a negative amount":    {Place: place(lot.Dispose, "z"), Quantity: one, Proceeds: less},
-		"t z has a negative amount":  {Place: place(lot.Dispose, "z"), Quantity: one, Fee: less},
-		"slice 0 of event z has":     {Place: place(lot.Arrive, "z"), Slices: []lot.Slice{{AcquiredAt: noon}}},
-		"slice 1 of event z arrives": {Place: place(lot.Arrive, "z"), Slices: []lot.Slice{{Quantity: one}, {Quantity: one, AcquiredAt: noon.Add(1)}}},
+		"belongs before it":         {Place: place(lot.Acquire, "a"), Quantity: one},
+		"comes after m":             {Place: place(lot.Acquire, "m"), Quantity: one},
+		"unknown kind \"burn\"":     {Place: place("burn", "z"), Quantity: one},
+		"has the quantity 0":        {Place: place(lot.Acquire, "z")},
+		"has the quantity -1":       {Place: place(lot.Dispose, "z"), Quantity: less},
+		"has a negative amount":     {Place: place(lot.Acquire, "z"), Quantity: one, Basis: less},
+		"z has a negative amount":   {Place: place(lot.Dispose, "z"), Quantity: one, Proceeds: less},
+		"t z has a negative amount": {Place: place(lot.Dispose, "z"), Quantity: one, Fee: less},
+		"slice 0 of event z has":    {Place: place(lot.Arrive, "z"), Slices: []lot.Slice{{AcquiredAt: noon}}},
+		"slice 1 of event z arrives": {Place: place(lot.Arrive, "z"), Slices: []lot.Slice{{Quantity: one},
+			{Quantity: one, AcquiredAt: noon.Add(1)}}},
 	} {
 		p := lot.New(lot.Config{Places: 2})
 		if _, err := p.Apply(&lot.Event{Place: place(lot.Acquire, "m"), Quantity: one, Basis: one}); err != nil {

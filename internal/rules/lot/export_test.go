@@ -2,7 +2,8 @@ package lot
 
 import "github.com/bursarhq/bursar/internal/base/money"
 
-// Slices makes of what left one pool what arrives in another, with basis and dates kept. What was not there arrives too, at no cost and marked.
+// Slices makes of what left one pool what arrives in another, with basis and dates kept. What was not there arrives
+// too, at no cost and marked.
 func Slices(uses []Use) []Slice {
 	slices := make([]Slice, len(uses))
 	for i := range uses {
@@ -15,8 +16,9 @@ func Slices(uses []Use) []Slice {
 // unitPlaces is the number of digits after the point of the smallest unit of most tokens.
 const unitPlaces = 18
 
-// Converted gives slices of one asset as slices of another, of which there is the given quantity, more than none. Each becomes its share, and the last takes what is
-// left, because a ratio such as 1:3 has no end. A slice too small to become anything leaves its basis to its neighbour.
+// Converted gives slices of one asset as slices of another, of which there is the given quantity, more than none.
+// Each becomes its share, and the last takes what is left, because a ratio such as 1:3 has no end. A slice too small
+// to become anything leaves its basis to its neighbour.
 func Converted(slices []Slice, quantity money.Decimal) []Slice {
 	places := int32(unitPlaces)
 	if !quantity.Round(places).Equal(quantity) {

@@ -35,7 +35,8 @@ func TestTheMethodIsThatOfTheDay(t *testing.T) {
 	t.Parallel()
 	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 	run(t, lot.Config{Elections: []lot.Election{
-		{lot.LIFO, year(2021)}, {lot.HIFO, year(2022)}, {lot.WeightedAverage, year(2023)}, {lot.FIFO, year(2024)}, {lot.SpecificID, year(2025)}, {lot.LOFO, year(2026)},
+		{lot.LIFO, year(2021)}, {lot.HIFO, year(2022)}, {lot.WeightedAverage, year(2023)}, {lot.FIFO, year(2024)}, {lot.SpecificID,
+			year(2025)}, {lot.LOFO, year(2026)},
 	}}, `
 		2020-01-01 buy L1 2 @ 20.00
 		2020-01-02 buy L2 2 @ 60.00
@@ -130,7 +131,8 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 	p := lot.New(lot.Config{Identified: true, Places: 2})
 	day := func(n int) time.Time { return time.Date(2025, 1, n, 0, 0, 0, 0, time.UTC) }
 	for n, id := range []string{"L1", "L2", "L3"} {
-		if _, err := p.Apply(&lot.Event{Place: lot.Place{At: day(n + 1), Kind: lot.Acquire, ID: id}, Quantity: money.FromInt(1), Basis: money.FromInt(10)}); err != nil {
+		if _, err := p.Apply(&lot.Event{Place: lot.Place{At: day(n + 1), Kind: lot.Acquire, ID: id}, Quantity: money.FromInt(1),
+			Basis: money.FromInt(10)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +214,8 @@ func TestLotsThatWereChosenMakeRoom(t *testing.T) {
 		if i%2 == 0 {
 			apply(lot.Event{Place: lot.Place{Kind: lot.Acquire}, Lot: fmt.Sprint(i), Basis: one})
 		} else {
-			apply(lot.Event{Place: lot.Place{Kind: lot.Arrive}, Slices: []lot.Slice{{Lot: fmt.Sprint(i), Quantity: one, AcquiredAt: begin.AddDate(0, 0, -(i*7919)%count)}}})
+			apply(lot.Event{Place: lot.Place{Kind: lot.Arrive},
+				Slices: []lot.Slice{{Lot: fmt.Sprint(i), Quantity: one, AcquiredAt: begin.AddDate(0, 0, -(i*7919)%count)}}})
 		}
 	}
 	for i := count - 1; i >= 0; i-- {

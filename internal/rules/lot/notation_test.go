@@ -214,7 +214,8 @@ func uses(r lot.Result, methods bool) string {
 func holds(lots []lot.Lot) string {
 	var parts []string
 	for _, l := range lots {
-		parts = append(parts, fmt.Sprintf("%s %s %s %s", l.ID, l.Quantity, l.Basis.Fixed("USD"), l.AcquiredAt.Format("2006-01-02"))+marks(l.Marks))
+		parts = append(parts, fmt.Sprintf("%s %s %s %s", l.ID, l.Quantity, l.Basis.Fixed("USD"), l.AcquiredAt.Format("2006-01-02"))+
+			marks(l.Marks))
 	}
 	if parts == nil {
 		return "nothing"

@@ -46,8 +46,8 @@ func (p *Pool) Quantity() money.Decimal { return p.quantity }
 // Basis is the cost of what the pool holds.
 func (p *Pool) Basis() money.Decimal { return p.basis }
 
-// Apply lets an event happen. When it answers with an error nothing has changed: a *Shortage or a *PickError tells a user what is wrong with the
-// event, any other error whoever called.
+// Apply lets an event happen. When it answers with an error nothing has changed: a *Shortage or a *PickError tells a
+// user what is wrong with the event, any other error whoever called.
 func (p *Pool) Apply(e *Event) (Result, error) {
 	if err := p.check(e); err != nil {
 		return Result{}, err
@@ -88,7 +88,8 @@ func (p *Pool) accept(e *Event) error {
 	}
 	for i := range e.Slices {
 		s := &e.Slices[i]
-		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places), Spot: s.Spot, Marks: s.Marks})
+		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places), Spot: s.Spot,
+			Marks: s.Marks})
 	}
 	return nil
 }

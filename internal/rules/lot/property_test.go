@@ -43,7 +43,8 @@ func drawConfig(t *rapid.T) lot.Config {
 
 // quantity and amount are often round, so that equal units, whole lots and ties come up.
 func quantity(t *rapid.T) money.Decimal {
-	text := rapid.OneOf(rapid.StringMatching(`[1-3]`), rapid.StringMatching(`[0-2]\.[0-9]{0,17}[1-9]`), rapid.StringMatching(`[1-9]0{1,6}`)).Draw(t, "quantity")
+	text := rapid.OneOf(rapid.StringMatching(`[1-3]`), rapid.StringMatching(`[0-2]\.[0-9]{0,17}[1-9]`),
+		rapid.StringMatching(`[1-9]0{1,6}`)).Draw(t, "quantity")
 	return money.MustParse(text)
 }
 
@@ -63,7 +64,8 @@ func live(t *rapid.T) *world {
 		now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 24, 400}).Draw(t, "hours")) * time.Hour)
 		place := lot.Place{At: now, ID: fmt.Sprintf("t%03d", n), Sequence: int64(n)}
 		from := rapid.IntRange(0, len(w.pools)-1).Draw(t, "pool")
-		place.Kind = rapid.SampledFrom([]lot.Kind{lot.Acquire, lot.Acquire, lot.Acquire, lot.Dispose, lot.Dispose, lot.Fee, lot.Move, lot.Convert}).Draw(t, "kind")
+		place.Kind = rapid.SampledFrom([]lot.Kind{lot.Acquire, lot.Acquire, lot.Acquire, lot.Dispose, lot.Dispose, lot.Fee, lot.Move,
+			lot.Convert}).Draw(t, "kind")
 		e := lot.Event{Place: place, Quantity: quantity(t)}
 		switch place.Kind {
 		case lot.Acquire:
@@ -244,7 +246,10 @@ func TestAReplayFromAnyCheckpointEndsTheSame(t *testing.T) {
 			untouched.Lots = slices.Clone(c.Lots)
 			p = lot.Restore(w.config, c)
 			again := slices.Clone(w.uses[i][:before])
-			if err := p.Replay(w.events[i][cut:], func(_ *lot.Event, r lot.Result) error { again = append(again, r.Uses...); return nil }); err != nil {
+			if err := p.Replay(w.events[i][cut:], func(_ *lot.Event, r lot.Result) error {
+				again = append(again, r.Uses...)
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			if describe(again) != describe(w.uses[i]) {
@@ -261,7 +266,8 @@ func TestAReplayFromAnyCheckpointEndsTheSame(t *testing.T) {
 }
 
 func sameCheckpoint(a, b lot.Checkpoint) bool {
-	return lot.Compare(a.After, b.After) == 0 && a.After.Principal == b.After.Principal && a.Seq == b.Seq && a.Quantity.Equal(b.Quantity) && a.Basis.Equal(b.Basis) && slices.EqualFunc(a.Lots, b.Lots, func(x, y lot.Lot) bool {
+	return lot.Compare(a.After, b.After) == 0 && a.After.Principal == b.After.Principal && a.Seq == b.Seq &&
+		a.Quantity.Equal(b.Quantity) && a.Basis.Equal(b.Basis) && slices.EqualFunc(a.Lots, b.Lots, func(x, y lot.Lot) bool {
 		return x.ID == y.ID && x.AcquiredAt.Equal(y.AcquiredAt) && x.Seq == y.Seq && x.Quantity.Equal(y.Quantity) && x.Basis.Equal(y.Basis) &&
 			x.Spot.Equal(y.Spot) && x.Marks == y.Marks
 	})

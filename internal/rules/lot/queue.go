@@ -25,8 +25,9 @@ const (
 	inexact
 )
 
-// queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line, which is left at its old end or at
-// its new one; lots that moved in with an older date, and all lots of the other methods, are in a heap beside it.
+// queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line,
+// which is left at its old end or at its new one; lots that moved in with an older date, and all lots of the other
+// methods, are in a heap beside it.
 type queue struct {
 	method Method
 	bySpot bool
@@ -126,7 +127,8 @@ func (q *queue) pop() {
 	}
 }
 
-// settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now; the old one must still be there.
+// settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now;
+// the old one must still be there.
 func (q *queue) settle(slot int32) {
 	if q.inLine() {
 		q.line[q.end()] = slot

@@ -70,7 +70,8 @@ func TestMoreThanIsHeldIsRefused(t *testing.T) {
 		2025-01-02 sell 0.6 for 3.00 -> 0.5 are held of the 0.6 that leave: 0.1 are missing
 		2025-01-02 move 0.6 to B -> 0.5 are held of the 0.6 that leave: 0.1 are missing
 		A holds L1 0.5 5.00 2025-01-01`)
-	_, err := s.pool("A").Apply(&lot.Event{Place: lot.Place{At: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC), Kind: lot.Fee, ID: "f"}, Quantity: money.FromInt(2)})
+	_, err := s.pool("A").Apply(&lot.Event{Place: lot.Place{At: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC), Kind: lot.Fee, ID: "f"},
+		Quantity: money.FromInt(2)})
 	short, ok := err.(*lot.Shortage)
 	if !ok || short.ID != "f" || short.Missing.String() != "1.5" || short.Held.String() != "0.5" || short.Quantity.String() != "2" {
 		t.Errorf("answers %v", err)

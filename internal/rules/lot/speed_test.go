@@ -14,8 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// trade is an unremarkable history: purchases and sales by turns, of amounts with many digits. Every hold-th purchase is never sold, so that the pool
-// fills up with lots.
+// trade is an unremarkable history: purchases and sales by turns, of amounts with many digits. Every hold-th purchase
+// is never sold, so that the pool fills up with lots.
 func trade(count, hold int) []lot.Event {
 	random := rand.New(rand.NewPCG(7, 7))
 	amount := func(low, high, places int64) money.Decimal {

@@ -1,7 +1,7 @@
 package lot
 
-// table holds lots by slots. Those of a checkpoint stay where they are and are never written to: a pool of very many lots is restored at once, and
-// whoever restored it may do so again.
+// table holds lots by slots. Those of a checkpoint stay where they are and are never written to: a pool of very many
+// lots is restored at once, and whoever restored it may do so again.
 type table struct {
 	base []Lot
 	own  []Lot

@@ -71,8 +71,8 @@ func (c *Config) realize(e *Event, uses []Use, quantity money.Decimal) {
 	}
 }
 
-// sharing splits an amount by quantities, one after the other: each takes its share of what is left, and the last one all of it. It is money.Split
-// for those who know the sum of the quantities, and mostly have but one.
+// sharing splits an amount by quantities, one after the other: each takes its share of what is left, and the last one
+// all of it. It is money.Split for those who know the sum of the quantities, and mostly have but one.
 type sharing struct {
 	amount   money.Decimal
 	quantity money.Decimal

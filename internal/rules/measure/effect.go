@@ -5,8 +5,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// Effect is what measuring does to the books. Adjustment is what is debited to the account beside cost; the others are what is credited to earnings
-// and equity for it, and add up to it.
+// Effect is what measuring does to the books. Adjustment is what is debited to the account beside cost; the others
+// are what is credited to earnings and equity for it, and add up to it.
 type Effect struct {
 	Adjustment money.Decimal
 	Unrealized money.Decimal // earned or lost by holding

@@ -13,8 +13,8 @@ const (
 	Left                    // at cost again, because the asset is no longer measured by lot
 )
 
-// State is how a lot stood when it was last measured. An adjustment above zero is its surplus, one below zero its loss that went through earnings:
-// a lot never has both, because each is used up before the other begins.
+// State is how a lot stood when it was last measured. An adjustment above zero is its surplus, one below zero its
+// loss that went through earnings: a lot never has both, because each is used up before the other begins.
 type State struct {
 	Lot        string
 	Quantity   money.Decimal
@@ -27,12 +27,12 @@ type Lot struct {
 	Quantity money.Decimal
 	Cost     money.Decimal
 	Price    money.Decimal
-	// Of is the lot this one was when it was measured last, itself or what it was moved or converted from; empty for one that is new. Units is the
-	// quantity in units of that one.
+	// Of is the lot this one was when it was measured last, itself or what it was moved or converted from; empty for one
+	// that is new. Units is the quantity in units of that one.
 	Of    string
 	Units money.Decimal
-	// Elsewhere tells that it became another asset, which is measured by itself: it only takes its share of the adjustment away. There, Floor is that
-	// share, which a lot that is never written up again keeps.
+	// Elsewhere tells that it became another asset, which is measured by itself: it only takes its share of the
+	// adjustment away. There, Floor is that share, which a lot that is never written up again keeps.
 	Elsewhere bool
 	Floor     money.Decimal
 }
@@ -44,8 +44,8 @@ type Measured struct {
 	Adjustment money.Decimal
 }
 
-// Lots measures lots. Balance is what the adjustment stands at in the books; where that is not what the states add up to, somebody else has booked
-// there, and the difference is a gain or loss of the model's own kind.
+// Lots measures lots. Balance is what the adjustment stands at in the books; where that is not what the states add up
+// to, somebody else has booked there, and the difference is a gain or loss of the model's own kind.
 func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places int32) ([]Measured, Effect) {
 	out := make([]Measured, len(lots))
 	effect := carry(states, lots, out, places)
@@ -90,8 +90,9 @@ func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 	return excess
 }
 
-// carry hands adjustments on to what is left of each lot, by quantity, and releases the share of what has left: its disposal was booked against cost,
-// so a surplus is taken back from what was realized and kept as retained earnings, and a loss, which went through earnings before, is given back.
+// carry hands adjustments on to what is left of each lot, by quantity, and releases the share of what has left: its
+// disposal was booked against cost, so a surplus is taken back from what was realized and kept as retained earnings,
+// and a loss, which went through earnings before, is given back.
 func carry(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
 	heirs := map[string][]int{}
 	for i, l := range lots {

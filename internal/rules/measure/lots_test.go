@@ -15,7 +15,8 @@ func d(text string) money.Decimal { return money.MustParse(text) }
 func told(e measure.Effect) string {
 	var out []string
 	for _, l := range e.Lines() {
-		out = append(out, fmt.Sprintf("%s %s %s", map[string]string{"DEBIT": "Dr", "CREDIT": "Cr"}[string(l.Side)], l.Account, l.Amount.Fixed("USD")))
+		out = append(out, fmt.Sprintf("%s %s %s", map[string]string{"DEBIT": "Dr", "CREDIT": "Cr"}[string(l.Side)], l.Account,
+			l.Amount.Fixed("USD")))
 	}
 	return strings.Join(out, ", ")
 }
@@ -123,14 +124,17 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 			{ID: "b", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
 			{ID: "c", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
 		}, "3.33 3.34 3.33", "Dr adjustment 0.02, Cr revaluation_surplus 0.02"},
-		{"converted one to a thousand", []measure.Lot{{ID: "b", Of: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"), Price: d("0.004334")}},
+		{"converted one to a thousand", []measure.Lot{{ID: "b", Of: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"),
+			Price: d("0.004334")}},
 			"5", "Cr adjustment 5.00, Dr realized_loss 5.00, Dr revaluation_surplus 5.00, Cr retained_earnings_posted 5.00"},
-		{"a disposal was taken back", []measure.Lot{{ID: "a", Of: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"), Price: d("3.50")}}, "10", ""},
+		{"a disposal was taken back", []measure.Lot{{ID: "a", Of: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"),
+			Price: d("3.50")}}, "10", ""},
 		{"a lot that is new has nothing", []measure.Lot{
 			{ID: "a", Of: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
 			{ID: "n", Quantity: d("1"), Cost: d("5.00"), Price: d("4")},
 		}, "10 0", "Cr adjustment 1.00, Dr unrealized_loss 1.00"},
-		{"the asset left with all it had", nil, "", "Cr adjustment 10.00, Dr realized_loss 10.00, Dr revaluation_surplus 10.00, Cr retained_earnings_posted 10.00"},
+		{"the asset left with all it had", nil, "",
+			"Cr adjustment 10.00, Dr realized_loss 10.00, Dr revaluation_surplus 10.00, Cr retained_earnings_posted 10.00"},
 	} {
 		measured, effect := measure.Revalued.Lots(state, c.lots, d("10"), 2)
 		var carried []string
@@ -157,9 +161,11 @@ func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
 
 func TestAnAssetNoLongerMeasuredByLotIsAtCostAgain(t *testing.T) {
 	t.Parallel()
-	lots := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Of: "b", Quantity: d("1"), Units: d("1"), Cost: d("100")}}
+	lots := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Of: "b", Quantity: d("1"),
+		Units: d("1"), Cost: d("100")}}
 	states := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}, {Lot: "b", Quantity: d("2"), Adjustment: d("-8")}}
-	if _, effect := measure.Left.Lots(states, lots, d("22"), 2); told(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {
+	if _, effect := measure.Left.Lots(states, lots, d("22"),
+		2); told(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {
 		t.Error(told(effect))
 	}
 }

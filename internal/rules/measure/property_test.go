@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// TestTheLifeOfLotsAddsUp lets lots come, be moved, be sold in parts and be measured in between, until nothing is left. Whatever the prices were, what
-// was booked in all must be what the sales brought less cost.
+// TestTheLifeOfLotsAddsUp lets lots come, be moved, be sold in parts and be measured in between, until nothing is
+// left. Whatever the prices were, what was booked in all must be what the sales brought less cost.
 func TestTheLifeOfLotsAddsUp(t *testing.T) {
 	t.Parallel()
 	for _, model := range []measure.Model{measure.Revalued, measure.Impaired, measure.WrittenOff} {

@@ -48,7 +48,8 @@ const (
 
 var columnNames = [columns]string{
 	"entry", "entry_id", "number", "date", "instant", "intended", "status", "memo", "entity", "classification", "originated_by", "previous",
-	"next", "tags", "account", "account_type", "account_code", "account_id", "account_tags", "debit", "credit", "currency", "base_amount", "base_currency",
+	"next", "tags", "account", "account_type", "account_code", "account_id", "account_tags", "debit", "credit", "currency",
+	"base_amount", "base_currency",
 	"line_memo", "line_entity", "line_tags",
 }
 
@@ -120,7 +121,8 @@ func (c *csvForm) posting(buf []byte, p *Posting) []byte {
 	if p.Base != nil {
 		base = p.Base.Fixed(p.BaseCurrency)
 	}
-	for _, cell := range [...]string{path, account.Type, account.Code, account.ID, joinTags(account.Tags), debit, credit, p.Currency, base, p.BaseCurrency,
+	for _, cell := range [...]string{path, account.Type, account.Code, account.ID, joinTags(account.Tags), debit, credit, p.Currency,
+		base, p.BaseCurrency,
 		p.Memo, p.Entity, joinTags(p.Tags)} {
 		buf = appendCell(append(buf, ','), cell)
 	}

@@ -207,7 +207,8 @@ func (c *csvReader) start(line int) error {
 		c.first = append(c.first, c.cell(i))
 	}
 	e := &Entry{
-		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant), Intended: c.cell(colIntended), Memo: c.cell(colMemo),
+		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant), Intended: c.cell(
+			colIntended), Memo: c.cell(colMemo),
 		Entity: c.cell(colEntity), Classification: c.cell(colClassification), OriginatedBy: c.cell(colOriginatedBy),
 		Previous: c.cell(colPrevious), Next: c.cell(colNext), Tags: splitTags(c.cell(colTags)), Line: line,
 	}

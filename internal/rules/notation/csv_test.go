@@ -18,12 +18,13 @@ account Assets:Bank  ; type:A, code:1200, id:acc_1
     Assets:Bank  -1000 EUR @@ 1100.00 USD
 2024-02-01 ! nothing yet
 `)
-	want := strings.ReplaceAll(`entry,entry_id,number,date,instant,intended,status,memo,entity,classification,originated_by,previous,next,tags,`+
-		`account,account_type,account_code,account_id,account_tags,debit,credit,currency,base_amount,base_currency,line_memo,line_entity,line_tags
+	want := strings.ReplaceAll(
+		`entry,entry_id,number,date,instant,intended,status,memo,entity,classification,originated_by,previous,next,tags,`+
+			`account,account_type,account_code,account_id,account_tags,debit,credit,currency,base_amount,base_currency,line_memo,line_entity,line_tags
 1,je_1,JE-12,2024-01-31,,,posted,"Rent, ""January""",Acme Inc,,,,,Department:R&D;Project:a%3Bb,`+
-		`Expenses:Rent,,,,,1100.00,,USD,,,office,,Floor:2
+			`Expenses:Rent,,,,,1100.00,,USD,,,office,,Floor:2
 1,je_1,JE-12,2024-01-31,,,posted,"Rent, ""January""",Acme Inc,,,,,Department:R&D;Project:a%3Bb,`+
-		`Assets:Bank,Asset,1200,acc_1,,,1000.00,EUR,1100.00,USD,,,
+			`Assets:Bank,Asset,1200,acc_1,,,1000.00,EUR,1100.00,USD,,,
 2,,,2024-02-01,,,draft,nothing yet,,,,,,,,,,,,,,,,,,,
 `, "\n", "\r\n")
 	got := write(t, notation.CSV, j)
@@ -77,7 +78,8 @@ func TestCSVIsReadAsPeopleWriteIt(t *testing.T) {
   Assets:Bank: "EUR", main  5 EUR
   Assets:50%41  -5 EUR
 `},
-		{"entries that do not balance, for drafts are not finished", "entry,date,status,account,debit,credit,currency\n7,2024-01-05,draft,a,1,,EUR\n", `
+		{"entries that do not balance, for drafts are not finished",
+			"entry,date,status,account,debit,credit,currency\n7,2024-01-05,draft,a,1,,EUR\n", `
 2024-01-05 !
   a  1 EUR
 `},

@@ -81,11 +81,13 @@ func drawJournal(t *rapid.T, d digits) journal {
 		}
 		if key := fmt.Sprintf("%q", path); !seen[key] {
 			seen[key] = true
-			j.accounts = append(j.accounts, notation.Account{Path: path, Type: types[i%len(types)], Code: some(t, "code"), ID: some(t, "id"), Tags: drawTags(t)})
+			j.accounts = append(j.accounts, notation.Account{Path: path, Type: types[i%len(types)], Code: some(t, "code"), ID: some(t, "id"),
+				Tags: drawTags(t)})
 		}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "prices") {
-		j.prices = append(j.prices, notation.Price{Date: date(t), Base: currency(t), Quote: currency(t), Rate: d.amount(t), Source: some(t, "source")})
+		j.prices = append(j.prices, notation.Price{Date: date(t), Base: currency(t), Quote: currency(t), Rate: d.amount(t),
+			Source: some(t, "source")})
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "entries") {
 		j.entries = append(j.entries, drawEntry(t, d, j.accounts))
@@ -174,7 +176,8 @@ func drawTags(t *rapid.T) []notation.Tag {
 // show writes everything about an entry down, so that two can be compared and the difference read.
 func show(e *notation.Entry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s posted=%t number=%q id=%q memo=%q entity=%q instant=%q intended=%q class=%q origin=%q previous=%q next=%q tags=%q\n", e.Date,
+	fmt.Fprintf(&b,
+		"%s posted=%t number=%q id=%q memo=%q entity=%q instant=%q intended=%q class=%q origin=%q previous=%q next=%q tags=%q\n", e.Date,
 		e.Posted, e.Number, e.ID, e.Memo, e.Entity, e.Instant, e.Intended, e.Classification, e.OriginatedBy, e.Previous, e.Next, e.Tags)
 	for _, p := range e.Postings {
 		side := "credit"

@@ -138,7 +138,8 @@ func mutate(t *rapid.T, text []byte) []byte {
 	case 1:
 		return append(append(bytes.Clone(text[:at]), piece...), text[at:]...)
 	case 2:
-		word := rapid.SampledFrom([]string{"\n", " ", "  ", "\t", "\"", ";", "@", "@@", "{", "}", "(", ")", "[", "=", "-", "/", "*", ",", ".", "%",
+		word := rapid.SampledFrom([]string{"\n", " ", "  ", "\t", "\"", ";", "@", "@@", "{", "}", "(", ")", "[", "=", "-", "/", "*", ",",
+			".", "%",
 			"%F", "E9", "9", "USD", ":", "\x00", "\xff", "\r", "comment\n", "P ", "Y", "D ", "open", "pad"}).Draw(t, "word")
 		return append(append(bytes.Clone(text[:at]), word...), text[at:]...)
 	}
@@ -190,8 +191,10 @@ func fuzz(f *testing.F, format notation.Format) {
 	writeOrdinary(f, format, &text, 2)
 	f.Add(text.String())
 	for _, word := range []string{"!", "! x", "= x", "2024-01-01 * x\n  a  1,0.0 \"A\" @ 1E3 B == 5 B ; c:d, [1/2]\n  b", "P 2024-01-01 A 5 B",
-		"commodity 1,000. A\n  format 1 B", "2024-01-01 * \"a\" #b ^c\n  d: 1\n  Assets:A  (1+2)*-3/4 A {1 # 2 B, 2024-01-01, \"x\"} @@ 5 B\n  Assets:B",
-		"2024-01-01 open Assets:A\n  exact-name: \"%FF\"", "pushtag #x\npushmeta a: 5\npopmeta a:\npoptag #x", "date,account,debit,credit,currency,number\n"} {
+		"commodity 1,000. A\n  format 1 B", "2024-01-01 * \"a\" #b ^c\n  d: 1\n  Assets:A  (1+2)*-3/4 A {1 # 2 B, 2024-01-01, \"x\"} " +
+			"@@ 5 B\n  Assets:B",
+		"2024-01-01 open Assets:A\n  exact-name: \"%FF\"", "pushtag #x\npushmeta a: 5\npopmeta a:\npoptag #x",
+		"date,account,debit,credit,currency,number\n"} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, text string) { survive(t, format, text) })

@@ -29,7 +29,8 @@ func dollars(t *rapid.T) []notation.Entry {
 			p := notation.Posting{Account: rapid.SampledFrom(chart).Draw(t, "account").Path, Debit: debit, Amount: amount, Currency: "USD"}
 			if rapid.Bool().Draw(t, "foreign") {
 				base := amount
-				p.Amount, p.Currency, p.Base, p.BaseCurrency = exact.amount(t), rapid.SampledFrom([]string{"EUR", "JPY", "ETH"}).Draw(t, "currency"), &base, "USD"
+				p.Amount, p.Currency, p.Base, p.BaseCurrency = exact.amount(t), rapid.SampledFrom([]string{"EUR", "JPY", "ETH"}).Draw(t,
+					"currency"), &base, "USD"
 			}
 			e.Postings = append(e.Postings, p)
 		}

@@ -69,24 +69,29 @@ func TestWhatCannotBeWrittenIsRefusedAndTheNextItemIsNot(t *testing.T) {
 	for _, format := range notation.Formats {
 		w := notation.NewWriter(format, io.Discard)
 		for want, e := range map[string]*notation.Entry{
-			`JE-1: the date "2024-1-31" must be written like 2006-01-31`:      {Number: "JE-1", Date: "2024-1-31"},
-			`entry je_1: the date "0999-01-01" must be`:                       {ID: "je_1", Date: "0999-01-01"},
-			`entry of 2024-01-31 "x\xff": the text "x\xff" is not UTF-8`:      {Date: "2024-01-31", Memo: "x\xff"},
-			`the text "\xff" is not UTF-8`:                                    {Date: "2024-01-31", Tags: []notation.Tag{{Name: "\xff"}}},
-			`JE-1: line 1: the amount -1 must be above zero`:                  line(func(p *notation.Posting) { p.Amount = minus }),
-			`the amount 0 must be above zero`:                                 line(func(p *notation.Posting) { p.Amount = money.Decimal{} }),
-			`the amount 1 has no currency`:                                    line(func(p *notation.Posting) { p.Currency = "" }),
-			`the account has no name`:                                         line(func(p *notation.Posting) { p.Account = nil }),
-			`must have at most 38 digits before the point`:                    line(func(p *notation.Posting) { p.Amount = long }),
-			`there is a base currency but no base amount`:                     line(func(p *notation.Posting) { p.BaseCurrency = "EUR" }),
-			`the base amount -1 is below zero`:                                line(func(p *notation.Posting) { p.Base, p.BaseCurrency = &minus, "EUR" }),
-			`a base amount must be in another currency than the amount's USD`: line(func(p *notation.Posting) { p.Base, p.BaseCurrency = &one, "USD" }),
+			`JE-1: the date "2024-1-31" must be written like 2006-01-31`: {Number: "JE-1", Date: "2024-1-31"},
+			`entry je_1: the date "0999-01-01" must be`:                  {ID: "je_1", Date: "0999-01-01"},
+			`entry of 2024-01-31 "x\xff": the text "x\xff" is not UTF-8`: {Date: "2024-01-31", Memo: "x\xff"},
+			`the text "\xff" is not UTF-8`:                               {Date: "2024-01-31", Tags: []notation.Tag{{Name: "\xff"}}},
+			`JE-1: line 1: the amount -1 must be above zero`:             line(func(p *notation.Posting) { p.Amount = minus }),
+			`the amount 0 must be above zero`:                            line(func(p *notation.Posting) { p.Amount = money.Decimal{} }),
+			`the amount 1 has no currency`:                               line(func(p *notation.Posting) { p.Currency = "" }),
+			`the account has no name`:                                    line(func(p *notation.Posting) { p.Account = nil }),
+			`must have at most 38 digits before the point`:               line(func(p *notation.Posting) { p.Amount = long }),
+			`there is a base currency but no base amount`:                line(func(p *notation.Posting) { p.BaseCurrency = "EUR" }),
+			`the base amount -1 is below zero`: line(func(p *notation.Posting) {
+				p.Base, p.BaseCurrency = &minus, "EUR"
+			}),
+			`a base amount must be in another currency than the amount's USD`: line(func(p *notation.Posting) {
+				p.Base, p.BaseCurrency = &one, "USD"
+			}),
 		} {
 			if err := w.Entry(e); err == nil || !strings.Contains(err.Error(), want) || fault.KindOf(err) != fault.Invalid {
 				t.Errorf("%s: %v, want %q", format, err, want)
 			}
 		}
-		if err := w.Account(&notation.Account{Path: []string{"Assets"}, Type: "Cash"}); err == nil || !strings.Contains(err.Error(), `the type "Cash"`) {
+		if err := w.Account(&notation.Account{Path: []string{"Assets"}, Type: "Cash"}); err == nil || !strings.Contains(err.Error(),
+			`the type "Cash"`) {
 			t.Error(err)
 		}
 		if err := w.Price(&notation.Price{Date: "2024-01-31", Base: "EUR"}); err == nil || !strings.Contains(err.Error(), "names no currency") {

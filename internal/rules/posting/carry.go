@@ -83,7 +83,8 @@ func carryIn(p *Plan) error {
 		return receive(p)
 	}
 	l := load{asset: leg.Asset, lands: leg.landed(), inward: true,
-		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: kind == Unparked, To: leg.from(), At: leg.At}}
+		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: kind == Unparked,
+			To: leg.from(), At: leg.At}}
 	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
 	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.worth(leg)
@@ -112,7 +113,8 @@ func (p *Plan) other(leg *Leg, parked Kind) (Place, Kind, error) {
 		return Place{Account: account, Entity: leg.Entity}, parked, nil
 	}
 	if t.Entity != leg.Entity {
-		return Place{}, "", refuse(WrongTarget, fieldTarget, "the account is that of a source of another legal entity, to which only an INTERCOMPANY TRANSFER goes")
+		return Place{}, "", refuse(WrongTarget, fieldTarget,
+			"the account is that of a source of another legal entity, to which only an INTERCOMPANY TRANSFER goes")
 	}
 	return Place{t.Source, account, leg.Entity}, Moved, nil
 }
@@ -272,12 +274,14 @@ func (w *writer) arrive(l load, a Answer, missing money.Decimal) {
 		}
 		rest = rest.Sub(s.Quantity)
 		weights = append(weights, s.Quantity)
-		made = append(made, Lot{Kind: l.take.Kind, Place: l.take.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency, AcquiredAt: s.AcquiredAt,
+		made = append(made, Lot{Kind: l.take.Kind, Place: l.take.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency,
+			AcquiredAt:   s.AcquiredAt,
 			BasisPending: s.BasisPending, Provisional: s.Provisional})
 	}
 	if rest.Sign() > 0 {
 		weights = append(weights, rest)
-		made = append(made, Lot{Kind: Created, Place: l.take.To, Asset: l.asset, Basis: missing, Currency: w.currency, AcquiredAt: l.take.At, BasisPending: l.pending})
+		made = append(made, Lot{Kind: Created, Place: l.take.To, Asset: l.asset, Basis: missing, Currency: w.currency,
+			AcquiredAt: l.take.At, BasisPending: l.pending})
 	}
 	if len(made) == 0 {
 		return

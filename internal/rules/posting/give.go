@@ -99,7 +99,8 @@ func give(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	g := gift{leg: leg, target: target, worth: value, own: value.fee, spent: leg.feeQuantity(), paid: value.gross, purely: p.in.Type == TypeFee}
+	g := gift{leg: leg, target: target, worth: value, own: value.fee, spent: leg.feeQuantity(), paid: value.gross,
+		purely: p.in.Type == TypeFee}
 	if g.purely {
 		g.worth.fee = money.Decimal{} // The target is the fee.
 	}
@@ -117,7 +118,8 @@ func exchange(p *Plan) error {
 		return err
 	}
 	// What is got is worth what was received; what was given brought that, and paid for its own fee.
-	g := gift{leg: out, target: in.account(), own: given.fee, spent: out.feeQuantity(), paid: given.gross, worth: worth{received.gross.Add(given.fee), given.fee.Add(received.fee)}, got: in}
+	g := gift{leg: out, target: in.account(), own: given.fee, spent: out.feeQuantity(), paid: given.gross,
+		worth: worth{received.gross.Add(given.fee), given.fee.Add(received.fee)}, got: in}
 	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
 		g.treatment = capitalized
 	}
@@ -128,8 +130,9 @@ func exchange(p *Plan) error {
 	return p.gives(g, role)
 }
 
-// exchanged values both legs of an exchange. Money is exact, so it says what the other leg is worth; of two assets it is the one received, except
-// that something unique or newly made is worth what was given for it. A leg without a price is worth what the other is.
+// exchanged values both legs of an exchange. Money is exact, so it says what the other leg is worth; of two assets it
+// is the one received, except that something unique or newly made is worth what was given for it. A leg without a
+// price is worth what the other is.
 func (p *Plan) exchanged(out, in *Leg) (given, received worth, err error) {
 	byGiven := !out.Asset.Lots && in.Asset.Lots || in.Asset.Lots && (in.Asset.Token != "" || p.in.Type == Minting)
 	if in.Value == nil || byGiven && out.Value != nil {

@@ -26,8 +26,8 @@ type Leg struct {
 	// Offset replaces the account of the source where the request names another. Lots are then taken from that account.
 	Offset string
 	Asset  Asset
-	// Quantity is all that moved, the fee included, and FeeQuantity the part of it that the fee took, zero where that is not known. So what lands of
-	// an inflow is the difference.
+	// Quantity is all that moved, the fee included, and FeeQuantity the part of it that the fee took, zero where that is
+	// not known. So what lands of an inflow is the difference.
 	Quantity, FeeQuantity money.Decimal
 	Value                 *Value // nil where there is no price
 	// FeeRole is the role of the account the fee goes to, where the type does not say it well enough.
@@ -46,8 +46,8 @@ type Asset struct {
 	Own           bool   // Issued by the legal entity itself, to which it is no asset.
 }
 
-// Value is what a leg is worth. Of an inflow gross is what the payer gave up and net what landed; of an outflow gross is all that left and net what
-// the other side got.
+// Value is what a leg is worth. Of an inflow gross is what the payer gave up and net what landed; of an outflow gross
+// is all that left and net what the other side got.
 type Value struct {
 	Gross, Fee money.Decimal
 	Currency   string
@@ -62,8 +62,8 @@ type Target struct {
 	Source, Entity string
 }
 
-// Policy is what a legal entity chose. The zero value is the default: fees are expenses, intercompany transfers keep their basis, and what is lent
-// leaves the books.
+// Policy is what a legal entity chose. The zero value is the default: fees are expenses, intercompany transfers keep
+// their basis, and what is lent leaves the books.
 type Policy struct {
 	NetFees    bool // Fees reduce the proceeds of a disposal, or add to the basis of a purchase with money.
 	Capitalize bool // Fees add to the basis of what is acquired by swap, mint or purchase of an NFT.

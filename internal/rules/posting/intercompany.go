@@ -49,11 +49,12 @@ func betweenEntities(p *Plan) error {
 	if _, err := p.in.Books.convert(money.Decimal{}, between.from, between.to); err != nil {
 		return err // What is to be converted is not known before the lots are.
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: fee, through: between, take: out.take(Moved, quantity, in.from())}, p.feeRole(out))
+	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: fee, through: between, take: out.take(Moved, quantity, in.from())},
+		p.feeRole(out))
 }
 
-// sell plans a transfer at its value. Where both have the same currency the one owes what the other is owed, so that it can be eliminated; otherwise
-// it owes what arrived.
+// sell plans a transfer at its value. Where both have the same currency the one owes what the other is owed, so that
+// it can be eliminated; otherwise it owes what arrived.
 func (p *Plan) sell(g gift, between *passage) error {
 	in := p.in.In
 	g.target, g.paid = between.dueFrom, g.worth.gross

@@ -57,7 +57,8 @@ func (s *shelf) answer(asks []posting.Take, currency func(entity string) string)
 					basis = l.basis.Mul(take).Quo(l.quantity, places)
 				}
 				l.quantity, l.basis, part.want = l.quantity.Sub(take), l.basis.Sub(basis), part.want.Sub(take)
-				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: take, Basis: basis, AcquiredAt: l.at, Fee: part.fee, BasisPending: l.pending})
+				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: take, Basis: basis,
+					AcquiredAt: l.at, Fee: part.fee, BasisPending: l.pending})
 			}
 		}
 	}
@@ -94,7 +95,8 @@ var roles = map[string]string{
 }
 
 func books() posting.Books {
-	return posting.Books{Accounts: roles, Currencies: map[string]string{"A": "USD", "B": "USD", "EU": "EUR"}, Rates: map[posting.Rate]money.Decimal{}}
+	return posting.Books{Accounts: roles, Currencies: map[string]string{"A": "USD", "B": "USD", "EU": "EUR"},
+		Rates: map[posting.Rate]money.Decimal{}}
 }
 
 func dec(text string) money.Decimal { return money.MustParse(text) }

@@ -11,8 +11,9 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// oracle reads testdata/examples.beancount: for every example, by the last part of each account's name, what its event posts. Legs without an
-// amount are worked out as beancount does, with lots first in, first out; the figure that beancount came to stands in a comment above each example.
+// oracle reads testdata/examples.beancount: for every example, by the last part of each account's name, what its
+// event posts. Legs without an amount are worked out as beancount does, with lots first in, first out; the figure
+// that beancount came to stands in a comment above each example.
 type oracle struct {
 	posts map[string]map[string]money.Decimal // by example, and for those with several events by example and narration
 	gains map[string]string

@@ -30,15 +30,15 @@ type Take struct {
 	AccountOnly bool          // Only lots of that account will do: it was named, or they are parked there.
 	To          Place         // where they go, of those that are not consumed
 	At          time.Time
-	// Proceeds are what was got for what is consumed, without the part for the fee and before costs; FeeProceeds what the fee part was worth. Of
-	// fee that is unparked only in part it is the rounded share.
+	// Proceeds are what was got for what is consumed, without the part for the fee and before costs; FeeProceeds what
+	// the fee part was worth. Of fee that is unparked only in part it is the rounded share.
 	Proceeds, FeeProceeds money.Decimal
 	// Costs are the fees of a disposal. Where the policy is to net them, they reduce its gain.
 	Costs money.Decimal
 }
 
-// Answer is what the lot engine gave for a take: slices of lots, those of the fee first. Their quantity may fall short. What is missing then
-// costs nothing; of what was unparked it is worth its value instead.
+// Answer is what the lot engine gave for a take: slices of lots, those of the fee first. Their quantity may fall
+// short. What is missing then costs nothing; of what was unparked it is worth its value instead.
 type Answer struct {
 	Method string // as a memo names it, such as FIFO
 	Slices []Slice

@@ -63,7 +63,8 @@ func (p *Plan) choose() (shape, error) {
 			return nil, refuse(WrongEntity, fieldType, "the two transactions are of different legal entities, so this is an INTERCOMPANY TRANSFER")
 		}
 	case p.in.Type == Intercompany:
-		return nil, refuse(NoPartner, fieldPartner, "an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another")
+		return nil, refuse(NoPartner, fieldPartner,
+			"an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another")
 	case out != nil:
 		chosen = p.form.out
 	case in != nil:
@@ -199,7 +200,8 @@ func (p *Plan) target() (string, error) {
 // payer is the target of what is booked at its value. The balance of an account that carries lots is their basis, so it takes nothing else.
 func (p *Plan) payer() (string, error) {
 	if p.in.Target.Lots {
-		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them", p.in.Type)
+		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them",
+			p.in.Type)
 	}
 	return p.target()
 }
@@ -229,8 +231,8 @@ type cost struct {
 	amount money.Decimal
 }
 
-// payFees plans what was paid in other assets, before anything else is asked for: fees select their lots first. Each leaves the books like anything
-// that is given; where its value goes is up to the movement it was paid for.
+// payFees plans what was paid in other assets, before anything else is asked for: fees select their lots first. Each
+// leaves the books like anything that is given; where its value goes is up to the movement it was paid for.
 func (p *Plan) payFees() ([]cost, error) {
 	var costs []cost
 	for i := range p.in.Fees {

@@ -36,7 +36,8 @@ func (w *world) number(places int32) money.Decimal {
 // places are where assets are held. Two sources of each asset share no account; nothing but lots is ever booked to those of lots.
 func (w *world) leg(entity, symbol string) *posting.Leg {
 	source := entity + " " + symbol + w.pick("1", "2")
-	l := &posting.Leg{Place: posting.Place{Source: "src " + source, Account: source, Entity: entity}, Asset: asset(symbol), At: day("2025-01-01").AddDate(0, 0, w.next)}
+	l := &posting.Leg{Place: posting.Place{Source: "src " + source, Account: source, Entity: entity}, Asset: asset(symbol),
+		At: day("2025-01-01").AddDate(0, 0, w.next)}
 	l.Quantity = w.number(8)
 	switch {
 	case symbol == "NFTA":
@@ -69,7 +70,8 @@ func (w *world) input(kind posting.Type) posting.Input {
 	if kind == posting.Intercompany || w.IntN(10) == 0 {
 		other = w.pick("A", "B", "EU")
 	}
-	if !slices.Contains([]posting.Type{posting.Internal, posting.Bridge, posting.Intercompany, posting.ReservesChange}, kind) || w.IntN(4) == 0 {
+	if !slices.Contains([]posting.Type{posting.Internal, posting.Bridge, posting.Intercompany, posting.ReservesChange}, kind) ||
+		w.IntN(4) == 0 {
 		second = w.pick("ETH", "USDC", "USD", "EUR", "NFTA", "OWN")
 	}
 	switch w.IntN(3) {
@@ -91,7 +93,8 @@ func (w *world) input(kind posting.Type) posting.Input {
 	case 0:
 		in.Target = target(w.pick("Transfer clearing", "Swap clearing", "Suspense"))
 	case 1:
-		in.Target = posting.Target{Account: entity + " " + symbol + "1", Source: "src " + entity + " " + symbol + "1", Entity: entity, Lots: asset(symbol).Lots}
+		in.Target = posting.Target{Account: entity + " " + symbol + "1", Source: "src " + entity + " " + symbol + "1", Entity: entity,
+			Lots: asset(symbol).Lots}
 	case 2:
 		in.Target = posting.Target{Account: entity + " " + symbol + "3", Lots: asset(symbol).Lots}
 	case 3, 4:
@@ -168,7 +171,8 @@ func (w *world) happen(t *testing.T, in posting.Input) error {
 	w.booked[string(in.Type)+" "+way]++
 	w.balance(e.Lines)
 	after, basisAfter := w.total(func(l lot) money.Decimal { return l.quantity }), w.total(func(l lot) money.Decimal { return l.basis })
-	return errors.Join(checkLines(w.books, e), checkGains(in, e), w.checkSubLedger(), checkCarried(e, basisBefore, basisAfter), checkQuantities(in, e, before, after))
+	return errors.Join(checkLines(w.books, e), checkGains(in, e), w.checkSubLedger(), checkCarried(e, basisBefore, basisAfter),
+		checkQuantities(in, e, before, after))
 }
 
 func checkLines(books posting.Books, e deed) error {

@@ -10,18 +10,20 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
-	t.Parallel()
-	without := func(role string) func(*posting.Input) {
-		return func(in *posting.Input) {
-			in.Books.Accounts = map[string]string{}
-			for r, account := range roles {
-				if r != role {
-					in.Books.Accounts[r] = account
-				}
+// without removes the account of a role from the books.
+func without(role string) func(*posting.Input) {
+	return func(in *posting.Input) {
+		in.Books.Accounts = map[string]string{}
+		for r, account := range roles {
+			if r != role {
+				in.Books.Accounts[r] = account
 			}
 		}
 	}
+}
+
+func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		example
 		change  func(*posting.Input)
@@ -29,57 +31,99 @@ func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
 		field   string
 		message string
 	}{
-		{example: example{kind: posting.TypeSpam, in: "ETH: 1 ETH = 2400.00", target: "Other"}, reason: posting.Spam, field: "transaction_type", message: "spam is not booked"},
-		{example: example{kind: "GIFT", in: "ETH: 1 ETH = 2400.00"}, reason: posting.UnknownType, field: "transaction_type", message: `"GIFT" is not a transaction type`},
-		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH", target: "Other"}, reason: posting.NoValue, field: "value_fiat", message: "what ETH was worth is not known"},
-		{example: example{kind: posting.Swap, out: "ETH: 1 ETH", in: "USDC: 1 USDC"}, reason: posting.NoValue, field: "value_fiat", message: "what ETH was worth is not known"},
-		{example: example{kind: posting.Internal, out: "ETH: 1 ETH", in: "Cold: 0.9 ETH"}, reason: posting.NoValue, field: "value_fiat", message: "what ETH was worth is not known"},
-		{example: example{kind: posting.Internal, out: "ETH: 1 ETH fee 0.1"}, reason: posting.NoValue, field: "value_fiat", message: "what ETH was worth is not known"},
-		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH", in: "WETH: 1 WETH fee 0.1"}, reason: posting.NoValue, field: "value_fiat", message: "what WETH was worth is not known"},
-		{example: example{kind: posting.Deposit, in: "Cold: 1 ETH fee 0.1", target: "@ETH"}, reason: posting.NoValue, field: "value_fiat", message: "what ETH was worth is not known"},
-		{example: example{kind: posting.Internal, out: "Bank: 0 USD = 10.00", in: "Savings: 0 USD = 11.00"}, reason: posting.NotAPair, field: "value_fiat", message: "more USD arrives than left"},
-		{example: example{kind: posting.Swap, out: "Bank: 10 USD = 10.00", in: "New: 1 SOL = 20.00 fee 11.00"}, reason: posting.BadValue, field: "value_fiat", message: "the fee is more than all that was given"},
-		{example: example{kind: posting.Internal, in: "Cold: 1 ETH"}, reason: posting.NoValue, field: "value_fiat", message: "what ETH was worth is not known"},
-		{example: example{kind: posting.Income, in: "Bank: 5 USD", target: "Other"}, reason: posting.NoValue, field: "value_fiat", message: "what USD was worth is not known"},
-		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 5.00 fee 6.00", target: "Other"}, reason: posting.BadValue, field: "value_fiat", message: "gross must be net plus fee, and none of them negative"},
-		{example: example{kind: posting.Deposit, out: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongWay, field: "transaction_type", message: "DEPOSIT does not fit a transaction that leaves its source"},
-		{example: example{kind: posting.Expense, in: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongWay, field: "transaction_type", message: "EXPENSE does not fit a transaction that comes into its source"},
-		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", target: "DueFromB"}, reason: posting.NoPartner, field: "transaction_id",
+		{example: example{kind: posting.TypeSpam, in: "ETH: 1 ETH = 2400.00", target: "Other"}, reason: posting.Spam,
+			field: "transaction_type", message: "spam is not booked"},
+		{example: example{kind: "GIFT", in: "ETH: 1 ETH = 2400.00"}, reason: posting.UnknownType, field: "transaction_type",
+			message: `"GIFT" is not a transaction type`},
+		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH", target: "Other"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what ETH was worth is not known"},
+		{example: example{kind: posting.Swap, out: "ETH: 1 ETH", in: "USDC: 1 USDC"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what ETH was worth is not known"},
+		{example: example{kind: posting.Internal, out: "ETH: 1 ETH", in: "Cold: 0.9 ETH"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what ETH was worth is not known"},
+		{example: example{kind: posting.Internal, out: "ETH: 1 ETH fee 0.1"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what ETH was worth is not known"},
+		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH", in: "WETH: 1 WETH fee 0.1"}, reason: posting.NoValue,
+			field: "value_fiat", message: "what WETH was worth is not known"},
+		{example: example{kind: posting.Deposit, in: "Cold: 1 ETH fee 0.1", target: "@ETH"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what ETH was worth is not known"},
+		{example: example{kind: posting.Internal, out: "Bank: 0 USD = 10.00", in: "Savings: 0 USD = 11.00"}, reason: posting.NotAPair,
+			field: "value_fiat", message: "more USD arrives than left"},
+		{example: example{kind: posting.Swap, out: "Bank: 10 USD = 10.00", in: "New: 1 SOL = 20.00 fee 11.00"}, reason: posting.BadValue,
+			field: "value_fiat", message: "the fee is more than all that was given"},
+		{example: example{kind: posting.Internal, in: "Cold: 1 ETH"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what ETH was worth is not known"},
+		{example: example{kind: posting.Income, in: "Bank: 5 USD", target: "Other"}, reason: posting.NoValue, field: "value_fiat",
+			message: "what USD was worth is not known"},
+		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 5.00 fee 6.00", target: "Other"}, reason: posting.BadValue,
+			field: "value_fiat", message: "gross must be net plus fee, and none of them negative"},
+		{example: example{kind: posting.Deposit, out: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongWay,
+			field: "transaction_type", message: "DEPOSIT does not fit a transaction that leaves its source"},
+		{example: example{kind: posting.Expense, in: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongWay,
+			field: "transaction_type", message: "EXPENSE does not fit a transaction that comes into its source"},
+		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", target: "DueFromB"}, reason: posting.NoPartner,
+			field:   "transaction_id",
 			message: "an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another"},
 		{example: example{kind: posting.Internal}, reason: posting.NoPartner, field: "transaction_id", message: "there is no transaction"},
-		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"}, reason: posting.WrongEntity, field: "transaction_type",
+		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"},
+			reason: posting.WrongEntity, field: "transaction_type",
 			message: "the two transactions are of different legal entities, so this is an INTERCOMPANY TRANSFER"},
-		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1 ETH = 2400.00"}, reason: posting.WrongEntity, field: "transaction_type",
+		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1 ETH = 2400.00"},
+			reason: posting.WrongEntity, field: "transaction_type",
 			message: "both transactions are of one legal entity, so this is no INTERCOMPANY TRANSFER"},
-		{example: example{kind: posting.StakingReward, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1 ETH = 2400.00"}, reason: posting.NotAPair, field: "transaction_type",
+		{example: example{kind: posting.StakingReward, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1 ETH = 2400.00"},
+			reason: posting.NotAPair, field: "transaction_type",
 			message: "STAKING_REWARD is one transaction, and this one is linked to another"},
-		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BUSDC: 1 USDC = 1.00"}, reason: posting.NotAPair, field: "transaction_type",
+		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BUSDC: 1 USDC = 1.00"},
+			reason: posting.NotAPair, field: "transaction_type",
 			message: "ETH and USDC are not the same asset, so this is no INTERCOMPANY TRANSFER"},
-		{example: example{kind: posting.Bridge, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair, field: "transaction_type",
+		{example: example{kind: posting.Bridge, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair,
+			field:   "transaction_type",
 			message: "USD and USDC are not the same asset, so this is no BRIDGE"},
-		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH", in: "EU/EETH: 1 ETH"}, change: func(in *posting.Input) { in.Books.Accounts = map[string]string{"due_from:EU": "x", "due_to:A": "y"} },
+		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH", in: "EU/EETH: 1 ETH"}, change: func(in *posting.Input) {
+			in.Books.Accounts = map[string]string{"due_from:EU": "x", "due_to:A": "y"}
+		},
 			reason: posting.MissingRate, field: "value_fiat.currency", message: "the rate from USD to EUR is needed"},
-		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair, field: "transaction_type",
+		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair,
+			field:   "transaction_type",
 			message: "ETH and USDC are not the same asset, so this is no INTERNAL TRANSFER"},
-		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1.1 ETH = 2640.00"}, reason: posting.NotAPair, field: "quantity", message: "more ETH arrives than left"},
-		{example: example{kind: posting.Conversion, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair, field: "transaction_type", message: "money is not converted but swapped"},
-		{example: example{kind: posting.Deposit, in: "ETH: 0 ETH = 2400.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "the quantity of ETH is not known"},
-		{example: example{kind: posting.Deposit, in: "Bank: 1 USD fee -1 = 1.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "a quantity is positive and includes that of the fee"},
-		{example: example{kind: posting.Internal, fees: []string{"ETH: 1 ETH = 2400.00"}}, reason: posting.NoPartner, field: "transaction_id", message: "there is no transaction"},
-		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 2 = 2400.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "a quantity is positive and includes that of the fee"},
-		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00"}, reason: posting.NoTarget, field: "ledger_account_id", message: "DEPOSIT needs the account it is booked to"},
-		{example: example{kind: posting.Deposit, in: "B/BETH: 1 ETH = 2400.00", target: "@ETH"}, reason: posting.WrongTarget, field: "ledger_account_id",
+		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1.1 ETH = 2640.00"}, reason: posting.NotAPair,
+			field: "quantity", message: "more ETH arrives than left"},
+		{example: example{kind: posting.Conversion, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair,
+			field: "transaction_type", message: "money is not converted but swapped"},
+		{example: example{kind: posting.Deposit, in: "ETH: 0 ETH = 2400.00", target: "Other"}, reason: posting.NoQuantity,
+			field: "quantity", message: "the quantity of ETH is not known"},
+		{example: example{kind: posting.Deposit, in: "Bank: 1 USD fee -1 = 1.00", target: "Other"}, reason: posting.NoQuantity,
+			field: "quantity", message: "a quantity is positive and includes that of the fee"},
+		{example: example{kind: posting.Internal, fees: []string{"ETH: 1 ETH = 2400.00"}}, reason: posting.NoPartner,
+			field: "transaction_id", message: "there is no transaction"},
+		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 2 = 2400.00", target: "Other"}, reason: posting.NoQuantity,
+			field: "quantity", message: "a quantity is positive and includes that of the fee"},
+		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00"}, reason: posting.NoTarget, field: "ledger_account_id",
+			message: "DEPOSIT needs the account it is booked to"},
+		{example: example{kind: posting.Deposit, in: "B/BETH: 1 ETH = 2400.00", target: "@ETH"}, reason: posting.WrongTarget,
+			field:   "ledger_account_id",
 			message: "the account is that of a source of another legal entity, to which only an INTERCOMPANY TRANSFER goes"},
-		{example: example{kind: posting.Expense, out: "Bank: 1 USD = 1.00", target: "ETH"}, change: func(in *posting.Input) { in.Target.Lots = true }, reason: posting.WrongTarget, field: "ledger_account_id",
+		{example: example{kind: posting.Expense, out: "Bank: 1 USD = 1.00", target: "ETH"}, change: func(in *posting.Input) {
+			in.Target.Lots = true
+		}, reason: posting.WrongTarget, field: "ledger_account_id",
 			message: "the account carries lots of an asset, and EXPENSE would change its balance without them"},
-		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 1 = 2400.00", target: "Other"}, reason: posting.NoQuantity, field: "quantity", message: "nothing lands of what comes in: the fee takes all of it"},
-		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH fee 1 = 2400.00", in: "WETH: 1 WETH"}, reason: posting.NotAPair, field: "quantity", message: "the fee takes all of the ETH, so that nothing can be converted"},
-		{example: example{kind: posting.Expense, out: "ETH: 1 ETH = 2400.00", target: "Other"}, change: without(posting.RealizedGain), reason: posting.MissingRole, message: "no ledger account has the role realized_gain"},
-		{example: example{kind: posting.Swap, out: "ETH: 1 ETH = 2400.00"}, change: without(posting.SwapClearing), reason: posting.MissingRole, message: "no ledger account has the role swap_clearing"},
-		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"}, change: without("due_to:A"), reason: posting.MissingRole, message: "no ledger account has the role due_to:A"},
-		{example: example{kind: posting.Income, in: "X/Bank: 1 USD = 1.00", target: "Other"}, reason: posting.NoCurrency, message: "the legal entity X has no currency to keep books in"},
-		{example: example{kind: posting.Income, in: "EU/Bank: 1 USD = 1.00", target: "Other"}, reason: posting.MissingRate, field: "value_fiat.currency", message: "the rate from USD to EUR is needed"},
-		{example: example{kind: posting.Income, in: "Bank: 1 USD = 1.00", fees: []string{"B/ETH: 1 ETH = 1.00"}, target: "Other"}, reason: posting.WrongEntity, field: "transaction_id",
+		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 1 = 2400.00", target: "Other"}, reason: posting.NoQuantity,
+			field: "quantity", message: "nothing lands of what comes in: the fee takes all of it"},
+		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH fee 1 = 2400.00", in: "WETH: 1 WETH"}, reason: posting.NotAPair,
+			field: "quantity", message: "the fee takes all of the ETH, so that nothing can be converted"},
+		{example: example{kind: posting.Expense, out: "ETH: 1 ETH = 2400.00", target: "Other"}, change: without(posting.RealizedGain),
+			reason: posting.MissingRole, message: "no ledger account has the role realized_gain"},
+		{example: example{kind: posting.Swap, out: "ETH: 1 ETH = 2400.00"}, change: without(posting.SwapClearing),
+			reason: posting.MissingRole, message: "no ledger account has the role swap_clearing"},
+		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"},
+			change: without("due_to:A"), reason: posting.MissingRole, message: "no ledger account has the role due_to:A"},
+		{example: example{kind: posting.Income, in: "X/Bank: 1 USD = 1.00", target: "Other"}, reason: posting.NoCurrency,
+			message: "the legal entity X has no currency to keep books in"},
+		{example: example{kind: posting.Income, in: "EU/Bank: 1 USD = 1.00", target: "Other"}, reason: posting.MissingRate,
+			field: "value_fiat.currency", message: "the rate from USD to EUR is needed"},
+		{example: example{kind: posting.Income, in: "Bank: 1 USD = 1.00", fees: []string{"B/ETH: 1 ETH = 1.00"}, target: "Other"},
+			reason: posting.WrongEntity, field: "transaction_id",
 			message: "a fee is paid by the legal entity of the transaction"},
 	} {
 		in := c.input()
@@ -115,7 +159,8 @@ func TestAnswersThatDoNotFitAreRefused(t *testing.T) {
 	}
 	for name, answers := range map[string][]posting.Answer{
 		"none": nil, "two": make([]posting.Answer, 2),
-		"too much": {slice("2.496", "1", false)}, "too much fee": {slice("0.006", "1", true)}, "nothing": {slice("0", "1", false)}, "owing": {slice("1", "-1", false)},
+		"too much": {slice("2.496", "1", false)}, "too much fee": {slice("0.006", "1", true)}, "nothing": {slice("0", "1",
+			false)}, "owing": {slice("1", "-1", false)},
 		"not rounded": {slice("1", "1.001", false)},
 	} {
 		var r *posting.Refusal
@@ -125,12 +170,17 @@ func TestAnswersThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// ways are the directions each type has, and whether two transactions may be one of it. INTERCOMPANY TRANSFER is a pair of two legal entities.
+// ways are the directions each type has, and whether two transactions may be one of it. INTERCOMPANY TRANSFER is a
+// pair of two legal entities.
 var ways = map[posting.Type]string{
-	posting.Deposit: "in pair", posting.Withdrawal: "out pair", posting.Swap: "in out pair", posting.Conversion: "in out pair", posting.Bridge: "in out pair",
-	posting.Intercompany: "", posting.Internal: "in out pair", posting.TypeFee: "out", posting.Minting: "in out pair", posting.StakingReward: "in", posting.ValidatorReward: "in",
-	posting.Invoice: "in", posting.Bill: "out", posting.ClaimReward: "in", posting.Borrow: "in out", posting.Repayment: "in out", posting.ReservesChange: "in out pair",
-	posting.RealizedPNL: "in out", posting.Income: "in", posting.Expense: "out", posting.Refund: "in out", posting.Chargeback: "in out", posting.NFT: "in out pair",
+	posting.Deposit: "in pair", posting.Withdrawal: "out pair", posting.Swap: "in out pair", posting.Conversion: "in out pair",
+	posting.Bridge:       "in out pair",
+	posting.Intercompany: "", posting.Internal: "in out pair", posting.TypeFee: "out", posting.Minting: "in out pair",
+	posting.StakingReward: "in", posting.ValidatorReward: "in",
+	posting.Invoice: "in", posting.Bill: "out", posting.ClaimReward: "in", posting.Borrow: "in out", posting.Repayment: "in out",
+	posting.ReservesChange: "in out pair",
+	posting.RealizedPNL:    "in out", posting.Income: "in", posting.Expense: "out", posting.Refund: "in out",
+	posting.Chargeback: "in out", posting.NFT: "in out pair",
 	posting.TypeSpam: "", posting.Unknown: "in out pair",
 }
 
@@ -149,7 +199,8 @@ func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 		for _, x := range []struct {
 			name    string
 			out, in *posting.Leg
-		}{{"in", nil, leg("Cold: 1 ETH = 2400.00")}, {"out", leg("ETH: 1 ETH = 2400.00"), nil}, {"pair", leg("ETH: 1 ETH = 2400.00"), leg("Cold: 1 ETH = 2400.00")}} {
+		}{{"in", nil, leg("Cold: 1 ETH = 2400.00")}, {"out", leg("ETH: 1 ETH = 2400.00"), nil}, {"pair", leg("ETH: 1 ETH = 2400.00"),
+			leg("Cold: 1 ETH = 2400.00")}} {
 			if _, err := build(t, base(), posting.Input{Type: kind, Out: x.out, In: x.in, Target: target("Other"), Books: books()}); err == nil {
 				got += " " + x.name
 			}

@@ -105,7 +105,8 @@ func (w *writer) source(leg *Leg, a Answer) money.Decimal {
 	return w.takeFrom(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
 }
 
-// takeFrom credits the accounts that carry the slices, or the one that was named, and that of the source with an extra amount that no lot carries.
+// takeFrom credits the accounts that carry the slices, or the one that was named, and that of the source with an
+// extra amount that no lot carries.
 func (w *writer) takeFrom(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
 	var accounts []string
 	amounts, parts := map[string]money.Decimal{}, map[string][]Slice{}
@@ -142,7 +143,8 @@ func quantityOf(parts []Slice) (sum money.Decimal) {
 // memoSlices bounds the slices a memo names; the rest are in the rows of the lots.
 const memoSlices = 20
 
-// memo says which lots left, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". What one lot paid for the fee and for the rest is one part.
+// memo says which lots left, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". What one lot paid for the fee and
+// for the rest is one part.
 func memo(method string, taken []Slice) string {
 	var merged []Slice
 	for _, s := range taken {

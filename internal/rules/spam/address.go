@@ -97,8 +97,8 @@ func (a address) String() string {
 // missing tells that there is no address, which says something else than any address does.
 func (a address) missing() bool { return a == address{} }
 
-// nobody tells addresses that no one has: tokens appear from them and are burned to them, whoever is behind it. The zero address is one of them
-// and reads as a missing one.
+// nobody tells addresses that no one has: tokens appear from them and are burned to them, whoever is behind it. The
+// zero address is one of them and reads as a missing one.
 func (a address) nobody() bool { return a.missing() || a == dead }
 
 var (
@@ -130,8 +130,8 @@ func (l lookalikes) add(a address) {
 	}
 }
 
-// imitated gives the address that another imitates: of several the one with most characters in common, so that it does not depend on the order in
-// which they were learned.
+// imitated gives the address that another imitates: of several the one with most characters in common, so that it
+// does not depend on the order in which they were learned.
 func (l lookalikes) imitated(by address) (found address, first, last int, ok bool) {
 	var buf, other [64]byte
 	body := by.body(buf[:0])

@@ -52,8 +52,8 @@ func (j *judge) listed(l *list) bool {
 	return true
 }
 
-// planted tells a transfer out of the organization's wallet that anybody could have made: contracts let everyone move nothing. Real ones go to
-// somebody the organization deals with, or it paid for them.
+// planted tells a transfer out of the organization's wallet that anybody could have made: contracts let everyone move
+// nothing. Real ones go to somebody the organization deals with, or it paid for them.
 func (j *judge) planted() bool {
 	return j.a.Quantity.IsZero() && !j.asset.missing() && !j.a.PaidFee && !j.k.own[j.other] && !j.k.dealt[j.other]
 }
@@ -69,7 +69,8 @@ func (j *judge) token() {
 	if j.asset.missing() && j.k.contracts[symbolOn{j.chain, strings.ToUpper(j.a.Symbol)}] != "" {
 		return // the source does not tell contracts, so nothing can be said for it or against it
 	}
-	j.add(UnknownToken, weightUnknownToken, "The organization never dealt with "+quote(j.a.Symbol)+" "+j.asset.place()+", and it is no well-known token.")
+	j.add(UnknownToken, weightUnknownToken, "The organization never dealt with "+quote(j.a.Symbol)+" "+j.asset.place()+
+		", and it is no well-known token.")
 	plain, concealed, posed := skeleton(j.a.Symbol)
 	imitated, text := "", ""
 	switch guess, ok := j.k.imitates(plain); {
@@ -112,8 +113,8 @@ func strangers(s string) string {
 	return shorten(strings.Join(out, ", "))
 }
 
-// value judges what the arrival is worth. The price of a cheat does not count: what only looks like a known token may have been given that one's
-// price, and whoever sends millions of a token can also trade it with himself.
+// value judges what the arrival is worth. The price of a cheat does not count: what only looks like a known token may
+// have been given that one's price, and whoever sends millions of a token can also trade it with himself.
 func (j *judge) value() {
 	switch {
 	case j.a.Quantity.IsZero() && j.asset.missing():

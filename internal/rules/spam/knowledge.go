@@ -26,7 +26,8 @@ type List struct {
 // Contract is a token's contract; without a chain it is meant on all.
 type Contract struct{ Chain, Address string }
 
-// DustDefault is what an arrival must be worth to be more than dust. It is less than a test payment of one unit and more than poisoners spend.
+// DustDefault is what an arrival must be worth to be more than dust. It is less than a test payment of one unit and
+// more than poisoners spend.
 var DustDefault = money.MustParse("0.10")
 
 const (
@@ -151,9 +152,9 @@ func (k wellKnown) genuine(c contract, symbol string) bool {
 	return coin != "" && (strings.EqualFold(symbol, coin) || renamed[strings.ToUpper(symbol)] == coin)
 }
 
-// Learn takes a transaction into account. Only what cannot be forged makes a counterparty real: known tokens that the organization sent, or that
-// came with a value; of unknown ones those for which it paid the network. The allow-list has no part in it, so that to allow one thing never
-// makes another suspicious.
+// Learn takes a transaction into account. Only what cannot be forged makes a counterparty real: known tokens that the
+// organization sent, or that came with a value; of unknown ones those for which it paid the network. The allow-list
+// has no part in it, so that to allow one thing never makes another suspicious.
 func (l *Learner) Learn(a Arrival) {
 	if a.Class != ClassCrypto {
 		return

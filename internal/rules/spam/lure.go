@@ -6,14 +6,17 @@ import (
 )
 
 // tops are top-level domains under which claim pages live. An abbreviation such as Inc. or a symbol such as USDC.e ends in none of them.
-var tops = set("ai app art bet biz blog buzz cash cc cfd claims click club cloud co com dev digital dog eth events exchange fi finance fit fun fund " +
-	"games gg gift gifts global icu info ink io land life link live lol ltd me money network net news one online org page party pm pro promo pub " +
+var tops = set("ai app art bet biz blog buzz cash cc cfd claims click club cloud co com dev digital dog eth events exchange fi " +
+	"finance fit fun fund " +
+	"games gg gift gifts global icu info ink io land life link live lol ltd me money network net news one online org page party pm " +
+	"pro promo pub " +
 	"quest run sbs shop site space store su systems team tech to today token top trade tv uk us vip website win work world wtf xyz zone ru cn")
 
 // strong are words that ask the reader to do something; weak are words of such messages that honest tokens have in their names too.
 var (
-	strong = []string{"claim", "visit", "airdrop", "voucher", "redeem", "giveaway", "eligible", "winner", "congratulations", "free mint", "activate your", "scan qr", "swap your"}
-	weak   = []string{"reward", "bonus", "gift", "coupon", "ticket", "promo", "lottery", "access", "exclusive"}
+	strong = []string{"claim", "visit", "airdrop", "voucher", "redeem", "giveaway", "eligible", "winner", "congratulations",
+		"free mint", "activate your", "scan qr", "swap your"}
+	weak = []string{"reward", "bonus", "gift", "coupon", "ticket", "promo", "lottery", "access", "exclusive"}
 )
 
 func set(words string) map[string]bool {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Past is what must be kept of an organization's history so that later arrivals can be judged without reading it again. It grows with whom the
-// organization deals with and with the strange tokens that reach it, not with its transactions.
+// Past is what must be kept of an organization's history so that later arrivals can be judged without reading it
+// again. It grows with whom the organization deals with and with the strange tokens that reach it, not with its
+// transactions.
 type Past struct {
 	Dealings  []Dealing
 	Sightings []Sighting
@@ -19,8 +20,9 @@ type Dealing struct {
 	Name  string // an address, or a chain and a contract
 }
 
-// Sighting is that an unknown token reached a source within an hour. When it did so first and last is all that counts: an hour before or after
-// any moment has one whole hour of the clock in it, the end of the one before and the beginning of the one after.
+// Sighting is that an unknown token reached a source within an hour. When it did so first and last is all that
+// counts: an hour before or after any moment has one whole hour of the clock in it, the end of the one before and the
+// beginning of the one after.
 type Sighting struct {
 	TokenHour   string // the hour, the chain and the contract
 	SourceID    string
@@ -135,7 +137,8 @@ func (d Dealing) Sound() bool {
 // Sound tells that a sighting is in its hour.
 func (s Sighting) Sound() bool {
 	t, ok := tokenHourNamed(s.TokenHour)
-	return ok && t.kept() && t.name() == s.TokenHour && !s.Last.Before(s.First) && hourOf(s.First.UnixNano()) == t.hour && hourOf(s.Last.UnixNano()) == t.hour
+	return ok && t.kept() && t.name() == s.TokenHour && !s.Last.Before(s.First) && hourOf(s.First.UnixNano()) == t.hour &&
+		hourOf(s.Last.UnixNano()) == t.hour
 }
 
 // Sound tells that a burst is of something.

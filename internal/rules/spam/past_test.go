@@ -105,7 +105,8 @@ func TestWhatIsKeptDoesNotGrowWithRepetition(t *testing.T) {
 	l := spam.NewLearner(facts())
 	var all []spam.Arrival
 	for i := range 1000 {
-		all = append(all, spam.Arrival(in("5", "USDC", usdc).with(customer).worth("5")), spam.Arrival(in("9", "NEWT", unknown).at(time.Duration(i)*time.Second)))
+		all = append(all, spam.Arrival(in("5", "USDC", usdc).with(customer).worth("5")),
+			spam.Arrival(in("9", "NEWT", unknown).at(time.Duration(i)*time.Second)))
 	}
 	for _, a := range all {
 		l.Learn(a)
@@ -122,7 +123,8 @@ func TestATextNoChainHasIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	long := string(make([]byte, 200))
 	l := spam.NewLearner(facts())
-	for _, m := range []made{in("1", "NEWT", long), in("1", "NEWT", "a b"), in("1", "NEWT", unknown).on(long), out("1", "USDC", usdc).with(long), in("1", "NEWT", unknown).on("solana").hash(long)} {
+	for _, m := range []made{in("1", "NEWT", long), in("1", "NEWT", "a b"), in("1", "NEWT", unknown).on(long),
+		out("1", "USDC", usdc).with(long), in("1", "NEWT", unknown).on("solana").hash(long)} {
 		l.Learn(spam.Arrival(m))
 	}
 	if p := l.Lessons(); len(p.Dealings) != 0 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
@@ -134,7 +136,8 @@ func TestAnAirdropIsCountedAnHourAroundAnArrival(t *testing.T) {
 	t.Parallel()
 	for first := 0; first < 60; first += 7 {
 		for apart := -125; apart <= 125; apart++ {
-			one, other := in("9", "NEWT", unknown).at(time.Duration(first)*time.Minute), in("9", "NEWT", unknown).source("payroll").at(time.Duration(first+apart)*time.Minute)
+			one, other := in("9", "NEWT", unknown).at(time.Duration(first)*time.Minute), in("9", "NEWT",
+				unknown).source("payroll").at(time.Duration(first+apart)*time.Minute)
 			k := spam.Know(facts(), []spam.Arrival{spam.Arrival(one), spam.Arrival(other)})
 			many := slices.ContainsFunc(one.judged(k).Reasons, func(r spam.Reason) bool { return r.Code == spam.MassAirdrop })
 			if want := apart >= -60 && apart <= 60; many != want {

@@ -14,20 +14,26 @@ import (
 
 // few draws from so few values that arrivals, history and lists meet often.
 var (
-	addresses = []string{"", treasury, payroll, customer, supplier, stranger, faker, denied, "0x0000000000000000000000000000000000000000", "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM", "9WzDaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaAWWM"}
+	addresses = []string{"", treasury, payroll, customer, supplier, stranger, faker, denied,
+		"0x0000000000000000000000000000000000000000", "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
+		"9WzDaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaAWWM"}
 	contracts = []string{"", usdc, weth, unknown, ours, denied, saleMint}
 	symbols   = []string{"USDC", "ETH", "UЅDC", "NEWT", "$USDC", "x.com", "GOOD", "", "SOL"}
 )
 
 func drawArrival(t *rapid.T) spam.Arrival {
 	a := spam.Arrival{
-		Class: rapid.SampledFrom([]string{"crypto", "crypto", "crypto", "fiat"}).Draw(t, "class"), SourceID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "source"),
-		Chain: rapid.SampledFrom([]string{"ethereum", "polygon", "solana"}).Draw(t, "chain"), Hash: rapid.SampledFrom([]string{"", "h1", "h2"}).Draw(t, "hash"),
+		Class: rapid.SampledFrom([]string{"crypto", "crypto", "crypto", "fiat"}).Draw(t,
+			"class"), SourceID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "source"),
+		Chain: rapid.SampledFrom([]string{"ethereum", "polygon", "solana"}).Draw(t, "chain"), Hash: rapid.SampledFrom([]string{"", "h1",
+			"h2"}).Draw(t, "hash"),
 		At: noon.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "minutes")) * time.Minute), Inflow: rapid.Bool().Draw(t, "inflow"),
 		Symbol: rapid.SampledFrom(symbols).Draw(t, "symbol"), TokenName: rapid.SampledFrom([]string{"", "claim", "USD Coin"}).Draw(t, "name"),
-		Contract: rapid.SampledFrom(contracts).Draw(t, "contract"), Quantity: money.FromInt(rapid.Int64Range(0, 2).Draw(t, "quantity")), Currency: "USD",
+		Contract: rapid.SampledFrom(contracts).Draw(t, "contract"), Quantity: money.FromInt(rapid.Int64Range(0, 2).Draw(t,
+			"quantity")), Currency: "USD",
 		From: rapid.SampledFrom(addresses).Draw(t, "from"), To: rapid.SampledFrom(addresses).Draw(t, "to"),
-		Description: rapid.SampledFrom([]string{"", "visit x.com"}).Draw(t, "description"), Recipients: rapid.SampledFrom([]int{0, 50}).Draw(t, "recipients"), PaidFee: rapid.Bool().Draw(t, "paid"),
+		Description: rapid.SampledFrom([]string{"", "visit x.com"}).Draw(t, "description"), Recipients: rapid.SampledFrom([]int{0,
+			50}).Draw(t, "recipients"), PaidFee: rapid.Bool().Draw(t, "paid"),
 	}
 	if value := rapid.SampledFrom([]string{"", "0", "0.05", "20"}).Draw(t, "value"); value != "" {
 		v := money.MustParse(value)
@@ -40,7 +46,8 @@ func drawList(t *rapid.T, name string) (l spam.List) {
 	l.Addresses = rapid.SliceOfN(rapid.SampledFrom(addresses), 0, 2).Draw(t, name+" addresses")
 	l.Symbols = rapid.SliceOfN(rapid.SampledFrom(symbols), 0, 2).Draw(t, name+" symbols")
 	for _, c := range rapid.SliceOfN(rapid.SampledFrom(contracts), 0, 2).Draw(t, name+" contracts") {
-		l.Contracts = append(l.Contracts, spam.Contract{Chain: rapid.SampledFrom([]string{"", "ethereum", "Polygon"}).Draw(t, name+" chain"), Address: c})
+		l.Contracts = append(l.Contracts, spam.Contract{Chain: rapid.SampledFrom([]string{"", "ethereum", "Polygon"}).Draw(t,
+			name+" chain"), Address: c})
 	}
 	return l
 }
@@ -48,7 +55,8 @@ func drawList(t *rapid.T, name string) (l spam.List) {
 func drawFacts(t *rapid.T) spam.Facts {
 	f := spam.Facts{Own: []string{treasury, payroll}, Allow: drawList(t, "allow"), Deny: drawList(t, "deny")}
 	if rapid.Bool().Draw(t, "tokens") {
-		f.Tokens = []spam.Token{{Chain: "solana", Symbol: "SALE", Contract: saleMint}, {Chain: "ethereum", Symbol: "NEWT", Contract: ours}, {Chain: "ethereum", Symbol: "NEWT", Contract: unknown}}
+		f.Tokens = []spam.Token{{Chain: "solana", Symbol: "SALE", Contract: saleMint}, {Chain: "ethereum", Symbol: "NEWT",
+			Contract: ours}, {Chain: "ethereum", Symbol: "NEWT", Contract: unknown}}
 	}
 	return f
 }
@@ -58,7 +66,8 @@ func TestAllowingMoreNeverRaisesAScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, past := drawFacts(t), rapid.SliceOfN(rapid.Custom(drawArrival), 0, 8).Draw(t, "past")
 		more, extra := f, drawList(t, "extra")
-		more.Allow = spam.List{Contracts: append(extra.Contracts, f.Allow.Contracts...), Addresses: append(extra.Addresses, f.Allow.Addresses...), Symbols: append(extra.Symbols, f.Allow.Symbols...)}
+		more.Allow = spam.List{Contracts: append(extra.Contracts, f.Allow.Contracts...), Addresses: append(extra.Addresses,
+			f.Allow.Addresses...), Symbols: append(extra.Symbols, f.Allow.Symbols...)}
 		before, after := spam.Know(f, past), spam.Know(more, past)
 		for range 5 {
 			a := drawArrival(t)
@@ -75,7 +84,8 @@ func TestTheOrderOfKnowledgeDoesNotMatter(t *testing.T) {
 		f, past := drawFacts(t), rapid.SliceOfN(rapid.Custom(drawArrival), 0, 12).Draw(t, "past")
 		g := f
 		g.Own, g.Tokens = rapid.Permutation(f.Own).Draw(t, "own"), rapid.Permutation(f.Tokens).Draw(t, "tokens")
-		g.Deny = spam.List{Contracts: rapid.Permutation(f.Deny.Contracts).Draw(t, "contracts"), Addresses: rapid.Permutation(f.Deny.Addresses).Draw(t, "addresses"), Symbols: rapid.Permutation(f.Deny.Symbols).Draw(t, "symbols")}
+		g.Deny = spam.List{Contracts: rapid.Permutation(f.Deny.Contracts).Draw(t, "contracts"),
+			Addresses: rapid.Permutation(f.Deny.Addresses).Draw(t, "addresses"), Symbols: rapid.Permutation(f.Deny.Symbols).Draw(t, "symbols")}
 		one, other := spam.Know(f, past), spam.Know(g, rapid.Permutation(past).Draw(t, "shuffled"))
 		for _, a := range append(past, drawArrival(t)) {
 			if x, y := spam.Score(a, one), spam.Score(a, other); !reflect.DeepEqual(x, y) {
@@ -114,7 +124,8 @@ func TestNoTextOfAStrangerBreaksAVerdict(t *testing.T) {
 	k := spam.Know(facts(), history())
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawArrival(t)
-		a.Symbol, a.TokenName, a.Description, a.Contract, a.From = rapid.String().Draw(t, "s"), rapid.String().Draw(t, "n"), rapid.String().Draw(t, "d"), rapid.String().Draw(t, "c"), rapid.String().Draw(t, "f")
+		a.Symbol, a.TokenName, a.Description, a.Contract, a.From = rapid.String().Draw(t, "s"), rapid.String().Draw(t,
+			"n"), rapid.String().Draw(t, "d"), rapid.String().Draw(t, "c"), rapid.String().Draw(t, "f")
 		v := spam.Score(a, k)
 		for _, r := range v.Reasons {
 			if len(r.Text) > 1200 {
@@ -146,7 +157,8 @@ func mixed() (all []spam.Arrival) {
 	}
 	for i := range 400 {
 		real := spread(i * 199)
-		all = append(all, spam.Arrival(in("25", "USDC", usdc).with(real).worth("25")), spam.Arrival(in("0", "USDC", usdc).with(real[:6]+stranger[6:38]+real[38:])))
+		all = append(all, spam.Arrival(in("25", "USDC", usdc).with(real).worth("25")),
+			spam.Arrival(in("0", "USDC", usdc).with(real[:6]+stranger[6:38]+real[38:])))
 	}
 	return all
 }

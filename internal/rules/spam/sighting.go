@@ -120,8 +120,8 @@ func (l *Learner) Recall(p Past) {
 	}
 }
 
-// Lessons are what is to be kept of what was learned: new dealings, and sightings and bursts as they are now, which replace what was kept of them.
-// They are taken before the Knowledge is.
+// Lessons are what is to be kept of what was learned: new dealings, and sightings and bursts as they are now, which
+// replace what was kept of them. They are taken before the Knowledge is.
 func (l *Learner) Lessons() (p Past) {
 	for _, a := range l.fresh.dealt {
 		p.Dealings = append(p.Dealings, Dealing{a.shown(), a.String()})

@@ -1,8 +1,10 @@
-// Package spam tells the arrivals in wallets that nobody asked for: airdropped lures, imitations of known tokens, transfers of nothing that plant an
-// address in the history for someone to copy. Each verdict is a sum of signals, and each signal says what it saw, so that a person can disagree.
+// Package spam tells the arrivals in wallets that nobody asked for: airdropped lures, imitations of known tokens,
+// transfers of nothing that plant an address in the history for someone to copy. Each verdict is a sum of signals,
+// and each signal says what it saw, so that a person can disagree.
 //
-// What a token says about itself proves nothing: a contract may call itself USDC, and may report transfers by whomever it likes, from the
-// organization's own wallet too. What counts is what cannot be forged: contracts that are known, value that moved, a fee that the organization paid.
+// What a token says about itself proves nothing: a contract may call itself USDC, and may report transfers by
+// whomever it likes, from the organization's own wallet too. What counts is what cannot be forged: contracts that are
+// known, value that moved, a fee that the organization paid.
 package spam
 
 import (
@@ -11,7 +13,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Arrival is a transaction as far as spam goes. Outgoing ones are judged too, because poisoned histories show transfers that the owner never made.
+// Arrival is a transaction as far as spam goes. Outgoing ones are judged too, because poisoned histories show
+// transfers that the owner never made.
 type Arrival struct {
 	Class       string // of the source, as in the contract; only those of ClassCrypto can be spam
 	SourceID    string
@@ -77,8 +80,8 @@ const (
 	MassAirdrop      Code = "mass_airdrop"
 )
 
-// The weights. Two rules of thumb set them: an unknown token that is also dust is spam, either alone is not; and whatever only a cheat would do is
-// spam unless a known token moved real value.
+// The weights. Two rules of thumb set them: an unknown token that is also dust is spam, either alone is not; and
+// whatever only a cheat would do is spam unless a known token moved real value.
 const (
 	weightAllowed          = -100
 	weightDenied           = 100

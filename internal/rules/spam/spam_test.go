@@ -31,7 +31,8 @@ var noon = time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 type made spam.Arrival
 
 func in(quantity, symbol, contract string) made {
-	return made{Class: spam.ClassCrypto, SourceID: "treasury", Chain: "ethereum", At: noon, Inflow: true, Quantity: money.MustParse(quantity), Symbol: symbol, Contract: contract, From: stranger, To: treasury, Currency: "USD"}
+	return made{Class: spam.ClassCrypto, SourceID: "treasury", Chain: "ethereum", At: noon, Inflow: true,
+		Quantity: money.MustParse(quantity), Symbol: symbol, Contract: contract, From: stranger, To: treasury, Currency: "USD"}
 }
 
 func out(quantity, symbol, contract string) made {
@@ -127,21 +128,27 @@ var cases = []struct {
 	{"a cent, from a source that tells no contract", in("0.01", "USDC", "").worth("0.01"), ham, "dust_value"},
 	{"dust change of the coin", in("0.00000412", "ETH", "").worth("0.01"), ham, "known_token dust_value"},
 	{"the coin under its old name", in("12", "MATIC", "").on("polygon").worth("6.10"), ham, "known_token"},
-	{"the coin with a placeholder for its contract", in("1", "ETH", "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE").worth("2500"), ham, "known_token"},
+	{"the coin with a placeholder for its contract", in("1", "ETH", "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE").worth("2500"), ham,
+		"known_token"},
 	{"a contract was called without value", in("0", "ETH", "").worth("0"), ham, "zero_transfer"},
 	{"a staking reward", in("0.0021", "ETH", "").worth("5.20").saying("Staking reward"), ham, "known_token"},
-	{"a claimed reward of a known token", in("40", "ARB", "0x912CE59144191C1204E64559FE8253a0e49E6548").on("arbitrum").worth("31").saying("Claim reward"), ham, "known_token"},
+	{"a claimed reward of a known token",
+		in("40", "ARB", "0x912CE59144191C1204E64559FE8253a0e49E6548").on("arbitrum").worth("31").saying("Claim reward"), ham, "known_token"},
 	{"lower-case contract", in("10", "WETH", strings.ToLower(weth)).worth("25000"), ham, "known_token"},
-	{"a known token whose name is a domain", in("1", "YFI", "0x0bc529c00C6401aEF6D220BE8C6Ea1667F6Ad93e").named("yearn.finance"), ham, "known_token"},
+	{"a known token whose name is a domain", in("1", "YFI", "0x0bc529c00C6401aEF6D220BE8C6Ea1667F6Ad93e").named("yearn.finance"), ham,
+		"known_token"},
 	{"an unknown token alone", in("250", "NEWT", unknown), ham, "unknown_token"},
 	{"an unknown token with a price", in("250", "NEWT", unknown).worth("75"), ham, "unknown_token real_value"},
-	{"the first airdrop of a real counterparty's token", in("250", "SUPP", unknown).with(supplier).to(900), ham, "unknown_token real_counterparty mass_airdrop"},
-	{"an unknown token that we swapped for, next to worthless", in("250", "NEWT", unknown).worth("0.02").paid(), ham, "own_transaction dust_value"},
+	{"the first airdrop of a real counterparty's token", in("250", "SUPP", unknown).with(supplier).to(900), ham,
+		"unknown_token real_counterparty mass_airdrop"},
+	{"an unknown token that we swapped for, next to worthless", in("250", "NEWT", unknown).worth("0.02").paid(), ham,
+		"own_transaction dust_value"},
 	{"our own token comes back", in("50", "OURS", ours), ham, "known_token"},
 	{"an NFT", in("1", "BAYC", unknown).named("Bored Ape Yacht Club").nft("7341"), ham, "unknown_token"},
 	{"an NFT that is a ticket", in("1", "EVNT", unknown).named("Devcon ticket").nft("12"), ham, "unknown_token lure_words"},
 	{"a transfer between own wallets", in("3", "NEWT", unknown).with(payroll), ham, "unknown_token real_counterparty"},
-	{"a link of a payer in the description", in("900", "USDC", usdc).worth("900").saying("INV-104 paid at pay.example.com"), ham, "link known_token"},
+	{"a link of a payer in the description", in("900", "USDC", usdc).worth("900").saying("INV-104 paid at pay.example.com"), ham,
+		"link known_token"},
 	{"a company's abbreviation is no link", in("900", "NEWT", unknown).saying("From Acme Inc. for the 2.nd quarter"), ham, "unknown_token"},
 	{"a liquidity token of a known one", in("12", "UNI-V2", unknown).named("Uniswap V2"), ham, "unknown_token"},
 	{"an honest Cyrillic symbol", in("12", "РУБЛЬ", unknown), ham, "unknown_token"},
@@ -161,7 +168,8 @@ var cases = []struct {
 	{"a token of the organization's own table", in("5", "SALE", saleMint).on("solana"), ham, "known_token"},
 
 	{"denied contract on any chain", in("5000", "USDX", denied).on("base").worth("5000"), junk, "deny_listed"},
-	{"denied sender of a known token", in("5000", "USDC", usdc).with("0x4444000000000000000000000000000000004444").worth("5000"), junk, "deny_listed"},
+	{"denied sender of a known token", in("5000", "USDC", usdc).with("0x4444000000000000000000000000000000004444").worth("5000"), junk,
+		"deny_listed"},
 	{"denied symbol in another case", in("1", "BadCoin", unknown), junk, "deny_listed"},
 	{"denied sender on Solana", in("1", "SOL", "").on("solana").with("9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"), junk, "deny_listed"},
 	{"unknown and dust", in("1000000", "NEWT", unknown).worth("0.004"), junk, "unknown_token dust_value"},
@@ -195,7 +203,8 @@ var cases = []struct {
 	{"a link in the description of an unknown token", in("1", "UNIV", unknown).saying("visit unidrop.xyz"), junk, "link unknown_token"},
 	{"a false USDC that we paid to claim", in("5000", "USDC", unknown).worth("5000").paid(), junk, "lookalike_symbol"},
 	{"a mint to hundreds", in("1", "PASS", unknown).with("0x0000000000000000000000000000000000000000").to(400), junk, "mass_airdrop"},
-	{"a token that reached two wallets at once", in("88", "SPREAD", "0x8888000000000000000000000000000000008888").at(10 * time.Minute), junk, "mass_airdrop"},
+	{"a token that reached two wallets at once", in("88", "SPREAD", "0x8888000000000000000000000000000000008888").at(10 * time.Minute),
+		junk, "mass_airdrop"},
 	{"many transfers in one transaction", in("1", "BURST", "0xaaaa000000000000000000000000000000001234").hash("0xb0"), junk, "mass_airdrop"},
 	{"an NFT with a lure", in("1", "$1000", unknown).named("Claim at nft-usd.net").nft("1"), junk, "link"},
 }
@@ -233,10 +242,15 @@ func TestReasonsNameWhatTheySaw(t *testing.T) {
 	}{
 		{in("1", "NEWT", unknown).worth("0.004"), "It is worth 0.004 USD, less than the 0.10 under which an arrival is dust."},
 		{in("1", "UЅDC", unknown), `"UЅDC" is made to be read as USDC: U+0405.`},
-		{in("1", "USDC", unknown), `"USDC" on ethereum is 0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48, and this one is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
-		{in("1", "ETH", unknown), `"ETH" on ethereum is its coin, which has no contract, and this one is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
-		{in("0", "USDC", usdc).with(faker), "0x7c2e0000b1d27c61f04a99c3e58a0b4417d6f1b3 shares its first 4 and last 4 characters with 0x7c2e91af04d83b56c7e0a19f2bd458630ec7f1b3, with which the organization deals, but is another."},
-		{in("1", "GIFT", unknown).named("see gift.claims now"), `The token calls itself "see gift.claims now", which has the link "gift.claims".`},
+		{in("1", "USDC", unknown),
+			`"USDC" on ethereum is 0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48, and this one is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
+		{in("1", "ETH", unknown),
+			`"ETH" on ethereum is its coin, which has no contract, and this one is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
+		{in("0", "USDC", usdc).with(faker),
+			"0x7c2e0000b1d27c61f04a99c3e58a0b4417d6f1b3 shares its first 4 and last 4 characters with " +
+				"0x7c2e91af04d83b56c7e0a19f2bd458630ec7f1b3, with which the organization deals, but is another."},
+		{in("1", "GIFT", unknown).named("see gift.claims now"),
+			`The token calls itself "see gift.claims now", which has the link "gift.claims".`},
 		{in("1", "PASS", unknown).to(400), "The same transaction sent it to 400 addresses."},
 		{in("1", "BADCOIN", unknown), `The deny-list has its symbol "BADCOIN".`},
 	} {

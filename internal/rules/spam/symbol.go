@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// confusable are letters that look like Latin ones, by the capital they are taken for. The pictures are those of the Unicode confusables that have
-// been seen in token symbols: whole alphabets in one table would also catch words that are honestly Greek or Russian, but never a known symbol.
+// confusable are letters that look like Latin ones, by the capital they are taken for. The pictures are those of the
+// Unicode confusables that have been seen in token symbols: whole alphabets in one table would also catch words that
+// are honestly Greek or Russian, but never a known symbol.
 var confusable = func() map[rune]byte {
 	looks := map[byte]string{
 		'A': "АаΑαÀÁÂÃÄÅĀĂĄǍȦàáâãäåāăąɑᎪᗅꓮ",
@@ -54,7 +55,8 @@ const (
 	wideZero, wideNine    = '０', '９'
 )
 
-// latin gives the ASCII character that a rune is taken for, in capitals; 0 for what cannot be seen, and false for what is taken for nothing.
+// latin gives the ASCII character that a rune is taken for, in capitals; 0 for what cannot be seen, and false for
+// what is taken for nothing.
 func latin(r rune) (byte, bool) {
 	switch {
 	case r < 0x80:
@@ -81,7 +83,8 @@ func latin(r rune) (byte, bool) {
 
 // hidden tells characters that leave no mark of their own: zero-width ones, directions, combining marks, fillers.
 func hidden(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Cc, unicode.Variation_Selector) || r == '\u115F' || r == '\u1160' || r == '\u3164' || r == '\uFFA0' || r == '\u2800'
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Cc, unicode.Variation_Selector) || r == '\u115F' ||
+		r == '\u1160' || r == '\u3164' || r == '\uFFA0' || r == '\u2800'
 }
 
 func upper(c byte) byte {
@@ -91,8 +94,8 @@ func upper(c byte) byte {
 	return c
 }
 
-// skeleton writes a text as it looks: in capitals of ASCII where letters of other alphabets pose as them, without what cannot be seen. It also tells
-// whether anything was hidden and whether any letter posed as another.
+// skeleton writes a text as it looks: in capitals of ASCII where letters of other alphabets pose as them, without
+// what cannot be seen. It also tells whether anything was hidden and whether any letter posed as another.
 func skeleton(s string) (plain string, concealed, posed bool) {
 	if ascii(s) {
 		return strings.ToUpper(s), false, false

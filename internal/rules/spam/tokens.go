@@ -20,8 +20,8 @@ var natives = map[string]string{
 // renamed are names under which sources still report a chain's coin.
 var renamed = map[string]string{"MATIC": "POL"}
 
-// builtin are the tokens that companies hold most, and that are imitated most. EVM contracts are written with the checksum of EIP-55, which a test
-// verifies: a mistyped one would make the real token a stranger.
+// builtin are the tokens that companies hold most, and that are imitated most. EVM contracts are written with the
+// checksum of EIP-55, which a test verifies: a mistyped one would make the real token a stranger.
 var builtin = []Token{
 	{"ethereum", "USDC", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"},
 	{"ethereum", "USDT", "0xdAC17F958D2ee523a2206206994597C13D831ec7"},

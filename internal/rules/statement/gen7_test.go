@@ -49,7 +49,8 @@ func readGen7(t *testing.T) *gen7 {
 }
 
 var typeByName = map[string]statement.Type{
-	"Assets": statement.Asset, "Liabilities": statement.Liability, "Equity": statement.Equity, "Income": statement.Revenue, "Expenses": statement.Expense,
+	"Assets": statement.Asset, "Liabilities": statement.Liability, "Equity": statement.Equity, "Income": statement.Revenue,
+	"Expenses": statement.Expense,
 }
 
 // books folds the entries; the two computed accounts come after those of the ledger.
@@ -120,7 +121,8 @@ func TestTheBalanceSheetIsWhatHledgerSaysCellByCell(t *testing.T) {
 	for i, month := range b.Periods {
 		want := g.expected.Totals[month]
 		earned := want.Income.Add(want.Expenses)
-		if got := s.Totals[i]; !got.Assets.Equal(want.Assets) || !got.LiabilitiesPlusEquity.Equal(money.Sum(want.Liabilities, want.Equity, earned).Neg()) || !got.Difference.IsZero() {
+		if got := s.Totals[i]; !got.Assets.Equal(want.Assets) || !got.LiabilitiesPlusEquity.Equal(money.Sum(want.Liabilities, want.Equity,
+			earned).Neg()) || !got.Difference.IsZero() {
 			t.Errorf("%s: %+v, want %+v", month, got, want)
 		}
 		current, retained := s.Rows[len(s.Rows)-2].Cells[i].Closing, s.Rows[len(s.Rows)-1].Cells[i].Closing
@@ -153,7 +155,8 @@ func TestTheTrialBalanceAndTheIncomeStatementAreWhatHledgerSays(t *testing.T) {
 			if kind := b.Accounts[a].Type; month >= "2024" && (kind == statement.Revenue || kind == statement.Expense) {
 				yearsBefore = g.expected.Balances[name]["2023-12"].Closing
 			}
-			if !got.Opening.Add(yearsBefore).Equal(want.Opening) || !got.Closing.Add(yearsBefore).Equal(want.Closing) || !got.Debits.Equal(want.Debits) || !got.Credits.Equal(want.Credits) {
+			if !got.Opening.Add(yearsBefore).Equal(want.Opening) || !got.Closing.Add(yearsBefore).Equal(want.Closing) ||
+				!got.Debits.Equal(want.Debits) || !got.Credits.Equal(want.Credits) {
 				t.Errorf("%s %s: %+v, want %+v less %s", name, month, got, want, yearsBefore)
 			}
 		}

@@ -55,11 +55,12 @@ type Income struct {
 	Alarms                                  []Alarm
 }
 
-// IncomeStatement computes an income statement. The net income of a period is what current earnings change by in it, the turn of a year left
-// aside. Its error is a *MissingRate.
+// IncomeStatement computes an income statement. The net income of a period is what current earnings change by in it,
+// the turn of a year left aside. Its error is a *MissingRate.
 func IncomeStatement(b *Books) (*Income, error) {
 	n := len(b.Columns)
-	s := &Income{Sections: make([]IncomeSection, len(Sections)), GrossProfit: make([]money.Decimal, n), OperatingIncome: make([]money.Decimal, n), NetIncome: make([]money.Decimal, n)}
+	s := &Income{Sections: make([]IncomeSection, len(Sections)), GrossProfit: make([]money.Decimal, n),
+		OperatingIncome: make([]money.Decimal, n), NetIncome: make([]money.Decimal, n)}
 	place := map[Section]int{}
 	for i, section := range Sections {
 		s.Sections[i] = IncomeSection{Section: section, Totals: make([]money.Decimal, n)}

@@ -6,8 +6,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ledger is one entity's books spread out: a place for every account and period, balances as debits less credits. One is used for entity after
-// entity, because it is large.
+// ledger is one entity's books spread out: a place for every account and period, balances as debits less credits. One
+// is used for entity after entity, because it is large.
 type ledger struct {
 	periods         int
 	debits, credits []money.Decimal
@@ -40,7 +40,8 @@ func (l *ledger) open(b *Books, entity int) []Alarm {
 		for a := range b.Accounts {
 			closed, now := c.Balances[a], l.live[l.at(a, c.Period)]
 			if !closed.Equal(now) {
-				alarms = append(alarms, Alarm{Entity: entity, Account: a, Period: c.Period, Closed: b.Accounts[a].natural(closed), Now: b.Accounts[a].natural(now)})
+				alarms = append(alarms, Alarm{Entity: entity, Account: a, Period: c.Period, Closed: b.Accounts[a].natural(closed),
+					Now: b.Accounts[a].natural(now)})
 			}
 		}
 	}
@@ -132,7 +133,8 @@ type earnings struct {
 func (l *ledger) earnings(b *Books, t *translator) earnings {
 	n := l.periods
 	all := make([]money.Decimal, 4*n)
-	e := earnings{live: all[:n:n], frozen: all[n : 2*n : 2*n], debits: all[2*n : 3*n : 3*n], credits: all[3*n:], first: never, fiscal: l.fiscal}
+	e := earnings{live: all[:n:n], frozen: all[n : 2*n : 2*n], debits: all[2*n : 3*n : 3*n], credits: all[3*n:], first: never,
+		fiscal: l.fiscal}
 	for a, account := range b.Accounts {
 		if account.Type.permanent() || l.first[a] == never {
 			continue
@@ -220,8 +222,9 @@ func fiscalYear(key string, startMonth int) int {
 	return year
 }
 
-// Boundaries gives the periods whose closings a statement of these columns looks at, for an entity that has closed some: where balances open
-// and close, and where fiscal years end. Translated earnings add up month by month and look at all.
+// Boundaries gives the periods whose closings a statement of these columns looks at, for an entity that has closed
+// some: where balances open and close, and where fiscal years end. Translated earnings add up month by month and look
+// at all.
 func (b *Books) Boundaries(entity int, closed []int) []int {
 	e := &b.Entities[entity]
 	if e.Rates != nil {

@@ -40,13 +40,15 @@ func drawBooks(t *rapid.T, translated bool) *statement.Books {
 
 func drawAmount(t *rapid.T) money.Decimal {
 	places := rapid.SampledFrom([]int32{0, 2, 5}).Draw(t, "places")
-	return money.FromInt(rapid.Int64Range(1, 5_000_000).Draw(t, "amount")).Quo(money.FromInt([]int64{1, 10, 100, 1000, 10_000, 100_000}[places]), places)
+	return money.FromInt(rapid.Int64Range(1, 5_000_000).Draw(t, "amount")).Quo(money.FromInt([]int64{1, 10, 100, 1000, 10_000,
+		100_000}[places]), places)
 }
 
 func drawRates(t *rapid.T, n int) []statement.Rate {
 	out := make([]statement.Rate, n)
 	for i := range out {
-		out[i] = statement.Rate{Times: money.FromInt(rapid.Int64Range(1, 900).Draw(t, "times")), Over: money.FromInt(rapid.Int64Range(1, 300).Draw(t, "over"))}
+		out[i] = statement.Rate{Times: money.FromInt(rapid.Int64Range(1, 900).Draw(t, "times")),
+			Over: money.FromInt(rapid.Int64Range(1, 300).Draw(t, "over"))}
 	}
 	return out
 }
@@ -151,7 +153,8 @@ func TestEntitiesTogetherAreTheSumOfEachAlone(t *testing.T) {
 }
 
 func same(a, b statement.Cell) bool {
-	return a.Opening.Equal(b.Opening) && a.Closing.Equal(b.Closing) && a.Current.Equal(b.Current) && a.Debits.Equal(b.Debits) && a.Credits.Equal(b.Credits)
+	return a.Opening.Equal(b.Opening) && a.Closing.Equal(b.Closing) && a.Current.Equal(b.Current) && a.Debits.Equal(b.Debits) &&
+		a.Credits.Equal(b.Credits)
 }
 
 // Some columns say what they say among all, also when periods are closed and only some closings are looked at.

@@ -1,12 +1,14 @@
-// Package statement computes financial statements from what was posted to each account in each period: the balance sheet, the trial balance
-// and the income statement, of one legal entity or of several together, in their own currency or translated into another.
+// Package statement computes financial statements from what was posted to each account in each period: the balance
+// sheet, the trial balance and the income statement, of one legal entity or of several together, in their own
+// currency or translated into another.
 //
-// Nothing is closed out at the end of a year. Earnings are computed: current earnings are income less expenses since the fiscal year began,
-// retained earnings those of all years before. The first period of a year shows the turn of the year as if it had been posted: what current
-// earnings had reached moves to retained earnings.
+// Nothing is closed out at the end of a year. Earnings are computed: current earnings are income less expenses since
+// the fiscal year began, retained earnings those of all years before. The first period of a year shows the turn of
+// the year as if it had been posted: what current earnings had reached moves to retained earnings.
 //
-// A period that was closed keeps the balances it was closed with. They are followed by what was posted since, so that a balance opens with what
-// the one before closed with; beside it goes the balance as the lines give it now, and where the two differ there is an alarm.
+// A period that was closed keeps the balances it was closed with. They are followed by what was posted since, so that
+// a balance opens with what the one before closed with; beside it goes the balance as the lines give it now, and
+// where the two differ there is an alarm.
 package statement
 
 import (
@@ -106,7 +108,8 @@ type MissingRate struct {
 // Error is for the log; who knows currencies and days says it better.
 func (*MissingRate) Error() string { return "statement: a rate is missing" }
 
-// Alarm is a closed period whose balance is not what it was closed with. Balances are in the account's natural sign and the entity's currency.
+// Alarm is a closed period whose balance is not what it was closed with. Balances are in the account's natural sign
+// and the entity's currency.
 type Alarm struct {
 	Entity, Account, Period int
 	Closed, Now             money.Decimal

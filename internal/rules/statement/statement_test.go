@@ -199,7 +199,8 @@ func TestAClosedPeriodKeepsItsBalancesAndTheRestFollowsThem(t *testing.T) {
 		"Cash":    "0 +100 -0 = 90 (100) | 90 +10 -0 = 100 (110) | 100 +1 -0 = 101 (111)",
 		"Current": "0 +0 -100 = 90 (100) | 90 +0 -10 = 100 (110) | 100 +0 -1 = 101 (111)",
 	})
-	if len(s.Alarms) != 2 || s.Alarms[0].Account != place("Cash") || s.Alarms[0].Closed.String() != "90" || s.Alarms[0].Now.String() != "100" || s.Alarms[1].Closed.String() != "90" {
+	if len(s.Alarms) != 2 || s.Alarms[0].Account != place("Cash") || s.Alarms[0].Closed.String() != "90" ||
+		s.Alarms[0].Now.String() != "100" || s.Alarms[1].Closed.String() != "90" {
 		t.Errorf("alarms %+v", s.Alarms)
 	}
 	income, err := statement.IncomeStatement(b)
@@ -207,7 +208,8 @@ func TestAClosedPeriodKeepsItsBalancesAndTheRestFollowsThem(t *testing.T) {
 		t.Errorf("net income %v, %v", income.NetIncome, err)
 	}
 	trial, err := statement.TrialBalance(b)
-	if sales := trial.Rows[place("Sales")].Cells; err != nil || sales[0].Closing.String() != "-90" || sales[1].Opening.String() != "-90" || sales[2].Closing.String() != "-101" {
+	if sales := trial.Rows[place("Sales")].Cells; err != nil || sales[0].Closing.String() != "-90" ||
+		sales[1].Opening.String() != "-90" || sales[2].Closing.String() != "-101" {
 		t.Errorf("trial balance %+v, %v", sales, err)
 	}
 	// One that was closed as it is says nothing.
@@ -220,7 +222,8 @@ func TestAClosedPeriodKeepsItsBalancesAndTheRestFollowsThem(t *testing.T) {
 func TestTheTurnOfAYearMovesWhatTheYearWasClosedWith(t *testing.T) {
 	t.Parallel()
 	b := ledger("2025-12", "2026-01", "2025-12 Cash 100 Sales -100", "2026-01 Cash 1 Sales -1")
-	b.Entities[0].Closings = []statement.Closing{{Period: 0, Balances: map[int]money.Decimal{place("Cash"): money.FromInt(90), place("Sales"): money.FromInt(-90)}}}
+	b.Entities[0].Closings = []statement.Closing{{Period: 0, Balances: map[int]money.Decimal{place("Cash"): money.FromInt(90),
+		place("Sales"): money.FromInt(-90)}}}
 	wantRows(t, balanceSheet(t, b), map[string]string{
 		"Current":  "0 +0 -100 = 90 (100) | 90 +90 -1 = 1",
 		"Retained": "0 +0 -0 = 0 | 0 +0 -90 = 90 (100)",
@@ -255,7 +258,8 @@ func TestOnlyTheClosingsThatColumnsFollowFromAreAskedFor(t *testing.T) {
 func TestTheIncomeStatementHasItsSectionsAndSubtotals(t *testing.T) {
 	t.Parallel()
 	b := ledger("2025-01", "2025-02",
-		"2025-01 Cash 300 Sales -300", "2025-01 Refunds 20 Cash -20", "2025-01 Hosting 80 Cash -80", "2025-01 Rent 50 Cash -50", "2025-02 Cash 3 Interest -3", "2025-02 Taxes 10 Cash -10")
+		"2025-01 Cash 300 Sales -300", "2025-01 Refunds 20 Cash -20", "2025-01 Hosting 80 Cash -80", "2025-01 Rent 50 Cash -50",
+		"2025-02 Cash 3 Interest -3", "2025-02 Taxes 10 Cash -10")
 	s, err := statement.IncomeStatement(b)
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +268,8 @@ func TestTheIncomeStatementHasItsSectionsAndSubtotals(t *testing.T) {
 	for _, section := range s.Sections {
 		got = append(got, fmt.Sprintf("%s %v of %d", section.Section, section.Totals, len(section.Rows)))
 	}
-	want := "revenue [280 0] of 2; cost_of_revenue [80 0] of 1; operating_expense [50 0] of 1; other_income [0 3] of 1; other_expense [0 10] of 1"
+	want := "revenue [280 0] of 2; cost_of_revenue [80 0] of 1; operating_expense [50 0] of 1; other_income [0 3] of 1; " +
+		"other_expense [0 10] of 1"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("sections %s", strings.Join(got, "; "))
 	}
@@ -278,7 +283,8 @@ func TestTheIncomeStatementHasItsSectionsAndSubtotals(t *testing.T) {
 
 func TestTheTrialBalanceBeginsIncomeAnewEachYear(t *testing.T) {
 	t.Parallel()
-	s, err := statement.TrialBalance(ledger("2025-12", "2026-02", "2025-12 Cash 100 Sales -100", "2026-01 Cash 5 Sales -5", "2026-02 Cash 1 Sales -1"))
+	s, err := statement.TrialBalance(ledger("2025-12", "2026-02", "2025-12 Cash 100 Sales -100", "2026-01 Cash 5 Sales -5",
+		"2026-02 Cash 1 Sales -1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +305,8 @@ func TestTheTrialBalanceBeginsIncomeAnewEachYear(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if got := fmt.Sprintf("%+v", s.Totals[2]); got != "{OpeningDebit:105 OpeningCredit:105 Debits:1 Credits:1 ClosingDebit:106 ClosingCredit:106}" {
+	if got := fmt.Sprintf("%+v", s.Totals[2]); got != "{OpeningDebit:105 OpeningCredit:105 Debits:1 Credits:1 ClosingDebit:106 "+
+		"ClosingCredit:106}" {
 		t.Errorf("totals %s", got)
 	}
 }
@@ -331,7 +338,8 @@ func TestTranslationUsesClosingAndAverageRatesAndPutsTheRestInEquity(t *testing.
 		}
 	}
 	trial, err := statement.TrialBalance(b)
-	if err != nil || !trial.Totals[0].Balanced() || !trial.Totals[1].Balanced() || trial.Rows[place("Translation")].Cells[1].Closing.String() != "-2.5" {
+	if err != nil || !trial.Totals[0].Balanced() || !trial.Totals[1].Balanced() ||
+		trial.Rows[place("Translation")].Cells[1].Closing.String() != "-2.5" {
 		t.Errorf("trial balance %+v, %v", trial, err)
 	}
 }
@@ -355,9 +363,11 @@ func TestARateThatIsNeededAndNotThereIsNamed(t *testing.T) {
 		rates statement.Rates
 		want  *statement.MissingRate
 	}{
-		"average": {statement.Rates{Closing: []statement.Rate{rate("1", 1), rate("1", 1)}, Average: []statement.Rate{{}, {}}}, &statement.MissingRate{Period: 0, Average: true}},
-		"closing": {statement.Rates{Closing: []statement.Rate{rate("1", 1), {}}, Average: []statement.Rate{rate("1", 1), {}}}, &statement.MissingRate{Period: 1}},
-		"none":    {statement.Rates{Closing: []statement.Rate{rate("1", 1), rate("1", 1)}, Average: []statement.Rate{rate("1", 1), {}}}, nil},
+		"average": {statement.Rates{Closing: []statement.Rate{rate("1", 1), rate("1", 1)}, Average: []statement.Rate{{}, {}}},
+			&statement.MissingRate{Period: 0, Average: true}},
+		"closing": {statement.Rates{Closing: []statement.Rate{rate("1", 1), {}}, Average: []statement.Rate{rate("1", 1), {}}},
+			&statement.MissingRate{Period: 1}},
+		"none": {statement.Rates{Closing: []statement.Rate{rate("1", 1), rate("1", 1)}, Average: []statement.Rate{rate("1", 1), {}}}, nil},
 	} {
 		b.Entities[0].Rates = &c.rates
 		_, err := statement.BalanceSheet(b)
@@ -376,7 +386,8 @@ func TestARateThatIsNeededAndNotThereIsNamed(t *testing.T) {
 
 func TestNoPeriodsAndNoAccountsAreNoTrouble(t *testing.T) {
 	t.Parallel()
-	for _, b := range []*statement.Books{{Currency: "USD"}, {Currency: "USD", Entities: []statement.Entity{{FiscalYearStart: 1}}}, {Currency: "USD", Periods: []string{"2025-01"}, Columns: []int{0}, Entities: make([]statement.Entity, 1)}} {
+	for _, b := range []*statement.Books{{Currency: "USD"}, {Currency: "USD", Entities: []statement.Entity{{FiscalYearStart: 1}}},
+		{Currency: "USD", Periods: []string{"2025-01"}, Columns: []int{0}, Entities: make([]statement.Entity, 1)}} {
 		if s := balanceSheet(t, b); len(s.Rows) != 0 {
 			t.Errorf("%+v", s)
 		}

@@ -39,8 +39,9 @@ type Trial struct {
 	Alarms []Alarm
 }
 
-// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero, and what the years before earned stands in
-// retained earnings from the first day of the year; what the current year earned stands in the accounts themselves. Its error is a *MissingRate.
+// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero, and what the
+// years before earned stands in retained earnings from the first day of the year; what the current year earned stands
+// in the accounts themselves. Its error is a *MissingRate.
 func TrialBalance(b *Books) (*Trial, error) {
 	n := len(b.Columns)
 	s := &Trial{Rows: make([]TrialRow, len(b.Accounts)), Totals: make([]TrialTotal, n)}

@@ -62,8 +62,8 @@ func (m *matcher) report(legs []int32, all []found, by By) {
 	}
 }
 
-// order sorts by day, then by amount, then by time: the partners of a leg are then one run in each of the two or three days they may be in, and
-// of those with one amount, however many, the ones in time stand together.
+// order sorts by day, then by amount, then by time: the partners of a leg are then one run in each of the two or
+// three days they may be in, and of those with one amount, however many, the ones in time stand together.
 func (m *matcher) order(legs []int32) {
 	slices.SortFunc(legs, func(a, b int32) int {
 		x, y := &m.items[a], &m.items[b]

@@ -16,8 +16,8 @@ func (m *matcher) byHashes() {
 	}
 }
 
-// byGroups links what a platform gave one id: first the two sides of a trade. Two platforms may number their trades alike, and then what one sold and
-// the other bought looks like a transfer.
+// byGroups links what a platform gave one id: first the two sides of a trade. Two platforms may number their trades
+// alike, and then what one sold and the other bought looks like a transfer.
 func (m *matcher) byGroups() {
 	const name = "trade or transfer"
 	for _, group := range m.groups(func(t *item) string { return t.leg.GroupKey }) {

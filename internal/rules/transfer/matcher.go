@@ -73,7 +73,8 @@ func newMatcher(legs []Leg) *matcher {
 	for i := range legs {
 		l := &legs[i]
 		t := &m.items[i]
-		*t = item{leg: l, asset: asset{strings.ToUpper(l.Asset), l.Fiat}, chain: strings.ToLower(l.Chain), hash: canonical(l.Hash), at: l.At.UnixNano(), size: measure(l.Quantity, buf[:0])}
+		*t = item{leg: l, asset: asset{strings.ToUpper(l.Asset), l.Fiat}, chain: strings.ToLower(l.Chain), hash: canonical(l.Hash),
+			at: l.At.UnixNano(), size: measure(l.Quantity, buf[:0])}
 		t.day = dayOf(t.at)
 		t.said = ends{canonical(l.From), canonical(l.To)}
 		t.from, t.to = t.said.from, t.said.to
@@ -108,11 +109,12 @@ func canonical(s string) string {
 // denied tells that somebody said that two legs do not belong together.
 func denied(o, i *item) bool { return len(o.leg.Not) > 0 && slices.Contains(o.leg.Not, i.leg.ID) }
 
-// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its source, it is another token
-// of that name, or somebody said so.
+// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its
+// source, it is another token of that name, or somebody said so.
 func apart(o, i *item) bool {
 	return denied(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
-		o.chain == i.chain && o.leg.Contract != i.leg.Contract && o.leg.Contract != "" && i.leg.Contract != "" && canonical(o.leg.Contract) != canonical(i.leg.Contract)
+		o.chain == i.chain && o.leg.Contract != i.leg.Contract && o.leg.Contract != "" && i.leg.Contract != "" &&
+			canonical(o.leg.Contract) != canonical(i.leg.Contract)
 }
 
 // bridged tells that two legs are on two chains, where a bridge stands between them and each has its own hash and addresses.
@@ -183,8 +185,8 @@ func sortShort(ids []string) {
 	}
 }
 
-// magnitude is an amount as a whole number that sorts the same way: how many digits it has before the point, then its first sixteen. Amounts that
-// differ further on share one. It is 0 for what is not positive.
+// magnitude is an amount as a whole number that sorts the same way: how many digits it has before the point, then its
+// first sixteen. Amounts that differ further on share one. It is 0 for what is not positive.
 type magnitude uint64
 
 const (

@@ -20,11 +20,16 @@ import (
 func drawLegs(t *rapid.T) (legs []transfer.Leg) {
 	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
 	for n := range rapid.IntRange(0, 24).Draw(t, "legs") {
-		l := transfer.Leg{ID: fmt.Sprintf("l%02d", n), SourceID: pick("source", "s1", "s2", "s3", "s4"), Inflow: rapid.Bool().Draw(t, "in"), Asset: pick("asset", "ETH", "ETH", "eth", "USDC"),
-			Quantity: money.MustParse(pick("quantity", "100", "100.0", "98", "97.99", "99", "102.040816326530612244", "102.040816326530612245", "1", "0")),
-			At:       start.Add(time.Duration(rapid.SampledFrom([]int{0, 5, 10, 11, 700, 1439, 1440, 1441, 1450, 1451, 2890}).Draw(t, "minutes")) * time.Minute),
-			Hash:     pick("hash", "", "", "", "0xa", "0xA", "b"), GroupKey: pick("group", "", "", "", "g"), Chain: pick("chain", "", "x", "Y"), Contract: pick("contract", "", "", "0xc", "0xd"),
-			From: pick("from", "", "", "0x1", "0x2"), To: pick("to", "", "", "0x1", "0X2"), OwnAddress: pick("own", "", "0x1", "0x2"), LegalEntityID: pick("entity", "us", "us", "de"), Fiat: rapid.IntRange(0, 9).Draw(t, "fiat") == 0}
+		l := transfer.Leg{ID: fmt.Sprintf("l%02d", n), SourceID: pick("source", "s1", "s2", "s3", "s4"), Inflow: rapid.Bool().Draw(t,
+			"in"), Asset: pick("asset", "ETH", "ETH", "eth", "USDC"),
+			Quantity: money.MustParse(pick("quantity", "100", "100.0", "98", "97.99", "99", "102.040816326530612244",
+				"102.040816326530612245", "1", "0")),
+			At: start.Add(time.Duration(rapid.SampledFrom([]int{0, 5, 10, 11, 700, 1439, 1440, 1441, 1450, 1451, 2890}).Draw(t,
+				"minutes")) * time.Minute),
+			Hash: pick("hash", "", "", "", "0xa", "0xA", "b"), GroupKey: pick("group", "", "", "", "g"), Chain: pick("chain", "", "x",
+				"Y"), Contract: pick("contract", "", "", "0xc", "0xd"),
+			From: pick("from", "", "", "0x1", "0x2"), To: pick("to", "", "", "0x1", "0X2"), OwnAddress: pick("own", "", "0x1", "0x2"),
+			LegalEntityID: pick("entity", "us", "us", "de"), Fiat: rapid.IntRange(0, 9).Draw(t, "fiat") == 0}
 		if rapid.IntRange(0, 9).Draw(t, "denied") == 0 {
 			l.Not = []string{fmt.Sprintf("l%02d", rapid.IntRange(0, 24).Draw(t, "not"))}
 		}
@@ -60,13 +65,15 @@ func same(o, i transfer.Leg) bool {
 		return false
 	}
 	clash := strings.EqualFold(o.Chain, i.Chain) && o.Contract != "" && i.Contract != "" && fold(o.Contract) != fold(i.Contract)
-	return !o.Inflow && i.Inflow && strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat && o.SourceID != i.SourceID && o.Quantity.Sign() > 0 && i.Quantity.Sign() > 0 && !clash
+	return !o.Inflow && i.Inflow && strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat && o.SourceID != i.SourceID &&
+		o.Quantity.Sign() > 0 && i.Quantity.Sign() > 0 && !clash
 }
 
 func fits(o, i transfer.Leg) bool {
 	after := i.At.Sub(o.At)
 	missing := o.Quantity.Sub(i.Quantity)
-	return same(o, i) && after <= 24*time.Hour && after >= -10*time.Minute && missing.Sign() >= 0 && missing.Mul(money.FromInt(50)).Cmp(o.Quantity) <= 0
+	return same(o, i) && after <= 24*time.Hour && after >= -10*time.Minute && missing.Sign() >= 0 &&
+		missing.Mul(money.FromInt(50)).Cmp(o.Quantity) <= 0
 }
 
 func consistent(o, i transfer.Leg) bool {
@@ -208,7 +215,9 @@ func refer(legs []transfer.Leg) *reference {
 	}
 	var rest []transfer.Leg
 	for _, l := range legs {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.pairs)), func(pair string) bool { return strings.HasPrefix(pair, l.ID+">") || strings.HasSuffix(pair, ">"+l.ID) }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.pairs)), func(pair string) bool {
+			return strings.HasPrefix(pair, l.ID+">") || strings.HasSuffix(pair, ">"+l.ID)
+		}) {
 			rest = append(rest, l)
 		}
 	}
@@ -270,12 +279,14 @@ func TestEveryPairIsOneEventAndNoLegIsUsedTwice(t *testing.T) {
 			}
 			used[p.Out], used[p.In] = true, true
 			if p.Kind == transfer.Swap {
-				if o.SourceID != i.SourceID || strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat || p.By != transfer.ByHash && p.By != transfer.ByGroup {
+				if o.SourceID != i.SourceID || strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat || p.By != transfer.ByHash &&
+					p.By != transfer.ByGroup {
 					t.Fatalf("%+v is no swap of %+v and %+v", p, o, i)
 				}
 				continue
 			}
-			if !same(o, i) || !p.Shortfall.Equal(o.Quantity.Sub(i.Quantity)) || p.Shortfall.Sign() < 0 || (p.Kind == transfer.Intercompany) != (o.LegalEntityID != i.LegalEntityID) {
+			if !same(o, i) || !p.Shortfall.Equal(o.Quantity.Sub(i.Quantity)) || p.Shortfall.Sign() < 0 ||
+				(p.Kind == transfer.Intercompany) != (o.LegalEntityID != i.LegalEntityID) {
 				t.Fatalf("%+v is no transfer of %+v and %+v", p, o, i)
 			}
 			if (p.By == transfer.ByAmount || p.By == transfer.ByAddresses) && !fits(o, i) {
@@ -320,10 +331,12 @@ func traffic(n int) (legs []transfer.Leg) {
 	return legs
 }
 
-// crowd is a day on which very many legs have one amount: all fit each other, or none because they are on one source or contradict each other.
+// crowd is a day on which very many legs have one amount: all fit each other, or none because they are on one source
+// or contradict each other.
 func crowd(n int, of func(k int, l *transfer.Leg)) (legs []transfer.Leg) {
 	for k := range n {
-		l := transfer.Leg{ID: fmt.Sprintf("l%06d", k), SourceID: "s" + fmt.Sprint(k%2), Inflow: k%2 == 0, Asset: "USDC", Quantity: money.FromInt(100), At: start.Add(time.Duration(k%3600) * time.Second)}
+		l := transfer.Leg{ID: fmt.Sprintf("l%06d", k), SourceID: "s" + fmt.Sprint(k%2), Inflow: k%2 == 0, Asset: "USDC",
+			Quantity: money.FromInt(100), At: start.Add(time.Duration(k%3600) * time.Second)}
 		of(k, &l)
 		legs = append(legs, l)
 	}

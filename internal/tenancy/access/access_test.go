@@ -24,7 +24,8 @@ func issued(t *testing.T, d *db.DB, p CreateKeyParams) (Key, string) {
 	var key Key
 	var text string
 	err := d.Write(t.Context(), d.IDs().New(id.Organization), func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO organizations (organization_id, name, timezone, time_format, created_at) VALUES (@org, 'x', 'UTC', 'hr24', ?)", tx.Now())
+		_, err := tx.Exec(ctx, "INSERT INTO organizations (organization_id, name, timezone, time_format, created_at) VALUES (@org, "+
+			"'x', 'UTC', 'hr24', ?)", tx.Now())
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,8 @@ func TestAKeyThatExpiresStopsAtThatInstant(t *testing.T) {
 
 func TestAnAddressIsComparedInOneForm(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"A@Example.com": "a@example.com", " a@example.com ": "a@example.com", "a": "", "": "", "A <a@example.com>": "", "a@b@c": ""} {
+	for in, want := range map[string]string{"A@Example.com": "a@example.com", " a@example.com ": "a@example.com", "a": "", "": "",
+		"A <a@example.com>": "", "a@b@c": ""} {
 		got, err := NormalEmail(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v", in, got, err)

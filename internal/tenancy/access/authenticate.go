@@ -91,7 +91,8 @@ func (s *Service) look(ctx context.Context, hash string, now time.Time) (knownKe
 	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
 		return knownKey{}, errBadKey
 	}
-	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, APIKeyID: key.ID, Scopes: key.Scopes, LegalEntityIDs: key.LegalEntityIDs}
+	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, APIKeyID: key.ID, Scopes: key.Scopes,
+		LegalEntityIDs: key.LegalEntityIDs}
 	if key.UserID != "" {
 		err := s.db.ReadOne(ctx, key.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 			who.Role, err = selectRole(ctx, tx, key.UserID)

@@ -32,7 +32,8 @@ type Key struct {
 // facts is what the audit and events say of a key.
 func (k Key) facts() map[string]any {
 	return map[string]any{
-		"id": k.ID, "name": k.Name, "user_id": db.OrNull(k.UserID), "last_four": k.LastFour, "scopes": k.Scopes, "legal_entity_ids": k.LegalEntityIDs,
+		"id": k.ID, "name": k.Name, "user_id": db.OrNull(
+			k.UserID), "last_four": k.LastFour, "scopes": k.Scopes, "legal_entity_ids": k.LegalEntityIDs,
 		"expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt, "created_at": k.CreatedAt,
 	}
 }

@@ -56,7 +56,9 @@ func (m Member) facts() map[string]any {
 
 // Members lists the people of the organization, in the order they joined.
 func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member], error) {
-	return page.List("members", nil, p, func(m Member) []string { return []string{m.UserID} }, func(after []string, limit int) (rows []Member, err error) {
+	return page.List("members", nil, p, func(m Member) []string {
+		return []string{m.UserID}
+	}, func(after []string, limit int) (rows []Member, err error) {
 		above := ""
 		if after != nil {
 			above = after[0]

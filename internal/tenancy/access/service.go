@@ -87,7 +87,8 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	}
 	plain := text.Reveal()
 	key := Key{
-		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name, LastFour: plain[len(plain)-4:], hash: hashOf(plain),
+		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name, LastFour: plain[len(
+			plain)-4:], hash: hashOf(plain),
 		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
 	}
 	if err := insertKey(ctx, tx, key); err != nil {
@@ -110,14 +111,17 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) error {
 			return err
 		}
 		tx.AfterCommit(func() { s.known.forget(before.hash) })
-		audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "api_key.revoked", ResourceType: "api_key", ResourceID: keyID, Before: before.facts(),
+			After: after.facts()})
 		return nil
 	})
 }
 
 // Keys lists the organization's keys, newest first, revoked ones too.
 func (s *Service) Keys(ctx context.Context, p page.Request) (page.Page[Key], error) {
-	return page.List("api-keys", nil, p, func(k Key) []string { return []string{k.ID} }, func(after []string, limit int) (rows []Key, err error) {
+	return page.List("api-keys", nil, p, func(k Key) []string {
+		return []string{k.ID}
+	}, func(after []string, limit int) (rows []Key, err error) {
 		below := "~" // sorts after every id
 		if after != nil {
 			below = after[0]

@@ -18,7 +18,8 @@ type userRow struct {
 
 // ensureUser gives the user of an address, made now if there is none.
 func ensureUser(ctx context.Context, tx *db.Tx, u userRow) (userRow, error) {
-	if _, err := tx.Exec(ctx, "INSERT INTO users (user_id, email, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", u.UserID, u.Email, u.Name, u.CreatedAt); err != nil {
+	if _, err := tx.Exec(ctx, "INSERT INTO users (user_id, email, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		u.UserID, u.Email, u.Name, u.CreatedAt); err != nil {
 		return u, err
 	}
 	return db.One[userRow](ctx, tx, "user", "SELECT user_id, email, name, created_at FROM users WHERE email = ?", u.Email)
@@ -51,7 +52,8 @@ type memberUserRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.created_at FROM members m JOIN users u ON u.user_id = m.user_id WHERE m.organization_id = @org"
+const memberQuery = "SELECT m.user_id, u.email, u.name, m.role, m.created_at FROM members m JOIN users u ON u.user_id = " +
+	"m.user_id WHERE m.organization_id = @org"
 
 // selectMembers pages by user id, which sorts by when the person first came.
 func selectMembers(ctx context.Context, tx *db.Tx, after string, limit int) ([]Member, error) {
@@ -93,7 +95,9 @@ func insertKey(ctx context.Context, tx *db.Tx, k Key) error {
 		scopes[i] = string(s)
 	}
 	return db.Insert(ctx, tx, "api_keys", keyRow{
-		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(k.UserID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes, " "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
+		APIKeyID: k.ID, OrganizationID: k.OrganizationID, UserID: db.OrNull(
+			k.UserID), Name: k.Name, KeyHash: k.hash, LastFour: k.LastFour, Scopes: strings.Join(scopes,
+			" "), LegalEntityIDs: strings.Join(k.LegalEntityIDs, " "), ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, CreatedAt: k.CreatedAt,
 	})
 }
 
@@ -115,12 +119,14 @@ func selectKeyByHash(ctx context.Context, tx *db.Tx, hash string) (Key, error) {
 
 // selectKey is tied to the organization by hand: keys are a reference table, which the handle does not guard.
 func selectKey(ctx context.Context, tx *db.Tx, keyID string) (Key, error) {
-	r, err := db.One[keyRow](ctx, tx, "API key", "SELECT "+db.Columns[keyRow]()+" FROM api_keys WHERE organization_id = @org AND api_key_id = ?", keyID)
+	r, err := db.One[keyRow](ctx, tx, "API key", "SELECT "+db.Columns[keyRow]()+
+		" FROM api_keys WHERE organization_id = @org AND api_key_id = ?", keyID)
 	return r.key(), err
 }
 
 func selectKeys(ctx context.Context, tx *db.Tx, below string, limit int) ([]Key, error) {
-	rows, err := db.All[keyRow](ctx, tx, "SELECT "+db.Columns[keyRow]()+" FROM api_keys WHERE organization_id = @org AND api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
+	rows, err := db.All[keyRow](ctx, tx, "SELECT "+db.Columns[keyRow]()+
+		" FROM api_keys WHERE organization_id = @org AND api_key_id < ? ORDER BY api_key_id DESC LIMIT ?", below, limit)
 	out := make([]Key, len(rows))
 	for i, r := range rows {
 		out[i] = r.key()

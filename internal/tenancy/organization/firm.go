@@ -22,7 +22,8 @@ func IsFirm(ctx context.Context, tx *db.Tx) (bool, error) {
 	return f.Since != nil, err
 }
 
-// becomeFirm notes that an organization has clients from now on. The firm itself says so, because no question about one organization may look into others.
+// becomeFirm notes that an organization has clients from now on. The firm itself says so, because no question about
+// one organization may look into others.
 func (s *Service) becomeFirm(ctx context.Context, organizationID string) error {
 	missing := fault.Missing("firm")
 	if !id.Valid(id.Organization, organizationID) {

@@ -52,8 +52,8 @@ type Service struct {
 	periodsMoved []PeriodsMoved
 }
 
-// PeriodsMoved is called in the transaction that changes the time zone, with the stretches of time whose accounting period became another one.
-// Packages that keep figures by period move theirs.
+// PeriodsMoved is called in the transaction that changes the time zone, with the stretches of time whose accounting
+// period became another one. Packages that keep figures by period move theirs.
 type PeriodsMoved func(ctx context.Context, tx *db.Tx, moved []period.Moved) error
 
 // NewService returns a service that calls the functions when a change of the time zone moves period boundaries.
@@ -86,8 +86,8 @@ type Founded struct {
 	KeyText      secret.Text
 }
 
-// Found makes an organization, its chart of accounts, one legal entity of the same name, the month it begins in, its owner and a key of the owner
-// with every scope.
+// Found makes an organization, its chart of accounts, one legal entity of the same name, the month it begins in, its
+// owner and a key of the owner with every scope.
 func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
 	if err := p.Check(); err != nil {
 		return f, err
@@ -113,7 +113,8 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 				return err
 			}
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID, After: facts})
+		audit.Record(ctx, tx, audit.Change{Action: "organization.created", ResourceType: "organization", ResourceID: f.Organization.ID,
+			After: facts})
 		if err := account.Seed(ctx, tx); err != nil {
 			return err
 		}

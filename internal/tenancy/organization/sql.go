@@ -20,11 +20,14 @@ type row struct {
 }
 
 func toRow(o Organization) row {
-	return row{OrganizationID: o.ID, Name: o.Name, WebAddress: db.OrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat, OnboardingStatus: db.OrNull(o.OnboardingStatus), LogoURL: db.OrNull(o.LogoURL), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}
+	return row{OrganizationID: o.ID, Name: o.Name, WebAddress: db.OrNull(o.WebAddress), Timezone: o.Timezone, TimeFormat: o.TimeFormat,
+		OnboardingStatus: db.OrNull(o.OnboardingStatus), LogoURL: db.OrNull(o.LogoURL), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}
 }
 
 func (r row) organization() Organization {
-	return Organization{ID: r.OrganizationID, Name: r.Name, WebAddress: db.OrEmpty(r.WebAddress), Timezone: r.Timezone, TimeFormat: r.TimeFormat, OnboardingStatus: db.OrEmpty(r.OnboardingStatus), LogoURL: db.OrEmpty(r.LogoURL), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	return Organization{ID: r.OrganizationID, Name: r.Name, WebAddress: db.OrEmpty(r.WebAddress), Timezone: r.Timezone,
+		TimeFormat: r.TimeFormat, OnboardingStatus: db.OrEmpty(r.OnboardingStatus), LogoURL: db.OrEmpty(r.LogoURL),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
 
 var selectOne = "SELECT " + db.Columns[row]() + " FROM organizations WHERE organization_id = @org"
@@ -45,7 +48,8 @@ func lock(ctx context.Context, tx *db.Tx) (Organization, error) {
 }
 
 func update(ctx context.Context, tx *db.Tx, o Organization) error {
-	_, err := tx.Exec(ctx, "UPDATE organizations SET name = ?, web_address = ?, timezone = ?, time_format = ?, logo_url = ?, updated_at = ? WHERE organization_id = @org",
+	_, err := tx.Exec(ctx, "UPDATE organizations SET name = ?, web_address = ?, timezone = ?, time_format = ?, logo_url = ?, "+
+		"updated_at = ? WHERE organization_id = @org",
 		o.Name, db.OrNull(o.WebAddress), o.Timezone, o.TimeFormat, db.OrNull(o.LogoURL), o.UpdatedAt)
 	return err
 }

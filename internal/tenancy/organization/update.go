@@ -66,7 +66,8 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 		if err := update(ctx, tx, after); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: "organization.updated", ResourceType: "organization", ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: "organization.updated", ResourceType: "organization", ResourceID: after.ID,
+			Before: before.facts(), After: after.facts()})
 		return nil
 	})
 	return after, err

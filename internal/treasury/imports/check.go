@@ -39,14 +39,16 @@ func (r checkRow) faults() (out []string) {
 		}
 	}
 	say(err != nil, "its mapping cannot be read")
-	say(err == nil && (string(i.Mapping.Format) != r.Format || i.Mapping.Preset != db.OrEmpty(r.Preset)), "its format or preset is not that of its mapping")
+	say(err == nil && (string(i.Mapping.Format) != r.Format || i.Mapping.Preset != db.OrEmpty(r.Preset)),
+		"its format or preset is not that of its mapping")
 	say(r.Source == 0 && i.Status != Uploading, "its source %s is not there", r.SourceID)
 	say(i.Status != Uploading && !slices.Contains(Statuses, i.Status), "it cannot be %q", r.Status)
 	kept := min(r.Faults, FaultsKept)
 	say(r.Kept != kept || r.Last != nil && *r.Last != kept, "%d faults are kept where %d are counted", r.Kept, r.Faults)
 	say(r.Faulty > r.Faults || r.Faulty == 0 && r.Faults > 0 || r.Skipped+r.Faulty > r.Rows, "its counts contradict each other")
 	say(r.Created+r.Duplicates > 0 && r.Rows == r.Skipped+r.Faulty, "transactions came from no row")
-	say((i.Status == Pending || i.Status == Running) && r.Stored != r.FileSize, "%d bytes of its file are stored, which has %d", r.Stored, r.FileSize)
+	say((i.Status == Pending || i.Status == Running) && r.Stored != r.FileSize, "%d bytes of its file are stored, which has %d",
+		r.Stored, r.FileSize)
 	say(r.Pieces > 0 && (i.Status == Pending || i.Status == Running) && *r.Top != r.Pieces-1, "a piece of its file is missing")
 	say(i.Status == Completed && r.BytesRead != r.FileSize || r.BytesRead > r.FileSize, "%d bytes were read of %d", r.BytesRead, r.FileSize)
 	say(i.Status.Ended() != (r.FinishedAt != nil), "it has ended and has no end, or the other way round")

@@ -17,7 +17,8 @@ func TestTheCheckSeesEveryDamage(t *testing.T) {
 		c := found(t, d)
 		c.run(t, c.begin(t, "done.csv", statement(0, 5)+"x,2026-01-31,x,nothing,USD\n", plain).ID)
 		c.begin(t, "waits.csv", statement(0, 20_000), nil)
-		const done, waits = " WHERE organization_id = @org AND file_name = 'done.csv'", " WHERE organization_id = @org AND file_name = 'waits.csv'"
+		const done, waits = " WHERE organization_id = @org AND file_name = 'done.csv'", " WHERE organization_id = @org AND file_name = " +
+			"'waits.csv'"
 		for statement, says := range map[string]string{
 			"UPDATE imports SET mapping = '{'" + done:                                   "mapping cannot be read",
 			"UPDATE imports SET format = 'ofx'" + done:                                  "format or preset",

@@ -16,7 +16,8 @@ import (
 // convert makes of a record what its source tells of a transaction.
 func convert(r intake.Record) transaction.Params {
 	p := transaction.Params{
-		ExternalID: fitID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit, Quantity: r.Quantity, Currency: r.Currency,
+		ExternalID: fitID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit, Quantity: r.Quantity,
+		Currency: r.Currency,
 		Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo, Type: transaction.Type(r.Type), EventKey: r.Group,
 	}
 	if r.Inflow {
@@ -38,7 +39,8 @@ func convert(r intake.Record) transaction.Params {
 		p.Bank = &transaction.Bank{BankName: b.BankName, AccountLast4: b.AccountLast4, CounterpartyName: b.CounterpartyName}
 	}
 	if c := r.Card; c != nil {
-		p.Card = &transaction.Card{MerchantName: c.MerchantName, MerchantCategory: c.MerchantCategory, CardholderName: c.CardholderName, Last4: c.Last4}
+		p.Card = &transaction.Card{MerchantName: c.MerchantName, MerchantCategory: c.MerchantCategory, CardholderName: c.CardholderName,
+			Last4: c.Last4}
 	}
 	return p
 }
@@ -72,15 +74,22 @@ func readRow(row intake.Row, m intake.Mapping) (all []transaction.Params, faults
 
 // mapped are the fields of a record that stand for what a check blames.
 var mapped = map[string]intake.Field{
-	"external_id": intake.FieldID, "external.timestamp": intake.FieldTimestamp, "external.description": intake.FieldDescription, "external.quantity": intake.FieldAmount,
-	"external.currency": intake.FieldCurrency, "external.value_fiat.gross": intake.FieldValueGross, "external.value_fiat.fee": intake.FieldValueFee,
-	"external.value_fiat.net": intake.FieldValueNet, "external.value_fiat.currency": intake.FieldValueCurrency, "external.direction": intake.FieldDirection,
-	"provider_category": intake.FieldProviderCategory, "vendor": intake.FieldVendor, "memo": intake.FieldMemo, "transaction_type": intake.FieldType,
-	"crypto.chain": intake.FieldChain, "crypto.transaction_hash": intake.FieldTransactionHash, "crypto.block_number": intake.FieldBlockNumber,
-	"crypto.from_address": intake.FieldFrom, "crypto.to_address": intake.FieldTo, "crypto.contract_address": intake.FieldContract, "crypto.token_id": intake.FieldTokenID,
+	"external_id": intake.FieldID, "external.timestamp": intake.FieldTimestamp, "external.description": intake.FieldDescription,
+	"external.quantity": intake.FieldAmount,
+	"external.currency": intake.FieldCurrency, "external.value_fiat.gross": intake.FieldValueGross,
+	"external.value_fiat.fee": intake.FieldValueFee,
+	"external.value_fiat.net": intake.FieldValueNet, "external.value_fiat.currency": intake.FieldValueCurrency,
+	"external.direction": intake.FieldDirection,
+	"provider_category":  intake.FieldProviderCategory, "vendor": intake.FieldVendor, "memo": intake.FieldMemo,
+	"transaction_type": intake.FieldType,
+	"crypto.chain":     intake.FieldChain, "crypto.transaction_hash": intake.FieldTransactionHash,
+	"crypto.block_number": intake.FieldBlockNumber,
+	"crypto.from_address": intake.FieldFrom, "crypto.to_address": intake.FieldTo, "crypto.contract_address": intake.FieldContract,
+	"crypto.token_id":     intake.FieldTokenID,
 	"crypto.fee_quantity": intake.FieldFee, "crypto.fee_asset_type": intake.FieldFeeCurrency, "crypto.asset_type": intake.FieldCurrency,
 	"bank.bank_name": intake.FieldBankName, "bank.account_last4": intake.FieldAccount, "bank.counterparty_name": intake.FieldCounterparty,
-	"card.merchant_name": intake.FieldMerchant, "card.merchant_category": intake.FieldMerchantCategory, "card.cardholder_name": intake.FieldCardholder, "card.last4": intake.FieldCardLast4,
+	"card.merchant_name": intake.FieldMerchant, "card.merchant_category": intake.FieldMerchantCategory,
+	"card.cardholder_name": intake.FieldCardholder, "card.last4": intake.FieldCardLast4,
 }
 
 // blame turns what a check found into faults of a line, in the names of the file where they are known.

@@ -76,7 +76,8 @@ func plainName(name string) string {
 // Upload stores a file, a few pieces at a time so that nobody waits for it. What it gives is an import that nobody sees until Create.
 func (s *Service) Upload(ctx context.Context, d Draft, file io.Reader) (importID string, err error) {
 	who := actor.From(ctx)
-	i := Import{SourceID: d.Source.ID, FileName: d.FileName, Mapping: d.Mapping, Status: Uploading, UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
+	i := Import{SourceID: d.Source.ID, FileName: d.FileName, Mapping: d.Mapping, Status: Uploading, UserID: who.UserID,
+		APIKeyID: who.APIKeyID, RequestID: who.RequestID}
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		i.ID, i.CreatedAt = tx.NewID(id.Import), tx.Now()
 		return insert(ctx, tx, i)

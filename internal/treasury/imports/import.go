@@ -1,5 +1,6 @@
-// Package imports brings files of transactions in. A file is stored first, in pieces, and then read in the background, batch by batch: what a batch
-// adds and how far it came commit together, so that a crash anywhere neither loses nor repeats a row.
+// Package imports brings files of transactions in. A file is stored first, in pieces, and then read in the
+// background, batch by batch: what a batch adds and how far it came commit together, so that a crash anywhere neither
+// loses nor repeats a row.
 package imports
 
 import (
@@ -86,7 +87,9 @@ func (i Import) Percent() int64 {
 // facts is what the audit and events say of an import.
 func (i Import) facts() map[string]any {
 	return map[string]any{
-		"id": i.ID, "source_id": i.SourceID, "file_name": i.FileName, "file_size": i.FileSize, "format": i.Mapping.Format, "preset": db.OrNull(i.Mapping.Preset), "status": i.Status,
-		"rows_read": i.Counts.Rows, "created": i.Counts.Created, "duplicates": i.Counts.Duplicates, "skipped": i.Counts.Skipped, "faulty": i.Counts.Faulty, "error": db.OrNull(i.Error),
+		"id": i.ID, "source_id": i.SourceID, "file_name": i.FileName, "file_size": i.FileSize, "format": i.Mapping.Format,
+		"preset": db.OrNull(i.Mapping.Preset), "status": i.Status,
+		"rows_read": i.Counts.Rows, "created": i.Counts.Created, "duplicates": i.Counts.Duplicates, "skipped": i.Counts.Skipped,
+		"faulty": i.Counts.Faulty, "error": db.OrNull(i.Error),
 	}
 }

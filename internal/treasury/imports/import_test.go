@@ -40,7 +40,8 @@ func TestEachLayoutComesInWholeAndOnce(t *testing.T) {
 				want, rows := recordsOf(t, path, content)
 				i := c.begin(t, filepath.Base(path), string(content), nil)
 				first := c.run(t, i.ID)
-				if first.Status != imports.Completed || first.Counts.Created != int64(len(want)) || first.Counts.Duplicates != 0 || first.Counts.Rows != rows || first.Percent() != 100 {
+				if first.Status != imports.Completed || first.Counts.Created != int64(len(want)) || first.Counts.Duplicates != 0 ||
+					first.Counts.Rows != rows || first.Percent() != 100 {
 					t.Errorf("%+v, want %d transactions of %d rows", first, len(want), rows)
 				}
 				got := c.transactions(t)
@@ -87,21 +88,26 @@ func TestOddFilesComeInRightOrNameTheRow(t *testing.T) {
 		want    []string
 		faults  []string
 	}{
-		"a mark, returns and quotes": {content: "\ufeffID,Date,Description,Amount,Currency\r\n1,2026-01-31,\"Müller & \"\"Söhne\"\", 日本\",\"-1,200.50\",USD\r\n",
+		"a mark, returns and quotes": {content: "\ufeffID,Date,Description,Amount,Currency\r\n1,2026-01-31,\"Müller & \"\"Söhne\"\", " +
+			"日本\",\"-1,200.50\",USD\r\n",
 			want: []string{`1 2026-01-31T00:00:00Z debit 1200.5 USD "Müller & \"Söhne\", 日本"`}},
 		"a line break in a cell": {content: header + "1,2026-01-31,\"two\nlines\",5,USD\n2,2026-02-13,x,-6,USD\n",
 			want: []string{"1 2026-01-31T00:00:00Z credit 5 USD \"two\\nlines\"", `2 2026-02-13T00:00:00Z debit 6 USD "x"`}},
 		"European decimals and dates": {content: "Buchungstag;Verwendungszweck;Betrag;Währung\n31.01.2026;Miete;-1.234,56;EUR\n01.02.2026;Zahlung;99,00;EUR\n",
 			want: []string{`2026-01-31T00:00:00Z debit 1234.56 EUR "Miete"`, `2026-02-01T00:00:00Z credit 99 EUR "Zahlung"`}},
-		"rows that cannot be read": {content: header + "1,2026-01-31,x,5,USD\n2,2026-13-31,x,6,USD\n3,2026-01-31,x,five,USD\n4,2026-01-31,x\n5,1969-01-31,x,-7,USD\n",
+		"rows that cannot be read": {content: header +
+			"1,2026-01-31,x,5,USD\n2,2026-13-31,x,6,USD\n3,2026-01-31,x,five,USD\n4,2026-01-31,x\n5,1969-01-31,x,-7,USD\n",
 			mapping: plain,
 			want:    []string{`1 2026-01-31T00:00:00Z credit 5 USD "x"`},
 			faults:  []string{"3 Date", "4 Amount", "5 ", "6 Date"}},
-		"a description that is too long": {content: header + "1,2026-01-31," + strings.Repeat("é", 2001) + ",-5,USD\n2,2026-01-31," + strings.Repeat("é", 2000) + ",-5,USD\n",
+		"a description that is too long": {content: header + "1,2026-01-31," + strings.Repeat("é", 2001) + ",-5,USD\n2,2026-01-31," +
+			strings.Repeat("é", 2000) + ",-5,USD\n",
 			want: []string{`2 2026-01-31T00:00:00Z debit 5 USD "` + strings.Repeat("é", 2000) + `"`}, faults: []string{"2 Description"}},
-		"a value that does not add up": {content: "ID,Date,Amount,Currency,Gross,Fee value,Net value\n1,2026-01-31,-5,BTC,100,1,98\n2,2026-01-31,-5,BTC,100,1,99\n",
-			mapping: &intake.Mapping{ValueCurrency: "USD", Columns: map[intake.Field]string{"id": "ID", "timestamp": "Date", "amount": "Amount", "currency": "Currency", "value_gross": "Gross", "value_fee": "Fee value", "value_net": "Net value"}},
-			want:    []string{`2 2026-01-31T00:00:00Z debit 5 BTC ""`}, faults: []string{"2 "}},
+		"a value that does not add up": {content: "ID,Date,Amount,Currency,Gross,Fee value,Net " +
+			"value\n1,2026-01-31,-5,BTC,100,1,98\n2,2026-01-31,-5,BTC,100,1,99\n",
+			mapping: &intake.Mapping{ValueCurrency: "USD", Columns: map[intake.Field]string{"id": "ID", "timestamp": "Date",
+				"amount": "Amount", "currency": "Currency", "value_gross": "Gross", "value_fee": "Fee value", "value_net": "Net value"}},
+			want: []string{`2 2026-01-31T00:00:00Z debit 5 BTC ""`}, faults: []string{"2 "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +154,8 @@ func TestFaultsAreKeptUpToALimitAndAllCounted(t *testing.T) {
 			t.Errorf("%+v", i)
 		}
 		got, faults, err := c.Get(c.ctx, i.ID)
-		if err != nil || len(faults) != imports.FaultsShown || faults[0].Line != 12 || faults[0].Column != "Amount" || faults[0].Message == "" || got.Counts != i.Counts {
+		if err != nil || len(faults) != imports.FaultsShown || faults[0].Line != 12 || faults[0].Column != "Amount" ||
+			faults[0].Message == "" || got.Counts != i.Counts {
 			t.Errorf("%v %v", faults[:1], err)
 		}
 		listed, p := 0, page.Request{Limit: 100}
@@ -182,15 +189,18 @@ func TestAMappingThatCannotBeGuessedIsAskedFor(t *testing.T) {
 			field         string
 			says          []string
 		}{
-			{"no currency", "Date,Amount\n2026-01-31,-5.00\n2026-01-31,5.00\n", imports.Params{}, "mapping", []string{"state currency", `"Date", "Amount"`}},
-			{"day or month", "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n", imports.Params{}, "mapping", []string{"date_layouts"}},
+			{"no currency", "Date,Amount\n2026-01-31,-5.00\n2026-01-31,5.00\n", imports.Params{}, "mapping",
+				[]string{"state currency", `"Date", "Amount"`}},
+			{"day or month", "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n", imports.Params{}, "mapping",
+				[]string{"date_layouts"}},
 			{"nothing known", "a,b\nx,y\n", imports.Params{}, "mapping", []string{`"a", "b"`}},
 			{"empty", "", imports.Params{}, "file", nil},
 			{"another preset", statement(0, 2), imports.Params{Preset: "kraken"}, "mapping.preset", nil},
 			{"no preset", statement(0, 2), imports.Params{Preset: "bank of nowhere"}, "preset", []string{"kraken"}},
 			{"two presets", statement(0, 2), imports.Params{Preset: "kraken", Mapping: &intake.Mapping{Preset: "binance"}}, "preset", nil},
 			{"no format", statement(0, 2), imports.Params{Format: "xls"}, "format", nil},
-			{"no such column", statement(0, 2), imports.Params{Mapping: &intake.Mapping{Currency: "USD", Columns: map[intake.Field]string{"timestamp": "Date", "amount": "Betrag"}}}, "mapping.columns.amount", nil},
+			{"no such column", statement(0, 2), imports.Params{Mapping: &intake.Mapping{Currency: "USD",
+				Columns: map[intake.Field]string{"timestamp": "Date", "amount": "Betrag"}}}, "mapping.columns.amount", nil},
 		} {
 			x.p.SourceID, x.p.FileName = c.source.ID, "x.csv"
 			_, err := c.Prepare(c.ctx, x.p, strings.NewReader(x.content), false)
@@ -218,7 +228,8 @@ func TestAMappingThatCannotBeGuessedIsAskedFor(t *testing.T) {
 		euros := *c
 		euros.source.ID, euros.source.AccountID, euros.source.Currency = "src_2", "", "EUR"
 		euros.newSource(t, euros.source)
-		if i := euros.run(t, euros.begin(t, "x.csv", "Date,Amount\n2026-01-31,-5.00\n2026-01-31,5.00\n", nil).ID); i.Counts.Created != 2 || i.Mapping.Currency != "EUR" {
+		if i := euros.run(t, euros.begin(t, "x.csv", "Date,Amount\n2026-01-31,-5.00\n2026-01-31,5.00\n",
+			nil).ID); i.Counts.Created != 2 || i.Mapping.Currency != "EUR" {
 			t.Errorf("%+v", i)
 		}
 	})
@@ -236,7 +247,8 @@ func TestAPreviewSaysWhatWouldHappenAndWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := c.Preview(c.ctx, draft, file, nil)
-		if err != nil || p.Counts != (imports.Counts{Rows: 41, Created: 35, Duplicates: 5, Faulty: 1, Faults: 1}) || len(p.Rows) != 20 || len(p.Faults) != 1 || p.Faults[0].Line != 42 {
+		if err != nil || p.Counts != (imports.Counts{Rows: 41, Created: 35, Duplicates: 5, Faulty: 1, Faults: 1}) || len(p.Rows) != 20 ||
+			len(p.Faults) != 1 || p.Faults[0].Line != 42 {
 			t.Errorf("%+v %v", p, err)
 		}
 		for n, r := range p.Rows {

@@ -24,8 +24,9 @@ type Layout struct {
 // headMax is how much of a file is looked at to find out what it is.
 const headMax = 1 << 20
 
-// settle finds out how to read a file: as it was stated, as its layout is known, or as it suggests. A guess that leaves something open is good
-// enough to look at, but not to act on, unless some of the mapping was stated: then whoever did has looked.
+// settle finds out how to read a file: as it was stated, as its layout is known, or as it suggests. A guess that
+// leaves something open is good enough to look at, but not to act on, unless some of the mapping was stated: then
+// whoever did has looked.
 func settle(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, error) {
 	m, err := p.stated()
 	if err != nil {
@@ -111,7 +112,9 @@ func guess(head []byte, stated intake.Mapping, s source.Source) (Layout, error) 
 		return Layout{}, fault.Invalidf("file", "cannot be read: %v", err)
 	}
 	m := over(p.Mapping, stated)
-	if open := slices.IndexFunc(p.Undecided, func(text string) bool { return strings.HasSuffix(text, noCurrency) }); open >= 0 && m.Currency == "" && s.Currency != "" {
+	if open := slices.IndexFunc(p.Undecided, func(text string) bool {
+		return strings.HasSuffix(text, noCurrency)
+	}); open >= 0 && m.Currency == "" && s.Currency != "" {
 		m.Currency = s.Currency
 		p.Undecided = slices.Delete(p.Undecided, open, open+1)
 		p.Reasons = append(p.Reasons, "the source is in "+s.Currency)
@@ -147,7 +150,8 @@ func (l Layout) ask() error {
 	if len(open) == 0 {
 		open = []string{"how its columns are to be read"}
 	}
-	return fault.Invalidf("mapping", "must be stated, because the file leaves open: %s. Its columns are %s", strings.Join(open, "; "), strings.Join(names, ", "))
+	return fault.Invalidf("mapping", "must be stated, because the file leaves open: %s. Its columns are %s", strings.Join(open, "; "),
+		strings.Join(names, ", "))
 }
 
 // blamingFile makes of an error that is no fault of the mapping one of the file.

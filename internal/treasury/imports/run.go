@@ -27,8 +27,9 @@ const (
 // kind is where imports stand for whoever does them.
 var kind = task.Kind{Noun: noun, Table: "imports", Key: "import_id"}
 
-// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrTaken where somebody else does. Another error means
-// that it could not go on: the import stays as it is and goes on when it is taken up again, unless it has failed, which is no error here.
+// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrTaken where
+// somebody else does. Another error means that it could not go on: the import stays as it is and goes on when it is
+// taken up again, unless it has failed, which is no error here.
 func (s *Service) Run(ctx context.Context, organizationID, importID string, progress func(Import)) (i Import, err error) {
 	claim, err := kind.Take(ctx, s.db, organizationID, importID)
 	if err != nil {
@@ -72,7 +73,8 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 	if err != nil {
 		return err
 	}
-	in, err := intake.Open(&chunks{ctx: ctx, db: w.s.db, organizationID: w.OrganizationID, importID: w.Import.ID}, options(w.FileName, w.Mapping, src))
+	in, err := intake.Open(&chunks{ctx: ctx, db: w.s.db, organizationID: w.OrganizationID, importID: w.Import.ID},
+		options(w.FileName, w.Mapping, src))
 	if err != nil {
 		return err
 	}
@@ -111,7 +113,8 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 func (w *work) source(ctx context.Context, tx *db.Tx) (source.Source, error) {
 	src, err := source.Find(ctx, tx, w.SourceID)
 	if fault.KindOf(err) == fault.NotFound {
-		return src, fault.Malformedf("the source of the import is deleted; what was read before stays. Make a source and import the file into that")
+		return src, fault.Malformedf("the source of the import is deleted; what was read before stays. Make a source and import the " +
+			"file into that")
 	}
 	return src, err
 }
@@ -185,7 +188,8 @@ func (w *work) put(ctx context.Context, b batch) error {
 // add counts what a batch came to.
 func (i *Import) add(b batch, outcomes []transaction.Outcome) {
 	c := &i.Counts
-	c.Rows, c.Skipped, c.Faulty, c.Faults = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped, c.Faulty+b.counts.Faulty, c.Faults+int64(len(b.faults))
+	c.Rows, c.Skipped, c.Faulty, c.Faults = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped, c.Faulty+b.counts.Faulty, c.Faults+
+		int64(len(b.faults))
 	for _, o := range outcomes {
 		if o.Duplicate {
 			c.Duplicates++
@@ -219,7 +223,8 @@ func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Import
 	failed.Status, failed.Error = Failed, because.Error()
 	if !fault.Refused(because) {
-		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and if that fails too, look into the log of the service", w.Tries)
+		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and "+
+			"if that fails too, look into the log of the service", w.Tries)
 	}
 	return w.end(ctx, failed, "import.failed")
 }
@@ -232,7 +237,8 @@ func (w *work) end(ctx context.Context, ended Import, action string) error {
 		if err := w.advance(ctx, tx, ended); err != nil {
 			return err
 		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Import.ID, Before: before.facts(), After: ended.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: w.Import.ID, Before: before.facts(),
+			After: ended.facts()})
 		return nil
 	})
 	if err == nil {

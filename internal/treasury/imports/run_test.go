@@ -92,7 +92,8 @@ func TestHalvesAtOnceAndCopiesOnSeveralNodesAddEachTransactionOnce(t *testing.T)
 					}
 					mu.Lock()
 					defer mu.Unlock()
-					counts.Created, counts.Duplicates, counts.Rows = counts.Created+done.Counts.Created, counts.Duplicates+done.Counts.Duplicates, counts.Rows+done.Counts.Rows
+					counts.Created, counts.Duplicates, counts.Rows = counts.Created+done.Counts.Created, counts.Duplicates+
+						done.Counts.Duplicates, counts.Rows+done.Counts.Rows
 				})
 			}
 		}
@@ -114,7 +115,8 @@ func TestARunnerTakesUpWhatWaitsAndWhatADeadNodeLeft(t *testing.T) {
 		d := dbtest.Open(t, config)
 		c := found(t, d)
 		fresh, left := c.begin(t, "fresh.csv", statement(0, 10), nil), c.begin(t, "left.csv", statement(10, 20), nil)
-		c.exec(t, "UPDATE imports SET status = 'running', claim = 'dead', claimed_until = ? WHERE organization_id = @org AND import_id = ?", now.Now().Add(task.Lease), left.ID)
+		c.exec(t, "UPDATE imports SET status = 'running', claim = 'dead', claimed_until = ? WHERE organization_id = @org AND "+
+			"import_id = ?", now.Now().Add(task.Lease), left.ID)
 		runner := imports.NewRunner(c.Service, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(context.Background())
 		var wg sync.WaitGroup
@@ -158,7 +160,8 @@ func TestAnImportWhoseSourceIsDeletedFailsAndSaysWhatToDo(t *testing.T) {
 				c.exec(t, "UPDATE sources SET deleted_at = created_at WHERE organization_id = @org")
 			}
 		})
-		if err != nil || failed.Status != imports.Failed || !strings.Contains(failed.Error, "deleted") || failed.Counts.Created != 20 || failed.FinishedAt == nil {
+		if err != nil || failed.Status != imports.Failed || !strings.Contains(failed.Error, "deleted") || failed.Counts.Created != 20 ||
+			failed.FinishedAt == nil {
 			t.Errorf("%+v %v", failed, err)
 		}
 		c.hasAll(t, 20)
@@ -203,7 +206,9 @@ func TestWhoBroughtAFileIsWhoAddsWhatIsInIt(t *testing.T) {
 		}
 		var log []entry
 		err := d.Read(t.Context(), c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
-			log, err = db.All[entry](ctx, tx, "SELECT action, user_id FROM audit_log WHERE organization_id = @org AND (action LIKE 'import.%' OR action LIKE 'transaction.%') ORDER BY sequence")
+			log, err = db.All[entry](ctx, tx,
+				"SELECT action, user_id FROM audit_log WHERE organization_id = @org AND (action LIKE 'import.%' OR action LIKE "+
+					"'transaction.%') ORDER BY sequence")
 			return err
 		})
 		var actions []string

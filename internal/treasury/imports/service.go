@@ -16,7 +16,8 @@ type Service struct {
 	db    *db.DB
 	batch int // how many transactions one database transaction adds
 
-	// AfterImport runs when the last row of an import is in and before it is completed, outside of a transaction. It may run again, and must bear that.
+	// AfterImport runs when the last row of an import is in and before it is completed, outside of a transaction. It may
+	// run again, and must bear that.
 	AfterImport []func(ctx context.Context, i Import) error
 }
 
@@ -32,7 +33,9 @@ type Filter struct {
 // List gives imports, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Import], error) {
 	who := actor.From(ctx)
-	return page.List("imports", f, p, func(i Import) []string { return []string{i.ID} }, func(after []string, limit int) (rows []Import, err error) {
+	return page.List("imports", f, p, func(i Import) []string {
+		return []string{i.ID}
+	}, func(after []string, limit int) (rows []Import, err error) {
 		below := ""
 		if after != nil {
 			below = after[0]
@@ -77,7 +80,8 @@ type Fault struct {
 // Faults lists what was wrong with rows, in the order of the file, as far as it was kept.
 func (s *Service) Faults(ctx context.Context, importID string, p page.Request) (page.Page[Fault], error) {
 	key := func(f Fault) []string { return []string{strconv.FormatInt(f.Position, 10)} }
-	return page.List("import errors", map[string]string{"import_id": importID}, p, key, func(after []string, limit int) (rows []Fault, err error) {
+	return page.List("import errors", map[string]string{"import_id": importID}, p, key, func(after []string, limit int) (rows []Fault,
+		err error) {
 		above := int64(0)
 		if after != nil {
 			if above, err = strconv.ParseInt(after[0], 10, 64); err != nil {

@@ -40,9 +40,12 @@ type row struct {
 func toRow(i Import) (row, error) {
 	mapping, err := json.Marshal(i.Mapping)
 	return row{
-		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(i.Mapping.Preset), Mapping: string(mapping), Status: string(i.Status),
-		FileSize: i.FileSize, BytesRead: i.BytesRead, Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates, Skipped: i.Counts.Skipped,
-		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error), UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(i.APIKeyID), RequestID: db.OrNull(i.RequestID),
+		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(
+			i.Mapping.Preset), Mapping: string(mapping), Status: string(i.Status),
+		FileSize: i.FileSize, BytesRead: i.BytesRead, Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates,
+		Skipped: i.Counts.Skipped,
+		Faulty:  i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error), UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(
+			i.APIKeyID), RequestID: db.OrNull(i.RequestID),
 		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 	}, err
 }
@@ -50,8 +53,10 @@ func toRow(i Import) (row, error) {
 func (r row) imported() (Import, error) {
 	i := Import{
 		ID: r.ID, SourceID: r.SourceID, FileName: r.FileName, Status: Status(r.Status), FileSize: r.FileSize, BytesRead: r.BytesRead,
-		Counts: Counts{Rows: r.Rows, Created: r.Created, Duplicates: r.Duplicates, Skipped: r.Skipped, Faulty: r.Faulty, Faults: r.Faults}, Error: db.OrEmpty(r.Error),
-		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+		Counts: Counts{Rows: r.Rows, Created: r.Created, Duplicates: r.Duplicates, Skipped: r.Skipped, Faulty: r.Faulty,
+			Faults: r.Faults}, Error: db.OrEmpty(r.Error),
+		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(
+			r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
 		return i, fmt.Errorf("imports: the mapping of %s: %w", r.ID, err)
@@ -130,7 +135,9 @@ func insertChunks(ctx context.Context, tx *db.Tx, importID string, position int6
 
 // selectChunk gives a piece of a file, or none behind its end.
 func selectChunk(ctx context.Context, tx *db.Tx, importID string, position int64) ([]byte, error) {
-	rows, err := db.All[chunkRow](ctx, tx, "SELECT import_id, position, content FROM import_chunks WHERE organization_id = @org AND import_id = ? AND position = ?", importID, position)
+	rows, err := db.All[chunkRow](ctx, tx,
+		"SELECT import_id, position, content FROM import_chunks WHERE organization_id = @org AND import_id = ? AND position = ?",
+		importID, position)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -150,11 +157,13 @@ func deleteChunks(ctx context.Context, tx *db.Tx, importID string, limit int64) 
 
 // begin makes an upload an import, and gives the size of its file.
 func begin(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
-	size, err = db.One[int64](ctx, tx, "count", "SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = ?", i.ID)
+	size, err = db.One[int64](ctx, tx, "count",
+		"SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = ?", i.ID)
 	if err != nil {
 		return 0, err
 	}
-	n, err := tx.Exec(ctx, "UPDATE imports SET status = ?, created_at = ?, file_size = ? WHERE organization_id = @org AND import_id = ? AND status = 'uploading' AND claim IS NULL",
+	n, err := tx.Exec(ctx, "UPDATE imports SET status = ?, created_at = ?, file_size = ? WHERE organization_id = @org AND import_id "+
+		"= ? AND status = 'uploading' AND claim IS NULL",
 		string(i.Status), i.CreatedAt, size, i.ID)
 	if err == nil && n == 0 {
 		err = errMissing()
@@ -164,12 +173,14 @@ func begin(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
 
 // giveUp keeps an upload from becoming an import.
 func giveUp(ctx context.Context, tx *db.Tx, importID string) error {
-	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE organization_id = @org AND import_id = ? AND status = 'uploading'", importID)
+	_, err := tx.Exec(ctx,
+		"UPDATE imports SET claim = 'given up' WHERE organization_id = @org AND import_id = ? AND status = 'uploading'", importID)
 	return err
 }
 
 func removeUpload(ctx context.Context, tx *db.Tx, importID string) error {
-	_, err := tx.Exec(ctx, "DELETE FROM imports WHERE organization_id = @org AND import_id = ? AND status = 'uploading' AND claim IS NOT NULL", importID)
+	_, err := tx.Exec(ctx,
+		"DELETE FROM imports WHERE organization_id = @org AND import_id = ? AND status = 'uploading' AND claim IS NOT NULL", importID)
 	return err
 }
 

@@ -10,9 +10,11 @@ import (
 // advance writes how far an import came or how it ended, if the claim is still there.
 func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, error) {
 	c := i.Counts
-	n, err := tx.Exec(ctx, `UPDATE imports SET status = ?, bytes_read = ?, rows_read = ?, created_count = ?, duplicate_count = ?, skipped_count = ?, faulty_count = ?, fault_count = ?,
+	n, err := tx.Exec(ctx, `UPDATE imports SET status = ?, bytes_read = ?, rows_read = ?, created_count = ?, duplicate_count = ?,
+		skipped_count = ?, faulty_count = ?, fault_count = ?,
 		error_message = ?, finished_at = ?, tries = 0 WHERE organization_id = @org AND import_id = ? AND claim = ? AND status = 'running'`,
-		string(i.Status), i.BytesRead, c.Rows, c.Created, c.Duplicates, c.Skipped, c.Faulty, c.Faults, db.OrNull(i.Error), i.FinishedAt, i.ID, claim)
+		string(i.Status), i.BytesRead, c.Rows, c.Created, c.Duplicates, c.Skipped, c.Faulty, c.Faults, db.OrNull(i.Error), i.FinishedAt,
+		i.ID, claim)
 	return n == 1, err
 }
 
@@ -28,7 +30,8 @@ func giveUpBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
 	return err
 }
 
-// selectLeftovers lists imports of which there is more than should be: pieces of a file that nobody reads any more, and uploads that were given up.
+// selectLeftovers lists imports of which there is more than should be: pieces of a file that nobody reads any more,
+// and uploads that were given up.
 func selectLeftovers(ctx context.Context, tx *db.Tx) ([]leftover, error) {
 	return db.All[leftover](ctx, tx, `SELECT DISTINCT c.organization_id, c.import_id FROM import_chunks c
 		WHERE NOT EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = c.organization_id AND i.import_id = c.import_id AND `+needed+`)
@@ -50,7 +53,8 @@ func selectChecks(ctx context.Context, tx *db.Tx) ([]checkRow, error) {
 	return db.All[checkRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
 		(SELECT count(*) FROM import_faults f WHERE f.organization_id = @org AND f.import_id = imports.import_id) AS kept,
 		(SELECT max(l.position) FROM import_faults l WHERE l.organization_id = @org AND l.import_id = imports.import_id) AS last,
-		(SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = imports.import_id) AS stored,
+		(SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id =
+		imports.import_id) AS stored,
 		(SELECT count(*) FROM import_chunks p WHERE p.organization_id = @org AND p.import_id = imports.import_id) AS pieces,
 		(SELECT max(t.position) FROM import_chunks t WHERE t.organization_id = @org AND t.import_id = imports.import_id) AS top,
 		(SELECT count(*) FROM sources s WHERE s.organization_id = @org AND s.source_id = imports.source_id) AS source

@@ -32,12 +32,15 @@ const wallet = "0xabcdef0000000000000000000000000000000001"
 
 func found(t *testing.T, d *db.DB) *company {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &company{Service: imports.NewService(d), db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID}), org: f, source: source.Source{}}
-	c.source = c.newSource(t, source.Source{ID: "src_1", AccountID: "wal_1", Type: source.Wallet, Address: wallet, LegalEntityID: f.LegalEntity.ID})
+	c := &company{Service: imports.NewService(d), db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID,
+		UserID: f.Owner.UserID}), org: f, source: source.Source{}}
+	c.source = c.newSource(t, source.Source{ID: "src_1", AccountID: "wal_1", Type: source.Wallet, Address: wallet,
+		LegalEntityID: f.LegalEntity.ID})
 	return c
 }
 
@@ -59,7 +62,9 @@ func (c *company) newSource(t *testing.T, s source.Source) source.Source {
 	}
 	c.write(t, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: "source", ResourceID: s.ID, After: map[string]any{}})
-		return db.Insert(ctx, tx, "sources", row{ID: s.ID, Account: db.OrNull(s.AccountID), Type: string(s.Type), From: "file", Name: s.ID, Entity: s.LegalEntityID, Ledger: "lac_1", Address: db.OrNull(s.Address), Currency: db.OrNull(s.Currency), Manual: true, Created: tx.Now()})
+		return db.Insert(ctx, tx, "sources", row{ID: s.ID, Account: db.OrNull(s.AccountID), Type: string(s.Type), From: "file",
+			Name: s.ID, Entity: s.LegalEntityID, Ledger: "lac_1", Address: db.OrNull(s.Address), Currency: db.OrNull(s.Currency),
+			Manual: true, Created: tx.Now()})
 	})
 	return s
 }
@@ -147,7 +152,9 @@ func (x told) String() string {
 func (c *company) transactions(t *testing.T) (out []string) {
 	t.Helper()
 	err := c.db.Read(t.Context(), c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[told](ctx, tx, "SELECT external_id, transaction_date, direction, CAST(quantity AS TEXT) AS quantity, currency, description FROM transactions WHERE organization_id = @org ORDER BY external_id")
+		rows, err := db.All[told](ctx, tx,
+			"SELECT external_id, transaction_date, direction, CAST(quantity AS TEXT) AS quantity, currency, description FROM transactions "+
+				"WHERE organization_id = @org ORDER BY external_id")
 		for _, r := range rows {
 			out = append(out, r.String())
 		}
@@ -172,7 +179,8 @@ func (c *company) count(t *testing.T, table string) (n int64) {
 }
 
 // plain maps the columns of a statement.
-var plain = &intake.Mapping{Columns: map[intake.Field]string{"id": "ID", "timestamp": "Date", "description": "Description", "amount": "Amount", "currency": "Currency"}}
+var plain = &intake.Mapping{Columns: map[intake.Field]string{"id": "ID", "timestamp": "Date", "description": "Description",
+	"amount": "Amount", "currency": "Currency"}}
 
 const header = "ID,Date,Description,Amount,Currency\n"
 

@@ -72,8 +72,9 @@ func AddAccount(ctx context.Context, tx *db.Tx, i ItemParams, p AccountParams) (
 		return there, err
 	}
 	return create(ctx, tx, Source{
-		Type: p.Type, Provider: i.Provider, Name: p.Name, LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID, Currency: p.Currency,
-		ItemID: item.ID, ExternalID: p.ExternalID,
+		Type: p.Type, Provider: i.Provider, Name: p.Name, LegalEntityID: p.LegalEntityID, LedgerAccountID: p.LedgerAccountID,
+		Currency: p.Currency,
+		ItemID:   item.ID, ExternalID: p.ExternalID,
 	})
 }
 
@@ -82,20 +83,23 @@ func createItem(ctx context.Context, tx *db.Tx, p ItemParams) (Item, error) {
 	if err := insertItem(ctx, tx, item); err != nil {
 		return item, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.created", ResourceType: "aggregator_item", ResourceID: item.ID, After: item.facts(), Silent: true})
+	audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.created", ResourceType: "aggregator_item", ResourceID: item.ID,
+		After: item.facts(), Silent: true})
 	return item, nil
 }
 
-// removeItem has the provider forget an item, and notes it. It runs outside any transaction, because the provider may take its time. Should the note
-// be lost, the provider is asked again and knows the item no more.
+// removeItem has the provider forget an item, and notes it. It runs outside any transaction, because the provider may
+// take its time. Should the note be lost, the provider is asked again and knows the item no more.
 func (s *Service) removeItem(ctx context.Context, item Item) error {
 	provider, configured := s.aggregators[item.Provider]
 	if !configured {
 		return fault.UnavailableBecause(errors.New("source: no aggregator "+item.Provider+" is configured"),
-			"this is the last account of its sign-in at %s, which must be removed there first, and no access to %[1]s is configured; nothing was changed", item.Provider)
+			"this is the last account of its sign-in at %s, which must be removed there first, and no access to %[1]s is configured; "+
+				"nothing was changed", item.Provider)
 	}
 	if err := provider.RemoveItem(ctx, item.ExternalID); err != nil && !errors.Is(err, ErrNoItem) {
-		return fault.UnavailableBecause(err, "%s did not remove the sign-in of this account; nothing was changed, so send the request again later", item.Provider)
+		return fault.UnavailableBecause(err,
+			"%s did not remove the sign-in of this account; nothing was changed, so send the request again later", item.Provider)
 	}
 	// The provider has done it, so that it is noted also when the caller has hung up.
 	return s.db.Write(context.WithoutCancel(ctx), actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -104,7 +108,8 @@ func (s *Service) removeItem(ctx context.Context, item Item) error {
 		}
 		n, err := markRemoved(ctx, tx, item.ID)
 		if err == nil && n > 0 { // somebody else's request may have noted it
-			audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.removed", ResourceType: "aggregator_item", ResourceID: item.ID, Before: item.facts(), Silent: true})
+			audit.Record(ctx, tx, audit.Change{Action: "aggregator_item.removed", ResourceType: "aggregator_item", ResourceID: item.ID,
+				Before: item.facts(), Silent: true})
 		}
 		return err
 	})

@@ -10,7 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Check finds what must not be in an organization's sources. That their ledger accounts and legal entities are there is checked by those areas.
+// Check finds what must not be in an organization's sources. That their ledger accounts and legal entities are there
+// is checked by those areas.
 func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	rows, err := selectKept(ctx, tx)
 	if err != nil {
@@ -47,7 +48,8 @@ func (r kept) broken() (out []string) {
 	if (s.Type == Bank || s.Type == Card) && s.Currency == "" {
 		out = append(out, "it has no currency")
 	}
-	if prefix := s.Type.accountPrefix(); !id.Valid(id.MoneySource, s.ID) || prefix == "" && s.AccountID != "" || prefix != "" && !id.Valid(prefix, s.AccountID) {
+	if prefix := s.Type.accountPrefix(); !id.Valid(id.MoneySource, s.ID) || prefix == "" && s.AccountID != "" || prefix != "" &&
+		!id.Valid(prefix, s.AccountID) {
 		out = append(out, "its ids are not those of a "+string(s.Type))
 	}
 	if db.OrEmpty(r.AddressKey) != AddressKey(s.Address) {

@@ -17,7 +17,9 @@ import (
 
 func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		for _, by := range []func(source.Source) string{func(s source.Source) string { return s.ID }, func(s source.Source) string { return s.AccountID }} {
+		for _, by := range []func(source.Source) string{func(s source.Source) string {
+			return s.ID
+		}, func(s source.Source) string { return s.AccountID }} {
 			s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
 			if id, err := w.sources.Delete(w.ctx, by(s)); err != nil || id != s.ID {
 				t.Errorf("%s %v", id, err)
@@ -66,10 +68,12 @@ func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *
 		living := func() int64 {
 			return w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf < 2")
 		}
-		if id, err := w.sources.Delete(w.ctx, all[0].AccountID); err != nil || id != all[0].ID || !w.gone(all[0]) || w.plaid.asked != 0 || living() != 1 {
+		if id, err := w.sources.Delete(w.ctx, all[0].AccountID); err != nil || id != all[0].ID || !w.gone(all[0]) || w.plaid.asked != 0 ||
+			living() != 1 {
 			t.Errorf("the first: %v, asked %d, %d transactions", err, w.plaid.asked, living())
 		}
-		if _, err := w.sources.Delete(w.ctx, all[1].ID); err != nil || !w.gone(all[1]) || w.plaid.asked != 1 || w.plaid.items["item-1"] || living() != 0 {
+		if _, err := w.sources.Delete(w.ctx, all[1].ID); err != nil || !w.gone(all[1]) || w.plaid.asked != 1 || w.plaid.items["item-1"] ||
+			living() != 0 {
 			t.Errorf("the last: %v, asked %d, %d transactions", err, w.plaid.asked, living())
 		}
 		if n := w.count("SELECT count(*) FROM sources WHERE organization_id = @org AND deleted_at IS NOT NULL"); n != 2 {
@@ -127,7 +131,9 @@ func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
 		asked   int // in all, when it is finished
 	}{
 		"the provider is down": {
-			func(w *world) { w.plaid.before = func(context.Context) error { return errDown } }, fault.Unavailable, "plaid did not remove", false, 0, 2},
+			func(w *world) {
+				w.plaid.before = func(context.Context) error { return errDown }
+			}, fault.Unavailable, "plaid did not remove", false, 0, 2},
 		"the provider's answer is lost": {
 			func(w *world) { w.plaid.after = func() error { return errDown } }, fault.Unavailable, "plaid did not remove", true, 0, 2},
 		"the process dies after the provider's answer": {
@@ -214,7 +220,9 @@ func TestEveryTableWithASourceIsKnown(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
-		tables, err := db.All[string](ctx, tx, "SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'source_id' ORDER BY m.name")
+		tables, err := db.All[string](ctx, tx,
+			"SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'source_id' "+
+				"ORDER BY m.name")
 		known := append([]string{"sources", "transaction_counts", "spam_sightings", "transfer_ambiguities", // what restates transactions
 			"lot_pools", "lot_takes", "lot_uses", "lot_positions", "lot_gains"}, source.Users()...) // and assets, or what transactions took of them
 		if slices.Sort(known); !slices.Equal(tables, known) {

@@ -19,8 +19,8 @@ func (t Type) accountType() account.Type {
 	return account.Asset
 }
 
-// open makes a ledger account for a source that names none: beside that of the last source of its type, or else in the group a new chart has for
-// it, or at the top when people keep their chart differently.
+// open makes a ledger account for a source that names none: beside that of the last source of its type, or else in
+// the group a new chart has for it, or at the top when people keep their chart differently.
 func open(ctx context.Context, tx *db.Tx, s Source) (string, error) {
 	parent, err := home(ctx, tx, s.Type)
 	if err != nil {

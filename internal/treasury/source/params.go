@@ -165,7 +165,8 @@ func settle(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 	case err != nil:
 		return s, err
 	case len(missing) > 0:
-		return s, fault.MissingAt(map[string]string{"legal_entity_id": "legal entity", "ledger_account_id": "ledger account"}[missing[0]], missing...)
+		return s, fault.MissingAt(map[string]string{"legal_entity_id": "legal entity", "ledger_account_id": "ledger account"}[missing[0]],
+			missing...)
 	case len(archived) > 0:
 		return s, fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived[0]}}, "%s", archived[0])
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Shelver deletes every transaction of a source that is deleted itself. Transactions know sources and not the other way round, so it is handed in.
+// Shelver deletes every transaction of a source that is deleted itself. Transactions know sources and not the other
+// way round, so it is handed in.
 type Shelver func(ctx context.Context, tx *db.Tx, sourceID string) error
 
 // Service holds the use cases.
@@ -44,7 +45,9 @@ type Filter struct {
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.Chain, f.limited = strings.ToLower(f.Chain), who.LegalEntityIDs
-	return page.List("sources", f, p, func(g Guided) []string { return []string{g.ID} }, func(after []string, limit int) (rows []Guided, err error) {
+	return page.List("sources", f, p, func(g Guided) []string {
+		return []string{g.ID}
+	}, func(after []string, limit int) (rows []Guided, err error) {
 		above := ""
 		if after != nil {
 			above = after[0]
@@ -183,7 +186,8 @@ func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
 	}
-	audit.Record(ctx, tx, audit.Change{Action: "source.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(), After: after.facts()})
+	audit.Record(ctx, tx, audit.Change{Action: "source.updated", ResourceType: noun, ResourceID: after.ID, Before: before.facts(),
+		After: after.facts()})
 	return after, nil
 }
 
@@ -205,13 +209,16 @@ func fixed(ctx context.Context, tx *db.Tx, before, after Source) error {
 	if err != nil || u.Count == 0 {
 		return err
 	}
-	return fault.ConflictAt(fields, "of a source with transactions only the name and the ledger account can change; %s: make another source instead", u.text(transactions.label, transactions.letters))
+	return fault.ConflictAt(fields,
+		"of a source with transactions only the name and the ledger account can change; %s: make another source instead",
+		u.text(transactions.label, transactions.letters))
 }
 
 // facts is what the audit and events say of a source.
 func (s Source) facts() map[string]any {
 	return map[string]any{
-		"id": s.ID, "account_id": db.OrNull(s.AccountID), "source_type": s.Type, "provider": s.Provider, "name": s.Name, "legal_entity_id": s.LegalEntityID,
+		"id": s.ID, "account_id": db.OrNull(
+			s.AccountID), "source_type": s.Type, "provider": s.Provider, "name": s.Name, "legal_entity_id": s.LegalEntityID,
 		"ledger_account_id": s.LedgerAccountID, "chain": db.OrNull(s.Chain), "address": db.OrNull(s.Address), "currency": db.OrNull(s.Currency),
 		"is_manual": s.Manual, "item_id": db.OrNull(s.ItemID), "external_id": db.OrNull(s.ExternalID),
 	}

@@ -43,8 +43,10 @@ func TestASourceGetsTheIDsAndTheAccountOfItsType(t *testing.T) {
 			prefix                     id.Prefix
 			stands, provider, currency string
 		}{
-			{source.CreateParams{Type: source.Wallet, Name: "A", Chain: " Ethereum "}, id.Wallet, "Asset A below 1200 Digital assets", "ethereum", ""},
-			{source.CreateParams{Type: source.Exchange, Name: "B", Provider: "Kraken"}, id.ExchangeAccount, "Asset B below 1100 Exchange balances", "kraken", ""},
+			{source.CreateParams{Type: source.Wallet, Name: "A", Chain: " Ethereum "}, id.Wallet, "Asset A below 1200 Digital assets",
+				"ethereum", ""},
+			{source.CreateParams{Type: source.Exchange, Name: "B", Provider: "Kraken"}, id.ExchangeAccount,
+				"Asset B below 1100 Exchange balances", "kraken", ""},
 			{source.CreateParams{Type: source.Bank, Name: " C "}, id.BankAccount, "Asset C below 1000 Cash and bank", "file", "USD"},
 			{source.CreateParams{Type: source.Card, Name: "D", Currency: "CHF"}, "", "Liability D below 2000 Payables", "file", "CHF"},
 			{source.CreateParams{Type: source.Other, Name: "E"}, "", "Asset E below 1000 Cash and bank", "file", ""},
@@ -126,7 +128,8 @@ func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
 			"1000": {fault.Invalid, "1000 Cash and bank is not postable"},
 			"1330": {fault.Conflict, "1330 Loans receivable is archived"},
 		} {
-			_, err := w.sources.Create(w.ctx, source.CreateParams{Type: source.Bank, Name: "x", LegalEntityID: w.entity, LedgerAccountID: coded(code).ID})
+			_, err := w.sources.Create(w.ctx, source.CreateParams{Type: source.Bank, Name: "x", LegalEntityID: w.entity,
+				LedgerAccountID: coded(code).ID})
 			refused(t, "create on "+code, err, want.kind, want.says)
 			_, err = w.sources.Update(w.ctx, there.ID, source.UpdateParams{LedgerAccountID: new(coded(code).ID)})
 			refused(t, "update to "+code, err, want.kind, want.says)
@@ -137,8 +140,10 @@ func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
 		card := coded("2030")
 		refused(t, "archive", ignore(accounts.Archive(w.ctx, card.ID)), fault.Conflict, "1 source has it, for example "+there.ID)
 		refused(t, "delete", accounts.Delete(w.ctx, card.ID), fault.Conflict, "is used by 1 source, for example "+there.ID)
-		refused(t, "make it a group", ignore(accounts.Update(w.ctx, card.ID, account.UpdateParams{Postable: new(false)})), fault.Conflict, "must stay postable: 1 source has it")
-		refused(t, "change its type", ignore(accounts.Update(w.ctx, card.ID, account.UpdateParams{NormalBalance: new(account.Debit)})), fault.Conflict, "1 source")
+		refused(t, "make it a group", ignore(accounts.Update(w.ctx, card.ID, account.UpdateParams{Postable: new(false)})), fault.Conflict,
+			"must stay postable: 1 source has it")
+		refused(t, "change its type", ignore(accounts.Update(w.ctx, card.ID, account.UpdateParams{NormalBalance: new(account.Debit)})),
+			fault.Conflict, "1 source")
 		if _, err := accounts.Archive(w.ctx, coded("1010").ID); err != nil {
 			t.Errorf("the account it had: %v", err)
 		}
@@ -202,7 +207,8 @@ func TestAnAddressIsOnAChainOnce(t *testing.T) {
 		if _, err := w.sources.Delete(w.ctx, first.ID); err != nil {
 			t.Fatal(err)
 		}
-		if moved, err := w.sources.Update(w.ctx, second.ID, source.UpdateParams{Chain: new("ethereum")}); err != nil || moved.Provider != "ethereum" {
+		if moved, err := w.sources.Update(w.ctx, second.ID, source.UpdateParams{Chain: new("ethereum")}); err != nil ||
+			moved.Provider != "ethereum" {
 			t.Errorf("%+v %v", moved, err)
 		}
 	})
@@ -217,7 +223,8 @@ func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
 		s := w.create(source.CreateParams{Type: source.Wallet, Name: "W", Chain: "ethereum", Address: "0xabc", Provider: "alchemy"})
 		all := source.UpdateParams{Chain: new("base"), Address: new(""), Currency: new("ETH"), LegalEntityID: &other.ID}
 		changed, err := w.sources.Update(w.ctx, s.AccountID, all)
-		if err != nil || changed.Chain != "base" || changed.Address != "" || changed.Currency != "ETH" || changed.LegalEntityID != other.ID || changed.Provider != "alchemy" || changed.UpdatedAt == nil {
+		if err != nil || changed.Chain != "base" || changed.Address != "" || changed.Currency != "ETH" ||
+			changed.LegalEntityID != other.ID || changed.Provider != "alchemy" || changed.UpdatedAt == nil {
 			t.Fatalf("%+v %v", changed, err)
 		}
 		w.tell(changed.Source, "a")
@@ -231,7 +238,8 @@ func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
 		}
 		entries := func() int64 { return w.count("SELECT count(*) FROM audit_log WHERE organization_id = @org") }
 		before := entries()
-		if same, err := w.sources.Update(w.ctx, s.ID, all); err != nil || same.UpdatedAt == nil || !same.UpdatedAt.Equal(*after.UpdatedAt) || entries() != before {
+		if same, err := w.sources.Update(w.ctx, s.ID, all); err != nil || same.UpdatedAt == nil ||
+			!same.UpdatedAt.Equal(*after.UpdatedAt) || entries() != before {
 			t.Errorf("%+v %v, %d changes", same, err, entries()-before)
 		}
 	})
@@ -298,11 +306,13 @@ func TestAnAccountOfAnAggregatorIsAddedOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		first := w.addAccounts("item", "Checking", "Savings")
 		again := w.addAccounts("item", "Checking")
-		if again[0] != first[0] || first[0].ItemID != first[1].ItemID || first[0].Manual || first[0].Provider != "plaid" || !id.Valid(id.BankAccount, first[0].AccountID) {
+		if again[0] != first[0] || first[0].ItemID != first[1].ItemID || first[0].Manual || first[0].Provider != "plaid" ||
+			!id.Valid(id.BankAccount, first[0].AccountID) {
 			t.Errorf("%+v %+v", first, again)
 		}
 		err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-			_, err := source.AddAccount(ctx, tx, source.ItemParams{Provider: "plaid", ExternalID: "x"}, source.AccountParams{Type: source.Wallet, Name: "x", LegalEntityID: w.entity})
+			_, err := source.AddAccount(ctx, tx, source.ItemParams{Provider: "plaid", ExternalID: "x"},
+				source.AccountParams{Type: source.Wallet, Name: "x", LegalEntityID: w.entity})
 			return err
 		})
 		refused(t, "a wallet at a bank", err, fault.Invalid, "must be bank or card")
@@ -333,8 +343,10 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			{at("is_manual = created_at = created_at"), bank.ID, "made by hand"},
 			{at("item_id = 'x'"), bank.ID, "the item it is an account of is not there"},
 			{at("provider = 'other'"), bank.ID, "its provider is not"},
-			{"UPDATE ledger_accounts SET type = 'Expense' WHERE organization_id = @org AND ledger_account_id = ?", bank.LedgerAccountID, "its ledger account is of type Expense"},
-			{"UPDATE ledger_accounts SET archived_at = created_at WHERE organization_id = @org AND ledger_account_id = ?", bank.LedgerAccountID, "its ledger account is archived"},
+			{"UPDATE ledger_accounts SET type = 'Expense' WHERE organization_id = @org AND ledger_account_id = ?", bank.LedgerAccountID,
+				"its ledger account is of type Expense"},
+			{"UPDATE ledger_accounts SET archived_at = created_at WHERE organization_id = @org AND ledger_account_id = ?",
+				bank.LedgerAccountID, "its ledger account is archived"},
 		} {
 			err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
 				found := dbtest.Damage(ctx, t, tx, source.Check, c.statement, c.id)
@@ -348,7 +360,8 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			}
 		}
 		// That accounts and entities are there is for their own checks to say.
-		for statement, check := range map[string]func(context.Context, *db.Tx) ([]string, error){at("ledger_account_id = 'lac_x'"): account.Check, at("legal_entity_id = 'le_x'"): entity.Check} {
+		for statement, check := range map[string]func(context.Context, *db.Tx) ([]string,
+			error){at("ledger_account_id = 'lac_x'"): account.Check, at("legal_entity_id = 'le_x'"): entity.Check} {
 			_ = w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
 				if found := dbtest.Damage(ctx, t, tx, check, statement, bank.ID); len(found) != 1 || !strings.Contains(found[0], "sources") {
 					t.Errorf("%s: %q", statement, found)

@@ -30,15 +30,21 @@ type row struct {
 
 func toRow(s Source) row {
 	return row{
-		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID, Chain: db.OrNull(s.Chain), Address: db.OrNull(s.Address),
-		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual, ItemID: db.OrNull(s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(
+			s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
+		Chain: db.OrNull(s.Chain), Address: db.OrNull(s.Address),
+		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual, ItemID: db.OrNull(
+			s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 	}
 }
 
 func (r row) source() Source {
 	return Source{
-		ID: r.ID, AccountID: db.OrEmpty(r.AccountID), Type: Type(r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID, Chain: db.OrEmpty(r.Chain), Address: db.OrEmpty(r.Address),
-		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID), ExternalID: db.OrEmpty(r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		ID: r.ID, AccountID: db.OrEmpty(r.AccountID), Type: Type(
+			r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID,
+		Chain: db.OrEmpty(r.Chain), Address: db.OrEmpty(r.Address),
+		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID), ExternalID: db.OrEmpty(
+			r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 
@@ -110,7 +116,8 @@ func insert(ctx context.Context, tx *db.Tx, s Source) error {
 
 func update(ctx context.Context, tx *db.Tx, s Source) error {
 	r := toRow(s)
-	_, err := tx.Exec(ctx, "UPDATE sources SET provider = ?, name = ?, legal_entity_id = ?, ledger_account_id = ?, chain = ?, address = ?, address_key = ?, currency = ?, "+
+	_, err := tx.Exec(ctx, "UPDATE sources SET provider = ?, name = ?, legal_entity_id = ?, ledger_account_id = ?, chain = ?, "+
+		"address = ?, address_key = ?, currency = ?, "+
 		"updated_at = ? WHERE organization_id = @org AND source_id = ?",
 		r.Provider, r.Name, r.LegalEntityID, r.LedgerAccountID, r.Chain, r.Address, r.AddressKey, r.Currency, r.UpdatedAt, r.ID)
 	return err
@@ -122,27 +129,34 @@ func remove(ctx context.Context, tx *db.Tx, sourceID string) error {
 }
 
 func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
-	_, err := tx.Exec(ctx, "UPDATE sources SET deleted_at = ?, updated_at = ? WHERE organization_id = @org AND source_id = ?", tx.Now(), tx.Now(), sourceID)
+	_, err := tx.Exec(ctx, "UPDATE sources SET deleted_at = ?, updated_at = ? WHERE organization_id = @org AND source_id = ?",
+		tx.Now(), tx.Now(), sourceID)
 	return err
 }
 
-// user is a table whose rows are of sources, and how people call a row: by letters and a number. Every table with a column of sources must be
-// here or restate one that is, which a test sees to: what is missing would not keep a source from being deleted.
+// user is a table whose rows are of sources, and how people call a row: by letters and a number. Every table with a
+// column of sources must be here or restate one that is, which a test sees to: what is missing would not keep a
+// source from being deleted.
 type user struct{ table, label, letters, count string }
 
 // countMax bounds the counting, because it is done while the organization's other writes wait.
 const countMax = 1000
 
-var transactions = user{"transactions", "transactions", "OT", "SELECT count(*) AS count, min(number) AS first FROM (SELECT number FROM transactions " +
-	"WHERE organization_id = @org AND shelf IN (0, 1) AND source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS t"}
+var transactions = user{"transactions", "transactions", "OT",
+	"SELECT count(*) AS count, min(number) AS first FROM (SELECT number FROM transactions " +
+		"WHERE organization_id = @org AND shelf IN (0, 1) AND source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS t"}
 
 // imports are those of files that were brought whole: an upload that never became an import goes by itself.
-var imports = user{"imports", "imports", "", "SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM imports WHERE organization_id = @org AND source_id = ? AND status <> 'uploading'"}
+var imports = user{"imports", "imports", "",
+	"SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM imports WHERE organization_id = @org AND source_id = ? AND status " +
+		"<> 'uploading'"}
 
-// assets are lots that somebody entered, or a transaction brought. What restates them, and what was taken from them, cannot be without them: only
-// what is parked is not theirs, and that has no source.
-var assets = user{"lots", "assets", "", "SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM (SELECT l.asset_id FROM sources s JOIN lots l " +
-	"ON l.organization_id = s.organization_id AND l.legal_entity_id = s.legal_entity_id AND l.source_id = s.source_id WHERE s.organization_id = @org AND s.source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"}
+// assets are lots that somebody entered, or a transaction brought. What restates them, and what was taken from them,
+// cannot be without them: only what is parked is not theirs, and that has no source.
+var assets = user{"lots", "assets", "",
+	"SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM (SELECT l.asset_id FROM sources s JOIN lots l " +
+		"ON l.organization_id = s.organization_id AND l.legal_entity_id = s.legal_entity_id AND l.source_id = s.source_id WHERE " +
+		"s.organization_id = @org AND s.source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"}
 
 var users = []user{transactions, imports, assets}
 
@@ -152,9 +166,10 @@ func selectUse(ctx context.Context, tx *db.Tx, by user, sourceID string) (use, e
 
 // selectEntryUse counts the entries made from any transaction of a source, drafts too.
 func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error) {
-	return db.One[use](ctx, tx, "count", "SELECT count(*) AS count, min(number) AS first FROM (SELECT e.number FROM transactions t JOIN journal_entries e "+
-		"ON e.organization_id = t.organization_id AND e.transaction_id = t.transaction_id AND e.status <> 'deleted' "+
-		"WHERE t.organization_id = @org AND t.source_id = ? LIMIT "+strconv.Itoa(countMax)+") AS e", sourceID)
+	return db.One[use](ctx, tx, "count",
+		"SELECT count(*) AS count, min(number) AS first FROM (SELECT e.number FROM transactions t JOIN journal_entries e "+
+			"ON e.organization_id = t.organization_id AND e.transaction_id = t.transaction_id AND e.status <> 'deleted' "+
+			"WHERE t.organization_id = @org AND t.source_id = ? LIMIT "+strconv.Itoa(countMax)+") AS e", sourceID)
 }
 
 // standing is what decides about a source: whether something uses it, whether entries were made from its transactions, which matters for an
@@ -170,10 +185,13 @@ func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]s
 	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
 		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = s.source_id) "+
 		"OR EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.source_id = s.source_id AND i.status <> 'uploading') "+
-		"OR EXISTS (SELECT 1 FROM lots l WHERE l.organization_id = @org AND l.legal_entity_id = s.legal_entity_id AND l.source_id = s.source_id) AS used, "+
-		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND e.transaction_id = b.transaction_id "+
+		"OR EXISTS (SELECT 1 FROM lots l WHERE l.organization_id = @org AND l.legal_entity_id = s.legal_entity_id AND l.source_id = "+
+		"s.source_id) AS used, "+
+		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND "+
+		"e.transaction_id = b.transaction_id "+
 		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+
-		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND o.source_id <> s.source_id) AS beside "+
+		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND "+
+		"o.source_id <> s.source_id) AS beside "+
 		"FROM sources s WHERE s.organization_id = @org AND s.source_id {any}", ids)
 	out := make(map[string]standing, len(rows))
 	for _, r := range rows {
@@ -203,7 +221,8 @@ func findItem(ctx context.Context, tx *db.Tx, itemID string) (Item, error) {
 
 // findLivingItem finds an item that the provider still has.
 func findLivingItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
-	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND provider = ? AND external_id = ? AND removed_at IS NULL", provider, externalID)
+	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND provider = ? AND external_id = ? AND removed_at IS NULL", provider,
+		externalID)
 	return Item(r), err
 }
 
@@ -213,7 +232,8 @@ func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Sou
 }
 
 func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
-	return tx.Exec(ctx, "UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)
+	return tx.Exec(ctx,
+		"UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)
 }
 
 // kept is a source as it is stored, deleted or not, with what must agree with it elsewhere.
@@ -229,9 +249,12 @@ func (r kept) source() Source { return r.row.source() }
 
 func selectKept(ctx context.Context, tx *db.Tx) ([]kept, error) {
 	return db.All[kept](ctx, tx, "SELECT "+db.Columns[row]()+", "+
-		"(SELECT a.type FROM ledger_accounts a WHERE a.organization_id = @org AND a.ledger_account_id = sources.ledger_account_id) AS account_type, "+
-		"EXISTS (SELECT 1 FROM ledger_accounts p WHERE p.organization_id = @org AND p.ledger_account_id = sources.ledger_account_id AND p.archived_at IS NOT NULL) AS archived, "+
+		"(SELECT a.type FROM ledger_accounts a WHERE a.organization_id = @org AND a.ledger_account_id = sources.ledger_account_id) AS "+
+		"account_type, "+
+		"EXISTS (SELECT 1 FROM ledger_accounts p WHERE p.organization_id = @org AND p.ledger_account_id = sources.ledger_account_id "+
+		"AND p.archived_at IS NOT NULL) AS archived, "+
 		"(SELECT i.provider FROM aggregator_items i WHERE i.organization_id = @org AND i.item_id = sources.item_id) AS item_provider, "+
-		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = sources.source_id) AS has_transactions "+
+		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = "+
+		"sources.source_id) AS has_transactions "+
 		"FROM sources WHERE organization_id = @org ORDER BY source_id")
 }

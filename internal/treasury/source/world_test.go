@@ -37,11 +37,13 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID}), org: f.Organization.ID, entity: f.LegalEntity.ID}
+		w := &world{T: t, db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID}), org: f.Organization.ID,
+			entity: f.LegalEntity.ID}
 		w.plaid = &aggregator{items: map[string]bool{}}
 		w.sources = source.NewService(d, w.shelveAll, map[string]source.Aggregator{"plaid": w.plaid})
 		test(t, w)
@@ -137,7 +139,8 @@ func (w *world) tell(s source.Source, externalIDs ...string) (first string) {
 		one := money.FromInt(1)
 		var all []transaction.New
 		for _, id := range externalIDs {
-			all = append(all, transaction.New{Source: s, Params: transaction.Params{ExternalID: id, At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Direction: transaction.Credit, Quantity: &one, Currency: "USD"}})
+			all = append(all, transaction.New{Source: s, Params: transaction.Params{ExternalID: id, At: time.Date(2026, 1, 2, 0, 0, 0, 0,
+				time.UTC), Direction: transaction.Credit, Quantity: &one, Currency: "USD"}})
 		}
 		added, err := transaction.Add(ctx, tx, all)
 		first = added[0].ID

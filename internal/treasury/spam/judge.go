@@ -9,9 +9,10 @@ import (
 	rules "github.com/bursarhq/bursar/internal/rules/spam"
 )
 
-// Judge tells spam among what has just arrived, knowing the organization's own addresses, its lists, all that arrived before and what arrives with it,
-// and keeps what later arrivals will be judged by. Each arrival must be judged once: what is told twice would count twice. Where nobody can push
-// anything the verdict is empty, and costs nothing. It is a building block, and takes the organization's head.
+// Judge tells spam among what has just arrived, knowing the organization's own addresses, its lists, all that arrived
+// before and what arrives with it, and keeps what later arrivals will be judged by. Each arrival must be judged once:
+// what is told twice would count twice. Where nobody can push anything the verdict is empty, and costs nothing. It is
+// a building block, and takes the organization's head.
 func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arrival) ([]rules.Verdict, error) {
 	verdicts := make([]rules.Verdict, len(arrivals))
 	var places []int

@@ -1,4 +1,5 @@
-// Package spam holds what an organization lets into its wallets or not, judges what arrives there, and keeps what later arrivals are judged by.
+// Package spam holds what an organization lets into its wallets or not, judges what arrives there, and keeps what
+// later arrivals are judged by.
 package spam
 
 import (
@@ -105,5 +106,6 @@ func (l Listing) against(other Listing) bool {
 
 // facts is what the audit and events say of a listing.
 func (l Listing) facts() map[string]any {
-	return map[string]any{"id": l.ID, "verdict": l.Verdict, "kind": l.Kind, "chain": db.OrNull(l.Chain), "value": l.Value, "note": db.OrNull(l.Note)}
+	return map[string]any{"id": l.ID, "verdict": l.Verdict, "kind": l.Kind, "chain": db.OrNull(l.Chain), "value": l.Value,
+		"note": db.OrNull(l.Note)}
 }

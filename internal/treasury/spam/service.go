@@ -26,7 +26,9 @@ type Filter struct {
 
 // List gives listings in the order they were made.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Listing], error) {
-	return page.List("spam-listings", f, p, func(l Listing) []string { return []string{l.ID} }, func(after []string, limit int) (rows []Listing, err error) {
+	return page.List("spam-listings", f, p, func(l Listing) []string {
+		return []string{l.ID}
+	}, func(after []string, limit int) (rows []Listing, err error) {
 		above := ""
 		if after != nil {
 			above = after[0]
@@ -62,7 +64,8 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err er
 		}
 		for _, other := range others {
 			if wanted.against(other) {
-				return fault.ConflictAt([]fault.Field{{Name: "value", Message: "is listed already"}}, "there is a listing of that %s already: %s (%s)", other.Kind, other.ID, other.Verdict)
+				return fault.ConflictAt([]fault.Field{{Name: "value", Message: "is listed already"}},
+					"there is a listing of that %s already: %s (%s)", other.Kind, other.ID, other.Verdict)
 			}
 		}
 		l = wanted

@@ -32,7 +32,8 @@ var noon = time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func found(t *testing.T, d *db.DB) (context.Context, string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func judge(ctx context.Context, t *testing.T, d *db.DB, organizationID string, a
 
 // arrival is one of a token from somebody, after some minutes.
 func arrival(quantity, symbol, contract, from string, minutes int) rules.Arrival {
-	return rules.Arrival{Class: rules.ClassCrypto, SourceID: "src_a", Chain: "ethereum", At: noon.Add(time.Duration(minutes) * time.Minute), Inflow: true, Symbol: symbol,
+	return rules.Arrival{Class: rules.ClassCrypto, SourceID: "src_a", Chain: "ethereum",
+		At: noon.Add(time.Duration(minutes) * time.Minute), Inflow: true, Symbol: symbol,
 		Contract: contract, Quantity: money.MustParse(quantity), From: from, To: treasury, Currency: "USD"}
 }
 
@@ -86,7 +88,8 @@ func TestOneBatchIsJudgedByWhatWasKeptOfTheOthers(t *testing.T) {
 			t.Errorf("another organization's counterparty: %+v", v)
 		}
 		// The same token reaches a second wallet within the hour, in a batch of its own.
-		first, second, later := arrival("9", "NEWT", unknown, faker, 10), arrival("9", "NEWT", unknown, faker, 69), arrival("9", "NEWT", unknown, faker, 200)
+		first, second, later := arrival("9", "NEWT", unknown, faker, 10), arrival("9", "NEWT", unknown, faker, 69), arrival("9", "NEWT",
+			unknown, faker, 200)
 		second.SourceID, later.SourceID = "src_b", "src_b"
 		for n, c := range []struct {
 			a    rules.Arrival
@@ -121,14 +124,16 @@ func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
 		ctx, mine := found(t, d)
 		s := spam.NewService(d)
 		for _, p := range []spam.CreateParams{
-			{Verdict: spam.Deny, Kind: spam.Symbol, Value: "bad"}, {Verdict: spam.Deny, Kind: spam.Contract, Value: strings.ToUpper(unknown[2:]), Chain: "base"},
+			{Verdict: spam.Deny, Kind: spam.Symbol, Value: "bad"}, {Verdict: spam.Deny, Kind: spam.Contract,
+				Value: strings.ToUpper(unknown[2:]), Chain: "base"},
 			{Verdict: spam.Allow, Kind: spam.Address, Value: "0x" + strings.Repeat("07", 20)},
 		} {
 			if _, err := s.Create(ctx, p); err != nil {
 				t.Fatal(err)
 			}
 		}
-		facts := rules.Facts{Own: []string{treasury}, Deny: rules.List{Symbols: []string{"BAD"}, Contracts: []rules.Contract{{Chain: "base", Address: strings.ToUpper(unknown[2:])}}},
+		facts := rules.Facts{Own: []string{treasury}, Deny: rules.List{Symbols: []string{"BAD"},
+			Contracts: []rules.Contract{{Chain: "base", Address: strings.ToUpper(unknown[2:])}}},
 			Allow: rules.List{Addresses: []string{"0x" + strings.Repeat("07", 20)}}}
 		var past []rules.Arrival
 		for batch := range 12 {
@@ -137,7 +142,8 @@ func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
 				x := batch*40 + n
 				mix := uint64(x+1) * 0x9E3779B97F4A7C15
 				pick := func(shift int, of ...string) string { return of[mix>>shift%uint64(len(of))] }
-				a := arrival(pick(7, "0", "1", "5"), pick(11, "USDC", "NEWT", "bad", "ETH"), pick(17, "", usdc, unknown), pick(23, customer, faker, "0x"+strings.Repeat("07", 20), fmt.Sprintf("0x%040x", mix)), int(mix>>29%600))
+				a := arrival(pick(7, "0", "1", "5"), pick(11, "USDC", "NEWT", "bad", "ETH"), pick(17, "", usdc, unknown),
+					pick(23, customer, faker, "0x"+strings.Repeat("07", 20), fmt.Sprintf("0x%040x", mix)), int(mix>>29%600))
 				a.SourceID, a.Chain, a.Hash = pick(31, "src_a", "src_b", "src_c"), pick(37, "ethereum", "base"), pick(41, "", "h1", "h2")
 				a.Inflow, a.PaidFee = mix>>43%4 > 0, mix>>47%3 == 0
 				if !a.Inflow {
@@ -268,7 +274,8 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 
 func BenchmarkJudge(b *testing.B) {
 	d := dbtest.Open(b, dbtest.SQLite(b))
-	f, err := organization.NewService(d).Found(b.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(b.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		b.Fatal(err)
 	}

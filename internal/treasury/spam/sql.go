@@ -21,7 +21,8 @@ type row struct {
 }
 
 func (r row) listing() Listing {
-	return Listing{ID: r.ID, Verdict: Verdict(r.Verdict), Kind: Kind(r.Kind), Chain: r.Chain, Value: r.Value, Note: db.OrEmpty(r.Note), CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
+	return Listing{ID: r.ID, Verdict: Verdict(r.Verdict), Kind: Kind(r.Kind), Chain: r.Chain, Value: r.Value, Note: db.OrEmpty(r.Note),
+		CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
 }
 
 func listingsOf(rows []row) []Listing {
@@ -35,7 +36,8 @@ func listingsOf(rows []row) []Listing {
 var selectRows = "SELECT " + db.Columns[row]() + " FROM spam_listings WHERE organization_id = @org"
 
 func insert(ctx context.Context, tx *db.Tx, l Listing) error {
-	return db.Insert(ctx, tx, "spam_listings", row{ID: l.ID, Verdict: string(l.Verdict), Kind: string(l.Kind), Chain: l.Chain, Value: l.Value, Key: l.key(), Note: db.OrNull(l.Note), CreatedBy: db.OrNull(l.CreatedBy), CreatedAt: l.CreatedAt})
+	return db.Insert(ctx, tx, "spam_listings", row{ID: l.ID, Verdict: string(l.Verdict), Kind: string(l.Kind), Chain: l.Chain,
+		Value: l.Value, Key: l.key(), Note: db.OrNull(l.Note), CreatedBy: db.OrNull(l.CreatedBy), CreatedAt: l.CreatedAt})
 }
 
 func find(ctx context.Context, tx *db.Tx, listingID string) (Listing, error) {
@@ -138,7 +140,8 @@ func keep(ctx context.Context, tx *db.Tx, p rules.Past) error {
 		sightings[i] = sightingRow(s)
 	}
 	if err := db.Upsert(ctx, tx, "spam_sightings", sightings,
-		"ON CONFLICT (organization_id, token_hour, source_id) DO UPDATE SET first_at = excluded.first_at, last_at = excluded.last_at"); err != nil {
+		"ON CONFLICT (organization_id, token_hour, source_id) DO UPDATE SET first_at = excluded.first_at, last_at = "+
+			"excluded.last_at"); err != nil {
 		return err
 	}
 	bursts := make([]burstRow, len(p.Bursts))
@@ -163,7 +166,8 @@ func eachDealing(ctx context.Context, tx *db.Tx, do func(rules.Dealing)) error {
 
 func eachSighting(ctx context.Context, tx *db.Tx, do func(rules.Sighting)) error {
 	return walk(func(last sightingRow) ([]sightingRow, error) {
-		return db.All[sightingRow](ctx, tx, selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, some)
+		return db.All[sightingRow](ctx, tx,
+			selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, some)
 	}, func(r sightingRow) { do(rules.Sighting(r)) })
 }
 

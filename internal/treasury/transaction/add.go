@@ -25,8 +25,8 @@ type Outcome struct {
 	Duplicate bool // it was there already, or stood twice in what was sent
 }
 
-// Add puts transactions in, in the order given, except those whose source has told of them before. They must have passed Check, and their tags
-// must be there. It is a building block, and takes the organization's head.
+// Add puts transactions in, in the order given, except those whose source has told of them before. They must have
+// passed Check, and their tags must be there. It is a building block, and takes the organization's head.
 func Add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, error) {
 	outcomes, _, err := add(ctx, tx, all)
 	return outcomes, err
@@ -97,8 +97,10 @@ func alreadyThere(ctx context.Context, tx *db.Tx, all []New) (map[telling]string
 // transaction is what a telling becomes when it is new.
 func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	t := Transaction{
-		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
-		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank, Card: n.Card,
+		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(
+			n.At), Description: n.Description, Direction: n.Direction,
+		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank,
+		Card:     n.Card,
 		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: tagSet(n.TagIDs), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
 	if v := n.Value; v != nil {
@@ -153,8 +155,8 @@ func judge(ctx context.Context, tx *db.Tx, made []Transaction) error {
 	return nil
 }
 
-// arrivals are transactions as the spam filter sees them. Whoever paid the network for one asked for it: by a fee of its own, or by a fee that
-// is a transaction itself and has the same hash.
+// arrivals are transactions as the spam filter sees them. Whoever paid the network for one asked for it: by a fee of
+// its own, or by a fee that is a transaction itself and has the same hash.
 func arrivals(made []Transaction) []rules.Arrival {
 	paid := map[string]bool{}
 	for _, t := range made {
@@ -164,7 +166,8 @@ func arrivals(made []Transaction) []rules.Arrival {
 	}
 	all := make([]rules.Arrival, len(made))
 	for i, t := range made {
-		a := rules.Arrival{Class: string(t.Source.Type.Class()), SourceID: t.Source.ID, At: t.At, Inflow: IsInflow(t.Direction), Symbol: t.Asset(), Description: t.Description}
+		a := rules.Arrival{Class: string(t.Source.Type.Class()), SourceID: t.Source.ID, At: t.At, Inflow: IsInflow(t.Direction),
+			Symbol: t.Asset(), Description: t.Description}
 		if t.Quantity == nil {
 			continue // what is not known is not nothing, and cannot be judged
 		}
@@ -174,7 +177,8 @@ func arrivals(made []Transaction) []rules.Arrival {
 		}
 		a.Chain = t.Source.Chain
 		if c := t.Crypto; c != nil {
-			a.Chain, a.Hash, a.Contract, a.TokenID, a.From, a.To = cmp.Or(c.Chain, a.Chain), c.TransactionHash, c.ContractAddress, c.TokenID, c.From, c.To
+			a.Chain, a.Hash, a.Contract, a.TokenID, a.From, a.To = cmp.Or(c.Chain,
+				a.Chain), c.TransactionHash, c.ContractAddress, c.TokenID, c.From, c.To
 			a.PaidFee = c.TransactionHash != "" && paid[c.TransactionHash] || !a.Inflow && c.FeeQuantity != nil && c.FeeQuantity.Sign() > 0
 		}
 		all[i] = a

@@ -24,12 +24,14 @@ func TestASourceTellsOfATransactionOnce(t *testing.T) {
 		c.source(t, source.Source{ID: "src_b", Type: source.Card})
 		changed := plain("wal_a", "1")
 		changed.Description = "told otherwise"
-		first, err := c.Create(c.ctx, []transaction.CreateParams{plain("src_a", "1"), plain("src_a", "2"), changed, plain("src_b", "1"), plain("src_a", "1 "), plain("src_a", "É")})
+		first, err := c.Create(c.ctx, []transaction.CreateParams{plain("src_a", "1"), plain("src_a", "2"), changed, plain("src_b", "1"),
+			plain("src_a", "1 "), plain("src_a", "É")})
 		if err != nil || first.Created != 5 || first.Duplicates != 1 {
 			t.Fatalf("%+v %v", first, err)
 		}
 		got := first.Transactions
-		if got[0].ID != got[2].ID || got[2].Description != "Payment" || got[0].ID == got[3].ID || got[0].Number != 1 || got[1].Number != 2 || got[3].Number != 3 || got[5].Number != 5 {
+		if got[0].ID != got[2].ID || got[2].Description != "Payment" || got[0].ID == got[3].ID || got[0].Number != 1 ||
+			got[1].Number != 2 || got[3].Number != 3 || got[5].Number != 5 {
 			t.Errorf("%+v", got)
 		}
 		again, err := c.Create(c.ctx, []transaction.CreateParams{plain("src_a", "3"), changed, plain("src_b", "2"), plain("wal_a", "3")})
@@ -55,8 +57,10 @@ func TestATransactionIsKeptAsItWasTold(t *testing.T) {
 		full := plain("wal_a", "full")
 		full.Value = &transaction.ValueParams{Gross: *dec("10.50"), Fee: *dec("0.5"), Net: *dec("10"), Currency: "EUR"}
 		full.Category, full.Vendor, full.Memo, full.Type, full.EventKey = "Travel;Hotel", "Åcme", "a\nb", transaction.Swap, "trade 1"
-		full.Crypto = &transaction.Crypto{Chain: "Ethereum", TransactionHash: "0xH", BlockNumber: new(int64(7)), From: "0xA", To: "0xB", AssetType: "USDC", ContractAddress: "0xC", TokenID: "9", FeeQuantity: dec("0.001"), FeeAssetType: "ETH"}
-		full.Bank, full.Card = &transaction.Bank{BankName: "b", AccountLast4: "1234", CounterpartyName: "c"}, &transaction.Card{MerchantName: "m", MerchantCategory: "n", CardholderName: "o", Last4: "p"}
+		full.Crypto = &transaction.Crypto{Chain: "Ethereum", TransactionHash: "0xH", BlockNumber: new(int64(7)), From: "0xA", To: "0xB",
+			AssetType: "USDC", ContractAddress: "0xC", TokenID: "9", FeeQuantity: dec("0.001"), FeeAssetType: "ETH"}
+		full.Bank, full.Card = &transaction.Bank{BankName: "b", AccountLast4: "1234",
+			CounterpartyName: "c"}, &transaction.Card{MerchantName: "m", MerchantCategory: "n", CardholderName: "o", Last4: "p"}
 		tags := []string{w.tag(t, "b"), w.tag(t, "a")}
 		full.TagIDs = []string{tags[1], tags[0], tags[1]}
 		bare := plain("src_e", "bare")
@@ -71,7 +75,8 @@ func TestATransactionIsKeptAsItWasTold(t *testing.T) {
 			if string(a) != string(b) {
 				t.Errorf("made %s\nread %s", a, b)
 			}
-			if made.Type == transaction.Swap && (!slices.Equal(read.TagIDs, tags) || read.Value.Net().String() != "10" || *read.Crypto.BlockNumber != 7 || read.Crypto.FeeQuantity.String() != "0.001" || read.Memo != "a\nb") {
+			if made.Type == transaction.Swap && (!slices.Equal(read.TagIDs, tags) || read.Value.Net().String() != "10" ||
+				*read.Crypto.BlockNumber != 7 || read.Crypto.FeeQuantity.String() != "0.001" || read.Memo != "a\nb") {
 				t.Errorf("%s", b)
 			}
 		}
@@ -95,7 +100,8 @@ func TestTheLongestTransactionIsKeptAndListed(t *testing.T) {
 		for i := range 3 {
 			p := plain("src_a", text(255, i))
 			p.Description, p.Memo, p.Vendor, p.Category, p.Currency = text(2000, i), text(2000, i+9), text(500, i), text(500, i), text(100, i)
-			p.Crypto = &transaction.Crypto{Chain: text(100, i+3), AssetType: text(100, i+5), From: text(500, i), To: text(500, i+1), ContractAddress: text(500, 2), TokenID: text(500, 3)}
+			p.Crypto = &transaction.Crypto{Chain: text(100, i+3), AssetType: text(100, i+5), From: text(500, i), To: text(500, i+1),
+				ContractAddress: text(500, 2), TokenID: text(500, 3)}
 			p.Card = &transaction.Card{MerchantName: text(500, i), MerchantCategory: text(500, i+1)}
 			all = append(all, p)
 		}
@@ -110,7 +116,9 @@ func TestTheLongestTransactionIsKeptAndListed(t *testing.T) {
 				p.Cursor = out.NextCursor
 			}
 		}
-		if out, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Search: text(200, 1), Addresses: []string{text(500, 1)}, ProviderCategory: []string{text(500, 1)}}, Request: page.Request{Limit: 1}}); err != nil || len(out.Items) != 1 {
+		if out, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Search: text(200, 1),
+			Addresses: []string{text(500, 1)}, ProviderCategory: []string{text(500, 1)}}, Request: page.Request{Limit: 1}}); err != nil ||
+			len(out.Items) != 1 {
 			t.Error(len(out.Items), err)
 		}
 		c.sound(t)
@@ -138,8 +146,10 @@ func TestWhatIsRefusedAddsNothingAndTakesNoNumber(t *testing.T) {
 		}{
 			{fault.Invalid, nil, []string{"transactions"}},
 			{fault.Invalid, many, []string{"transactions"}},
-			{fault.Invalid, []transaction.CreateParams{plain("src_a", "2"), bad, plain("src_a", "")}, []string{"transactions[1].external.quantity", "transactions[1].external.direction", "transactions[2].external_id"}},
-			{fault.NotFound, []transaction.CreateParams{plain("src_x", "2"), plain("src_a", "2"), plain("wal_x", "2")}, []string{"transactions[0].source_id", "transactions[2].source_id"}},
+			{fault.Invalid, []transaction.CreateParams{plain("src_a", "2"), bad, plain("src_a", "")},
+				[]string{"transactions[1].external.quantity", "transactions[1].external.direction", "transactions[2].external_id"}},
+			{fault.NotFound, []transaction.CreateParams{plain("src_x", "2"), plain("src_a", "2"), plain("wal_x", "2")},
+				[]string{"transactions[0].source_id", "transactions[2].source_id"}},
 			{fault.NotFound, []transaction.CreateParams{plain("src_a", "2"), tagged}, []string{"transactions[1].tag_ids[1]"}},
 		} {
 			_, err := c.Create(c.ctx, try.all)
@@ -211,7 +221,8 @@ func TestManyWhoTellTheSameAtOnceAddItOnce(t *testing.T) {
 		for _, n := range created {
 			total += n
 		}
-		out, err := c.List(c.ctx, transaction.ListParams{Sort: transaction.Sort{By: "created_at", Order: "asc"}, Request: page.Request{Limit: 100}, WithCount: true})
+		out, err := c.List(c.ctx, transaction.ListParams{Sort: transaction.Sort{By: "created_at", Order: "asc"},
+			Request: page.Request{Limit: 100}, WithCount: true})
 		if err != nil || *out.TotalCount != int64(total) || total != distinct {
 			t.Fatal(*out.TotalCount, total, err)
 		}

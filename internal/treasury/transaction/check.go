@@ -47,8 +47,9 @@ func (f *findings) all() []string {
 	return f.texts
 }
 
-// Check recomputes what follows from transactions: numbers have no gaps, each stands on the shelf of its state, amounts are possible, sources are
-// there, and what transactions are found, marked and counted by repeats what they say.
+// Check recomputes what follows from transactions: numbers have no gaps, each stands on the shelf of its state,
+// amounts are possible, sources are there, and what transactions are found, marked and counted by repeats what they
+// say.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
@@ -201,7 +202,8 @@ func (f *findings) marks(ctx context.Context, tx *db.Tx, want map[string]int64) 
 // cells are the sorts that a row is counted with, as it says itself.
 func (r keyedRow) cells() []cell {
 	all := []cell{{"", "", r.SourceID, r.Status}}
-	for _, f := range [][2]string{{"transaction_type", r.Type}, {"asset_type", r.Asset}, {"chain", r.Chain}, {"direction", r.Direction}, {"category_key", db.OrEmpty(r.CategoryKey)}} {
+	for _, f := range [][2]string{{"transaction_type", r.Type}, {"asset_type", r.Asset}, {"chain", r.Chain},
+		{"direction", r.Direction}, {"category_key", db.OrEmpty(r.CategoryKey)}} {
 		if f[1] != "" {
 			all = append(all, cell{f[0], f[1], r.SourceID, r.Status})
 		}
@@ -226,7 +228,8 @@ func (r keyedRow) amountFault() string {
 // keyFaults names the columns in which a row does not repeat what it says.
 func (r keyedRow) keyFaults(want keyedRow) (columns []string) {
 	for _, k := range []struct{ column, got, want string }{
-		{"asset_type", r.Asset, want.Asset}, {"chain", r.Chain, want.Chain}, {"from_key", db.OrEmpty(r.From), db.OrEmpty(want.From)}, {"to_key", db.OrEmpty(r.To), db.OrEmpty(want.To)},
+		{"asset_type", r.Asset, want.Asset}, {"chain", r.Chain, want.Chain}, {"from_key", db.OrEmpty(r.From),
+			db.OrEmpty(want.From)}, {"to_key", db.OrEmpty(r.To), db.OrEmpty(want.To)},
 		{"category_key", db.OrEmpty(r.CategoryKey), db.OrEmpty(want.CategoryKey)}, {"gross_amount_key", r.GrossAmount, want.GrossAmount},
 		{"net_amount_key", r.NetAmount, want.NetAmount}, {"gross_price_key", r.GrossPrice, want.GrossPrice}, {"search", r.Search, want.Search},
 	} {

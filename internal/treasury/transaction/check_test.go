@@ -68,18 +68,22 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 		"source_id = 'src_x'":                  "the source src_x of OT-1 is not there",
 		"tag_ids = ''":                         "1 rows of transaction_tags belong to none that has the tag",
 		"tag_ids = tag_ids || ' tag_x'":        "the tag tag_x finds 0, but is on 1",
-		"DELETE FROM transaction_tags WHERE organization_id = @org":                                               "finds 0, but is on 1",
-		"UPDATE transaction_tags SET transaction_id = 'txn_x' WHERE organization_id = @org":                       "1 rows of transaction_tags belong to none",
-		"UPDATE transaction_tags SET tag_id = 'tag_x' WHERE organization_id = @org":                               "the tag tag_x finds 1, but is on 0",
-		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org AND facet = '' AND status = 'spam'": "are counted as 7, but there are 1",
-		"DELETE FROM transaction_counts WHERE organization_id = @org AND status = 'posted'":                       "are not counted, but there are 1",
-		"UPDATE transaction_counts SET value = 'x' WHERE organization_id = @org AND facet = 'category_key'":       "are counted as 1, but there are 0",
-		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org AND number = 2":             `OT-2 is spam of the type SPAM, before spam ""`,
-		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org AND number = 2":            "OT-2 is spam of the type FEE",
-		"UPDATE transactions SET shelf = 0 WHERE organization_id = @org AND number = 2":                           "OT-2 is spam, but stands on shelf 0",
-		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org AND number = 4":            "OT-4 does not repeat what it says in gross_amount_key",
-		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":                  "are counted as 1, but there are 0",
-		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3":                 "are counted as 1, but there are 0",
+		"DELETE FROM transaction_tags WHERE organization_id = @org": "finds 0, but is on 1",
+		"UPDATE transaction_tags SET transaction_id = 'txn_x' WHERE organization_id = @org": "1 rows of " +
+			"transaction_tags belong to none",
+		"UPDATE transaction_tags SET tag_id = 'tag_x' WHERE organization_id = @org": "the tag tag_x " +
+			"finds 1, but is on 0",
+		"UPDATE transaction_counts SET count = 7 WHERE organization_id = @org AND facet = '' AND status = 'spam'": "are counted as 7, " +
+			"but there are 1",
+		"DELETE FROM transaction_counts WHERE organization_id = @org AND status = 'posted'":                 "are not counted, but there are 1",
+		"UPDATE transaction_counts SET value = 'x' WHERE organization_id = @org AND facet = 'category_key'": "are counted as 1, but there are 0",
+		"UPDATE transactions SET type_before_spam = NULL WHERE organization_id = @org AND number = 2":       `OT-2 is spam of the type SPAM, before spam ""`,
+		"UPDATE transactions SET transaction_type = 'FEE' WHERE organization_id = @org AND number = 2":      "OT-2 is spam of the type FEE",
+		"UPDATE transactions SET shelf = 0 WHERE organization_id = @org AND number = 2":                     "OT-2 is spam, but stands on shelf 0",
+		"UPDATE transactions SET gross_amount_key = '010' WHERE organization_id = @org AND number = 4": "OT-4 does not repeat " +
+			"what it says in gross_amount_key",
+		"UPDATE transactions SET status = 'pending' WHERE organization_id = @org AND number = 3":  "are counted as 1, but there are 0",
+		"UPDATE transactions SET direction = 'debit' WHERE organization_id = @org AND number = 3": "are counted as 1, but there are 0",
 	}
 	each(t, func(t *testing.T, c company) {
 		few(t, c)
@@ -92,7 +96,8 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 			statements[damage] = says
 		}
 		if c.db.Engine() == db.SQLite {
-			statements["DELETE FROM transaction_texts_docsize WHERE id = (SELECT row_key FROM transactions WHERE organization_id = @org AND number = 1)"] = "1 are not in the index of texts"
+			statements["DELETE FROM transaction_texts_docsize WHERE id = (SELECT row_key FROM transactions WHERE organization_id = @org "+
+				"AND number = 1)"] = "1 are not in the index of texts"
 		}
 		for statement, says := range statements {
 			err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
@@ -121,7 +126,8 @@ func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 			return transaction.Shelve(ctx, tx, "src_a")
 		})
 		c.sound(t)
-		for _, f := range []transaction.Filter{{IncludeSpam: true}, {IncludeSpam: true, Search: "payment"}, {IncludeSpam: true, SequenceNumbers: []string{"OT-1", "OT-2", "OT-3", "OT-4", "OT-5"}}} {
+		for _, f := range []transaction.Filter{{IncludeSpam: true}, {IncludeSpam: true, Search: "payment"},
+			{IncludeSpam: true, SequenceNumbers: []string{"OT-1", "OT-2", "OT-3", "OT-4", "OT-5"}}} {
 			out, err := c.List(c.ctx, transaction.ListParams{Filter: f, Request: page.Request{Limit: 10}, WithCount: true})
 			if err != nil || len(out.Items) != 1 || *out.TotalCount != 1 || out.Items[0].Number != 5 {
 				t.Errorf("%+v: %d %v", f, len(out.Items), err)
@@ -150,8 +156,10 @@ func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
 		}
 		c.sound(t)
 		err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			found := dbtest.Damage(ctx, t, tx, transaction.Check, "UPDATE transactions SET search = 'x' WHERE organization_id = @org AND number IN (1, 1000, 1001, 2000, 2001, 2099, 2100)")
-			if len(found) != 6 || found[0] != "transactions: OT-1 does not repeat what it says in search" || found[5] != "transactions: 2 more that are not found by what they say" {
+			found := dbtest.Damage(ctx, t, tx, transaction.Check,
+				"UPDATE transactions SET search = 'x' WHERE organization_id = @org AND number IN (1, 1000, 1001, 2000, 2001, 2099, 2100)")
+			if len(found) != 6 || found[0] != "transactions: OT-1 does not repeat what it says in search" ||
+				found[5] != "transactions: 2 more that are not found by what they say" {
 				t.Errorf("%q", found)
 			}
 			return dbtest.ErrUndo
@@ -171,7 +179,8 @@ func TestATagThatATransactionHasStays(t *testing.T) {
 		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "transactions: 1 (such as OT-1)") {
 			t.Error(err)
 		}
-		b, err := c.BulkUpdate(c.ctx, transaction.BulkParams{Filter: &transaction.Filter{SequenceNumbers: []string{"OT-1"}}, Expected: new(int64(1)), Changes: transaction.UpdateParams{TagIDs: &[]string{}}})
+		b, err := c.BulkUpdate(c.ctx, transaction.BulkParams{Filter: &transaction.Filter{SequenceNumbers: []string{"OT-1"}},
+			Expected: new(int64(1)), Changes: transaction.UpdateParams{TagIDs: &[]string{}}})
 		if err != nil || b.Updated != 1 {
 			t.Fatal(b, err)
 		}

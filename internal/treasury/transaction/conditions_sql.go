@@ -71,7 +71,8 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		all = append(all, c)
 	}
 	if w.addresses != nil {
-		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{w.addresses, w.addresses, w.owners}, finds: true, quickly: true}
+		c := condition{text: "(§from_key {any} OR §to_key {any} OR §source_id {any})", args: []any{w.addresses, w.addresses, w.owners},
+			finds: true, quickly: true}
 		for _, a := range w.addresses {
 			c.branches = append(c.branches, oneOf("from_key", []string{a}), oneOf("to_key", []string{a}))
 		}
@@ -81,7 +82,8 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 		c.by = &condition{args: c.args}
 		for i, column := range []string{"from_key", "to_key", "source_id"} {
 			alias := string(rune('a' + i))
-			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias + ".organization_id = @org AND " +
+			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias +
+				".organization_id = @org AND " +
 				w.onShelves().render(alias, true) + " AND " + alias + "." + column + " {any}"
 		}
 		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ALL ") + ")"
@@ -209,6 +211,7 @@ func (w wanted) facets() map[string][]string {
 
 // unread tells that how many pass is known without reading them.
 func (w wanted) unread() bool {
-	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} && w.amount == bounds{} &&
+	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} &&
+		w.amount == bounds{} &&
 		w.first.IsZero() && w.last.IsZero() && w.since.IsZero() && len(w.facets()) <= 1
 }

@@ -19,7 +19,8 @@ func TestACursorBelongsToItsFilterAndSort(t *testing.T) {
 		for i := range 5 {
 			c.create(t, plain("src_a", fmt.Sprint(i)))
 		}
-		first := transaction.ListParams{Filter: transaction.Filter{SourceID: "src_a"}, Sort: transaction.Sort{By: "gross_amount", Order: "asc"}, Request: page.Request{Limit: 2}}
+		first := transaction.ListParams{Filter: transaction.Filter{SourceID: "src_a"}, Sort: transaction.Sort{By: "gross_amount",
+			Order: "asc"}, Request: page.Request{Limit: 2}}
 		out, err := c.List(c.ctx, first)
 		if err != nil || out.NextCursor == "" {
 			t.Fatal(out, err)
@@ -83,8 +84,10 @@ func TestPagesStayWhileTransactionsArrive(t *testing.T) {
 		transaction.Filter
 		transaction.Sort
 	}{
-		"by date": {}, "by date, of a source": {transaction.Filter{SourceID: "src_a"}, transaction.Sort{Order: "asc"}}, "by amount": {transaction.Filter{Search: "payment"}, transaction.Sort{By: "gross_amount"}},
-		"by creation": {transaction.Filter{Direction: "credit"}, transaction.Sort{By: "created_at", Order: "asc"}}, "by asset": {transaction.Filter{IncludeSpam: true}, transaction.Sort{By: "asset_type", Order: "asc"}},
+		"by date": {}, "by date, of a source": {transaction.Filter{SourceID: "src_a"},
+			transaction.Sort{Order: "asc"}}, "by amount": {transaction.Filter{Search: "payment"}, transaction.Sort{By: "gross_amount"}},
+		"by creation": {transaction.Filter{Direction: "credit"}, transaction.Sort{By: "created_at",
+			Order: "asc"}}, "by asset": {transaction.Filter{IncludeSpam: true}, transaction.Sort{By: "asset_type", Order: "asc"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,8 @@ package transaction
 
 import "sync"
 
-// Few rows would always fit into the window and never have too many branches: in tests both are small, and the ways pages are read are counted.
+// Few rows would always fit into the window and never have too many branches: in tests both are small, and the ways
+// pages are read are counted.
 func init() {
 	window, few, branchesMax, took = 12, 5, 6, Ways.count
 }

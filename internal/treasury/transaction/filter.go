@@ -136,7 +136,8 @@ func (f Filter) check() (w wanted, err error) {
 	}
 	w.since = page.Bound(&faults, "updated_since", f.UpdatedSince, false)
 	f.combinations(&faults)
-	w.ids, w.excluded, w.types, w.assets, w.direction = f.TransactionIDs, f.ExcludeTransactionIDs, f.TransactionTypes, f.AssetTypes, f.Direction
+	w.ids, w.excluded, w.types, w.assets, w.direction =
+		f.TransactionIDs, f.ExcludeTransactionIDs, f.TransactionTypes, f.AssetTypes, f.Direction
 	w.chains, w.search = lower(f.Chains), strings.ToLower(f.Search)
 	w.status, w.shelves = f.shelves()
 	return w, faults.Err()
@@ -157,12 +158,13 @@ func (f Filter) combinations(faults *fault.List) {
 	}
 }
 
-// shelves says on which shelves to look, and for which status among those that are listed. A transaction has a posted entry exactly while its
-// status is posted.
+// shelves says on which shelves to look, and for which status among those that are listed. A transaction has a posted
+// entry exactly while its status is posted.
 func (f Filter) shelves() (status string, shelves []int64) {
 	has := f.HasPostedJournalEntry
 	switch {
-	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil && *has, f.Status == string(Posted) && has != nil && !*has:
+	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil &&
+		*has, f.Status == string(Posted) && has != nil && !*has:
 		return "", []int64{}
 	case f.Status == string(Spam):
 		return "", []int64{spammed}
@@ -206,11 +208,12 @@ func lower(list []string) (out []string) {
 	return out
 }
 
-// resolve finds what a filter names: sources by class, type, account, legal entity and address, and the categories that hold a text. What is
-// named and not there is refused: an empty answer would read as if nothing had happened.
+// resolve finds what a filter names: sources by class, type, account, legal entity and address, and the categories
+// that hold a text. What is named and not there is refused: an empty answer would read as if nothing had happened.
 func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 	who := actor.From(ctx)
-	narrow := f.SourceClass != "" || len(f.SourceTypes)+len(f.AccountIDs)+len(f.LegalEntityIDs) > 0 || f.SourceID != "" || len(who.LegalEntityIDs) > 0
+	narrow := f.SourceClass != "" || len(f.SourceTypes)+len(f.AccountIDs)+len(f.LegalEntityIDs) > 0 || f.SourceID != "" ||
+		len(who.LegalEntityIDs) > 0
 	if narrow || len(f.Addresses) > 0 {
 		all, err := source.All(ctx, tx)
 		if err != nil {

@@ -51,16 +51,21 @@ func TestAFilterIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 			{"has_posted_journal_entry", transaction.Filter{TransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(true)}},
 			{"has_posted_journal_entry", transaction.Filter{TransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(false)}},
 			{"status", transaction.Filter{TransactionIDs: []string{"txn_1"}, Status: "posted"}},
-			{"has_posted_journal_entry status", transaction.Filter{TransactionIDs: []string{"txn_1"}, Status: "pending", HasPostedJournalEntry: new(true)}},
+			{"has_posted_journal_entry status", transaction.Filter{TransactionIDs: []string{"txn_1"}, Status: "pending",
+				HasPostedJournalEntry: new(true)}},
 			{"has_posted_journal_entry", transaction.Filter{SequenceNumbers: []string{"OT-1"}, HasPostedJournalEntry: new(false)}},
-			{"source_class status direction transaction_types source_types", transaction.Filter{SourceClass: "bank", Status: "open", Direction: "in", TransactionTypes: []string{"SALE"}, SourceTypes: []string{"crypto"}}},
-			{"gross_price_min gross_price_max gross_amount_min gross_amount_max", transaction.Filter{GrossPriceMin: "-1", GrossPriceMax: "1,5", GrossAmountMin: "1e3", GrossAmountMax: "."}},
-			{"gross_price_min gross_amount_min", transaction.Filter{GrossPriceMin: "2", GrossPriceMax: "1.99", GrossAmountMin: "10", GrossAmountMax: "9"}},
+			{"source_class status direction transaction_types source_types", transaction.Filter{SourceClass: "bank", Status: "open",
+				Direction: "in", TransactionTypes: []string{"SALE"}, SourceTypes: []string{"crypto"}}},
+			{"gross_price_min gross_price_max gross_amount_min gross_amount_max", transaction.Filter{GrossPriceMin: "-1",
+				GrossPriceMax: "1,5", GrossAmountMin: "1e3", GrossAmountMax: "."}},
+			{"gross_price_min gross_amount_min", transaction.Filter{GrossPriceMin: "2", GrossPriceMax: "1.99", GrossAmountMin: "10",
+				GrossAmountMax: "9"}},
 			{"gross_price_min", transaction.Filter{GrossPriceMin: strings.Repeat("9", 39)}},
 			{"sequence_numbers", transaction.Filter{SequenceNumbers: []string{"OT-1", "17"}}},
 			{"sequence_numbers", transaction.Filter{SequenceNumbers: []string{"ot-1"}}},
 			{"sequence_numbers", transaction.Filter{SequenceNumbers: []string{"OT--1"}}},
-			{"sequence_numbers addresses transaction_ids exclude_transaction_ids", transaction.Filter{SequenceNumbers: many(101, "OT-"), Addresses: many(101, "0x"), TransactionIDs: many(1001, "t"), ExcludeTransactionIDs: many(1001, "t")}},
+			{"sequence_numbers addresses transaction_ids exclude_transaction_ids", transaction.Filter{SequenceNumbers: many(101, "OT-"),
+				Addresses: many(101, "0x"), TransactionIDs: many(1001, "t"), ExcludeTransactionIDs: many(1001, "t")}},
 			{"start_date end_date updated_since", transaction.Filter{StartDate: "yesterday", EndDate: "2026-02-30", UpdatedSince: "2026-1-1"}},
 			{"start_date", transaction.Filter{StartDate: "2026-01-02", EndDate: "2026-01-01"}},
 			{"start_date", transaction.Filter{StartDate: "2026-01-01T00:00:00.001Z", EndDate: "2026-01-01T00:00:00Z"}},
@@ -77,11 +82,15 @@ func TestAFilterIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 			}
 		}
 		for _, good := range []transaction.Filter{
-			{ExcludeTransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(false)}, {SequenceNumbers: []string{"OT-1"}, HasPostedJournalEntry: new(true)}, {SequenceNumbers: []string{"OT-1"}, Status: "pending"},
-			{TransactionIDs: []string{"txn_1"}, Status: "spam"}, {TransactionIDs: []string{"txn_1"}, IncludeSpam: true}, {StartDate: "2026-01-01", EndDate: "2026-01-01"}, {GrossPriceMin: "2", GrossPriceMax: "2.0"},
-			{Search: strings.Repeat("ü", 200)}, {SequenceNumbers: many(100, "OT-"), Addresses: many(100, "0x"), TransactionIDs: many(1000, "t"), ExcludeTransactionIDs: many(1000, "t")},
+			{ExcludeTransactionIDs: []string{"txn_1"}, HasPostedJournalEntry: new(false)}, {SequenceNumbers: []string{"OT-1"},
+				HasPostedJournalEntry: new(true)}, {SequenceNumbers: []string{"OT-1"}, Status: "pending"},
+			{TransactionIDs: []string{"txn_1"}, Status: "spam"}, {TransactionIDs: []string{"txn_1"},
+				IncludeSpam: true}, {StartDate: "2026-01-01", EndDate: "2026-01-01"}, {GrossPriceMin: "2", GrossPriceMax: "2.0"},
+			{Search: strings.Repeat("ü", 200)}, {SequenceNumbers: many(100, "OT-"), Addresses: many(100, "0x"),
+				TransactionIDs: many(1000, "t"), ExcludeTransactionIDs: many(1000, "t")},
 		} {
-			if out, err := c.List(c.ctx, transaction.ListParams{Filter: good, Request: page.Request{Limit: 1}, WithCount: true}); err != nil || len(out.Items) != 0 || *out.TotalCount != 0 {
+			if out, err := c.List(c.ctx, transaction.ListParams{Filter: good, Request: page.Request{Limit: 1},
+				WithCount: true}); err != nil || len(out.Items) != 0 || *out.TotalCount != 0 {
 				t.Errorf("%+v: %v", good, err)
 			}
 		}
@@ -99,16 +108,19 @@ func TestSourcesAndLegalEntitiesThatAreNotThereAreMissing(t *testing.T) {
 			field string
 			f     transaction.Filter
 		}{
-			{"source_id", transaction.Filter{SourceID: "src_none"}}, {"source_id", transaction.Filter{SourceID: "src_f"}}, {"source_id", transaction.Filter{SourceID: "wal_f"}},
+			{"source_id", transaction.Filter{SourceID: "src_none"}}, {"source_id", transaction.Filter{SourceID: "src_f"}}, {"source_id",
+				transaction.Filter{SourceID: "wal_f"}},
 			{"account_ids", transaction.Filter{AccountIDs: []string{"wal_a", "wal_none"}}},
-			{"legal_entity_ids", transaction.Filter{LegalEntityIDs: []string{c.org.LegalEntity.ID, "le_none"}}}, {"legal_entity_ids", transaction.Filter{LegalEntityIDs: []string{foreign.org.LegalEntity.ID}}},
+			{"legal_entity_ids", transaction.Filter{LegalEntityIDs: []string{c.org.LegalEntity.ID, "le_none"}}}, {"legal_entity_ids",
+				transaction.Filter{LegalEntityIDs: []string{foreign.org.LegalEntity.ID}}},
 		} {
 			for _, only := range []bool{false, true} {
 				_, err := c.List(c.ctx, transaction.ListParams{Filter: missing.f, Request: page.Request{Limit: 1}, CountOnly: only})
 				blames(t, fmt.Sprintf("%+v", missing.f), err, fault.NotFound, missing.field)
 			}
 		}
-		for field, f := range map[string]transaction.Filter{"source_id": {SourceID: "wal_a"}, "account_ids": {AccountIDs: []string{"src_a"}}, "legal_entity_ids": {LegalEntityIDs: []string{c.org.LegalEntity.ID}}} {
+		for field, f := range map[string]transaction.Filter{"source_id": {SourceID: "wal_a"},
+			"account_ids": {AccountIDs: []string{"src_a"}}, "legal_entity_ids": {LegalEntityIDs: []string{c.org.LegalEntity.ID}}} {
 			_, err := c.List(c.limited(other), transaction.ListParams{Filter: f, Request: page.Request{Limit: 1}})
 			blames(t, "a key for another legal entity", err, fault.NotFound, field)
 		}

@@ -71,8 +71,8 @@ func sortKey(d *money.Decimal) string {
 	return d.SortKey()
 }
 
-// searchText is what a search looks at: every label and description once, in lower case, because neither engine folds the case of more than A
-// to Z by itself.
+// searchText is what a search looks at: every label and description once, in lower case, because neither engine folds
+// the case of more than A to Z by itself.
 func (t Transaction) searchText() string {
 	parts := []string{t.Description, t.Vendor, t.Memo, t.Category}
 	if t.Bank != nil {
@@ -120,7 +120,8 @@ type counts map[cell]int64
 // add counts a transaction in, or out.
 func (c counts) add(t Transaction, n int64) {
 	k := t.keys()
-	for _, f := range [...][2]string{{"", ""}, {"transaction_type", string(t.Type)}, {"asset_type", k.asset}, {"chain", k.chain}, {"direction", string(t.Direction)}, {"category_key", k.category}} {
+	for _, f := range [...][2]string{{"", ""}, {"transaction_type", string(t.Type)}, {"asset_type", k.asset}, {"chain", k.chain},
+		{"direction", string(t.Direction)}, {"category_key", k.category}} {
 		if f[0] == "" || f[1] != "" {
 			c[cell{f[0], f[1], t.Source.ID, string(t.Status)}] += n
 		}

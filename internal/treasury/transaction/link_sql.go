@@ -28,8 +28,8 @@ type Loose struct {
 	Card      *Card
 }
 
-// LooseFrom gives transactions that are pending and linked to nothing, of a span of time that ends before its end, in the order of date and number
-// and after one of them, as many as a limit. It is a building block.
+// LooseFrom gives transactions that are pending and linked to nothing, of a span of time that ends before its end, in
+// the order of date and number and after one of them, as many as a limit. It is a building block.
 func LooseFrom(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
 	return selectLoose(ctx, tx, from, end, after, limit)
 }
@@ -72,7 +72,8 @@ type looseRow struct {
 }
 
 func (r looseRow) loose() (Loose, error) {
-	l := Loose{ID: r.ID, Number: r.Number, SourceID: r.SourceID, At: r.At, Direction: Direction(r.Direction), Quantity: r.Quantity, Currency: r.Currency, Asset: r.Asset, Chain: r.Chain, Type: Type(r.Type), EventKey: db.OrEmpty(r.EventKey), Crypto: nil, Card: nil}
+	l := Loose{ID: r.ID, Number: r.Number, SourceID: r.SourceID, At: r.At, Direction: Direction(r.Direction), Quantity: r.Quantity,
+		Currency: r.Currency, Asset: r.Asset, Chain: r.Chain, Type: Type(r.Type), EventKey: db.OrEmpty(r.EventKey), Crypto: nil, Card: nil}
 	if r.Details != nil {
 		var d details
 		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {
@@ -83,7 +84,9 @@ func (r looseRow) loose() (Loose, error) {
 	return l, nil
 }
 
-var selectLooseRows = "SELECT " + db.Columns[looseRow]() + " FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL AND quantity IS NOT NULL"
+var selectLooseRows = "SELECT " + db.Columns[looseRow]() +
+	" FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL " +
+	"AND quantity IS NOT NULL"
 
 func selectLoose(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
 	q := db.Select(selectLooseRows, listed, string(Pending))
@@ -115,7 +118,9 @@ func selectSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last 
 		First *time.Time `db:"first"`
 		Last  *time.Time `db:"last"`
 	}
-	r, err := db.One[row](ctx, tx, noun, "SELECT min(transaction_date) AS first, max(transaction_date) AS last FROM transactions WHERE organization_id = @org AND number > ? AND number <= ?", after, upTo)
+	r, err := db.One[row](ctx, tx, noun,
+		"SELECT min(transaction_date) AS first, max(transaction_date) AS last FROM transactions WHERE organization_id = @org AND "+
+			"number > ? AND number <= ?", after, upTo)
 	if err == nil && r.First == nil {
 		err = fault.Missing(noun)
 	}

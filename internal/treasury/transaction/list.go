@@ -101,7 +101,8 @@ func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []stri
 	return read(ctx, tx, rows, p.w.kept)
 }
 
-// isFew tells that what the index finds is so little that it need not be looked for otherwise. Some indexes cannot tell without finding all.
+// isFew tells that what the index finds is so little that it need not be looked for otherwise. Some indexes cannot
+// tell without finding all.
 func (p plan) isFew(ctx context.Context, tx *db.Tx) (bool, error) {
 	if p.gather.names || !p.gather.quickly {
 		return p.gather.names, nil
@@ -179,8 +180,9 @@ type Place struct {
 	Number int64
 }
 
-// Ahead gives transactions that pass a filter, the earliest first, behind a place and not beyond a number, as many as a limit; what is posted only
-// if the filter asks for it or names it. It is a building block for whoever goes through all of them batch by batch.
+// Ahead gives transactions that pass a filter, the earliest first, behind a place and not beyond a number, as many as
+// a limit; what is posted only if the filter asks for it or names it. It is a building block for whoever goes through
+// all of them batch by batch.
 func Ahead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, limit int) ([]Transaction, error) {
 	w, err := f.unposted(ctx, tx)
 	if err != nil {
@@ -190,7 +192,8 @@ func Ahead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, 
 	return w.ahead(ctx, tx, behind, limit)
 }
 
-// Through gives transactions that pass a filter, posted ones too, the earliest first, behind a place, as many as a limit. It is a building block.
+// Through gives transactions that pass a filter, posted ones too, the earliest first, behind a place, as many as a
+// limit. It is a building block.
 func Through(ctx context.Context, tx *db.Tx, f Filter, behind *Place, limit int) ([]Transaction, error) {
 	w, err := f.wanted(ctx, tx)
 	if err != nil {

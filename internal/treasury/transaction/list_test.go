@@ -108,7 +108,8 @@ func asks(all []transaction.Transaction, accounts []string) []ask {
 			f.Addresses = some(r, odds(r, pick(r, addressPool[2:])), "0xnone", odds(r, pick(r, addressPool[2:])), "0xNone2")
 		}},
 		{"provider_category", func(r *rand.Rand, w transaction.Transaction, f *transaction.Filter) {
-			f.ProviderCategory = some(r, odds(r, pick(r, []string{"travel", "hotel;travel", "%", `\`, "_", "été;food", "o", "none", "50%_off"})), "food", part(r, w.Category))
+			f.ProviderCategory = some(r, odds(r, pick(r, []string{"travel", "hotel;travel", "%", `\`, "_", "été;food", "o", "none",
+				"50%_off"})), "food", part(r, w.Category))
 		}},
 		{"search", func(r *rand.Rand, w transaction.Transaction, f *transaction.Filter) {
 			f.Search = odds(r, part(r, pick(r, []string{w.Description, w.Vendor, w.Memo, pick(r, textPool), pick(r, categoryPool)})))
@@ -219,7 +220,8 @@ func (w *world) same(t *testing.T, e eye, f transaction.Filter, s transaction.So
 		t.Errorf("%s:\n got %v\nwant %v", call, got, numbers)
 	}
 	only, err := w.List(e.ctx, transaction.ListParams{Filter: f, Sort: s, Request: page.Request{Limit: 1}, WithCount: true, CountOnly: true})
-	if err != nil || *only.TotalCount != int64(len(want)) || only.Items == nil || len(only.Items) != 0 || only.HasMore || only.NextCursor != "" {
+	if err != nil || *only.TotalCount != int64(len(want)) || only.Items == nil || len(only.Items) != 0 || only.HasMore ||
+		only.NextCursor != "" {
 		t.Errorf("%s: count_only gives %+v %v", call, only, err)
 	}
 	return len(want)
@@ -259,7 +261,8 @@ func TestEveryFilterAndSortGivesWhatTheContractSays(t *testing.T) {
 					a.set(r, witness, &f)
 				}
 			}
-			if w.same(t, e, sensible(f), transaction.Sort{By: pick(r, sorts), Order: pick(r, []string{"asc", "desc"})}, pick(r, []int{1, 2, 3, 5, 8, 20, 100})) > 1 {
+			if w.same(t, e, sensible(f), transaction.Sort{By: pick(r, sorts), Order: pick(r, []string{"asc", "desc"})},
+				pick(r, []int{1, 2, 3, 5, 8, 20, 100})) > 1 {
 				found++
 			}
 			if t.Failed() && n > 20 {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// ordering is one way to sort: by columns that an index has after the shelf, the number of the transaction last, so that ties are always broken
-// the same way.
+// ordering is one way to sort: by columns that an index has after the shelf, the number of the transaction last, so
+// that ties are always broken the same way.
 type ordering struct {
 	columns []string
 	key     func(t Transaction, k keys) []string
@@ -24,8 +24,10 @@ var orderings = map[string]ordering{
 	"gross_amount":     {[]string{"gross_amount_key"}, func(_ Transaction, k keys) []string { return []string{k.grossAmount} }},
 	"net_amount":       {[]string{"net_amount_key"}, func(_ Transaction, k keys) []string { return []string{k.netAmount} }},
 	"gross_price":      {[]string{"gross_price_key"}, func(_ Transaction, k keys) []string { return []string{k.grossPrice} }},
-	"asset_type":       {[]string{"asset_type", "transaction_date"}, func(t Transaction, k keys) []string { return []string{k.asset, clock.Format(t.At)} }},
-	"chain":            {[]string{"chain", "transaction_date"}, func(t Transaction, k keys) []string { return []string{k.chain, clock.Format(t.At)} }},
+	"asset_type": {[]string{"asset_type", "transaction_date"}, func(t Transaction, k keys) []string {
+		return []string{k.asset, clock.Format(t.At)}
+	}},
+	"chain": {[]string{"chain", "transaction_date"}, func(t Transaction, k keys) []string { return []string{k.chain, clock.Format(t.At)} }},
 }
 
 // Sorts lists what transactions can be sorted by.

@@ -101,7 +101,8 @@ func (p Params) Check(faults *fault.List, at string) {
 		text("crypto.chain", c.Chain, symbolMax, false)
 		text("crypto.asset_type", c.AssetType, symbolMax, false)
 		text("crypto.fee_asset_type", c.FeeAssetType, symbolMax, false)
-		for _, part := range [][2]string{{"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To}, {"contract_address", c.ContractAddress}, {"token_id", c.TokenID}} {
+		for _, part := range [][2]string{{"transaction_hash", c.TransactionHash}, {"from_address", c.From}, {"to_address", c.To},
+			{"contract_address", c.ContractAddress}, {"token_id", c.TokenID}} {
 			text("crypto."+part[0], part[1], nameMax, false)
 		}
 		if c.FeeQuantity != nil && c.FeeQuantity.Sign() < 0 {

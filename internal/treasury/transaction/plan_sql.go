@@ -7,9 +7,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// plan is how a page is found. Indexes give transactions in the order of the list, for a shelf and perhaps one value of one column: a branch
-// each, merged. What no such index knows is looked at row by row; where that would take too long, an index that knows it gathers its rows
-// first, and they are sorted.
+// plan is how a page is found. Indexes give transactions in the order of the list, for a shelf and perhaps one value
+// of one column: a branch each, merged. What no such index knows is looked at row by row; where that would take too
+// long, an index that knows it gathers its rows first, and they are sorted.
 type plan struct {
 	sorting
 	w        wanted
@@ -105,7 +105,8 @@ func (p plan) ordered(s *statement, after *condition, limit int, within []condit
 				s.add(union)
 			}
 			alias := fmt.Sprintf("t%d", n)
-			s.add("SELECT * FROM (SELECT "+allColumns+" FROM transactions "+alias+" WHERE "+alias+".organization_id = @org AND "+alias+".shelf = ?", shelf)
+			s.add("SELECT * FROM (SELECT "+allColumns+" FROM transactions "+alias+" WHERE "+alias+".organization_id = @org AND "+alias+
+				".shelf = ?", shelf)
 			if b.text != "" {
 				s.and(alias, true, b)
 			}

@@ -18,7 +18,8 @@ import (
 func answer(all []transaction.Transaction, entities []string, f transaction.Filter, s transaction.Sort) []transaction.Transaction {
 	var out []transaction.Transaction
 	for _, t := range all {
-		if (entities == nil || slices.Contains(entities, t.Source.LegalEntityID)) && passesState(t, f) && passesSource(t, f) && passesSelf(t, f) && passesNumbers(t, f) {
+		if (entities == nil || slices.Contains(entities, t.Source.LegalEntityID)) && passesState(t, f) && passesSource(t, f) &&
+			passesSelf(t, f) && passesNumbers(t, f) {
 			out = append(out, t)
 		}
 	}
@@ -43,7 +44,8 @@ func passesState(t transaction.Transaction, f transaction.Filter) bool {
 }
 
 func passesSource(t transaction.Transaction, f transaction.Filter) bool {
-	class := map[source.Type]string{"wallet": "crypto", "exchange": "exchange", "bank": "fiat", "card": "card", "other": "other"}[t.Source.Type]
+	class := map[source.Type]string{"wallet": "crypto", "exchange": "exchange", "bank": "fiat", "card": "card",
+		"other": "other"}[t.Source.Type]
 	isSource := func(id string) bool { return id == t.Source.ID || id == t.Source.AccountID }
 	return (f.SourceClass == "" || f.SourceClass == class) &&
 		(len(f.SourceTypes) == 0 || slices.Contains(f.SourceTypes, string(t.Source.Type))) &&

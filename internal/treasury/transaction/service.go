@@ -23,8 +23,8 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 // keptMax bounds how many sources are kept at hand.
 const keptMax = 10_000
 
-// keptSources are sources that lists have shown. What a list shows of one, its ids, type, provider and legal entity, cannot change any more once it has
-// transactions, so that it need not be looked up again.
+// keptSources are sources that lists have shown. What a list shows of one, its ids, type, provider and legal entity,
+// cannot change any more once it has transactions, so that it need not be looked up again.
 type keptSources struct {
 	mu   sync.Mutex
 	byID map[string]source.Source

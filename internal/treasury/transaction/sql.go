@@ -65,12 +65,15 @@ func toRow(t Transaction) keyedRow {
 	k := t.keys()
 	r := keyedRow{
 		row: row{
-			ID: t.ID, Number: t.Number, Shelf: t.shelf(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At, Description: t.Description, Direction: string(t.Direction),
+			ID: t.ID, Number: t.Number, Shelf: t.shelf(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
+			Description: t.Description, Direction: string(t.Direction),
 			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
 			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
-			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs, " "), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+			Status: string(t.Status), JournalEntryID: db.OrNull(t.JournalEntryID), TagIDs: strings.Join(t.TagIDs,
+				" "), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		},
-		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(k.category), GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
+		Asset: k.asset, Chain: k.chain, From: db.OrNull(k.from), To: db.OrNull(k.to), CategoryKey: db.OrNull(
+			k.category), GrossAmount: k.grossAmount, NetAmount: k.netAmount, GrossPrice: k.grossPrice, Search: k.search,
 	}
 	if t.Crypto != nil || t.Bank != nil || t.Card != nil {
 		r.Details = toJSON(details{t.Crypto, t.Bank, t.Card})
@@ -89,7 +92,8 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 		ID: r.ID, Number: r.Number, Source: s, ExternalID: r.ExternalID, At: r.At, Description: r.Description, Direction: Direction(r.Direction),
 		Quantity: r.Quantity, Currency: r.Currency, Category: db.OrEmpty(r.Category), Vendor: db.OrEmpty(r.Vendor), Memo: db.OrEmpty(r.Memo),
 		EventKey: db.OrEmpty(r.EventKey), GroupID: db.OrEmpty(r.GroupID), Type: Type(r.Type), TypeBeforeSpam: Type(db.OrEmpty(r.TypeBefore)),
-		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(r.TagIDs), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Status: Status(r.Status), JournalEntryID: db.OrEmpty(r.JournalEntryID), TagIDs: strings.Fields(
+			r.TagIDs), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Gross != nil && r.Fee != nil && r.ValueCurrency != nil {
 		t.Value = &Value{*r.Gross, *r.Fee, *r.ValueCurrency}
@@ -154,9 +158,11 @@ func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 		}
 	}
 	slices.SortFunc(rows, func(a, b countedRow) int {
-		return cmp.Or(cmp.Compare(a.Facet, b.Facet), cmp.Compare(a.Value, b.Value), cmp.Compare(a.SourceID, b.SourceID), cmp.Compare(a.Status, b.Status))
+		return cmp.Or(cmp.Compare(a.Facet, b.Facet), cmp.Compare(a.Value, b.Value), cmp.Compare(a.SourceID, b.SourceID),
+			cmp.Compare(a.Status, b.Status))
 	})
-	err := db.Upsert(ctx, tx, "transaction_counts", rows, "ON CONFLICT (organization_id, facet, value, source_id, status) DO UPDATE SET count = transaction_counts.count + excluded.count")
+	err := db.Upsert(ctx, tx, "transaction_counts", rows,
+		"ON CONFLICT (organization_id, facet, value, source_id, status) DO UPDATE SET count = transaction_counts.count + excluded.count")
 	if err != nil || !fewer {
 		return err
 	}
@@ -171,7 +177,8 @@ func selectExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs
 	}
 	// One look at the index for each: a plan made before the table was analyzed would read all that the source has, once for every batch.
 	rows, err := db.All[pair](ctx, tx, `SELECT x.external_id, x.transaction_id FROM (SELECT w.value AS external_id,
-		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id = w.value) AS transaction_id FROM {texts}) x
+		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ? AND t.external_id = w.value) AS
+		transaction_id FROM {texts}) x
 		WHERE x.transaction_id IS NOT NULL`, sourceID, externalIDs)
 	out := make(map[string]string, len(rows))
 	for _, r := range rows {
@@ -241,7 +248,8 @@ func selectCategories(ctx context.Context, tx *db.Tx) ([]string, error) {
 // selectCount adds up what is counted of some values of a column, or in all.
 func selectCount(ctx context.Context, tx *db.Tx, column string, values []string, rest []condition) (int64, error) {
 	var s statement
-	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org AND c.facet = ?", column)
+	s.add("SELECT CAST(COALESCE(sum(c.count), 0) AS {integer}) FROM transaction_counts c WHERE c.organization_id = @org AND "+
+		"c.facet = ?", column)
 	if column != "" {
 		s.add(" AND c.value {any}", values)
 	}
@@ -255,14 +263,16 @@ func selectEntities(ctx context.Context, tx *db.Tx, ids []string) ([]string, err
 
 func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 	r := toRow(t)
-	return tx.Put(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?, type_before_spam = ?, status = ?,
+	return tx.Put(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
+		type_before_spam = ?, status = ?,
 		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
 		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
 }
 
 func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
 	if len(before.TagIDs) > 0 {
-		if err := tx.Put(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}", before.ID, before.TagIDs); err != nil {
+		if err := tx.Put(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}",
+			before.ID, before.TagIDs); err != nil {
 			return err
 		}
 	}
@@ -270,7 +280,9 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 }
 
 func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
-	if err := tx.Put(ctx, "UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted, tx.Now(), sourceID, deleted); err != nil {
+	if err := tx.Put(ctx,
+		"UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted,
+		tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
 	if err := tx.Put(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
@@ -282,12 +294,15 @@ func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 
 // selectTexts gives what is searched of some of the latest transactions.
 func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?", listed, limit)
+	return db.All[string](ctx, tx,
+		"SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?",
+		listed, limit)
 }
 
 // selectFrom reads transactions by number with all they are found by, deleted ones too.
 func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]keyedRow, error) {
-	return db.All[keyedRow](ctx, tx, "SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
+	return db.All[keyedRow](ctx, tx,
+		"SELECT "+allColumns+" FROM transactions WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
 }
 
 // selectMarks counts the transactions that are found by each tag.
@@ -305,8 +320,10 @@ func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 
 // countStrayMarks counts marks of transactions that are not there, or do not have the tag.
 func countStrayMarks(ctx context.Context, tx *db.Tx) (int64, error) {
-	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
-		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' ' LIKE '% ' || m.tag_id || ' %')`, deleted)
+	return db.One[int64](ctx, tx, "count",
+		`SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
+		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' '
+		LIKE '% ' || m.tag_id || ' %')`, deleted)
 }
 
 func selectCounts(ctx context.Context, tx *db.Tx) ([]countedRow, error) {
@@ -318,7 +335,9 @@ func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
 	if tx.DB().Engine() != db.SQLite {
 		return 0, nil
 	}
-	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d WHERE d.id = t.row_key)")
+	return db.One[int64](ctx, tx, "count",
+		"SELECT count(*) FROM transactions t WHERE t.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transaction_texts_docsize d "+
+			"WHERE d.id = t.row_key)")
 }
 
 // suggest writes what is suggested for a transaction.

@@ -29,11 +29,13 @@ type company struct {
 
 func found(t *testing.T, d *db.DB) company {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return company{db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner}), org: f, clock: nil, Service: transaction.NewService(d)}
+	return company{db: d, ctx: actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID,
+		Role: actor.Owner}), org: f, clock: nil, Service: transaction.NewService(d)}
 }
 
 // each gives a test a company on each engine.
@@ -96,7 +98,9 @@ func (c company) source(t *testing.T, s source.Source) source.Source {
 	}
 	c.write(t, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "source.created", ResourceType: "source", ResourceID: s.ID, After: map[string]any{}})
-		return db.Insert(ctx, tx, "sources", row{ID: s.ID, Account: db.OrNull(s.AccountID), Type: string(s.Type), From: "file", Name: s.ID, Entity: s.LegalEntityID, Ledger: "lac_1", Address: db.OrNull(s.Address), Key: db.OrNull(source.AddressKey(s.Address)), Manual: true, Created: tx.Now()})
+		return db.Insert(ctx, tx, "sources", row{ID: s.ID, Account: db.OrNull(s.AccountID), Type: string(s.Type), From: "file",
+			Name: s.ID, Entity: s.LegalEntityID, Ledger: "lac_1", Address: db.OrNull(s.Address),
+			Key: db.OrNull(source.AddressKey(s.Address)), Manual: true, Created: tx.Now()})
 	})
 	return s
 }
@@ -146,7 +150,8 @@ func (c company) post(t *testing.T, all ...transaction.Transaction) {
 
 // plain is a transaction without anything special.
 func plain(sourceID, externalID string) transaction.CreateParams {
-	return transaction.CreateParams{SourceID: sourceID, Params: transaction.Params{ExternalID: externalID, At: time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Description: "Payment", Direction: transaction.Credit,
+	return transaction.CreateParams{SourceID: sourceID, Params: transaction.Params{ExternalID: externalID,
+		At: time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Description: "Payment", Direction: transaction.Credit,
 		Quantity: dec("10"), Currency: "USD"}}
 }
 

@@ -63,7 +63,8 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	case t.Status == Posted && kind != t.Type:
 		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
 	case t.JournalEntryID != "" && (kind != t.Type || spam != (t.Status == Spam)):
-		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID + ": delete that first"}
+		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID +
+			": delete that first"}
 	case spam && t.GroupID != "":
 		return t, &fault.Field{Name: "status", Message: "a transaction that is linked to another cannot be spam: unlink it first"}
 	}
@@ -80,8 +81,8 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	return t, nil
 }
 
-// Noted is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and whoever calls it has seen that the
-// tags are there.
+// Noted is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and
+// whoever calls it has seen that the tags are there.
 func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) {
 	var p UpdateParams
 	if vendor != "" {
@@ -118,7 +119,8 @@ func (t Transaction) withStatus(spam bool, kind Type) Transaction {
 // facts are what people and rules made of a transaction, for the audit.
 func (t Transaction) facts() map[string]any {
 	return map[string]any{
-		"sequence_number": t.SequenceNumber(), "transaction_type": t.Type, "status": t.Status, "memo": t.Memo, "vendor": t.Vendor, "tag_ids": t.TagIDs,
+		"sequence_number": t.SequenceNumber(), "transaction_type": t.Type, "status": t.Status, "memo": t.Memo, "vendor": t.Vendor,
+		"tag_ids":  t.TagIDs,
 		"group_id": t.GroupID, "journal_entry_id": t.JournalEntryID,
 	}
 }
@@ -140,8 +142,9 @@ const (
 	ActionClassified = "transaction.classified"
 )
 
-// Save writes what was made of transactions, counts them anew and records it; what did not change is left alone. It gives how many changed, and
-// the edits have the time of it. It is a building block, and whoever calls it has read the transactions under the organization's head.
+// Save writes what was made of transactions, counts them anew and records it; what did not change is left alone. It
+// gives how many changed, and the edits have the time of it. It is a building block, and whoever calls it has read
+// the transactions under the organization's head.
 func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 	c, changed := counts{}, 0
 	for i := range edits {
@@ -165,7 +168,8 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 		if e.ByRule {
 			action = ActionClassified
 		}
-		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(), After: e.After.facts()})
+		audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: noun, ResourceID: e.After.ID, Before: e.Before.facts(),
+			After: e.After.facts()})
 	}
 	return changed, addCounts(ctx, tx, c)
 }
@@ -310,8 +314,8 @@ func (p BulkParams) find(ctx context.Context, tx *db.Tx) ([]Transaction, error) 
 	return Named(ctx, tx, p.TransactionIDs)
 }
 
-// Named gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key is named. It is a building
-// block.
+// Named gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key
+// is named. It is a building block.
 func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	found, err := selectSome(ctx, tx, ids)
 	if err != nil {
@@ -351,7 +355,8 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 	case err != nil:
 		return nil, err
 	case expected != nil && *expected != n:
-		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now finds %d", n)}}, "the filter finds %d transactions, not %d: look again", n, *expected)
+		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now finds %d", n)}},
+			"the filter finds %d transactions, not %d: look again", n, *expected)
 	case n > BulkMax:
 		return nil, fault.Conflictf("the filter finds %d transactions and at most %d may be changed at once: narrow it", n, BulkMax)
 	}

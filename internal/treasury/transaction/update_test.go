@@ -39,8 +39,10 @@ func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
 		one, two := c.tag(t, "one"), c.tag(t, "two")
 		made := c.create(t, plain("src_a", "1"))[0]
 		c.clock.Advance(time.Minute)
-		after, err := c.Update(c.ctx, made.ID, transaction.UpdateParams{Memo: new("  Zürich "), Vendor: new(" Acme\t"), Type: new(transaction.Fee), TagIDs: &[]string{two, one, two}})
-		if err != nil || after.Memo != "Zürich" || after.Vendor != "Acme" || after.Type != transaction.Fee || !slices.Equal(after.TagIDs, []string{one, two}) || !after.UpdatedAt.Equal(c.clock.Now()) || !after.CreatedAt.Equal(made.CreatedAt) {
+		after, err := c.Update(c.ctx, made.ID, transaction.UpdateParams{Memo: new("  Zürich "), Vendor: new(" Acme\t"),
+			Type: new(transaction.Fee), TagIDs: &[]string{two, one, two}})
+		if err != nil || after.Memo != "Zürich" || after.Vendor != "Acme" || after.Type != transaction.Fee ||
+			!slices.Equal(after.TagIDs, []string{one, two}) || !after.UpdatedAt.Equal(c.clock.Now()) || !after.CreatedAt.Equal(made.CreatedAt) {
 			t.Fatalf("%+v %v", after, err)
 		}
 		c.sound(t)
@@ -48,17 +50,20 @@ func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
 			t.Errorf("%d audit rows", n)
 		}
 		for text, want := range map[string]int64{"ZÜRICH": 1, "acme": 1, "payment": 1, "payment2": 0} {
-			out, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Search: text, TransactionTypes: []string{"FEE"}}, CountOnly: true})
+			out, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Search: text, TransactionTypes: []string{"FEE"}},
+				CountOnly: true})
 			if err != nil || *out.TotalCount != want {
 				t.Errorf("%s: %v %v", text, out.TotalCount, err)
 			}
 		}
 		c.clock.Advance(time.Minute)
 		for name, same := range map[string]transaction.UpdateParams{
-			"nothing": {}, "the same": {Memo: new("Zürich "), Vendor: new("Acme"), Type: new(transaction.Fee), TagIDs: &[]string{two, one}, Status: new(transaction.Pending)},
+			"nothing": {}, "the same": {Memo: new("Zürich "), Vendor: new("Acme"), Type: new(transaction.Fee), TagIDs: &[]string{two, one},
+				Status: new(transaction.Pending)},
 		} {
 			again, err := c.Update(c.ctx, made.ID, same)
-			if read, _ := c.Get(c.ctx, made.ID); err != nil || !again.UpdatedAt.Equal(after.UpdatedAt) || !read.UpdatedAt.Equal(after.UpdatedAt) || c.audited(t, "transaction.updated") != 1 {
+			if read, _ := c.Get(c.ctx, made.ID); err != nil || !again.UpdatedAt.Equal(after.UpdatedAt) ||
+				!read.UpdatedAt.Equal(after.UpdatedAt) || c.audited(t, "transaction.updated") != 1 {
 				t.Errorf("%s: %+v %v", name, again, err)
 			}
 		}
@@ -90,7 +95,8 @@ func TestSpamAndBackRestoresTheType(t *testing.T) {
 			{0, transaction.UpdateParams{Type: new(transaction.TypeSpam)}, transaction.Spam, transaction.TypeSpam},
 			{0, transaction.UpdateParams{Type: new(transaction.Fee)}, transaction.Pending, transaction.Fee},
 			{0, transaction.UpdateParams{Status: new(transaction.Spam)}, transaction.Spam, transaction.TypeSpam},
-			{0, transaction.UpdateParams{Status: new(transaction.Pending), Type: new(transaction.Deposit)}, transaction.Pending, transaction.Deposit},
+			{0, transaction.UpdateParams{Status: new(transaction.Pending), Type: new(transaction.Deposit)}, transaction.Pending,
+				transaction.Deposit},
 			{1, transaction.UpdateParams{Memo: new("y")}, transaction.Spam, transaction.TypeSpam},
 			{1, transaction.UpdateParams{Status: new(transaction.Pending)}, transaction.Pending, transaction.Unknown},
 		} {
@@ -98,7 +104,8 @@ func TestSpamAndBackRestoresTheType(t *testing.T) {
 			if err != nil || got.Status != step.status || got.Type != step.kind {
 				t.Errorf("%+v: %s %s %v", step, got.Status, got.Type, err)
 			}
-			out, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Status: "spam", SequenceNumbers: []string{got.SequenceNumber()}}, CountOnly: true})
+			out, err := c.List(c.ctx, transaction.ListParams{Filter: transaction.Filter{Status: "spam",
+				SequenceNumbers: []string{got.SequenceNumber()}}, CountOnly: true})
 			if err != nil || (*out.TotalCount == 1) != (step.status == transaction.Spam) {
 				t.Errorf("%+v: %d among the spam, %v", step, *out.TotalCount, err)
 			}
@@ -128,9 +135,12 @@ func TestAChangeThatCannotBeIsRefused(t *testing.T) {
 			kind   fault.Kind
 			fields string
 		}{
-			{pending, transaction.UpdateParams{Memo: new(strings.Repeat("x", 2001)), Vendor: new(strings.Repeat("x", 501)), Type: new(transaction.Type("SALE")), Status: new(transaction.Posted), TagIDs: new(many(101, "t"))}, fault.Invalid, "memo vendor transaction_type status tag_ids"},
+			{pending, transaction.UpdateParams{Memo: new(strings.Repeat("x", 2001)), Vendor: new(strings.Repeat("x", 501)),
+				Type: new(transaction.Type("SALE")), Status: new(transaction.Posted), TagIDs: new(many(101, "t"))}, fault.Invalid,
+				"memo vendor transaction_type status tag_ids"},
 			{pending, transaction.UpdateParams{Type: new(transaction.Fee), Status: new(transaction.Spam)}, fault.Invalid, "transaction_type"},
-			{pending, transaction.UpdateParams{Type: new(transaction.TypeSpam), Status: new(transaction.Pending)}, fault.Invalid, "transaction_type"},
+			{pending, transaction.UpdateParams{Type: new(transaction.TypeSpam), Status: new(transaction.Pending)}, fault.Invalid,
+				"transaction_type"},
 			{pending, transaction.UpdateParams{Memo: new("a\x00"), Vendor: new("\xff")}, fault.Invalid, "memo vendor"},
 			{pending, transaction.UpdateParams{TagIDs: &[]string{"tag_none", "tag_nor"}, Memo: new("x")}, fault.NotFound, "tag_ids[0] tag_ids[1]"},
 			{posted, transaction.UpdateParams{Status: new(transaction.Spam), Memo: new("x")}, fault.Conflict, "status"},
@@ -153,7 +163,8 @@ func TestAChangeThatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("%d audit rows became %d", before, n)
 		}
 		for _, may := range []transaction.Transaction{posted, linked} {
-			if got, err := c.Update(c.ctx, may.ID, transaction.UpdateParams{Memo: new("x"), Type: new(may.Type), Vendor: new("y")}); err != nil || got.Memo != "x" {
+			if got, err := c.Update(c.ctx, may.ID, transaction.UpdateParams{Memo: new("x"), Type: new(may.Type),
+				Vendor: new("y")}); err != nil || got.Memo != "x" {
 				t.Error(got, err)
 			}
 		}
@@ -178,24 +189,34 @@ func TestABulkChangeIsAllOrNone(t *testing.T) {
 			kind   fault.Kind
 			fields string
 		}{
-			"neither":            {transaction.BulkParams{Changes: memo}, fault.Invalid, "transaction_ids"},
-			"both":               {transaction.BulkParams{TransactionIDs: ids, Filter: pending, Expected: new(int64(3)), Changes: memo}, fault.Invalid, "transaction_ids"},
-			"no ids":             {transaction.BulkParams{TransactionIDs: []string{}, Changes: memo}, fault.Invalid, "transaction_ids"},
-			"too many ids":       {transaction.BulkParams{TransactionIDs: many(transaction.BulkMax+1, "t"), Changes: memo}, fault.Invalid, "transaction_ids"},
-			"none expected":      {transaction.BulkParams{Filter: pending, Changes: transaction.UpdateParams{Type: new(transaction.Type("x"))}}, fault.Invalid, "expected_count changes.transaction_type"},
-			"too few expected":   {transaction.BulkParams{Filter: pending, Expected: new(int64(2)), Changes: memo}, fault.Conflict, "expected_count"},
-			"too many expected":  {transaction.BulkParams{Filter: pending, Expected: new(int64(4)), Changes: memo, Dry: true}, fault.Conflict, "expected_count"},
-			"a bad filter":       {transaction.BulkParams{Filter: &transaction.Filter{Status: "open", Direction: "in"}, Expected: new(int64(0)), Changes: memo}, fault.Invalid, "filter.direction filter.status"},
-			"ids that are not":   {transaction.BulkParams{TransactionIDs: []string{made[0].ID, "txn_x", "txn_y"}, Changes: memo}, fault.NotFound, "transaction_ids[1] transaction_ids[2]"},
-			"tags that are not":  {transaction.BulkParams{TransactionIDs: ids, Changes: transaction.UpdateParams{TagIDs: &[]string{"tag_x"}}}, fault.NotFound, "changes.tag_ids[0]"},
+			"neither": {transaction.BulkParams{Changes: memo}, fault.Invalid, "transaction_ids"},
+			"both": {transaction.BulkParams{TransactionIDs: ids, Filter: pending, Expected: new(int64(3)), Changes: memo},
+				fault.Invalid, "transaction_ids"},
+			"no ids": {transaction.BulkParams{TransactionIDs: []string{}, Changes: memo}, fault.Invalid, "transaction_ids"},
+			"too many ids": {transaction.BulkParams{TransactionIDs: many(transaction.BulkMax+1, "t"), Changes: memo}, fault.Invalid,
+				"transaction_ids"},
+			"none expected": {transaction.BulkParams{Filter: pending,
+				Changes: transaction.UpdateParams{Type: new(transaction.Type("x"))}}, fault.Invalid, "expected_count changes.transaction_type"},
+			"too few expected": {transaction.BulkParams{Filter: pending, Expected: new(int64(2)), Changes: memo}, fault.Conflict,
+				"expected_count"},
+			"too many expected": {transaction.BulkParams{Filter: pending, Expected: new(int64(4)), Changes: memo, Dry: true},
+				fault.Conflict, "expected_count"},
+			"a bad filter": {transaction.BulkParams{Filter: &transaction.Filter{Status: "open", Direction: "in"},
+				Expected: new(int64(0)), Changes: memo}, fault.Invalid, "filter.direction filter.status"},
+			"ids that are not": {transaction.BulkParams{TransactionIDs: []string{made[0].ID, "txn_x", "txn_y"}, Changes: memo},
+				fault.NotFound, "transaction_ids[1] transaction_ids[2]"},
+			"tags that are not": {transaction.BulkParams{TransactionIDs: ids,
+				Changes: transaction.UpdateParams{TagIDs: &[]string{"tag_x"}}}, fault.NotFound, "changes.tag_ids[0]"},
 			"one that is posted": {transaction.BulkParams{TransactionIDs: []string{made[0].ID, made[2].ID}, Changes: spam}, fault.Conflict, "OT-3"},
-			"one of those found": {transaction.BulkParams{Filter: &transaction.Filter{}, Expected: new(int64(4)), Changes: spam}, fault.Conflict, "OT-3"},
-			"even in a dry run":  {transaction.BulkParams{Filter: &transaction.Filter{}, Dry: true, Changes: spam}, fault.Conflict, "OT-3"},
+			"one of those found": {transaction.BulkParams{Filter: &transaction.Filter{}, Expected: new(int64(4)), Changes: spam},
+				fault.Conflict, "OT-3"},
+			"even in a dry run": {transaction.BulkParams{Filter: &transaction.Filter{}, Dry: true, Changes: spam}, fault.Conflict, "OT-3"},
 		} {
 			_, err := c.BulkUpdate(c.ctx, bad.p)
 			blames(t, name, err, bad.kind, strings.Fields(bad.fields)...)
 		}
-		_, err := c.BulkUpdate(c.limited(other.LegalEntityID), transaction.BulkParams{TransactionIDs: []string{made[3].ID, made[0].ID}, Changes: memo})
+		_, err := c.BulkUpdate(c.limited(other.LegalEntityID), transaction.BulkParams{TransactionIDs: []string{made[3].ID, made[0].ID},
+			Changes: memo})
 		blames(t, "a key for another legal entity", err, fault.NotFound, "transaction_ids[1]")
 		if n := c.audited(t, "transaction.updated"); n != before {
 			t.Errorf("%d audit rows became %d", before, n)
@@ -236,7 +257,8 @@ func TestNamedKeepsTheOrderAndMatchingReadsEveryPage(t *testing.T) {
 			}
 			_, err = transaction.Named(ctx, tx, []string{w.all[9].ID, "txn_none"})
 			blames(t, "one that is not there", err, fault.NotFound, "transaction_ids[1]")
-			for _, f := range []transaction.Filter{{IncludeSpam: true}, {}, {Direction: "credit"}, {Search: "a"}, {Status: "spam"}, {Chains: []string{"none"}}} {
+			for _, f := range []transaction.Filter{{IncludeSpam: true}, {}, {Direction: "credit"}, {Search: "a"}, {Status: "spam"},
+				{Chains: []string{"none"}}} {
 				want := answer(w.all, nil, f, transaction.Sort{By: "created_at", Order: "asc"})
 				got, err := transaction.Matching(ctx, tx, f, new(int64(len(want))))
 				same := slices.EqualFunc(got, want, func(a, b transaction.Transaction) bool { return a.ID == b.ID })

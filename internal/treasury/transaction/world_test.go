@@ -22,13 +22,16 @@ type world struct {
 }
 
 var (
-	textPool     = []string{"", "a", "Payment 100%", "under_score", `back\slash`, `it's "quoted"`, "GRÜSSE aus Köln", "Straße", "日本語テスト", "😀 fun 😀😀", "MiXeD Case", "100", "%", `\%_'"`, "AND OR NOT *", "x\ty"}
+	textPool = []string{"", "a", "Payment 100%", "under_score", `back\slash`, `it's "quoted"`, "GRÜSSE aus Köln", "Straße",
+		"日本語テスト", "😀 fun 😀😀", "MiXeD Case", "100", "%", `\%_'"`, "AND OR NOT *", "x\ty"}
 	categoryPool = []string{"", "", "Travel;Hotel", "travel", "Food", "FOOD;Été", `50%_off\`, "Hotel"}
 	addressPool  = []string{"", "", "0xABC1", "0xabc1", "0xDef2", "0xF00", "bc1QaZ", "0x'%_"}
 	chainPool    = []string{"", "Ethereum", "ethereum", "Base", "SOLANA"}
 	currencyPool = []string{"USD", "EUR", "ETH", "eth", "BTC"}
-	amountPool   = []string{"0", "0.00000001", "0.5", "1", "1.50", "1.5", "2", "9.99", "10", "10.0", "100", "12345678901234567890123456789012345678.123456789012345678901234567891"}
-	typePool     = []transaction.Type{"", "", transaction.Unknown, transaction.Deposit, transaction.Swap, transaction.Fee, transaction.Internal, transaction.TypeSpam}
+	amountPool   = []string{"0", "0.00000001", "0.5", "1", "1.50", "1.5", "2", "9.99", "10", "10.0", "100",
+		"12345678901234567890123456789012345678.123456789012345678901234567891"}
+	typePool = []transaction.Type{"", "", transaction.Unknown, transaction.Deposit, transaction.Swap, transaction.Fee,
+		transaction.Internal, transaction.TypeSpam}
 )
 
 func pick[T any](r *rand.Rand, pool []T) T { return pool[r.IntN(len(pool))] }
@@ -37,8 +40,10 @@ func newWorld(t *testing.T, c company, count int) *world {
 	t.Helper()
 	w := &world{company: c, mine: c.org.LegalEntity.ID, other: c.entity(t, "other")}
 	for i, s := range []source.Source{
-		{ID: "src_a", AccountID: "wal_a", Type: source.Wallet, Address: "0xABC1"}, {ID: "src_b", AccountID: "wal_b", Type: source.Wallet, Address: "0xdeF2"},
-		{ID: "src_c", AccountID: "exs_c", Type: source.Exchange}, {ID: "src_d", AccountID: "pla_d", Type: source.Bank}, {ID: "src_e", Type: source.Card}, {ID: "src_f", Type: source.Other},
+		{ID: "src_a", AccountID: "wal_a", Type: source.Wallet, Address: "0xABC1"}, {ID: "src_b", AccountID: "wal_b", Type: source.Wallet,
+			Address: "0xdeF2"},
+		{ID: "src_c", AccountID: "exs_c", Type: source.Exchange}, {ID: "src_d", AccountID: "pla_d", Type: source.Bank}, {ID: "src_e",
+			Type: source.Card}, {ID: "src_f", Type: source.Other},
 		{ID: "src_g", AccountID: "wal_g", Type: source.Wallet, Address: "0xabc1"}, {ID: "src_h", AccountID: "exs_h", Type: source.Exchange},
 		{ID: "src_i", AccountID: "pla_i", Type: source.Bank}, {ID: "src_j", Type: source.Card}, {ID: "src_k", Type: source.Other},
 	} {
@@ -68,8 +73,10 @@ func newWorld(t *testing.T, c company, count int) *world {
 func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.CreateParams {
 	s := pick(r, w.sources)
 	p := transaction.CreateParams{SourceID: pick(r, []string{s.ID, s.Account()}), Params: transaction.Params{
-		ExternalID: externalID, At: time.Date(2026, 1, 1+r.IntN(4), r.IntN(2)*23, 59, 59, r.IntN(3)*499_500_000, time.UTC), Description: pick(r, textPool),
-		Direction: pick(r, []transaction.Direction{transaction.Credit, transaction.Debit}), Currency: pick(r, currencyPool), Category: pick(r, categoryPool), Vendor: pick(r, textPool), Memo: pick(r, textPool),
+		ExternalID: externalID, At: time.Date(2026, 1, 1+r.IntN(4), r.IntN(2)*23, 59, 59, r.IntN(3)*499_500_000,
+			time.UTC), Description: pick(r, textPool),
+		Direction: pick(r, []transaction.Direction{transaction.Credit, transaction.Debit}), Currency: pick(r,
+			currencyPool), Category: pick(r, categoryPool), Vendor: pick(r, textPool), Memo: pick(r, textPool),
 		Type: pick(r, typePool), EventKey: pick(r, []string{"", "e1"}),
 	}}
 	if r.IntN(4) > 0 {
@@ -80,7 +87,8 @@ func (w *world) odd(r *rand.Rand, externalID string, tags []string) transaction.
 		p.Value = &transaction.ValueParams{Gross: net.Add(fee), Fee: fee, Net: net, Currency: pick(r, []string{"USD", "EUR"})}
 	}
 	if r.IntN(2) == 0 {
-		p.Crypto = &transaction.Crypto{Chain: pick(r, chainPool), From: pick(r, addressPool), To: pick(r, addressPool), AssetType: pick(r, []string{"", "", "ETH", "usdc", "USDC"})}
+		p.Crypto = &transaction.Crypto{Chain: pick(r, chainPool), From: pick(r, addressPool), To: pick(r, addressPool),
+			AssetType: pick(r, []string{"", "", "ETH", "usdc", "USDC"})}
 		if r.IntN(2) == 0 {
 			p.Crypto.FeeQuantity, p.Crypto.FeeAssetType = dec(pick(r, amountPool)), pick(r, currencyPool)
 		}
@@ -109,11 +117,13 @@ func (w *world) live(t *testing.T, r *rand.Rand) {
 				w.post(t, before)
 			}
 		case 1:
-			if _, err := w.Update(w.ctx, before.ID, transaction.UpdateParams{Memo: new(pick(r, textPool)), Vendor: new(pick(r, textPool))}); err != nil {
+			if _, err := w.Update(w.ctx, before.ID, transaction.UpdateParams{Memo: new(pick(r, textPool)),
+				Vendor: new(pick(r, textPool))}); err != nil {
 				t.Fatal(err)
 			}
 		case 2:
-			if _, err := w.Update(w.ctx, before.ID, transaction.UpdateParams{Status: new(pick(r, []transaction.Status{transaction.Spam, transaction.Pending}))}); err != nil {
+			if _, err := w.Update(w.ctx, before.ID,
+				transaction.UpdateParams{Status: new(pick(r, []transaction.Status{transaction.Spam, transaction.Pending}))}); err != nil {
 				t.Fatal(err)
 			}
 		default:

@@ -144,8 +144,8 @@ func chain(t transaction.Transaction) string {
 // UnlinkMax is how many transactions one request may name.
 const UnlinkMax = 100
 
-// Unlink undoes the groups of some transactions, gives each its type back and remembers that the two do not belong together. It gives all that were
-// linked.
+// Unlink undoes the groups of some transactions, gives each its type back and remembers that the two do not belong
+// together. It gives all that were linked.
 func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []transaction.Transaction, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

@@ -25,10 +25,13 @@ func TestTwoTransactionsAreLinkedAsWhatTheyAre(t *testing.T) {
 			shortfall string
 			kinds     [2]transaction.Type
 		}{
-			{"kraken -5 ETH", "main 4.9 ETH ethereum", "", transfer.Internal, "0.1", [2]transaction.Type{transaction.Internal, transaction.Internal}},
+			{"kraken -5 ETH", "main 4.9 ETH ethereum", "", transfer.Internal, "0.1", [2]transaction.Type{transaction.Internal,
+				transaction.Internal}},
 			{"main -5 eth ethereum", "base 5 ETH base", "", transfer.Bridge, "0", [2]transaction.Type{transaction.Bridge, transaction.Bridge}},
-			{"main -5 ETH ethereum", "base 4 WETH base", transfer.Bridge, transfer.Bridge, "", [2]transaction.Type{transaction.Bridge, transaction.Bridge}},
-			{"kraken -5 ETH", "berlin 1 ETH", "", transfer.Intercompany, "4", [2]transaction.Type{transaction.Intercompany, transaction.Intercompany}},
+			{"main -5 ETH ethereum", "base 4 WETH base", transfer.Bridge, transfer.Bridge, "", [2]transaction.Type{transaction.Bridge,
+				transaction.Bridge}},
+			{"kraken -5 ETH", "berlin 1 ETH", "", transfer.Intercompany, "4", [2]transaction.Type{transaction.Intercompany,
+				transaction.Intercompany}},
 			{"kraken -5 ETH", "kraken 9000 USD", "", transfer.Swap, "", [2]transaction.Type{transaction.Swap, transaction.Swap}},
 			{"kraken -5 ETH", "main 9000 USDC ethereum", transfer.Swap, transfer.Swap, "", [2]transaction.Type{transaction.Swap, transaction.Swap}},
 		} {
@@ -43,14 +46,16 @@ func TestTwoTransactionsAreLinkedAsWhatTheyAre(t *testing.T) {
 			if g.Shortfall != nil {
 				short = g.Shortfall.String()
 			}
-			if err != nil || g.Kind != c.kind || g.By != transfers.Manual || short != c.shortfall || g.Out.ID != ids[1] || g.In.ID != ids[0] || g.Out.Type != c.kinds[0] || g.In.Type != c.kinds[1] {
+			if err != nil || g.Kind != c.kind || g.By != transfers.Manual || short != c.shortfall || g.Out.ID != ids[1] ||
+				g.In.ID != ids[0] || g.Out.Type != c.kinds[0] || g.In.Type != c.kinds[1] {
 				t.Errorf("%v: %+v %v", c, g, err)
 			}
 			if out := w.get(ids[1]); out.GroupID != g.ID || g.ID == "" || out.Type != c.kinds[0] {
 				t.Errorf("%v: %+v", c, out)
 			}
 			parted, err := w.Unlink(w.ctx, ids[:1])
-			if err != nil || len(parted) != 2 || parted[0].GroupID != "" || parted[1].Type != transaction.Unknown || w.get(ids[1]).Type != transaction.Unknown {
+			if err != nil || len(parted) != 2 || parted[0].GroupID != "" || parted[1].Type != transaction.Unknown ||
+				w.get(ids[1]).Type != transaction.Unknown {
 				t.Errorf("%v parted: %+v %v", c, parted, err)
 			}
 		}
@@ -90,7 +95,8 @@ func TestWhatCannotBeOneEventIsNotLinked(t *testing.T) {
 			{w.ctx, []string{out, w.add(noon, "kraken 5 ETH")[0]}, transfer.Internal, fault.Conflict, "one source"},
 			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, "gift", fault.Invalid, "kind"},
 		} {
-			if _, err := w.Link(c.ctx, transfers.LinkParams{TransactionIDs: c.ids, Kind: c.kind}); fault.KindOf(err) != c.want || !strings.Contains(err.Error(), c.says) {
+			if _, err := w.Link(c.ctx, transfers.LinkParams{TransactionIDs: c.ids, Kind: c.kind}); fault.KindOf(err) != c.want ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v %s: %v", c.ids, c.kind, err)
 			}
 		}
@@ -121,7 +127,8 @@ func TestALinkIsUndoneUnlessASideIsPostedOrUnseen(t *testing.T) {
 			ids  []string
 			want fault.Kind
 		}{
-			{w.ctx, posted[1:], fault.Conflict}, {limited, across[:1], fault.NotFound}, {w.ctx, w.add(noon, "main 5 ETH"), fault.Conflict}, {w.ctx, []string{"txn_nobody"}, fault.NotFound},
+			{w.ctx, posted[1:], fault.Conflict}, {limited, across[:1], fault.NotFound}, {w.ctx, w.add(noon, "main 5 ETH"),
+				fault.Conflict}, {w.ctx, []string{"txn_nobody"}, fault.NotFound},
 		} {
 			if _, err := w.Unlink(c.ctx, c.ids); fault.KindOf(err) != c.want {
 				t.Errorf("%v: %v", c.ids, err)
@@ -171,13 +178,19 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		for statement, says := range map[string]string{
-			"UPDATE transaction_links SET side = 'in' WHERE organization_id = @org":                                                                                                                       "0 left and 2 arrived",
-			"UPDATE transaction_links SET kind = 'swap' WHERE organization_id = @org AND side = 'in'":                                                                                                     "of 2 kinds",
-			"UPDATE transactions SET group_id = NULL WHERE organization_id = @org AND transaction_id = '" + ids[0] + "'":                                                                                  "not in its group",
-			"DELETE FROM transaction_links WHERE organization_id = @org AND transaction_id = '" + ids[0] + "'":                                                                                            "without a link",
-			"UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND transaction_id = '" + ids[0] + "'":                                                                                        "spam or deleted",
-			"UPDATE transactions SET direction = 'credit' WHERE organization_id = @org AND transaction_id = '" + ids[0] + "'":                                                                             "is a credit and linked",
-			"UPDATE transfer_ambiguities SET transaction_id = '" + ids[0] + "' WHERE organization_id = @org AND number = (SELECT min(number) FROM transfer_ambiguities a WHERE a.organization_id = @org)": "the transaction is linked",
+			"UPDATE transaction_links SET side = 'in' WHERE organization_id = @org":                   "0 left and 2 arrived",
+			"UPDATE transaction_links SET kind = 'swap' WHERE organization_id = @org AND side = 'in'": "of 2 kinds",
+			"UPDATE transactions SET group_id = NULL WHERE organization_id = @org AND transaction_id = '" + ids[0] +
+				"'": "not in its group",
+			"DELETE FROM transaction_links WHERE organization_id = @org AND transaction_id = '" + ids[0] +
+				"'": "without a link",
+			"UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND transaction_id = '" + ids[0] +
+				"'": "spam or deleted",
+			"UPDATE transactions SET direction = 'credit' WHERE organization_id = @org AND transaction_id = '" + ids[0] +
+				"'": "is a credit and linked",
+			"UPDATE transfer_ambiguities SET transaction_id = '" + ids[0] +
+				"' WHERE organization_id = @org AND number = (SELECT min(number) FROM transfer_ambiguities a WHERE a.organization_id = " +
+				"@org)": "the transaction is linked",
 		} {
 			err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
 				found := dbtest.Damage(ctx, t, tx, transfers.Check, statement)

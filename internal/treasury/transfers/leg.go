@@ -9,11 +9,14 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// open are the types that a side of a transfer or a swap can have. What is a fee, a reward, a refund or somebody's income has no other side.
-var open = append([]transaction.Type{transaction.Swap, transaction.Bridge, transaction.Internal, transaction.Intercompany, "NON_TAXABLE_CONVERSION", "NFT"}, vague...)
+// open are the types that a side of a transfer or a swap can have. What is a fee, a reward, a refund or somebody's
+// income has no other side.
+var open = append([]transaction.Type{transaction.Swap, transaction.Bridge, transaction.Internal, transaction.Intercompany,
+	"NON_TAXABLE_CONVERSION", "NFT"}, vague...)
 
-// isLeg tells a transaction that may have another side. Purchases and sales have a counterparty outside by their nature: those by card name the
-// merchant, and what comes in at a payment processor is a sale unless it says otherwise.
+// isLeg tells a transaction that may have another side. Purchases and sales have a counterparty outside by their
+// nature: those by card name the merchant, and what comes in at a payment processor is a sale unless it says
+// otherwise.
 func isLeg(l transaction.Loose, s source.Source) bool {
 	switch {
 	case !slices.Contains(open, l.Type):
@@ -26,7 +29,8 @@ func isLeg(l transaction.Loose, s source.Source) bool {
 	return true
 }
 
-// platform is within what an id of a trade or a transfer is one. A file does not say whose it is, so that its ids count on its source alone.
+// platform is within what an id of a trade or a transfer is one. A file does not say whose it is, so that its ids
+// count on its source alone.
 func platform(s source.Source) string {
 	if s.Provider == source.File {
 		return s.ID
@@ -36,7 +40,8 @@ func platform(s source.Source) string {
 
 func legOf(l transaction.Loose, s source.Source, not []string) transfer.Leg {
 	leg := transfer.Leg{
-		ID: l.ID, SourceID: s.ID, LegalEntityID: s.LegalEntityID, Asset: l.Asset, Chain: l.Chain, Inflow: transaction.IsInflow(l.Direction), Quantity: l.Quantity, At: l.At,
+		ID: l.ID, SourceID: s.ID, LegalEntityID: s.LegalEntityID, Asset: l.Asset, Chain: l.Chain, Inflow: transaction.IsInflow(
+			l.Direction), Quantity: l.Quantity, At: l.At,
 		OwnAddress: s.Address, Fiat: money.IsFiat(l.Currency), Not: not,
 	}
 	if l.EventKey != "" {

@@ -1,5 +1,6 @@
-// Package transfers joins transactions that are two sides of one event: a transfer between sources of the organization, into another legal entity or
-// over a bridge, or a swap. What it finds by itself it finds by rules/transfer; where more than one way fits it asks a person.
+// Package transfers joins transactions that are two sides of one event: a transfer between sources of the
+// organization, into another legal entity or over a bridge, or a swap. What it finds by itself it finds by
+// rules/transfer; where more than one way fits it asks a person.
 package transfers
 
 import (
@@ -30,7 +31,8 @@ var Kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.B
 
 // types are what transactions are called that are linked as a kind.
 var types = map[transfer.Kind]transaction.Type{
-	transfer.Internal: transaction.Internal, transfer.Intercompany: transaction.Intercompany, transfer.Bridge: transaction.Bridge, transfer.Swap: transaction.Swap,
+	transfer.Internal: transaction.Internal, transfer.Intercompany: transaction.Intercompany, transfer.Bridge: transaction.Bridge,
+	transfer.Swap: transaction.Swap,
 }
 
 // vague are the types that say no more than which way something went: a link says more.

@@ -41,8 +41,8 @@ const (
 	chunk = 100
 )
 
-// Match links what belongs together and of which a side happened in a span of time that ends before its end, and notes what is unclear. What the
-// actor's key does not see is looked at, but not linked. A dry run changes nothing.
+// Match links what belongs together and of which a side happened in a span of time that ends before its end, and
+// notes what is unclear. What the actor's key does not see is looked at, but not linked. A dry run changes nothing.
 func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Matched, error) {
 	m := &matching{service: s, dry: dry, from: from.Add(-transfer.Window), end: end.Add(transfer.Window), linked: map[string]bool{}}
 	if err := m.begin(ctx); err != nil {
@@ -132,7 +132,8 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	var unclear []Ambiguity
 	for _, a := range r.Ambiguous {
 		if l, here := within[a.Leg]; here {
-			unclear = append(unclear, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At, Candidates: a.Candidates, Why: a.Why})
+			unclear = append(unclear, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At,
+				Candidates: a.Candidates, Why: a.Why})
 		}
 	}
 	return m.note(ctx, from, end, unclear)

@@ -39,7 +39,8 @@ func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
 			}
 		}
 		all := list(actor.Actor{})
-		if len(all) != 3 || all[0].TransactionID != unclear[0] || !slices.Equal(all[0].Candidates, unclear[1:]) || all[0].Why == "" || all[1].Number != all[0].Number+1 {
+		if len(all) != 3 || all[0].TransactionID != unclear[0] || !slices.Equal(all[0].Candidates, unclear[1:]) || all[0].Why == "" ||
+			all[1].Number != all[0].Number+1 {
 			t.Errorf("%+v", all)
 		}
 		if none := list(actor.Actor{LegalEntityIDs: []string{w.abroad}}); len(none) != 0 {

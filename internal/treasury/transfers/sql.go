@@ -24,7 +24,9 @@ type linkRow struct {
 }
 
 func (r linkRow) link() Link {
-	return Link{TransactionID: r.TransactionID, GroupID: r.GroupID, Side: Side(r.Side), Kind: transfer.Kind(r.Kind), By: transfer.By(r.By), Shortfall: r.Shortfall, TypeBefore: transaction.Type(db.OrEmpty(r.TypeBefore)), CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
+	return Link{TransactionID: r.TransactionID, GroupID: r.GroupID, Side: Side(r.Side), Kind: transfer.Kind(r.Kind),
+		By: transfer.By(r.By), Shortfall: r.Shortfall, TypeBefore: transaction.Type(db.OrEmpty(r.TypeBefore)),
+		CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
 }
 
 var selectLinks = "SELECT " + db.Columns[linkRow]() + " FROM transaction_links WHERE organization_id = @org"
@@ -32,7 +34,9 @@ var selectLinks = "SELECT " + db.Columns[linkRow]() + " FROM transaction_links W
 func insertLinks(ctx context.Context, tx *db.Tx, links []Link) error {
 	rows := make([]linkRow, len(links))
 	for i, l := range links {
-		rows[i] = linkRow{TransactionID: l.TransactionID, GroupID: l.GroupID, Side: string(l.Side), Kind: string(l.Kind), By: string(l.By), Shortfall: l.Shortfall, TypeBefore: db.OrNull(string(l.TypeBefore)), CreatedBy: db.OrNull(l.CreatedBy), CreatedAt: l.CreatedAt}
+		rows[i] = linkRow{TransactionID: l.TransactionID, GroupID: l.GroupID, Side: string(l.Side), Kind: string(l.Kind),
+			By: string(l.By), Shortfall: l.Shortfall, TypeBefore: db.OrNull(string(l.TypeBefore)), CreatedBy: db.OrNull(l.CreatedBy),
+			CreatedAt: l.CreatedAt}
 	}
 	return db.Insert(ctx, tx, "transaction_links", rows...)
 }
@@ -48,7 +52,9 @@ func selectGroups(ctx context.Context, tx *db.Tx, groupIDs []string) ([]Link, er
 
 // selectGroupsOf gives the groups that transactions of a source are in.
 func selectGroupsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT group_id FROM transactions WHERE organization_id = @org AND source_id = ? AND group_id IS NOT NULL ORDER BY group_id", sourceID)
+	return db.All[string](ctx, tx,
+		"SELECT DISTINCT group_id FROM transactions WHERE organization_id = @org AND source_id = ? AND group_id IS NOT NULL ORDER "+
+			"BY group_id", sourceID)
 }
 
 func removeLinks(ctx context.Context, tx *db.Tx, groupIDs []string) error {
@@ -86,7 +92,8 @@ func refuse(ctx context.Context, tx *db.Tx, links []Link) error {
 
 // selectRefusals gives what people said does not belong together, by the outflow. They are as many as people can say.
 func selectRefusals(ctx context.Context, tx *db.Tx) (map[string][]string, error) {
-	rows, err := db.All[refusalRow](ctx, tx, "SELECT out_id, in_id, created_at FROM transfer_refusals WHERE organization_id = @org ORDER BY out_id, in_id")
+	rows, err := db.All[refusalRow](ctx, tx,
+		"SELECT out_id, in_id, created_at FROM transfer_refusals WHERE organization_id = @org ORDER BY out_id, in_id")
 	out := make(map[string][]string, len(rows))
 	for _, r := range rows {
 		out[r.Out] = append(out[r.Out], r.In)
@@ -107,7 +114,8 @@ type ambiguityRow struct {
 func ambiguitiesOf(rows []ambiguityRow) []Ambiguity {
 	out := make([]Ambiguity, len(rows))
 	for i, r := range rows {
-		out[i] = Ambiguity{TransactionID: r.TransactionID, Number: r.Number, SourceID: r.SourceID, At: r.At, Candidates: strings.Fields(r.Candidates), Why: r.Why, FoundAt: r.FoundAt}
+		out[i] = Ambiguity{TransactionID: r.TransactionID, Number: r.Number, SourceID: r.SourceID, At: r.At,
+			Candidates: strings.Fields(r.Candidates), Why: r.Why, FoundAt: r.FoundAt}
 	}
 	return out
 }
@@ -115,7 +123,8 @@ func ambiguitiesOf(rows []ambiguityRow) []Ambiguity {
 func insertAmbiguities(ctx context.Context, tx *db.Tx, all []Ambiguity) error {
 	rows := make([]ambiguityRow, len(all))
 	for i, a := range all {
-		rows[i] = ambiguityRow{TransactionID: a.TransactionID, Number: a.Number, SourceID: a.SourceID, At: a.At, Candidates: strings.Join(a.Candidates, " "), Why: a.Why, FoundAt: a.FoundAt}
+		rows[i] = ambiguityRow{TransactionID: a.TransactionID, Number: a.Number, SourceID: a.SourceID, At: a.At,
+			Candidates: strings.Join(a.Candidates, " "), Why: a.Why, FoundAt: a.FoundAt}
 	}
 	return db.Insert(ctx, tx, "transfer_ambiguities", rows...)
 }
@@ -129,7 +138,8 @@ func removeAmbiguities(ctx context.Context, tx *db.Tx, transactionIDs []string) 
 }
 
 func selectAmbiguitiesOf(ctx context.Context, tx *db.Tx, from, end time.Time) ([]Ambiguity, error) {
-	rows, err := db.All[ambiguityRow](ctx, tx, "SELECT "+db.Columns[ambiguityRow]()+" FROM transfer_ambiguities WHERE organization_id = @org AND transaction_date >= ? AND transaction_date < ?", from, end)
+	rows, err := db.All[ambiguityRow](ctx, tx, "SELECT "+db.Columns[ambiguityRow]()+
+		" FROM transfer_ambiguities WHERE organization_id = @org AND transaction_date >= ? AND transaction_date < ?", from, end)
 	return ambiguitiesOf(rows), err
 }
 
@@ -147,8 +157,9 @@ func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above i
 
 // selectBehind gives the organizations in which transactions came that were not matched yet.
 func selectBehind(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT h.organization_id FROM heads h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
-		"WHERE h.transaction_number > COALESCE(m.number, 0) ORDER BY h.organization_id")
+	return db.All[string](ctx, tx,
+		"SELECT h.organization_id FROM heads h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
+			"WHERE h.transaction_number > COALESCE(m.number, 0) ORDER BY h.organization_id")
 }
 
 func selectMark(ctx context.Context, tx *db.Tx) (int64, error) {
@@ -165,7 +176,8 @@ type markRow struct {
 
 // mark says that all up to a number were matched, unless more were.
 func mark(ctx context.Context, tx *db.Tx, number int64) error {
-	return db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}}, "ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
+	return db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}},
+		"ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
 }
 
 // memberRow is a transaction that has a group.
@@ -183,8 +195,10 @@ func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
 	const columns = "SELECT t.number, t.transaction_id, t.shelf, t.direction, t.group_id, l.side "
 	last := ""
 	for {
-		rows, err := db.All[memberRow](ctx, tx, columns+"FROM transactions t LEFT JOIN transaction_links l ON l.organization_id = t.organization_id AND l.transaction_id = t.transaction_id "+
-			"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, some)
+		rows, err := db.All[memberRow](ctx, tx,
+			columns+"FROM transactions t LEFT JOIN transaction_links l ON l.organization_id = t.organization_id AND l.transaction_id = "+
+				"t.transaction_id "+
+				"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, some)
 		if err != nil {
 			return err
 		}
@@ -210,19 +224,25 @@ type groupRow struct {
 
 // selectOddGroups gives groups that are not one way out and one in, or say several things of themselves.
 func selectOddGroups(ctx context.Context, tx *db.Tx) ([]groupRow, error) {
-	return db.All[groupRow](ctx, tx, "SELECT group_id, sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) AS outs, sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) AS ins, "+
-		"count(DISTINCT kind) AS kinds FROM transaction_links WHERE organization_id = @org GROUP BY group_id "+
-		"HAVING sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) <> 1 OR sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) <> 1 OR count(DISTINCT kind) <> 1 ORDER BY group_id")
+	return db.All[groupRow](ctx, tx,
+		"SELECT group_id, sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) AS outs, sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) AS ins, "+
+			"count(DISTINCT kind) AS kinds FROM transaction_links WHERE organization_id = @org GROUP BY group_id "+
+			"HAVING sum(CASE WHEN side = 'out' THEN 1 ELSE 0 END) <> 1 OR sum(CASE WHEN side = 'in' THEN 1 ELSE 0 END) <> 1 OR "+
+			"count(DISTINCT kind) <> 1 ORDER BY group_id")
 }
 
 // selectStrayLinks gives links of transactions that are in another group, or in none.
 func selectStrayLinks(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT l.transaction_id FROM transaction_links l LEFT JOIN transactions t ON t.organization_id = l.organization_id AND t.transaction_id = l.transaction_id "+
-		"WHERE l.organization_id = @org AND (t.group_id IS NULL OR t.group_id <> l.group_id) ORDER BY l.transaction_id")
+	return db.All[string](ctx, tx,
+		"SELECT l.transaction_id FROM transaction_links l LEFT JOIN transactions t ON t.organization_id = l.organization_id AND "+
+			"t.transaction_id = l.transaction_id "+
+			"WHERE l.organization_id = @org AND (t.group_id IS NULL OR t.group_id <> l.group_id) ORDER BY l.transaction_id")
 }
 
 // selectClearAmbiguities gives what is called unclear and is linked.
 func selectClearAmbiguities(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT a.transaction_id FROM transfer_ambiguities a JOIN transaction_links l ON l.organization_id = a.organization_id AND l.transaction_id = a.transaction_id "+
-		"WHERE a.organization_id = @org ORDER BY a.transaction_id")
+	return db.All[string](ctx, tx,
+		"SELECT a.transaction_id FROM transfer_ambiguities a JOIN transaction_links l ON l.organization_id = a.organization_id AND "+
+			"l.transaction_id = a.transaction_id "+
+			"WHERE a.organization_id = @org ORDER BY a.transaction_id")
 }

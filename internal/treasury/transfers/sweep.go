@@ -24,8 +24,8 @@ const (
 	patience = 5 * time.Minute
 )
 
-// MatchNew matches what has come in every organization since it was done last. One that fails does not hold up the others, and while it is under way
-// there is nothing for a second to do.
+// MatchNew matches what has come in every organization since it was done last. One that fails does not hold up the
+// others, and while it is under way there is nothing for a second to do.
 func (s *Service) MatchNew(ctx context.Context) error {
 	if !s.sweeping.TryLock() {
 		return nil

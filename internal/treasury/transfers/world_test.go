@@ -43,11 +43,13 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		now := clock.NewManual(noon.AddDate(0, 1, 0))
 		c.Clock = now
 		d := dbtest.Open(t, c)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: "UTC"})
+		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, Service: transfers.NewService(d), db: d, clock: now, org: f.Organization.ID, entity: f.LegalEntity.ID, sources: map[string]source.Source{}}
+		w := &world{T: t, Service: transfers.NewService(d), db: d, clock: now, org: f.Organization.ID, entity: f.LegalEntity.ID,
+			sources: map[string]source.Source{}}
 		w.ctx = actor.With(t.Context(), actor.Actor{OrganizationID: w.org})
 		abroad, err := entity.NewService(d).Create(w.ctx, entity.CreateParams{Name: "GmbH", BaseCurrency: "EUR"})
 		if err != nil {
@@ -56,9 +58,12 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		w.abroad = abroad.ID
 		all := source.NewService(d, nil, nil)
 		for name, p := range map[string]source.CreateParams{
-			"kraken": {Type: source.Exchange, Provider: "kraken"}, "kraken2": {Type: source.Exchange, Provider: "kraken"}, "bitstamp": {Type: source.Exchange, Provider: "bitstamp"},
-			"file1": {Type: source.Exchange}, "file2": {Type: source.Exchange}, "main": {Type: source.Wallet, Chain: "ethereum", Address: "0xaaaa000000000000000000000000000000000001"},
-			"base": {Type: source.Wallet, Chain: "base", Address: "0xaaaa000000000000000000000000000000000002"}, "card": {Type: source.Card}, "stripe": {Type: source.Other},
+			"kraken": {Type: source.Exchange, Provider: "kraken"}, "kraken2": {Type: source.Exchange,
+				Provider: "kraken"}, "bitstamp": {Type: source.Exchange, Provider: "bitstamp"},
+			"file1": {Type: source.Exchange}, "file2": {Type: source.Exchange}, "main": {Type: source.Wallet, Chain: "ethereum",
+				Address: "0xaaaa000000000000000000000000000000000001"},
+			"base": {Type: source.Wallet, Chain: "base",
+				Address: "0xaaaa000000000000000000000000000000000002"}, "card": {Type: source.Card}, "stripe": {Type: source.Other},
 			"berlin": {Type: source.Exchange, LegalEntityID: w.abroad},
 		} {
 			if p.Name = name; p.LegalEntityID == "" {

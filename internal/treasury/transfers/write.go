@@ -12,7 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// linkPairs links those of some pairs that still can be: since they were read, somebody may have linked, posted or removed one of their sides.
+// linkPairs links those of some pairs that still can be: since they were read, somebody may have linked, posted or
+// removed one of their sides.
 func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfer.Pair, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return nil, err
@@ -63,7 +64,8 @@ func join(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
 				before = g.In
 			}
 			e := transaction.Edit{Before: before, After: typed(before, g.ID, g.Kind)}
-			l := Link{TransactionID: before.ID, GroupID: g.ID, Side: side, Kind: g.Kind, By: g.By, Shortfall: g.Shortfall, CreatedBy: actor.From(ctx).UserID, CreatedAt: tx.Now()}
+			l := Link{TransactionID: before.ID, GroupID: g.ID, Side: side, Kind: g.Kind, By: g.By, Shortfall: g.Shortfall,
+				CreatedBy: actor.From(ctx).UserID, CreatedAt: tx.Now()}
 			if e.After.Type != before.Type {
 				l.TypeBefore = before.Type
 			}
@@ -108,8 +110,8 @@ func part(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Tr
 	return members, removeLinks(ctx, tx, groups)
 }
 
-// Shelve deletes every transaction of a source that is deleted itself, and undoes their links: what is on the other side of one stays, alone. It is a
-// building block.
+// Shelve deletes every transaction of a source that is deleted itself, and undoes their links: what is on the other
+// side of one stays, alone. It is a building block.
 func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err

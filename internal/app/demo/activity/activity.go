@@ -1,5 +1,6 @@
-// Package activity makes up what the sources of the demo company would report in the two years of its books: bank, cards, processor, exchanges and
-// wallets, with their spam, and with the truth about each transaction that a real source does not tell.
+// Package activity makes up what the sources of the demo company would report in the two years of its books: bank,
+// cards, processor, exchanges and wallets, with their spam, and with the truth about each transaction that a real
+// source does not tell.
 //
 // Nothing in it is random or read from anywhere: the same first month always gives the same transactions.
 package activity
@@ -114,8 +115,8 @@ func Price(asset string, n int) money.Decimal { return price(asset, n) }
 
 // Make makes up two years that begin with a month.
 func Make(first calendar.Month) Activity {
-	// Employees' purchases fill up what everything else leaves. How many other transactions there are depends on the weekdays of these months, and is
-	// found by leaving the purchases out.
+	// Employees' purchases fill up what everything else leaves. How many other transactions there are depends on the
+	// weekdays of these months, and is found by leaving the purchases out.
 	without := newMaker(first, 0)
 	without.run()
 	m := newMaker(first, Count-len(without.out))

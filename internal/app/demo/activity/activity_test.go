@@ -17,7 +17,8 @@ import (
 )
 
 // starts are months in which weekdays, leap days and the turn of the year fall differently.
-var starts = []calendar.Month{{Year: 2024, Month: time.November}, {Year: 2024, Month: time.February}, {Year: 2023, Month: time.January}, {Year: 2025, Month: time.June}}
+var starts = []calendar.Month{{Year: 2024, Month: time.November}, {Year: 2024, Month: time.February},
+	{Year: 2023, Month: time.January}, {Year: 2025, Month: time.June}}
 
 var made = sync.OnceValue(func() map[calendar.Month]activity.Activity {
 	all := map[calendar.Month]activity.Activity{}
@@ -45,7 +46,8 @@ func TestThereAreFiveThousandTransactionsInOrderWithinTheTwoYears(t *testing.T) 
 		ids, months, last := map[string]bool{}, map[string]int{}, start
 		for _, x := range a.Transactions {
 			id := fmt.Sprint(x.Source, x.ExternalID)
-			if x.ExternalID == "" || ids[id] || x.Description == "" || x.Category == "" || x.At.Before(last) || !x.At.Before(end) || x.At.Location() != time.UTC {
+			if x.ExternalID == "" || ids[id] || x.Description == "" || x.Category == "" || x.At.Before(last) || !x.At.Before(end) ||
+				x.At.Location() != time.UTC {
 				t.Errorf("%+v", x)
 			}
 			ids[id], last = true, x.At
@@ -77,7 +79,8 @@ func TestGrossIsNetPlusFeeToTheCent(t *testing.T) {
 				continue
 			}
 			s := a.Sources[x.Source]
-			if !v.Gross.Equal(v.Net.Add(v.Fee)) || !v.Gross.Equal(v.Gross.Round(2)) || !v.Fee.Equal(v.Fee.Round(2)) || v.Fee.Sign() < 0 || v.Net.Sign() < 0 || v.Currency != s.Currency {
+			if !v.Gross.Equal(v.Net.Add(v.Fee)) || !v.Gross.Equal(v.Gross.Round(2)) || !v.Fee.Equal(v.Fee.Round(2)) || v.Fee.Sign() < 0 ||
+				v.Net.Sign() < 0 || v.Currency != s.Currency {
 				t.Errorf("%+v of %+v", *v, x)
 			}
 			if money.IsFiat(x.Currency) && !x.Quantity.Equal(v.Net) && (x.Direction == activity.Credit || !x.Quantity.Equal(v.Gross)) {
@@ -126,7 +129,8 @@ func TestEverySourceAndEveryKindOfEventIsThere(t *testing.T) {
 			sources[x.Source]++
 			kinds[x.Category]++
 			s := a.Sources[x.Source]
-			if (x.Bank != nil) != (s.Type == "bank") || s.Type == "wallet" && (x.Crypto == nil || x.Crypto.Chain != s.Chain || x.Crypto.From != s.Address && x.Crypto.To != s.Address) || (x.Card != nil) != (s.Type == "card" && x.Category != "transfer") {
+			if (x.Bank != nil) != (s.Type == "bank") || s.Type == "wallet" && (x.Crypto == nil || x.Crypto.Chain != s.Chain ||
+				x.Crypto.From != s.Address && x.Crypto.To != s.Address) || (x.Card != nil) != (s.Type == "card" && x.Category != "transfer") {
 				t.Errorf("%+v from %+v", x, s)
 			}
 		}
@@ -135,7 +139,9 @@ func TestEverySourceAndEveryKindOfEventIsThere(t *testing.T) {
 				t.Errorf("%s has %d transactions", s.Name, sources[n])
 			}
 		}
-		for kind := range strings.FieldsSeq("payroll taxes rent hosting wire transfer transfer_in purchase refund charge chargeback staking_reward claim_reward trade bridge network_fee grant contractor withdrawal deposit nft interest bank_fee") {
+		for kind := range strings.FieldsSeq(
+			"payroll taxes rent hosting wire transfer transfer_in purchase refund charge chargeback staking_reward claim_reward trade " +
+				"bridge network_fee grant contractor withdrawal deposit nft interest bank_fee") {
 			if kinds[kind] == 0 {
 				t.Errorf("there is no %s", kind)
 			}
@@ -154,7 +160,8 @@ func arrivals(a activity.Activity) (all []spam.Arrival) {
 	}
 	for n, x := range a.Transactions {
 		s := a.Sources[x.Source]
-		v := spam.Arrival{Class: s.Class(), SourceID: fmt.Sprint(x.Source), At: x.At, Inflow: x.Direction == activity.Credit, Symbol: x.Currency, Quantity: x.Quantity, Description: x.Description}
+		v := spam.Arrival{Class: s.Class(), SourceID: fmt.Sprint(x.Source), At: x.At, Inflow: x.Direction == activity.Credit,
+			Symbol: x.Currency, Quantity: x.Quantity, Description: x.Description}
 		if c := x.Crypto; c != nil {
 			v.Chain, v.Hash, v.Contract, v.TokenName, v.TokenID, v.From, v.To = c.Chain, c.Hash, c.Contract, c.TokenName, c.TokenID, c.From, c.To
 			v.PaidFee = paid[c.Hash] || !v.Inflow && c.FeeQuantity.Sign() > 0
@@ -208,7 +215,8 @@ func legs(a activity.Activity) (all []transfer.Leg) {
 			continue
 		}
 		s := a.Sources[x.Source]
-		l := transfer.Leg{ID: fmt.Sprintf("%04d", n), SourceID: s.Name, LegalEntityID: fmt.Sprint(s.Entity), Asset: x.Currency, Inflow: x.Direction == activity.Credit, Quantity: x.Quantity, At: x.At,
+		l := transfer.Leg{ID: fmt.Sprintf("%04d", n), SourceID: s.Name, LegalEntityID: fmt.Sprint(s.Entity), Asset: x.Currency,
+			Inflow: x.Direction == activity.Credit, Quantity: x.Quantity, At: x.At,
 			GroupKey: x.TradeID, OwnAddress: s.Address, Fiat: money.IsFiat(x.Currency)}
 		if c := x.Crypto; c != nil {
 			l.Chain, l.Hash, l.Contract, l.From, l.To = c.Chain, c.Hash, c.Contract, c.From, c.To
@@ -218,7 +226,8 @@ func legs(a activity.Activity) (all []transfer.Leg) {
 	return all
 }
 
-// rivalled tells that a third leg fits one of a pair as well as the other does: of the same asset elsewhere, within a day, and about as much.
+// rivalled tells that a third leg fits one of a pair as well as the other does: of the same asset elsewhere, within a
+// day, and about as much.
 func rivalled(all, pair []transfer.Leg) bool {
 	for _, one := range pair {
 		for _, l := range all {
@@ -228,7 +237,8 @@ func rivalled(all, pair []transfer.Leg) bool {
 			}
 			missing := out.Quantity.Sub(in.Quantity)
 			after := in.At.Sub(out.At)
-			if l.ID != pair[0].ID && l.ID != pair[1].ID && l.Inflow != one.Inflow && l.Asset == one.Asset && l.SourceID != one.SourceID && after <= 24*time.Hour && after >= -10*time.Minute &&
+			if l.ID != pair[0].ID && l.ID != pair[1].ID && l.Inflow != one.Inflow && l.Asset == one.Asset && l.SourceID != one.SourceID &&
+				after <= 24*time.Hour && after >= -10*time.Minute &&
 				missing.Sign() >= 0 && missing.Mul(money.FromInt(50)).Cmp(out.Quantity) <= 0 {
 				return true
 			}

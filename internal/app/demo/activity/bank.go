@@ -23,7 +23,8 @@ var banks = map[int]Bank{bank: {Name: "Harbor Commercial Bank", Last4: "8821"}, 
 // pay records a movement of fiat. What came in is net of the fee; what went out is all that left.
 func (m *maker) pay(at time.Time, v move) {
 	currency := m.sources[v.source].Currency
-	t := Transaction{Source: v.source, At: at, Description: v.description, Direction: v.direction, Currency: currency, Value: worth(cents(v.gross), cents(v.fee), currency),
+	t := Transaction{Source: v.source, At: at, Description: v.description, Direction: v.direction, Currency: currency,
+		Value:    worth(cents(v.gross), cents(v.fee), currency),
 		Category: v.category, Vendor: v.other, Truth: Truth{TransferGroup: v.group}}
 	t.Quantity = t.Value.Gross
 	if v.direction == Credit {
@@ -41,9 +42,11 @@ func (m *maker) pay(at time.Time, v move) {
 // send moves dollars from one source to another, where they arrive later.
 func (m *maker) send(at time.Time, from, to, amount int, later time.Duration, what string) {
 	group := m.group("wire")
-	m.pay(at, move{source: from, direction: Debit, gross: amount, description: what + " to " + m.sources[to].Name, other: m.sources[to].Name, category: "transfer", group: group})
+	m.pay(at, move{source: from, direction: Debit, gross: amount, description: what + " to " + m.sources[to].Name,
+		other: m.sources[to].Name, category: "transfer", group: group})
 	m.at(at.Add(later), func(at time.Time) {
-		m.pay(at, move{source: to, direction: Credit, gross: amount, description: what + " from " + m.sources[from].Name, other: m.sources[from].Name, category: "transfer", group: group})
+		m.pay(at, move{source: to, direction: Credit, gross: amount, description: what + " from " + m.sources[from].Name,
+			other: m.sources[from].Name, category: "transfer", group: group})
 	})
 }
 
@@ -54,17 +57,21 @@ func (m *maker) group(kind string) string {
 // founding is the capital, as in the books: the parent's, and what it hands on to its subsidiary.
 func (m *maker) founding() {
 	m.at(m.on(0, 1, 8, 0), func(at time.Time) {
-		m.pay(at, move{source: bank, direction: Credit, gross: 50_000_000, description: "Wire in: founders' capital", other: "Founders", category: "wire"})
+		m.pay(at, move{source: bank, direction: Credit, gross: 50_000_000, description: "Wire in: founders' capital", other: "Founders",
+			category: "wire"})
 	})
 	capital := m.group("capital")
 	m.at(m.on(0, 2, 15, 0), func(at time.Time) {
-		m.pay(at, move{source: bank, direction: Debit, gross: 5_303_500, fee: 3_500, description: "Wire out: share capital of the subsidiary", other: "Demo Company GmbH", category: "wire", group: capital})
+		m.pay(at, move{source: bank, direction: Debit, gross: 5_303_500, fee: 3_500,
+			description: "Wire out: share capital of the subsidiary", other: "Demo Company GmbH", category: "wire", group: capital})
 	})
 	m.at(m.on(0, 3, 9, 0), func(at time.Time) {
-		m.pay(at, move{source: berlin, direction: Credit, gross: 5_000_000, description: "SEPA-Gutschrift: Stammkapital", other: "Demo Company, Inc.", category: "transfer", group: capital})
+		m.pay(at, move{source: berlin, direction: Credit, gross: 5_000_000, description: "SEPA-Gutschrift: Stammkapital",
+			other: "Demo Company, Inc.", category: "transfer", group: capital})
 	})
 	m.at(m.on(0, 4, 16, 0), func(at time.Time) {
-		m.pay(at, move{source: bank, direction: Debit, gross: 1_800_000, description: "Laptops", other: "Bytewise Electronics", category: "equipment"})
+		m.pay(at, move{source: bank, direction: Debit, gross: 1_800_000, description: "Laptops", other: "Bytewise Electronics",
+			category: "equipment"})
 	})
 }
 
@@ -73,10 +80,12 @@ func (m *maker) payroll(n int) {
 	half := (2_900_000 + 60_000*(n/3)) / 2
 	for _, day := range []int{15, 30} {
 		m.at(m.workday(n, day, 13, 0), func(at time.Time) {
-			m.pay(at, move{source: bank, direction: Debit, gross: half - half/4, description: "PAYROLL " + at.Format("2006-01-02"), other: "Payday Services", category: "payroll"})
+			m.pay(at, move{source: bank, direction: Debit, gross: half - half/4, description: "PAYROLL " + at.Format("2006-01-02"),
+				other: "Payday Services", category: "payroll"})
 		})
 		m.at(m.workday(n, day, 16, 30), func(at time.Time) {
-			m.pay(at, move{source: bank, direction: Debit, gross: half / 4, description: "PAYROLL TAX " + at.Format("2006-01-02"), other: "Payday Services", category: "taxes"})
+			m.pay(at, move{source: bank, direction: Debit, gross: half / 4, description: "PAYROLL TAX " + at.Format("2006-01-02"),
+				other: "Payday Services", category: "taxes"})
 		})
 	}
 }
@@ -84,15 +93,18 @@ func (m *maker) payroll(n int) {
 // suppliers are paid from the bank: rent, hosting with the wire's fee, and the vendors, each on its day.
 func (m *maker) suppliers(n int) {
 	m.at(m.workday(n, 1, 13, 15), func(at time.Time) {
-		m.pay(at, move{source: bank, direction: Debit, gross: 650_000, description: "Rent " + at.Format("January 2006"), other: "Foundry Street Properties", category: "rent"})
+		m.pay(at, move{source: bank, direction: Debit, gross: 650_000, description: "Rent " + at.Format("January 2006"),
+			other: "Foundry Street Properties", category: "rent"})
 	})
 	m.at(m.workday(n, 22, 15, 10), func(at time.Time) {
-		m.pay(at, move{source: bank, direction: Debit, gross: 381_500 + 9_000*n, fee: 1_500, description: "Hosting, invoice CH-" + at.Format("200601"), other: "Cloudhost", category: "hosting"})
+		m.pay(at, move{source: bank, direction: Debit, gross: 381_500 + 9_000*n, fee: 1_500, description: "Hosting, invoice CH-" +
+			at.Format("200601"), other: "Cloudhost", category: "hosting"})
 	})
 	d := roll("suppliers", n)
 	for i, v := range vendors {
 		m.at(m.workday(n, 5+3*i, 14, 5*i), func(at time.Time) {
-			m.pay(at, move{source: bank, direction: Debit, gross: d.between(v.low, v.high), description: "ACH " + v.name, other: v.name, category: v.category})
+			m.pay(at, move{source: bank, direction: Debit, gross: d.between(v.low, v.high), description: "ACH " + v.name, other: v.name,
+				category: v.category})
 		})
 	}
 	if n%3 == 2 {
@@ -105,7 +117,8 @@ func (m *maker) suppliers(n int) {
 	})
 	m.at(m.on(n, 31, 22, 5), func(at time.Time) {
 		interest := part(m.has(bank, "USD"), 2, 2).Mul(money.FromInt(100))
-		m.pay(at, move{source: bank, direction: Credit, gross: whole(interest), description: "Interest", other: banks[bank].Name, category: "interest"})
+		m.pay(at, move{source: bank, direction: Credit, gross: whole(interest), description: "Interest", other: banks[bank].Name,
+			category: "interest"})
 	})
 }
 
@@ -139,12 +152,15 @@ func (m *maker) berlin(n int) {
 	sales := 1_450_000 + 62_000*n
 	for i, share := range []int{40, 35, 25} {
 		m.at(m.workday(n, 6+2*i, 8, 10*i), func(at time.Time) {
-			m.pay(at, move{source: berlin, direction: Credit, gross: sales * share / 100, description: fmt.Sprintf("SEPA-Gutschrift RE-%s-%d", at.Format("200601"), i+1), other: []string{"Kranich Energie AG", "Blaupause GmbH", "Nordlicht Medien"}[i], category: "transfer_in"})
+			m.pay(at, move{source: berlin, direction: Credit, gross: sales * share / 100,
+				description: fmt.Sprintf("SEPA-Gutschrift RE-%s-%d", at.Format("200601"), i+1), other: []string{"Kranich Energie AG",
+					"Blaupause GmbH", "Nordlicht Medien"}[i], category: "transfer_in"})
 		})
 	}
 	for i, who := range []string{"Lena Brandt", "Studio Ostkreuz"} {
 		m.at(m.workday(n, 18, 9, 20*i), func(at time.Time) {
-			m.pay(at, move{source: berlin, direction: Debit, gross: sales/4 + d.between(0, 9_999), description: "SEPA-Überweisung Honorar", other: who, category: "contractors"})
+			m.pay(at, move{source: berlin, direction: Debit, gross: sales/4 + d.between(0, 9_999), description: "SEPA-Überweisung Honorar",
+				other: who, category: "contractors"})
 		})
 	}
 	for _, v := range []move{

@@ -16,7 +16,8 @@ func (m *maker) cards(n int) {
 	}
 	var all []purchase
 	for i, s := range subscriptions {
-		all = append(all, purchase{m.on(n, 3+3*i, 11, i), s.cents + 1_000*(n/12), Card{s.name, "Software", employees[i%3].name, employees[i%3].last4}, false})
+		all = append(all, purchase{m.on(n, 3+3*i, 11, i), s.cents + 1_000*(n/12), Card{s.name, "Software", employees[i%3].name,
+			employees[i%3].last4}, false})
 	}
 	count := m.purchases / Months
 	if n < m.purchases%Months {
@@ -30,7 +31,8 @@ func (m *maker) cards(n int) {
 			continue
 		}
 		who, what := pick(d, employees), pick(d, merchants)
-		all = append(all, purchase{m.on(n, d.between(2, 31), d.between(8, 23), d.between(0, 58)), d.between(what.low, what.high), Card{what.name, what.category, who.name, who.last4}, false})
+		all = append(all, purchase{m.on(n, d.between(2, 31), d.between(8, 23), d.between(0, 58)), d.between(what.low, what.high),
+			Card{what.name, what.category, who.name, who.last4}, false})
 	}
 	total := 0
 	for _, p := range all {
@@ -56,7 +58,8 @@ func (m *maker) cards(n int) {
 
 func (m *maker) spend(at time.Time, amount int, detail Card, refund bool) {
 	value := worth(cents(amount), cents(0), "USD")
-	t := Transaction{Source: card, At: at, ExternalID: fmt.Sprintf("crd-%06d", m.number("crd")), Description: detail.Merchant, Direction: Debit, Quantity: value.Gross, Currency: "USD", Value: value,
+	t := Transaction{Source: card, At: at, ExternalID: fmt.Sprintf("crd-%06d", m.number("crd")), Description: detail.Merchant,
+		Direction: Debit, Quantity: value.Gross, Currency: "USD", Value: value,
 		Card: &detail, Category: "purchase", Vendor: detail.Merchant}
 	if refund {
 		t.Direction, t.Description, t.Category = Credit, detail.Merchant+" refund", "refund"
@@ -76,15 +79,18 @@ func (m *maker) processor(n int) {
 	for i := range 36 + n*3/4 {
 		m.at(m.on(n, 1+(i*7)%28, d.between(6, 23), d.between(0, 59)), func(at time.Time) {
 			gross := 100 * d.between(29, 480)
-			m.pay(at, move{source: processor, direction: Credit, gross: gross, fee: gross*29/1000 + 30, description: fmt.Sprintf("Charge for order %05d", m.number("order")), other: pick(d, payers), category: "charge"})
+			m.pay(at, move{source: processor, direction: Credit, gross: gross, fee: gross*29/1000 + 30,
+				description: fmt.Sprintf("Charge for order %05d", m.number("order")), other: pick(d, payers), category: "charge"})
 		})
 	}
 	m.at(m.on(n, 17, 17, 45), func(at time.Time) {
-		m.pay(at, move{source: processor, direction: Debit, gross: 100 * d.between(29, 120), description: "Refund", other: pick(d, payers), category: "refund"})
+		m.pay(at, move{source: processor, direction: Debit, gross: 100 * d.between(29, 120), description: "Refund",
+			other: pick(d, payers), category: "refund"})
 	})
 	if n == chargebackMonth {
 		m.at(m.on(n, 19, 9, 5), func(at time.Time) {
-			m.pay(at, move{source: processor, direction: Debit, gross: 26_500, fee: 1_500, description: "Dispute lost: cardholder does not recognize the charge", other: "Gale Surf", category: "chargeback"})
+			m.pay(at, move{source: processor, direction: Debit, gross: 26_500, fee: 1_500,
+				description: "Dispute lost: cardholder does not recognize the charge", other: "Gale Surf", category: "chargeback"})
 		})
 	}
 	for _, day := range []int{7, 14, 21, 28} {

@@ -44,8 +44,10 @@ func newCast() cast {
 		return out
 	}
 	return cast{
-		treasury: address(), layer2: address(), coinbaseDeposit: address(), krakenDeposit: address(), coinbaseHot: address(), krakenHot: address(),
-		bridgeIn: address(), bridgeOut: address(), staking: address(), distributor: address(), conference: address(), lender: "0x" + roll("lender", 0).hex(40), market: "0x" + roll("market", 0).hex(40),
+		treasury: address(), layer2: address(), coinbaseDeposit: address(), krakenDeposit: address(), coinbaseHot: address(),
+		krakenHot: address(),
+		bridgeIn:  address(), bridgeOut: address(), staking: address(), distributor: address(), conference: address(), lender: "0x" +
+			roll("lender", 0).hex(40), market: "0x" + roll("market", 0).hex(40),
 		customers: parties("Meridian Labs", "Orchard Protocol", "Halyard DAO", "Tessellate", "Quill Network", "Basalt Finance"),
 		small:     parties("Pinwheel", "Lanternfish", "Oxbow Games", "Sparrow Wallet Co"),
 		grantees:  parties("Ines Okafor", "Rook Collective", "Jonas Weidner", "Anika Rao", "Open Ledger Tools", "Mateus Lima"),
@@ -60,8 +62,9 @@ func (c cast) sources() []Source {
 		coinbase:  {Type: "exchange", Name: "Coinbase", Provider: "coinbase", Entity: US, Currency: "USD"},
 		kraken:    {Type: "exchange", Name: "Kraken", Provider: "kraken", Entity: DE, Currency: "USD"},
 		mainnet:   {Type: "wallet", Name: "Treasury", Provider: "ethereum", Entity: US, Chain: "ethereum", Address: c.treasury, Currency: "USD"},
-		arbitrum:  {Type: "wallet", Name: "Grants on Arbitrum", Provider: "arbitrum", Entity: US, Chain: "arbitrum", Address: c.layer2, Currency: "USD"},
-		berlin:    {Type: "bank", Name: "Geschäftskonto", Provider: "plaid", Entity: DE, Currency: "EUR"},
+		arbitrum: {Type: "wallet", Name: "Grants on Arbitrum", Provider: "arbitrum", Entity: US, Chain: "arbitrum", Address: c.layer2,
+			Currency: "USD"},
+		berlin: {Type: "bank", Name: "Geschäftskonto", Provider: "plaid", Entity: DE, Currency: "EUR"},
 	}
 }
 
@@ -87,31 +90,40 @@ func price(asset string, n int) money.Decimal {
 }
 
 var (
-	clients = []string{"Northwind", "Contoso Robotics", "Ashgrove Partners", "Litware Systems", "Fabrikam Freight", "Copperline Media", "Juniper Clinics", "Wingtip Travel", "Harrow & Finch",
+	clients = []string{"Northwind", "Contoso Robotics", "Ashgrove Partners", "Litware Systems", "Fabrikam Freight", "Copperline Media",
+		"Juniper Clinics", "Wingtip Travel", "Harrow & Finch",
 		"Saltmarsh Energy", "Trey Research", "Vela Logistics"}
-	payers  = []string{"Abbott Dental", "Bright Kids", "Cobalt Studio", "Dune Cafe", "Elm Street Books", "Fern Yoga", "Gale Surf", "Hopyard", "Iris Florist", "Jade Tea", "Kestrel Bikes", "Lumen Lamps"}
+	payers = []string{"Abbott Dental", "Bright Kids", "Cobalt Studio", "Dune Cafe", "Elm Street Books", "Fern Yoga", "Gale Surf",
+		"Hopyard", "Iris Florist", "Jade Tea", "Kestrel Bikes", "Lumen Lamps"}
 	vendors = []struct {
 		name, category string
 		low, high      int // cents
 	}{
-		{"Ridgeway Insurance", "insurance", 41_000, 48_000}, {"Pierce & Lowell LLP", "legal", 120_000, 260_000}, {"Metro Fiber", "utilities", 18_900, 21_400},
-		{"Beacon Recruiting", "recruiting", 90_000, 240_000}, {"Papertrail Bookkeeping", "accounting", 65_000, 72_000}, {"Glasshouse Cleaning", "facilities", 38_000, 43_000},
+		{"Ridgeway Insurance", "insurance", 41_000, 48_000}, {"Pierce & Lowell LLP", "legal", 120_000, 260_000}, {"Metro Fiber",
+			"utilities", 18_900, 21_400},
+		{"Beacon Recruiting", "recruiting", 90_000, 240_000}, {"Papertrail Bookkeeping", "accounting", 65_000,
+			72_000}, {"Glasshouse Cleaning", "facilities", 38_000, 43_000},
 	}
 	subscriptions = []struct {
 		name  string
 		cents int
 	}{
-		{"Codeforge", 63_000}, {"Inkwell Docs", 14_400}, {"Pagerbell", 24_900}, {"Chatterbox", 30_000}, {"Pixelboard", 13_500}, {"Vaultkey", 9_600}, {"Northlight Analytics", 41_500}, {"Mailroom", 5_900},
+		{"Codeforge", 63_000}, {"Inkwell Docs", 14_400}, {"Pagerbell", 24_900}, {"Chatterbox", 30_000}, {"Pixelboard",
+			13_500}, {"Vaultkey", 9_600}, {"Northlight Analytics", 41_500}, {"Mailroom", 5_900},
 	}
 	merchants = []struct {
 		name, category string
 		low, high      int
 	}{
-		{"Kettle & Co", "Restaurants", 900, 6_400}, {"Skyward Air", "Airlines", 18_000, 64_000}, {"Harborview Hotel", "Lodging", 15_900, 71_000}, {"Citycab", "Taxi and rides", 850, 5_200},
-		{"Deskworks", "Office supplies", 1_900, 24_000}, {"Bytewise Electronics", "Electronics", 4_900, 89_000}, {"Searchlight Ads", "Advertising", 25_000, 120_000}, {"Railpass", "Railways", 2_900, 17_500},
-		{"Corner Grocer", "Groceries", 700, 5_900}, {"Printshop 24", "Printing", 1_500, 18_000}, {"Learnhub", "Education", 2_900, 29_900}, {"Parkside Garage", "Parking", 600, 3_900},
+		{"Kettle & Co", "Restaurants", 900, 6_400}, {"Skyward Air", "Airlines", 18_000, 64_000}, {"Harborview Hotel", "Lodging", 15_900,
+			71_000}, {"Citycab", "Taxi and rides", 850, 5_200},
+		{"Deskworks", "Office supplies", 1_900, 24_000}, {"Bytewise Electronics", "Electronics", 4_900, 89_000}, {"Searchlight Ads",
+			"Advertising", 25_000, 120_000}, {"Railpass", "Railways", 2_900, 17_500},
+		{"Corner Grocer", "Groceries", 700, 5_900}, {"Printshop 24", "Printing", 1_500, 18_000}, {"Learnhub", "Education", 2_900,
+			29_900}, {"Parkside Garage", "Parking", 600, 3_900},
 	}
 	employees = []struct{ name, last4 string }{
-		{"Maya Lindqvist", "4410"}, {"Tom Adeyemi", "2087"}, {"Priya Nair", "7731"}, {"Lucas Ferro", "1594"}, {"Hana Suzuki", "6642"}, {"Owen Clarke", "3308"},
+		{"Maya Lindqvist", "4410"}, {"Tom Adeyemi", "2087"}, {"Priya Nair", "7731"}, {"Lucas Ferro", "1594"}, {"Hana Suzuki",
+			"6642"}, {"Owen Clarke", "3308"},
 	}
 )

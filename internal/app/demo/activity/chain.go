@@ -61,9 +61,11 @@ func (m *maker) hop(at time.Time, h hop) string {
 	if h.direction == Debit {
 		from, to = to, from
 	}
-	t := Transaction{Source: h.source, At: at, ExternalID: fmt.Sprintf("%s-%d", h.hash, m.number(h.hash)), Description: h.description, Direction: h.direction, Quantity: h.quantity, Currency: h.asset,
+	t := Transaction{Source: h.source, At: at, ExternalID: fmt.Sprintf("%s-%d", h.hash, m.number(h.hash)), Description: h.description,
+		Direction: h.direction, Quantity: h.quantity, Currency: h.asset,
 		Category: h.category, Vendor: h.vendor, Truth: Truth{Spam: h.spam, TransferGroup: h.group},
-		Crypto: &Crypto{Chain: s.Chain, Hash: h.hash, From: from, To: to, Block: (at.Unix() - chainStart) / blockTime, Asset: h.asset, Contract: h.contract, TokenName: h.name, TokenID: h.tokenID}}
+		Crypto: &Crypto{Chain: s.Chain, Hash: h.hash, From: from, To: to, Block: (at.Unix() - chainStart) / blockTime, Asset: h.asset,
+			Contract: h.contract, TokenName: h.name, TokenID: h.tokenID}}
 	if h.gas.Sign() > 0 {
 		t.Crypto.FeeQuantity, t.Crypto.FeeAsset = h.gas, "ETH"
 	}
@@ -90,7 +92,8 @@ func (m *maker) gasOn(source int) money.Decimal {
 func (m *maker) sendToken(at time.Time, h hop) string {
 	h.direction = Debit
 	hash := m.hop(at, h)
-	m.hop(at, hop{source: h.source, direction: Debit, asset: "ETH", quantity: m.gasOn(h.source), hash: hash, description: "Network fee", category: "network_fee"})
+	m.hop(at, hop{source: h.source, direction: Debit, asset: "ETH", quantity: m.gasOn(h.source), hash: hash,
+		description: "Network fee", category: "network_fee"})
 	return hash
 }
 
@@ -107,16 +110,19 @@ func (m *maker) usdc(source, cent, thousandths int) money.Decimal {
 func (m *maker) invoicesInUSDC(n int) {
 	d := roll("usdc", n)
 	receive := func(at time.Time, source int, who party, quantity money.Decimal, what string) {
-		m.hop(at, hop{source: source, direction: Credit, asset: "USDC", contract: usdcOn(source), name: "USD Coin", quantity: quantity, other: who.address, description: what, category: "receive", vendor: who.name})
+		m.hop(at, hop{source: source, direction: Credit, asset: "USDC", contract: usdcOn(source), name: "USD Coin", quantity: quantity,
+			other: who.address, description: what, category: "receive", vendor: who.name})
 	}
 	for i, day := range []int{8, 10, 12, 16, 23, 27} {
 		m.at(m.on(n, day, 10+i, d.between(0, 59)), func(at time.Time) {
-			receive(at, mainnet, m.people.customers[(n+i)%len(m.people.customers)], cents(d.between(200_000, 450_000)), fmt.Sprintf("Invoice INV-%05d", 1000+m.number("invoice")))
+			receive(at, mainnet, m.people.customers[(n+i)%len(m.people.customers)], cents(d.between(200_000, 450_000)),
+				fmt.Sprintf("Invoice INV-%05d", 1000+m.number("invoice")))
 		})
 	}
 	for i, day := range []int{5, 15, 24} {
 		m.at(m.on(n, day, 18, d.between(0, 59)), func(at time.Time) {
-			receive(at, arbitrum, m.people.small[(n+i)%len(m.people.small)], cents(d.between(15_000, 90_000)), "Subscription "+at.Format("January 2006"))
+			receive(at, arbitrum, m.people.small[(n+i)%len(m.people.small)], cents(d.between(15_000, 90_000)),
+				"Subscription "+at.Format("January 2006"))
 		})
 	}
 	if n == 1 { // before a new customer sends more
@@ -132,18 +138,23 @@ func (m *maker) staking(n int) {
 	for i, day := range []int{6, 9, 12, 15, 18, 21, 24, 27} {
 		m.at(m.on(n, day, 3, 7*i), func(at time.Time) {
 			q := money.FromInt(int64(d.between(9_000_000, 19_999_999))).Quo(money.FromInt(1_000_000_000), 9)
-			m.hop(at, hop{source: mainnet, direction: Credit, asset: "ETH", quantity: q, other: m.people.staking, description: "Staking reward", category: "staking_reward"})
+			m.hop(at, hop{source: mainnet, direction: Credit, asset: "ETH", quantity: q, other: m.people.staking,
+				description: "Staking reward", category: "staking_reward"})
 		})
 	}
 	switch n {
 	case 3:
 		m.at(m.on(n, 14, 12, 0), func(at time.Time) {
-			hash := m.hop(at, hop{source: arbitrum, direction: Credit, asset: "ARB", contract: arbContract, name: "Arbitrum", quantity: money.FromInt(850), other: m.people.distributor, description: "Claimed from the distributor", category: "claim_reward"})
-			m.hop(at, hop{source: arbitrum, direction: Debit, asset: "ETH", quantity: m.gasOn(arbitrum), hash: hash, description: "Network fee", category: "network_fee"})
+			hash := m.hop(at, hop{source: arbitrum, direction: Credit, asset: "ARB", contract: arbContract, name: "Arbitrum",
+				quantity: money.FromInt(850), other: m.people.distributor, description: "Claimed from the distributor", category: "claim_reward"})
+			m.hop(at, hop{source: arbitrum, direction: Debit, asset: "ETH", quantity: m.gasOn(arbitrum), hash: hash,
+				description: "Network fee", category: "network_fee"})
 		})
 	case 5:
 		m.at(m.on(n, 20, 16, 0), func(at time.Time) {
-			m.hop(at, hop{source: mainnet, direction: Credit, asset: "DEVMEET", contract: "0x" + roll("keepsake", 0).hex(40), name: "Developer meetup, Lisbon", tokenID: "218", quantity: money.FromInt(1), other: m.people.conference, description: "Keepsake of a conference", category: "nft", unpriced: true})
+			m.hop(at, hop{source: mainnet, direction: Credit, asset: "DEVMEET", contract: "0x" + roll("keepsake", 0).hex(40),
+				name: "Developer meetup, Lisbon", tokenID: "218", quantity: money.FromInt(1), other: m.people.conference,
+				description: "Keepsake of a conference", category: "nft", unpriced: true})
 		})
 	}
 }
@@ -154,7 +165,9 @@ func (m *maker) grants(n int) {
 	pay := func(source, day, hour, low, high int, what, category string) {
 		m.at(m.on(n, day, hour, d.between(0, 59)), func(at time.Time) {
 			who := pick(d, m.people.grantees)
-			m.sendToken(at, hop{source: source, asset: "USDC", contract: usdcOn(source), name: "USD Coin", quantity: m.usdc(source, d.between(low, high), 300), other: who.address, description: what + ": " + who.name, category: category, vendor: who.name})
+			m.sendToken(at, hop{source: source, asset: "USDC", contract: usdcOn(source), name: "USD Coin",
+				quantity: m.usdc(source, d.between(low, high), 300), other: who.address, description: what + ": " + who.name,
+				category: category, vendor: who.name})
 		})
 	}
 	for i, day := range []int{13, 14, 17, 28} {
@@ -174,9 +187,12 @@ func (m *maker) bridges(n int) {
 	usdc := func(from, to, day, amount int) {
 		m.at(m.on(n, day, 17, d.between(0, 59)), func(at time.Time) {
 			group, q := m.group("bridge"), m.usdc(from, amount, 450)
-			m.sendToken(at, hop{source: from, asset: "USDC", contract: usdcOn(from), name: "USD Coin", quantity: q, other: m.people.bridgeIn, description: "Bridge deposit", category: "bridge", group: group})
+			m.sendToken(at, hop{source: from, asset: "USDC", contract: usdcOn(from), name: "USD Coin", quantity: q, other: m.people.bridgeIn,
+				description: "Bridge deposit", category: "bridge", group: group})
 			m.at(at.Add(time.Duration(d.between(12, 35))*time.Minute), func(at time.Time) {
-				m.hop(at, hop{source: to, direction: Credit, asset: "USDC", contract: usdcOn(to), name: "USD Coin", quantity: part(q, 1000-d.between(1, 3), 6), other: m.people.bridgeOut, description: "Bridge withdrawal", category: "bridge", group: group})
+				m.hop(at, hop{source: to, direction: Credit, asset: "USDC", contract: usdcOn(to), name: "USD Coin",
+					quantity: part(q, 1000-d.between(1, 3), 6), other: m.people.bridgeOut, description: "Bridge withdrawal", category: "bridge",
+					group: group})
 			})
 		})
 	}
@@ -187,9 +203,11 @@ func (m *maker) bridges(n int) {
 	if n%4 == 0 {
 		m.at(m.on(n, 8, 7, 30), func(at time.Time) {
 			group, q, gas := m.group("bridge"), cents(d.between(40, 80)), m.gasOn(mainnet)
-			m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: q.Add(gas), gas: gas, other: m.people.bridgeIn, description: "Bridge deposit", category: "bridge", group: group})
+			m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: q.Add(gas), gas: gas, other: m.people.bridgeIn,
+				description: "Bridge deposit", category: "bridge", group: group})
 			m.at(at.Add(11*time.Minute), func(at time.Time) {
-				m.hop(at, hop{source: arbitrum, direction: Credit, asset: "ETH", quantity: part(q, 998, 8), other: m.people.bridgeOut, description: "Bridge withdrawal", category: "bridge", group: group})
+				m.hop(at, hop{source: arbitrum, direction: Credit, asset: "ETH", quantity: part(q, 998, 8), other: m.people.bridgeOut,
+					description: "Bridge withdrawal", category: "bridge", group: group})
 			})
 		})
 	}

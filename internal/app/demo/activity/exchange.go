@@ -26,7 +26,8 @@ func (m *maker) trade(at time.Time, source int, give, take string, thousandths, 
 	taken := value.Net.Quo(price(take, m.month(at)), places(take))
 	id := fmt.Sprintf("%s-T%05d", m.sources[source].Provider, m.number("trade"))
 	leg := func(side string, direction Direction, asset string, quantity money.Decimal, v *Value) {
-		m.add(Transaction{Source: source, At: at, ExternalID: id + "-" + side, Description: "Trade " + give + " for " + take, Direction: direction, Quantity: quantity, Currency: asset, Value: v,
+		m.add(Transaction{Source: source, At: at, ExternalID: id + "-" + side, Description: "Trade " + give + " for " + take,
+			Direction: direction, Quantity: quantity, Currency: asset, Value: v,
 			Category: "trade", TradeID: id, Truth: Truth{TransferGroup: id}})
 	}
 	leg("out", Debit, give, given, value)
@@ -86,10 +87,13 @@ func (m *maker) withdraw(at time.Time, source int, asset string, thousandths int
 	if tellsHash {
 		c.Hash = hash
 	}
-	m.add(Transaction{Source: source, At: at, ExternalID: fmt.Sprintf("%s-W%05d", m.sources[source].Provider, m.number("withdrawal")), Description: "Withdrawal of " + asset, Direction: Debit,
-		Quantity: all, Currency: asset, Value: m.valued(at, asset, all, fee), Crypto: &c, Category: "withdrawal", Truth: Truth{TransferGroup: group}})
+	m.add(Transaction{Source: source, At: at, ExternalID: fmt.Sprintf("%s-W%05d", m.sources[source].Provider, m.number("withdrawal")),
+		Description: "Withdrawal of " + asset, Direction: Debit,
+		Quantity: all, Currency: asset, Value: m.valued(at, asset, all, fee), Crypto: &c, Category: "withdrawal",
+		Truth: Truth{TransferGroup: group}})
 	m.at(at.Add(4*time.Minute), func(at time.Time) {
-		m.hop(at, hop{source: mainnet, direction: Credit, asset: asset, contract: contract, quantity: all.Sub(fee), other: hot, hash: hash, description: "Received " + asset, category: "receive", group: group})
+		m.hop(at, hop{source: mainnet, direction: Credit, asset: asset, contract: contract, quantity: all.Sub(fee), other: hot,
+			hash: hash, description: "Received " + asset, category: "receive", group: group})
 	})
 }
 
@@ -103,7 +107,8 @@ func (m *maker) bonus(n int) {
 	}
 	m.at(m.on(n, 24, 9, 30), func(at time.Time) {
 		q := money.MustParse("0.004")
-		m.add(Transaction{Source: kraken, At: at, ExternalID: "kraken-R00001", Description: "Referral bonus", Direction: Credit, Quantity: q, Currency: "BTC", Value: m.valued(at, "BTC", q, money.Decimal{}),
+		m.add(Transaction{Source: kraken, At: at, ExternalID: "kraken-R00001", Description: "Referral bonus", Direction: Credit,
+			Quantity: q, Currency: "BTC", Value: m.valued(at, "BTC", q, money.Decimal{}),
 			Category: "bonus", Truth: Truth{Late: true}})
 	})
 }
@@ -111,9 +116,12 @@ func (m *maker) bonus(n int) {
 // deposit sends a share of the treasury's USDC to an exchange, to be sold.
 func (m *maker) deposit(at time.Time, thousandths int) {
 	all, group := part(m.has(mainnet, "USDC"), thousandths, 2), m.group("deposit")
-	hash := m.sendToken(at, hop{source: mainnet, asset: "USDC", contract: usdcMainnet, name: "USD Coin", quantity: all, other: m.people.coinbaseDeposit, description: "Sent to Coinbase", category: "send", group: group})
+	hash := m.sendToken(at, hop{source: mainnet, asset: "USDC", contract: usdcMainnet, name: "USD Coin", quantity: all,
+		other: m.people.coinbaseDeposit, description: "Sent to Coinbase", category: "send", group: group})
 	m.at(at.Add(15*time.Minute), func(at time.Time) {
-		m.add(Transaction{Source: coinbase, At: at, ExternalID: fmt.Sprintf("coinbase-D%05d", m.number("deposit")), Description: "Deposit of USDC", Direction: Credit, Quantity: all, Currency: "USDC",
-			Value: m.valued(at, "USDC", all, money.Decimal{}), Crypto: &Crypto{Chain: "ethereum", Hash: hash, From: m.people.treasury, To: m.people.coinbaseDeposit, Asset: "USDC", Contract: usdcMainnet}, Category: "deposit", Truth: Truth{TransferGroup: group}})
+		m.add(Transaction{Source: coinbase, At: at, ExternalID: fmt.Sprintf("coinbase-D%05d", m.number("deposit")),
+			Description: "Deposit of USDC", Direction: Credit, Quantity: all, Currency: "USDC",
+			Value: m.valued(at, "USDC", all, money.Decimal{}), Crypto: &Crypto{Chain: "ethereum", Hash: hash, From: m.people.treasury,
+				To: m.people.coinbaseDeposit, Asset: "USDC", Contract: usdcMainnet}, Category: "deposit", Truth: Truth{TransferGroup: group}})
 	})
 }

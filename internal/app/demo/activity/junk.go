@@ -15,7 +15,8 @@ func (m *maker) junk(n int) {
 	stranger, contract := "0x"+d.hex(40), "0x"+d.hex(40)
 	customer := m.people.customers[n%len(m.people.customers)].address
 	small := m.people.small[n%len(m.people.small)].address
-	h := hop{source: mainnet, direction: Credit, other: stranger, contract: contract, description: "Token transfer", category: "receive", spam: true}
+	h := hop{source: mainnet, direction: Credit, other: stranger, contract: contract, description: "Token transfer",
+		category: "receive", spam: true}
 	switch n % 6 {
 	case 0: // a lure
 		h.asset, h.name, h.quantity, h.unpriced = "GIFT", "Visit usdc-bonus.xyz to claim", money.FromInt(1250), true
@@ -26,13 +27,15 @@ func (m *maker) junk(n int) {
 	case 3: // dust that somebody gave a price
 		h.source, h.asset, h.name, h.quantity = arbitrum, "MOONX", "Moon Express", cents(1)
 	case 4: // next to nothing, from what looks like a customer
-		h.source, h.asset, h.name, h.contract, h.quantity, h.other = arbitrum, "USDC", "USD Coin", usdcArbitrum, money.MustParse("0.000031"), alike(d, small)
+		h.source, h.asset, h.name, h.contract, h.quantity, h.other = arbitrum, "USDC", "USD Coin", usdcArbitrum, money.MustParse(
+			"0.000031"), alike(d, small)
 	case 5: // USDC of another contract
 		h.source, h.asset, h.name, h.quantity, h.unpriced = arbitrum, "USDC", "USD Coin", cents(d.between(400_000, 700_000)), true
 	}
 	m.at(m.on(n, d.between(8, 28), d.between(0, 23), d.between(0, 59)), func(at time.Time) { m.hop(at, h) })
 	if n%6 == 4 { // a transfer of nothing that we seem to have made, to what looks like somebody we pay
-		planted := hop{source: mainnet, direction: Debit, asset: "USDC", contract: usdcMainnet, name: "USD Coin", other: alike(d, pick(d, m.people.grantees).address), description: "Token transfer", category: "send", spam: true}
+		planted := hop{source: mainnet, direction: Debit, asset: "USDC", contract: usdcMainnet, name: "USD Coin",
+			other: alike(d, pick(d, m.people.grantees).address), description: "Token transfer", category: "send", spam: true}
 		m.at(m.on(n, 29, 2, 17), func(at time.Time) { m.hop(at, planted) })
 	}
 }

@@ -152,8 +152,8 @@ func (m *maker) number(kind string) int {
 	return m.numbers[kind]
 }
 
-// dice are numbers without a pattern that are the same every time (splitmix64). Every kind of event has its own, so that a change to one does not
-// change all others.
+// dice are numbers without a pattern that are the same every time (splitmix64). Every kind of event has its own, so
+// that a change to one does not change all others.
 type dice uint64
 
 func roll(kind string, n int) *dice {

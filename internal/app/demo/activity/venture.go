@@ -11,7 +11,8 @@ func (m *maker) ventures(n int) {
 	switch n {
 	case 4:
 		m.at(m.on(n, 19, 14, 5), func(at time.Time) {
-			m.swapCoins(at, "2", "Wrapped ether", "wrap", hop{asset: "WETH", contract: wethMainnet, name: "Wrapped Ether", quantity: money.FromInt(2), other: wethMainnet})
+			m.swapCoins(at, "2", "Wrapped ether", "wrap", hop{asset: "WETH", contract: wethMainnet, name: "Wrapped Ether",
+				quantity: money.FromInt(2), other: wethMainnet})
 		})
 	case 7:
 		m.at(m.on(n, 18, 15, 40), func(at time.Time) {
@@ -19,19 +20,24 @@ func (m *maker) ventures(n int) {
 		})
 	case 8:
 		m.at(m.on(n, 4, 12, 0), func(at time.Time) {
-			m.hop(at, hop{source: mainnet, direction: Credit, asset: "USDC", contract: usdcMainnet, name: "USD Coin", quantity: money.FromInt(6000), other: m.people.lender, description: "Loan drawn", category: "loan", vendor: "Tidewater Lending"})
+			m.hop(at, hop{source: mainnet, direction: Credit, asset: "USDC", contract: usdcMainnet, name: "USD Coin",
+				quantity: money.FromInt(6000), other: m.people.lender, description: "Loan drawn", category: "loan", vendor: "Tidewater Lending"})
 		})
 	case 10:
 		m.at(m.on(n, 24, 12, 0), func(at time.Time) {
-			m.sendToken(at, hop{source: mainnet, asset: "USDC", contract: usdcMainnet, name: "USD Coin", quantity: money.FromInt(6000 + LoanInterest), other: m.people.lender, description: "Loan repaid", category: "loan", vendor: "Tidewater Lending"})
+			m.sendToken(at, hop{source: mainnet, asset: "USDC", contract: usdcMainnet, name: "USD Coin",
+				quantity: money.FromInt(6000 + LoanInterest), other: m.people.lender, description: "Loan repaid", category: "loan",
+				vendor: "Tidewater Lending"})
 		})
 	case 16:
 		m.at(m.on(n, 13, 20, 15), func(at time.Time) {
 			sold, hash, group := m.picture(), m.hash(), m.group("sale")
 			sold.direction, sold.hash, sold.description, sold.category, sold.group = Debit, hash, "Picture sold", "nft", group
 			m.hop(at, sold)
-			m.hop(at, hop{source: mainnet, direction: Credit, asset: "ETH", quantity: money.MustParse("0.61"), other: m.people.market, hash: hash, description: "Picture sold", category: "nft", group: group})
-			m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: m.gasOn(mainnet), hash: hash, description: "Network fee", category: "network_fee"})
+			m.hop(at, hop{source: mainnet, direction: Credit, asset: "ETH", quantity: money.MustParse("0.61"), other: m.people.market,
+				hash: hash, description: "Picture sold", category: "nft", group: group})
+			m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: m.gasOn(mainnet), hash: hash,
+				description: "Network fee", category: "network_fee"})
 		})
 	}
 }
@@ -40,13 +46,15 @@ func (m *maker) ventures(n int) {
 const LoanInterest = 60
 
 func (m *maker) picture() hop {
-	return hop{source: mainnet, asset: "TIDEPOOL", contract: "0x" + roll("tidepool", 0).hex(40), name: "Tide Pools", tokenID: "77", quantity: money.FromInt(1), other: m.people.market, unpriced: true}
+	return hop{source: mainnet, asset: "TIDEPOOL", contract: "0x" + roll("tidepool", 0).hex(40), name: "Tide Pools", tokenID: "77",
+		quantity: money.FromInt(1), other: m.people.market, unpriced: true}
 }
 
 // swapCoins gives coins of the treasury for something else in one transaction of the chain.
 func (m *maker) swapCoins(at time.Time, coins, description, category string, got hop) {
 	hash, group, gas := m.hash(), m.group(category), m.gasOn(mainnet)
-	m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: money.MustParse(coins).Add(gas), gas: gas, other: got.other, hash: hash, description: description, category: category, group: group})
+	m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: money.MustParse(coins).Add(gas), gas: gas,
+		other: got.other, hash: hash, description: description, category: category, group: group})
 	got.source, got.direction, got.hash, got.description, got.category, got.group = mainnet, Credit, hash, description, category, group
 	m.hop(at, got)
 }

@@ -78,7 +78,8 @@ func (n *Tenant) Service() *Service { return n.service }
 // Found makes an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()
-	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD", Timezone: "UTC"})
+	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD",
+		Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
 	}

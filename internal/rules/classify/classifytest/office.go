@@ -13,7 +13,8 @@ var (
 	kinds      = []string{"inc", "llc", "gmbh", "ltd", "labs", "services", "group", "online"}
 	categories = []string{"software", "meals", "travel", "payroll", "fees", "rent", "marketing", "insurance", "staking", "trading"}
 	assets     = []string{"USDC", "ETH", "BTC", "USDT", "USD", "EUR", "SOL", "DAI"}
-	phrases    = []string{"card payment to %s on invoice %d", "ACH debit %s web id %d", "WIRE OUT BNF %s ref %d", "Recurring charge %s subscription no %d", "transfer %s order #%d settled"}
+	phrases    = []string{"card payment to %s on invoice %d", "ACH debit %s web id %d", "WIRE OUT BNF %s ref %d",
+		"Recurring charge %s subscription no %d", "transfer %s order #%d settled"}
 )
 
 // dice are always thrown alike (splitmix64).
@@ -30,7 +31,8 @@ func (d *dice) roll(sides int) int {
 // dictionary makes words of syllables, so that many begin alike, as words do.
 func dictionary(count int) []string {
 	random := dice(3)
-	syllables := strings.Fields("a am an ar be bo ca co da de do el en fa fi ga go ha in ka la le lo ma me mi mo na ne no o pa pe ra re ri ro sa se so sta stri ta te ti to u va ve vi wa we zo")
+	syllables := strings.Fields("a am an ar be bo ca co da de do el en fa fi ga go ha in ka la le lo ma me mi mo na ne no o pa pe " +
+		"ra re ri ro sa se so sta stri ta te ti to u va ve vi wa we zo")
 	out := make([]string, count)
 	for i := range out {
 		for range 2 + random.roll(2) {
