@@ -25,6 +25,7 @@ type bench struct {
 	ctx   context.Context
 	quick bool
 	bin   string // the program under test
+	other string // another build of it to compare with; may be empty
 	dir   string // everything written goes here
 }
 
@@ -65,6 +66,7 @@ var suite = []struct {
 	{"history", measureHistory},
 	{"post-postgres", measurePostPostgres},
 	{"post-sqlite", measurePostSQLite},
+	{"post-against", measureAgainst},
 	{"balance-sheet", measureSheet},
 	{"lots-sqlite", onSQLite("lots", (*bench).lots)},
 	{"lots-postgres", onPostgres((*bench).lots)},
@@ -83,6 +85,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	quick := flag.Bool("quick", false, "measure for a short time; figures vary more")
 	only := flag.String("only", "", "run one measurement, or those of a name on both databases: "+strings.Join(names(), ", "))
+	other := flag.String("against", "", "another build of the program, which post-against compares with")
 	constant := flag.Bool(constantFlag, false, "serve a constant, for the comparison with a bare server; used by bench itself")
 	flag.Parse()
 	if *constant {
@@ -94,7 +97,7 @@ func run() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	failed, err := measure(ctx, *quick, *only)
+	failed, err := measure(ctx, *quick, *only, *other)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return exitFailed
@@ -125,13 +128,13 @@ func wanted(name, only string) bool {
 }
 
 // measure runs the suite, prints the table and tells how many figures missed their target.
-func measure(ctx context.Context, quick bool, only string) (failed int, err error) {
+func measure(ctx context.Context, quick bool, only, other string) (failed int, err error) {
 	dir, err := os.MkdirTemp("", "bursar-bench-")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{ctx: ctx, quick: quick, dir: dir}
+	b := &bench{ctx: ctx, quick: quick, dir: dir, other: other}
 	if b.bin, err = program(ctx, dir); err != nil {
 		return 0, err
 	}
