@@ -209,7 +209,7 @@ func TestWhatIsPutOffRunsOnceAtTheEndAndAfterCommitOnlyThen(t *testing.T) {
 		var order []string
 		body := func(fail error) error {
 			return d.Write(t.Context(), org, func(_ context.Context, tx *db.Tx) error {
-				tx.AtEnd(func(context.Context, *db.Tx) error { order = append(order, "before"); return fail })
+				tx.Group().BeforeCommit(func(context.Context, *db.Tx) error { order = append(order, "before"); return fail })
 				tx.AfterCommit(func() { order = append(order, "after") })
 				order = append(order, "body")
 				return nil

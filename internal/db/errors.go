@@ -29,15 +29,15 @@ func IsDuplicate(err error) bool {
 	return sqlState(err) == "23505"
 }
 
-// ErrAgain asks for the whole transaction to be run again, because what it took for granted turned out not to be so.
-var ErrAgain = errors.New("db: the transaction must run again")
+// ErrRetry asks for the whole transaction to be run again, because what it took for granted turned out not to be so.
+var ErrRetry = errors.New("db: the transaction must run again")
 
 // isRetryable tells a transaction that the database itself rolled back and asks to see again, or that asks for it
 // itself, or whose connection turned out to be dead, such as one that a caller who hung up broke off: unless it may
 // have committed, nothing of it has happened.
 func isRetryable(err error) bool {
 	state := sqlState(err)
-	return state == "40001" || state == "40P01" || errors.Is(err, ErrAgain) || errors.Is(err, driver.ErrBadConn) &&
+	return state == "40001" || state == "40P01" || errors.Is(err, ErrRetry) || errors.Is(err, driver.ErrBadConn) &&
 		!errors.Is(err, ErrCommitUnknown)
 }
 

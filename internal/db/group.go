@@ -43,9 +43,19 @@ func (g *group) bind(stx *sql.Tx, conn *sql.Conn) { g.end.sql, g.end.conn = stx,
 // ahead tells that the group's transaction has not begun.
 func (g *group) ahead() bool { return g.before != nil && g.end.sql == nil }
 
-// Shared keeps a value for as long as the database transaction lasts, made at its first use. Writes that are taken together share it: what
-// a write changes in it must be taken back by Undo if the write fails.
-func (tx *Tx) Shared(key any, first func() any) any {
+// Group is the handle for what a write shares with the others in its database transaction.
+type Group struct{ tx *Tx }
+
+// Shared tells that the write may share its transaction with others and puts off what it writes.
+func (g Group) Shared() bool { return g.tx.together }
+
+// Attempt is 1 at first and more when the database rolled the transaction back and asks to see it again.
+func (g Group) Attempt() int { return g.tx.try }
+
+// State keeps a value for as long as the database transaction lasts, made at its first use. Writes that are taken together share it: what
+// a write changes in it must be taken back by OnRollback if the write fails.
+func (g Group) State(key any, first func() any) any {
+	tx := g.tx
 	v, ok := tx.group.shared[key]
 	if !ok {
 		v = first()
@@ -57,13 +67,13 @@ func (tx *Tx) Shared(key any, first func() any) any {
 	return v
 }
 
-// Before gives what Shared kept, in the group this one builds on, when that had settled all it writes; nil if there
+// Before gives what State kept, in the group this one builds on, when that had settled all it writes; nil if there
 // is none. Whoever takes it for granted must have the database check it: by a statement that comes before all others
 // (ExecBefore), and by asking, if there is something to be asked before that (Check).
 func (tx *Tx) Before(key any) any { return tx.group.before[key] }
 
 // Check runs fn as the first thing in the transaction of a group that ran ahead of it, if bodies are yet to run in
-// it. What is not so is ErrAgain.
+// it. What is not so is ErrRetry.
 func (tx *Tx) Check(fn Func) { tx.group.checks = append(tx.group.checks, fn) }
 
 // check does so.
@@ -76,33 +86,36 @@ func (g *group) check(ctx context.Context) error {
 	return nil
 }
 
-// Forget drops a shared value that could not be made.
-func (tx *Tx) Forget(key any) { delete(tx.group.shared, key) }
+// Discard drops a shared value that could not be made.
+func (g Group) Discard(key any) { delete(g.tx.group.shared, key) }
 
-// Undo runs fn if the write fails, the last one first, so that its neighbours do not find what it left in a Shared value. An ordinary
+// OnRollback runs fn if the write fails, the last one first, so that its neighbours do not find what it left in a State value. An ordinary
 // write has no neighbours, and a long one must not pile up what is never done.
-func (tx *Tx) Undo(fn func()) {
+func (g Group) OnRollback(fn func()) {
+	tx := g.tx
 	if tx.together {
 		tx.undo = append(tx.undo, fn)
 	}
 }
 
-// AtEnd runs fn once, as one of the last things inside the database transaction, so that a hot row is locked for as
+// BeforeCommit runs fn once, as one of the last things inside the database transaction, so that a hot row is locked for as
 // short a time as can be and what several writes put off is done in one statement. The last one put off runs first,
 // as with defer.
-func (tx *Tx) AtEnd(fn func(ctx context.Context, tx *Tx) error) {
+func (g Group) BeforeCommit(fn func(ctx context.Context, tx *Tx) error) {
+	tx := g.tx
 	tx.group.atEnd = append(tx.group.atEnd, fn)
 }
 
 // Flush does what was put off so far, so that a long write does not hold all of it until its end. A write that is taken together cannot.
-func (tx *Tx) Flush(ctx context.Context) error {
+func (g Group) Flush(ctx context.Context) error {
+	tx := g.tx
 	if tx.together {
 		return errors.New("db: a write that is taken together is flushed with its neighbours")
 	}
 	return tx.group.finish(ctx)
 }
 
-// ExecBefore puts a statement off as AtEnd does, but before all others that are put off: one that refuses the whole
+// ExecBefore puts a statement off as BeforeCommit does, but before all others that are put off: one that refuses the whole
 // if what it builds on is not so.
 func (tx *Tx) ExecBefore(ctx context.Context, query string, args ...any) error {
 	st, values, err := tx.statement(query, args)
@@ -169,9 +182,10 @@ type first struct{ fn Func }
 
 func (*first) Error() string { return "db: something must be done first" }
 
-// First does what cannot be put off to the end. An ordinary write does it at once. One that is taken together must give the error back: it
+// Precondition does what cannot be put off to the end. An ordinary write does it at once. One that is taken together must give the error back: it
 // then runs again, after a transaction of its own has done it.
-func (tx *Tx) First(ctx context.Context, fn Func) error {
+func (g Group) Precondition(ctx context.Context, fn Func) error {
+	tx := g.tx
 	if tx.together {
 		return &first{fn}
 	}

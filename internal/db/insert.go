@@ -27,11 +27,11 @@ func insertRows[T any](ctx context.Context, tx *Tx, table string, rows []T, suff
 	}
 	p := planOf(reflect.TypeFor[T](), table, tablesByName[table].Kind == Tenant && tx.org != "", suffix)
 	if tx.db.engine == Postgres && len(rows) > 1 {
-		return tx.Put(ctx, p.arrays(), p.columnsOf(reflect.ValueOf(rows))...)
+		return tx.Queue(ctx, p.arrays(), p.columnsOf(reflect.ValueOf(rows))...)
 	}
 	for len(rows) > 0 {
 		n := chunk(len(rows))
-		if err := tx.Put(ctx, p.values(n), p.rowsOf(reflect.ValueOf(rows[:n]))...); err != nil {
+		if err := tx.Queue(ctx, p.values(n), p.rowsOf(reflect.ValueOf(rows[:n]))...); err != nil {
 			return err
 		}
 		rows = rows[n:]

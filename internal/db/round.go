@@ -171,7 +171,7 @@ func (l *leader) write(r *round) {
 			break
 		}
 		if ahead && !isLost(err) && !errors.Is(err, ErrCommitUnknown) { // whatever it is, it may be for what was taken for granted
-			r.vain, err = true, ErrAgain
+			r.vain, err = true, ErrRetry
 		}
 		if !isRetryable(err) {
 			break
@@ -187,7 +187,7 @@ func (l *leader) write(r *round) {
 }
 
 // errBroken says that a body, which has its error, took the transaction with it.
-var errBroken = fmt.Errorf("%w: a statement of a neighbour failed", ErrAgain)
+var errBroken = fmt.Errorf("%w: a statement of a neighbour failed", ErrRetry)
 
 // try is one transaction.
 func (l *leader) try(r *round, try int) error {
@@ -223,7 +223,7 @@ func (l *leader) try(r *round, try int) error {
 		g.end.committed()
 	}
 	if IsDuplicate(err) { // something bodies took for new was there: they look again
-		err = ErrAgain
+		err = ErrRetry
 	}
 	return err
 }

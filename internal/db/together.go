@@ -12,10 +12,10 @@ import (
 // firstsMax bounds how often a write may ask for something to be done first.
 const firstsMax = 4
 
-// WriteTogether runs fn as Write does, but lets concurrent writes of the organization share one database transaction:
+// GroupWrite runs fn as Write does, but lets concurrent writes of the organization share one database transaction:
 // each body runs in its turn, one that fails leaves no trace, and what they put off is done once for all. Such a body
-// writes nothing itself: it puts off (AtEnd), or asks for First.
-func (d *DB) WriteTogether(ctx context.Context, org string, fn Func) error {
+// writes nothing itself: it puts off (BeforeCommit), or asks for a Precondition.
+func (d *DB) GroupWrite(ctx context.Context, org string, fn Func) error {
 	if org == "" {
 		return errors.New("db: a write needs an organization")
 	}

@@ -31,7 +31,7 @@ type counterKey struct{}
 
 func number(ctx context.Context, tx *db.Tx, name string) (int, error) {
 	var err error
-	c := tx.Shared(counterKey{}, func() any {
+	c := tx.Group().State(counterKey{}, func() any {
 		c := &counter{}
 		var taken []int64
 		// The organization's row is the lock.
@@ -41,13 +41,13 @@ func number(ctx context.Context, tx *db.Tx, name string) (int, error) {
 		if err == nil {
 			c.next = int(taken[0])
 		}
-		tx.AtEnd(func(ctx context.Context, tx *db.Tx) error { return db.Insert(ctx, tx, "tags", c.marks...) })
+		tx.Group().BeforeCommit(func(ctx context.Context, tx *db.Tx) error { return db.Insert(ctx, tx, "tags", c.marks...) })
 		return c
 	}).(*counter)
 	if err != nil {
 		return 0, err
 	}
-	tx.Undo(func() { c.next, c.marks = c.next-1, c.marks[:len(c.marks)-1] })
+	tx.Group().OnRollback(func() { c.next, c.marks = c.next-1, c.marks[:len(c.marks)-1] })
 	c.next++
 	c.marks = append(c.marks, mark{fmt.Sprintf("tag_%06d", c.next), name, "custom", tx.Now()})
 	tx.Recorded()
@@ -85,7 +85,7 @@ func TestWritesTakenTogetherAreAllThereOnceAndThoseThatFailLeaveNoTrace(t *testi
 								err = no
 							}
 						}()
-						write := d.WriteTogether
+						write := d.GroupWrite
 						switch { // an ordinary one between them must find what they put off, and one that is alone too
 						case n%3 == 1:
 							write = d.Write
@@ -136,7 +136,7 @@ func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *tes
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "before")
 		rename := "UPDATE organizations SET name = 'after' WHERE organization_id = @org"
-		err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+		err := d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			tx.Recorded()
 			_, err := tx.Exec(ctx, rename)
 			return err
@@ -144,7 +144,7 @@ func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *tes
 		if err == nil || nameOf(t, d, org) != "before" {
 			t.Errorf("it wrote by itself: %v", err)
 		}
-		err = d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+		err = d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.All[string](ctx, tx, rename+" RETURNING name")
 			return err
 		})
@@ -152,13 +152,13 @@ func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *tes
 			t.Errorf("it wrote by a query: %v", err)
 		}
 		runs := 0
-		err = d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+		err = d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			runs++
 			name, err := db.One[string](ctx, tx, "organization", "SELECT name FROM organizations WHERE organization_id = @org")
 			if err != nil || name == "after" {
 				return err
 			}
-			return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+			return tx.Group().Precondition(ctx, func(ctx context.Context, tx *db.Tx) error {
 				tx.Recorded()
 				_, err := tx.Exec(ctx, rename)
 				return err
@@ -167,8 +167,8 @@ func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *tes
 		if err != nil || runs != 2 || nameOf(t, d, org) != "after" {
 			t.Errorf("%d runs, %v", runs, err)
 		}
-		err = d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
-			return tx.First(ctx, func(context.Context, *db.Tx) error { return nil })
+		err = d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			return tx.Group().Precondition(ctx, func(context.Context, *db.Tx) error { return nil })
 		})
 		if err == nil {
 			t.Error("asking for ever came to an end that is no error")
@@ -181,13 +181,13 @@ func TestAGroupRunsAgainWhenWhatItTookForGrantedIsNotSo(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")
 		var tries []int
-		err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
-			tries = append(tries, tx.Try())
+		err := d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+			tries = append(tries, tx.Group().Attempt())
 			if _, err := number(ctx, tx, "n"); err != nil {
 				return err
 			}
-			if tx.Try() < 2 {
-				tx.AtEnd(func(context.Context, *db.Tx) error { return db.ErrAgain })
+			if tx.Group().Attempt() < 2 {
+				tx.Group().BeforeCommit(func(context.Context, *db.Tx) error { return db.ErrRetry })
 			}
 			return nil
 		})
@@ -205,8 +205,8 @@ func TestAFailureAtTheEndFailsAllWhoShareIt(t *testing.T) {
 			"error": func(context.Context, *db.Tx) error { return errors.New("no") },
 			"panic": func(context.Context, *db.Tx) error { panic("no") },
 		} {
-			err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
-				tx.AtEnd(end)
+			err := d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+				tx.Group().BeforeCommit(end)
 				_, err := number(ctx, tx, "n")
 				return err
 			})
@@ -214,7 +214,7 @@ func TestAFailureAtTheEndFailsAllWhoShareIt(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := d.WriteTogether(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+		if err := d.GroupWrite(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			_, err := number(ctx, tx, "n")
 			return err
 		}); err != nil {
@@ -261,26 +261,26 @@ func TestWhatIsPutIsDoneBeforeWhateverIsAskedNext(t *testing.T) {
 		rename := "UPDATE tags SET name = ? WHERE organization_id = @org AND name = ?"
 		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			tx.Recorded()
-			if err := errors.Join(db.Insert(ctx, tx, "tags", mark{"tag_1", "a", "custom", tx.Now()}), tx.Put(ctx, rename, "b", "a")); err != nil {
+			if err := errors.Join(db.Insert(ctx, tx, "tags", mark{"tag_1", "a", "custom", tx.Now()}), tx.Queue(ctx, rename, "b", "a")); err != nil {
 				return err
 			}
 			if n, err := tx.Exec(ctx, rename, "c", "b"); n != 1 || err != nil {
 				t.Errorf("a statement that is waited for finds %d rows: %v", n, err)
 			}
-			if err := tx.Put(ctx, rename, "d", "c"); err != nil {
+			if err := tx.Queue(ctx, rename, "d", "c"); err != nil {
 				return err
 			}
 			if got := names(ctx, tx); !slices.Equal(got, []string{"d"}) {
 				t.Errorf("a question finds %v", got)
 			}
-			return tx.Put(ctx, rename, "e", "d")
+			return tx.Queue(ctx, rename, "e", "d")
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		fails := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			tx.Recorded()
-			if err := tx.Put(ctx, rename, "f", "e"); err != nil {
+			if err := tx.Queue(ctx, rename, "f", "e"); err != nil {
 				return err
 			}
 			return db.Insert(ctx, tx, "tags", mark{"tag_1", "again", "custom", tx.Now()})
@@ -288,7 +288,7 @@ func TestWhatIsPutIsDoneBeforeWhateverIsAskedNext(t *testing.T) {
 		if !db.IsDuplicate(fails) {
 			t.Errorf("a row that is there already: %v", fails)
 		}
-		if err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error { return tx.Put(ctx, rename, "g", "e") }); err == nil {
+		if err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error { return tx.Queue(ctx, rename, "g", "e") }); err == nil {
 			t.Error("a change that nobody recorded was committed")
 		}
 		_ = d.Read(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
@@ -307,7 +307,7 @@ func TestABodyWhoseStatementFailsDoesNotFailItsNeighbours(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 40 {
 			wg.Go(func() {
-				err := d.WriteTogether(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
+				err := d.GroupWrite(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
 					if i%4 == 0 {
 						_, err := db.All[int64](ctx, tx, "SELECT count(*) FROM organizations WHERE organization_id = @org AND nothing = 1")
 						return err

@@ -43,11 +43,8 @@ func (tx *Tx) NewID(p id.Prefix) string { return tx.db.ids.New(p) }
 // DB is the database the transaction runs on.
 func (tx *Tx) DB() *DB { return tx.db }
 
-// Together tells that the write shares its transaction with others and puts off what it writes.
-func (tx *Tx) Together() bool { return tx.together }
-
-// Try is 1 at first and more when the database rolled the transaction back and asks to see it again.
-func (tx *Tx) Try() int { return tx.try }
+// Group returns what concerns the other writes that share the database transaction. Ordinary use cases do not need it.
+func (tx *Tx) Group() Group { return Group{tx} }
 
 // Recorded is called by the audit when it has taken this write's changes; a change without it does not commit.
 func (tx *Tx) Recorded() { tx.recorded = true }
@@ -58,7 +55,7 @@ func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
 // SQL is the transaction itself, for the job queue's own inserts and nothing else.
 func (tx *Tx) SQL() *sql.Tx { return tx.sql }
 
-// Exec runs one statement and tells how many rows it touched. What runs at the end (AtEnd) is told nothing: it is sent later, together with
+// Exec runs one statement and tells how many rows it touched. What runs at the end (BeforeCommit) is told nothing: it is sent later, together with
 // what follows.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	st, values, err := tx.writing(query, args)
@@ -80,9 +77,9 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 // putMax bounds how many statements wait to be sent together.
 const putMax = 1000
 
-// Put runs one statement that nobody waits for: PostgreSQL gets it in one message with others, when something is
+// Queue runs one statement that nobody waits for: PostgreSQL gets it in one message with others, when something is
 // asked or the transaction ends. Whatever is asked finds it done.
-func (tx *Tx) Put(ctx context.Context, query string, args ...any) error {
+func (tx *Tx) Queue(ctx context.Context, query string, args ...any) error {
 	st, values, err := tx.writing(query, args)
 	if err != nil {
 		return err

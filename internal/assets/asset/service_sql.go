@@ -137,7 +137,7 @@ func selectPicks(ctx context.Context, tx *db.Tx, transactionIDs []string) (map[s
 
 // replaceChosen writes a choice in the place of an earlier one.
 func replaceChosen(ctx context.Context, tx *db.Tx, c Chosen) error {
-	if err := tx.Put(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
+	if err := tx.Queue(ctx, "DELETE FROM lot_selections WHERE organization_id = @org AND transaction_id = ?", c.TransactionID); err != nil {
 		return err
 	}
 	rows := make([]selectionRow, len(c.Picks))
@@ -242,7 +242,7 @@ func (c *changes) settleOther(ctx context.Context, tx *db.Tx, r lifeRow) error {
 		l.usedBy.Equal(*r.UsedBy)) {
 		return nil
 	}
-	return tx.Put(ctx, "UPDATE lots SET emptied_at = ?, life = ?, used_by = ? WHERE organization_id = @org AND asset_id = ?",
+	return tx.Queue(ctx, "UPDATE lots SET emptied_at = ?, life = ?, used_by = ? WHERE organization_id = @org AND asset_id = ?",
 		l.emptiedAt, l.life, l.usedBy, r.ID)
 }
 

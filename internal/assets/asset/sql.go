@@ -151,7 +151,7 @@ func deleteLots(ctx context.Context, tx *db.Tx, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return tx.Put(ctx, "DELETE FROM lots WHERE organization_id = @org AND asset_id {any}", ids)
+	return tx.Queue(ctx, "DELETE FROM lots WHERE organization_id = @org AND asset_id {any}", ids)
 }
 
 const fromLots = " FROM lots WHERE organization_id = @org AND "

@@ -231,14 +231,14 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 			if table == "lots" {
 				set, args = set+", came_at = ?", append(args, c.came[r.to])
 			}
-			if err := tx.Put(ctx, "UPDATE "+table+" SET "+set+" WHERE organization_id = @org AND journal_entry_id = ?",
+			if err := tx.Queue(ctx, "UPDATE "+table+" SET "+set+" WHERE organization_id = @org AND journal_entry_id = ?",
 				append(args, r.from)...); err != nil {
 				return err
 			}
 		}
 	}
 	if len(c.erased) > 0 {
-		if err := tx.Put(ctx, "DELETE"+fromUses+"use_id {any}", c.erased); err != nil {
+		if err := tx.Queue(ctx, "DELETE"+fromUses+"use_id {any}", c.erased); err != nil {
 			return err
 		}
 	}
@@ -251,7 +251,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 			byPool[t.pool] = append(byPool[t.pool], string(t.place))
 		}
 		for _, pool := range slices.Sorted(maps.Keys(byPool)) {
-			if err := tx.Put(ctx, "DELETE"+these.from+"pool = ? AND place {any}", pool, byPool[pool]); err != nil {
+			if err := tx.Queue(ctx, "DELETE"+these.from+"pool = ? AND place {any}", pool, byPool[pool]); err != nil {
 				return err
 			}
 		}
@@ -313,7 +313,7 @@ func selectCarries(ctx context.Context, tx *db.Tx, legalEntityID, ledgerAccountI
 
 // moveUses lets the uses of an entry be of another date.
 func moveUses(ctx context.Context, tx *db.Tx, entryID string, to Ref) error {
-	return tx.Put(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND "+
+	return tx.Queue(ctx, "UPDATE lot_uses SET accounting_date = ?, accounting_period_id = ? WHERE organization_id = @org AND "+
 		"journal_entry_id = ? AND is_correction = ?",
 		to.AccountingDate, to.PeriodID, entryID, false)
 }
@@ -332,7 +332,7 @@ func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Use, e
 }
 
 func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) error {
-	return tx.Put(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start,
+	return tx.Queue(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start,
 		m.End, m.FromID)
 }
 

@@ -69,7 +69,7 @@ func updateInput(ctx context.Context, tx *db.Tx, entryID string, e *event) error
 	if err != nil {
 		return err
 	}
-	return tx.Put(ctx, "UPDATE bookings SET input = ? WHERE organization_id = @org AND journal_entry_id = ?", text, entryID)
+	return tx.Queue(ctx, "UPDATE bookings SET input = ? WHERE organization_id = @org AND journal_entry_id = ?", text, entryID)
 }
 
 func selectBookings(ctx context.Context, tx *db.Tx, entryIDs []string) ([]bookingRow, error) {
@@ -93,7 +93,7 @@ func selectDrafts(ctx context.Context, tx *db.Tx, from time.Time) ([]string, err
 }
 
 func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
-	return tx.Put(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
+	return tx.Queue(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
 // copyBooking lets an entry follow from what another one did.

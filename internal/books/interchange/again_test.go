@@ -267,7 +267,7 @@ func TestAJournalIsReadFromItsStartWhenTheDatabaseAsksAgain(t *testing.T) {
 			if s.App.DB.Engine() == db.SQLite {
 				return nil // which never asks
 			}
-			return db.ErrAgain
+			return db.ErrRetry
 		}}
 		done, err := s.App.Exchange.Import(there.ctx, interchange.ImportParams{Format: notation.Hledger, Name: "books"}, r)
 		if err != nil || asked != 1 {

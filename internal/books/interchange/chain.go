@@ -183,7 +183,7 @@ func (m *importer) enter(ctx context.Context) error {
 			m.Moved++
 		}
 	}
-	return m.tx.Flush(ctx)
+	return m.tx.Group().Flush(ctx)
 }
 
 var fieldRe = regexp.MustCompile(`^(\d+) (?:lines\[(\d+)\]\.)?(.*)$`)

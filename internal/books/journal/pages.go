@@ -29,12 +29,12 @@ type pagesKey struct{}
 
 // pagesOf gives a transaction's pages, ready for one more thing to be put on them and taken back.
 func pagesOf(tx *db.Tx) *pages {
-	p := tx.Shared(pagesKey{}, func() any { return &pages{} }).(*pages)
+	p := tx.Group().State(pagesKey{}, func() any { return &pages{} }).(*pages)
 	if len(p.entries)+len(p.links)+len(p.movements) == 0 {
-		tx.AtEnd(p.flush)
+		tx.Group().BeforeCommit(p.flush)
 	}
 	entries, links, movements := len(p.entries), len(p.links), len(p.movements)
-	tx.Undo(func() {
+	tx.Group().OnRollback(func() {
 		p.entries, p.links, p.movements = p.entries[:entries], p.links[:links], p.movements[:movements]
 	})
 	return p

@@ -59,7 +59,7 @@ func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []cal
 
 // makeFirst asks for months to be made.
 func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
-	return tx.First(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return tx.Group().Precondition(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := period.Ensure(ctx, tx, months...)
 		return err
 	})

@@ -61,7 +61,7 @@ func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) 
 }
 
 func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) string, dry bool) (out []Guided, err error) {
-	err = s.db.WriteTogether(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.GroupWrite(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out = nil
 		entries, b, err := s.compose(ctx, tx, ps, at, dry)
 		if err != nil {

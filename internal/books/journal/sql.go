@@ -197,7 +197,7 @@ func fillLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 // replace writes an edited draft over what it was.
 func replace(ctx context.Context, tx *db.Tx, was, e Entry) error {
 	r := toRow(e)
-	err := tx.Put(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?,
+	err := tx.Queue(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?,
 		accounting_period_id = ?, memo = ?, tag_ids = ?, search = ?, updated_at = ?
 		WHERE organization_id = @org AND journal_entry_id = ?`, r.LegalEntityID, r.AutoEntity, r.AccountingDate, r.PeriodID, r.Memo,
 		r.TagIDs, r.Search, r.UpdatedAt, e.ID)
@@ -212,10 +212,10 @@ func replace(ctx context.Context, tx *db.Tx, was, e Entry) error {
 
 // deleteLines takes away the lines of an entry and the tags it is found by, which are looked for by tag, as their key begins with it.
 func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
-	if err := tx.Put(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", was.ID); err != nil {
+	if err := tx.Queue(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", was.ID); err != nil {
 		return err
 	}
-	return tx.Put(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", was.tags(), was.ID)
+	return tx.Queue(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", was.tags(), was.ID)
 }
 
 // bury makes a draft a tombstone, whose lines refer to nothing any more.
@@ -223,14 +223,14 @@ func bury(ctx context.Context, tx *db.Tx, e Entry) error {
 	if err := deleteLines(ctx, tx, e); err != nil {
 		return err
 	}
-	return tx.Put(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
+	return tx.Queue(ctx, "UPDATE journal_entries SET status = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
 		string(e.Status), e.UpdatedAt, e.ID)
 }
 
 // move writes that an entry was posted or unposted: its state, its date, and on its lines what they repeat of it and their booked amounts.
 func move(ctx context.Context, tx *db.Tx, e Entry) error {
 	r := toRow(e)
-	err := tx.Put(ctx, `UPDATE journal_entries SET status = ?, accounting_date = ?, intended_accounting_date = ?,
+	err := tx.Queue(ctx, `UPDATE journal_entries SET status = ?, accounting_date = ?, intended_accounting_date = ?,
 		period_auto_reassigned = ?, accounting_period_id = ?, posted_at = ?, updated_at = ?
 		WHERE organization_id = @org AND journal_entry_id = ?`, r.Status, r.AccountingDate, r.IntendedDate, r.Reassigned, r.PeriodID,
 		r.PostedAt, r.UpdatedAt, e.ID)
@@ -238,20 +238,20 @@ func move(ctx context.Context, tx *db.Tx, e Entry) error {
 		return err
 	}
 	for i, l := range e.Lines {
-		err := tx.Put(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org "+
+		err := tx.Queue(ctx, "UPDATE journal_lines SET base_amount = ?, accounting_date = ?, is_posted = ? WHERE organization_id = @org "+
 			"AND journal_entry_id = ? AND position = ?",
 			l.Base, e.AccountingDate, e.Status == Posted, e.ID, int64(i))
 		if err != nil {
 			return err
 		}
 	}
-	return tx.Put(ctx,
+	return tx.Queue(ctx,
 		"UPDATE journal_tags SET accounting_date = ? WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?",
 		e.AccountingDate, e.tags(), e.ID)
 }
 
 func setNext(ctx context.Context, tx *db.Tx, e Entry) error {
-	return tx.Put(ctx,
+	return tx.Queue(ctx,
 		"UPDATE journal_entries SET next_entry_id = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
 		db.OrNull(e.NextID), e.UpdatedAt, e.ID)
 }

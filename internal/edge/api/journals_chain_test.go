@@ -271,7 +271,7 @@ func TestAWriteThatFailsLeavesNothingWithItsNeighbours(t *testing.T) {
 		const writers = 40
 		for i := range writers {
 			go func() {
-				results <- s.App.DB.WriteTogether(ctx, l.Organization.ID, func(ctx context.Context, _ *db.Tx) error {
+				results <- s.App.DB.GroupWrite(ctx, l.Organization.ID, func(ctx context.Context, _ *db.Tx) error {
 					if _, err := s.App.Journal.Create(ctx, entry(journal.Posted)); err != nil {
 						return err
 					}

@@ -216,7 +216,7 @@ func (a *API) perform(ctx context.Context, r *Route, who actor.Actor, keyed *ide
 	}
 	open := a.app.DB.Write
 	if one, ok := in.(interface{ alone() bool }); r.Together && !(ok && one.alone()) {
-		open = a.app.DB.WriteTogether
+		open = a.app.DB.GroupWrite
 	}
 	err = open(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if keyed == nil {

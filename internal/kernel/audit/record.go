@@ -49,12 +49,12 @@ func Since(ctx context.Context, tx *db.Tx, after int64, limit int, actions ...st
 
 // Record puts a change into the audit log and its event into the outbox, when and only when the transaction commits.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
-	l := tx.Shared(logKey{}, func() any { return &log{} }).(*log)
+	l := tx.Group().State(logKey{}, func() any { return &log{} }).(*log)
 	n := len(l.changes)
 	if n == 0 {
-		tx.AtEnd(l.flush)
+		tx.Group().BeforeCommit(l.flush)
 	}
-	tx.Undo(func() { l.changes = l.changes[:n] })
+	tx.Group().OnRollback(func() { l.changes = l.changes[:n] })
 	l.changes = append(l.changes, change{Change: c, who: actor.From(ctx), at: tx.Now(), before: encode(c.Before), after: encode(c.After)})
 	tx.Recorded()
 }

@@ -62,7 +62,7 @@ func (r Request) keyHash() string {
 // Claim takes the key in this transaction. It gives the stored answer when the same request was answered before, waiting for one
 // that is under way, and refuses another request under the same key.
 func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
-	if tx.Together() {
+	if tx.Group().Shared() {
 		return r.claimTogether(ctx, tx)
 	}
 	fresh, err := claim(ctx, tx, r)
@@ -91,7 +91,7 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	if err != nil {
 		return err
 	}
-	if tx.Together() {
+	if tx.Group().Shared() {
 		claimsOf(tx).add(tx, row{KeyHash: r.keyHash(), RequestHash: r.hash, Status: int64(a.Status), Answer: sealed, CreatedAt: tx.Now()})
 		return nil
 	}

@@ -29,7 +29,7 @@ func find(ctx context.Context, tx *db.Tx, r Request) (row, error) {
 }
 
 func store(ctx context.Context, tx *db.Tx, r Request, status int, answer []byte) error {
-	return tx.Put(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status,
+	return tx.Queue(ctx, "UPDATE idempotency_keys SET status = ?, answer = ? WHERE organization_id = @org AND key_hash = ?", status,
 		answer, r.keyHash())
 }
 

@@ -16,15 +16,15 @@ type claims struct {
 type claimsKey struct{}
 
 func claimsOf(tx *db.Tx) *claims {
-	return tx.Shared(claimsKey{}, func() any {
+	return tx.Group().State(claimsKey{}, func() any {
 		c := &claims{byKey: map[string]int{}}
-		tx.AtEnd(c.flush)
+		tx.Group().BeforeCommit(c.flush)
 		return c
 	}).(*claims)
 }
 
 func (c *claims) add(tx *db.Tx, r row) {
-	tx.Undo(func() {
+	tx.Group().OnRollback(func() {
 		delete(c.byKey, r.KeyHash)
 		c.rows = c.rows[:len(c.rows)-1]
 	})
@@ -39,7 +39,7 @@ func (r Request) claimTogether(ctx context.Context, tx *db.Tx) (*Answer, error) 
 	if i, claimed := c.byKey[r.keyHash()]; claimed {
 		return r.answered(c.rows[i])
 	}
-	if tx.Try() == 1 {
+	if tx.Group().Attempt() == 1 {
 		return nil, nil
 	}
 	stored, err := find(ctx, tx, r)

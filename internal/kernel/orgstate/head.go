@@ -44,7 +44,7 @@ func Begin(ctx context.Context, tx *db.Tx) error {
 // Lock takes the head for the rest of the database transaction. A number taken from it is given back if the write fails.
 func Lock(ctx context.Context, tx *db.Tx) (*Head, error) {
 	var err error
-	l := tx.Shared(lockKey{}, func() any {
+	l := tx.Group().State(lockKey{}, func() any {
 		l := &lock{}
 		if before, ok := tx.Before(lockKey{}).(*lock); ok {
 			l.head, l.assumed = before.head, true
@@ -57,15 +57,15 @@ func Lock(ctx context.Context, tx *db.Tx) (*Head, error) {
 		return l
 	}).(*lock)
 	if err != nil {
-		tx.Forget(lockKey{})
+		tx.Group().Discard(lockKey{})
 		return nil, err
 	}
 	if !l.due { // at first, and again when what was put off before the head was taken changes it after it was written
 		l.due = true
-		tx.AtEnd(l.write)
+		tx.Group().BeforeCommit(l.write)
 	}
 	before := l.head
-	tx.Undo(func() { l.head = before })
+	tx.Group().OnRollback(func() { l.head = before })
 	return &l.head, nil
 }
 
@@ -86,7 +86,7 @@ func Touch(ctx context.Context, tx *db.Tx) (*Head, error) {
 func (l *lock) check(ctx context.Context, tx *db.Tx) error {
 	found, err := find(ctx, tx, "{for_update}")
 	if err == nil && found != l.stored {
-		return db.ErrAgain
+		return db.ErrRetry
 	}
 	l.assumed = false
 	return err

@@ -108,7 +108,7 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 						return write(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
 							ran++
 							mu.Lock()
-							tries = max(tries, tx.Try())
+							tries = max(tries, tx.Group().Attempt())
 							mu.Unlock()
 							number, err = numbered(ctx, tx, asks, refused, breaks)
 							return err
@@ -138,7 +138,7 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 							if disturbed && (i+n)%11 == 0 {
 								write(d.Write, n%2 == 0, n%3 == 0, false)
 							} else {
-								write(d.WriteTogether, (i+n)%7 == 0, (i+n)%5 == 0, (i+n)%13 == 0)
+								write(d.GroupWrite, (i+n)%7 == 0, (i+n)%5 == 0, (i+n)%13 == 0)
 							}
 						}
 					})
@@ -181,7 +181,7 @@ func TestNoWriteIsRefusedForWhatWasSoBeforeAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 30 {
-			if err := d.WriteTogether(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			if err := d.GroupWrite(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 				_, err := numbered(ctx, tx, false, false, false)
 				return err
 			}); err != nil {
@@ -202,7 +202,7 @@ func TestNoWriteIsRefusedForWhatWasSoBeforeAnother(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range 3 {
 				wg.Go(func() {
-					err := d.WriteTogether(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+					err := d.GroupWrite(context.Background(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 						if _, err := numbered(ctx, tx, false, false, false); err != nil {
 							return err
 						}

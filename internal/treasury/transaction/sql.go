@@ -166,7 +166,7 @@ func addCounts(ctx context.Context, tx *db.Tx, c counts) error {
 	if err != nil || !fewer {
 		return err
 	}
-	return tx.Put(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
+	return tx.Queue(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND count = 0")
 }
 
 // selectExternal gives the ids of the transactions that a source has told of under some of its own ids.
@@ -263,7 +263,7 @@ func selectEntities(ctx context.Context, tx *db.Tx, ids []string) ([]string, err
 
 func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 	r := toRow(t)
-	return tx.Put(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
+	return tx.Queue(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
 		type_before_spam = ?, status = ?,
 		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
 		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
@@ -271,7 +271,7 @@ func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 
 func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
 	if len(before.TagIDs) > 0 {
-		if err := tx.Put(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}",
+		if err := tx.Queue(ctx, "DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id = ? AND tag_id {any}",
 			before.ID, before.TagIDs); err != nil {
 			return err
 		}
@@ -280,16 +280,16 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 }
 
 func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
-	if err := tx.Put(ctx,
+	if err := tx.Queue(ctx,
 		"UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted,
 		tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
-	if err := tx.Put(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
+	if err := tx.Queue(ctx, `DELETE FROM transaction_tags WHERE organization_id = @org AND transaction_id IN
 		(SELECT t.transaction_id FROM transactions t WHERE t.organization_id = @org AND t.source_id = ?)`, sourceID); err != nil {
 		return err
 	}
-	return tx.Put(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
+	return tx.Queue(ctx, "DELETE FROM transaction_counts WHERE organization_id = @org AND source_id = ?", sourceID)
 }
 
 // selectTexts gives what is searched of some of the latest transactions.
@@ -342,5 +342,5 @@ func countUnsearchable(ctx context.Context, tx *db.Tx) (int64, error) {
 
 // suggest writes what is suggested for a transaction.
 func suggest(ctx context.Context, tx *db.Tx, transactionID string, body *string) error {
-	return tx.Put(ctx, "UPDATE transactions SET suggested = ? WHERE organization_id = @org AND transaction_id = ?", body, transactionID)
+	return tx.Queue(ctx, "UPDATE transactions SET suggested = ? WHERE organization_id = @org AND transaction_id = ?", body, transactionID)
 }
