@@ -27,7 +27,7 @@ var top = []string{"bench", "internal/tools", "internal/arch"}
 func domain(name string) bool { return within(name, "internal/kernel") || within(name, groups...) }
 
 // testOnly are packages for tests; they must not reach the binary.
-var testOnly = []string{"internal/db/dbtest", "internal/edge/api/apitest"}
+var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/db/dbtest", "internal/edge/api/apitest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {
 	t.Parallel()

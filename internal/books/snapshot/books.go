@@ -1,5 +1,5 @@
-// Package books keeps at hand what posting looks up: legal entities, accounts, months and how far each entity is
-// closed. It is read again when the version in the organization's head says that something changed.
+// Package snapshot keeps the chart of accounts, the legal entities and the accounting periods of organizations in
+// memory. A snapshot is read again when the version in the organization's state row says that something changed.
 package snapshot
 
 import (

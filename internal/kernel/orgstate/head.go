@@ -1,5 +1,5 @@
-// Package head is the one row an organization's changes are put in order by: the end of its audit chain, its
-// counters, and the version of what posting looks up. Whoever holds it is alone with the books.
+// Package orgstate holds the state row of an organization, which serializes its writes: the end of its audit chain, its
+// counters, and the version of its books. A database transaction that locks the row is the only one that changes the books.
 package orgstate
 
 import (

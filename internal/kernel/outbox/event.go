@@ -1,4 +1,5 @@
-// Package event is the outbox: what happened is written in the transaction that made it happen, and a relay turns each row into one job.
+// Package outbox stores events in the database transaction of the change they report. After the commit a relay hands
+// them to the job queue.
 package outbox
 
 import (

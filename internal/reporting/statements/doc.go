@@ -1,4 +1,4 @@
-// Package report reads the books as statements: balance sheet, trial balance, income statement, general ledger.
+// Package statements reads the books as financial statements: balance sheet, trial balance, income statement, general ledger.
 //
 // Figures come from the totals that posting keeps for each legal entity, account and period, never from lines, so
 // that a report costs what it shows and not what was ever posted. Everything is read in one transaction and computed

@@ -1,4 +1,4 @@
-// Package org is the organization itself: its profile, and how one comes to be.
+// Package organization holds the profile of an organization and creates new organizations.
 package organization
 
 import (

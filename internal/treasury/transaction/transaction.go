@@ -1,5 +1,5 @@
-// Package txn holds the transactions: what really happened on a source, one asset and one direction each. What a source said of one never
-// changes; what people and rules make of it does.
+// Package transaction holds what happened at the sources: each transaction moves one asset in one direction. What a
+// source reported never changes; how people and rules interpret it does.
 package transaction
 
 import (
