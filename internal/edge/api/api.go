@@ -12,21 +12,16 @@ import (
 
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Limits of one request. A client may be slow, but only before and after the database is in use: the body is read
-// whole first and the answer is written last.
-const (
-	bodyMax         = 8 << 20
-	bodyReadDefault = 30 * time.Second
-	handleTimeout   = 60 * time.Second
-	sendTimeout     = 60 * time.Second
-)
+// bodyTimeoutDefault is how long a body may take to arrive unless Config says otherwise.
+const bodyTimeoutDefault = 30 * time.Second
 
 // Config is what the edge needs beyond the application.
 type Config struct {
 	RateLimit   int           // requests a second and key; 0 means no limit
-	BodyTimeout time.Duration // how long a body may take to arrive; 0 means bodyReadDefault
+	BodyTimeout time.Duration // how long a body may take to arrive; 0 means bodyTimeoutDefault
 	Log         *slog.Logger
 	Metrics     *prometheus.Registry
 	Version     string
@@ -39,7 +34,7 @@ type API struct {
 	ids     *id.Source
 	limits  limiter
 	metrics *metrics
-	list    []Route
+	list    []wire.Route
 	schemas *schemas
 	mux     *http.ServeMux
 }
@@ -50,16 +45,18 @@ func New(a *app.App, c Config) *API {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.BodyTimeout == 0 {
-		c.BodyTimeout = bodyReadDefault
+		c.BodyTimeout = bodyTimeoutDefault
 	}
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
 	}
 	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics),
 		schemas: newSchemas(c.Version), mux: http.NewServeMux()}
-	api.list = api.routes()
+	api.list = routes(a)
 	for i := range api.list {
-		api.list[i].prepare(api)
+		r := &api.list[i]
+		r.Prepare(api.schemas.registry)
+		r.Operation = api.schemas.describe(r)
 	}
 	api.register()
 	api.operations()
@@ -68,7 +65,7 @@ func New(a *app.App, c Config) *API {
 }
 
 // Routes is the list, for tests that are made from it.
-func (a *API) Routes() []Route { return a.list }
+func (a *API) Routes() []wire.Route { return a.list }
 
 type requestKey struct{}
 
@@ -86,11 +83,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// we stopped listening to it.
 	control, now := http.NewResponseController(w), time.Now()
 	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))
-	_ = control.SetWriteDeadline(now.Add(handleTimeout + sendTimeout))
+	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
 	defer a.recovered(out, r)
 	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
-		a.fail(out, r, errNoPath) // the mux would redirect, in a text of its own
+		a.fail(out, r, wire.ErrNoPath) // the mux would redirect, in a text of its own
 		return
 	}
 	a.mux.ServeHTTP(out, r)
@@ -107,9 +104,9 @@ func (a *API) nowhere(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		a.fail(w, r, errNoPath)
+		a.fail(w, r, wire.ErrNoPath)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	a.fail(w, r, errNoMethod)
+	a.fail(w, r, wire.ErrNoMethod)
 }

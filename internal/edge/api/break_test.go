@@ -6,8 +6,8 @@ import "context"
 func (a *API) Break(route string) {
 	for i := range a.list {
 		if r := &a.list[i]; r.Method+" "+r.Path == route {
-			handler := r.call
-			r.call = func(ctx context.Context, in any) (any, error) {
+			handler := r.Call
+			r.Call = func(ctx context.Context, in any) (any, error) {
 				_, _ = handler(ctx, in)
 				panic("deliberate")
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
@@ -93,15 +94,15 @@ func (a *API) docsPage() []byte {
 }
 
 func (d docs) view(a *API) docsView {
-	_, failure := describe(fault.Invalidf("lines[2].amount", "must be positive"))
-	failure.RequestID = sampleID(string(id.Request))
+	_, failure := wire.Describe(fault.Invalidf("lines[2].amount", "must be positive"))
+	failure.RequestID = wire.ExampleID(string(id.Request))
 	v := docsView{
-		Info: a.schemas.spec.Info, Config: a.config, ErrorBody: pretty(encode(ErrorBody{failure})),
+		Info: a.schemas.spec.Info, Config: a.config, ErrorBody: pretty(wire.Encode(wire.ErrorBody{Error: failure})),
 		KeyHeader: keyHeader, OrganizationHeader: organizationHeader, IdempotencyHeader: idempotency.Header, ReplayedHeader: idempotency.Replayed,
-		PageDefault: page.LimitDefault, PageMax: page.LimitMax, BodyMax: bodyMax >> 20, DigitsBefore: money.DigitsBeforeMax,
+		PageDefault: page.LimitDefault, PageMax: page.LimitMax, BodyMax: wire.BodyMax >> 20, DigitsBefore: money.DigitsBeforeMax,
 		DigitsAfter: money.DigitsAfterMax,
 	}
-	for _, e := range errorsOf(&Route{}) {
+	for _, e := range errorsOf(&wire.Route{}) {
 		v.Errors = append(v.Errors, docsError{e.status, e.text})
 	}
 	slices.SortFunc(v.Errors, func(a, b docsError) int { return a.Status - b.Status })
@@ -139,7 +140,7 @@ func (d docs) operation(op *huma.Operation, status int) docsOperation {
 }
 
 func schemaOf(content map[string]*huma.MediaType) *huma.Schema {
-	for _, kind := range []string{"application/json", formType} {
+	for _, kind := range []string{"application/json", wire.FormType} {
 		if media := content[kind]; media != nil {
 			return media.Schema
 		}
@@ -163,7 +164,7 @@ func (d docs) inputs(op *huma.Operation) (blocks []docsBlock) {
 	}
 	if op.RequestBody != nil {
 		schema, title := schemaOf(op.RequestBody.Content), "Request body"
-		if op.RequestBody.Content[formType] != nil {
+		if op.RequestBody.Content[wire.FormType] != nil {
 			title = "Form"
 		}
 		target, _ := d.resolve(schema)
@@ -256,7 +257,7 @@ func plainText(v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}
-	return strings.TrimSpace(string(encode(v)))
+	return strings.TrimSpace(string(wire.Encode(v)))
 }
 
 // typeOf says in words what a value is.

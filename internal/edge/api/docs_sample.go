@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
@@ -36,12 +36,6 @@ var samples = map[string]any{
 const sampleTime = "2026-01-31T09:30:00.000Z"
 
 func sampleHash(of string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(of))) }
-
-// sampleID looks like an id made at sampleTime, the same in each rendering and another for each type.
-func sampleID(prefix string) string {
-	sum := sha256.Sum256([]byte(prefix))
-	return prefix + "_01kg9p6je0" + base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").EncodeToString(sum[:10])
-}
 
 var idText = regexp.MustCompile(`\b([a-z]+)_ and 26 characters`)
 
@@ -77,12 +71,12 @@ func (d docs) sampler(op *huma.Operation) sampler {
 
 func (s sampler) id(name, description string) string {
 	if m := idText.FindStringSubmatch(description); m != nil {
-		return sampleID(m[1])
+		return wire.ExampleID(m[1])
 	}
 	kind, ok := strings.CutSuffix(name, "_id")
 	for more := ok; more; _, kind, more = strings.Cut(kind, "_") { // deposit_transaction_id is a transaction's
 		if prefix := s.prefixes[kind]; prefix != "" {
-			return sampleID(prefix)
+			return wire.ExampleID(prefix)
 		}
 	}
 	if name == "id" {
@@ -137,8 +131,8 @@ func (s sampler) made(name string, target *huma.Schema) []any {
 // fitting is the first value that the schema accepts.
 func (s sampler) fitting(schema *huma.Schema, values []any) string {
 	for _, v := range values {
-		text := encode(v)
-		if tree, err := parse(text); err == nil && tree != nil && tree != "" && len(validate(s.registry, schema, tree)) == 0 {
+		text := wire.Encode(v)
+		if tree, err := wire.Parse(text); err == nil && tree != nil && tree != "" && len(wire.Validate(s.registry, schema, tree)) == 0 {
 			return string(text)
 		}
 	}
@@ -208,8 +202,8 @@ func (s sampler) curl(op *huma.Operation) string {
 	}
 	switch {
 	case op.RequestBody == nil:
-	case op.RequestBody.Content[formType] != nil:
-		words = append(words, s.parts(op.RequestBody.Content[formType].Schema)...)
+	case op.RequestBody.Content[wire.FormType] != nil:
+		words = append(words, s.parts(op.RequestBody.Content[wire.FormType].Schema)...)
 	default:
 		body := pretty([]byte(s.value("", "", schemaOf(op.RequestBody.Content))))
 		words = append(words, "-H 'Content-Type: application/json'", "-d '"+strings.NewReplacer("'", `'\''`, "\n", "\n  ").Replace(body)+"'")

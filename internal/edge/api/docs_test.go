@@ -17,6 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 // docsPage gives a service and its page, as text and as a tree.
@@ -64,7 +65,7 @@ func textOf(in *html.Node) string {
 }
 
 // section is the part of the page about one route.
-func section(t *testing.T, tree *html.Node, r api.Route) *html.Node {
+func section(t *testing.T, tree *html.Node, r wire.Route) *html.Node {
 	t.Helper()
 	found := elements(tree, "aria-labelledby", r.Operation.OperationID)
 	if len(found) != 1 {
@@ -235,7 +236,7 @@ func TestTheDocsShowBackticksAsCode(t *testing.T) {
 }
 
 // examples are the command and the answer that a route's section shows.
-func examples(t *testing.T, tree *html.Node, r api.Route) (command, answer string) {
+func examples(t *testing.T, tree *html.Node, r wire.Route) (command, answer string) {
 	t.Helper()
 	for n := range section(t, tree, r).Descendants() {
 		switch {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-func isForm(r api.Route) bool {
+func isForm(r wire.Route) bool {
 	return r.Operation.RequestBody != nil && r.Operation.RequestBody.Content["multipart/form-data"] != nil
 }
 

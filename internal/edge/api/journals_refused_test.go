@@ -142,8 +142,8 @@ func (f faulty) in(good sample) sample {
 	return good
 }
 
-// wire sends any body as a client would.
-func wire(t *testing.T, l *ledger, path string, body any) error {
+// sendEntry sends any body as a client would.
+func sendEntry(t *testing.T, l *ledger, path string, body any) error {
 	t.Helper()
 	return l.Client.Do(t.Context(), client.Call{Method: "POST", Path: path, Body: body}, nil)
 }
@@ -158,7 +158,7 @@ func TestAFaultyEntryIsRefusedByNameAloneAndInABatchAndUsesUpNoNumber(t *testing
 		whole := tree(l.entry("2026-01-05", "posted", sale))
 		for _, c := range cases {
 			body := c.in(whole).body
-			fails(t, c.name, wire(t, l, "/v1/journal-entries", body), c.status, c.fields, c.says)
+			fails(t, c.name, sendEntry(t, l, "/v1/journal-entries", body), c.status, c.fields, c.says)
 			batch, fields := make([]any, good), make([]string, len(c.fields))
 			for i := range batch {
 				batch[i] = whole.body
@@ -167,7 +167,7 @@ func TestAFaultyEntryIsRefusedByNameAloneAndInABatchAndUsesUpNoNumber(t *testing
 			for i, f := range c.fields {
 				fields[i] = fmt.Sprintf("journal_entries[%d].%s", at, f)
 			}
-			fails(t, c.name+" in a batch", wire(t, l, "/v1/journal-entries/batch", map[string]any{"journal_entries": batch}), c.status,
+			fails(t, c.name+" in a batch", sendEntry(t, l, "/v1/journal-entries/batch", map[string]any{"journal_entries": batch}), c.status,
 				fields, c.says)
 			if after := entries(t, l.Tenant); after != before {
 				t.Fatalf("%s: %d changes were made", c.name, after-before)

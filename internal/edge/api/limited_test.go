@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 var entityName = regexp.MustCompile(`(^|_)legal_entity_ids?$`)
@@ -25,7 +25,7 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 			t.Error("no route takes a legal entity, so nothing was tested")
 		}
 	})
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n) // made while there is one entity, which a sample need not name
 		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"}).ID
@@ -79,7 +79,7 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 }
 
 // entitiesOf are the legal entities a sample names, so that a key can be for them.
-func entitiesOf(s *apitest.Service, r api.Route, own sample) (out []string) {
+func entitiesOf(s *apitest.Service, r wire.Route, own sample) (out []string) {
 	for name, value := range own.path {
 		if entityName.MatchString(name) {
 			out = append(out, value)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/id"
-	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
@@ -58,7 +58,7 @@ var samples = map[string]func(t *testing.T, n *apitest.Tenant) sample{
 }
 
 // request makes the sample of a route into a request.
-func request(t *testing.T, r api.Route, n *apitest.Tenant) (apitest.Request, sample) {
+func request(t *testing.T, r wire.Route, n *apitest.Tenant) (apitest.Request, sample) {
 	t.Helper()
 	make := samples[r.String()]
 	if make == nil {
@@ -68,7 +68,7 @@ func request(t *testing.T, r api.Route, n *apitest.Tenant) (apitest.Request, sam
 	return s.request(r, n.Key), s
 }
 
-func (s sample) request(r api.Route, key string) apitest.Request {
+func (s sample) request(r wire.Route, key string) apitest.Request {
 	path := r.Path
 	for name, value := range s.path {
 		path = strings.ReplaceAll(path, "{"+name+"}", value)
@@ -87,7 +87,7 @@ func (s sample) request(r api.Route, key string) apitest.Request {
 	return out
 }
 
-func eachRoute(t *testing.T, test func(t *testing.T, s *apitest.Service, r api.Route)) {
+func eachRoute(t *testing.T, test func(t *testing.T, s *apitest.Service, r wire.Route)) {
 	t.Helper()
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -98,7 +98,7 @@ func eachRoute(t *testing.T, test func(t *testing.T, s *apitest.Service, r api.R
 }
 
 func TestEveryRouteAnswersItsSampleAsItsDescriptionSays(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		req, _ := request(t, r, s.Found(t, "mine"))
 		a := s.Send(t, req)
 		if a.Status != r.Status {
@@ -124,7 +124,7 @@ func TestEveryRouteAnswersItsSampleAsItsDescriptionSays(t *testing.T) {
 }
 
 func TestEveryRouteRefusesWhoIsNotKnown(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		req, _ := request(t, r, n)
 		revoked := n.Member(t, actor.Owner, actor.Scopes...)
@@ -155,7 +155,7 @@ var may = map[actor.Class][]actor.Role{
 }
 
 func TestEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		enough := []actor.Scope{r.Need.Scope}
 		if r.Need.Scope == actor.ScopeRead {
@@ -205,7 +205,7 @@ var narrowingFilters = []string{"query transaction_ids", "query exclude_transact
 
 // An id of somebody else's must read exactly as one that does not exist, wherever it is sent.
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		mine, foreign := s.Found(t, "mine"), s.Found(t, "foreign")
 		_, own := request(t, r, mine)
 		_, theirs := request(t, r, foreign)
@@ -313,7 +313,7 @@ func (s sample) withQuery(name, value string) sample {
 }
 
 func TestEveryRouteNamesEachFaultyInputAndChangesNothing(t *testing.T) {
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n)
 		before := entries(t, n)
@@ -353,7 +353,7 @@ func entries(t *testing.T, n *apitest.Tenant) int64 {
 
 func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 	const retries = 20
-	eachRoute(t, func(t *testing.T, s *apitest.Service, r api.Route) {
+	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		if !r.Idempotent {
 			return
 		}

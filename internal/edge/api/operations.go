@@ -11,6 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 // metrics count what the service does, by route and never by organization.
@@ -31,15 +33,15 @@ func newMetrics(r *prometheus.Registry) *metrics {
 }
 
 // measured runs a route and counts it.
-func (a *API) measured(r *Route) http.Handler {
+func (a *API) measured(r *wire.Route) http.Handler {
 	seconds := a.metrics.seconds.WithLabelValues(r.Method, r.Path)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		start := time.Now()
-		ctx, cancel := context.WithTimeout(req.Context(), r.timeout())
+		ctx, cancel := context.WithTimeout(req.Context(), r.Timeout())
 		defer cancel()
 		req = req.WithContext(ctx)
 		if err := a.serve(r, w, req); err != nil {
-			a.fail(w, req, r.fault(err))
+			a.fail(w, req, r.Fault(err))
 		}
 		status := w.(*response).status
 		took := time.Since(start)
@@ -54,7 +56,7 @@ const readyTimeout = 2 * time.Second
 // operations are the paths for those who run the service; they need no key and tell nothing of anybody's books.
 func (a *API) operations() {
 	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		a.send(w, r, http.StatusOK, encode(map[string]string{"status": "ok", "version": a.config.Version}))
+		a.send(w, r, http.StatusOK, wire.Encode(map[string]string{"status": "ok", "version": a.config.Version}))
 	})
 	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
@@ -63,7 +65,7 @@ func (a *API) operations() {
 			a.fail(w, r, err)
 			return
 		}
-		a.send(w, r, http.StatusOK, encode(map[string]string{"status": "ready"}))
+		a.send(w, r, http.StatusOK, wire.Encode(map[string]string{"status": "ready"}))
 	})
 	a.mux.Handle("GET /metrics", promhttp.HandlerFor(a.config.Metrics, promhttp.HandlerOpts{}))
 	spec := sync.OnceValue(func() []byte {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
 // place is where a value stands in a body: lines, then 0, then amount. Of a list only the first item is looked at, which stands for all.
@@ -58,7 +58,7 @@ func resolve(s *apitest.Service, schema *huma.Schema) (target *huma.Schema, null
 	return schema, nullable
 }
 
-func bodySchema(s *apitest.Service, r api.Route) *huma.Schema {
+func bodySchema(s *apitest.Service, r wire.Route) *huma.Schema {
 	if r.Operation.RequestBody == nil {
 		return &huma.Schema{}
 	}
@@ -67,7 +67,7 @@ func bodySchema(s *apitest.Service, r api.Route) *huma.Schema {
 }
 
 // bodyOf is the schema of a route's body, JSON or a form.
-func bodyOf(r api.Route) *huma.Schema {
+func bodyOf(r wire.Route) *huma.Schema {
 	for _, media := range r.Operation.RequestBody.Content {
 		return media.Schema
 	}
@@ -76,7 +76,7 @@ func bodyOf(r api.Route) *huma.Schema {
 
 // places lists every place of a body there can be, the body itself first. What is inside a list or an object is there
 // if the sample has one.
-func places(s *apitest.Service, r api.Route, own sample) []place {
+func places(s *apitest.Service, r wire.Route, own sample) []place {
 	if r.Operation.RequestBody == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ type refusal struct {
 	*testing.T
 	service *apitest.Service
 	tenant  *apitest.Tenant
-	route   api.Route
+	route   wire.Route
 	own     sample
 }
 

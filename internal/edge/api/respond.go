@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -38,20 +37,6 @@ func (r *response) Write(b []byte) (int, error) {
 
 // Unwrap lets deadlines reach the connection.
 func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-// encode writes JSON as it is, without HTML escapes: the answer is no page. Our own views always encode; one that does not is a defect.
-func encode(v any) []byte {
-	if w, ok := v.(writer); ok {
-		return append(w.appendJSON(nil), '\n')
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
 
 // zippers compress lightly: a better ratio costs more time than the bytes it saves take on any network we serve.
 var zippers = sync.Pool{New: func() any {

@@ -222,10 +222,10 @@ func TestNoRouteIsBothApartAndIdempotent(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		apart := 0
 		for _, r := range s.API.Routes() {
-			if r.Apart {
+			if r.OwnTransaction {
 				apart++
 			}
-			if r.Apart && (r.Idempotent || r.Together || r.Need.Class == actor.Read) {
+			if r.OwnTransaction && (r.Idempotent || r.Grouped || r.Need.Class == actor.Read) {
 				t.Errorf("%s %s", r.Method, r.Path)
 			}
 		}

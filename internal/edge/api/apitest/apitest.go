@@ -18,6 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
@@ -151,9 +152,9 @@ type Answer struct {
 }
 
 // Error reads the error body; it fails the test when there is none or its request id is not the header's.
-func (a Answer) Error(t *testing.T) api.ErrorDetail {
+func (a Answer) Error(t *testing.T) wire.ErrorDetail {
 	t.Helper()
-	var body api.ErrorBody
+	var body wire.ErrorBody
 	d := json.NewDecoder(bytes.NewReader(a.Body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&body); err != nil || body.Error.Code == "" || body.Error.Message == "" {

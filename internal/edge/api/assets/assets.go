@@ -1,0 +1,193 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+// assetPath is the parameter of operations on one asset.
+type assetPath struct {
+	ID string `path:"asset_id" minLength:"1" maxLength:"64" doc:"The asset"`
+}
+
+func (h handlers) listAssets(ctx context.Context, in *struct {
+	wire.Paging
+	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Assets of these legal entities"`
+	AssetTypes      []string `query:"asset_types" maxItems:"100" doc:"Assets of these types, written as they are"`
+	SourceIDs       []string `query:"source_ids" maxItems:"100" doc:"Assets that are held at these sources, each by its own id or that of its account"`
+	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Assets whose cost stands on this account"`
+	Chain           string   `query:"chain" minLength:"1" maxLength:"64" doc:"Assets on this chain, in capitals or not"`
+	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"What this transaction brought"`
+	IsManual        *bool    `query:"is_manual" doc:"Only what somebody entered, or only what transactions brought"`
+	HasRemaining    *bool    `query:"has_remaining" doc:"Only assets of which something is left, or only those that are used up"`
+}) (wire.List[Asset], error) {
+	found, err := h.app.Assets.List(ctx, asset.Filter{
+		LegalEntityIDs:  in.LegalEntityIDs,
+		AssetTypes:      in.AssetTypes,
+		SourceIDs:       in.SourceIDs,
+		LedgerAccountID: in.LedgerAccountID,
+		Chain:           in.Chain,
+		TransactionID:   in.TransactionID,
+		Manual:          in.IsManual,
+		Open:            in.HasRemaining,
+	}, in.Request())
+	return wire.ListOf(found, viewAsset), err
+}
+
+func (h handlers) getAsset(ctx context.Context, in *struct{ assetPath }) (wire.Data[Asset], error) {
+	lot, err := h.app.Assets.Get(ctx, in.ID)
+	return wire.DataOf(viewAsset(lot)), err
+}
+
+func (h handlers) createAsset(ctx context.Context, in *struct{ Body CreateAsset }) (wire.Data[Asset], error) {
+	b := in.Body
+	var faults fault.List
+	p := asset.CreateParams{
+		AssetType:       b.AssetType,
+		Quantity:        wire.ParseDecimal(&faults, "quantity", b.Quantity),
+		CostBasis:       wire.ParseDecimal(&faults, "cost_basis", b.CostBasis),
+		LegalEntityID:   b.LegalEntityID,
+		LedgerAccountID: b.LedgerAccountID,
+		SourceID:        b.SourceID,
+		DateReceived:    b.DateReceived,
+		Currency:        b.Currency,
+		Chain:           b.Chain,
+	}
+	if err := faults.Err(); err != nil {
+		return wire.Data[Asset]{}, err
+	}
+	lot, err := h.app.Assets.Create(ctx, p)
+	return wire.DataOf(viewAsset(lot)), err
+}
+
+func (h handlers) updateAsset(ctx context.Context, in *struct {
+	assetPath
+	Body UpdateAsset
+}) (wire.Data[Asset], error) {
+	b := in.Body
+	var faults fault.List
+	read := func(field string, text *string) *money.Decimal {
+		if text == nil {
+			return nil
+		}
+		return new(wire.ParseDecimal(&faults, field, *text))
+	}
+	p := asset.UpdateParams{
+		LedgerAccountID: b.LedgerAccountID,
+		CostBasis:       read("cost_basis", b.CostBasis),
+		Quantity:        read("quantity", b.Quantity),
+		LegalEntityID:   b.LegalEntityID,
+	}
+	if err := faults.Err(); err != nil {
+		return wire.Data[Asset]{}, err
+	}
+	lot, err := h.app.Assets.Update(ctx, in.ID, p)
+	return wire.DataOf(viewAsset(lot)), err
+}
+
+func (h handlers) deleteAsset(ctx context.Context, in *struct{ assetPath }) (wire.Data[wire.Deleted], error) {
+	err := h.app.Assets.Delete(ctx, in.ID)
+	return wire.DeletedOf(in.ID), err
+}
+
+func (h handlers) listAssetDispositions(ctx context.Context, in *struct {
+	assetPath
+	wire.Paging
+}) (wire.List[AssetDisposition], error) {
+	found, err := h.app.Assets.Dispositions(ctx, in.ID, in.Request())
+	return wire.ListOf(found, viewAssetDisposition), err
+}
+
+func (h handlers) getLotSelection(ctx context.Context, in *struct {
+	TransactionID string `query:"transaction_id" required:"true" minLength:"1" maxLength:"64" doc:"The transaction"`
+}) (wire.Data[LotSelection], error) {
+	c, err := h.app.Assets.Chosen(ctx, in.TransactionID)
+	return wire.DataOf(viewLotSelection(c)), err
+}
+
+func (h handlers) storeLotSelection(ctx context.Context, in *struct{ Body StoreLotSelection }) (wire.Data[LotSelection], error) {
+	var faults fault.List
+	picks := make([]lot.Pick, len(in.Body.Selections))
+	for i, s := range in.Body.Selections {
+		picks[i] = lot.Pick{Lot: s.AssetID, Quantity: wire.ParseDecimal(&faults, fmt.Sprintf("selections[%d].quantity", i), s.Quantity)}
+	}
+	if err := faults.Err(); err != nil {
+		return wire.Data[LotSelection]{}, err
+	}
+	c, err := h.app.Assets.Choose(ctx, in.Body.TransactionID, picks)
+	return wire.DataOf(viewLotSelection(c)), err
+}
+
+func viewAsset(h asset.Held) Asset {
+	return Asset{
+		ID:                 h.ID,
+		AssetType:          h.AssetType,
+		Quantity:           h.Quantity.String(),
+		RemainingQuantity:  h.RemainingQuantity.String(),
+		CostBasis:          h.CostBasis.Fixed(h.Currency),
+		RemainingCostBasis: h.RemainingBasis.Fixed(h.Currency),
+		Currency:           h.Currency,
+		DateReceived:       new(wire.Timestamp(h.AcquiredAt)),
+		Chain:              db.OrNull(h.Chain),
+		TokenID:            db.OrNull(h.TokenID),
+		LegalEntityID:      h.LegalEntityID,
+		LedgerAccountID:    h.LedgerAccountID,
+		TransactionID:      db.OrNull(h.TransactionID),
+		SourceID:           db.OrNull(h.Account),
+		JournalEntryID:     db.OrNull(h.JournalEntryID),
+		ParentAssetID:      db.OrNull(h.ParentID),
+		IsManual:           h.Origin == asset.Manual,
+		BasisPending:       h.BasisPending,
+		Provisional:        h.Provisional,
+		CreatedAt:          new(wire.Timestamp(h.CreatedAt)),
+		UpdatedAt:          wire.TimestampOrNull(h.UpdatedAt),
+	}
+}
+
+func viewAssetDisposition(u asset.Taken) AssetDisposition {
+	out := AssetDisposition{
+		ID:              u.ID,
+		Kind:            u.Kind,
+		AssetID:         u.LotID,
+		AssetType:       u.AssetType,
+		SourceID:        db.OrNull(u.Account),
+		LegalEntityID:   u.LegalEntityID,
+		DateAcquired:    wire.Timestamp(u.AcquiredAt),
+		DateDisposed:    wire.Timestamp(u.DisposedAt),
+		TransactionType: u.TransactionType,
+		Quantity:        u.Quantity.String(),
+		Proceeds:        u.Proceeds.Fixed(u.Currency),
+		Fee:             u.Fee.Fixed(u.Currency),
+		CostBasis:       u.Basis.Fixed(u.Currency),
+		GainLoss:        u.Gain.Fixed(u.Currency),
+		Currency:        u.Currency,
+		Method:          u.Method,
+		IsCorrection:    u.Correction,
+		TransactionID:   db.OrNull(u.TransactionID),
+		JournalEntryID:  u.JournalEntryID,
+	}
+	if u.Realizes() {
+		out.Term, out.DaysHeld = db.OrNull(u.Term), &u.Days
+	}
+	return out
+}
+
+func viewLotSelection(c asset.Chosen) LotSelection {
+	out := LotSelection{
+		TransactionID: c.TransactionID,
+		Selections:    make([]LotSelected, len(c.Picks)),
+		CreatedBy:     db.OrNull(c.By),
+		CreatedAt:     wire.TimestampOrNull(c.At),
+	}
+	for i, p := range c.Picks {
+		out.Selections[i] = LotSelected{p.Lot, p.Quantity.String()}
+	}
+	return out
+}

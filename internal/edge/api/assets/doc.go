@@ -1,0 +1,2 @@
+// Package assets serves the routes of assets: lots, asset policies, prices and revaluations.
+package assets

@@ -1,0 +1,226 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+)
+
+// ofDocuments and ofRules are the parameter that tells the two kinds of memory apart.
+type (
+	ofDocuments struct {
+		Kind string `query:"kind" enum:"document" default:"document" doc:"What is meant: documents unless said"`
+	}
+	ofRules struct {
+		Kind string `query:"kind" required:"true" enum:"rule" doc:"What is meant: rules"`
+	}
+)
+
+// memoryPath is the parameter of operations on one file.
+type memoryPath struct {
+	Path string `query:"path" required:"true" minLength:"1" maxLength:"512" doc:"Where the file is: a relative path that ends in .md, .markdown, .yaml or .yml" example:"knowledge/vendors.md"`
+}
+
+// memoryRuleID is the parameter of operations on one rule.
+type memoryRuleID struct {
+	RuleID string `query:"rule_id" required:"true" minLength:"1" maxLength:"128" doc:"The rule: rul_ and 26 characters"`
+}
+
+// deletion are the parameters of taking something away.
+type deletion struct {
+	ExpectedVersion string `query:"expected_version" required:"true" minLength:"1" maxLength:"20" doc:"The version last read; another one is there: 409" example:"1"`
+	Rationale       string `query:"rationale" minLength:"1" maxLength:"2000" doc:"Why; kept with the deletion"`
+}
+
+func (h handlers) getMemory(ctx context.Context, in *struct {
+	ofDocuments
+	Path   string `query:"path" minLength:"1" maxLength:"512" doc:"The file at this path, or, if it ends in a slash, every file below it; omit for all files"`
+	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the page before, with the same path"`
+}) (MemoryFiles, error) {
+	found, err := h.app.Memory.List(ctx, in.Path, in.Cursor)
+	out := MemoryFiles{
+		Success:    true,
+		Documents:  make([]MemoryDocument, len(found.Items)),
+		Truncated:  found.Truncated,
+		NextCursor: db.OrNull(found.NextCursor),
+		Missing:    in.Path != "" && in.Cursor == "" && len(found.Items) == 0,
+	}
+	for i, d := range found.Items {
+		out.Documents[i] = MemoryDocument{
+			Path:        d.Path,
+			Layer:       string(d.Layer),
+			Version:     wire.Version(d.Version),
+			Content:     d.Content,
+			Suppressed:  d.Suppressed,
+			Frontmatter: json.RawMessage("null"),
+		}
+		if d.Frontmatter != "" {
+			out.Documents[i].Frontmatter = json.RawMessage(d.Frontmatter)
+		}
+	}
+	return out, err
+}
+
+func (h handlers) putMemory(ctx context.Context, in *struct {
+	ofDocuments
+	memoryPath
+	Body PutMemoryDocument
+}) (MemoryDocumentWritten, error) {
+	err := h.app.Memory.Put(ctx, memory.PutParams{
+		Path:            in.Path,
+		Content:         in.Body.Content,
+		Rationale:       in.Body.Rationale,
+		ExpectedVersion: in.Body.ExpectedVersion.OrNil(),
+	})
+	return MemoryDocumentWritten{true, in.Path, string(memory.Org), in.Body.Rationale}, err
+}
+
+func (h handlers) deleteMemory(ctx context.Context, in *struct {
+	ofDocuments
+	memoryPath
+	deletion
+}) (MemoryDocumentDeleted, error) {
+	err := h.app.Memory.Delete(ctx, in.Path, in.ExpectedVersion, in.Rationale)
+	return MemoryDocumentDeleted{true, in.Path, true}, err
+}
+
+func (h handlers) listMemoryHistory(ctx context.Context, in *struct {
+	ofDocuments
+	memoryPath
+	wire.Paging
+	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Only this version, with its content"`
+}) (wire.List[MemoryVersion], error) {
+	return h.history(ctx, memory.HistoryParams{Path: in.Path, Version: in.Version}, in.Request())
+}
+
+func (h handlers) listMemoryRuleHistory(ctx context.Context, in *struct {
+	ofRules
+	memoryRuleID
+	wire.Paging
+	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Only this version, with its content"`
+}) (wire.List[MemoryVersion], error) {
+	return h.history(ctx, memory.HistoryParams{RuleID: in.RuleID, Version: in.Version}, in.Request())
+}
+
+func (h handlers) history(ctx context.Context, p memory.HistoryParams, r page.Request) (wire.List[MemoryVersion], error) {
+	past, err := h.app.Memory.History(ctx, p, r)
+	return wire.ListOf(past, func(v memory.Past) MemoryVersion {
+		out := MemoryVersion{
+			Version:   wire.Version(v.Number),
+			CreatedAt: wire.Timestamp(v.CreatedAt),
+			UserID:    db.OrNull(v.UserID),
+			APIKeyID:  db.OrNull(v.APIKeyID),
+			Rationale: db.OrNull(v.Rationale),
+			Deleted:   v.Deleted,
+			Diff:      v.Diff,
+		}
+		if p.Version != "" && !v.Deleted {
+			out.Content = &v.Content
+		}
+		return out
+	}), err
+}
+
+func (h handlers) getMemoryRules(ctx context.Context, in *struct {
+	ofRules
+	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Only this rule"`
+	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the page before"`
+}) (out MemoryRules, err error) {
+	out = MemoryRules{Success: true, Rules: []MemoryRule{}}
+	if in.RuleID != "" {
+		if in.Cursor != "" {
+			return out, fault.Invalidf("cursor", "must be left out: one rule is one page")
+		}
+		r, err := h.app.Memory.GetRule(ctx, in.RuleID)
+		out.Rules = append(out.Rules, viewMemoryRule(r))
+		return out, err
+	}
+	rules, err := h.app.Memory.ListRules(ctx, in.Cursor)
+	for _, r := range rules.Items {
+		out.Rules = append(out.Rules, viewMemoryRule(r))
+	}
+	out.NextCursor = db.OrNull(rules.NextCursor)
+	return out, err
+}
+
+func (h handlers) putMemoryRule(ctx context.Context, in *struct {
+	ofRules
+	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"The rule to replace; omit to make one"`
+	Body   PutMemoryRule
+}) (MemoryRuleWritten, error) {
+	b := in.Body
+	r, err := h.app.Memory.PutRule(ctx, memory.PutRuleParams{
+		RuleID:          in.RuleID,
+		ExpectedVersion: b.ExpectedVersion.OrNil(),
+		Rationale:       b.Rationale.Value,
+		Rule:            b.params(),
+	})
+	return MemoryRuleWritten{true, r.ID, wire.Version(r.Version), viewMemoryRule(r)}, err
+}
+
+func (b PutMemoryRule) params() memory.RuleParams {
+	return memory.RuleParams{
+		Type:              memory.RuleType(b.RuleType),
+		MemoContains:      b.MemoContains.OrNil(),
+		ProviderCategory:  b.ProviderCategory.OrNil(),
+		Merchant:          b.Merchant.OrNil(),
+		Address:           b.Address.OrNil(),
+		AssetType:         b.AssetType.OrNil(),
+		Direction:         b.Direction.OrNil(),
+		TransactionType:   b.TransactionType.OrNil(),
+		PayeeName:         b.PayeeName.OrNil(),
+		TagID:             b.TagID.OrNil(),
+		Priority:          b.Priority.OrNil(),
+		Enabled:           b.Enabled.OrNil(),
+		Name:              b.Name.OrNil(),
+		Statement:         b.Statement.OrNil(),
+		Action:            b.Action.OrNil(),
+		Matcher:           b.Matcher.OrNil(),
+		MatchMode:         b.MatchMode.OrNil(),
+		LedgerAccountID:   b.LedgerAccountID.OrNil(),
+		LedgerAccountName: b.LedgerAccountName.OrNil(),
+	}
+}
+
+func (h handlers) deleteMemoryRule(ctx context.Context, in *struct {
+	ofRules
+	memoryRuleID
+	deletion
+}) (MemoryRuleDeleted, error) {
+	err := h.app.Memory.DeleteRule(ctx, in.RuleID, in.ExpectedVersion, in.Rationale)
+	return MemoryRuleDeleted{true, in.RuleID, true}, err
+}
+
+func viewMemoryRule(r memory.Rule) MemoryRule {
+	out := MemoryRule{
+		RuleID:            r.ID,
+		Version:           wire.Version(r.Version),
+		RuleType:          string(r.Type),
+		MemoContains:      db.OrNull(r.MemoContains),
+		ProviderCategory:  db.OrNull(r.ProviderCategory),
+		Merchant:          db.OrNull(r.Merchant),
+		Address:           db.OrNull(r.Address),
+		AssetType:         db.OrNull(r.AssetType),
+		Direction:         db.OrNull(string(r.Direction)),
+		TransactionType:   db.OrNull(r.TransactionType),
+		PayeeName:         db.OrNull(r.PayeeName),
+		TagID:             db.OrNull(r.TagID),
+		Name:              db.OrNull(r.Name),
+		Statement:         db.OrNull(r.Statement),
+		Action:            db.OrNull(r.Action),
+		Matcher:           db.OrNull(r.Matcher),
+		MatchMode:         db.OrNull(r.MatchMode),
+		LedgerAccountID:   db.OrNull(r.LedgerAccountID),
+		LedgerAccountName: db.OrNull(r.LedgerAccountName),
+		UpdatedAt:         wire.Timestamp(r.UpdatedAt),
+	}
+	if r.Type == memory.Classification {
+		out.Priority, out.Enabled = &r.Priority, &r.Enabled
+	}
+	return out
+}

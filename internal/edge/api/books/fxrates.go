@@ -1,0 +1,46 @@
+package books
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+)
+
+func (h handlers) listFXRates(ctx context.Context, in *struct {
+	wire.Paging
+	BaseCurrency  string `query:"base_currency" minLength:"3" maxLength:"3" doc:"Only rates of this ISO 4217 currency" example:"EUR"`
+	QuoteCurrency string `query:"quote_currency" minLength:"3" maxLength:"3" doc:"Only rates expressed in this ISO 4217 currency" example:"USD"`
+	StartDate     string `query:"start_date" format:"date" maxLength:"10" doc:"Only rates of this day and later ones"`
+	EndDate       string `query:"end_date" format:"date" maxLength:"10" doc:"Only rates of this day and earlier ones"`
+}) (wire.List[FXRate], error) {
+	f := fx.Filter{Base: in.BaseCurrency, Quote: in.QuoteCurrency, From: in.StartDate, To: in.EndDate}
+	rates, err := h.app.FX.List(ctx, f, in.Request())
+	return wire.ListOf(rates, viewFXRate), err
+}
+
+func (h handlers) storeFXRates(ctx context.Context, in *struct{ Body StoreFXRates }) (FXRates, error) {
+	params := make([]fx.PutParams, len(in.Body.Rates))
+	for i, r := range in.Body.Rates {
+		params[i] = fx.PutParams{Base: r.BaseCurrency, Quote: r.QuoteCurrency, Date: r.Date, Rate: r.Rate, Source: r.Source.Value}
+	}
+	rates, err := h.app.FX.Put(ctx, params)
+	out := FXRates{Data: make([]FXRate, len(rates))}
+	for i, q := range rates {
+		out.Data[i] = viewFXRate(q)
+	}
+	return out, err
+}
+
+func viewFXRate(q fx.Quotation) FXRate {
+	return FXRate{
+		BaseCurrency:  q.Base,
+		QuoteCurrency: q.Quote,
+		Date:          q.Date,
+		Rate:          q.Rate.String(),
+		Source:        db.OrNull(q.Source),
+		CreatedAt:     wire.Timestamp(q.CreatedAt),
+		UpdatedAt:     wire.TimestampOrNull(q.UpdatedAt),
+	}
+}

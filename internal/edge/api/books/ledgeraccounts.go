@@ -1,0 +1,101 @@
+package books
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+)
+
+type ledgerAccountsInput struct {
+	wire.Paging
+	Type     string `query:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Only accounts of this type"`
+	Archived *bool  `query:"is_archived" doc:"Only archived accounts, or only those that are not"`
+	Postable *bool  `query:"is_postable" doc:"Only accounts that take lines, or only those that do not"`
+	ParentID string `query:"parent_account_id" minLength:"1" maxLength:"64" doc:"Only accounts right below this one"`
+	Search   string `query:"search" minLength:"1" maxLength:"200" doc:"Only accounts with this text in their code or name, in capitals or not"`
+}
+
+func (h handlers) listLedgerAccounts(ctx context.Context, in *ledgerAccountsInput) (wire.List[LedgerAccount], error) {
+	f := account.Filter{Type: account.Type(in.Type), Archived: in.Archived, Postable: in.Postable, ParentID: in.ParentID, Search: in.Search}
+	accounts, err := h.app.Accounts.List(ctx, f, in.Request())
+	return wire.ListOf(accounts, ViewLedgerAccount), err
+}
+
+func (h handlers) createLedgerAccount(ctx context.Context, in *struct{ Body CreateLedgerAccount }) (wire.Data[LedgerAccount], error) {
+	b := in.Body
+	p := account.CreateParams{
+		Name:          b.Name,
+		Code:          b.Code.Value,
+		Type:          account.Type(b.Type),
+		NormalBalance: account.Balance(db.OrEmpty(b.NormalBalance)),
+		ParentID:      b.ParentAccountID.Value,
+		Postable:      b.IsPostable,
+		Clearing:      b.IsClearingAccount != nil && *b.IsClearingAccount,
+		AssetType:     b.AssetType.Value,
+	}
+	return accountData(h.app.Accounts.Create(ctx, p))
+}
+
+type ledgerAccountPath struct {
+	ID string `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account"`
+}
+
+func (h handlers) getLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {
+	return accountData(h.app.Accounts.Get(ctx, in.ID))
+}
+
+func (h handlers) updateLedgerAccount(ctx context.Context, in *struct {
+	ledgerAccountPath
+	Body UpdateLedgerAccount
+}) (wire.Data[LedgerAccount], error) {
+	b := in.Body
+	p := account.UpdateParams{
+		Name:          b.Name,
+		Code:          b.Code.OrZero(),
+		Type:          (*account.Type)(b.Type),
+		NormalBalance: (*account.Balance)(b.NormalBalance),
+		ParentID:      b.ParentAccountID.OrZero(),
+		Postable:      b.IsPostable,
+		Clearing:      b.IsClearingAccount,
+		AssetType:     b.AssetType.OrZero(),
+	}
+	return accountData(h.app.Accounts.Update(ctx, in.ID, p))
+}
+
+func (h handlers) deleteLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.NoContent, error) {
+	return wire.NoContent{}, h.app.Accounts.Delete(ctx, in.ID)
+}
+
+func (h handlers) archiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {
+	return accountData(h.app.Accounts.Archive(ctx, in.ID))
+}
+
+func (h handlers) unarchiveLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {
+	return accountData(h.app.Accounts.Unarchive(ctx, in.ID))
+}
+
+func accountData(a account.Account, err error) (wire.Data[LedgerAccount], error) {
+	return wire.DataOf(ViewLedgerAccount(a)), err
+}
+
+func ViewLedgerAccount(a account.Account) LedgerAccount {
+	return LedgerAccount{
+		ID:                a.ID,
+		SequenceNumber:    a.SequenceNumber,
+		Code:              db.OrNull(a.Code),
+		Name:              a.Name,
+		Type:              string(a.Type),
+		NormalBalance:     string(a.NormalBalance),
+		ParentAccountID:   db.OrNull(a.ParentID),
+		IsPostable:        a.Postable,
+		IsClearingAccount: a.Clearing,
+		IsArchived:        a.Archived(),
+		ArchivedAt:        wire.TimestampOrNull(a.ArchivedAt),
+		AssetType:         db.OrNull(a.AssetType),
+		Role:              db.OrNull(a.Role),
+		CreatedAt:         wire.Timestamp(a.CreatedAt),
+		UpdatedAt:         wire.TimestampOrNull(a.UpdatedAt),
+	}
+}

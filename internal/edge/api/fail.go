@@ -1,0 +1,51 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+)
+
+// fail writes an error. What is not the caller's doing goes to the log, with its cause, and never into the answer.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, detail := wire.Describe(err)
+	detail.RequestID = requestID(r.Context())
+	var f *fault.Error
+	if errors.As(err, &f) && f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
+	}
+	if status >= http.StatusInternalServerError && !gone(r, err) {
+		cause := err
+		if f != nil && errors.Unwrap(f) != nil {
+			cause = errors.Unwrap(f)
+		}
+		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "request_id", detail.RequestID,
+			"error", cause)
+	}
+	a.send(w, r, status, wire.Encode(wire.ErrorBody{Error: detail}))
+}
+
+// gone tells that the caller hung up: that is no failure of ours, and nobody reads the answer.
+func gone(r *http.Request, err error) bool {
+	return errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
+}
+
+// recovered turns a panic into an answer, so that the connection and the caller's wait end well.
+func (a *API) recovered(w *response, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	a.config.Log.Error("panic", "method", r.Method, "path", r.URL.Path, "request_id", requestID(r.Context()), "panic", fmt.Sprint(p),
+		"stack", string(debug.Stack()))
+	if !w.begun {
+		a.fail(w, r, errors.New("panic"))
+	}
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+)
+
+// joined is one operation that says what two lines of the same method and path do: OpenAPI knows no more than one.
+func joined(a *huma.Operation, other *wire.Route) *huma.Operation {
+	out, b := *a, other.Operation
+	out.Description = a.Description + " With `" + other.Choice + "`: " + b.Summary + ". " + b.Description
+	out.Parameters = parametersOf(a, b)
+	if a.RequestBody != nil && b.RequestBody != nil {
+		body := *a.RequestBody
+		body.Content = either(a.RequestBody.Content, b.RequestBody.Content)
+		out.RequestBody = &body
+	}
+	out.Responses = maps.Clone(a.Responses)
+	ok := strconv.Itoa(http.StatusOK)
+	if one, other := a.Responses[ok], b.Responses[ok]; one != nil && other != nil {
+		answer := *one
+		answer.Content = either(one.Content, other.Content)
+		out.Responses[ok] = &answer
+	}
+	return &out
+}
+
+// parametersOf are those of two operations: what only one of them needs is not required of all.
+func parametersOf(a, b *huma.Operation) (out []*huma.Param) {
+	find := func(list []*huma.Param, p *huma.Param) *huma.Param {
+		if at := slices.IndexFunc(list, func(o *huma.Param) bool { return o.Name == p.Name && o.In == p.In }); at >= 0 {
+			return list[at]
+		}
+		return nil
+	}
+	for _, p := range a.Parameters {
+		both := *p
+		if other := find(b.Parameters, p); other != nil {
+			schema := *p.Schema
+			schema.Enum = slices.Concat(schema.Enum, other.Schema.Enum)
+			both.Schema, both.Required = &schema, p.Required && other.Required
+		} else {
+			both.Required = false
+		}
+		out = append(out, &both)
+	}
+	for _, p := range b.Parameters {
+		if find(a.Parameters, p) == nil {
+			one := *p
+			one.Required = false
+			out = append(out, &one)
+		}
+	}
+	return out
+}
+
+// either is content that is one or the other.
+func either(a, b map[string]*huma.MediaType) map[string]*huma.MediaType {
+	one, other := schemaOf(a), schemaOf(b)
+	if one.Ref == other.Ref {
+		return a
+	}
+	return map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{one, other}}}}
+}

@@ -1,0 +1,275 @@
+package reporting
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/reporting/explain"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// explainInput names one figure. Which of the names a report takes is checked by whoever explains.
+type explainInput struct {
+	wire.Paging
+	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation" doc:"The report the figure stands in"`
+	Column               string   `query:"column" minLength:"1" maxLength:"40" doc:"Which figure of the row, by the name it has in the report; omit for the one it is mostly about. balance-sheet: closing_balance, opening_balance, current_balance, debits, credits. trial-balance: closing_debit, closing_credit, opening_debit, opening_credit, debits, credits. income-statement: amount. general-ledger: amount, opening_balance, running_balance. Of the reports on holdings every column with a number"`
+	Row                  string   `query:"row" minLength:"1" maxLength:"40" doc:"A row of a statement that is no account's: of the balance sheet assets or liabilities_plus_equity, of the trial balance total, of the income statement a section, gross_profit, operating_income or net_income"`
+	TagID                string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Statements and general ledger: only lines with this tag"`
+	PeriodID             string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"The accounting period: the column of a statement, the period of closing-positions, realized-gains-losses, schedule-of-dispositions or roll-forward"`
+	StartDate            string   `query:"start_date" minLength:"1" maxLength:"40" doc:"roll-forward: from here"`
+	EndDate              string   `query:"end_date" minLength:"1" maxLength:"40" doc:"roll-forward: up to here"`
+	FiscalYear           int64    `query:"fiscal_year" minimum:"1900" maximum:"2199" doc:"roll-forward: the fiscal year" example:"2026"`
+	AsOf                 string   `query:"as_of" minLength:"1" maxLength:"40" doc:"treasury-balances and asset-tax-lots: as of when; omit for now"`
+	LegalEntityIDs       []string `query:"legal_entity_ids" maxItems:"100" doc:"Statements and general ledger: the legal entities that are added together"`
+	PresentationCurrency string   `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Statements: the currency they are presented in"`
+	LedgerAccountID      string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account: the row of a statement; of holdings only where several rows are otherwise alike"`
+	JournalEntryID       string   `query:"journal_entry_id" minLength:"1" maxLength:"64" doc:"general-ledger: the entry. schedule-of-dispositions: all that it disposed of"`
+	JournalLineID        string   `query:"journal_line_id" minLength:"1" maxLength:"64" doc:"general-ledger: the line; omit for the whole entry"`
+	LegalEntityID        string   `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Holdings: the legal entity of the row"`
+	SourceID             string   `query:"source_id" minLength:"1" maxLength:"64" doc:"Holdings: the source of the row, by its own id or that of its account; omit for what has none"`
+	AssetType            string   `query:"asset_type" minLength:"1" maxLength:"64" doc:"Holdings: the asset of the row"`
+	Chain                string   `query:"chain" minLength:"1" maxLength:"64" doc:"Holdings: the blockchain, where several rows are otherwise alike"`
+	TokenID              string   `query:"token_id" minLength:"1" maxLength:"200" doc:"Holdings: which one, of what is one of a kind"`
+	AssetID              string   `query:"asset_id" minLength:"1" maxLength:"64" doc:"asset-tax-lots: the lot"`
+	RevaluationID        string   `query:"revaluation_id" minLength:"1" maxLength:"64" doc:"revaluation: the run. Its figures are named by legal_entity_id and asset_type, which may be a foreign currency; with asset_id or ledger_account_id, one of the rows they are made of"`
+	Kind                 string   `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"revaluation: how it was measured, where that leaves a choice"`
+	DispositionID        string   `query:"disposition_id" minLength:"1" maxLength:"64" doc:"schedule-of-dispositions: the row"`
+}
+
+func (in explainInput) query() explain.Query {
+	q := explain.Query{
+		Report:               in.Report,
+		Column:               in.Column,
+		Row:                  in.Row,
+		TagID:                in.TagID,
+		PeriodID:             in.PeriodID,
+		StartDate:            in.StartDate,
+		EndDate:              in.EndDate,
+		AsOf:                 in.AsOf,
+		LegalEntityIDs:       in.LegalEntityIDs,
+		PresentationCurrency: in.PresentationCurrency,
+		LedgerAccountID:      in.LedgerAccountID,
+		JournalEntryID:       in.JournalEntryID,
+		JournalLineID:        in.JournalLineID,
+		LegalEntityID:        in.LegalEntityID,
+		SourceID:             in.SourceID,
+		AssetType:            in.AssetType,
+		Chain:                in.Chain,
+		TokenID:              in.TokenID,
+		AssetID:              in.AssetID,
+		DispositionID:        in.DispositionID,
+		RevaluationID:        in.RevaluationID,
+		Kind:                 in.Kind,
+	}
+	if in.FiscalYear != 0 {
+		q.FiscalYear = strconv.FormatInt(in.FiscalYear, 10)
+	}
+	return q
+}
+
+func (h handlers) explainFigure(ctx context.Context, in *explainInput) (wire.Data[Explanation], error) {
+	x, err := h.app.Explain.Explain(ctx, in.query(), in.Request())
+	if err != nil {
+		return wire.Data[Explanation]{}, err
+	}
+	return wire.DataOf(viewExplanation(x)), nil
+}
+
+func viewExplanation(x *explain.Explanation) Explanation {
+	v := Explanation{
+		Report:         x.Query.Report,
+		Column:         x.Query.Column,
+		Unit:           x.Unit,
+		Formula:        x.Formula,
+		Parts:          []ExplanationPart{},
+		Lines:          []ExplainedLine{},
+		Lots:           []ExplainedLot{},
+		Dispositions:   []ExplainedDisposition{},
+		HasMore:        x.HasMore,
+		TransactionIDs: append([]string{}, x.TransactionIDs...),
+		Value:          x.TextOrNull(x.Value),
+		Price:          wire.OrNull[ExplainedPrice]{Value: viewExplainedPrice(x.Price)},
+		Election:       wire.OrNull[ExplainedElection]{Value: viewElection(x.Election)},
+		Booking:        wire.OrNull[ExplainedBooking]{Value: viewBooking(x.Booking)},
+	}
+	if x.HasMore {
+		v.NextCursor = &x.NextCursor
+	}
+	for _, p := range x.Parts {
+		part := ExplanationPart{Label: p.Label, Value: x.Text(p.Value), Listed: db.OrNull(string(p.Listed))}
+		if p.Explain != nil {
+			part.Explain = new(p.Explain.String())
+		}
+		v.Parts = append(v.Parts, part)
+	}
+	for _, l := range x.Lines {
+		v.Lines = append(v.Lines, viewExplainedLine(l))
+	}
+	for _, l := range x.Lots {
+		v.Lots = append(v.Lots, viewExplainedLot(x, l))
+	}
+	for _, u := range x.Uses {
+		v.Dispositions = append(v.Dispositions, viewExplainedUse(x, u))
+	}
+	return v
+}
+
+func viewExplainedLine(l explain.Line) ExplainedLine {
+	v := ExplainedLine{
+		ID:              l.ID,
+		JournalEntryID:  l.EntryID,
+		SequenceNumber:  "JE-" + strconv.FormatInt(l.Number, 10),
+		AccountingDate:  wire.Timestamp(l.Date),
+		LedgerAccountID: l.LedgerAccountID,
+		LegalEntityID:   l.LegalEntityID,
+		CreditOrDebit:   "CREDIT",
+		Amount:          l.Amount.Fixed(l.Currency),
+		Currency:        l.Currency,
+		AssetType:       db.OrNull(l.Unit),
+		Memo:            db.OrNull(l.Memo),
+		EntryMemo:       db.OrNull(l.EntryMemo),
+		OriginatedBy:    l.OriginatedBy,
+		TransactionID:   db.OrNull(l.TransactionID),
+	}
+	if l.Debit {
+		v.CreditOrDebit = "DEBIT"
+	}
+	if l.Quantity != nil {
+		v.Quantity = new(l.Quantity.String())
+	}
+	if l.TransactionID != "" {
+		v.TransactionSequenceNumber = new("OT-" + strconv.FormatInt(l.TransactionNo, 10))
+	}
+	return v
+}
+
+func viewExplainedLot(x *explain.Explanation, l explain.Lot) ExplainedLot {
+	return ExplainedLot{
+		ID:                l.ID,
+		Amount:            x.TextOrNull(l.Amount),
+		AssetType:         l.AssetType,
+		LegalEntityID:     l.LegalEntityID,
+		SourceID:          db.OrNull(l.SourceID),
+		LedgerAccountID:   l.LedgerAccountID,
+		DateAcquired:      wire.Timestamp(l.AcquiredAt),
+		Quantity:          l.Quantity.String(),
+		RemainingQuantity: l.RemainingQuantity.String(),
+		CostBasis:         l.CostBasis.Fixed(l.Currency),
+		RemainingBasis:    l.RemainingBasis.Fixed(l.Currency),
+		Currency:          l.Currency,
+		Origin:            l.Origin,
+		ParentAssetID:     db.OrNull(l.ParentID),
+		JournalEntryID:    db.OrNull(l.JournalEntryID),
+		TransactionID:     db.OrNull(l.TransactionID),
+		Explain:           l.Explain().String(),
+	}
+}
+
+func viewExplainedUse(x *explain.Explanation, u explain.Use) ExplainedDisposition {
+	v := ExplainedDisposition{
+		ID:              u.ID,
+		Amount:          x.TextOrNull(u.Amount),
+		Kind:            u.Kind,
+		AssetID:         db.OrNull(u.LotID),
+		AssetType:       u.AssetType,
+		JournalEntryID:  u.JournalEntryID,
+		TransactionID:   db.OrNull(u.TransactionID),
+		TransactionType: u.TransactionType,
+		AccountingDate:  wire.Timestamp(u.Date),
+		DateDisposed:    wire.Timestamp(u.DisposedAt),
+		Quantity:        u.Quantity.String(),
+		Proceeds:        u.Proceeds.Fixed(u.Currency),
+		Fee:             u.Fee.Fixed(u.Currency),
+		CostBasis:       u.Basis.Fixed(u.Currency),
+		GainLoss:        u.Gain.Fixed(u.Currency),
+		Currency:        u.Currency,
+		Term:            u.Term,
+		Method:          u.Method,
+		IsCorrection:    u.Correction,
+	}
+	if q := u.Explain(); q != nil {
+		v.Explain = new(q.String())
+	}
+	return v
+}
+
+func viewExplainedPrice(p *price.Price) *ExplainedPrice {
+	if p == nil {
+		return nil
+	}
+	v := &ExplainedPrice{
+		ID:        p.ID,
+		AssetType: p.AssetType,
+		Currency:  p.Currency,
+		Price:     p.Value.String(),
+		At:        wire.Timestamp(p.At),
+		Origin:    string(p.Origin),
+		Note:      db.OrNull(p.Note),
+	}
+	if t := p.Translated; t != nil {
+		stored, rate := t.Stored.String(), t.Rate.String()
+		v.StoredCurrency, v.StoredPrice, v.FXRate, v.FXRateDate = &t.Currency, &stored, &rate, &t.Date
+	}
+	return v
+}
+
+func viewElection(e *entity.Election) *ExplainedElection {
+	if e == nil {
+		return nil
+	}
+	return &ExplainedElection{CostBasisMethod: e.Method, CostBasisScope: e.Scope, From: db.OrNull(e.From)}
+}
+
+func viewBooking(o *booking.Origin) *ExplainedBooking {
+	if o == nil {
+		return nil
+	}
+	v := &ExplainedBooking{
+		TransactionID:         o.TransactionID,
+		PartnerTransactionID:  db.OrNull(o.PartnerID),
+		TransactionType:       o.Type,
+		LedgerAccountID:       db.OrNull(o.LedgerAccountID),
+		OffsetLedgerAccountID: db.OrNull(o.OffsetAccountID),
+		Legs:                  []ExplainedLeg{},
+		Rates:                 []ExplainedRate{},
+		LotSelections:         []ExplainedPick{},
+	}
+	if o.RuleID != "" {
+		v.RuleID, v.RuleVersion = &o.RuleID, wire.VersionOrNull(o.RuleVersion)
+	}
+	add := func(role string, l *posting.Leg) {
+		if l == nil {
+			return
+		}
+		leg := ExplainedLeg{
+			Role:        role,
+			AssetType:   l.Asset.Symbol,
+			Quantity:    l.Quantity.String(),
+			FeeQuantity: l.FeeQuantity.String(),
+			At:          wire.Timestamp(l.At),
+		}
+		if l.Value != nil {
+			gross, fee := l.Value.Gross.Fixed(l.Value.Currency), l.Value.Fee.Fixed(l.Value.Currency)
+			leg.Gross, leg.Fee, leg.Currency = &gross, &fee, &l.Value.Currency
+		}
+		v.Legs = append(v.Legs, leg)
+	}
+	add("out", o.Input.Out)
+	add("in", o.Input.In)
+	for i := range o.Input.Fees {
+		add("fee", &o.Input.Fees[i])
+	}
+	for pair, rate := range o.Input.Books.Rates {
+		v.Rates = append(v.Rates, ExplainedRate{pair.From, pair.To, rate.String()})
+	}
+	sortRates(v.Rates)
+	for _, p := range o.Picks {
+		v.LotSelections = append(v.LotSelections, ExplainedPick{p.Lot, p.Quantity.String()})
+	}
+	return v
+}

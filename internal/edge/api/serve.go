@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/idempotency"
+)
+
+// register gives each method and path of the list a handler and a description. Routes that share both are told apart by their Choice.
+func (a *API) register() {
+	for i := range a.list {
+		r := &a.list[i]
+		if r.Choice != "" {
+			continue
+		}
+		handler, op := a.measured(r), r.Operation
+		for j := range a.list {
+			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
+				handler, op = a.choose(other, handler), joined(op, other)
+			}
+		}
+		a.mux.Handle(r.String(), handler)
+		a.schemas.spec.AddOperation(op)
+	}
+}
+
+// choose serves the requests that select a route and passes the others on.
+func (a *API) choose(r *wire.Route, others http.Handler) http.Handler {
+	own := a.measured(r)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.Matches(req) {
+			own.ServeHTTP(w, req)
+			return
+		}
+		others.ServeHTTP(w, req)
+	})
+}
+
+// serve handles one request: authenticate, limit the rate, authorize, decode, perform, answer.
+func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) error {
+	who, err := a.authenticate(req)
+	if err != nil {
+		return err
+	}
+	if err := a.limits.take(who.APIKeyID); err != nil {
+		return err
+	}
+	if err := who.Check(r.Need); err != nil {
+		return err
+	}
+	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout)
+	if err != nil {
+		return err
+	}
+	defer got.Close()
+	in, err := r.Decoder.Decode(req, got)
+	if err != nil {
+		return err
+	}
+	keyed, err := idempotencyKey(r, req, got.Body)
+	if err != nil {
+		return err
+	}
+	answer, replayed, err := a.answer(actor.With(req.Context(), who), r, who, keyed, in)
+	if err != nil {
+		return err
+	}
+	if replayed {
+		w.Header().Set(idempotency.Replayed, "true")
+	}
+	a.send(w, req, answer.Status, answer.Body)
+	return nil
+}
+
+// idempotencyKey returns the idempotency key of a request, or nil if the route takes none or the caller sent none.
+func idempotencyKey(r *wire.Route, req *http.Request, body []byte) (*idempotency.Request, error) {
+	values := req.Header.Values(idempotency.Header)
+	if !r.Idempotent || len(values) == 0 {
+		return nil, nil
+	}
+	k, err := idempotency.NewRequest(strings.Join(values, ","), req.Method, req.URL.RequestURI(), body)
+	return &k, err
+}
+
+// answer runs what the route does before its database transaction, if anything, and then performs the operation. A request that was
+// answered before under the same key is not run again.
+func (a *API) answer(ctx context.Context, r *wire.Route, who actor.Actor, keyed *idempotency.Request,
+	in any) (answer idempotency.Answer, replayed bool, err error) {
+	if r.Before == nil {
+		return a.perform(ctx, r, who, keyed, in)
+	}
+	if keyed != nil {
+		earlier, err := keyed.Recall(ctx, a.app.DB, who.OrganizationID)
+		if err != nil {
+			return answer, false, err
+		}
+		if earlier != nil {
+			return *earlier, true, nil
+		}
+	}
+	early, after, err := r.Before(ctx, in)
+	if after != nil {
+		defer func() {
+			if err := after(); err != nil {
+				a.config.Log.Warn("cleanup after a request failed", "method", r.Method, "path", r.Path, "request_id", requestID(ctx),
+					"error", err)
+			}
+		}()
+	}
+	switch {
+	case err != nil:
+		return answer, false, err
+	case early != nil:
+		return idempotency.Answer{Status: http.StatusOK, Body: wire.Encode(early)}, false, nil
+	}
+	return a.perform(ctx, r, who, keyed, in)
+}
+
+// ownTransaction is implemented by inputs of which some cannot share a database transaction with other requests.
+type ownTransaction interface{ NeedsOwnTransaction() bool }
+
+// perform runs the handler. A write runs in one database transaction that also claims the idempotency key and stores the answer,
+// unless the handler opens its own transactions.
+func (a *API) perform(ctx context.Context, r *wire.Route, who actor.Actor, keyed *idempotency.Request,
+	in any) (answer idempotency.Answer, replayed bool, err error) {
+	run := func(ctx context.Context) error {
+		out, err := r.Call(ctx, in)
+		if err != nil {
+			return err
+		}
+		answer, replayed = idempotency.Answer{Status: r.Status, Body: wire.Encode(out)}, false
+		return nil
+	}
+	if r.Need.Class == actor.Read || r.OwnTransaction {
+		err = run(ctx)
+		return answer, false, err
+	}
+	open := a.app.DB.Write
+	if one, ok := in.(ownTransaction); r.Grouped && !(ok && one.NeedsOwnTransaction()) {
+		open = a.app.DB.GroupWrite
+	}
+	err = open(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if keyed == nil {
+			return run(ctx)
+		}
+		earlier, err := keyed.Claim(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if earlier != nil {
+			answer, replayed = *earlier, true
+			return nil
+		}
+		if err := run(ctx); err != nil {
+			return err
+		}
+		return keyed.Store(ctx, tx, answer)
+	})
+	lost := errors.Is(err, db.ErrCommitUnknown)
+	if keyed != nil && (lost || err != nil && r.Grouped) {
+		// If the result of COMMIT is unknown, the key tells whether it happened. A grouped write may also have run as if it were new and
+		// failed, although it was answered before or its key belongs to another request.
+		earlier, failed := keyed.Recall(ctx, a.app.DB, who.OrganizationID)
+		if failed == nil && earlier != nil {
+			return *earlier, !lost, nil
+		}
+		if fault.KindOf(failed) == fault.Conflict {
+			err = failed
+		}
+	}
+	return answer, replayed, err
+}

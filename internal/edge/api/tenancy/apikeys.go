@@ -1,0 +1,61 @@
+package tenancy
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/access"
+)
+
+func (h handlers) listAPIKeys(ctx context.Context, in *struct{ wire.Paging }) (wire.List[APIKey], error) {
+	keys, err := h.app.Access.Keys(ctx, in.Request())
+	return wire.ListOf(keys, viewAPIKey), err
+}
+
+func (h handlers) createAPIKey(ctx context.Context, in *struct{ Body CreateAPIKey }) (wire.Data[NewAPIKey], error) {
+	b := in.Body
+	p := access.CreateKeyParams{Name: b.Name, UserID: actor.From(ctx).UserID, LegalEntityIDs: b.LegalEntityIDs}
+	if b.UserID.Set {
+		p.UserID = b.UserID.Value // null makes a key of no person
+	}
+	for _, s := range b.Scopes {
+		p.Scopes = append(p.Scopes, actor.Scope(s))
+	}
+	if b.ExpiresAt.Set && !b.ExpiresAt.Null {
+		at := time.Time(b.ExpiresAt.Value)
+		p.ExpiresAt = &at
+	}
+	key, text, err := h.app.Access.CreateKey(ctx, p)
+	if err != nil {
+		return wire.Data[NewAPIKey]{}, err
+	}
+	return wire.DataOf(NewAPIKey{viewAPIKey(key), text.Reveal()}), nil
+}
+
+func (h handlers) revokeAPIKey(ctx context.Context, in *struct {
+	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"The key to revoke"`
+}) (wire.Data[wire.Deleted], error) {
+	err := h.app.Access.RevokeKey(ctx, in.ID)
+	return wire.DeletedOf(in.ID), err
+}
+
+func viewAPIKey(k access.Key) APIKey {
+	scopes := make([]string, len(k.Scopes))
+	for i, s := range k.Scopes {
+		scopes[i] = string(s)
+	}
+	return APIKey{
+		ID:             k.ID,
+		Name:           k.Name,
+		LastFour:       k.LastFour,
+		Scopes:         scopes,
+		UserID:         db.OrNull(k.UserID),
+		LegalEntityIDs: append([]string{}, k.LegalEntityIDs...),
+		ExpiresAt:      wire.TimestampOrNull(k.ExpiresAt),
+		RevokedAt:      wire.TimestampOrNull(k.RevokedAt),
+		CreatedAt:      wire.Timestamp(k.CreatedAt),
+	}
+}

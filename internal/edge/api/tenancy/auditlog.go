@@ -1,0 +1,73 @@
+package tenancy
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+)
+
+type auditLogInput struct {
+	wire.Paging
+	Action     string `query:"action" maxLength:"100" doc:"Only this action, such as organization.updated"`
+	ResourceID string `query:"resource_id" maxLength:"512" doc:"Only changes of this thing"`
+	UserID     string `query:"user_id" maxLength:"64" doc:"Only changes by this person"`
+	StartDate  string `query:"start_date" maxLength:"40" doc:"Only changes at or after this time or date"`
+	EndDate    string `query:"end_date" maxLength:"40" doc:"Only changes at or before this time; a date means its last instant, UTC"`
+}
+
+func (h handlers) listAuditLog(ctx context.Context, in *auditLogInput) (wire.List[AuditEntry], error) {
+	var faults fault.List
+	f := audit.Filter{Action: in.Action, ResourceID: in.ResourceID, UserID: in.UserID}
+	f.From, f.To = page.Bound(&faults, "start_date", in.StartDate, false), page.Bound(&faults, "end_date", in.EndDate, true)
+	if err := faults.Err(); err != nil {
+		return wire.List[AuditEntry]{}, err
+	}
+	entries, err := h.app.Audit.List(ctx, f, in.Request())
+	return wire.ListOf(entries, viewAuditEntry), err
+}
+
+func (h handlers) verifyAuditLog(ctx context.Context, in *struct {
+	After int64 `query:"after" minimum:"0" default:"0" doc:"Begin after this sequence number; one call checks up to 100,000 entries"`
+}) (wire.Data[AuditVerification], error) {
+	v, err := h.app.Audit.Verify(ctx, in.After)
+	out := AuditVerification{
+		Valid:              v.Break == nil,
+		Complete:           v.Complete(),
+		Checked:            v.Checked,
+		LastSequenceNumber: v.LastSequence,
+		HeadSequenceNumber: v.HeadSequence,
+		HeadHash:           v.HeadHash,
+	}
+	if v.Break != nil {
+		out.BrokenAt, out.Reason = &v.Break.Sequence, &v.Break.Reason
+	}
+	return wire.DataOf(out), err
+}
+
+func viewAuditEntry(e audit.Entry) AuditEntry {
+	raw := func(text string) json.RawMessage {
+		if text == "" {
+			return json.RawMessage("null")
+		}
+		return json.RawMessage(text)
+	}
+	return AuditEntry{
+		SequenceNumber: e.Sequence,
+		CreatedAt:      wire.Timestamp(e.CreatedAt),
+		Action:         e.Action,
+		ResourceType:   e.ResourceType,
+		ResourceID:     e.ResourceID,
+		UserID:         db.OrNull(e.UserID),
+		APIKeyID:       db.OrNull(e.APIKeyID),
+		RequestID:      db.OrNull(e.RequestID),
+		Before:         raw(e.Before),
+		After:          raw(e.After),
+		PreviousHash:   e.PreviousHash,
+		Hash:           e.Hash,
+	}
+}

@@ -1,0 +1,2 @@
+// Package tenancy serves the routes of the organization: its profile and members, API keys and the audit log.
+package tenancy

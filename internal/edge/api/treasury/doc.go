@@ -1,0 +1,2 @@
+// Package treasury serves the routes of the treasury: sources, transactions, transfers, spam listings and imports.
+package treasury

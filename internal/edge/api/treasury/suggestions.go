@@ -1,0 +1,48 @@
+package treasury
+
+import (
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Decision is an account and a type, and the rule that says so.
+type Decision struct {
+	LedgerAccountID *string `json:"ledger_account_id" doc:"The ledger account"`
+	TransactionType *string `json:"transaction_type" doc:"What happened economically"`
+	RuleID          *string `json:"rule_id" doc:"The rule that decides; null where none does"`
+}
+
+// Suggestion is what the last classification run would make of a transaction that is not booked.
+type Suggestion struct {
+	Decision
+	RuleVersion         *string  `json:"rule_version" doc:"The version of the rule"`
+	Confidence          string   `json:"confidence" format:"decimal" doc:"From 0 to 1; a rule is certain" example:"0.93"`
+	Reasons             []string `json:"reasons" doc:"Why, in sentences"`
+	Examples            []string `json:"example_transaction_ids" doc:"Transactions that it rests on, the latest first"`
+	ClassificationRunID string   `json:"classification_run_id" doc:"The run that said so"`
+}
+
+func DecisionOf(account, kind, rule string) Decision {
+	return Decision{db.OrNull(account), db.OrNull(kind), db.OrNull(rule)}
+}
+
+// share is a number of percent as a part of one.
+func Confidence(percent int64) string {
+	return money.FromInt(percent).Quo(money.FromInt(100), 2).String()
+}
+
+func viewSuggestion(s *transaction.Suggestion) *Suggestion {
+	if s == nil {
+		return nil
+	}
+	return &Suggestion{
+		Decision:            DecisionOf(s.LedgerAccountID, string(s.Type), s.RuleID),
+		RuleVersion:         wire.VersionOrNull(s.RuleVersion),
+		Confidence:          Confidence(s.Confidence),
+		Reasons:             wire.NonNil(s.Reasons),
+		Examples:            wire.NonNil(s.Examples),
+		ClassificationRunID: s.RunID,
+	}
+}

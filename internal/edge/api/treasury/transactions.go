@@ -1,0 +1,231 @@
+package treasury
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+func (h handlers) listTransactions(ctx context.Context, in *struct {
+	wire.Paging
+	TransactionFilter
+	SortBy       string `query:"sort_by" enum:"transaction_date,created_at,updated_at,gross_amount,net_amount,gross_price,asset_type,chain" maxLength:"32" default:"transaction_date" doc:"What to sort by; what is not known comes first in ascending order"`
+	SortOrder    string `query:"sort_order" enum:"asc,desc" maxLength:"4" default:"desc" doc:"Which way; ties go by sequence number"`
+	IncludeCount bool   `query:"include_count" doc:"Tell how many match in all"`
+	CountOnly    bool   `query:"count_only" doc:"Tell only how many match; takes precedence over include_count"`
+}) (wire.List[Transaction], error) {
+	found, err := h.app.Transactions.List(ctx, transaction.ListParams{
+		Filter:    transaction.Filter(in.TransactionFilter),
+		Sort:      transaction.Sort{By: in.SortBy, Order: in.SortOrder},
+		Request:   in.Request(),
+		WithCount: in.IncludeCount,
+		CountOnly: in.CountOnly,
+	})
+	org := actor.From(ctx).OrganizationID
+	return wire.ListOf(found, func(t transaction.Transaction) Transaction { return viewTransaction(org, t) }), err
+}
+
+// transactionPath names a transaction.
+type transactionPath struct {
+	ID string `path:"transaction_id" minLength:"1" maxLength:"64" doc:"The transaction"`
+}
+
+func (h handlers) getTransaction(ctx context.Context, in *struct{ transactionPath }) (wire.Data[Transaction], error) {
+	t, err := h.app.Transactions.Get(ctx, in.ID)
+	return viewedTransaction(ctx, t, err)
+}
+
+func (h handlers) createTransactions(ctx context.Context, in *struct{ Body CreateTransactions }) (CreatedTransactions, error) {
+	var faults fault.List
+	all := make([]transaction.CreateParams, len(in.Body.Transactions))
+	for i, t := range in.Body.Transactions {
+		all[i] = t.params(&faults, fmt.Sprintf("transactions[%d].", i))
+	}
+	if err := faults.Err(); err != nil {
+		return CreatedTransactions{}, err
+	}
+	c, err := h.app.Transactions.Create(ctx, all)
+	if err != nil {
+		return CreatedTransactions{}, err
+	}
+	out := CreatedTransactions{make([]Transaction, len(c.Transactions)), int64(c.Created), int64(c.Duplicates)}
+	for i, t := range c.Transactions {
+		out.Data[i] = viewTransaction(actor.From(ctx).OrganizationID, t)
+	}
+	return out, nil
+}
+
+// params reads a transaction as it was sent.
+func (b CreateTransaction) params(faults *fault.List, at string) transaction.CreateParams {
+	e := b.External
+	p := transaction.Params{
+		ExternalID:  b.ExternalID,
+		Description: e.Description,
+		Direction:   transaction.Direction(e.Direction),
+		Currency:    e.Currency,
+		Quantity:    amountOrNil(faults, at+"external.quantity", e.Quantity),
+		Category:    b.ProviderCategory.Value,
+		Vendor:      b.Vendor.Value,
+		Memo:        b.Memo.Value,
+		Type:        transaction.Type(b.TransactionType),
+		TagIDs:      b.TagIDs,
+	}
+	var err error
+	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
+		faults.Addf(at+"external.timestamp", "must be an RFC 3339 time")
+	}
+	if v := e.ValueFiat.OrNil(); v != nil {
+		field := at + "external.value_fiat."
+		p.Value = &transaction.ValueParams{
+			Gross:    wire.ParseDecimal(faults, field+"gross", v.Gross),
+			Fee:      wire.ParseDecimal(faults, field+"fee", v.Fee),
+			Net:      wire.ParseDecimal(faults, field+"net", v.Net),
+			Currency: v.Currency,
+		}
+	}
+	if c := b.Crypto.OrNil(); c != nil {
+		p.Crypto = &transaction.Crypto{
+			Chain:           c.Chain.Value,
+			TransactionHash: c.TransactionHash.Value,
+			From:            c.FromAddress.Value,
+			To:              c.ToAddress.Value,
+			AssetType:       c.AssetType.Value,
+			ContractAddress: c.ContractAddress.Value,
+			TokenID:         c.TokenID.Value,
+			BlockNumber:     c.BlockNumber.OrNil(),
+			FeeQuantity:     amountOrNil(faults, at+"crypto.fee_quantity", c.FeeQuantity),
+			FeeAssetType:    c.FeeAssetType.Value,
+		}
+	}
+	if c := b.Bank.OrNil(); c != nil {
+		p.Bank = &transaction.Bank{BankName: c.BankName.Value, AccountLast4: c.AccountLast4.Value, CounterpartyName: c.CounterpartyName.Value}
+	}
+	if c := b.Card.OrNil(); c != nil {
+		p.Card = &transaction.Card{
+			MerchantName:     c.MerchantName.Value,
+			MerchantCategory: c.MerchantCategory.Value,
+			CardholderName:   c.CardholderName.Value,
+			Last4:            c.Last4.Value,
+		}
+	}
+	return transaction.CreateParams{SourceID: b.SourceID, Params: p}
+}
+
+func amountOrNil(faults *fault.List, field string, text wire.Opt[string]) *money.Decimal {
+	if text.OrNil() == nil {
+		return nil
+	}
+	return new(wire.ParseDecimal(faults, field, text.Value))
+}
+
+func (h handlers) updateTransaction(ctx context.Context, in *struct {
+	transactionPath
+	Body UpdateTransaction
+}) (wire.Data[Transaction], error) {
+	t, err := h.app.Transactions.Update(ctx, in.ID, in.Body.params())
+	return viewedTransaction(ctx, t, err)
+}
+
+func (b UpdateTransaction) params() transaction.UpdateParams {
+	p := transaction.UpdateParams{Memo: b.Memo.OrZero(), Vendor: b.Vendor.OrZero(), TagIDs: b.TagIDs}
+	if b.TransactionType != nil {
+		p.Type = new(transaction.Type(*b.TransactionType))
+	}
+	if b.Status != nil {
+		p.Status = new(transaction.Status(*b.Status))
+	}
+	return p
+}
+
+func (h handlers) bulkUpdateTransactions(ctx context.Context, in *struct{ Body BulkUpdateTransactions }) (wire.Data[BulkUpdated], error) {
+	b := in.Body
+	p := transaction.BulkParams{TransactionIDs: b.TransactionIDs, Expected: b.ExpectedCount, Changes: b.Changes.params(), Dry: b.DryRun}
+	if b.Filter != nil {
+		p.Filter = new(transaction.Filter(*b.Filter))
+	}
+	done, err := h.app.Transactions.BulkUpdate(ctx, p)
+	return wire.DataOf(BulkUpdated{int64(done.Matched), int64(done.Updated), b.DryRun}), err
+}
+
+func viewedTransaction(ctx context.Context, t transaction.Transaction, err error) (wire.Data[Transaction], error) {
+	if err != nil {
+		return wire.Data[Transaction]{}, err
+	}
+	return wire.DataOf(viewTransaction(actor.From(ctx).OrganizationID, t)), nil
+}
+
+func viewTransaction(organizationID string, t transaction.Transaction) Transaction {
+	g := t.Guide()
+	v := Transaction{
+		ID:               t.ID,
+		SequenceNumber:   t.SequenceNumber(),
+		AccountID:        new(t.Source.Account()),
+		SourceID:         t.Source.ID,
+		ExternalID:       t.ExternalID,
+		OrganizationID:   organizationID,
+		LegalEntityID:    t.Source.LegalEntityID,
+		SourceClass:      string(t.Source.Type.Class()),
+		Provider:         t.Source.Provider,
+		Vendor:           db.OrNull(t.Vendor),
+		ProviderCategory: db.OrNull(t.Category),
+		External: TransactionExternal{
+			Timestamp:   wire.Timestamp(t.At),
+			Description: t.Description,
+			Direction:   string(t.Direction),
+			Currency:    t.Currency,
+		},
+		Internal: TransactionInternal{
+			TransactionType: string(t.Type),
+			Status:          string(t.Status),
+			Memo:            db.OrNull(t.Memo),
+			JournalEntryID:  db.OrNull(t.JournalEntryID),
+			GroupID:         db.OrNull(t.GroupID),
+		},
+		TagIDs:    wire.NonNil(t.TagIDs),
+		Guidance:  wire.Guidance{AllowedActions: g.Allowed, Warnings: g.Warnings, Version: g.Version},
+		CreatedAt: wire.Timestamp(t.CreatedAt),
+		UpdatedAt: wire.Timestamp(t.UpdatedAt),
+	}
+	if t.Quantity != nil {
+		v.External.Quantity = new(t.Quantity.Fixed(t.Currency))
+	}
+	if w := t.Value; w != nil {
+		v.External.ValueFiat.Value = &ValuedFiat{w.Gross.Fixed(w.Currency), w.Fee.Fixed(w.Currency), w.Net().Fixed(w.Currency), w.Currency}
+	}
+	if c := t.Crypto; c != nil {
+		v.Crypto.Value = &TransactionCrypto{
+			Chain:           db.OrNull(c.Chain),
+			TransactionHash: db.OrNull(c.TransactionHash),
+			BlockNumber:     c.BlockNumber,
+			FromAddress:     db.OrNull(c.From),
+			ToAddress:       db.OrNull(c.To),
+			AssetType:       db.OrNull(t.Asset()),
+			ContractAddress: db.OrNull(c.ContractAddress),
+			TokenID:         db.OrNull(c.TokenID),
+			FeeQuantity:     wire.DecimalOrNull(c.FeeQuantity),
+			FeeAssetType:    db.OrNull(c.FeeAssetType),
+		}
+	}
+	if b := t.Bank; b != nil {
+		v.Bank.Value = &TransactionBank{db.OrNull(b.BankName), db.OrNull(b.AccountLast4), db.OrNull(b.CounterpartyName)}
+	}
+	if c := t.Card; c != nil {
+		v.Card.Value = &TransactionCard{db.OrNull(c.MerchantName), db.OrNull(c.MerchantCategory), db.OrNull(c.CardholderName), db.OrNull(c.Last4)}
+	}
+	if s := t.Spam; s != nil {
+		verdict := SpamVerdict{Score: int64(s.Score), Reasons: make([]SpamReason, len(s.Reasons))}
+		for i, r := range s.Reasons {
+			verdict.Reasons[i] = SpamReason{r.Code, int64(r.Weight), r.Text}
+		}
+		v.Internal.Spam.Value = &verdict
+	}
+	v.Suggested.Value = viewSuggestion(t.Suggested)
+	return v
+}

@@ -1,0 +1,248 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// Decoder fills an operation's input from a request and finds every fault in it at once. An input is a struct whose
+// fields are tagged path or query, and a field Body for JSON, or Form for a form with files. The schema that checks a
+// field is the one the OpenAPI description shows.
+type Decoder struct {
+	registry huma.Registry
+	in       reflect.Type
+	params   []param
+	body     *bodyPlan
+}
+
+// param is a path or query parameter.
+type param struct {
+	name, in string
+	index    []int // of the field in the input
+	schema   *huma.Schema
+	initial  string // the default, empty if there is none
+	required bool
+}
+
+// Parameters returns the OpenAPI description of the path and query parameters.
+func (d *Decoder) Parameters() (out []*huma.Param) {
+	for _, p := range d.params {
+		out = append(out, &huma.Param{Name: p.name, In: p.in, Required: p.required, Schema: p.schema, Description: p.schema.Description})
+	}
+	return out
+}
+
+// RequestBody returns the OpenAPI description of the body, or nil if the operation takes none.
+func (d *Decoder) RequestBody() *huma.RequestBody {
+	if d.body == nil {
+		return nil
+	}
+	kind := JSONType
+	if d.TakesForm() {
+		kind = FormType
+	}
+	return &huma.RequestBody{Required: !d.body.optional, Content: map[string]*huma.MediaType{kind: {Schema: d.body.schema}}}
+}
+
+type bodyPlan struct {
+	index    []int
+	schema   *huma.Schema
+	optional bool
+	files    map[string][]int // the files of a form, by the names of their parts; nil where the body is JSON
+}
+
+func newDecoder(registry huma.Registry, in reflect.Type) *Decoder {
+	d := &Decoder{registry: registry, in: in}
+	for _, f := range reflect.VisibleFields(in) {
+		if f.Anonymous {
+			continue
+		}
+		for _, where := range []string{"path", "query"} {
+			if name := f.Tag.Get(where); name != "" {
+				schema := huma.SchemaFromField(registry, f, "")
+				schema.Nullable = false
+				d.params = append(d.params, param{name: name, in: where, index: f.Index, schema: schema, initial: f.Tag.Get("default"),
+					required: where == "path" || f.Tag.Get("required") == "true"})
+			}
+		}
+		switch f.Name {
+		case "Body":
+			d.body = &bodyPlan{f.Index, registry.Schema(f.Type, true, ""), f.Type.Kind() == reflect.Pointer, nil}
+		case "Form":
+			d.body = &bodyPlan{f.Index, registry.Schema(f.Type, true, ""), false, map[string][]int{}}
+			for _, part := range reflect.VisibleFields(f.Type) {
+				if part.Type == reflect.TypeFor[*File]() {
+					name, _, _ := strings.Cut(part.Tag.Get("json"), ",")
+					d.body.files[name] = part.Index
+				}
+			}
+		}
+	}
+	return d
+}
+
+// Decode fills the input of the operation from a request and returns a pointer to it.
+func (d *Decoder) Decode(r *http.Request, got Received) (any, error) {
+	var faults fault.List
+	in := reflect.New(d.in)
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fault.Malformedf("the query is not valid")
+	}
+	d.unknownNames(query, &faults)
+	for _, p := range d.params {
+		values, given := query[p.name]
+		if p.in == "path" {
+			values, given = []string{r.PathValue(p.name)}, true
+		}
+		if !given && p.initial != "" {
+			values, given = []string{p.initial}, true
+		}
+		if !given {
+			if p.required {
+				faults.Addf(p.name, "is required")
+			}
+			continue
+		}
+		p.set(d.registry, in.Elem().FieldByIndex(p.index), values, &faults)
+	}
+	if got.form != nil {
+		err = d.decodeForm(got.form, in.Elem(), &faults)
+	} else {
+		err = d.decodeBody(r, got.Body, in.Elem(), &faults)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in.Interface(), faults.Err()
+}
+
+func (d *Decoder) unknownNames(query url.Values, faults *fault.List) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.ContainsFunc(d.params, func(p param) bool { return p.in == "query" && p.name == name }) {
+			faults.Addf(name, "is not a parameter of this operation")
+		}
+	}
+}
+
+// set reads one parameter. A list takes repeats and commas alike.
+func (p param) set(registry huma.Registry, field reflect.Value, values []string, faults *fault.List) {
+	for _, v := range values {
+		if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+			faults.Addf(p.name, "must be UTF-8 without the character U+0000")
+			return
+		}
+	}
+	if field.Kind() == reflect.Slice {
+		list := strings.Split(strings.Join(values, ","), ",")
+		if slices.Contains(list, "") {
+			faults.Addf(p.name, "must not be empty")
+			return
+		}
+		if p.check(registry, list, faults) {
+			field.Set(reflect.ValueOf(list))
+		}
+		return
+	}
+	if len(values) > 1 {
+		faults.Addf(p.name, "is given more than once")
+		return
+	}
+	v, problem := parseScalar(field.Type(), values[0])
+	if problem != "" {
+		faults.Addf(p.name, "%s", problem)
+		return
+	}
+	if !p.check(registry, v, faults) {
+		return
+	}
+	if field.Kind() == reflect.Pointer {
+		pointer := reflect.New(field.Type().Elem())
+		pointer.Elem().Set(reflect.ValueOf(v).Convert(field.Type().Elem()))
+		field.Set(pointer)
+		return
+	}
+	field.Set(reflect.ValueOf(v).Convert(field.Type()))
+}
+
+func parseScalar(t reflect.Type, text string) (any, string) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, "must be an integer"
+		}
+		return n, ""
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return nil, "must be true or false"
+		}
+		return text == "true", ""
+	case reflect.String:
+		return text, ""
+	}
+	panic(fmt.Sprintf("api: a parameter cannot be a %s", t))
+}
+
+func (p param) check(registry huma.Registry, v any, faults *fault.List) bool {
+	found := Validate(registry, p.schema, v)
+	for _, f := range found {
+		faults.Addf(p.name+f.Name, "%s", f.Message)
+	}
+	return len(found) == 0
+}
+
+// decodeBody checks a body against its schema and reads it into the input. What faults it has join those of the parameters.
+func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, faults *fault.List) error {
+	if d.body == nil {
+		if trimmed := strings.TrimSpace(string(body)); trimmed != "" && trimmed != "{}" {
+			return fault.Malformedf("this operation takes no body")
+		}
+		return nil
+	}
+	if len(body) == 0 {
+		if !d.body.optional {
+			return fault.Malformedf("a JSON body is required")
+		}
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Header.Get("Content-Type") != "" &&
+		(err != nil || kind != "application/json") {
+		return errMediaType
+	}
+	tree, err := Parse(body)
+	if err := faults.Take(err); err != nil {
+		return err
+	}
+	if err != nil { // faults of the text itself: its values mean nothing yet
+		return nil
+	}
+	found := Validate(d.registry, d.body.schema, tree)
+	for _, f := range found {
+		faults.Addf(cmp.Or(strings.TrimPrefix(f.Name, "."), whole), "%s", f.Message)
+	}
+	if len(found) > 0 {
+		return nil
+	}
+	if err := json.Unmarshal(body, in.FieldByIndex(d.body.index).Addr().Interface()); err != nil {
+		return fault.Malformedf("the body does not fit: %s", err)
+	}
+	return nil
+}

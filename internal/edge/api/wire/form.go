@@ -1,0 +1,254 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+)
+
+// Limits of a form. A file may take long to arrive, as long as it keeps arriving.
+const (
+	formMax      = 1<<30 + 1<<20 // a file of a GiB, and what stands around it
+	partMax      = 1 << 20       // a part that is no file
+	partsMax     = 100
+	formRate     = 64 << 10 // bytes a second that a body must come in at, on the whole
+	formTimeout  = 30 * time.Minute
+	formTemplate = "bursar-upload-*"
+)
+
+// Media types of bodies.
+const (
+	FormType = "multipart/form-data"
+	JSONType = "application/json"
+)
+
+// File is a part of a form that is a file. It lies on the disk of this node until the request is answered, whatever its size.
+type File struct {
+	*os.File
+	FileName string
+}
+
+// UnmarshalJSON leaves the file as it is: what the form says of it is put in apart.
+func (*File) UnmarshalJSON([]byte) error { return nil }
+
+// Schema is that of a file in a form.
+func (*File) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
+}
+
+// form is the parts of a body that is one.
+type form struct {
+	texts map[string][]string
+	files map[string]*File
+	sums  map[string]string // a hash of what each part says, whatever marks the parts off
+}
+
+// close takes the files away.
+func (f *form) close() {
+	for _, file := range f.files {
+		_ = file.Close()
+		_ = os.Remove(file.Name())
+	}
+}
+
+// digest is the same for forms that say the same.
+func (f *form) digest() []byte {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(f.sums)) {
+		writeText(h, name)
+		writeText(h, f.sums[name])
+	}
+	return h.Sum(nil)
+}
+
+// writeText writes a text so that it cannot run into the next.
+func writeText(h hash.Hash, text string) {
+	h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+	io.WriteString(h, text)
+}
+
+var errFormType = &transportError{http.StatusUnsupportedMediaType, "the body must be a form, with Content-Type: " + FormType}
+
+// steady reads a body that must keep coming, and gives it more time the more there is of it.
+type steady struct {
+	io.Reader
+	control *http.ResponseController
+	limit   time.Time
+	read    int64
+}
+
+func (s *steady) Read(p []byte) (int, error) {
+	_ = s.control.SetReadDeadline(s.limit.Add(time.Duration(s.read) * time.Second / formRate))
+	n, err := s.Reader.Read(p)
+	s.read += int64(n)
+	return n, err
+}
+
+// readForm reads a form; what is a file goes to the disk as it comes. The plan says which parts there are.
+func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout time.Duration) (*form, error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != FormType || params["boundary"] == "" {
+		return nil, errFormType
+	}
+	if r.ContentLength > formMax {
+		return nil, errFormTooLarge
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(formTimeout + SendTimeout))
+	body := &steady{http.MaxBytesReader(w, r.Body, formMax), control, time.Now().Add(timeout), 0}
+	f := &form{texts: map[string][]string{}, files: map[string]*File{}, sums: map[string]string{}}
+	parts := multipart.NewReader(body, params["boundary"])
+	for n := 0; ; n++ {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			_ = control.SetReadDeadline(time.Time{}) // from here on it is only watched for the caller hanging up
+			return f, nil
+		}
+		if err == nil && n == partsMax {
+			err = fault.Malformedf("the form has more than %d parts", partsMax)
+		}
+		if err == nil {
+			err = f.take(part, plan)
+		}
+		if err != nil {
+			f.close()
+			return nil, formError(err)
+		}
+	}
+}
+
+// formError says what broke off the reading of a form.
+func formError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var f *fault.Error
+	switch {
+	case errors.As(err, &tooLarge):
+		return errFormTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errTooSlow
+	case errors.As(err, &f):
+		return err
+	case errors.As(err, new(*os.PathError)): // our disk's fault, not the caller's
+		return fault.UnavailableBecause(err, "the file could not be kept on disk; nothing was imported")
+	}
+	return fault.Malformedf("the form could not be read: it is not well-formed, or ends too soon")
+}
+
+// take reads one part.
+func (f *form) take(part *multipart.Part, plan *bodyPlan) error {
+	name := part.FormName()
+	h := sha256.New()
+	writeText(h, part.FileName())
+	from := io.TeeReader(part, h)
+	if plan.files[name] != nil && f.files[name] == nil {
+		file, err := os.CreateTemp("", formTemplate)
+		if err != nil {
+			return err
+		}
+		f.files[name] = &File{file, cmp.Or(part.FileName(), name)}
+		if _, err := io.Copy(file, from); err != nil {
+			return err
+		}
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	} else {
+		var text bytes.Buffer
+		if n, err := io.CopyN(&text, from, partMax+1); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		} else if n > partMax {
+			return fault.Invalidf(name, "must have at most %d bytes", partMax)
+		}
+		if plan.files[name] != nil {
+			f.texts[name] = append(f.texts[name], "") // a second one is refused for being that
+		}
+		f.texts[name] = append(f.texts[name], text.String())
+	}
+	f.sums[name] += string(h.Sum(nil))
+	return nil
+}
+
+// decodeForm makes of a form what a body of JSON would be, checks it against the schema and reads it into the input.
+func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) error {
+	schema := d.body.schema
+	for schema.Ref != "" {
+		schema = d.registry.SchemaFromRef(schema.Ref)
+	}
+	tree, misread := map[string]any{}, map[string]bool{}
+	for name := range f.files {
+		tree[name] = ""
+	}
+	for name, texts := range f.texts {
+		value, problem := partValue(d.registry, schema.Properties[name], texts)
+		if tree[name] = value; problem != "" {
+			faults.Addf(name, "%s", problem)
+			misread[name] = true
+		}
+	}
+	found := Validate(d.registry, d.body.schema, tree)
+	for _, field := range found {
+		if at := strings.TrimPrefix(field.Name, "."); !misread[at] {
+			faults.Addf(at, "%s", field.Message)
+		}
+	}
+	if len(found) > 0 || len(misread) > 0 {
+		return nil
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	target := in.FieldByIndex(d.body.index)
+	if err := json.Unmarshal(text, target.Addr().Interface()); err != nil {
+		return fault.Malformedf("the form does not fit: %s", err)
+	}
+	for name, file := range f.files {
+		target.FieldByIndex(d.body.files[name]).Set(reflect.ValueOf(file))
+	}
+	return nil
+}
+
+// partValue reads the text of a part as its schema has it.
+func partValue(registry huma.Registry, schema *huma.Schema, texts []string) (any, string) {
+	text := texts[0]
+	for schema != nil && schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
+	}
+	switch {
+	case schema == nil: // an unknown one
+		return "", ""
+	case len(texts) > 1:
+		return nil, "is given more than once"
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return nil, "must be UTF-8 without the character U+0000"
+	case schema.Type == huma.TypeString:
+		return text, ""
+	case schema.Type == huma.TypeBoolean:
+		v, problem := parseScalar(reflect.TypeFor[bool](), text)
+		return v, problem
+	}
+	tree, err := Parse([]byte(text))
+	if err != nil {
+		return nil, "must be JSON: " + err.Error()
+	}
+	return tree, ""
+}

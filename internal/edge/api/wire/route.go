@@ -1,0 +1,226 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// Handler is a use case behind a route. It receives decoded, valid input and returns a view; it never writes an error itself.
+type Handler[I, O any] func(ctx context.Context, in *I) (O, error)
+
+// Route describes one operation. Authentication, authorization, limits, decoding, idempotency, errors and documentation follow from it.
+type Route struct {
+	Method, Path string
+	Need         actor.Need // what the caller must be allowed to do
+	Status       int        // of a successful answer
+	Choice       string     // name=value of the query parameter that selects this route among those with the same method and path
+
+	Idempotent     bool // it takes an Idempotency-Key
+	Grouped        bool // concurrent requests of an organization may share a database transaction
+	OwnTransaction bool // the handler opens its own database transactions
+	Conflicts      bool // it only reads, but may still answer with a conflict
+	Provider       bool // an unavailable service is reported as a failure of the provider
+
+	Tag, TagDescription string
+	Summary, Details    string
+	Operation           *huma.Operation // its OpenAPI description, set by the server
+
+	Name    string       // the OpenAPI operation id: the name of the handler
+	Output  reflect.Type // of the answer
+	Early   reflect.Type // of the answer that Before may give, nil if it gives none
+	Before  func(ctx context.Context, in any) (early any, after func() error, err error)
+	Call    func(ctx context.Context, in any) (any, error)
+	Decoder *Decoder // set by Prepare
+
+	input        reflect.Type
+	param, value string // the two parts of Choice
+}
+
+// NoContent is the answer of an operation that returns none.
+type NoContent struct{}
+
+func newRoute[I, O any](method, path string, need actor.Need, handler Handler[I, O], summary string) Route {
+	r := Route{
+		Method: method, Path: path, Need: need, Status: http.StatusOK, Summary: summary,
+		Name: nameOf(handler), input: reflect.TypeFor[I](), Output: reflect.TypeFor[O](),
+	}
+	if r.Output == reflect.TypeFor[NoContent]() {
+		r.Status = http.StatusNoContent
+	}
+	r.Call = func(ctx context.Context, in any) (any, error) { return handler(ctx, in.(*I)) }
+	return r
+}
+
+// What routes need unless they say otherwise.
+var (
+	needRead  = actor.Need{Class: actor.Read, Scope: actor.ScopeRead}
+	needWrite = actor.Need{Class: actor.Write, Scope: actor.ScopeAll}
+)
+
+// Get describes a read.
+func Get[I, O any](path string, handler Handler[I, O], summary string) Route {
+	return newRoute(http.MethodGet, path, needRead, handler, summary)
+}
+
+// Post describes a write that takes an Idempotency-Key.
+func Post[I, O any](path string, handler Handler[I, O], summary string) Route {
+	r := newRoute(http.MethodPost, path, needWrite, handler, summary)
+	r.Idempotent = true
+	return r
+}
+
+// Put describes a write that replaces a record.
+func Put[I, O any](path string, handler Handler[I, O], summary string) Route {
+	return newRoute(http.MethodPut, path, needWrite, handler, summary)
+}
+
+// Patch describes a write that updates a record.
+func Patch[I, O any](path string, handler Handler[I, O], summary string) Route {
+	return newRoute(http.MethodPatch, path, needWrite, handler, summary)
+}
+
+// Delete describes a write that deletes a record.
+func Delete[I, O any](path string, handler Handler[I, O], summary string) Route {
+	return newRoute(http.MethodDelete, path, needWrite, handler, summary)
+}
+
+// Tag is a section of the API reference.
+type Tag struct{ Name, Description string }
+
+// Routes puts routes into the section.
+func (t Tag) Routes(routes ...Route) []Route {
+	for i := range routes {
+		routes[i].Tag, routes[i].TagDescription = t.Name, t.Description
+	}
+	return routes
+}
+
+// Describe adds what the summary has no room for.
+func (r Route) Describe(details string) Route {
+	r.Details = details
+	return r
+}
+
+// Creates makes a successful answer 201 Created.
+func (r Route) Creates() Route {
+	r.Status = http.StatusCreated
+	return r
+}
+
+// ReadOnly makes a POST a read that takes its parameters in the body.
+func (r Route) ReadOnly() Route {
+	r.Need, r.Idempotent = needRead, false
+	return r
+}
+
+// Privileged restricts the operation to owners and admins.
+func (r Route) Privileged() Route {
+	r.Need = actor.Need{Class: actor.Privileged, Scope: actor.ScopeAll}
+	return r
+}
+
+// NeedsScope replaces the scope that a key must have.
+func (r Route) NeedsScope(s actor.Scope) Route {
+	r.Need.Scope = s
+	return r
+}
+
+// NeedsRole requires one of these roles.
+func (r Route) NeedsRole(roles ...actor.Role) Route {
+	r.Need.Roles = roles
+	return r
+}
+
+// GroupCommit lets concurrent requests of an organization share a database transaction.
+func (r Route) GroupCommit() Route {
+	r.Grouped = true
+	return r
+}
+
+// OwnTransactions lets the handler open its own database transactions, because it calls an external system between them. The operation
+// must be safe to repeat, because no idempotency key can cover it.
+func (r Route) OwnTransactions() Route {
+	r.Idempotent, r.OwnTransaction = false, true
+	return r
+}
+
+// MayConflict documents that a read may answer with a conflict.
+func (r Route) MayConflict() Route {
+	r.Conflicts = true
+	return r
+}
+
+// ByProvider marks an operation of a service whose outages are reported as PROVIDER_ERROR.
+func (r Route) ByProvider() Route {
+	r.Provider = true
+	return r
+}
+
+// When restricts the route to requests whose query has this value. Another route with the same method and path serves all other
+// requests. Each of them has its own needs, input, answer and place in the matrices that tests derive from the list.
+func (r Route) When(name, value string) Route {
+	r.Choice, r.param, r.value = name+"="+value, name, value
+	return r
+}
+
+// First runs a function before the database transaction is opened, for example to store a file. The function may answer at once, when
+// nothing is to be written, and may return a cleanup that runs when the request has ended.
+func First[I, O any](r Route, before func(context.Context, *I) (early *O, after func() error, err error)) Route {
+	r.Early = reflect.TypeFor[O]()
+	r.Before = func(ctx context.Context, in any) (any, func() error, error) {
+		early, after, err := before(ctx, in.(*I))
+		if early == nil {
+			return nil, after, err
+		}
+		return *early, after, err
+	}
+	return r
+}
+
+// Matches tells whether a request selects the route by its Choice.
+func (r *Route) Matches(req *http.Request) bool {
+	values := req.URL.Query()[r.param]
+	return len(values) == 1 && values[0] == r.value
+}
+
+// String returns method, path and choice, for example PUT /v1/memory/file?kind=rule.
+func (r Route) String() string {
+	if r.Choice == "" {
+		return r.Method + " " + r.Path
+	}
+	return r.Method + " " + r.Path + "?" + r.Choice
+}
+
+// Prepare makes the decoder of the route. It adds the schemas of the input to the registry.
+func (r *Route) Prepare(registry huma.Registry) { r.Decoder = newDecoder(registry, r.input) }
+
+// Fault returns an error as this operation reports it.
+func (r *Route) Fault(err error) error {
+	if r.Provider {
+		return fault.OfProvider(err)
+	}
+	return err
+}
+
+// Timeout returns how long a request may take in all.
+func (r *Route) Timeout() time.Duration {
+	if r.Decoder.TakesForm() {
+		return formTimeout
+	}
+	return HandleTimeout
+}
+
+// nameOf returns the name of a handler, which is also the operation id.
+func nameOf(handler any) string {
+	full := runtime.FuncForPC(reflect.ValueOf(handler).Pointer()).Name()
+	return strings.TrimSuffix(full[strings.LastIndex(full, ".")+1:], "-fm")
+}

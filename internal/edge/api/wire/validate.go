@@ -1,0 +1,143 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// Opt is an optional property that may be null: it tells null from absent, which a pointer cannot.
+type Opt[T any] struct {
+	Set, Null bool
+	Value     T
+}
+
+// UnmarshalJSON is called only when the property is there.
+func (o *Opt[T]) UnmarshalJSON(text []byte) error {
+	o.Set = true
+	if bytes.Equal(text, []byte("null")) {
+		o.Null = true
+		return nil
+	}
+	return json.Unmarshal(text, &o.Value)
+}
+
+// OrZero is nil when the property is absent, and points to the zero value when it is null.
+func (o Opt[T]) OrZero() *T {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
+}
+
+// OrNil is nil when the property is absent or null.
+func (o Opt[T]) OrNil() *T {
+	if !o.Set || o.Null {
+		return nil
+	}
+	return &o.Value
+}
+
+// Schema is that of the value, or null.
+func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), false, "") // a reference to a schema could not say that null will do
+	s.Nullable = true
+	return &s
+}
+
+// strict makes huma, whose settings are the process's, compare names as they are written and lists as never null.
+var UseStrictSchemas = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
+})
+
+// validate gives every fault of a value, each with its path from the value's root: .lines[2].amount.
+func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field {
+	var res huma.ValidateResult
+	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
+	huma.Validate(registry, schema, path, huma.ModeWriteToServer, v, &res)
+	var out []fault.Field
+	for _, err := range res.Errors {
+		var detail *huma.ErrorDetail
+		if errors.As(err, &detail) {
+			out = append(out, blamed(detail))
+		}
+	}
+	out = append(out, unseen(registry, schema, "", v)...)
+	slices.SortStableFunc(out, func(a, b fault.Field) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b fault.Field) bool { return a.Name == b.Name })
+}
+
+// blamed puts a fault of huma's into our words and paths: it blames the object for a property that is missing, we blame the property.
+func blamed(d *huma.ErrorDetail) fault.Field {
+	name := d.Location
+	if name != "" && name[0] != '[' {
+		name = "." + name
+	}
+	message := d.Message
+	if rest, ok := strings.CutPrefix(message, "expected required property "); ok {
+		property, _, _ := strings.Cut(rest, " ")
+		return fault.Field{Name: name + "." + property, Message: "is required"}
+	}
+	switch {
+	case strings.HasPrefix(message, "expected object with at least 1 "):
+		message = "must have at least one property"
+	case message == "unexpected property":
+		message = "is not a property of this request"
+	case strings.HasPrefix(message, "expected value to be one of "):
+		message = strings.ReplaceAll(strings.Replace(message, "expected value to be", "must be", 1), `"`, "")
+	case strings.HasPrefix(message, "expected "):
+		message = "must be " + strings.TrimPrefix(message, "expected ")
+	}
+	return fault.Field{Name: name, Message: message}
+}
+
+// whole is what a fault of the body as such is called.
+const whole = "body"
+
+// unseen finds what huma does not look at: null where the schema does not allow it, which it takes for absent, and text that is no decimal.
+func unseen(registry huma.Registry, schema *huma.Schema, at string, v any) (out []fault.Field) {
+	nullable := schema.Nullable
+	for schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
+		nullable = nullable || schema.Nullable
+	}
+	switch t := v.(type) {
+	case nil:
+		if !nullable && schema.Type != "" {
+			out = append(out, fault.Field{Name: at, Message: "must not be null"})
+		}
+	case string:
+		if schema.Format == decimalFormat {
+			if _, err := money.Parse(t); err != nil {
+				out = append(out, fault.Field{Name: at, Message: err.Error()})
+			}
+		}
+	case map[string]any:
+		for name, value := range t {
+			if property := schema.Properties[name]; property != nil {
+				out = append(out, unseen(registry, property, at+"."+name, value)...)
+			}
+		}
+	case []any:
+		for i, value := range t {
+			if schema.Items != nil {
+				out = append(out, unseen(registry, schema.Items, at+"["+strconv.Itoa(i)+"]", value)...)
+			}
+		}
+	}
+	return out
+}
+
+// decimalFormat marks text that is an amount, a quantity or a rate.
+const decimalFormat = "decimal"
