@@ -142,7 +142,7 @@ func (b *bench) settle(k books) error {
 		return err
 	}
 	for _, statement := range []string{
-		"UPDATE relays SET sequence = (SELECT h.event_sequence FROM heads h WHERE h.organization_id = relays.organization_id)",
+		"UPDATE relays SET sequence = (SELECT h.event_sequence FROM organization_state h WHERE h.organization_id = relays.organization_id)",
 		"UPDATE river_job SET state = 'completed', finalized_at = created_at WHERE state <> 'completed'",
 	} {
 		_, execErr := handle.Jobs().ExecContext(b.ctx, statement)

@@ -127,7 +127,7 @@ func (b *bench) multiplied(k books, name string, times int) (books, error) {
 		fmt.Sprintf(`INSERT INTO journal_lines SELECT organization_id, journal_entry_id || c.n, position, journal_line_id || c.n,
 			ledger_account_id, legal_entity_id, credit_or_debit, amount, currency, base_amount,
 			memo, tag_ids, accounting_date, number + c.n * %d, is_posted FROM first_lines, %s`, sheetEntries, copies),
-		fmt.Sprintf("UPDATE heads SET entry_number = entry_number * %d", times),
+		fmt.Sprintf("UPDATE organization_state SET entry_number = entry_number * %d", times),
 	} {
 		if _, err := handle.Jobs().ExecContext(b.ctx, statement); err != nil {
 			return m, fmt.Errorf("%w in %s", err, statement)

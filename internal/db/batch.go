@@ -3,17 +3,15 @@ package db
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A PostgreSQL transaction holds its connection itself, so that what is put off to its end can be sent in one
-// message: each statement would cost a round trip, and an organization's writes wait for each other's.
+// A PostgreSQL transaction that writes holds its connection itself, so that queued statements can be sent in one
+// message: each by itself would cost a round trip, for which the other writes of the organization wait as well.
 
-// begin takes a connection and begins a transaction on it. What is left open ends with done.
+// begin takes a connection from the pool and begins a transaction on it. The caller must call done.
 func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
 	if conn, err = d.write.Conn(ctx); err != nil {
 		return nil, nil, nil, err
@@ -23,70 +21,44 @@ func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(
 		return nil, nil, nil, err
 	}
 	return stx, conn, func() {
-		_ = stx.Rollback() // a no-op after Commit; what a panic left open ends here
-		_ = conn.Close()   // gives it back
+		_ = stx.Rollback() // does nothing after Commit
+		_ = conn.Close()   // returns it to the pool
 	}, nil
 }
 
-// sendBatch runs statements in one round trip. None runs after one that fails.
-func sendBatch(ctx context.Context, conn *sql.Conn, queue []queued) error {
-	if len(queue) == 0 {
-		return nil
-	}
+// sendBatch runs statements in one round trip and returns the number of rows the last one changed. None runs after one
+// that fails.
+func sendBatch(ctx context.Context, conn *sql.Conn, queue []queued) (rows int64, err error) {
 	b := &pgx.Batch{}
 	for _, q := range queue {
 		b.Queue(q.text, q.values...)
 	}
-	return conn.Raw(func(driver any) error {
+	err = conn.Raw(func(driver any) error {
 		results := driver.(*stdlib.Conn).Conn().SendBatch(ctx, b)
 		for range b.Len() {
-			if _, err := results.Exec(); err != nil {
-				_ = results.Close() // says the same again
+			tag, err := results.Exec()
+			if err != nil {
+				_ = results.Close() // returns the same error again
 				return err
 			}
+			rows = tag.RowsAffected()
 		}
 		return results.Close()
 	})
+	return rows, err
 }
 
-// sendWhole is the transaction of a group that has settled all it writes: on PostgreSQL one round trip.
-func (d *DB) sendWhole(ctx context.Context, g *group) error {
-	if len(g.queue) == 0 {
-		return nil
-	}
+// inTransaction runs fn in a database transaction of an organization and commits it.
+func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction) error) error {
 	if d.engine == SQLite {
-		return d.inTransaction(ctx, g, func() error { return g.send(ctx) })
-	}
-	conn, err := d.write.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	whole := slices.Concat([]queued{{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}}, g.queue, []queued{{text: "COMMIT"}})
-	if err = sendBatch(ctx, conn, whole); err == nil {
-		return nil
-	}
-	if _, left := conn.ExecContext(ctx, "ROLLBACK"); left != nil { // a connection with a transaction left open must not go back
-		_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
-	}
-	return commitError(err)
-}
-
-// inTransaction gives a group its transaction.
-func (d *DB) inTransaction(ctx context.Context, g *group, fn func() error) error {
-	if d.engine == SQLite {
-		return d.takeTurn(ctx, g.end.org, ordinary, func(_ context.Context, tx *Tx) error {
-			g.bind(tx.sql, nil)
-			return fn()
-		})
+		return d.inWriter(ctx, false, func(stx *sql.Tx) error { return fn(d.newTransaction(org, stx, nil)) })
 	}
 	stx, conn, done, err := d.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	g.bind(stx, conn)
-	if err := fn(); err != nil {
+	if err := fn(d.newTransaction(org, stx, conn)); err != nil {
 		return err
 	}
 	if err := stx.Commit(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/db/groupcommit"
 )
 
 // Config says which database, and where time and randomness come from; those three default to the machine's.
@@ -37,11 +38,9 @@ type DB struct {
 	ids    *id.Source
 	log    *slog.Logger
 
-	write, read *sql.DB // one and the same on PostgreSQL
-	queue       chan *turn
-	gatherings  gatherings
-	closed      chan struct{} // tells SQLite's writer to stop
-	stopped     chan struct{} // tells that it has
+	write, read *sql.DB                         // one and the same on PostgreSQL
+	writer      *groupcommit.Queue[*sql.Tx]     // SQLite's only writer
+	groups      *groupcommit.Queue[groupMember] // grouped writes, by organization
 	woken       chan struct{}
 	wanted      struct {
 		mu   sync.Mutex
@@ -63,8 +62,9 @@ func Open(c Config) (*DB, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, closed: make(chan struct{}),
-		stopped: make(chan struct{}), woken: make(chan struct{}, 1)}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log,
+		woken: make(chan struct{}, 1)}
+	d.groups = d.newGroups()
 	var err error
 	if c.URL == "" {
 		err = d.openSQLite()
@@ -160,9 +160,8 @@ func (d *DB) Wanted() []string {
 
 // Close lets the write under way finish and closes the connections.
 func (d *DB) Close() error {
-	close(d.closed)
 	if d.engine == SQLite {
-		<-d.stopped
+		d.writer.Close()
 	}
 	err := d.write.Close()
 	if d.read != d.write {

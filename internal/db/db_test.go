@@ -126,32 +126,6 @@ func TestAChangeToAReferenceTableNeedsItsAuditRowToo(t *testing.T) {
 	})
 }
 
-func TestAWriteInsideAWriteJoinsItAndFailsItAsAWhole(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		org := newOrganization(t, d, "before")
-		boom := errors.New("boom")
-		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
-			tx.Recorded()
-			if _, err := tx.Exec(ctx, "UPDATE organizations SET name = 'after' WHERE organization_id = @org"); err != nil {
-				return err
-			}
-			// The caller overlooks the error; the transaction does not.
-			_ = d.Write(ctx, org, func(context.Context, *db.Tx) error { return boom })
-			return nil
-		})
-		if !errors.Is(err, boom) || nameOf(t, d, org) != "before" {
-			t.Errorf("err %v, name %s", err, nameOf(t, d, org))
-		}
-		err = d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
-			return d.Write(ctx, newOrganizationID(d), func(context.Context, *db.Tx) error { return nil })
-		})
-		if err == nil {
-			t.Error("a transaction of another organization was joined")
-		}
-	})
-}
-
 func newOrganizationID(d *db.DB) string { return d.IDs().New(id.Organization) }
 
 func TestOneFailingWriteDoesNotFailItsNeighbours(t *testing.T) {
@@ -202,7 +176,7 @@ func TestOneFailingWriteDoesNotFailItsNeighbours(t *testing.T) {
 	})
 }
 
-func TestWhatIsPutOffRunsOnceAtTheEndAndAfterCommitOnlyThen(t *testing.T) {
+func TestBeforeCommitFunctionsRunOnceAtTheEndAndAfterCommitFunctionsOnlyIfItSucceeds(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "before")

@@ -29,12 +29,13 @@ func IsDuplicate(err error) bool {
 	return sqlState(err) == "23505"
 }
 
-// ErrRetry asks for the whole transaction to be run again, because what it took for granted turned out not to be so.
+// ErrRetry asks for the whole transaction to run again, because something it assumed turned out to be wrong. A body or a
+// BeforeCommit function may return it. It is honoured on PostgreSQL and in grouped writes, a bounded number of times.
 var ErrRetry = errors.New("db: the transaction must run again")
 
-// isRetryable tells a transaction that the database itself rolled back and asks to see again, or that asks for it
-// itself, or whose connection turned out to be dead, such as one that a caller who hung up broke off: unless it may
-// have committed, nothing of it has happened.
+// isRetryable reports whether a transaction that failed with an error may run again. That is so when nothing of it can
+// have been committed and another attempt may succeed: PostgreSQL rolled it back because of a concurrent transaction
+// (40001, 40P01), the body asked for it with ErrRetry, or the connection was found to be dead before the commit.
 func isRetryable(err error) bool {
 	state := sqlState(err)
 	return state == "40001" || state == "40P01" || errors.Is(err, ErrRetry) || errors.Is(err, driver.ErrBadConn) &&
@@ -81,7 +82,7 @@ func translate(ctx context.Context, err error) error {
 		return fault.UnavailableBecause(err, "the database did not answer in time")
 	case errors.Is(err, context.Canceled):
 		return err
-	case isLost(err) || isRetryable(err) || errors.Is(err, errDead):
+	case isLost(err) || isRetryable(err) || errors.Is(err, errGone):
 		return fault.UnavailableBecause(err, "the database is not available")
 	}
 	return err

@@ -2,192 +2,78 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"slices"
 )
 
-// group is what the writes of one organization that commit together share. An ordinary write is a group of its own.
-type group struct {
-	end    *Tx // the handle for what is put off to the end
-	shared map[any]any
-	atEnd  []func(ctx context.Context, tx *Tx) error
-
-	ending bool        // what was put off is being settled
-	queue  []queued    // and these are the statements it comes to, in the order they are sent
-	before map[any]any // what a group shared that this one builds on although it is not committed yet
-	checks []Func      // whether that is so
-}
-
-// queued is a statement that waits to be sent with others.
-type queued struct {
-	text   string
-	values []any
-}
-
-// errAhead refuses to ask the database before there is a transaction to ask in.
-var errAhead = errors.New("db: what runs ahead of its transaction cannot ask the database")
-
-func (d *DB) newGroup(org string, stx *sql.Tx, conn *sql.Conn) *group {
-	g := &group{}
-	g.end = d.newTx(org, stx, g)
-	g.end.conn = conn
-	return g
-}
-
-// bind gives a group that ran ahead its transaction.
-func (g *group) bind(stx *sql.Tx, conn *sql.Conn) { g.end.sql, g.end.conn = stx, conn }
-
-// ahead tells that the group's transaction has not begun.
-func (g *group) ahead() bool { return g.before != nil && g.end.sql == nil }
-
-// Group is the handle for what a write shares with the others in its database transaction.
+// Group is the part of a transaction's API that concerns the writes it is shared with. In an ordinary write, which
+// shares with nobody, everything works the same, so that building blocks need not know where they run.
 type Group struct{ tx *Tx }
 
-// Shared tells that the write may share its transaction with others and puts off what it writes.
-func (g Group) Shared() bool { return g.tx.together }
+// Shared reports whether this is the body of a GroupWrite. Such a body may read, but all writing is left to
+// BeforeCommit functions.
+func (g Group) Shared() bool { return g.tx.shared }
 
-// Attempt is 1 at first and more when the database rolled the transaction back and asks to see it again.
-func (g Group) Attempt() int { return g.tx.try }
+// Attempt returns 1, and more when the database transaction was rolled back and runs again.
+func (g Group) Attempt() int { return g.tx.attempt }
 
-// State keeps a value for as long as the database transaction lasts, made at its first use. Writes that are taken together share it: what
-// a write changes in it must be taken back by OnRollback if the write fails.
-func (g Group) State(key any, first func() any) any {
-	tx := g.tx
-	v, ok := tx.group.shared[key]
+// State returns a value that lasts as long as the database transaction; create makes it at the first use of the key.
+// All members of a group get the same value. A write that changes it must register the reverse change with OnRollback.
+func (g Group) State(key any, create func() any) any {
+	t := g.tx.trans
+	v, ok := t.state[key]
 	if !ok {
-		v = first()
-		if tx.group.shared == nil {
-			tx.group.shared = map[any]any{}
+		v = create()
+		if t.state == nil {
+			t.state = map[any]any{}
 		}
-		tx.group.shared[key] = v
+		t.state[key] = v
+		t.stateKeys = append(t.stateKeys, key)
 	}
 	return v
 }
 
-// Before gives what State kept, in the group this one builds on, when that had settled all it writes; nil if there
-// is none. Whoever takes it for granted must have the database check it: by a statement that comes before all others
-// (ExecBefore), and by asking, if there is something to be asked before that (Check).
-func (tx *Tx) Before(key any) any { return tx.group.before[key] }
+// Discard removes a value of State, so that its next use creates it again.
+func (g Group) Discard(key any) { delete(g.tx.trans.state, key) }
 
-// Check runs fn as the first thing in the transaction of a group that ran ahead of it, if bodies are yet to run in
-// it. What is not so is ErrRetry.
-func (tx *Tx) Check(fn Func) { tx.group.checks = append(tx.group.checks, fn) }
+// BeforeCommit runs fn once, as one of the last things in the database transaction: what many writes need is then done
+// once for all of them, and a contended row is locked for a short time only. The last function registered runs first,
+// as with defer. If it fails, so do all writes that share the transaction.
+func (g Group) BeforeCommit(fn Func) { g.tx.trans.beforeCommit = append(g.tx.trans.beforeCommit, fn) }
 
-// check does so.
-func (g *group) check(ctx context.Context) error {
-	for _, fn := range g.checks {
-		if err := fn(ctx, g.end); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Discard drops a shared value that could not be made.
-func (g Group) Discard(key any) { delete(g.tx.group.shared, key) }
-
-// OnRollback runs fn if the write fails, the last one first, so that its neighbours do not find what it left in a State value. An ordinary
-// write has no neighbours, and a long one must not pile up what is never done.
+// OnRollback runs fn if this write, or the nested write that is under way, is rolled back while others in the database
+// transaction go on. It undoes changes to values of State. The last function registered runs first.
 func (g Group) OnRollback(fn func()) {
-	tx := g.tx
-	if tx.together {
-		tx.undo = append(tx.undo, fn)
+	if g.tx.shared || g.tx.depth > 0 { // otherwise nothing goes on, and a long write would collect functions for nothing
+		g.tx.onRollback = append(g.tx.onRollback, fn)
 	}
 }
 
-// BeforeCommit runs fn once, as one of the last things inside the database transaction, so that a hot row is locked for as
-// short a time as can be and what several writes put off is done in one statement. The last one put off runs first,
-// as with defer.
-func (g Group) BeforeCommit(fn func(ctx context.Context, tx *Tx) error) {
-	tx := g.tx
-	tx.group.atEnd = append(tx.group.atEnd, fn)
-}
-
-// Flush does what was put off so far, so that a long write does not hold all of it until its end. A write that is taken together cannot.
+// Flush runs the BeforeCommit functions registered so far, so that a long write does not hold everything in memory until
+// its end. In a nested write it does nothing, because the outer write may still roll the nested one back. In a
+// GroupWrite it is an error.
 func (g Group) Flush(ctx context.Context) error {
-	tx := g.tx
-	if tx.together {
-		return errors.New("db: a write that is taken together is flushed with its neighbours")
+	switch {
+	case g.tx.shared:
+		return errors.New("db: the body of a grouped write cannot flush what the group shares")
+	case g.tx.depth > 0:
+		return nil
 	}
-	return tx.group.finish(ctx)
+	return g.tx.trans.flush(ctx)
 }
 
-// ExecBefore puts a statement off as BeforeCommit does, but before all others that are put off: one that refuses the whole
-// if what it builds on is not so.
-func (tx *Tx) ExecBefore(ctx context.Context, query string, args ...any) error {
-	st, values, err := tx.statement(query, args)
-	if err != nil {
-		return err
-	}
-	if !tx.ending() {
-		return errors.New("db: a statement goes before others only among those that are put off")
-	}
-	tx.group.queue = slices.Insert(tx.group.queue, 0, queued{st.sql, values})
-	return nil
-}
-
-// ending tells that the handle is the one of what is put off, while that is settled.
-func (tx *Tx) ending() bool { return tx.group.ending && tx == tx.group.end }
-
-// finish settles what was put off and sends it.
-func (g *group) finish(ctx context.Context) error {
-	if err := g.settle(ctx); err != nil {
-		return err
-	}
-	return g.send(ctx)
-}
-
-// settle runs what was put off, which comes to a queue of statements. It may run where nobody catches a panic that is
-// not its own, hence the error.
-func (g *group) settle(ctx context.Context) (err error) {
-	g.ending = true
-	defer func() {
-		g.ending = false
-		if p := recover(); p != nil {
-			err = fmt.Errorf("db: a panic at the end of a transaction: %v\n%s", p, debug.Stack())
-		}
-	}()
-	ctx = context.WithValue(ctx, txKey{}, g.end)
-	for len(g.atEnd) > 0 {
-		last := len(g.atEnd) - 1
-		fn := g.atEnd[last]
-		g.atEnd = g.atEnd[:last]
-		if err := fn(ctx, g.end); err != nil {
-			return err
-		}
-	}
-	return g.end.failed
-}
-
-// send runs the statements of the queue, on PostgreSQL in one message.
-func (g *group) send(ctx context.Context) error {
-	queue := g.queue
-	g.queue = nil
-	if g.end.conn != nil {
-		return sendBatch(ctx, g.end.conn, queue)
-	}
-	for _, q := range queue {
-		if _, err := g.end.exec(ctx, q.text, q.values); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// first is the refusal of a write that is taken together and needs something done before it that cannot be put off.
-type first struct{ fn Func }
-
-func (*first) Error() string { return "db: something must be done first" }
-
-// Precondition does what cannot be put off to the end. An ordinary write does it at once. One that is taken together must give the error back: it
-// then runs again, after a transaction of its own has done it.
+// Precondition runs fn, which writes something the rest of the body depends on. An ordinary write runs it at once. The
+// body of a GroupWrite cannot write: it must return the error it gets from here; fn then runs in a transaction of its
+// own, is committed, and the body starts again.
 func (g Group) Precondition(ctx context.Context, fn Func) error {
-	tx := g.tx
-	if tx.together {
-		return &first{fn}
+	if g.tx.shared {
+		return &preconditionError{fn}
 	}
-	return fn(ctx, tx)
+	return fn(ctx, g.tx)
+}
+
+// preconditionError is how the body of a grouped write asks for a Precondition.
+type preconditionError struct{ fn Func }
+
+func (*preconditionError) Error() string {
+	return "db: the body of a grouped write must return the error of Precondition"
 }

@@ -16,9 +16,6 @@ const File = "bursar.db"
 // readersMax bounds SQLite's read connections: each keeps its own page cache, and more than this only take turns at the cores.
 const readersMax = 8
 
-// turnsMax bounds the writes that wait; the next one blocks its caller instead of filling memory.
-const turnsMax = 4096
-
 func (d *DB) openSQLite() error {
 	registerDecimals()
 	d.engine = SQLite
@@ -41,8 +38,7 @@ func (d *DB) openSQLite() error {
 	if err := d.write.PingContext(context.Background()); err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
-	d.queue = make(chan *turn, turnsMax)
-	go d.serveTurns()
+	d.writer = d.newWriter()
 	return nil
 }
 

@@ -78,7 +78,7 @@ var Tables = []Table{
 	{Name: "memory_documents", Kind: Tenant},
 	{Name: "memory_rules", Kind: Tenant},
 	{Name: "memory_versions", Kind: Tenant},
-	{Name: "heads", Kind: Tenant, Unaudited: "it is the end of the audit chain itself"},
+	{Name: "organization_state", Kind: Tenant, Unaudited: "it is the end of the audit chain itself"},
 	{Name: "audit_log", Kind: Tenant, Unaudited: "it is the audit itself"},
 	{Name: "events", Kind: Tenant, Unaudited: "an event restates a change that is audited"},
 	{Name: "relays", Kind: Tenant, Unaudited: "it says how far events were handed on"},

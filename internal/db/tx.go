@@ -9,157 +9,140 @@ import (
 	"github.com/bursarhq/bursar/internal/base/id"
 )
 
-// Tx is a transaction bound to one organization, or, when a reason was given, to none.
+// Tx is the handle of a body in a database transaction. It is bound to one organization, or to none in WriteAcross and
+// ReadAcross.
 type Tx struct {
-	db  *DB
-	org string // empty in a transaction across organizations
-	now time.Time
-	sql *sql.Tx // nil for a single read outside a transaction
-
-	conn *sql.Conn // of a PostgreSQL transaction that writes
+	db    *DB
+	org   string // empty across organizations
+	now   time.Time
+	trans *transaction // what is shared with the other writes of a group
 
 	readOnly bool
-	together bool // it shares the database transaction and may not write by itself
-	ahead    bool // which has not begun
-	try      int  // how often the database has been asked, this time included
+	shared   bool // in a group: it may not write by itself
+	attempt  int  // 1, and more when the transaction runs again
 	changed  bool // an audited table was written
-	recorded bool // and the audit has it
+	recorded bool // the audit log has the change
 	failed   error
 
-	group *group
-	undo  []func()
-	after []func()
+	depth      int      // nested writes under way
+	onRollback []func() // of a member of a group or of nested writes
+	after      []func()
 }
 
-// Organization is the organization the transaction is bound to.
+// Organization returns the organization the transaction is bound to.
 func (tx *Tx) Organization() string { return tx.org }
 
-// Now is the moment of the transaction: every row it writes carries the same one.
+// Now returns the time of the transaction, so that all rows it writes carry the same one.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// NewID makes an identifier.
+// NewID returns a new identifier.
 func (tx *Tx) NewID(p id.Prefix) string { return tx.db.ids.New(p) }
 
-// DB is the database the transaction runs on.
+// DB returns the database the transaction runs on.
 func (tx *Tx) DB() *DB { return tx.db }
 
-// Group returns what concerns the other writes that share the database transaction. Ordinary use cases do not need it.
+// Group returns the part of the API that concerns writes that share a database transaction. Only code that such writes
+// run through needs it: the audit log, the organization state, idempotency keys and the journal.
 func (tx *Tx) Group() Group { return Group{tx} }
 
-// Recorded is called by the audit when it has taken this write's changes; a change without it does not commit.
+// Recorded is called by the audit log when it has recorded the changes of this write. A change to an audited table is
+// not committed without it.
 func (tx *Tx) Recorded() { tx.recorded = true }
 
-// AfterCommit runs fn once the transaction is known to have committed, and never otherwise.
+// AfterCommit runs fn after the transaction was committed, and not if it is rolled back or its outcome is unknown.
 func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
 
-// SQL is the transaction itself, for the job queue's own inserts and nothing else.
-func (tx *Tx) SQL() *sql.Tx { return tx.sql }
+// SQL returns the underlying transaction. It is for the job queue, which inserts its rows itself, and nothing else.
+func (tx *Tx) SQL() *sql.Tx { return tx.trans.sql }
 
-// Exec runs one statement and tells how many rows it touched. What runs at the end (BeforeCommit) is told nothing: it is sent later, together with
-// what follows.
+// Exec runs a statement and returns the number of rows it changed. Queued statements run before it.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	st, values, err := tx.writing(query, args)
+	st, values, err := tx.writing(ctx, query, args)
 	if err != nil {
 		return 0, err
 	}
-	if tx.ending() {
-		tx.group.queue = append(tx.group.queue, queued{st.sql, values})
-		return 0, nil
-	}
-	if err := tx.group.send(ctx); err != nil {
-		return 0, err
-	}
-	n, err := tx.exec(ctx, st.sql, values)
+	n, err := tx.trans.exec(ctx, queued{st.sql, values})
 	tx.changed = tx.changed || st.changes && n > 0
 	return n, err
 }
 
-// putMax bounds how many statements wait to be sent together.
-const putMax = 1000
+// queueMax bounds how many statements wait to be sent together.
+const queueMax = 1000
 
-// Queue runs one statement that nobody waits for: PostgreSQL gets it in one message with others, when something is
-// asked or the transaction ends. Whatever is asked finds it done.
+// Queue runs a statement whose result nobody needs. PostgreSQL gets it in one message with others: before the next
+// Exec or query, which therefore finds it done, or at the end of the transaction. An error it causes is returned
+// there. SQLite, which has no round trips, runs it at once.
 func (tx *Tx) Queue(ctx context.Context, query string, args ...any) error {
-	st, values, err := tx.writing(query, args)
+	st, values, err := tx.writing(ctx, query, args)
 	if err != nil {
 		return err
 	}
 	tx.changed = tx.changed || st.changes
-	if !tx.ending() && tx.group.end.conn == nil {
-		_, err := tx.exec(ctx, st.sql, values)
+	t := tx.trans
+	if t.conn == nil {
+		_, err := t.exec(ctx, queued{st.sql, values})
 		return err
 	}
-	tx.group.queue = append(tx.group.queue, queued{st.sql, values})
-	if !tx.ending() && len(tx.group.queue) >= putMax {
-		return tx.group.send(ctx)
+	t.queue = append(t.queue, queued{st.sql, values})
+	if len(t.queue) >= queueMax {
+		return t.send(ctx)
 	}
 	return nil
 }
 
-// writing is a statement of a transaction that may write.
-func (tx *Tx) writing(query string, args []any) (*statement, []any, error) {
+// writing compiles a statement that writes, for a transaction that may, and opens the savepoints it needs.
+func (tx *Tx) writing(ctx context.Context, query string, args []any) (*statement, []any, error) {
 	st, values, err := tx.statement(query, args)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case tx.readOnly:
-		return nil, nil, errors.New("db: a read transaction cannot write")
-	case tx.together:
-		return nil, nil, errors.New("db: a write that is taken together puts off what it writes")
+		return nil, nil, errors.New("db: a read transaction cannot write; use Write")
+	case tx.shared:
+		return nil, nil, errors.New("db: the body of a grouped write cannot write by itself; use BeforeCommit or Precondition of tx.Group()")
 	}
-	return st, values, nil
+	return st, values, tx.trans.openSavepoints(ctx)
 }
 
-// exec runs a statement at once.
-func (tx *Tx) exec(ctx context.Context, text string, values []any) (int64, error) {
-	var res sql.Result
-	var err error
-	if stmt := tx.db.preparedFor(tx.db.write, text); stmt != nil {
-		res, err = tx.sql.StmtContext(ctx, stmt).ExecContext(ctx, values...)
-	} else {
-		res, err = tx.sql.ExecContext(ctx, text, values...)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
+// query runs a statement that returns rows. Queued statements run before it.
 func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
 	st, values, err := tx.statement(query, args)
 	if err != nil {
 		return nil, err
 	}
-	if st.writes && (tx.readOnly || tx.together) {
-		return nil, errors.New("db: a statement that writes, in a transaction that may not")
+	if st.writes { // RETURNING
+		if st, values, err = tx.writing(ctx, query, args); err != nil {
+			return nil, err
+		}
+		tx.changed = tx.changed || st.changes
 	}
-	if st.changes { // RETURNING
-		tx.changed = true
-	}
-	if tx.group.ahead() {
-		tx.failed = errAhead // also if the body overlooks it
-		return nil, errAhead
-	}
-	if err := tx.group.send(ctx); err != nil { // it may ask for what was put off
+	if err := tx.trans.send(ctx); err != nil {
 		return nil, err
 	}
+	rows, err := tx.queryOn(ctx, st.sql, values)
+	return rows, tx.trans.note(err)
+}
+
+// queryOn runs a query on the transaction, or on the pool where there is none.
+func (tx *Tx) queryOn(ctx context.Context, text string, values []any) (*sql.Rows, error) {
 	pool := tx.db.write
 	if tx.readOnly {
 		pool = tx.db.read
 	}
-	stmt := tx.db.preparedFor(pool, st.sql)
+	stmt, stx := tx.db.preparedFor(pool, text), tx.trans.sql
 	switch {
-	case stmt != nil && tx.sql != nil:
-		return tx.sql.StmtContext(ctx, stmt).QueryContext(ctx, values...)
+	case stmt != nil && stx != nil:
+		return stx.StmtContext(ctx, stmt).QueryContext(ctx, values...)
 	case stmt != nil:
 		return stmt.QueryContext(ctx, values...)
-	case tx.sql != nil:
-		return tx.sql.QueryContext(ctx, st.sql, values...)
+	case stx != nil:
+		return stx.QueryContext(ctx, text, values...)
 	}
-	return pool.QueryContext(ctx, st.sql, values...)
+	return pool.QueryContext(ctx, text, values...)
 }
 
-// statement refuses, for a handle bound to an organization, what is not tied to it. This is the one gate between organizations.
+// statement compiles a statement. For a handle bound to an organization it refuses one that is not tied to @org; every
+// statement passes here, so that no organization can reach another's rows.
 func (tx *Tx) statement(query string, args []any) (*statement, []any, error) {
 	st := tx.db.statements.get(query)
 	if tx.org != "" && st.unbound != nil {

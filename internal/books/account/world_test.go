@@ -184,7 +184,7 @@ func (w *world) logged(resourceID string) string {
 }
 
 // head reads the organization's head.
-func (w *world) head() (h orgstate.Head) {
+func (w *world) head() (h orgstate.State) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		h, err = orgstate.Read(ctx, tx)
 		return err

@@ -21,7 +21,7 @@ import (
 )
 
 // end is where the audit log of an organization ends: as long as it stays, nothing has changed.
-func (w *world) end() (h orgstate.Head) {
+func (w *world) end() (h orgstate.State) {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		h, err = orgstate.Read(ctx, tx)

@@ -41,7 +41,7 @@ func pagesOf(tx *db.Tx) *pages {
 }
 
 // add puts a new entry into the journal, and hangs it behind the one before it in its chain.
-func (p *pages) add(e Entry, previous *Entry) {
+func (p *pages) add(tx *db.Tx, e Entry, previous *Entry) {
 	p.entries = append(p.entries, e)
 	if e.Status == Posted {
 		p.move(e, false)
@@ -51,6 +51,8 @@ func (p *pages) add(e Entry, previous *Entry) {
 	}
 	for i := range p.entries { // it may be as new as this one
 		if p.entries[i].ID == previous.ID {
+			was := p.entries[i].NextID
+			tx.Group().OnRollback(func() { p.entries[i].NextID = was })
 			p.entries[i].NextID = e.ID
 			return
 		}

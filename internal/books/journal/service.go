@@ -214,9 +214,9 @@ func (e *Entry) christen(tx *db.Tx, number int64) {
 }
 
 // enter puts an entry that has the next number into the journal, behind the one before it in its chain.
-func enter(ctx context.Context, tx *db.Tx, h *orgstate.Head, e Entry, previous *Entry) {
+func enter(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previous *Entry) {
 	h.EntryNumber = e.Number
-	pagesOf(tx).add(e, previous)
+	pagesOf(tx).add(tx, e, previous)
 	action := "journal_entry.created"
 	if e.Status == Posted {
 		action = "journal_entry.posted"

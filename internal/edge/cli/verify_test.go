@@ -72,7 +72,7 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 		"two entries swapped": {[]string{"UPDATE audit_log SET sequence = -#2 WHERE sequence = #2",
 			"UPDATE audit_log SET sequence = #2 WHERE sequence = #3", "UPDATE audit_log SET sequence = #3 WHERE sequence = -#2"},
 			"broken at entry #2: the entry does not follow"},
-		"a head set back": {[]string{"UPDATE heads SET audit_sequence = #3"},
+		"a head set back": {[]string{"UPDATE organization_state SET audit_sequence = #3"},
 			"audit chain broken at entry"},
 		"an event gone": {[]string{"DELETE FROM events WHERE sequence = 2"}, "events:"},
 		"an account below none": {[]string{"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE code = '1010'"},

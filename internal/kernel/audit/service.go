@@ -137,7 +137,7 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 }
 
 // atHead checks that the last entry is the one the head names: a log cut short still chains.
-func atHead(h orgstate.Head, last Entry) *Break {
+func atHead(h orgstate.State, last Entry) *Break {
 	if last.Sequence != h.AuditSequence {
 		return &Break{last.Sequence + 1, "an entry is missing"}
 	}

@@ -186,8 +186,8 @@ func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
 		err = d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
 			for _, damage := range []string{
 				"DELETE FROM audit_log WHERE organization_id = ? AND sequence = 4",
-				"UPDATE heads SET audit_sequence = 3, audit_hash = (SELECT hash FROM audit_log a WHERE a.organization_id = " +
-					"heads.organization_id AND a.sequence = 3) WHERE organization_id = ?",
+				"UPDATE organization_state SET audit_sequence = 3, audit_hash = (SELECT hash FROM audit_log a WHERE a.organization_id = " +
+					"organization_state.organization_id AND a.sequence = 3) WHERE organization_id = ?",
 			} {
 				if _, err := tx.Exec(ctx, damage, f.Organization.ID); err != nil {
 					return err

@@ -28,7 +28,7 @@ type markRow struct {
 	Sequence       int64  `db:"sequence"`
 }
 
-const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM heads h WHERE " +
+const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM organization_state h WHERE " +
 	"h.organization_id = r.organization_id)"
 
 // selectBehind takes the marks of organizations with events that wait and that no other node is at, of all or of some.
@@ -67,7 +67,8 @@ type checkRow struct {
 func selectCheck(ctx context.Context, tx *db.Tx) (checkRow, error) {
 	return db.One[checkRow](ctx, tx, "organization",
 		`SELECT count(e.sequence) AS n, min(e.sequence) AS lowest, max(e.sequence) AS top, h.event_sequence AS head
-		FROM heads h LEFT JOIN events e ON e.organization_id = h.organization_id WHERE h.organization_id = @org GROUP BY h.event_sequence`)
+		FROM organization_state h LEFT JOIN events e ON e.organization_id = h.organization_id
+		WHERE h.organization_id = @org GROUP BY h.event_sequence`)
 }
 
 // countOrphans counts events of changes the audit log does not have.

@@ -158,7 +158,7 @@ func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above i
 // selectBehind gives the organizations in which transactions came that were not matched yet.
 func selectBehind(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx,
-		"SELECT h.organization_id FROM heads h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
+		"SELECT h.organization_id FROM organization_state h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
 			"WHERE h.transaction_number > COALESCE(m.number, 0) ORDER BY h.organization_id")
 }
 

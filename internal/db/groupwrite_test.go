@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -323,6 +324,83 @@ func TestABodyWhoseStatementFailsDoesNotFailItsNeighbours(t *testing.T) {
 		wg.Wait()
 		if n := len(marksOf(t, d, org)); n != 30 {
 			t.Errorf("%d rows of 30", n)
+		}
+	})
+}
+
+func TestAStatementBeforeTheCommitReportsTheRowsItChanged(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		for name, write := range map[string]func(context.Context, string, db.Func) error{"grouped": d.GroupWrite, "ordinary": d.Write} {
+			var changed int64
+			err := write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
+				tx.Recorded()
+				tx.Group().BeforeCommit(func(ctx context.Context, tx *db.Tx) (err error) {
+					rows := []mark{{"tag_1" + name, "a" + name, "custom", tx.Now()}, {"tag_2" + name, "b" + name, "custom", tx.Now()}}
+					if err := db.Insert(ctx, tx, "tags", rows...); err != nil {
+						return err
+					}
+					changed, err = tx.Exec(ctx, "UPDATE tags SET kind = 'custom' WHERE organization_id = @org AND tag_id IN (?, ?)",
+						rows[0].TagID, rows[1].TagID)
+					return err
+				})
+				return nil
+			})
+			if err != nil || changed != 2 {
+				t.Errorf("%s: %d rows, %v", name, changed, err)
+			}
+		}
+	})
+}
+
+func TestWritesWhoseDeadlinePassesInTheQueueAreDroppedAndTheOthersRunOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		org := newOrganization(t, d, "x")
+		const expired, live = 20, 20
+		var bodies, dropped atomic.Int64
+		began, proceed := make(chan struct{}), make(chan struct{})
+		var wg, gone sync.WaitGroup
+		wg.Go(func() {
+			err := d.GroupWrite(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
+				close(began)
+				<-proceed
+				_, err := number(ctx, tx, "first")
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-began
+		ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(50*time.Millisecond))
+		defer cancel()
+		for i := range expired + live {
+			run := wg.Go
+			of := context.Background()
+			if i%2 == 0 {
+				run, of = gone.Go, ctx
+			}
+			run(func() {
+				err := d.GroupWrite(of, org, func(ctx context.Context, tx *db.Tx) error {
+					bodies.Add(1)
+					_, err := number(ctx, tx, fmt.Sprint(i))
+					return err
+				})
+				switch {
+				case of == ctx && errors.Is(err, context.DeadlineExceeded):
+					dropped.Add(1)
+				case err != nil:
+					t.Errorf("%d: %v", i, err)
+				}
+			})
+		}
+		gone.Wait() // they do not wait for the leader
+		close(proceed)
+		wg.Wait()
+		if bodies.Load() != live || dropped.Load() != expired || len(marksOf(t, d, org)) != live+1 {
+			t.Errorf("%d bodies ran and %d writes were dropped; %d rows", bodies.Load(), dropped.Load(), len(marksOf(t, d, org)))
 		}
 	})
 }

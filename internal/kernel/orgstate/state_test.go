@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *testing.T) {
+func TestTheStateIsWrittenCompletelyWhetherItIsLockedBeforeOrAfterAChangeIsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
@@ -21,7 +21,7 @@ func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := func() orgstate.Head { return readHead(t, d, f.Organization.ID) }
+		read := func() orgstate.State { return readState(t, d, f.Organization.ID) }
 		record := func(ctx context.Context, tx *db.Tx) error {
 			audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x", After: map[string]any{}})
 			return nil
@@ -56,8 +56,8 @@ func TestTheHeadIsWrittenWholeWhetherItIsTakenBeforeOrAfterAChangeIsRecorded(t *
 	})
 }
 
-// numbered is a write that takes the next entry number, and may ask the database, be refused or break down after it has.
-func numbered(ctx context.Context, tx *db.Tx, asks, refused, breaks bool) (int64, error) {
+// numbered is a body that assigns the next entry number, and may then query the database, return an error or panic.
+func numbered(ctx context.Context, tx *db.Tx, queries, refused, panics bool) (int64, error) {
 	h, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return 0, err
@@ -65,15 +65,15 @@ func numbered(ctx context.Context, tx *db.Tx, asks, refused, breaks bool) (int64
 	h.EntryNumber++
 	audit.Record(ctx, tx, audit.Change{Action: "test.done", ResourceType: "test", ResourceID: "x",
 		After: map[string]any{"number": h.EntryNumber}})
-	if asks {
-		if _, err := db.All[int64](ctx, tx, "SELECT entry_number FROM heads WHERE organization_id = @org"); err != nil {
+	if queries {
+		if _, err := db.All[int64](ctx, tx, "SELECT entry_number FROM organization_state WHERE organization_id = @org"); err != nil {
 			return 0, err
 		}
 	}
 	switch {
 	case refused:
 		return 0, errRefused
-	case breaks:
+	case panics:
 		panic("in a body")
 	}
 	return h.EntryNumber, nil
@@ -81,7 +81,7 @@ func numbered(ctx context.Context, tx *db.Tx, asks, refused, breaks bool) (int64
 
 var errRefused = errors.New("refused")
 
-func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
+func TestGroupedWritesAssignEachNumberOnceAndRunOnce(t *testing.T) {
 	t.Parallel()
 	for name, disturbed := range map[string]bool{"alone": false, "while others write": true} {
 		t.Run(name, func(t *testing.T) {
@@ -92,11 +92,11 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				before := readHead(t, d, f.Organization.ID)
+				before := readState(t, d, f.Organization.ID)
 				var mu sync.Mutex
-				taken := map[int64]bool{}
+				assigned := map[int64]bool{}
 				runs, writes, tries, kept := 0, 0, 0, 0
-				write := func(write func(context.Context, string, db.Func) error, asks, refused, breaks bool) {
+				write := func(write func(context.Context, string, db.Func) error, queries, refused, panics bool) {
 					var number int64
 					ran := 0
 					err := func() (err error) {
@@ -110,7 +110,7 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 							mu.Lock()
 							tries = max(tries, tx.Group().Attempt())
 							mu.Unlock()
-							number, err = numbered(ctx, tx, asks, refused, breaks)
+							number, err = numbered(ctx, tx, queries, refused, panics)
 							return err
 						})
 					}()
@@ -118,16 +118,16 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 					defer mu.Unlock()
 					runs, writes = runs+ran, writes+1
 					switch {
-					case refused || breaks:
+					case refused || panics:
 						if !errors.Is(err, errRefused) {
 							t.Errorf("it should be refused: %v", err)
 						}
 					case err != nil:
 						t.Error(err)
-					case taken[number]:
-						t.Errorf("%d was given twice", number)
+					case assigned[number]:
+						t.Errorf("%d was assigned twice", number)
 					default:
-						taken[number] = true
+						assigned[number] = true
 						kept++
 					}
 				}
@@ -144,23 +144,20 @@ func TestBodiesThatRunAheadOfTheirTransactionTakeEachNumberOnce(t *testing.T) {
 					})
 				}
 				wg.Wait()
-				after := readHead(t, d, f.Organization.ID)
+				after := readState(t, d, f.Organization.ID)
 				if after.EntryNumber != int64(kept) || after.AuditSequence != before.AuditSequence+int64(kept) ||
 					after.EventSequence != before.EventSequence+int64(kept) {
 					t.Errorf("%d writes made %+v of %+v", kept, after, before)
 				}
-				if runs == writes {
-					t.Error("no body ran ahead")
-				}
-				if !disturbed && tries != 1 {
-					t.Errorf("what ran ahead was refused although nobody else writes: %d tries", tries)
+				if !disturbed && (tries != 1 || runs != writes) {
+					t.Errorf("%d bodies ran %d times in %d attempts, although nobody else writes", writes, runs, tries)
 				}
 			})
 		})
 	}
 }
 
-func readHead(t *testing.T, d *db.DB, organizationID string) (h orgstate.Head) {
+func readState(t *testing.T, d *db.DB, organizationID string) (h orgstate.State) {
 	t.Helper()
 	err := d.ReadOne(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 		h, err = orgstate.Read(ctx, tx)
@@ -172,7 +169,7 @@ func readHead(t *testing.T, d *db.DB, organizationID string) (h orgstate.Head) {
 	return h
 }
 
-func TestNoWriteIsRefusedForWhatWasSoBeforeAnother(t *testing.T) {
+func TestEveryWriteSeesTheStateThatTheWritesBeforeItLeft(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
