@@ -65,10 +65,7 @@ func (b *bench) read(d database) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := dial(s.host, 1)
-	if err != nil {
-		return nil, errors.Join(err, s.stop())
-	}
+	c := dial(s.host, 1)
 	return &reader{s, c}, nil
 }
 
@@ -118,9 +115,7 @@ func (b *bench) compareLists(e engine) (figures []figure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.connections, err = dial(f.host, 1); err != nil {
-			return nil, errors.Join(err, f.stop())
-		}
+		f.connections = dial(f.host, 1)
 		return f, b.analyze(d)
 	})
 	if err != nil {
@@ -205,10 +200,7 @@ func (b *bench) compareLots(e engine) (figures []figure, err error) {
 		from *comparedLots
 		to   **reader
 	}{{p.before, &readers.before}, {p.after, &readers.after}} {
-		c, err := dial(side.from.host, 1)
-		if err != nil {
-			return nil, err
-		}
+		c := dial(side.from.host, 1)
 		defer c.close()
 		*side.to = &reader{side.from.server, c}
 	}

@@ -19,6 +19,7 @@ const requestTimeout = 30 * time.Second
 // connection is one keep-alive connection. It parses as little of a response as possible, because the load generator shares
 // the machine's cores with the server it measures.
 type connection struct {
+	host string
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
@@ -27,22 +28,20 @@ type connection struct {
 // connections are clients that each send the next request when the last one is answered.
 type connections struct{ list []*connection }
 
-func dial(host string, clients int) (*connections, error) {
+// dial prepares connections. Each connects with its first request, because a server closes connections that stay idle.
+func dial(host string, clients int) *connections {
 	c := &connections{}
 	for range clients {
-		conn, err := net.Dial("tcp", host)
-		if err != nil {
-			c.close()
-			return nil, err
-		}
-		c.list = append(c.list, &connection{conn: conn, in: bufio.NewReaderSize(conn, 16<<10)})
+		c.list = append(c.list, &connection{host: host})
 	}
-	return c, nil
+	return c
 }
 
 func (c *connections) close() {
 	for _, l := range c.list {
-		_ = l.conn.Close()
+		if l.conn != nil {
+			_ = l.conn.Close()
+		}
 	}
 }
 
@@ -77,6 +76,13 @@ func (b *bench) warmup() time.Duration {
 
 // send sends one request and discards the response.
 func (l *connection) send(next request) error {
+	if l.conn == nil {
+		conn, err := net.Dial("tcp", l.host)
+		if err != nil {
+			return err
+		}
+		l.conn, l.in = conn, bufio.NewReaderSize(conn, 16<<10)
+	}
 	l.out = next(l.out[:0])
 	_ = l.conn.SetDeadline(time.Now().Add(requestTimeout))
 	if _, err := l.conn.Write(l.out); err != nil {

@@ -30,7 +30,8 @@ func measureMatcher(b *bench) ([]figure, error) {
 	return []figure{
 		{name: fmt.Sprintf("matcher, transactions with %d rules", matcherMany), value: fmt.Sprintf("%.0f/s", rate),
 			target: fmt.Sprintf(">= %.0f/s", matcherMin), verdict: b.judge(rate >= matcherMin),
-			note: fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count, rounded(many.compiled))},
+			note: fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count,
+				rounded(many.compiled))},
 		{name: fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), value: fmt.Sprintf("%.2f", ratio),
 			target: fmt.Sprintf("<= %.0f", matcherSlowMax), verdict: b.judge(ratio <= matcherSlowMax),
 			note: fmt.Sprintf("%.0f/s with few, of which %d%% match", few.rate(), few.matched*100/count)},

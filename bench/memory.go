@@ -42,10 +42,7 @@ func (b *bench) memory(e engine) (figures []figure, err error) {
 	if err := remember(b.ctx, other.client(), documents, versions); err != nil {
 		return nil, err
 	}
-	connections, err := dial(s.host, 1)
-	if err != nil {
-		return nil, err
-	}
+	connections := dial(s.host, 1)
 	defer connections.close()
 	for _, m := range []struct{ name, path string }{
 		{"one document", "/v1/memory/file?path=" + memoryPath},

@@ -22,9 +22,8 @@ type contender struct {
 	cpu         time.Duration
 }
 
-func contend(s *server, path string) (*contender, error) {
-	c, err := dial(s.host, readClients)
-	return &contender{server: s, connections: c, next: s.get(path)}, err
+func contend(s *server, path string) *contender {
+	return &contender{server: s, connections: dial(s.host, readClients), next: s.get(path)}
 }
 
 // turn measures for a while and returns the rate.
@@ -65,10 +64,7 @@ func measureRead(b *bench) (figures []figure, err error) {
 		server *server
 		path   string
 	}{{service, readPath}, {service, constantPath}, {bare, "/"}} {
-		c, err := contend(of.server, of.path)
-		if err != nil {
-			return nil, err
-		}
+		c := contend(of.server, of.path)
 		defer c.connections.close()
 		if _, err := c.connections.run(b.warmup(), c.next); err != nil {
 			return nil, err

@@ -22,15 +22,9 @@ func measureWrite(b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	one, err := dial(s.host, 1)
-	if err != nil {
-		return nil, err
-	}
+	one := dial(s.host, 1)
 	defer one.close()
-	many, err := dial(s.host, writeClients)
-	if err != nil {
-		return nil, err
-	}
+	many := dial(s.host, writeClients)
 	defer many.close()
 	if _, err := many.run(b.warmup(), s.rename()); err != nil {
 		return nil, err
