@@ -14,6 +14,9 @@ const (
 	againstMax = 1.05
 	// againstRounds is how many rounds a comparison takes at least. It goes on until the verdict is clear or its time is up.
 	againstRounds = 12
+	// How long a comparison of writes or reads may take. There are many, and all together should take less than ten minutes.
+	againstWrites = 12 * time.Second
+	againstReads  = 5 * time.Second
 )
 
 // comparisons are the benchmarks that measure two binaries alternately. They use the API and the command line only, because
@@ -82,10 +85,10 @@ func both[T any](b *bench, e engine, prepare func(*bench, database) (T, error)) 
 
 // compare measures what an operation costs before and after, alternately: the side that goes first changes every round. The
 // ratio of each round is taken on its own, so that a disturbance of the machine affects one round only.
-func compare[T any](b *bench, name string, p pair[T], cost func(T) (time.Duration, error)) (figure, error) {
+func compare[T any](b *bench, name string, limit time.Duration, p pair[T], cost func(T) (time.Duration, error)) (figure, error) {
 	var before, after []time.Duration
 	var ratios []float64
-	deadline := time.Now().Add(pick(b, 15*time.Second, 5*time.Second, 0))
+	deadline := time.Now().Add(pick(b, limit, limit/3, 0))
 	for round := 0; ; round++ {
 		var costs [2]time.Duration
 		for i := range costs {

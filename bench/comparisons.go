@@ -39,7 +39,7 @@ func (b *bench) comparePosting(e engine) (figures []figure, err error) {
 			return t.each(size), err
 		}},
 	} {
-		f, err := compare(b, "posting on "+e.name+", "+m.name, p, m.cost)
+		f, err := compare(b, "posting on "+e.name+", "+m.name, againstWrites, p, m.cost)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (b *bench) read(d database) (*reader, error) {
 // comparePaths compares GET requests.
 func (b *bench) comparePaths(area string, p pair[*reader], paths []namedPath) (figures []figure, err error) {
 	for _, path := range paths {
-		f, err := compare(b, area+", "+path.name, p, func(r *reader) (time.Duration, error) {
+		f, err := compare(b, area+", "+path.name, againstReads, p, func(r *reader) (time.Duration, error) {
 			t, err := r.connections.times(pick(b, 15, 8, 1), r.get(path.path))
 			return t.at(0.5), err
 		})
@@ -129,7 +129,7 @@ func (b *bench) compareLists(e engine) (figures []figure, err error) {
 		value: fmt.Sprintf("%.3f", p.after.took.Seconds()/p.before.took.Seconds()),
 		note:  fmt.Sprintf("%s before, %s after; %d rows", precise(p.before.took), precise(p.after.took), rows)})
 	for i, q := range p.after.listQueries() {
-		f, err := compare(b, "lists on "+e.name+", "+q.name, p, func(f *transactionService) (time.Duration, error) {
+		f, err := compare(b, "lists on "+e.name+", "+q.name, againstReads, p, func(f *transactionService) (time.Duration, error) {
 			t, err := f.connections.times(pick(b, 15, 8, 1), f.get("/v1/transactions?limit=50&"+f.listQueries()[i].query))
 			return t.at(0.5), err
 		})
@@ -189,7 +189,7 @@ func (b *bench) compareLots(e engine) (figures []figure, err error) {
 			return c.post(b.ctx, body)
 		}},
 	} {
-		f, err := compare(b, "lots on "+e.name+", "+m.name, p, m.cost)
+		f, err := compare(b, "lots on "+e.name+", "+m.name, againstWrites, p, m.cost)
 		if err != nil {
 			return nil, err
 		}
