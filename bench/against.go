@@ -3,129 +3,142 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
 )
 
-// againstRounds is how often two programs take turns; odd, so that the median is a measurement.
-const againstRounds = 9
+const (
+	// againstMax is how much more a figure may cost than before.
+	againstMax = 1.05
+	// againstRounds is how many rounds a comparison takes at least. It goes on until the verdict is clear or its time is up.
+	againstRounds = 12
+	// How long a comparison of writes or reads may take. There are many, and all together should take less than ten minutes.
+	againstWrites = 12 * time.Second
+	againstReads  = 5 * time.Second
+)
 
-// candidate is one of two programs that are compared: its nodes share a database that nobody else uses.
-type candidate struct {
-	ledger *ledgerOf
-	nodes  []*server
-	crowd  *crowd
-	rates  []float64
+// comparisons are the benchmarks that measure two binaries alternately. They use the API and the command line only, because
+// the two may have different schemas.
+var comparisons = []measurement{
+	{"posting-sqlite", onSQLite((*bench).comparePosting)},
+	{"posting-postgres", onPostgres((*bench).comparePosting)},
+	{"balance-sheet-sqlite", onSQLite((*bench).compareSheets)},
+	{"balance-sheet-postgres", onPostgres((*bench).compareSheets)},
+	{"lists-sqlite", onSQLite((*bench).compareLists)},
+	{"lists-postgres", onPostgres((*bench).compareLists)},
+	{"lots-sqlite", onSQLite((*bench).compareLots)},
+	{"lots-postgres", onPostgres((*bench).compareLots)},
 }
 
-// open starts a program on a database, as so many nodes, and spreads the clients over them.
-func (c *candidate) open(b *bench, k books, nodes int) (err error) {
-	if c.ledger, err = b.openLedger(k); err != nil {
+// compareWith sets the binary to compare with.
+func (b *bench) compareWith(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
 		return err
 	}
-	k.key = c.ledger.key
-	c.crowd = &crowd{}
-	for i := range nodes {
-		s := c.ledger.server
-		if i > 0 {
-			if s, err = b.serve(k); err != nil {
-				return err
-			}
-			c.nodes = append(c.nodes, s)
-		}
-		clients, err := dial(s.host, postClients/nodes)
-		if err != nil {
-			return err
-		}
-		c.crowd.lines = append(c.crowd.lines, clients.lines...)
+	b.other = path
+	before := *b
+	before.bin = path
+	if out, err := before.command("version").CombinedOutput(); err != nil {
+		return fmt.Errorf("%s version: %w\n%s", path, err, out)
 	}
-	_, err = c.crowd.run(warmup, c.ledger.post(spread))
-	return err
+	return nil
 }
 
-// close stops the nodes.
-func (c *candidate) close() (err error) {
-	if c.crowd != nil {
-		c.crowd.close()
+// pair holds the same thing for the binary before and after.
+type pair[T any] struct{ before, after T }
+
+// closer is what a comparison measures and closes at its end.
+type closer interface{ close() error }
+
+func (p pair[T]) close() error {
+	var errs []error
+	for _, side := range []any{p.before, p.after} {
+		if c, ok := side.(closer); ok {
+			errs = append(errs, c.close())
+		}
 	}
-	for _, s := range c.nodes {
-		err = errors.Join(err, s.stop())
-	}
-	if c.ledger != nil {
-		err = errors.Join(err, c.ledger.close())
-	}
-	return err
+	return errors.Join(errs...)
 }
 
-// measureAgainst posts entries to the program under test and to another build of it in turns, on both engines, on
-// PostgreSQL with one node and with two: `go run ./bench -only post-against -against FILE`.
-func measureAgainst(b *bench) ([]figure, error) {
-	if b.other == "" {
-		return []figure{{name: "post, of another program", value: "-", note: "name the other program with -against"}}, nil
-	}
-	var figures []figure
-	for _, setup := range []struct {
+// both prepares the same thing with the binary before and with the one after. Each has a database of its own.
+func both[T any](b *bench, e engine, prepare func(*bench, database) (T, error)) (p pair[T], err error) {
+	old := *b
+	old.bin = b.other
+	for _, side := range []struct {
+		bench *bench
+		to    *T
 		name  string
-		nodes int
-	}{{"PostgreSQL", 1}, {"PostgreSQL", 2}, {"SQLite", 1}} {
-		f, err := b.against(setup.name, setup.nodes)
+	}{{&old, &p.before, "before"}, {b, &p.after, "after"}} {
+		d, err := side.bench.create(e, side.name)
 		if err != nil {
-			return figures, err
+			return p, fmt.Errorf("%s: %w", side.name, err)
 		}
-		figures = append(figures, f)
+		if *side.to, err = prepare(side.bench, d); err != nil {
+			return p, fmt.Errorf("%s: %w", side.name, err)
+		}
 	}
-	return figures, nil
+	return p, nil
 }
 
-// clusterIn starts a PostgreSQL in a folder of its own, so that the two programs do not share its log.
-func (b *bench) clusterIn(name string) (url string, stop func() error, err error) {
-	place := *b
-	place.dir = filepath.Join(b.dir, name)
-	if err := errors.Join(os.Chmod(b.dir, 0o755), os.Mkdir(place.dir, 0o755)); err != nil {
-		return "", nil, err
-	}
-	cluster, err := place.cluster()
-	if err != nil {
-		return "", nil, err
-	}
-	return cluster.URL("postgres"), cluster.Close, nil
-}
-
-// against compares the two programs in one setup.
-func (b *bench) against(engine string, nodes int) (f figure, err error) {
-	var pair [2]candidate
-	other := *b
-	other.bin = b.other
-	for i, on := range []*bench{b, &other} {
-		k := books{dir: filepath.Join(b.dir, fmt.Sprint("against-", i))}
-		if engine == "PostgreSQL" {
-			stop := func() error { return nil }
-			if k.url, stop, err = b.clusterIn(fmt.Sprint("cluster-", nodes, "-", i)); err != nil {
-				return f, err
-			}
-			defer func() { err = errors.Join(err, stop()) }()
-		}
-		defer func() { err = errors.Join(err, pair[i].close()) }()
-		if err := pair[i].open(on, k, nodes); err != nil {
-			return f, err
-		}
-	}
+// compare measures what an operation costs before and after, alternately: the side that goes first changes every round. The
+// ratio of each round is taken on its own, so that a disturbance of the machine affects one round only.
+func compare[T any](b *bench, name string, limit time.Duration, p pair[T], cost func(T) (time.Duration, error)) (figure, error) {
+	var before, after []time.Duration
 	var ratios []float64
-	for range pick(b, againstRounds, 3) {
-		for i := range pair {
-			t, err := pair[i].crowd.run(pick(b, 3*time.Second, time.Second), pair[i].ledger.post(spread))
-			if err != nil {
-				return f, err
+	deadline := time.Now().Add(pick(b, limit, limit/3, 0))
+	for round := 0; ; round++ {
+		var costs [2]time.Duration
+		for i := range costs {
+			side, of := (i+round)%2, p.before
+			if side == 1 {
+				of = p.after
 			}
-			pair[i].rates = append(pair[i].rates, t.rate())
+			var err error
+			if costs[side], err = cost(of); err != nil {
+				return figure{}, fmt.Errorf("%s, %s: %w", name, []string{"before", "after"}[side], err)
+			}
 		}
-		last := len(pair[0].rates) - 1
-		ratios = append(ratios, pair[0].rates[last]/pair[1].rates[last])
+		if round == 0 && b.size > tiny {
+			continue // it warms up
+		}
+		before, after = append(before, costs[0]), append(after, costs[1])
+		ratios = append(ratios, costs[1].Seconds()/costs[0].Seconds())
+		low, high := interval(ratios)
+		clear := len(ratios) >= againstRounds && (high <= againstMax || low > againstMax)
+		if clear || time.Now().After(deadline) && (len(ratios) >= againstRounds || b.size == tiny) {
+			ratio := median(ratios)
+			return figure{name: name, value: fmt.Sprintf("%.3f", ratio), target: fmt.Sprintf("<= %.2f", againstMax),
+				verdict: b.judge(ratio <= againstMax),
+				note: fmt.Sprintf("%s before, %s after; %d rounds, between %.3f and %.3f", precise(median(before)), precise(median(after)),
+					len(ratios), low, high)}, nil
+		}
 	}
-	slices.Sort(ratios)
-	return figure{name: fmt.Sprintf("post on %s, nodes: %d, of another program", engine, nodes), value: fmt.Sprintf("%.2f", median(ratios)),
-		note: fmt.Sprintf("%.0f/s of %.0f/s (medians); ratios from %.2f to %.2f", median(pair[0].rates), median(pair[1].rates),
-			ratios[0], ratios[len(ratios)-1])}, nil
+}
+
+// interval returns a confidence interval of about 99 % for the median, from the order of the values alone.
+func interval(values []float64) (low, high float64) {
+	sorted := slices.Sorted(slices.Values(values))
+	n := float64(len(sorted))
+	reach := 1.29 * math.Sqrt(n)
+	from, to := int(math.Floor((n-1)/2-reach)), int(math.Ceil((n-1)/2+reach))
+	return sorted[max(from, 0)], sorted[min(to, len(sorted)-1)]
+}
+
+// precise rounds a duration to three digits or so.
+func precise(d time.Duration) time.Duration {
+	switch {
+	case d > 100*time.Millisecond:
+		return d.Round(time.Millisecond)
+	case d > time.Millisecond:
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(100 * time.Nanosecond)
+}
+
+// each returns what one operation of a run cost: the time that passed, divided by the operations.
+func (t tally) each(perRequest int) time.Duration {
+	return t.elapsed / time.Duration(max(1, len(t.latencies)*perRequest))
 }

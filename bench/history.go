@@ -14,35 +14,32 @@ import (
 const (
 	historyRatioMax = 1.5
 	historyClients  = 64
-	// historyShort is a log that is new and still fills a page before and behind its middle.
+	// historyShort is the length of a new audit log that still fills a page before and after its middle.
 	historyShort = 200
 	pageLimit    = 50
 )
 
-// measureHistory compares a service with a long past to one that is new: what it costs must not grow with what has happened.
+// measureHistory compares a service with a long audit log to a new one: costs must not grow with history.
 func measureHistory(b *bench) (figures []figure, err error) {
-	long := pick(b, 20_000, 2_000)
-	young, err := b.past("young", historyShort)
+	long := pick(b, 20_000, 2_000, 400)
+	young, err := b.auditService("young", historyShort)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, young.close()) }()
-	old, err := b.past("old", long)
+	old, err := b.auditService("old", long)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, old.close()) }()
-	// Only now, because a server hangs up on a client that says nothing for long, and filling a log takes long.
-	for _, p := range []*past{young, old} {
-		if p.crowd, err = dial(p.server.host, 1); err != nil {
-			return nil, err
-		}
-		if _, err := p.crowd.run(warmup, p.first); err != nil {
+	for _, p := range []*auditService{young, old} {
+		p.connections = dial(p.server.host, 1)
+		if _, err := p.connections.run(b.warmup(), p.first); err != nil {
 			return nil, err
 		}
 	}
 	note := func(what string, y, o tally) string {
-		return fmt.Sprintf("%s: median %s with %d entries, %s with %d", what, brief(y.at(0.5)), historyShort, brief(o.at(0.5)), long)
+		return fmt.Sprintf("%s: median %s with %d entries, %s with %d", what, rounded(y.at(0.5)), historyShort, rounded(o.at(0.5)), long)
 	}
 	for _, m := range []struct {
 		name, what string
@@ -52,26 +49,26 @@ func measureHistory(b *bench) (figures []figure, err error) {
 		{"history, page in the middle", "the same at half its depth", young.middle, old.middle},
 		{"history, a change", "PATCH " + readPath, young.change, old.change},
 	} {
-		y, o, err := turns(pick(b, 1000, 300), young, m.young, old, m.old)
+		y, o, err := turns(pick(b, 1000, 300, 10), young, m.young, old, m.old)
 		if err != nil {
 			return nil, err
 		}
 		ratio := o.at(0.5).Seconds() / y.at(0.5).Seconds()
 		figures = append(figures, figure{name: m.name, value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf("<= %.1f", historyRatioMax),
-			verdict: judge(ratio <= historyRatioMax), note: note(m.what, y, o)})
+			verdict: b.judge(ratio <= historyRatioMax), note: note(m.what, y, o)})
 	}
 	return figures, nil
 }
 
-// turns sends to one and the other request by request, so that what else the machine does meets both alike.
-func turns(n int, young *past, toYoung request, old *past, toOld request) (y, o tally, err error) {
+// turns alternates between two services request by request, so that other load on the machine affects both alike.
+func turns(n int, young *auditService, toYoung request, old *auditService, toOld request) (y, o tally, err error) {
 	for range n {
-		t, err := young.crowd.times(1, toYoung)
+		t, err := young.connections.times(1, toYoung)
 		if err != nil {
 			return y, o, err
 		}
 		y.add(t)
-		if t, err = old.crowd.times(1, toOld); err != nil {
+		if t, err = old.connections.times(1, toOld); err != nil {
 			return y, o, err
 		}
 		o.add(t)
@@ -79,23 +76,23 @@ func turns(n int, young *past, toYoung request, old *past, toOld request) (y, o 
 	return y, o, nil
 }
 
-// past is a running service whose log has some length.
-type past struct {
+// auditService is a running service with an audit log of some length.
+type auditService struct {
 	server                *server
-	crowd                 *crowd
+	connections           *connections
 	first, middle, change request
 }
 
-func (p *past) close() error {
-	if p.crowd != nil {
-		p.crowd.close()
+func (p *auditService) close() error {
+	if p.connections != nil {
+		p.connections.close()
 	}
 	return p.server.stop()
 }
 
-// past fills the log of a new service through its API, settles what that left to do, and starts it again.
-func (b *bench) past(name string, entries int) (*past, error) {
-	k, err := b.found(name)
+// auditService fills the audit log of a new service through its API, completes the jobs which that left, and restarts it.
+func (b *bench) auditService(name string, entries int) (*auditService, error) {
+	k, err := b.folder(name)
 	if err != nil {
 		return nil, err
 	}
@@ -107,25 +104,22 @@ func (b *bench) past(name string, entries int) (*past, error) {
 	if err := errors.Join(err, s.stop()); err != nil {
 		return nil, err
 	}
-	if err := b.settle(k); err != nil {
+	if err := b.completeBacklog(k); err != nil {
 		return nil, err
 	}
 	if s, err = b.serve(k); err != nil {
 		return nil, err
 	}
-	p := &past{server: s, first: s.get(fmt.Sprintf("/v1/audit-log?limit=%d", pageLimit)), change: s.rename()}
+	p := &auditService{server: s, first: s.get(fmt.Sprintf("/v1/audit-log?limit=%d", pageLimit)), change: s.rename()}
 	if p.middle, err = b.middle(s, entries/2); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return p, nil
 }
 
-// fill writes changes with as many clients as share a commit well.
+// fill makes changes, with many clients so that they share commits.
 func fill(s *server, entries int) error {
-	c, err := dial(s.host, historyClients)
-	if err != nil {
-		return err
-	}
+	c := dial(s.host, historyClients)
 	defer c.close()
 	for from := renames.Load(); renames.Load() < from+int64(entries); {
 		if _, err := c.run(20*time.Millisecond, s.rename()); err != nil {
@@ -135,8 +129,8 @@ func fill(s *server, entries int) error {
 	return nil
 }
 
-// settle ends the jobs that the changes left waiting: a backlog would be measured as if it were history.
-func (b *bench) settle(k books) error {
+// completeBacklog marks the jobs that the changes left waiting as completed: a backlog would be measured as if it were history.
+func (b *bench) completeBacklog(k database) error {
 	handle, err := db.Open(db.Config{Dir: k.dir})
 	if err != nil {
 		return err
@@ -151,7 +145,7 @@ func (b *bench) settle(k books) error {
 	return errors.Join(err, handle.Close())
 }
 
-// middle walks to a page half way down and gives the request for it.
+// middle pages to the middle of the log and returns the request for that page.
 func (b *bench) middle(s *server, depth int) (request, error) {
 	query := url.Values{"limit": {fmt.Sprint(pageLimit)}}
 	for range depth / pageLimit {
@@ -160,7 +154,7 @@ func (b *bench) middle(s *server, depth int) (request, error) {
 			return nil, err
 		}
 		if page.NextCursor == nil {
-			return nil, errors.New("the log is shorter than it was made")
+			return nil, errors.New("the audit log is shorter than the number of changes made")
 		}
 		query.Set("cursor", *page.NextCursor)
 	}

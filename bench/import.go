@@ -20,19 +20,16 @@ const (
 	plainChunk      = 10_000 // rows of a transaction of the plain program
 )
 
-// importFigures holds the import of a file against the same rows going straight into the same table, with all its
-// indexes, in a database of its own.
-func (b *bench) importFigures(engine string, place func(string) (books, error), f *filled) ([]figure, error) {
-	other, err := place("plain-" + strings.ToLower(engine))
+// importFigures compares the import of a file with writing the same rows directly to the same table, with all its indexes, in
+// another database.
+func (b *bench) importFigures(e engine, f *transactionService) ([]figure, error) {
+	other, err := b.create(e, "plain")
 	if err != nil {
-		return nil, err
-	}
-	if other, err = b.foundIn(other); err != nil {
 		return nil, err
 	}
 	how, plainly := "COPY", b.copyPostgres
 	if f.url == "" {
-		how, plainly = "one prepared insert, 10,000 a transaction", b.copySQLite
+		how, plainly = "one prepared insert, 10,000 per transaction", b.copySQLite
 	}
 	took, err := plainly(f, other)
 	if err != nil {
@@ -41,16 +38,16 @@ func (b *bench) importFigures(engine string, place func(string) (books, error), 
 	ratio := took.Seconds() / f.took.Seconds()
 	rate := func(d time.Duration) float64 { return float64(f.rows) / d.Seconds() }
 	return []figure{
-		{name: "import on " + engine + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.1f",
-			importRatioMin), verdict: judge(ratio >= importRatioMin),
+		{name: "import on " + e.name + ", of the database's own rate", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.1f",
+			importRatioMin), verdict: b.judge(ratio >= importRatioMin),
 			note: fmt.Sprintf("%d rows of CSV: %.0f/s from upload to the last row, %.0f/s by %s", f.rows, rate(f.took), rate(took), how)},
-		{name: "import on " + engine + ", memory", value: fmt.Sprintf("%.0f MB", f.resident), target: fmt.Sprintf("< %.0f MB",
-			importMemoryMax), verdict: judge(f.resident < importMemoryMax), note: "the most the process held"},
+		{name: "import on " + e.name + ", memory", value: fmt.Sprintf("%.0f MB", f.resident), target: fmt.Sprintf("< %.0f MB",
+			importMemoryMax), verdict: b.judge(f.resident < importMemoryMax), note: "the most the process used"},
 	}, nil
 }
 
 // copyPostgres writes the rows to a file and times COPY from it.
-func (b *bench) copyPostgres(f *filled, other books) (took time.Duration, err error) {
+func (b *bench) copyPostgres(f *transactionService, other database) (took time.Duration, err error) {
 	from, err := pgx.Connect(b.ctx, f.url)
 	if err != nil {
 		return 0, err
@@ -78,8 +75,8 @@ func (b *bench) copyPostgres(f *filled, other books) (took time.Duration, err er
 	return time.Since(began), err
 }
 
-// copySQLite reads rows piece by piece, and times only the inserts and commits.
-func (b *bench) copySQLite(f *filled, other books) (took time.Duration, err error) {
+// copySQLite reads rows in chunks, and times only the inserts and commits.
+func (b *bench) copySQLite(f *transactionService, other database) (took time.Duration, err error) {
 	from, err := db.Open(db.Config{Dir: f.dir})
 	if err != nil {
 		return 0, err
@@ -91,20 +88,20 @@ func (b *bench) copySQLite(f *filled, other books) (took time.Duration, err erro
 	}
 	defer to.Close()
 	for after := int64(0); ; {
-		columns, rows, last, err := pieceOf(b, from.Jobs(), f.source, after)
+		columns, rows, last, err := readChunk(b, from.Jobs(), f.source, after)
 		if err != nil || len(rows) == 0 {
 			return took, err
 		}
 		after = last
 		began := time.Now()
-		if err := insertPiece(b, to.Jobs(), columns, rows); err != nil {
+		if err := insertChunk(b, to.Jobs(), columns, rows); err != nil {
 			return took, err
 		}
 		took += time.Since(began)
 	}
 }
 
-func pieceOf(b *bench, from *sql.DB, source string, after int64) (columns []string, out [][]any, last int64, err error) {
+func readChunk(b *bench, from *sql.DB, source string, after int64) (columns []string, out [][]any, last int64, err error) {
 	rows, err := from.QueryContext(b.ctx, "SELECT * FROM transactions WHERE row_key > ? AND source_id = ? ORDER BY row_key LIMIT ?",
 		after, source, plainChunk)
 	if err != nil {
@@ -128,7 +125,7 @@ func pieceOf(b *bench, from *sql.DB, source string, after int64) (columns []stri
 	return columns, out, last, rows.Err()
 }
 
-func insertPiece(b *bench, to *sql.DB, columns []string, rows [][]any) error {
+func insertChunk(b *bench, to *sql.DB, columns []string, rows [][]any) error {
 	tx, err := to.BeginTx(b.ctx, nil)
 	if err != nil {
 		return err

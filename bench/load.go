@@ -16,49 +16,48 @@ import (
 // requestTimeout ends a run against a server that hangs.
 const requestTimeout = 30 * time.Second
 
-// line is one keep-alive connection. It reads only as much of an answer as it must, because the load shares the machine's
-// cores with the server it measures.
-type line struct {
+// connection is one keep-alive connection. It parses as little of a response as possible, because the load generator shares
+// the machine's cores with the server it measures.
+type connection struct {
+	host string
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
 }
 
-// crowd is clients that each send the next request when the last one is answered.
-type crowd struct{ lines []*line }
+// connections are clients that each send the next request when the last one is answered.
+type connections struct{ list []*connection }
 
-func dial(host string, clients int) (*crowd, error) {
-	c := &crowd{}
+// dial prepares connections. Each connects with its first request, because a server closes connections that stay idle.
+func dial(host string, clients int) *connections {
+	c := &connections{}
 	for range clients {
-		conn, err := net.Dial("tcp", host)
-		if err != nil {
-			c.close()
-			return nil, err
+		c.list = append(c.list, &connection{host: host})
+	}
+	return c
+}
+
+func (c *connections) close() {
+	for _, l := range c.list {
+		if l.conn != nil {
+			_ = l.conn.Close()
 		}
-		c.lines = append(c.lines, &line{conn: conn, in: bufio.NewReaderSize(conn, 16<<10)})
-	}
-	return c, nil
-}
-
-func (c *crowd) close() {
-	for _, l := range c.lines {
-		_ = l.conn.Close()
 	}
 }
 
-// request appends the bytes of the next request.
+// request appends the bytes of the next request to a buffer.
 type request func([]byte) []byte
 
-// get asks for a path.
+// get returns a GET request for a path.
 func (s *server) get(path string) request {
 	text := "GET " + path + " HTTP/1.1\r\nHost: " + s.host + "\r\nX-API-Key: " + s.key + "\r\n\r\n"
 	return func(b []byte) []byte { return append(b, text...) }
 }
 
-// renames counts over all runs, so that every name is new and every change a real one.
+// renames counts over all runs, so that every name is new and every request changes something.
 var renames atomic.Int64
 
-// rename gives the organization a new name each time.
+// rename returns a request that gives the organization a new name each time.
 func (s *server) rename() request {
 	head := "PATCH /v1/organization HTTP/1.1\r\nHost: " + s.host + "\r\nX-API-Key: " + s.key +
 		"\r\nContent-Type: application/json\r\nContent-Length: "
@@ -68,10 +67,22 @@ func (s *server) rename() request {
 	}
 }
 
-var errStatus = errors.New("an answer that is no success")
+var errStatus = errors.New("the response is not a success")
 
-// send does one request and throws the answer away.
-func (l *line) send(next request) error {
+// warmup returns how long to send requests before measuring.
+func (b *bench) warmup() time.Duration {
+	return pick(b, 300*time.Millisecond, 300*time.Millisecond, 20*time.Millisecond)
+}
+
+// send sends one request and discards the response.
+func (l *connection) send(next request) error {
+	if l.conn == nil {
+		conn, err := net.Dial("tcp", l.host)
+		if err != nil {
+			return err
+		}
+		l.conn, l.in = conn, bufio.NewReaderSize(conn, 16<<10)
+	}
 	l.out = next(l.out[:0])
 	_ = l.conn.SetDeadline(time.Now().Add(requestTimeout))
 	if _, err := l.conn.Write(l.out); err != nil {
@@ -102,7 +113,7 @@ func (l *line) send(next request) error {
 		}
 	}
 	if length < 0 {
-		return errors.New("an answer without its length")
+		return errors.New("the response has no Content-Length")
 	}
 	if _, err := l.in.Discard(length); err != nil {
 		return err
@@ -113,18 +124,18 @@ func (l *line) send(next request) error {
 	return nil
 }
 
-// tally is what a run came to.
+// tally is the result of a run.
 type tally struct {
 	elapsed   time.Duration
 	latencies []time.Duration
 }
 
-// run keeps every client busy for a while.
-func (c *crowd) run(d time.Duration, next request) (tally, error) {
-	parts, errs := make([][]time.Duration, len(c.lines)), make([]error, len(c.lines))
+// run keeps every client busy for a duration.
+func (c *connections) run(d time.Duration, next request) (tally, error) {
+	parts, errs := make([][]time.Duration, len(c.list)), make([]error, len(c.list))
 	began := time.Now()
 	var wg sync.WaitGroup
-	for i, l := range c.lines {
+	for i, l := range c.list {
 		wg.Go(func() {
 			for at := time.Now(); at.Sub(began) < d; {
 				if errs[i] = l.send(next); errs[i] != nil {
@@ -140,12 +151,12 @@ func (c *crowd) run(d time.Duration, next request) (tally, error) {
 	return tally{time.Since(began), slices.Concat(parts...)}, errors.Join(errs...)
 }
 
-// times does so many requests one after the other on the first line.
-func (c *crowd) times(n int, next request) (tally, error) {
-	return repeat(func(t tally) bool { return len(t.latencies) < n }, func() error { return c.lines[0].send(next) })
+// times sends n requests one after another on the first connection.
+func (c *connections) times(n int, next request) (tally, error) {
+	return repeat(func(t tally) bool { return len(t.latencies) < n }, func() error { return c.list[0].send(next) })
 }
 
-// repeat does one thing after the other for as long as there is to be more, and times each.
+// repeat calls do for as long as more reports true, and measures each call.
 func repeat(more func(tally) bool, do func() error) (t tally, err error) {
 	began := time.Now()
 	for at := began; more(t); {
@@ -159,16 +170,16 @@ func repeat(more func(tally) bool, do func() error) (t tally, err error) {
 	return t, nil
 }
 
-// add joins another run of the same.
+// add adds another run of the same.
 func (t *tally) add(other tally) {
 	t.elapsed += other.elapsed
 	t.latencies = append(t.latencies, other.latencies...)
 }
 
-// rate is answers a second.
+// rate returns responses per second.
 func (t tally) rate() float64 { return float64(len(t.latencies)) / t.elapsed.Seconds() }
 
-// at is the latency that a share of the requests stayed below.
+// at returns the latency that a share of the requests stayed below.
 func (t tally) at(share float64) time.Duration {
 	if len(t.latencies) == 0 {
 		return 0
@@ -177,7 +188,7 @@ func (t tally) at(share float64) time.Duration {
 	return sorted[int(share*float64(len(sorted)-1))]
 }
 
-// median of figures that were taken in turns.
+// median returns the median of values, or 0 without any.
 func median[T float64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {

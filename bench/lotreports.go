@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/client"
-	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
@@ -24,69 +21,38 @@ const (
 	lotsGrowthMax = 2.0
 )
 
-// measureLotReports shows that a month's report on lots costs the same however many there are, on both engines.
-func measureLotReports(b *bench) (figures []figure, err error) {
-	cluster, err := b.cluster()
+// lotReports shows that a month's report on lots costs the same however many lots there are. It asks for every report of few
+// lots and of many, alternately.
+func (b *bench) lotReports(e engine) (figures []figure, err error) {
+	rows := pick(b, 1_000_000, 100_000, 480)
+	fewRows := pick(b, lotsFew, lotsFew, 240)
+	few, err := b.lotService(e, "lots-few", fewRows)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, cluster.Close()) }()
-	for _, engine := range []struct {
-		name  string
-		place func(name string) (books, error)
-	}{
-		{"SQLite", func(name string) (books, error) { return books{dir: filepath.Join(b.dir, name)}, nil }},
-		{"PostgreSQL", func(name string) (books, error) {
-			h, err := sql.Open("pgx", cluster.URL("postgres"))
-			if err != nil {
-				return books{}, err
-			}
-			defer h.Close()
-			_, err = h.ExecContext(b.ctx, "CREATE DATABASE "+name)
-			return books{url: cluster.URL(name)}, err
-		}},
-	} {
-		f, err := b.lotReports(engine.name, engine.place)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, f)
-	}
-	return figures, nil
-}
-
-// lotReports asks every report of few lots and of many, in turns.
-func (b *bench) lotReports(engine string, place func(name string) (books, error)) (out figure, err error) {
-	rows := pick(b, 1_000_000, 100_000)
-	few, err := b.holder(place, "lots_few", lotsFew)
-	if err != nil {
-		return out, err
-	}
 	defer func() { err = errors.Join(err, few.stop()) }()
-	many, err := b.holder(place, "lots_many", rows)
+	many, err := b.lotService(e, "lots-many", rows)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, many.stop()) }()
-	for _, h := range []*holder{few, many} {
-		if h.crowd, err = dial(h.host, 1); err != nil {
-			return out, err
-		}
-		defer h.crowd.close()
+	for _, h := range []*lotService{few, many} {
+		h.connections = dial(h.host, 1)
+		defer h.connections.close()
 	}
 	growth := worst{limit: lotsGrowthMax}
 	same := few.reports()
 	for i, r := range many.reports() {
 		var little, much tally
-		for round := range pick(b, 40, 15) {
+		for round := range pick(b, 40, 15, 6) {
 			for _, side := range []struct {
 				to   *tally
-				of   *holder
+				of   *lotService
 				path string
 			}{{&little, few, same[i].path}, {&much, many, r.path}} {
-				t, err := side.of.crowd.times(1, side.of.get(side.path))
+				t, err := side.of.connections.times(1, side.of.get(side.path))
 				if err != nil {
-					return out, fmt.Errorf("%s: %w", r.name, err)
+					return nil, fmt.Errorf("%s: %w", r.name, err)
 				}
 				if round > 4 { // the first ones warm up
 					side.to.add(t)
@@ -95,14 +61,14 @@ func (b *bench) lotReports(engine string, place func(name string) (books, error)
 		}
 		growth.add(r.name, much.at(0.5).Seconds(), little.at(0.5).Seconds())
 	}
-	return growth.figure(fmt.Sprintf("lot reports on %s, %d lots to %d", engine, rows, lotsFew)), nil
+	return []figure{growth.figure(b, fmt.Sprintf("lot reports on %s, %d lots to %d", e.name, rows, fewRows))}, nil
 }
 
-// holder is a running service with lots in it.
-type holder struct {
-	books
+// lotService is a running service with lots in it.
+type lotService struct {
+	database
 	*server
-	crowd           *crowd
+	connections     *connections
 	entity, account string
 	sources         []string
 	periods         map[string]string // ids by key
@@ -110,8 +76,8 @@ type holder struct {
 
 type lotReport struct{ name, path string }
 
-// reports are the pages of a month that are measured: in the middle of the history, and at its end.
-func (h *holder) reports() (out []lotReport) {
+// reports returns the reports to measure, of a month in the middle of the history and of its last one.
+func (h *lotService) reports() (out []lotReport) {
 	for _, month := range []struct{ name, key, day string }{{"middle", "2020-12", "2020-12-31"}, {"end", "2025-12", "2025-12-31"}} {
 		period := "accounting_period_id=" + h.periods[month.key]
 		for _, r := range [][2]string{
@@ -125,20 +91,17 @@ func (h *holder) reports() (out []lotReport) {
 	return append(out, lotReport{"asset-tax-lots now", "/v1/reports/asset-tax-lots?limit=50"})
 }
 
-// holder makes books with lots and starts a service on them.
-func (b *bench) holder(place func(string) (books, error), name string, lots int) (*holder, error) {
-	k, err := place(name)
+// lotService creates a database with lots and starts a service on it.
+func (b *bench) lotService(e engine, name string, lots int) (*lotService, error) {
+	k, err := b.create(e, name)
 	if err != nil {
-		return nil, err
-	}
-	if k, err = b.foundIn(k); err != nil {
 		return nil, err
 	}
 	s, err := b.serve(k)
 	if err != nil {
 		return nil, err
 	}
-	h := &holder{books: k, server: s, periods: map[string]string{}}
+	h := &lotService{database: k, server: s, periods: map[string]string{}}
 	if err := errors.Join(h.prepare(b.ctx), s.stop()); err != nil {
 		return nil, err
 	}
@@ -149,8 +112,8 @@ func (b *bench) holder(place func(string) (books, error), name string, lots int)
 	return h, err
 }
 
-// prepare makes what lots refer to, and prices.
-func (h *holder) prepare(ctx context.Context) error {
+// prepare creates what lots refer to, and prices.
+func (h *lotService) prepare(ctx context.Context) error {
 	c := h.client()
 	for e, err := range c.LegalEntities(ctx) {
 		if err != nil {
@@ -166,7 +129,7 @@ func (h *holder) prepare(ctx context.Context) error {
 		}
 		h.sources, h.account = append(h.sources, s.ID), s.LedgerAccountID
 	}
-	// An entry of the first month brings all months there are.
+	// An entry in the first month creates all accounting periods since.
 	lines := []client.CreateJournalLine{{LedgerAccountID: h.account, CreditOrDebit: "DEBIT", Amount: "1"}, {LedgerAccountID: h.account,
 		CreditOrDebit: "CREDIT", Amount: "1"}}
 	if _, err := c.CreateJournalEntries(ctx, []client.CreateJournalEntry{{AccountingDate: "2016-01-01", Status: "posted",
@@ -189,14 +152,14 @@ func (h *holder) prepare(ctx context.Context) error {
 	return err
 }
 
-// fill writes lots, what was taken from them and what restates both past the service, which would take longer than
-// the measurement. Each month brings as many lots, of which six in seven are sold some months later.
-func (h *holder) fill(ctx context.Context, lots int) error {
+// fill writes lots, disposals and the totals of both directly to the database, because booking them through the service would
+// take longer than the measurement. Each month has the same number of lots, of which six in seven are sold some months later.
+func (h *lotService) fill(ctx context.Context, lots int) error {
 	timestamp, number := "%s", "CAST(%s AS TEXT)"
 	if h.url != "" {
 		timestamp, number = "CAST(%s AS timestamptz)", "CAST(%s AS numeric)"
 	}
-	pool, closePool, err := h.pool()
+	pool, closePool, err := h.open()
 	if err != nil {
 		return err
 	}
@@ -263,24 +226,8 @@ func (h *holder) fill(ctx context.Context, lots int) error {
 	return nil
 }
 
-// pool opens the database past the service.
-func (h *holder) pool() (pool *sql.DB, closePool func() error, err error) {
-	if h.url != "" {
-		pool, err = sql.Open("pgx", h.url)
-		if err != nil {
-			return nil, nil, err
-		}
-		return pool, pool.Close, nil
-	}
-	handle, err := db.Open(db.Config{Dir: h.dir})
-	if err != nil {
-		return nil, nil, err
-	}
-	return handle.Jobs(), handle.Close, nil
-}
-
-// months are rows with the number of a month, its key, its period, and the life of a lot that came in it and was sold.
-func (h *holder) months() string {
+// months returns rows with the number of a month, its key, its period, and the lifetime code of a lot acquired in it and sold.
+func (h *lotService) months() string {
 	var rows []string
 	for m := range lotsMonths {
 		month := calendar.Month{Year: 2016, Month: time.January}.Add(m)
@@ -290,7 +237,7 @@ func (h *holder) months() string {
 	return strings.Join(rows, ", ")
 }
 
-func (h *holder) numbered() string {
+func (h *lotService) numbered() string {
 	rows := make([]string, len(h.sources))
 	for i, id := range h.sources {
 		rows[i] = fmt.Sprintf("(%d, '%s')", i, id)

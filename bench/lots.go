@@ -11,24 +11,27 @@ import (
 )
 
 const (
-	lotDisposalMax = 2.0  // a disposal against an entry of money
-	lotLateMax     = 0.05 // a late event near the end against one at the beginning
+	lotDisposalMax = 2.0  // a disposal to an entry of money
+	lotLateMax     = 0.05 // a late event near the end to one at the beginning
 	lotLateFromEnd = 1000
 	lotBatch       = 1000
 )
 
-// treasury is a running service with a wallet full of lots, one that is traded from, and a bank.
-type treasury struct {
+// treasuryService is a running service with an exchange account full of lots, one that trades, and a bank account.
+type treasuryService struct {
 	*server
 	api                *client.Client
 	full, traded, bank string // sources
 	expense, equity    string // ledger accounts
-	told               int
+	sent               int    // transactions created, which numbers them
+	payees             int    // that the bank pays
 }
 
-// lots measures what a disposal costs beside an entry of money, in a pool with many open lots, and what a late event costs.
-func (b *bench) lots(engine string, k books) (figures []figure, err error) {
-	if k, err = b.foundIn(k); err != nil {
+// lots compares a disposal from a pool with many open lots with an entry of money, and late events near the end and at the
+// beginning of a history.
+func (b *bench) lots(e engine) (figures []figure, err error) {
+	k, err := b.create(e, "lots")
+	if err != nil {
 		return nil, err
 	}
 	s, err := b.serve(k)
@@ -36,43 +39,43 @@ func (b *bench) lots(engine string, k books) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	t := &treasury{server: s, api: s.client()}
+	t := &treasuryService{server: s, api: s.client()}
 	if err := t.open(b.ctx); err != nil {
 		return nil, err
 	}
-	count := pick(b, 100_000, 5_000)
+	count := pick(b, 100_000, 5_000, 60)
 	began := time.Now()
-	if err := t.fill(b.ctx, t.full, count, func(int) string { return "credit" }); err != nil {
+	if err := t.fill(b.ctx, t.full, 0, count, func(int) string { return "credit" }); err != nil {
 		return nil, err
 	}
 	rate := float64(count) / time.Since(began).Seconds()
-	ratio, disposal, money, err := t.dispose(b.ctx, count, pick(b, 300, 60))
+	ratio, disposal, money, err := t.dispose(b.ctx, count, pick(b, 300, 60, 10))
 	if err != nil {
 		return nil, err
 	}
 	figures = []figure{
-		{name: "lots on " + engine + ", a disposal to an entry of money", value: fmt.Sprintf("%.2f", ratio),
-			target: fmt.Sprintf("<= %.0f", lotDisposalMax), verdict: judge(ratio <= lotDisposalMax),
-			note: fmt.Sprintf("p50 %s to %s over HTTP, one after the other, in a pool of %d open lots", brief(disposal), brief(money), count)},
-		{name: "lots on " + engine + ", acquisitions booked in batches", value: fmt.Sprintf("%.0f/s", rate), target: "", verdict: informs,
-			note: fmt.Sprintf("%d transactions brought in and booked, %d a request", count, lotBatch)},
+		{name: "lots on " + e.name + ", a disposal to an entry of money", value: fmt.Sprintf("%.2f", ratio),
+			target: fmt.Sprintf("<= %.0f", lotDisposalMax), verdict: b.judge(ratio <= lotDisposalMax),
+			note: fmt.Sprintf("p50 %s to %s over HTTP, one after the other, in a pool of %d open lots", rounded(disposal), rounded(money), count)},
+		{name: "lots on " + e.name + ", acquisitions booked in batches", value: fmt.Sprintf("%.0f/s", rate), target: "", verdict: noTarget,
+			note: fmt.Sprintf("%d transactions created and booked, %d per request", count, lotBatch)},
 	}
-	if err := t.fill(b.ctx, t.traded, count, func(i int) string { return []string{"credit", "debit"}[i%2] }); err != nil {
+	if err := t.fill(b.ctx, t.traded, 0, count, func(i int) string { return []string{"credit", "debit"}[i%2] }); err != nil {
 		return nil, err
 	}
-	near, far, err := t.late(b.ctx, count, pick(b, 5, 3))
+	near, far, err := t.late(b.ctx, count, pick(b, 5, 3, 1))
 	if err != nil {
 		return nil, err
 	}
 	share := near.Seconds() / far.Seconds()
-	return append(figures, figure{name: "lots on " + engine + ", late near the end to late at the beginning",
+	return append(figures, figure{name: "lots on " + e.name + ", late near the end to late at the beginning",
 		value: fmt.Sprintf("%.3f", share), target: fmt.Sprintf("<= %.2f", lotLateMax),
-		verdict: judge(share <= lotLateMax || b.quick),
-		note: fmt.Sprintf("dry runs of a late purchase: %s when %d events come after it, %s when %d do", brief(near),
-			min(lotLateFromEnd, count/2), brief(far), count)}), nil
+		verdict: b.judgeFrom(full, share <= lotLateMax),
+		note: fmt.Sprintf("dry runs of a late purchase: %s when %d events come after it, %s when %d do", rounded(near),
+			min(lotLateFromEnd, count/2), rounded(far), count)}), nil
 }
 
-func (t *treasury) open(ctx context.Context) error {
+func (t *treasuryService) open(ctx context.Context) error {
 	for _, s := range []struct {
 		to   *string
 		body client.CreateSource
@@ -107,23 +110,23 @@ func (t *treasury) open(ctx context.Context) error {
 	return nil
 }
 
-// history is when the first of the transactions happened; each comes so much later than the one before it.
+// history is the time of the first transaction; each of the others comes apart after the one before it.
 var history = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const apart = time.Minute
 
-func (t *treasury) transaction(source, direction, currency, quantity, value string, at time.Time) client.CreateTransaction {
-	t.told++
+func (t *treasuryService) transaction(source, direction, currency, quantity, value string, at time.Time) client.CreateTransaction {
+	t.sent++
 	return client.CreateTransaction{
-		SourceID: source, ExternalID: fmt.Sprint("bench-", t.told), External: client.CreateTransactionExternal{
+		SourceID: source, ExternalID: fmt.Sprint("bench-", t.sent), External: client.CreateTransactionExternal{
 			Timestamp: at, Description: "bench", Direction: direction, Quantity: &quantity, Currency: currency,
 			ValueFiat: &client.ValuedFiat{Gross: value, Fee: "0.00", Net: value, Currency: "USD"},
 		},
 	}
 }
 
-// entry asks for the entry of a transaction.
-func (t *treasury) entry(id, direction string) map[string]any {
+// entry returns the request body that books a transaction.
+func (t *treasuryService) entry(id, direction string) map[string]any {
 	kind, account := "DEPOSIT", t.equity
 	if direction == "debit" {
 		kind, account = "EXPENSE", t.expense
@@ -131,11 +134,11 @@ func (t *treasury) entry(id, direction string) map[string]any {
 	return map[string]any{"transaction_id": id, "transaction_type": kind, "ledger_account_id": account, "auto_post": true}
 }
 
-// fill brings transactions of an asset into a source and books them.
-func (t *treasury) fill(ctx context.Context, source string, count int, direction func(int) string) error {
-	for from := 0; from < count; from += lotBatch {
+// fill creates transactions of an asset at a source and books them.
+func (t *treasuryService) fill(ctx context.Context, source string, first, count int, direction func(int) string) error {
+	for from := first; from < first+count; from += lotBatch {
 		var all []client.CreateTransaction
-		for i := from; i < min(from+lotBatch, count); i++ {
+		for i := from; i < min(from+lotBatch, first+count); i++ {
 			all = append(all, t.transaction(source, direction(i), "ETH", "1", fmt.Sprintf("%d.00", 2000+i%500), history.Add(time.Duration(i)*apart)))
 		}
 		made, err := t.api.CreateTransactions(ctx, all...)
@@ -155,15 +158,15 @@ func (t *treasury) fill(ctx context.Context, source string, count int, direction
 	return nil
 }
 
-func (t *treasury) post(ctx context.Context, body map[string]any) (time.Duration, error) {
+func (t *treasuryService) post(ctx context.Context, body map[string]any) (time.Duration, error) {
 	began := time.Now()
 	err := t.api.Do(ctx, client.Call{Method: http.MethodPost, Path: "/v1/journal-entries", Body: body,
 		IdempotencyKey: client.NewIdempotencyKey()}, nil)
 	return time.Since(began), err
 }
 
-// dispose books disposals and payments from the bank in turns.
-func (t *treasury) dispose(ctx context.Context, after, rounds int) (ratio float64, disposal, money time.Duration, err error) {
+// dispose books disposals and bank payments alternately.
+func (t *treasuryService) dispose(ctx context.Context, after, rounds int) (ratio float64, disposal, money time.Duration, err error) {
 	var all []client.CreateTransaction
 	for i := range rounds {
 		at := history.Add(time.Duration(after+i) * apart)
@@ -192,8 +195,8 @@ func (t *treasury) dispose(ctx context.Context, after, rounds int) (ratio float6
 	return disposal.Seconds() / money.Seconds(), disposal, money, nil
 }
 
-// late looks at what a late purchase would change, near the end and at the beginning.
-func (t *treasury) late(ctx context.Context, count, rounds int) (near, far time.Duration, err error) {
+// late measures dry runs of a late purchase, near the end and at the beginning.
+func (t *treasuryService) late(ctx context.Context, count, rounds int) (near, far time.Duration, err error) {
 	place := func(i int) time.Time { return history.Add(time.Duration(i)*apart - apart/2) }
 	made, err := t.api.CreateTransactions(ctx, t.transaction(t.traded, "credit", "ETH", "1", "1999.00",
 		place(count-min(lotLateFromEnd, count/2))),

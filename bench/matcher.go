@@ -15,11 +15,11 @@ const (
 	matcherSlowMax = 3.0
 )
 
-// measureMatcher shows that what a transaction costs hardly grows with the rules that it is held against.
+// measureMatcher shows that the cost of matching a transaction hardly grows with the number of rules.
 func measureMatcher(b *bench) ([]figure, error) {
-	count := pick(b, 100_000, 20_000)
-	few, many := newSorter(matcherFew, count), newSorter(matcherMany, count)
-	for range pick(b, 15, 5) {
+	count := pick(b, 100_000, 20_000, 2_000)
+	few, many := newMatcherRun(matcherFew, count), newMatcherRun(matcherMany, count)
+	for range pick(b, 15, 5, 1) {
 		if err := b.ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -29,16 +29,17 @@ func measureMatcher(b *bench) ([]figure, error) {
 	rate, ratio := many.rate(), many.best.Seconds()/few.best.Seconds()
 	return []figure{
 		{name: fmt.Sprintf("matcher, transactions with %d rules", matcherMany), value: fmt.Sprintf("%.0f/s", rate),
-			target: fmt.Sprintf(">= %.0f/s", matcherMin), verdict: judge(rate >= matcherMin),
-			note: fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count, brief(many.compiled))},
+			target: fmt.Sprintf(">= %.0f/s", matcherMin), verdict: b.judge(rate >= matcherMin),
+			note: fmt.Sprintf("on one core, the best of several rounds; %d%% match; compiled in %s", many.matched*100/count,
+				rounded(many.compiled))},
 		{name: fmt.Sprintf("matcher, %d rules to %d", matcherMany, matcherFew), value: fmt.Sprintf("%.2f", ratio),
-			target: fmt.Sprintf("<= %.0f", matcherSlowMax), verdict: judge(ratio <= matcherSlowMax),
+			target: fmt.Sprintf("<= %.0f", matcherSlowMax), verdict: b.judge(ratio <= matcherSlowMax),
 			note: fmt.Sprintf("%.0f/s with few, of which %d%% match", few.rate(), few.matched*100/count)},
 	}, nil
 }
 
-// sorter holds transactions against rules, again and again.
-type sorter struct {
+// matcherRun matches the same transactions against rules, repeatedly.
+type matcherRun struct {
 	matcher  *classify.Matcher
 	scratch  classify.Scratch
 	subjects []classify.Subject
@@ -47,8 +48,8 @@ type sorter struct {
 	matched  int
 }
 
-func newSorter(rules, count int) *sorter {
-	s := &sorter{subjects: classifytest.Subjects(count, rules)}
+func newMatcherRun(rules, count int) *matcherRun {
+	s := &matcherRun{subjects: classifytest.Subjects(count, rules)}
 	all := classifytest.Rules(rules)
 	began := time.Now()
 	s.matcher = classify.Compile(all)
@@ -56,7 +57,7 @@ func newSorter(rules, count int) *sorter {
 	return s
 }
 
-func (s *sorter) round() {
+func (s *matcherRun) round() {
 	s.matched = 0
 	began := time.Now()
 	for i := range s.subjects {
@@ -69,4 +70,4 @@ func (s *sorter) round() {
 	}
 }
 
-func (s *sorter) rate() float64 { return float64(len(s.subjects)) / s.best.Seconds() }
+func (s *matcherRun) rate() float64 { return float64(len(s.subjects)) / s.best.Seconds() }

@@ -18,8 +18,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// The rows are those of the service: its own tables, all columns and indexes. The balances are written in order, as a
-// careful program would.
+// The rows are those that the service writes, in its own tables with all their columns and indexes. Balances are updated in
+// key order, as a careful program would.
 const (
 	plainHeader = `INSERT INTO journal_entries (organization_id, journal_entry_id, number, status, originated_by, legal_entity_id,
 		legal_entity_auto_assigned, accounting_date,
@@ -48,15 +48,15 @@ type plainEntry struct {
 
 var plainEntries atomic.Int64
 
-func newPlainEntry(pick func() (debit, credit int)) plainEntry {
-	debit, credit := pick()
+func newPlainEntry(accounts choice) plainEntry {
+	debit, credit := accounts()
 	n := plainEntries.Add(1)
-	// Ids as long and as ordered as the service's.
+	// Ids have the length and the order of the service's.
 	return plainEntry{number: n, id: fmt.Sprintf("%026d", n), debit: fmt.Sprintf("lac_%026d", debit), credit: fmt.Sprintf("lac_%026d",
 		credit), amount: fmt.Sprintf("%d.%02d", 1+rand.IntN(5000), rand.IntN(100))}
 }
 
-// statements are those of one entry, with their arguments.
+// statements returns the statements of one entry, with their arguments.
 func (e plainEntry) statements(at, no, yes any) (out [][]any) {
 	out = append(out,
 		[]any{plainHeader, "je_" + e.id, e.number, no, at},
@@ -66,8 +66,8 @@ func (e plainEntry) statements(at, no, yes any) (out [][]any) {
 	return append(out, balances...)
 }
 
-// keep runs clients for a while; each writes entries, so many a transaction, and counts them.
-func keep(d time.Duration, clients, perCommit int, commit func(client int) error) (tally, error) {
+// runWriters keeps clients committing for a duration and counts the entries, perCommit per transaction.
+func runWriters(d time.Duration, clients, perCommit int, commit func(client int) error) (tally, error) {
 	parts, errs := make([]int, clients), make([]error, clients)
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -94,7 +94,7 @@ type plainPostgres struct {
 	pool *pgxpool.Pool
 }
 
-// plainPostgres connects as many times as there are clients. The service has made the tables.
+// plainPostgres opens one connection per client. The service has created the tables.
 func (b *bench) plainPostgres(url string) (*plainPostgres, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -110,11 +110,11 @@ func (p *plainPostgres) close() error {
 	return nil
 }
 
-func (p *plainPostgres) run(d time.Duration, clients, perCommit int, pick func() (debit, credit int)) (tally, error) {
-	return keep(d, clients, perCommit, func(int) error {
+func (p *plainPostgres) run(d time.Duration, clients, perCommit int, accounts choice) (tally, error) {
+	return runWriters(d, clients, perCommit, func(int) error {
 		return pgx.BeginFunc(p.ctx, p.pool, func(tx pgx.Tx) error {
 			for range perCommit {
-				for _, s := range newPlainEntry(pick).statements(time.Now(), false, true) {
+				for _, s := range newPlainEntry(accounts).statements(time.Now(), false, true) {
 					text := strings.ReplaceAll(s[0].(string), "ADD(", "numeric_add(")
 					if _, err := tx.Exec(p.ctx, text, s[1:]...); err != nil {
 						return err
@@ -154,8 +154,8 @@ func (b *bench) plainSQLite(dir string) (*plainSQLite, error) {
 
 func (p *plainSQLite) close() error { return p.handle.Close() }
 
-func (p *plainSQLite) run(d time.Duration, clients, perCommit int, pick func() (debit, credit int)) (tally, error) {
-	return keep(d, clients, perCommit, func(int) (err error) {
+func (p *plainSQLite) run(d time.Duration, clients, perCommit int, accounts choice) (tally, error) {
+	return runWriters(d, clients, perCommit, func(int) (err error) {
 		tx, err := p.pool.BeginTx(p.ctx, nil)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (p *plainSQLite) run(d time.Duration, clients, perCommit int, pick func() (
 			}
 		}()
 		for range perCommit {
-			for _, s := range newPlainEntry(pick).statements("2026-01-15T00:00:00.000Z", 0, 1) {
+			for _, s := range newPlainEntry(accounts).statements("2026-01-15T00:00:00.000Z", 0, 1) {
 				if _, err := tx.StmtContext(p.ctx, p.stmts[s[0].(string)]).ExecContext(p.ctx, s[1:]...); err != nil {
 					return err
 				}

@@ -11,30 +11,28 @@ const (
 	readRatioMin = 0.30
 	readPath     = "/v1/organization"
 	constantPath = "/healthz"
-	warmup       = 300 * time.Millisecond
 )
 
-// contender is one of the servers and paths that are measured in turns.
+// contender is one of the servers and paths that are measured alternately.
 type contender struct {
-	server *server
-	crowd  *crowd
-	next   request
-	total  tally
-	cpu    time.Duration
+	server      *server
+	connections *connections
+	next        request
+	total       tally
+	cpu         time.Duration
 }
 
-func contend(s *server, path string) (*contender, error) {
-	c, err := dial(s.host, readClients)
-	return &contender{server: s, crowd: c, next: s.get(path)}, err
+func contend(s *server, path string) *contender {
+	return &contender{server: s, connections: dial(s.host, readClients), next: s.get(path)}
 }
 
-// turn runs for one slice and gives its rate.
+// turn measures for a while and returns the rate.
 func (c *contender) turn(d time.Duration) (float64, error) {
 	before, err := c.server.cpu()
 	if err != nil {
 		return 0, err
 	}
-	t, err := c.crowd.run(d, c.next)
+	t, err := c.connections.run(d, c.next)
 	if err != nil {
 		return 0, err
 	}
@@ -44,14 +42,14 @@ func (c *contender) turn(d time.Duration) (float64, error) {
 	return t.rate(), err
 }
 
-// cpuEach is the server's processor time for one request.
+// cpuEach returns the server's processor time per request.
 func (c *contender) cpuEach() time.Duration {
 	return c.cpu / time.Duration(max(1, len(c.total.latencies)))
 }
 
-// measureRead compares an authenticated read with a constant of the same server, and with the least a Go server can do.
+// measureRead compares an authenticated read with a constant from the same server, and with the least a Go server can do.
 func measureRead(b *bench) (figures []figure, err error) {
-	service, err := b.fresh("read")
+	service, err := b.serveNew("read")
 	if err != nil {
 		return nil, err
 	}
@@ -66,21 +64,18 @@ func measureRead(b *bench) (figures []figure, err error) {
 		server *server
 		path   string
 	}{{service, readPath}, {service, constantPath}, {bare, "/"}} {
-		c, err := contend(of.server, of.path)
-		if err != nil {
-			return nil, err
-		}
-		defer c.crowd.close()
-		if _, err := c.crowd.run(warmup, c.next); err != nil {
+		c := contend(of.server, of.path)
+		defer c.connections.close()
+		if _, err := c.connections.run(b.warmup(), c.next); err != nil {
 			return nil, err
 		}
 		all = append(all, c)
 	}
 	var ofConstant, ofBare []float64
-	for range pick(b, 12, 5) {
+	for range pick(b, 12, 5, 2) {
 		var rates [3]float64
 		for i, c := range all {
-			if rates[i], err = c.turn(pick(b, 400*time.Millisecond, 150*time.Millisecond)); err != nil {
+			if rates[i], err = c.turn(pick(b, 400*time.Millisecond, 150*time.Millisecond, 20*time.Millisecond)); err != nil {
 				return nil, err
 			}
 		}
@@ -89,13 +84,13 @@ func measureRead(b *bench) (figures []figure, err error) {
 	ratio, read, constant := median(ofConstant), all[0], all[1]
 	return []figure{
 		{name: "read, of a constant", value: fmt.Sprintf("%.2f", ratio), target: fmt.Sprintf(">= %.2f", readRatioMin),
-			verdict: judge(ratio >= readRatioMin),
+			verdict: b.judge(ratio >= readRatioMin),
 			note: fmt.Sprintf("GET %s %.0f/s, GET %s %.0f/s, %d clients", readPath, read.total.rate(), constantPath,
 				constant.total.rate(), readClients)},
-		{name: "read, of bare net/http", value: fmt.Sprintf("%.2f", median(ofBare)), target: "", verdict: informs,
+		{name: "read, of bare net/http", value: fmt.Sprintf("%.2f", median(ofBare)), target: "", verdict: noTarget,
 			note: fmt.Sprintf("a constant from net/http alone %.0f/s", all[2].total.rate())},
 		{name: "read, server CPU", value: fmt.Sprintf("%.2f", constant.cpuEach().Seconds()/read.cpuEach().Seconds()), target: "",
-			verdict: informs,
+			verdict: noTarget,
 			note: fmt.Sprintf("a read takes %s of the server's CPU, the constant %s, bare net/http %s", read.cpuEach(),
 				constant.cpuEach(), all[2].cpuEach())},
 	}, nil

@@ -23,7 +23,7 @@ import (
 // stopWait bounds how long a server may take to stop before it is killed.
 const stopWait = 10 * time.Second
 
-// program gives the binary to measure: the one that BURSAR_BIN names, or one built the way a release is.
+// program returns the binary to measure: the one that BURSAR_BIN names, or one built like a release.
 func program(ctx context.Context, dir string) (string, error) {
 	if path := os.Getenv("BURSAR_BIN"); path != "" {
 		return filepath.Abs(path)
@@ -37,7 +37,7 @@ func program(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// command prepares the program with none of the caller's own settings of it.
+// command prepares the program without any settings of it in the caller's environment.
 func (b *bench) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(b.ctx, b.bin, args...)
 	for _, entry := range os.Environ() {
@@ -48,40 +48,21 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// books is a database with one organization in it.
-type books struct {
-	dir string // of a SQLite database
-	url string // of a PostgreSQL database
-	key string
-}
-
-// at names the database on the command line.
-func (k books) at() []string {
-	if k.url != "" {
-		return []string{"--database-url", k.url}
-	}
-	return []string{"--data", k.dir}
-}
-
-// found makes an organization in a new folder.
-func (b *bench) found(name string) (books, error) {
-	return b.foundIn(books{dir: filepath.Join(b.dir, name)})
-}
-
-// foundIn makes an organization in a database.
-func (b *bench) foundIn(k books) (books, error) {
-	out, err := b.command(append(k.at(), "init", "--organization", "Bench", "--email", "bench@example.com", "--json")...).Output()
+// initialize creates an organization in a database.
+func (b *bench) initialize(d database) (database, error) {
+	out, err := b.command(append(d.flags(), "init", "--organization", "Bench", "--email", "bench@example.com", "--json")...).Output()
 	if err != nil {
-		return k, fmt.Errorf("init: %w", explain(err))
+		return d, fmt.Errorf("init: %w", explain(err))
 	}
 	var answer struct {
 		APIKey string `json:"api_key"`
 	}
 	err = json.Unmarshal(out, &answer)
-	k.key = answer.APIKey
-	return k, err
+	d.key = answer.APIKey
+	return d, err
 }
 
+// explain adds what a command wrote to stderr to the error of its exit code.
 func explain(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -97,9 +78,9 @@ type server struct {
 	key  string
 }
 
-// serve starts the service on books and returns when it is ready. Nothing limits its rate, as that is what is measured.
-func (b *bench) serve(k books) (*server, error) {
-	cmd := b.command(append(k.at(), "serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--log-format", "json")...)
+// serve starts the service on a database and returns when it is ready. It has no rate limit, because the rate is what is measured.
+func (b *bench) serve(k database) (*server, error) {
+	cmd := b.command(append(k.flags(), "serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--log-format", "json")...)
 	return launch(cmd, k.key, func(line string) string {
 		var entry struct{ Msg, Address string }
 		if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "ready" {
@@ -109,18 +90,18 @@ func (b *bench) serve(k books) (*server, error) {
 	})
 }
 
-// fresh starts the service on books of its own.
-func (b *bench) fresh(name string) (*server, error) {
-	k, err := b.found(name)
+// serveNew starts the service on a new SQLite database.
+func (b *bench) serveNew(name string) (*server, error) {
+	k, err := b.folder(name)
 	if err != nil {
 		return nil, err
 	}
 	return b.serve(k)
 }
 
-// launch starts a process and reads its stderr until a line tells its address.
+// launch starts a process and reads its stderr until a line contains its address.
 func launch(cmd *exec.Cmd, key string, address func(line string) string) (*server, error) {
-	said, err := cmd.StderrPipe()
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +109,11 @@ func launch(cmd *exec.Cmd, key string, address func(line string) string) (*serve
 		return nil, err
 	}
 	var seen strings.Builder
-	lines := bufio.NewScanner(said)
+	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if host := address(lines.Text()); host != "" {
-			// What comes later is drained, so that the process never waits for a reader.
-			go func() { _, _ = io.Copy(io.Discard, said) }()
+			// The rest is discarded, so that the process never blocks on a full pipe.
+			go func() { _, _ = io.Copy(io.Discard, stderr) }()
 			return &server{cmd, host, key}, nil
 		}
 		seen.WriteString(lines.Text() + "\n")
@@ -140,7 +121,7 @@ func launch(cmd *exec.Cmd, key string, address func(line string) string) (*serve
 	return nil, fmt.Errorf("%s: %w\n%s", cmd.Args[0], cmd.Wait(), seen.String())
 }
 
-// stop ends the process and waits for it.
+// stop terminates the process and waits for it.
 func (s *server) stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -150,16 +131,16 @@ func (s *server) stop() error {
 	return s.cmd.Wait()
 }
 
-// client is for what is not measured.
+// client returns an API client, for requests that are not measured.
 func (s *server) client() *client.Client { return client.New("http://"+s.host, s.key) }
 
-// cpu is the processor time the process has used, counted by the kernel in hundredths of a second.
+// cpu returns the processor time that the process has used, which the kernel counts in hundredths of a second.
 func (s *server) cpu() (time.Duration, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	// The name in parentheses may hold spaces; user and system time are the 12th and 13th field behind it.
+	// The name in parentheses may contain spaces; user and system time are the 12th and 13th field after it.
 	const user, system, tick = 11, 12, 10 * time.Millisecond
 	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
 	if len(fields) <= system {
@@ -179,7 +160,7 @@ func (s *server) cpu() (time.Duration, error) {
 // constantFlag makes this program serve a constant instead of measuring.
 const constantFlag = "serve-constant"
 
-// serveConstant is the least a Go program can do over HTTP: it is what the service is compared with.
+// serveConstant serves a constant: the least that a Go program can do over HTTP, for the service to be compared with.
 func serveConstant() int {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -197,7 +178,7 @@ func serveConstant() int {
 	return exitFailed
 }
 
-// constant starts this program again as that server.
+// constant starts this program a second time, as the server of a constant.
 func (b *bench) constant() (*server, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -19,14 +19,14 @@ const (
 	rssAfter    = 3 * time.Second
 )
 
-// measureStart times the way from the start of the process to its first answers, on a database that exists.
+// measureStart measures the time from the start of the process to its first responses, on an existing database.
 func measureStart(b *bench) ([]figure, error) {
-	k, err := b.found("start")
+	k, err := b.folder("start")
 	if err != nil {
 		return nil, err
 	}
 	var alive, useful []time.Duration
-	for range starts {
+	for range pick(b, starts, starts, 1) {
 		a, u, err := b.startOnce(k)
 		if err != nil {
 			return nil, err
@@ -35,15 +35,15 @@ func measureStart(b *bench) ([]figure, error) {
 	}
 	answer := median(useful)
 	return []figure{
-		{name: "start, to a read", value: brief(answer).String(), target: "< " + startMax.String(), verdict: judge(answer < startMax),
+		{name: "start, to a read", value: rounded(answer).String(), target: "< " + startMax.String(), verdict: b.judge(answer < startMax),
 			note: fmt.Sprintf("median of %d, until an authenticated GET %s answers 200", starts, readPath)},
-		{name: "start, to a sign of life", value: brief(median(alive)).String(), target: "", verdict: informs,
+		{name: "start, to liveness", value: rounded(median(alive)).String(), target: "", verdict: noTarget,
 			note: "until GET " + constantPath + " answers"},
 	}, nil
 }
 
-// startOnce does not wait for the log to say ready: what counts is when a client gets its answer.
-func (b *bench) startOnce(k books) (alive, useful time.Duration, err error) {
+// startOnce does not wait for the log line "ready": what counts is when a client gets a response.
+func (b *bench) startOnce(k database) (alive, useful time.Duration, err error) {
 	host, err := freeAddress()
 	if err != nil {
 		return 0, 0, err
@@ -64,16 +64,13 @@ func (b *bench) startOnce(k books) (alive, useful time.Duration, err error) {
 }
 
 func answers(s *server, path string) error {
-	c, err := dial(s.host, 1)
-	if err != nil {
-		return err
-	}
+	c := dial(s.host, 1)
 	defer c.close()
-	_, err = c.times(1, s.get(path))
+	_, err := c.times(1, s.get(path))
 	return err
 }
 
-// until tries again and again, at intervals that are short beside what is measured.
+// until retries at intervals that are short compared with what is measured.
 func until(began time.Time, try func() error) error {
 	for {
 		err := try()
@@ -84,7 +81,7 @@ func until(began time.Time, try func() error) error {
 	}
 }
 
-// freeAddress finds an address before the server has it, so that it can be asked from its first moment.
+// freeAddress chooses the address in advance, so that requests can be sent from the moment the process starts.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,34 +90,32 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// measureRSS looks at the memory of a service that has little to do.
+// measureRSS measures the memory of an idle service.
 func measureRSS(b *bench) (figures []figure, err error) {
-	s, err := b.fresh("rss")
+	s, err := b.serveNew("rss")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	began := time.Now()
-	c, err := dial(s.host, 1)
-	if err != nil {
-		return nil, err
-	}
+	c := dial(s.host, 1)
 	defer c.close()
 	if _, err := c.times(rssRequests, s.get(readPath)); err != nil {
 		return nil, err
 	}
-	time.Sleep(time.Until(began.Add(rssAfter)))
+	after := pick(b, rssAfter, rssAfter, 100*time.Millisecond)
+	time.Sleep(time.Until(began.Add(after)))
 	rss, err := s.memory("VmRSS")
 	if err != nil {
 		return nil, err
 	}
 	peak, err := s.memory("VmHWM")
 	return []figure{{name: "memory, idle", value: fmt.Sprintf("%.0f MB", rss), target: fmt.Sprintf("< %.0f MB", rssMax),
-		verdict: judge(rss < rssMax),
-		note:    fmt.Sprintf("resident %s after the start and %d reads; at most %.0f MB so far", rssAfter, rssRequests, peak)}}, err
+		verdict: b.judge(rss < rssMax),
+		note:    fmt.Sprintf("resident %s after the start and %d reads; at most %.0f MB so far", after, rssRequests, peak)}}, err
 }
 
-// memory reads one of the kernel's counts of the process's memory, in MB.
+// memory returns one of the kernel's figures about the memory of the process, in MB.
 func (s *server) memory(name string) (float64, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {

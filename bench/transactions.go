@@ -21,78 +21,57 @@ import (
 const (
 	listFew       = 10_000
 	listBeside    = 1000 // transactions of sources that have few
-	listHandMax   = 3.0  // of the same query by hand
-	listDeepMax   = 1.5  // page 10,000 of page 1
-	listGrowthMax = 2.0  // with a million of with ten thousand
+	listHandMax   = 3.0  // to the same query in SQL
+	listDeepMax   = 1.5  // page 10,000 to page 1
+	listGrowthMax = 2.0  // with a million to with ten thousand
 )
 
-func measureTransactionsSQLite(b *bench) ([]figure, error) {
-	return b.transactions("SQLite", func(name string) (books, error) { return books{dir: filepath.Join(b.dir, name)}, nil })
-}
-
-func measureTransactionsPostgres(b *bench) (figures []figure, err error) {
-	cluster, err := b.cluster()
+// transactions measures how fast a file is imported and how fast its transactions are listed, on one engine.
+func (b *bench) transactions(e engine) ([]figure, error) {
+	few, err := b.fillTransactions(e, "few", pick(b, listFew, listFew, 200))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, cluster.Close()) }()
-	return b.transactions("PostgreSQL", func(name string) (books, error) {
-		h, err := sql.Open("pgx", cluster.URL("postgres"))
-		if err != nil {
-			return books{}, err
-		}
-		defer h.Close()
-		name = strings.NewReplacer("-", "_", " ", "_").Replace(name)
-		_, err = h.ExecContext(b.ctx, "CREATE DATABASE "+name)
-		return books{url: cluster.URL(name)}, err
-	})
-}
-
-// transactions measures how fast a file comes in and how fast what came is found, on one engine.
-func (b *bench) transactions(engine string, place func(name string) (books, error)) ([]figure, error) {
-	rows := pick(b, 1_000_000, 100_000)
-	few, err := b.fillTransactions(place, "few-"+engine, listFew)
+	defer func() { _ = few.close() }()
+	many, err := b.fillTransactions(e, "many", pick(b, 1_000_000, 100_000, 500))
 	if err != nil {
 		return nil, err
 	}
-	defer few.close()
-	many, err := b.fillTransactions(place, "many-"+engine, rows)
+	defer func() { _ = many.close() }()
+	figures, err := b.importFigures(e, many)
 	if err != nil {
 		return nil, err
 	}
-	defer many.close()
-	figures, err := b.importFigures(engine, place, many)
-	if err != nil {
-		return nil, err
-	}
-	found, err := b.listFigures(engine, few, many)
+	found, err := b.listFigures(e, few, many)
 	return append(figures, found...), err
 }
 
-// filled is a running service with transactions in it.
-type filled struct {
-	books
+// transactionService is a running service with transactions in it.
+type transactionService struct {
+	database
 	*server
-	crowd    *crowd
-	rows     int
-	took     time.Duration // for the file to come in
-	resident float64       // megabytes the process had at most
-	source   string
-	org      string
-	small    string
+	connections *connections
+	rows        int
+	took        time.Duration // by the import
+	resident    float64       // the most memory the process used, in megabytes
+	source      string
+	org         string
+	small       string // a source with few transactions
 }
 
-func (f *filled) close() { _ = f.stop() }
+func (f *transactionService) close() error { return f.stop() }
 
-// fillTransactions starts a service and brings a file of transactions in, the way anybody would.
-func (b *bench) fillTransactions(place func(string) (books, error), name string, rows int) (*filled, error) {
-	k, err := place(strings.ToLower(name))
+// fillTransactions creates a database and imports a file of transactions into it.
+func (b *bench) fillTransactions(e engine, name string, rows int) (*transactionService, error) {
+	k, err := b.create(e, name)
 	if err != nil {
 		return nil, err
 	}
-	if k, err = b.foundIn(k); err != nil {
-		return nil, err
-	}
+	return b.importTransactions(k, name, rows)
+}
+
+// importTransactions starts a service on a database and imports a file of transactions over HTTP.
+func (b *bench) importTransactions(k database, name string, rows int) (*transactionService, error) {
 	file := filepath.Join(b.dir, name+".csv")
 	if err := writeTransactions(file, rows); err != nil {
 		return nil, err
@@ -102,15 +81,15 @@ func (b *bench) fillTransactions(place func(string) (books, error), name string,
 	if err != nil {
 		return nil, err
 	}
-	f := &filled{books: k, server: s, rows: rows}
-	if err := f.bring(b.ctx, file); err != nil {
+	f := &transactionService{database: k, server: s, rows: rows}
+	if err := f.importFile(b.ctx, file, pick(b, listBeside, listBeside, 60)); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return f, nil
 }
 
-// bring makes a wallet and a bank account, imports the file into the one and sends some transactions of the other.
-func (f *filled) bring(ctx context.Context, file string) error {
+// importFile creates a wallet and a bank account, imports the file into the wallet and creates a few transactions of the bank.
+func (f *transactionService) importFile(ctx context.Context, file string, few int) error {
 	c := f.client()
 	organization, err := c.Organization(ctx)
 	if err != nil {
@@ -154,12 +133,12 @@ func (f *filled) bring(ctx context.Context, file string) error {
 		return err
 	}
 	if f.took = time.Since(began); i.Counts.Created != int64(f.rows) {
-		return fmt.Errorf("the import made %+v of %d rows: %v", i.Counts, f.rows, i.Errors)
+		return fmt.Errorf("the import of %[2]d rows created %+[1]v: %[3]v", i.Counts, f.rows, i.Errors)
 	}
 	if f.resident, err = f.memory("VmHWM"); err != nil {
 		return err
 	}
-	beside := make([]client.CreateTransaction, listBeside)
+	beside := make([]client.CreateTransaction, few)
 	for n := range beside {
 		beside[n] = client.CreateTransaction{SourceID: bank.ID, ExternalID: fmt.Sprint("beside-", n), TransactionType: "BILL",
 			ProviderCategory: "Rent", External: client.CreateTransactionExternal{
@@ -182,7 +161,7 @@ var (
 	benchTypes = []string{"DEPOSIT", "WITHDRAWAL", "SWAP", "FEE", "INCOME", "EXPENSE", "INVOICE", "UNKNOWN"}
 )
 
-// writeTransactions writes a file of a wallet that deals with many. One in a hundred is of a rare asset, type and category.
+// writeTransactions writes a file of a wallet with many counterparties. One row in a hundred has a rare asset, type and category.
 func writeTransactions(path string, rows int) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -194,7 +173,7 @@ func writeTransactions(path string, rows int) (err error) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func() string { return benchWords[r.IntN(len(benchWords))] }
 	for i := range rows {
-		sign, from, to := "", fmt.Sprintf("0x%040x", 1+r.IntN(rows/5)), benchWallet
+		sign, from, to := "", fmt.Sprintf("0x%040x", 1+r.IntN(max(rows/5, 1))), benchWallet
 		if r.IntN(2) == 0 {
 			sign, from, to = "-", to, from
 		}
@@ -214,18 +193,18 @@ func writeTransactions(path string, rows int) (err error) {
 	return w.Flush()
 }
 
-// question is a request and the same by hand.
-type question struct {
+// listQuery is a request and the equivalent SQL.
+type listQuery struct {
 	name  string
 	query string // of GET /v1/transactions
-	where string // by hand, beside the organization; empty where there is nothing to compare with
+	where string // the condition in SQL, besides the organization; empty where there is nothing to compare with
 	args  []any
-	text  string // to be contained
+	text  string // to search for
 }
 
-func (f *filled) questions() []question {
+func (f *transactionService) listQueries() []listQuery {
 	address := fmt.Sprintf("0x%040x", 7)
-	return []question{
+	return []listQuery{
 		{name: "plain", where: "shelf = 0"},
 		{name: "status", query: "status=pending", where: "shelf = 0 AND status = 'pending'"},
 		{name: "source", query: "source_id=" + f.small, where: "shelf = 0 AND source_id = $2", args: []any{f.small}},
@@ -248,9 +227,9 @@ func (f *filled) questions() []question {
 	}
 }
 
-// listFigures asks everything of both services and of the larger database by hand, in turns.
-func (b *bench) listFigures(engine string, few, many *filled) ([]figure, error) {
-	byHand, err := many.hand(b.ctx)
+// listFigures runs every query on both services, and as SQL on the larger database, alternately.
+func (b *bench) listFigures(e engine, few, many *transactionService) ([]figure, error) {
+	byHand, err := many.directQueries(b.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -259,22 +238,20 @@ func (b *bench) listFigures(engine string, few, many *filled) ([]figure, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := settle(few.server, many.server); err != nil {
+	if err := b.waitUntilIdle(few.server, many.server); err != nil {
 		return nil, err
 	}
-	for _, f := range []*filled{few, many} {
-		if f.crowd, err = dial(f.host, 1); err != nil {
-			return nil, err
-		}
-		defer f.crowd.close()
+	for _, f := range []*transactionService{few, many} {
+		f.connections = dial(f.host, 1)
+		defer f.connections.close()
 	}
 	hand, growth := worst{limit: listHandMax}, worst{limit: listGrowthMax}
 	var first, tenThousandth float64
 	deep.name = "page 10,000"
-	same := append(few.questions(), deep)
-	for i, q := range append(many.questions(), deep) {
+	same := append(few.listQueries(), deep)
+	for i, q := range append(many.listQueries(), deep) {
 		var little, much, plainly tally
-		for round := range pick(b, 40, 15) {
+		for round := range pick(b, 40, 15, 6) {
 			for _, side := range []struct {
 				to *tally
 				do func() error
@@ -311,18 +288,20 @@ func (b *bench) listFigures(engine string, few, many *filled) ([]figure, error) 
 	}
 	deepness := tenThousandth / first
 	return []figure{
-		hand.figure("list on " + engine + ", of the query by hand"),
-		growth.figure(fmt.Sprintf("list on %s, %d transactions to %d", engine, many.rows, few.rows)),
-		{name: "list on " + engine + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness), target: fmt.Sprintf("<= %.1f",
-			listDeepMax), verdict: judge(deepness <= listDeepMax), note: ""},
+		hand.figure(b, "list on "+e.name+", to the same query in SQL"),
+		growth.figure(b, fmt.Sprintf("list on %s, %d transactions to %d", e.name, many.rows, few.rows)),
+		{name: "list on " + e.name + ", page 10,000 to page 1", value: fmt.Sprintf("%.2f", deepness), target: fmt.Sprintf("<= %.1f",
+			listDeepMax), verdict: b.judge(deepness <= listDeepMax), note: ""},
 	}, nil
 }
 
-// settle waits until services have done what comes after an import, such as to match transfers, which would be measured along.
-func settle(all ...*server) error {
+// waitUntilIdle waits until services have finished the background work after an import, such as matching transfers, which would
+// distort the measurement.
+func (b *bench) waitUntilIdle(all ...*server) error {
 	var last time.Duration
+	pause := pick(b, time.Second, time.Second, 40*time.Millisecond)
 	for calm, tries := 0, 0; calm < 5 && tries < 180; tries++ {
-		time.Sleep(time.Second)
+		time.Sleep(pause)
 		var now time.Duration
 		for _, s := range all {
 			used, err := s.cpu()
@@ -339,7 +318,7 @@ func settle(all ...*server) error {
 	return nil
 }
 
-// worst keeps the largest of some ratios, and all of them for the record.
+// worst keeps the largest of several ratios, and lists all of them.
 type worst struct {
 	limit, ratio float64
 	all          []string
@@ -350,18 +329,18 @@ func (w *worst) add(name string, took, of float64) {
 	w.all = append(w.all, fmt.Sprintf("%s %.1f (%.1f ms)", name, took/of, took*1000))
 }
 
-func (w *worst) figure(name string) figure {
+func (w *worst) figure(b *bench, name string) figure {
 	return figure{name: name, value: fmt.Sprintf("%.2f", w.ratio), target: fmt.Sprintf("<= %.1f", w.limit),
-		verdict: judge(w.ratio <= w.limit), note: strings.Join(w.all, ", ")}
+		verdict: b.judge(w.ratio <= w.limit), note: strings.Join(w.all, ", ")}
 }
 
 // ask gets a page over HTTP.
-func (f *filled) ask(query string) error {
-	return f.crowd.lines[0].send(f.get("/v1/transactions?limit=50&" + query))
+func (f *transactionService) ask(query string) error {
+	return f.connections.list[0].send(f.get("/v1/transactions?limit=50&" + query))
 }
 
-// deep walks to page 10,000, or half-way where there are fewer, and gives it as a question.
-func (f *filled) deep(ctx context.Context) (q question, err error) {
+// deep pages to page 10,000, or half-way where there are fewer, and returns the query for that page.
+func (f *transactionService) deep(ctx context.Context) (q listQuery, err error) {
 	c := f.client()
 	query := url.Values{"limit": {"50"}}
 	var last client.Transaction
@@ -374,12 +353,12 @@ func (f *filled) deep(ctx context.Context) (q question, err error) {
 		last = p.Data[len(p.Data)-1]
 	}
 	number, err := strconv.ParseInt(strings.TrimPrefix(last.SequenceNumber, "OT-"), 10, 64)
-	return question{query: "cursor=" + query.Get("cursor"), where: "shelf = 0 AND (transaction_date, number) < ($2, $3)",
+	return listQuery{query: "cursor=" + query.Get("cursor"), where: "shelf = 0 AND (transaction_date, number) < ($2, $3)",
 		args: []any{last.External.Timestamp.UTC().Format("2006-01-02T15:04:05.000Z"), number}}, err
 }
 
-// hand is a connection past the service.
-type hand struct {
+// directQueries runs SQL on the database, without the service.
+type directQueries struct {
 	ctx      context.Context
 	pool     *sql.DB
 	prepared map[string]*sql.Stmt
@@ -388,28 +367,18 @@ type hand struct {
 	closing  func() error
 }
 
-func (f *filled) hand(ctx context.Context) (*hand, error) {
-	h := &hand{ctx: ctx, org: f.org, prepared: map[string]*sql.Stmt{}, sqlite: f.url == ""}
-	if !h.sqlite {
-		pool, err := sql.Open("pgx", f.url)
-		h.pool, h.closing = pool, pool.Close
-		return h, err
-	}
-	handle, err := db.Open(db.Config{Dir: f.dir})
-	if err != nil {
-		return nil, err
-	}
-	h.pool, h.closing = handle.Jobs(), handle.Close
-	return h, nil
+func (f *transactionService) directQueries(ctx context.Context) (*directQueries, error) {
+	pool, closePool, err := f.open()
+	return &directQueries{ctx: ctx, pool: pool, prepared: map[string]*sql.Stmt{}, org: f.org, sqlite: f.url == "", closing: closePool}, err
 }
 
-func (h *hand) close() { _ = h.closing() }
+func (h *directQueries) close() { _ = h.closing() }
 
-// ask runs a query as somebody would write it for one database, prepared once, and reads every column.
-func (h *hand) ask(q question) error {
+// ask runs a query as one would write it for that database, prepared once, and reads every column.
+func (h *directQueries) ask(q listQuery) error {
 	where, args := q.where, append([]any{h.org}, q.args...)
 	if q.text != "" {
-		// The whole text for PostgreSQL to find, all its trigrams for SQLite.
+		// PostgreSQL gets the whole text, SQLite all its trigrams.
 		if h.sqlite {
 			find, tokens := db.FindsTrigrams(db.SQLite, "search", "transaction_texts", "row_key", db.Trigrams(db.SQLite, q.text))
 			where, args = where+" AND "+strings.Replace(find, "?", "$2", 1)+" AND instr(search, $3) > 0", append(args, tokens[0], q.text)

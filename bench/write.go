@@ -15,24 +15,18 @@ const (
 	writeTailMax  = 8.0
 )
 
-// measureWrite shows that clients who write at the same time share the disk's syncs instead of queueing for them.
+// measureWrite shows that clients that write concurrently share disk syncs (group commit) instead of queueing for them.
 func measureWrite(b *bench) (figures []figure, err error) {
-	s, err := b.fresh("write")
+	s, err := b.serveNew("write")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	one, err := dial(s.host, 1)
-	if err != nil {
-		return nil, err
-	}
+	one := dial(s.host, 1)
 	defer one.close()
-	many, err := dial(s.host, writeClients)
-	if err != nil {
-		return nil, err
-	}
+	many := dial(s.host, writeClients)
 	defer many.close()
-	if _, err := many.run(warmup, s.rename()); err != nil {
+	if _, err := many.run(b.warmup(), s.rename()); err != nil {
 		return nil, err
 	}
 	bare, err := b.openRaw()
@@ -42,8 +36,8 @@ func measureWrite(b *bench) (figures []figure, err error) {
 	defer func() { err = errors.Join(err, bare.handle.Close()) }()
 	var alone, together tally
 	var ratios, raws []float64
-	slice := pick(b, time.Second, 300*time.Millisecond)
-	for range pick(b, 6, 3) {
+	slice := pick(b, time.Second, 300*time.Millisecond, 40*time.Millisecond)
+	for range pick(b, 6, 3, 1) {
 		a, err := one.run(slice, s.rename())
 		if err != nil {
 			return nil, err
@@ -65,20 +59,20 @@ func measureWrite(b *bench) (figures []figure, err error) {
 	tail := p99.Seconds() / p50.Seconds()
 	return []figure{
 		{name: fmt.Sprintf("write, %d clients to 1", writeClients), value: fmt.Sprintf("%.1f", ratio), target: fmt.Sprintf(">= %.0f",
-			writeRatioMin), verdict: judge(ratio >= writeRatioMin),
+			writeRatioMin), verdict: b.judge(ratio >= writeRatioMin),
 			note: fmt.Sprintf("PATCH %s %.0f/s with %d clients, %.0f/s with one", readPath, together.rate(), writeClients, alone.rate())},
 		{name: fmt.Sprintf("write, p99 to p50 at %d", writeClients), value: fmt.Sprintf("%.1f", tail), target: fmt.Sprintf("< %.0f",
-			writeTailMax), verdict: judge(tail < writeTailMax),
-			note: fmt.Sprintf("p50 %s, p99 %s, slowest %s; one client p50 %s", brief(p50), brief(p99), brief(together.at(1)),
-				brief(alone.at(0.50)))},
-		{name: "write, of raw SQLite", value: fmt.Sprintf("%.2f", together.rate()/rawRate), target: "", verdict: informs,
+			writeTailMax), verdict: b.judge(tail < writeTailMax),
+			note: fmt.Sprintf("p50 %s, p99 %s, slowest %s; one client p50 %s", rounded(p50), rounded(p99), rounded(together.at(1)),
+				rounded(alone.at(0.50)))},
+		{name: "write, of raw SQLite", value: fmt.Sprintf("%.2f", together.rate()/rawRate), target: "", verdict: noTarget,
 			note: fmt.Sprintf("one UPDATE of one row a commit, synced each time: %.0f/s; one client reaches %.2f of it", rawRate,
 				alone.rate()/rawRate)},
 	}, nil
 }
 
-// brief rounds a time for reading.
-func brief(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+// rounded rounds a duration for display.
+func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 // raw is SQLite without the service: the same driver and settings, on the same disk.
 type raw struct {
@@ -86,8 +80,8 @@ type raw struct {
 	update func(name string) error
 }
 
-// openRaw makes a database of one row. Its log has its full size already, as that of a service that has run for a while:
-// a file that grows costs the disk more than one that is written over.
+// openRaw creates a database of one row. Its write-ahead log already has its full size, like that of a service that has run
+// for a while: a growing file costs more than one that is overwritten.
 func (b *bench) openRaw() (*raw, error) {
 	handle, err := db.Open(db.Config{Dir: filepath.Join(b.dir, "raw")})
 	if err != nil {
@@ -114,7 +108,7 @@ func (b *bench) openRaw() (*raw, error) {
 	}}, nil
 }
 
-// run commits one update after the other, each synced to the disk.
+// run commits one update after another, each synced to disk.
 func (r *raw) run(d time.Duration) (tally, error) {
 	return repeat(func(t tally) bool { return t.elapsed < d }, func() error { return r.update(fmt.Sprintf("Name %d", renames.Add(1))) })
 }

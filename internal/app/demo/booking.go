@@ -16,15 +16,15 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// truth is what a transaction is, and the account on its other side by code or role; a pair has none.
-type truth struct {
+// treatment is how a transaction is booked: its type and the account on its other side, by code or role. A pair has none.
+type treatment struct {
 	kind   posting.Type
 	target string
 	tags   []string
 }
 
-// truths are what the categories of sources mean here.
-var truths = map[string]truth{
+// byCategory is the treatment of transactions by the category that the source gave.
+var byCategory = map[string]treatment{
 	"payroll": {kind: posting.Bill, target: "2040"}, "taxes": {kind: posting.Bill, target: "2040"},
 	"hosting": {kind: posting.Bill, target: "2010", tags: []string{"Cloudhost"}}, "equipment": {kind: posting.Bill, target: "2010",
 		tags: []string{"Engineering"}},
@@ -46,43 +46,43 @@ var truths = map[string]truth{
 	"bonus": {kind: posting.Income, target: "4590"}, "nft": {kind: posting.Income, target: "4590"},
 }
 
-// byVendor are those that are something else than their category says.
-var byVendor = map[string]truth{
+// byVendor overrides the category for some vendors.
+var byVendor = map[string]treatment{
 	"Founders": {kind: posting.Deposit, target: "3010"}, "Grayson Audit": {kind: posting.Bill,
 		target: "2020"}, "Tidewater Lending": {kind: posting.Borrow, target: "2220"},
 }
 
-// byMerchant is the account of what is bought by card, by the category of the merchant.
+// byMerchant is the account of card purchases, by the category of the merchant.
 var byMerchant = map[string]string{
 	"Software": "6030", "Airlines": "6070", "Lodging": "6070", "Taxi and rides": "6070", "Railways": "6070", "Parking": "6070",
 	"Advertising": "6060", "Office supplies": "6080", "Printing": "6080",
 	"Groceries": "6080", "Restaurants": "6900", "Electronics": "6900", "Education": "6900",
 }
 
-// byGroup is what two transactions are together that are linked, by how their group begins.
+// byGroup is the type of two linked transactions, by the first part of their group.
 var byGroup = map[string]posting.Type{
 	"wire": posting.Internal, "withdrawal": posting.Internal, "deposit": posting.Internal, "bridge": posting.Bridge,
 	"wrap": posting.Conversion, "nft": posting.NFT, "sale": posting.NFT,
 	"coinbase": posting.Swap, "kraken": posting.Swap,
 }
 
-// capital is the group of what the parent gave its subsidiary: dollars left and euros came, which no link joins.
+// capital is the group of the capital that the parent paid its subsidiary: dollars left and euros arrived, which are not linked.
 const capital = "capital"
 
-// truthOf is what a transaction is; of a pair, that which goes out is asked for.
-func (c *company) truthOf(x activity.Transaction) truth {
+// treatmentOf returns how a transaction is booked. Of a pair, the outflow is booked.
+func (c *company) treatmentOf(x activity.Transaction) treatment {
 	group, _, _ := strings.Cut(x.Truth.TransferGroup, "-")
 	switch {
 	case group == capital && x.Direction == activity.Debit:
-		return truth{kind: posting.Withdrawal, target: account.RoleDueFrom(c.de)}
+		return treatment{kind: posting.Withdrawal, target: account.RoleDueFrom(c.de)}
 	case group == capital:
-		return truth{kind: posting.Deposit, target: account.RoleDueTo(c.us)}
+		return treatment{kind: posting.Deposit, target: account.RoleDueTo(c.us)}
 	case group != "":
-		return truth{kind: byGroup[group]}
+		return treatment{kind: byGroup[group]}
 	case x.Card != nil && x.Direction == activity.Credit:
-		return truth{kind: posting.Refund, target: byMerchant[x.Card.Category]}
+		return treatment{kind: posting.Refund, target: byMerchant[x.Card.Category]}
 	case x.Card != nil:
-		return truth{kind: posting.Expense, target: byMerchant[x.Card.Category]}
+		return treatment{kind: posting.Expense, target: byMerchant[x.Card.Category]}
 	}
 	if t, known := byVendor[x.Vendor]; known {
 		if t.kind == posting.Borrow && x.Direction == activity.Debit {
@@ -90,16 +90,16 @@ func (c *company) truthOf(x activity.Transaction) truth {
 		}
 		return t
 	}
-	return truths[x.Category]
+	return byCategory[x.Category]
 }
 
 // supplied are the types whose counterparty is a supplier.
 var supplied = map[posting.Type]bool{posting.Bill: true, posting.Expense: true}
 
-// paramsFor asks for the entry of a transaction.
+// paramsFor returns the booking of the n-th transaction.
 func (c *company) paramsFor(n int) booking.Params {
 	x := c.activity.Transactions[n]
-	t := c.truthOf(x)
+	t := c.treatmentOf(x)
 	p := booking.Params{TransactionID: c.transactions[n], Type: string(t.kind), LedgerAccountID: c.accounts[t.target],
 		Memo: &x.Description, AutoPost: true}
 	if t.kind == posting.Internal &&
@@ -119,7 +119,7 @@ func (c *company) paramsFor(n int) booking.Params {
 	return p
 }
 
-// pair finds the partner of each transaction that has one, and links those that could not be told apart.
+// pair finds the partner of each transaction that has one, and links the pairs that the matcher could not.
 func (c *company) pair(ctx context.Context) error {
 	c.partners = map[int]int{}
 	first, ids := map[string]int{}, []string{}
@@ -156,11 +156,11 @@ func (c *company) pair(ctx context.Context) error {
 	return nil
 }
 
-// bookingMax is how many entries are made at once.
+// bookingMax is how many transactions are booked at once.
 const bookingMax = 1000
 
-// book makes the entries of everything that is no spam and that was told in time, in the order in which it happened.
-// The last days wait for somebody, some of them as drafts.
+// book books all transactions except spam and late ones, in chronological order. Those of the last days stay pending, some of them
+// with drafts.
 func (c *company) book(ctx context.Context) error {
 	var all []booking.Params
 	count := 0
@@ -183,18 +183,18 @@ func (c *company) book(ctx context.Context) error {
 			return err
 		}
 		all = all[n:]
-		c.tell("%d entries of transactions to go", len(all))
+		c.progress("  %d left", len(all))
 	}
 	return nil
 }
 
-// What waits for somebody.
+// Transactions that wait for review: those of the last days, of which every fourth has a draft.
 const (
 	waitingDays = 5
 	draftEvery  = 4
 )
 
-// waits tells that nobody has looked at a transaction yet.
+// waits reports whether a transaction waits for review.
 func (c *company) waits(x activity.Transaction) bool {
 	return !x.At.Before(c.month(months).Start(time.UTC).AddDate(0, 0, -waitingDays))
 }

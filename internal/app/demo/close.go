@@ -13,13 +13,13 @@ import (
 	"github.com/bursarhq/bursar/internal/books/period"
 )
 
-// closeMonths measures what is held at the end of each month and closes it for both entities, but for the last ones.
-func (c *company) closeMonths(ctx context.Context) error {
+// closePeriods revalues and closes each period for both legal entities, except the last ones.
+func (c *company) closePeriods(ctx context.Context) error {
 	return c.eachPeriod(ctx, func(p period.State) error {
 		if p.Key >= c.month(closed).Key() {
 			return nil
 		}
-		if err := c.measure(ctx, p); err != nil {
+		if err := c.revalue(ctx, p); err != nil {
 			return err
 		}
 		_, err := c.app.Periods.Close(ctx, p.ID, "")
@@ -27,7 +27,7 @@ func (c *company) closeMonths(ctx context.Context) error {
 	})
 }
 
-// eachPeriod does something for each period, in order.
+// eachPeriod calls do for each period, in order.
 func (c *company) eachPeriod(ctx context.Context, do func(period.State) error) error {
 	list, err := c.app.Periods.List(ctx, period.Filter{}, page.Request{Limit: page.LimitMax})
 	if err != nil {
@@ -42,16 +42,15 @@ func (c *company) eachPeriod(ctx context.Context, do func(period.State) error) e
 	return nil
 }
 
-// measure books what the holdings and the foreign money of a month are worth at its end.
-func (c *company) measure(ctx context.Context, p period.State) error {
+// revalue revalues holdings and foreign currency at the end of a period.
+func (c *company) revalue(ctx context.Context, p period.State) error {
 	_, err := c.app.Revaluations.Run(ctx, revaluation.RunParams{PeriodID: p.ID})
 	return err
 }
 
-// late brings in what was told after its month was closed. What it changes about closed months is trued up, what it
-// changes since is corrected. One entry is put right that somebody got wrong, and what is open is measured, except
-// for the last month, of which not everything is booked yet.
-func (c *company) late(ctx context.Context) error {
+// addLate adds and books transactions that were reported after their period was closed, which creates true-ups and corrections.
+// It also corrects one entry, and revalues the open periods except the last one, which is not completely booked yet.
+func (c *company) addLate(ctx context.Context) error {
 	for n, x := range c.activity.Transactions {
 		if !x.Truth.Late {
 			continue
@@ -63,19 +62,19 @@ func (c *company) late(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.mend(ctx); err != nil {
+	if err := c.correctEntry(ctx); err != nil {
 		return err
 	}
 	return c.eachPeriod(ctx, func(p period.State) error {
 		if p.Key < c.month(closed).Key() || p.Key >= c.month(months-1).Key() {
 			return nil
 		}
-		return c.measure(ctx, p)
+		return c.revalue(ctx, p)
 	})
 }
 
-// mend books the last purchase of electronics that was posted as what it is: equipment.
-func (c *company) mend(ctx context.Context) error {
+// correctEntry moves the last posted purchase of electronics to equipment.
+func (c *company) correctEntry(ctx context.Context) error {
 	for n := len(c.activity.Transactions) - 1; n >= 0; n-- {
 		x := c.activity.Transactions[n]
 		if c.waits(x) || x.Card == nil || x.Card.Category != "Electronics" || x.Direction != activity.Debit {

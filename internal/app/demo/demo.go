@@ -1,10 +1,11 @@
-// Package demo makes the books of a company that does not exist: two legal entities, what eight sources told in two
-// years, everything of it booked and measured, and all months but the last closed.
+// Package demo creates a fictitious company with its books: two legal entities and two years of transactions from eight
+// sources, booked and measured, with all accounting periods closed but the last ones.
 package demo
 
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app"
@@ -24,29 +25,29 @@ const (
 	closed = activity.LateMonth + 1
 )
 
-// company is what is made.
+// company is the demo company while it is created.
 type company struct {
 	app          *app.App
-	tell         func(format string, args ...any)
+	progress     func(format string, args ...any)
 	zone         *time.Location
 	accounts     map[string]string // by code and role
 	us, de       string
 	tags         map[string]string
 	activity     activity.Activity
-	sources      []source.Source // in the order of the activity's
-	transactions []string        // ids, in the order of the activity's
-	partners     map[int]int     // of those that are one of a pair, by their places
+	sources      []source.Source // in the order of activity.Sources
+	transactions []string        // ids, in the order of activity.Transactions
+	partners     map[int]int     // the other transaction of a pair, by index
 }
 
-// Found makes the company and its books, which end with the month before this one, and tells what it is at.
-func Found(ctx context.Context, a *app.App, tell func(format string, args ...any)) (organization.Founded, error) {
+// Found creates the company and its books, which end with the month before this one, and reports its progress.
+func Found(ctx context.Context, a *app.App, progress func(format string, args ...any)) (organization.Founded, error) {
 	f, err := a.Org.Found(ctx, organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
 		Timezone: "America/New_York"})
 	if err != nil {
 		return f, err
 	}
 	ctx = actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner})
-	c := &company{app: a, tell: tell, us: f.LegalEntity.ID, tags: map[string]string{}, accounts: map[string]string{}}
+	c := &company{app: a, progress: progress, us: f.LegalEntity.ID, tags: map[string]string{}, accounts: map[string]string{}}
 	if c.zone, err = time.LoadLocation(f.Organization.Timezone); err != nil {
 		return f, err
 	}
@@ -54,20 +55,25 @@ func Found(ctx context.Context, a *app.App, tell func(format string, args ...any
 		what string
 		do   func(context.Context) error
 	}{
-		{"the chart and the sources", c.set}, {"rates and prices", c.value}, {"transactions",
-			c.arrive}, {"opening balances and entries by hand", c.write}, {"entries of transactions", c.book},
-		{"the close of months", c.closeMonths}, {"what came late", c.late},
-		{"documents and rules", c.remember}, {"suggestions", c.suggest},
+		{"Creating the chart of accounts and the sources", c.setUp},
+		{"Adding FX rates and prices", c.addRatesAndPrices},
+		{"Adding 5,000 transactions", c.addTransactions},
+		{"Posting opening balances and manual entries", c.postManual},
+		{"Booking transactions", c.book},
+		{"Revaluing and closing periods", c.closePeriods},
+		{"Booking a late transaction", c.addLate},
+		{"Writing documents and rules", c.remember},
+		{"Suggesting bookings for recent transactions", c.suggest},
 	} {
-		tell("Making %s", step.what)
+		progress("%s ...", step.what)
 		if err := step.do(ctx); err != nil {
-			return f, fmt.Errorf("make %s of the demo: %w", step.what, err)
+			return f, fmt.Errorf("demo company: %s: %w", strings.ToLower(step.what), err)
 		}
 	}
 	return f, nil
 }
 
-// inOrder makes one step of several.
+// inOrder runs steps one after another, until one fails.
 func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -77,15 +83,17 @@ func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-func (c *company) set(ctx context.Context) error {
-	return inOrder(ctx, c.entities, c.addAccounts, c.readChart, c.openSources, c.labels)
+func (c *company) setUp(ctx context.Context) error {
+	return inOrder(ctx, c.entities, c.addAccounts, c.readChart, c.openSources, c.createTags)
 }
 
-func (c *company) value(ctx context.Context) error { return inOrder(ctx, c.rates, c.prices) }
+func (c *company) addRatesAndPrices(ctx context.Context) error {
+	return inOrder(ctx, c.rates, c.prices)
+}
 
-func (c *company) write(ctx context.Context) error { return inOrder(ctx, c.openings, c.entries) }
+func (c *company) postManual(ctx context.Context) error { return inOrder(ctx, c.openings, c.entries) }
 
-// month is the n-th month of the books.
+// month returns the n-th month of the books.
 func (c *company) month(n int) calendar.Month {
 	m := calendar.MonthOf(c.app.DB.Clock().Now(), c.zone)
 	for range months - n {
@@ -94,6 +102,7 @@ func (c *company) month(n int) calendar.Month {
 	return m
 }
 
+// day returns a date in the n-th month.
 func (c *company) day(n, day int) string { return fmt.Sprintf("%s-%02d", c.month(n).Key(), day) }
 
 func (c *company) entities(ctx context.Context) error {
@@ -102,7 +111,7 @@ func (c *company) entities(ctx context.Context) error {
 		Measurement: new(entity.MeasuredAtFairValue)}); err != nil {
 		return err
 	}
-	// From its second year on it takes the dearest lots first.
+	// From its second year on it consumes the lots with the highest cost first.
 	if _, err := c.app.Entities.Update(ctx, c.us, entity.UpdateParams{CostBasisMethod: new(entity.MethodHIFO),
 		CostBasisFrom: new(c.day(months/2, 1))}); err != nil {
 		return err
@@ -115,10 +124,10 @@ func (c *company) entities(ctx context.Context) error {
 	return err
 }
 
-// grants is the code of the account of what the company gives away.
+// grants is the code of the account for grants that the company pays.
 const grants = "6110"
 
-// addAccounts adds what the usual chart does not have.
+// addAccounts adds accounts that the default chart does not have.
 func (c *company) addAccounts(ctx context.Context) error {
 	if err := c.readChart(ctx); err != nil {
 		return err
@@ -155,7 +164,7 @@ func (c *company) readChart(ctx context.Context) error {
 	}
 }
 
-func (c *company) labels(ctx context.Context) error {
+func (c *company) createTags(ctx context.Context) error {
 	for name, kind := range map[string]tag.Kind{"Engineering": tag.Department, "Sales": tag.Department, "Validators": tag.Project,
 		"Cloudhost": tag.Supplier, "Northwind": tag.Customer} {
 		t, err := c.app.Tags.Create(ctx, kind, name)

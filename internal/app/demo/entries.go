@@ -12,21 +12,21 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// accountsAll asks for the whole chart.
+// accountsAll selects the whole chart.
 var accountsAll = account.Filter{}
 
-// amount writes cents.
+// amount formats cents.
 func amount(cents int) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }
 
-// entries are what no source tells: what is owed, accrued and written off.
+// entries posts what no source reports: invoices, payroll, accruals and depreciation.
 func (c *company) entries(ctx context.Context) error {
 	paid := c.paid()
 	for n := range months {
-		if _, err := c.app.Journal.CreateBatch(ctx, c.of(n, paid[c.month(n)]), false); err != nil {
+		if _, err := c.app.Journal.CreateBatch(ctx, c.entriesOf(n, paid[c.month(n)]), false); err != nil {
 			return err
 		}
 	}
-	drafts := c.of(months, money.FromInt(60_000)) // this month has begun
+	drafts := c.entriesOf(months, money.FromInt(60_000)) // the current month
 	for i := range drafts {
 		drafts[i].Status = journal.Draft
 	}
@@ -34,11 +34,11 @@ func (c *company) entries(ctx context.Context) error {
 	return err
 }
 
-// paid is what customers pay by invoice, by month.
+// paid returns what customers pay on invoices, by month.
 func (c *company) paid() map[calendar.Month]money.Decimal {
 	out := map[calendar.Month]money.Decimal{}
 	for _, x := range c.activity.Transactions {
-		if !x.Truth.Spam && c.truthOf(x).target == "1310" {
+		if !x.Truth.Spam && c.treatmentOf(x).target == "1310" {
 			m := calendar.MonthOf(x.At, c.zone)
 			out[m] = out[m].Add(x.Value.Gross)
 		}
@@ -46,8 +46,8 @@ func (c *company) paid() map[calendar.Month]money.Decimal {
 	return out
 }
 
-// of gives the entries of a month in which customers pay so much. They grow and vary, but the same ones come out every time.
-func (c *company) of(n int, paid money.Decimal) (out []journal.CreateParams) {
+// entriesOf returns the entries of a month in which customers pay so much. Amounts grow and vary, but are the same in every run.
+func (c *company) entriesOf(n int, paid money.Decimal) (out []journal.CreateParams) {
 	us := func(day int, memo string, lines ...journal.LineParams) {
 		out = append(out, journal.CreateParams{LegalEntityID: c.us, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted,
 			OriginatedBy: journal.ByHand, Lines: lines})
@@ -77,7 +77,7 @@ func (c *company) of(n int, paid money.Decimal) (out []journal.CreateParams) {
 	return out
 }
 
-// line reads a line such as "Dr 1010 100.00".
+// line returns a line such as "Dr 1010 100.00".
 func (c *company) line(side, account, amount string, tags ...string) journal.LineParams {
 	l := journal.LineParams{LedgerAccountID: c.accounts[account], Side: book.Credit, Amount: amount}
 	if side == "Dr" {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// documents are what the company wrote down about itself.
+// documents are the documents of the company.
 var documents = []struct{ path, content string }{
 	{"profile.md", `---
 legal_name: Demo Company, Inc.
@@ -36,16 +36,16 @@ refunds:
 `},
 	{"skills/month-end-close/SKILL.md", `---
 name: month-end-close
-description: What to look at before a month is closed.
+description: What to check before a period is closed.
 ---
-1. Every transaction of the month is posted: run the classification and look at what no rule knows.
-2. Swap and transfer clearing are at zero.
-3. The revaluation of the month is posted.
+1. Every transaction of the period is posted: run the classification and review what no rule matches.
+2. Swap and transfer clearing have a balance of zero.
+3. The revaluation of the period is posted.
 `},
 }
 
-// ruled are the rules the company wrote, by what they look for.
-var ruled = []struct {
+// rules are the rules of the company.
+var rules = []struct {
 	category, memo, asset, direction string
 	kind                             posting.Type
 	target, payee, tag               string
@@ -63,31 +63,32 @@ var ruled = []struct {
 func (c *company) remember(ctx context.Context) error {
 	for _, d := range documents {
 		if err := c.app.Memory.Put(ctx, memory.PutParams{Path: d.path, Content: d.content,
-			Rationale: "The books of the demo begin"}); err != nil {
+			Rationale: "Start of the books"}); err != nil {
 			return fmt.Errorf("%s: %w", d.path, err)
 		}
 	}
-	for _, r := range ruled {
+	for _, r := range rules {
 		p := memory.RuleParams{
-			Type: memory.Classification, ProviderCategory: said(r.category), MemoContains: said(r.memo), AssetType: said(
-				r.asset), Direction: said(r.direction), TransactionType: said(string(r.kind)),
-			LedgerAccountID: said(c.accounts[r.target]), PayeeName: said(r.payee), TagID: said(c.tags[r.tag]),
+			Type: memory.Classification, ProviderCategory: optional(r.category), MemoContains: optional(r.memo), AssetType: optional(
+				r.asset), Direction: optional(r.direction), TransactionType: optional(string(r.kind)),
+			LedgerAccountID: optional(c.accounts[r.target]), PayeeName: optional(r.payee), TagID: optional(c.tags[r.tag]),
 		}
-		if _, err := c.app.Memory.PutRule(ctx, memory.PutRuleParams{Rule: p, Rationale: "As it was always booked"}); err != nil {
+		if _, err := c.app.Memory.PutRule(ctx, memory.PutRuleParams{Rule: p, Rationale: "As booked so far"}); err != nil {
 			return fmt.Errorf("the rule for %s%s: %w", r.category, r.memo, err)
 		}
 	}
 	return nil
 }
 
-func said(text string) *string {
+// optional returns nil for an empty text.
+func optional(text string) *string {
 	if text == "" {
 		return nil
 	}
 	return &text
 }
 
-// suggest lets rules and precedents say what the transactions are that wait for somebody.
+// suggest runs a classification that stores suggestions on the transactions that wait for review.
 func (c *company) suggest(ctx context.Context) error {
 	r, err := c.app.Classification.Create(ctx, classification.CreateParams{Filter: &transaction.Filter{}, Action: classification.Suggest})
 	if err != nil {

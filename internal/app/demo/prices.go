@@ -2,7 +2,7 @@ package demo
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
@@ -10,40 +10,29 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/fx/fxsample"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// rates gives every day of the books a rate between the two currencies, there and back, in a slow wave.
+// rates stores the rates of every day of the books.
 func (c *company) rates(ctx context.Context) error {
-	var rates []fx.PutParams
-	first, end := c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC)
-	for day, n := first, 0; day.Before(end); day, n = day.AddDate(0, 0, 1), n+1 {
-		wave := n % 240
-		if wave > 120 {
-			wave = 240 - wave
-		}
-		date := calendar.DateOf(day, time.UTC)
-		rates = append(rates,
-			fx.PutParams{Base: "EUR", Quote: "USD", Date: date, Rate: fmt.Sprintf("1.%04d", 500+5*wave), Source: "demo"},
-			fx.PutParams{Base: "USD", Quote: "EUR", Date: date, Rate: fmt.Sprintf("0.%04d", 9500-4*wave), Source: "demo"})
-		if len(rates) >= fx.RatesMax-1 {
-			if _, err := c.app.FX.Put(ctx, rates); err != nil {
-				return err
-			}
-			rates = nil
+	all := fxsample.Rates(c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC))
+	for batch := range slices.Chunk(all, fx.RatesMax) {
+		if _, err := c.app.FX.Put(ctx, batch); err != nil {
+			return err
 		}
 	}
-	_, err := c.app.FX.Put(ctx, rates)
-	return err
+	return nil
 }
 
-// priced are the assets that trade, and collected those of which the last sale in the collection says what one is worth.
+// priced are the assets that are traded, and collected the collectibles, which are worth as much as the last sale in their collection.
 var (
 	priced    = []string{"ETH", "WETH", "BTC", "ARB", "USDC"}
 	collected = map[string]string{"DEVMEET": "45.00", "TIDEPOOL": "1400.00"}
 )
 
-// prices gives every asset a price at the end of each month, that of the opening balances too, and since the last of them of each day.
+// prices stores a price of every asset at the end of each month, including the one before the books begin, and for each day after
+// the last one.
 func (c *company) prices(ctx context.Context) error {
 	var all []price.Params
 	now, last := c.app.DB.Clock().Now(), c.month(months).Start(c.zone)
@@ -62,7 +51,7 @@ func (c *company) prices(ctx context.Context) error {
 				Note: "Last sale of the collection"})
 		}
 	}
-	// What somebody was given has the price that others paid for the same.
+	// A collectible that the company was given has the price that others paid for the same.
 	for _, x := range c.activity.Transactions {
 		if x.Crypto != nil && x.Crypto.TokenID != "" && x.Truth.TransferGroup == "" {
 			all = append(all, price.Params{AssetType: x.Currency, Currency: "USD", Timestamp: x.At.Format(time.RFC3339),
@@ -79,7 +68,7 @@ func (c *company) prices(ctx context.Context) error {
 	return nil
 }
 
-// openings are what the company held before its books began.
+// openings posts what the company held before its books began.
 func (c *company) openings(ctx context.Context) error {
 	began := c.month(0).Start(time.UTC)
 	for _, o := range []struct {

@@ -9,11 +9,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// accountOf says which account of the chart a source has; the others get one of their own.
+// accountOf maps sources to accounts of the chart. The others get an account of their own.
 var accountOf = map[string]string{"Operating account": "1010", "Geschäftskonto": "1010", "Company cards": "1030",
 	"Card payments": "1020", "Treasury": "1210"}
 
-// openSources makes the accounts and wallets that the company's money is on.
+// openSources creates the sources of the company.
 func (c *company) openSources(ctx context.Context) error {
 	c.activity = activity.Make(c.month(0))
 	for _, s := range c.activity.Sources {
@@ -22,7 +22,7 @@ func (c *company) openSources(ctx context.Context) error {
 				activity.DE: c.de}[s.Entity],
 			Chain: s.Chain, Address: s.Address,
 		}
-		if p.Type != source.Wallet && p.Type != source.Exchange { // those hold many
+		if p.Type != source.Wallet && p.Type != source.Exchange { // those hold many currencies
 			p.Currency = s.Currency
 		}
 		if code := accountOf[s.Name]; code != "" {
@@ -37,8 +37,8 @@ func (c *company) openSources(ctx context.Context) error {
 	return nil
 }
 
-// arrive brings in what the sources tell, in the order it happened, and links what belongs together.
-func (c *company) arrive(ctx context.Context) error {
+// addTransactions adds what the sources report, in chronological order, and links transfers.
+func (c *company) addTransactions(ctx context.Context) error {
 	all := c.activity.Transactions
 	c.transactions = make([]string, len(all))
 	var batch []int
@@ -62,7 +62,7 @@ func (c *company) arrive(ctx context.Context) error {
 	return c.pair(ctx)
 }
 
-// add brings in transactions by their places.
+// add adds transactions by their index.
 func (c *company) add(ctx context.Context, places []int) error {
 	params := make([]transaction.CreateParams, len(places))
 	for i, n := range places {
@@ -79,10 +79,10 @@ func (c *company) add(ctx context.Context, places []int) error {
 	return nil
 }
 
-// typeOf is what a source says for sure of some categories.
+// typeOf is the transaction type that a source reports for some categories.
 var typeOf = map[string]transaction.Type{"network_fee": transaction.Fee, "refund": transaction.Refund, "chargeback": transaction.Chargeback}
 
-// paramsOf is a transaction as its source tells it.
+// paramsOf returns a transaction as its source reports it.
 func paramsOf(x activity.Transaction) transaction.Params {
 	p := transaction.Params{
 		ExternalID: x.ExternalID, At: x.At, Description: x.Description, Direction: transaction.Direction(
@@ -93,7 +93,7 @@ func paramsOf(x activity.Transaction) transaction.Params {
 		p.Value = &transaction.ValueParams{Gross: v.Gross, Fee: v.Fee, Net: v.Net, Currency: v.Currency}
 	}
 	if v := x.Crypto; v != nil {
-		if v.TokenName != "" { // as explorers write it
+		if v.TokenName != "" { // as block explorers write it
 			p.Description += ": " + v.TokenName
 		}
 		p.Crypto = &transaction.Crypto{Chain: v.Chain, TransactionHash: v.Hash, From: v.From, To: v.To, AssetType: v.Asset,

@@ -3,6 +3,7 @@ package interchange_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
+	"github.com/bursarhq/bursar/internal/books/fx/fxsample"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/books/tag"
@@ -108,28 +110,15 @@ func (c *group) labels(ctx context.Context) error {
 	return nil
 }
 
-// rates gives every day of the books a rate between the two currencies, there and back, in a slow wave.
+// rates stores the rates of every day of the books, the same ones as those of the demo company.
 func (c *group) rates(ctx context.Context) error {
-	var rates []fx.PutParams
-	first, end := c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC)
-	for day, n := first, 0; day.Before(end); day, n = day.AddDate(0, 0, 1), n+1 {
-		wave := n % 240
-		if wave > 120 {
-			wave = 240 - wave
-		}
-		date := calendar.DateOf(day, time.UTC)
-		rates = append(rates,
-			fx.PutParams{Base: "EUR", Quote: "USD", Date: date, Rate: fmt.Sprintf("1.%04d", 500+5*wave), Source: "demo"},
-			fx.PutParams{Base: "USD", Quote: "EUR", Date: date, Rate: fmt.Sprintf("0.%04d", 9500-4*wave), Source: "demo"})
-		if len(rates) >= fx.RatesMax-1 {
-			if _, err := c.App.FX.Put(ctx, rates); err != nil {
-				return err
-			}
-			rates = nil
+	all := fxsample.Rates(c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC))
+	for batch := range slices.Chunk(all, fx.RatesMax) {
+		if _, err := c.App.FX.Put(ctx, batch); err != nil {
+			return err
 		}
 	}
-	_, err := c.App.FX.Put(ctx, rates)
-	return err
+	return nil
 }
 
 func (c *group) entries(ctx context.Context) error {

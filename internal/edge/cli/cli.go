@@ -1,4 +1,4 @@
-// Package cli is the command line: each command decodes its flags, calls a use case and prints.
+// Package cli is the command line. Each command parses its flags, calls a use case and prints the result.
 package cli
 
 import (
@@ -26,7 +26,7 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// settings are what every command shares.
+// settings are the flags that all commands share, and where they print.
 type settings struct {
 	data          string
 	databaseURL   string
@@ -37,7 +37,7 @@ type settings struct {
 	out, err io.Writer
 }
 
-// Main runs one command and gives the exit code: 0 done, 1 failed, 2 called wrongly.
+// Main runs one command and returns its exit code: 0 for success, 1 for failure, 2 for wrong usage.
 func Main(args []string, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -52,20 +52,20 @@ func Main(args []string, out, errOut io.Writer) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(errOut, "bursar: %s\nTry `%s --help`.\n", err, usage.command)
+		fmt.Fprintf(errOut, "bursar: %s\nRun `%s --help` for usage.\n", err, usage.command)
 		return 2
 	}
 	fmt.Fprintf(errOut, "bursar: %s\n", explain(err))
 	return 1
 }
 
-// usageError is a command called wrongly.
+// usageError says that a command was called with wrong arguments or flags.
 type usageError struct {
 	error
 	command string
 }
 
-// explain adds the cause that an answer over HTTP would keep to itself: here the reader runs the service.
+// explain adds the cause of a fault. A response over HTTP hides it, but here the reader operates the service.
 func explain(err error) string {
 	var f *fault.Error
 	if errors.As(err, &f) && errors.Unwrap(f) != nil {
@@ -77,11 +77,11 @@ func explain(err error) string {
 func (s *settings) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bursar",
-		Short: "Accounting and treasury for crypto-native companies, self-hosted",
-		Long: "Bursar keeps exact, double-entry books of wallets, exchanges and banks.\nIt runs on SQLite with nothing " +
-			"installed, or on PostgreSQL when --database-url says so.",
-		Example: "  bursar demo                      # a running service with a demo organization\n  bursar init --organization " +
-			"\"Acme\" --email you@acme.example\n  bursar serve",
+		Short: "Self-hosted accounting and treasury for crypto-native companies",
+		Long: "Bursar keeps exact double-entry books for companies that hold crypto: wallets, exchanges, banks and cards.\n" +
+			"It stores everything in SQLite, in the folder --data, or in PostgreSQL with --database-url.",
+		Example: "  bursar demo    # try it: a running service with a demo company\n" +
+			"  bursar init --organization \"Acme\" --email you@acme.example\n  bursar serve",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -90,20 +90,21 @@ func (s *settings) root() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{err, c.CommandPath()} })
 	f := root.PersistentFlags()
-	text(f, &s.data, "data", "BURSAR_DATA", "./data", "folder for the SQLite database")
+	text(f, &s.data, "data", "BURSAR_DATA", "./data", "folder of the SQLite database")
 	text(f, &s.databaseURL, "database-url", "BURSAR_DATABASE_URL", "",
-		"PostgreSQL address, postgres://user:password@host/name; empty means SQLite in the data folder")
-	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "info", "debug, info, warn or error")
-	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto", "json, pretty, or auto: pretty on a terminal")
+		"address of a PostgreSQL database to use instead of SQLite, such as postgres://user:password@host/name")
+	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "info", "log messages from this level on: debug, info, warn or error")
+	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto",
+		"log format: json, pretty, or auto, which is pretty on a terminal and json elsewhere")
 	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false,
-		"run on a PostgreSQL with fsync or synchronous_commit off, which may lose acknowledged writes")
+		"accept a PostgreSQL server with fsync or synchronous_commit off, which can lose acknowledged writes")
 	root.AddCommand(s.serve(), s.init(), s.demo(), s.migrate(), s.verify(), s.keys(), s.importJournal(), s.exportJournal(), s.backup(),
 		s.version())
 	wrapArgs(root)
 	return root
 }
 
-// wrapArgs makes a stray or missing argument a usage error like a wrong flag.
+// wrapArgs turns a missing or unexpected argument into a usage error.
 func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -118,19 +119,19 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// text is a flag whose default an environment variable may set; the flag wins.
+// text defines a flag whose value an environment variable can set; the flag takes precedence.
 func text(f *pflag.FlagSet, into *string, name, variable, initial, usage string) {
 	f.StringVar(into, name, initial, usage+" ("+variable+")")
 	if v, ok := os.LookupEnv(variable); ok {
-		*into = v // and not the flag's shown default: --help must not print a password
+		*into = v // not the default of the flag, because --help must not print a password
 	}
 }
 
-// logger writes JSON for machines and, on a terminal, lines for people.
+// logger returns the logger that the flags describe.
 func (s *settings) logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
-		return nil, &usageError{fmt.Errorf("--log-level must be debug, info, warn or error"), "bursar"}
+		return nil, &usageError{fmt.Errorf("--log-level must be debug, info, warn or error, not %q", s.logLevel), "bursar"}
 	}
 	terminal := false
 	if f, ok := s.err.(*os.File); ok {
@@ -142,7 +143,7 @@ func (s *settings) logger() (*slog.Logger, error) {
 	case s.logFormat == "json" || s.logFormat == "auto":
 		return slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: level})), nil
 	}
-	return nil, &usageError{fmt.Errorf("--log-format must be json, pretty or auto"), "bursar"}
+	return nil, &usageError{fmt.Errorf("--log-format must be json, pretty or auto, not %q", s.logFormat), "bursar"}
 }
 
 func isTerminal(f *os.File) bool {
@@ -150,36 +151,36 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// exists refuses to make an empty database for a command that has no use for one.
+// exists returns an error if there is no SQLite database, so that a command that reads does not create an empty one.
 func (s *settings) exists() error {
 	if s.databaseURL != "" {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(s.data, db.File)); err != nil {
-		return fmt.Errorf("there is no database in %s: name its folder with --data, or make one with `bursar init`", s.data)
+		return fmt.Errorf("there is no database in %s: set its folder with --data, or create one with `bursar init`", s.data)
 	}
 	return nil
 }
 
-// open opens the database the flags name.
+// open opens the database that the flags name.
 func (s *settings) open(log *slog.Logger) (*db.DB, error) {
 	return db.Open(db.Config{URL: s.databaseURL, Dir: s.data, AllowDataLoss: s.allowDataLoss, Log: log})
 }
 
-// with runs fn on an application whose database is reached and brought up to date.
+// with migrates the database if necessary and runs fn.
 func (s *settings) with(ctx context.Context, fn func(*app.App) error) error {
-	return s.reach(ctx, (*db.DB).Prepare, fn)
+	return s.connect(ctx, (*db.DB).Prepare, fn)
 }
 
-// reading runs fn on a database that is there and up to date, and changes nothing about it.
+// reading runs fn on a database that exists and is up to date. It does not migrate it.
 func (s *settings) reading(ctx context.Context, fn func(*app.App) error) error {
 	if err := s.exists(); err != nil {
 		return err
 	}
-	return s.reach(ctx, (*db.DB).Attach, fn)
+	return s.connect(ctx, (*db.DB).Attach, fn)
 }
 
-func (s *settings) reach(ctx context.Context, how func(*db.DB, context.Context) error, fn func(*app.App) error) error {
+func (s *settings) connect(ctx context.Context, how func(*db.DB, context.Context) error, fn func(*app.App) error) error {
 	log, err := s.logger()
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func (s *settings) reach(ctx context.Context, how func(*db.DB, context.Context) 
 	return fn(app.New(d, log))
 }
 
-// flags says how to name the same database again, in the commands we suggest.
+// flags returns the flags that name the same database, for commands that are suggested to the user.
 func (s *settings) flags() string {
 	var out []string
 	if s.databaseURL != "" {

@@ -79,7 +79,7 @@ func TestACommandCalledWronglySaysHowToCallIt(t *testing.T) {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()
 			r := inside(c.args...)
-			r.mustFail(t, 2, c.says, "Try `bursar", "--help`")
+			r.mustFail(t, 2, c.says, "Run `bursar", "--help`")
 			if r.out != "" {
 				t.Errorf("stdout has %q", r.out)
 			}

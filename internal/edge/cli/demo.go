@@ -18,10 +18,10 @@ func (s *settings) demo() *cobra.Command {
 	srv := &server{}
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the service with a ready demo organization",
-		Long: "Run the service on a fresh SQLite database in a temporary folder, with a demo company of two legal entities, two " +
-			"years of what their sources told and its books, and a key to try it with.\nEverything is gone when it stops, unless --data " +
-			"names a folder to keep.",
+		Short: "Run the service with a demo company",
+		Long: "Run the service with a demo company: two legal entities, two years of transactions from eight sources, and the books\n" +
+			"made from them. Prints an API key and commands to try.\n\n" +
+			"The data lives in a temporary folder and is deleted at the end, unless --data names a folder to keep.",
 		Example: "  bursar demo\n  bursar demo --addr 127.0.0.1:9000 --data ./demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -54,8 +54,8 @@ func (s *settings) runDemo(ctx context.Context, srv *server) error {
 	}
 	srv.announce = func(address string) {
 		fmt.Fprintf(s.out, `
-Bursar is running, with the organization %[1]q: two legal entities and 5,000 transactions of eight sources in two years.
-Everything is booked and all months but the last two are closed; some transactions and drafts of the last days wait for you.
+Bursar is running with the demo company %[1]q: two legal entities, 5,000 transactions from eight sources over two years.
+All of them are booked and all periods but the last two are closed. Some recent transactions and drafts wait for your review.
 
 %[4]s
   Address  %[2]s
@@ -75,7 +75,7 @@ Try:
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?search=rent&include_count=true&limit=5'
   curl -H 'X-API-Key: %[3]s' '%[2]s/v1/transactions?status=spam&limit=5'
 
-Stop it with Ctrl-C.
+Press Ctrl-C to stop.
 `, f.Organization.Name, address, f.KeyText.Reveal(), sheet.String())
 	}
 	return s.run(ctx, srv)

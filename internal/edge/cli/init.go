@@ -15,9 +15,9 @@ func (s *settings) init() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Make an organization, its owner and a first API key",
-		Long: "Make an organization, its owner, one legal entity and an API key with every scope.\nIt works on an empty database, " +
-			"which it prepares first, and on one that has other organizations.",
+		Short: "Create an organization, its owner and an API key",
+		Long: "Create an organization, its owner, a first legal entity and an API key with every scope, and print the key once.\n" +
+			"An empty database is set up first. A database can hold any number of organizations.",
 		Example: "  bursar init --organization \"Acme\" --email you@acme.example\n" +
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
 		Args: cobra.NoArgs,
@@ -37,15 +37,15 @@ func (s *settings) init() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&p.Name, "organization", "", "name of the organization (required)")
 	f.StringVar(&p.Email, "email", "", "email address of its owner (required)")
-	f.StringVar(&p.Currency, "currency", "USD", "currency of the first legal entity's books")
-	f.StringVar(&p.Timezone, "timezone", "UTC", "IANA time zone in which months begin and end")
-	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm it is a client of, whose shared documents it then reads")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.StringVar(&p.Currency, "currency", "USD", "base currency of the first legal entity")
+	f.StringVar(&p.Timezone, "timezone", "UTC", "IANA time zone that accounting periods follow")
+	f.StringVar(&p.FirmID, "firm", "", "id of the accounting firm whose client it is; the client can read the documents that the firm shares")
+	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	required(c, "organization", "email")
 	return c
 }
 
-// required makes a missing flag a usage error.
+// required turns a missing flag into a usage error.
 func required(c *cobra.Command, names ...string) {
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		for _, name := range names {
@@ -69,7 +69,7 @@ func (s *settings) printFounded(f organization.Founded, asJSON bool) error {
 		fmt.Fprintf(s.out, "Organization  %s  %s\nLegal entity  %s  %s\nOwner         %s  %s\nAPI key       %s\n",
 			f.Organization.ID, f.Organization.Name, f.LegalEntity.ID, f.LegalEntity.BaseCurrency, f.Owner.UserID, f.Owner.Email, f.KeyText.Reveal())
 	}
-	fmt.Fprintf(s.err, "\nKeep the API key now: it is not shown again. Next:\n  bursar serve%s\n  curl -H \"X-API-Key: "+
-		"$BURSAR_API_KEY\" http://127.0.0.1:8080/v1/organization\n", s.flags())
+	fmt.Fprintf(s.err, "\nStore the API key now; it cannot be shown again. Next:\n  export BURSAR_API_KEY=...    # the key above\n"+
+		"  bursar serve%s\n  curl -H \"X-API-Key: $BURSAR_API_KEY\" http://127.0.0.1:8080/v1/organization\n", s.flags())
 	return nil
 }

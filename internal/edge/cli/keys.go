@@ -17,8 +17,9 @@ import (
 func (s *settings) keys() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "keys",
-		Short:   "API keys",
-		Example: "  bursar keys create --help",
+		Short:   "Manage API keys",
+		Long:    "Manage API keys. A running service also lists and revokes them, under /v1/api-keys.",
+		Example: "  bursar keys create --organization org_01jd… --scopes apis.read",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -31,22 +32,22 @@ func (s *settings) createKey() *cobra.Command {
 	var scopes []string
 	c := &cobra.Command{
 		Use:   "create",
-		Short: "Make an API key and print it once",
-		Long: "Make an API key and print it once. With --user it belongs to a member and can do no more than that person; without, " +
-			"it belongs to nobody and cannot do privileged operations.",
-		Example: "  bursar keys create --organization org_… --scopes apis.read\n  bursar keys create --organization org_… --scopes " +
-			"apis.all,write:memory --user you@acme.example --name \"Month-end script\"",
+		Short: "Create an API key and print it once",
+		Long: "Create an API key and print it once.\nWith --user the key acts for a member of the organization and can do no more than " +
+			"that person.\nWithout it the key acts for nobody and cannot perform privileged operations.",
+		Example: "  bursar keys create --organization org_01jd… --scopes apis.read\n" +
+			"  bursar keys create --organization org_01jd… --scopes apis.all,write:memory --user you@acme.example --name \"Month-end script\"",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p := access.CreateKeyParams{Name: name}
 			for _, text := range scopes {
 				if !slices.Contains(actor.Scopes, actor.Scope(text)) {
-					return &usageError{fmt.Errorf("--scopes: %q is none of %v", text, actor.Scopes), c.CommandPath()}
+					return &usageError{fmt.Errorf("--scopes has the unknown scope %q; the scopes are %v", text, actor.Scopes), c.CommandPath()}
 				}
 				p.Scopes = append(p.Scopes, actor.Scope(text))
 			}
 			if !id.Valid(id.Organization, organization) {
-				return &usageError{fmt.Errorf("--organization must be an id such as org_01jd…"), c.CommandPath()}
+				return &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", organization), c.CommandPath()}
 			}
 			return s.with(c.Context(), func(a *app.App) error { return s.issueKey(c.Context(), a, organization, email, p) })
 		},
@@ -54,8 +55,8 @@ func (s *settings) createKey() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&organization, "organization", "", "id of the organization (required)")
 	f.StringSliceVar(&scopes, "scopes", nil, "what the key may do: apis.read, apis.all, write:memory, write:operational-rules (required)")
-	f.StringVar(&email, "user", "", "email address of the member it belongs to")
-	f.StringVar(&name, "name", "Made on the command line", "what the key is for")
+	f.StringVar(&email, "user", "", "email address of the member that the key acts for")
+	f.StringVar(&name, "name", "Created on the command line", "what the key is for")
 	required(c, "organization", "scopes")
 	return c
 }

@@ -72,7 +72,7 @@ func TestAServiceStartedBeforeItsDatabaseWaitsForIt(t *testing.T) {
 	host := freeAddress(t)
 	address := "http://" + host
 	p := start(t, nil, on(c, "serve", "--addr", host)...)
-	p.logged(t, "the database does not answer; trying again")
+	p.logged(t, "the database is not reachable; retrying")
 	service := once(address, key)
 	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
 		if err := wantStatus(t.Context(), address, path, want); err != nil {

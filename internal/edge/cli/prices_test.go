@@ -29,9 +29,9 @@ func TestAFileOfPricesIsLookedAtAndThenImportedOnce(t *testing.T) {
 			args []string
 			want string
 		}{
-			{[]string{file, "--dry-run"}, "Would import 2 prices.\nNothing was written.\n"},
+			{[]string{file, "--dry-run"}, "Would import 2 prices.\nNothing was changed.\n"},
 			{[]string{file}, "Imported 2 prices.\n"},
-			{[]string{file}, "Imported 0 prices; 2 prices here already.\n"},
+			{[]string{file}, "Imported 0 prices; 2 prices already present.\n"},
 			{[]string{prices("BTC,USD,2026-01-31,64000\nBTC,USD,2026-02-01,1\n"), "--replace"}, "Imported 1 price; 1 price replaced.\n"},
 		} {
 			if got := run(step.args...).mustDo(t).out; got != step.want {

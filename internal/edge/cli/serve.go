@@ -23,7 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api"
 )
 
-// How long a server waits. A header must come soon; a body and an answer have deadlines of their own, set where they are read and written.
+// Timeouts of the server. Request bodies and responses have deadlines of their own, set where they are read and written.
 const (
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 2 * time.Minute
@@ -33,13 +33,13 @@ const (
 	headerMax       = 64 << 10
 )
 
-// server is a service about to run.
+// server holds the flags of a command that runs the service.
 type server struct {
 	addr      string
 	tlsCert   string
 	tlsKey    string
 	rateLimit int
-	announce  func(address string)
+	announce  func(address string) // called when the service is ready
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -47,7 +47,8 @@ func (s *settings) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service",
-		Long:  "Run the service. It brings the database's schema up to date first, and waits for a database that does not answer yet.",
+		Long: "Run the service: the HTTP API, its documentation at /docs, and background tasks.\n" +
+			"It migrates the database first if necessary, and waits for a database that is not reachable yet.",
 		Example: "  bursar serve\n  bursar serve --addr 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem\n" +
 			"  BURSAR_DATABASE_URL=postgres://bursar@db/bursar bursar serve",
 		Args: cobra.NoArgs,
@@ -59,15 +60,15 @@ func (s *settings) serve() *cobra.Command {
 
 func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.addr, "addr", "BURSAR_ADDR", "127.0.0.1:8080", "address to listen on")
-	text(c.Flags(), &srv.tlsCert, "tls-cert", "BURSAR_TLS_CERT", "", "certificate file, for HTTPS")
-	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "key file of the certificate")
-	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests a second each API key may send to this node; 0 means no limit")
+	text(c.Flags(), &srv.tlsCert, "tls-cert", "BURSAR_TLS_CERT", "", "certificate file; enables HTTPS")
+	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "private key file of the certificate")
+	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests per second that each API key may send to this node; 0 means no limit")
 }
 
-// gcPercent lets the heap of a service grow to several times what lives in it: it is so small that it would be collected all the time.
+// gcPercent lets the heap grow to several times the live data, which is so small that it would be collected all the time.
 const gcPercent = 400
 
-// run listens first and reaches the database then, so that whoever waits for the service can ask it how far it is.
+// run listens before it connects to the database, so that health checks are answered from the start.
 func (s *settings) run(ctx context.Context, srv *server) error {
 	log, err := s.logger()
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	handler := api.New(a, api.Config{RateLimit: srv.rateLimit, Log: log, Metrics: metrics, Version: version})
 	listener, err := net.Listen("tcp", srv.addr)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another with --addr", srv.addr, err)
+		return fmt.Errorf("listen on %s: %w; choose another address with --addr", srv.addr, err)
 	}
 	h := &http.Server{Handler: traced(handler), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
@@ -114,7 +115,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 		}
 	})
 	<-ctx.Done()
-	log.Info("stopping: requests under way are finished first")
+	log.Info("stopping after the requests in progress")
 	stop, stopped := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer stopped()
 	err = h.Shutdown(stop)
@@ -125,7 +126,7 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 	return err
 }
 
-// work waits for the database and then does what runs beside the requests.
+// work waits for the database, then runs background tasks until the service stops.
 func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready func()) error {
 	for {
 		try, cancel := context.WithTimeout(ctx, prepareTimeout)
@@ -135,16 +136,16 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 			break
 		}
 		if ctx.Err() != nil {
-			return nil // asked to stop while it waited
+			return nil // stopped while it waited
 		}
 		if fault.KindOf(err) != fault.Unavailable {
-			return err // waiting would not mend it
+			return err // waiting would not help
 		}
-		log.Warn("the database does not answer; trying again", "error", explain(err), "in", retryPause)
+		log.Warn("the database is not reachable; retrying", "error", explain(err), "in", retryPause)
 		pause(ctx)
 	}
 	if found, err := a.Org.Any(ctx); err == nil && !found {
-		log.Warn(fmt.Sprintf("there is no organization yet: run `bursar init%s --organization NAME --email EMAIL`", s.flags()))
+		log.Warn(fmt.Sprintf("there is no organization yet: create one with `bursar init%s --organization NAME --email EMAIL`", s.flags()))
 	}
 	ready()
 	for {
@@ -152,13 +153,13 @@ func (s *settings) work(ctx context.Context, a *app.App, log *slog.Logger, ready
 		if ctx.Err() != nil {
 			return err
 		}
-		// The requests go on without it, and events wait in their outbox.
-		log.Warn("background work stopped; trying again", "error", err, "in", retryPause)
+		// Requests are still served, and events wait in the outbox.
+		log.Warn("background tasks stopped; restarting them", "error", err, "in", retryPause)
 		pause(ctx)
 	}
 }
 
-// pause waits before the next try, or until there is to be none.
+// pause waits before the next attempt, or until the service stops.
 func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -166,17 +167,17 @@ func pause(ctx context.Context) {
 	}
 }
 
-// protocol says how to serve: with the certificate, read before anything else is begun, or without.
+// protocol returns how to serve: HTTPS with the certificate, which is read before anything else starts, or HTTP.
 func (srv *server) protocol() (func(*http.Server, net.Listener) error, error) {
 	if (srv.tlsCert == "") != (srv.tlsKey == "") {
-		return nil, &usageError{errors.New("--tls-cert and --tls-key belong together"), "bursar serve"}
+		return nil, &usageError{errors.New("--tls-cert and --tls-key must be set together"), "bursar serve"}
 	}
 	if srv.tlsCert == "" {
 		return (*http.Server).Serve, nil
 	}
 	pair, err := tls.LoadX509KeyPair(srv.tlsCert, srv.tlsKey)
 	if err != nil {
-		return nil, fmt.Errorf("read the certificate: %w", err)
+		return nil, fmt.Errorf("read the certificate: %w; check --tls-cert and --tls-key", err)
 	}
 	return func(h *http.Server, l net.Listener) error {
 		h.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
@@ -192,7 +193,7 @@ func (srv *server) ready(l net.Listener, log *slog.Logger) {
 	}
 }
 
-// address is how a browser on this machine reaches the service.
+// address returns the URL at which a browser on this machine reaches the service.
 func (srv *server) address(l net.Listener) string {
 	scheme := "http"
 	if srv.tlsCert != "" {

@@ -101,7 +101,7 @@ func TestThePasswordOfTheDatabaseIsNeverShown(t *testing.T) {
 			}
 		}
 	}
-	for says, env := range map[string][]string{`"msg":"ready"`: working, "does not answer": broken} {
+	for says, env := range map[string][]string{`"msg":"ready"`: working, "is not reachable": broken} {
 		p := start(t, env, "serve", "--addr", "127.0.0.1:0", "--log-level", "debug")
 		p.logged(t, says)
 		p.terminate(t)
@@ -188,7 +188,7 @@ func TestACertificateAndItsKeyBelongTogether(t *testing.T) {
 	c := dbtest.SQLite(t)
 	for _, args := range [][]string{{"--tls-cert", cert}, {"--tls-key", key}} {
 		program(t, nil, on(c, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)...).mustFail(t, 2, "--tls-cert",
-			"--tls-key", "Try `bursar serve --help`")
+			"--tls-key", "Run `bursar serve --help`")
 	}
 	_, otherKey, _ := certificate(t)
 	for _, args := range [][]string{{"--tls-cert", cert, "--tls-key", otherKey}, {"--tls-cert", "none.pem", "--tls-key", key}} {

@@ -13,10 +13,10 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// sheetColumns is how many months fit a terminal.
+// sheetColumns is how many months fit on a terminal.
 const sheetColumns = 4
 
-// printSheet writes the balance sheet of the last months for people.
+// printSheet prints the balance sheet of the last months as a table.
 func printSheet(ctx context.Context, w io.Writer, a *app.App, currency string) error {
 	sheet, err := a.Reports.BalanceSheet(ctx, statements.Params{PresentationCurrency: currency, OmitZero: true})
 	if err != nil {
@@ -39,7 +39,7 @@ func printSheet(ctx context.Context, w io.Writer, a *app.App, currency string) e
 			cells := make([]string, len(heads))
 			for n := range heads {
 				closing := sheet.Rows[i].Cells[first+n].Closing
-				if of.NormalBalance != kind.NormalBalance() { // a contra account takes away
+				if of.NormalBalance != kind.NormalBalance() { // a contra account is subtracted
 					closing = closing.Neg()
 				}
 				cells[n], totals[n] = closing.Fixed(currency), totals[n].Add(closing)

@@ -15,12 +15,12 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.26.0"
 )
 
-// tracing tells whether the standard OpenTelemetry variables name somewhere to send traces.
+// tracing reports whether the standard OpenTelemetry variables name a collector.
 func tracing() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// startTracing sends traces when they were asked for. The rest of OpenTelemetry's variables work as its own documents say.
+// startTracing sends traces if a collector is set. The other OpenTelemetry variables work as its documentation describes.
 func startTracing(ctx context.Context) (stop func(), err error) {
 	if !tracing() {
 		return func() {}, nil
@@ -39,11 +39,11 @@ func startTracing(ctx context.Context) (stop func(), err error) {
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = provider.Shutdown(ctx) // what the collector does not take by then is lost, the service is not held up for it
+		_ = provider.Shutdown(ctx) // traces that the collector does not accept in time are lost: the service does not wait for them
 	}, nil
 }
 
-// traced makes a span of each request, and costs nothing when nobody collects them.
+// traced creates a span for each request, and costs nothing without a collector.
 func traced(h http.Handler) http.Handler {
 	if !tracing() {
 		return h

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,39 +12,19 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
-// steps is a bar on a terminal, and elsewhere a line for every tenth.
-type steps struct {
-	*bar
-	lines io.Writer
-	tenth int64
-}
-
-func (s *settings) steps() *steps { return &steps{bar: s.bar("read"), lines: s.err} }
-
-func (x *steps) show(done, total int64) {
-	if x.bar.out != nil {
-		x.bar.show(done, total)
-		return
-	}
-	if tenth := 10 * done / max(total, 1); tenth > x.tenth && tenth < 10 {
-		x.tenth = tenth
-		fmt.Fprintf(x.lines, "%d%% read\n", 10*tenth)
-	}
-}
-
-// showImported says what came of an import.
+// showImported prints the result of an import.
 func (s *settings) showImported(i imports.Import, faults []intake.Fault) {
 	fmt.Fprintf(s.out, "%s: %s.\n", i.ID, outcome("imported", i.Counts))
 	s.showFaults(faults, i.Counts)
 }
 
-// outcome says in a sentence what became of rows.
+// outcome summarizes the rows of an import in a sentence.
 func outcome(verb string, c imports.Counts) string {
 	text := verb + " " + counted(int(c.Created), "transaction") + " of " + counted(int(c.Rows), "row")
 	for _, note := range []struct {
 		n          int64
 		noun, text string
-	}{{c.Duplicates, "transaction", "here already"}, {c.Skipped, "row", "left out on purpose"}, {c.Faulty, "row", "not readable"}} {
+	}{{c.Duplicates, "transaction", "already present"}, {c.Skipped, "row", "skipped"}, {c.Faulty, "row", "at fault"}} {
 		if note.n > 0 {
 			text += fmt.Sprintf("; %s %s", counted(int(note.n), note.noun), note.text)
 		}
@@ -53,7 +32,7 @@ func outcome(verb string, c imports.Counts) string {
 	return text
 }
 
-// showFaults says what is wrong with the first rows that were left out.
+// showFaults prints the first faults.
 func (s *settings) showFaults(faults []intake.Fault, c imports.Counts) {
 	for n, f := range faults {
 		if n == placesMax {
@@ -70,37 +49,37 @@ func (s *settings) showFaults(faults []intake.Fault, c imports.Counts) {
 	}
 }
 
-// showPreview says how a file would be read and what would come in.
+// showPreview prints how a file would be read and what would be imported.
 func (s *settings) showPreview(p imports.Preview) {
-	layout := "a layout that was guessed"
+	layout := "layout guessed from its columns"
 	switch {
 	case p.Mapping.Preset != "":
-		layout = "the layout of " + p.Mapping.Preset
+		layout = "layout of " + p.Mapping.Preset
 	case len(p.Columns) == 0:
-		layout = "as its mapping or its format says"
+		layout = "layout set by the mapping or the format"
 	}
 	fmt.Fprintf(s.out, "%s: %s, %s\n", p.FileName, p.Mapping.Format, layout)
 	for _, reason := range p.Reasons {
 		fmt.Fprintf(s.out, "  %s\n", reason)
 	}
 	if len(p.Undecided) > 0 {
-		fmt.Fprintln(s.out, "\nTo be decided, in a file for --mapping:")
+		fmt.Fprintln(s.out, "\nTo decide, in a file for --mapping:")
 		for _, open := range p.Undecided {
 			fmt.Fprintf(s.out, "  %s\n", open)
 		}
 	}
-	mapping, _ := json.MarshalIndent(p.Mapping, "  ", "  ") // it is texts, numbers and truth values
-	fmt.Fprintf(s.out, "\nThe mapping:\n  %s\n\n", mapping)
+	mapping, _ := json.MarshalIndent(p.Mapping, "  ", "  ") // it has only strings, numbers and booleans
+	fmt.Fprintf(s.out, "\nMapping:\n  %s\n\n", mapping)
 	s.showRows(p)
 	fmt.Fprintf(s.out, "%s.\n", outcome("Would import", p.Counts))
 	s.showFaults(p.Faults, p.Counts)
-	fmt.Fprintln(s.out, "Nothing was written.")
+	fmt.Fprintln(s.out, "Nothing was changed.")
 }
 
-// textShown is how much of a description is shown.
+// textShown is how many characters of a description are printed.
 const textShown = 40
 
-// showRows lists the first transactions as they would land.
+// showRows prints the first transactions as they would be imported.
 func (s *settings) showRows(p imports.Preview) {
 	if len(p.Rows) == 0 {
 		return
@@ -113,16 +92,16 @@ func (s *settings) showRows(p imports.Preview) {
 			quantity = r.Quantity.Fixed(r.Currency)
 		}
 		if r.Duplicate {
-			note = "here already"
+			note = "already present"
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Line, r.At.Format(time.DateTime), r.Direction, quantity, r.Currency,
 			oneLine(r.Description), note)
 	}
-	_ = w.Flush() // to a terminal or a pipe, which others see break too
+	_ = w.Flush() // a broken pipe shows in the next write
 	fmt.Fprintln(s.out)
 }
 
-// oneLine fits a text into a table.
+// oneLine shortens a text for a table.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) > textShown {

@@ -87,9 +87,9 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 		}
 		preview := run(file, "--source", "checking", "--dry-run").mustDo(t).out
 		for _, text := range []string{
-			"statement.csv: csv, a layout that was guessed", `the column "Amount" is called as amount is`, `"amount": "Amount"`, "LINE",
+			"statement.csv: csv, layout guessed from its columns", `the column "Amount" is called as amount is`, `"amount": "Amount"`, "LINE",
 			"2026-01-01 00:00:00  debit", "15.50", "Payment 0",
-			"Would import 30 transactions of 31 rows; 1 row not readable.", "line 32, Date: ", "Nothing was written.",
+			"Would import 30 transactions of 31 rows; 1 row at fault.", "line 32, Date: ", "Nothing was changed.",
 		} {
 			if !strings.Contains(preview, text) {
 				t.Errorf("the preview lacks %q:\n%s", text, preview)
@@ -99,12 +99,12 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 			t.Fatalf("a dry run wrote %d transactions", n)
 		}
 		done := run(file, "--source", b.source).mustDo(t)
-		if !regexp.MustCompile(`^imp_\w+: imported 30 transactions of 31 rows; 1 row not readable\.\n  line 32, Date: .+\n$`).MatchString(
+		if !regexp.MustCompile(`^imp_\w+: imported 30 transactions of 31 rows; 1 row at fault\.\n  line 32, Date: .+\n$`).MatchString(
 			done.out) {
 			t.Errorf("%q", done.out)
 		}
 		if again := run(file, "--source", b.source).mustDo(t).out; !strings.Contains(again,
-			"imported 0 transactions of 31 rows; 30 transactions here already; 1 row not readable.") {
+			"imported 0 transactions of 31 rows; 30 transactions already present; 1 row at fault.") {
 			t.Errorf("%q", again)
 		}
 		if n := b.count(t); n != 30 {
@@ -118,7 +118,7 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out := run(aStatement(t, 40), "--source", b.source, "--mapping", mapping).mustDo(t).out; !strings.Contains(out,
-			"imported 10 transactions of 40 rows; 30 transactions here already.") {
+			"imported 10 transactions of 40 rows; 30 transactions already present.") {
 			t.Errorf("%q", out)
 		}
 		b.verify(t)
@@ -147,7 +147,7 @@ func TestAnImportOfTransactionsThatCannotBeSaysWhatToDo(t *testing.T) {
 		{[]string{file + "x", "--source", b.source}, 1, []string{"no such file"}},
 		{[]string{file, "--source", b.source, "--format", "xls"}, 1, []string{"format must be csv, json or ofx"}},
 		{[]string{file, "--source", b.source, "--preset", "acme"}, 1, []string{"preset must be one of", "kraken"}},
-		{[]string{file, "--source", b.source, "--mapping", odd}, 1, []string{"is no mapping", "colums", "--dry-run"}},
+		{[]string{file, "--source", b.source, "--mapping", odd}, 1, []string{"is not a mapping", "colums", "--dry-run"}},
 		{[]string{open, "--source", b.source}, 1, []string{"mapping must be stated", "date_layouts", `"Date", "Amount"`}},
 		{[]string{"--resume", "imp_none"}, 1, []string{"import not found"}},
 		{[]string{file, "--resume", "imp_none"}, 2, []string{"unknown command"}},
@@ -223,7 +223,7 @@ func killed(t *testing.T, c db.Config, rows int64, services int) {
 		service.kill()
 	}
 	if out := inside(on(c, "import", "transactions", file, "--source", b.source)...).mustDo(t).out; !strings.Contains(out,
-		fmt.Sprintf("imported 0 transactions of %d rows; %d transactions here already.", rows, rows)) {
+		fmt.Sprintf("imported 0 transactions of %d rows; %d transactions already present.", rows, rows)) {
 		t.Errorf("%q", out)
 	}
 	if n := b.count(t); n != rows {

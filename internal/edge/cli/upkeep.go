@@ -17,9 +17,9 @@ import (
 func (s *settings) migrate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database's schema up to date",
-		Long: "Bring the database's schema up to date and stop. `bursar serve` does the same when it starts; nodes that start " +
-			"together take turns.",
+		Short: "Migrate the database",
+		Long: "Migrate the database to the schema of this version, and exit.\n" +
+			"`bursar serve` does the same when it starts. Nodes that start together wait for each other.",
 		Example: "  bursar migrate --database-url postgres://bursar@db/bursar",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -34,19 +34,20 @@ func (s *settings) migrate() *cobra.Command {
 func (s *settings) verify() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
-		Short: "Recompute every invariant of the data",
-		Long: "Recompute every invariant of every organization from the data itself, name what is broken, and exit with 1 if " +
-			"anything is.\nIt only reads, and can run while the service does.",
+		Short: "Verify all invariants of the stored data",
+		Long: "Recompute every invariant of every organization from the stored data: balances, entry numbers, the audit chain, lots\n" +
+			"and more. Prints every violation, and exits with 1 if there is one. It only reads, and can run beside the service.",
 		Example: "  bursar verify\n  bursar verify --database-url postgres://bursar@db/bursar",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.reading(c.Context(), func(a *app.App) error {
 				total := 0
-				progress := s.progress("organizations verified")
+				progress := s.bar("of organizations verified")
 				findings, err := a.Verify(c.Context(), func(done, all int) {
 					total = all
-					progress(done, all)
+					progress.show(int64(done), int64(all))
 				})
+				progress.end()
 				if err != nil {
 					return err
 				}
@@ -54,16 +55,16 @@ func (s *settings) verify() *cobra.Command {
 					fmt.Fprintf(s.out, "%s: %s\n", f.OrganizationID, f.Text)
 				}
 				if len(findings) > 0 {
-					return fmt.Errorf("%s broken", counted(len(findings), "invariant"))
+					return fmt.Errorf("found %s; see docs/OPERATIONS.md", counted(len(findings), "violation"))
 				}
-				fmt.Fprintf(s.out, "Everything holds in %s.\n", counted(total, "organization"))
+				fmt.Fprintf(s.out, "All invariants hold in %s.\n", counted(total, "organization"))
 				return nil
 			})
 		},
 	}
 }
 
-// counted says a number of things as people do.
+// counted returns a number with its noun, in the singular or the plural.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -74,26 +75,13 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// progress shows how far long work is, on a terminal only.
-func (s *settings) progress(what string) func(done, total int) {
-	f, ok := s.err.(*os.File)
-	if !ok || !isTerminal(f) {
-		return func(int, int) {}
-	}
-	return func(done, total int) {
-		fmt.Fprintf(f, "\r%d of %d %s", done, total, what)
-		if done == total {
-			fmt.Fprintln(f)
-		}
-	}
-}
-
 func (s *settings) backup() *cobra.Command {
 	return &cobra.Command{
-		Use:   "backup FILE",
-		Short: "Copy a SQLite database while it is in use",
-		Long: "Write a consistent copy of the SQLite database to a new file, while the service runs. To restore, stop the service " +
-			"and put the file in the data folder as bursar.db.\nFor PostgreSQL see docs/OPERATIONS.md.",
+		Use:   "backup NEW-FILE",
+		Short: "Back up a SQLite database while it is in use",
+		Long: "Write a consistent copy of the SQLite database to a new file. The service can be running.\n" +
+			"To restore it, stop the service and put the file into the data folder as bursar.db.\n" +
+			"For PostgreSQL use pg_dump; see docs/OPERATIONS.md.",
 		Example: "  bursar backup bursar-$(date +%F).db",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -113,16 +101,18 @@ func (s *settings) backup() *cobra.Command {
 
 func (s *settings) version() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version of this program, the version of Go it was built with, and the platform.",
+		Example: "  bursar version",
+		Args:    cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {
 			fmt.Fprintf(s.out, "bursar %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }
 
-// sentences joins the faults of a call into one error fit for a terminal.
+// sentences joins the faults of a call into one error that names flags.
 func sentences(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || len(f.Fields) == 0 {

@@ -119,7 +119,7 @@ func TestABarIsDrawnOnATerminalAndNowhereElse(t *testing.T) {
 		!strings.HasSuffix(screen, "\r["+strings.Repeat("#", 40)+"] 100% read\r\n") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
-	if out := s.out.text(); out != "Imported 1000 entries, 0 new accounts and 0 rates.\n" {
+	if out := s.out.text(); out != "Imported 1000 entries, 0 new accounts and 0 exchange rates.\n" {
 		t.Errorf("%q", out)
 	}
 	s = show(t, on(c, "export", "--format", "csv")...)
@@ -144,8 +144,8 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		found(t, c)
 		file := aJournal(t, "books.journal", 12_000)
-		for signal, says := range map[syscall.Signal]string{syscall.SIGINT: "% read\r\nbursar: stopped: nothing was imported\r\n",
-			syscall.SIGTERM: "bursar: stopped: nothing was imported\r\n", syscall.SIGKILL: ""} {
+		for signal, says := range map[syscall.Signal]string{syscall.SIGINT: "% read\r\nbursar: interrupted: nothing was imported\r\n",
+			syscall.SIGTERM: "bursar: interrupted: nothing was imported\r\n", syscall.SIGKILL: ""} {
 			s := show(t, on(c, "import", file)...)
 			s.until(t, 30)
 			if err := s.Process.Signal(signal); err != nil {
@@ -209,7 +209,7 @@ func TestWaitingForInputCanBeStoppedAndHoldsNobodyUp(t *testing.T) {
 	select {
 	case err := <-ended:
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.text(), "stopped: nothing was imported") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.text(), "interrupted: nothing was imported") {
 			t.Errorf("%v\n%s", err, said.text())
 		}
 	case <-time.After(patience):
@@ -259,7 +259,7 @@ func TestAnExportThatIsStoppedLeavesNoHalf(t *testing.T) {
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code, screen := s.ends(t); code != 1 || !strings.HasSuffix(screen, "bursar: stopped: the journal is not whole\r\n") {
+	if code, screen := s.ends(t); code != 1 || !strings.HasSuffix(screen, "bursar: interrupted: the export is incomplete\r\n") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
 	if _, err := os.Stat(file); err == nil {

@@ -70,7 +70,7 @@ func TestImportAndExportCalledWronglySayHow(t *testing.T) {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()
 			r := inside(c.args...)
-			r.mustFail(t, 2, c.says, "Try `bursar "+c.args[0], "--help`")
+			r.mustFail(t, 2, c.says, "Run `bursar "+c.args[0], "--help`")
 			if r.out != "" {
 				t.Errorf("stdout has %q", r.out)
 			}
@@ -83,14 +83,14 @@ func TestTheOrganizationMustBeClear(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		file := aJournal(t, "books.journal", 3)
 		for _, args := range [][]string{{"import", file}, {"export", "--format", "csv"}} {
-			inside(on(c, args...)...).mustFail(t, 1, "there is no organization yet: make one with `bursar init`")
+			inside(on(c, args...)...).mustFail(t, 1, "there is no organization yet: create one with `bursar init`")
 			inside(append(on(c, args...), "--organization", "Acme")...).mustFail(t, 2, "--organization must be an id such as org_",
-				"Try `bursar "+args[0])
+				"Run `bursar "+args[0])
 			inside(append(on(c, args...), "--organization", "org_01m7ex1624ezcs9eyj82ymzae2")...).mustFail(t, 1, "organization not found")
 		}
 		one, two := found(t, c), found(t, c)
 		for _, args := range [][]string{{"import", file}, {"export", "--format", "csv"}} {
-			inside(on(c, args...)...).mustFail(t, 2, "there are 2 organizations: say which with --organization", one.OrganizationID,
+			inside(on(c, args...)...).mustFail(t, 2, "there are 2 organizations: choose one with --organization", one.OrganizationID,
 				two.OrganizationID)
 		}
 		inside(append(on(c, "import", file), "--organization", two.OrganizationID)...).mustDo(t)
@@ -125,7 +125,7 @@ func TestAFormatIsToldByTheNameOrByAFlag(t *testing.T) {
 			t.Errorf("%s is for everybody to read: %v", name, info.Mode())
 		}
 		if r := inside(on(c, "import",
-			file)...).mustDo(t); r.out != "Imported 0 entries, 0 new accounts and 0 rates.\n5 entries: here already.\n" {
+			file)...).mustDo(t); r.out != "Imported 0 entries, 0 new accounts and 0 exchange rates.\n5 entries: already present.\n" {
 			t.Errorf("%s: %s", name, r.out)
 		}
 	}
@@ -191,15 +191,14 @@ func TestATryOfAnImportChangesNothing(t *testing.T) {
 		found(t, c)
 		before := exported(t, c)
 		file := aJournal(t, "books.journal", 7, "2025-01-01 nothing\n", "P 2025-01-01 EUR 1.1 USD\n", "account Assets:More\n")
-		if r := inside(on(c, "import", "--dry-run",
-			file)...).mustDo(t); r.out != "Would import 7 entries, 1 new account and 1 rate.\n1 entry: left out, because nothing moves in it.\n" {
+		const outcome = "mport%s 7 entries, 1 new account and 1 exchange rate.\n1 entry: skipped, because it moves nothing.\n"
+		if r := inside(on(c, "import", "--dry-run", file)...).mustDo(t); r.out != fmt.Sprintf("Would i"+outcome, "") {
 			t.Errorf("%q", r.out)
 		}
 		if now := exported(t, c); now != before {
 			t.Errorf("it has changed something:\n%.2000s", now)
 		}
-		if r := inside(on(c, "import",
-			file)...).mustDo(t); r.out != "Imported 7 entries, 1 new account and 1 rate.\n1 entry: left out, because nothing moves in it.\n" {
+		if r := inside(on(c, "import", file)...).mustDo(t); r.out != fmt.Sprintf("I"+outcome, "ed") {
 			t.Errorf("%q", r.out)
 		}
 		if n := entriesIn(t, c); n != 7 {
@@ -237,7 +236,7 @@ func TestAnExportNeverWritesOverAFile(t *testing.T) {
 	c := dbtest.SQLite(t)
 	found(t, c)
 	file := aFile(t, "precious.csv", "precious")
-	inside(on(c, "export", "--output", file)...).mustFail(t, 1, file+" exists already; name a new file")
+	inside(on(c, "export", "--output", file)...).mustFail(t, 1, file+" already exists; choose a new file")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "precious" {
 		t.Errorf("%v %q", err, text)
 	}
@@ -267,13 +266,13 @@ func TestStandardInputAndPipesAreRead(t *testing.T) {
 		cmd := command(t, nil, on(c, "import", "--format", "hledger", "-"))
 		var out bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), &out, &out
-		if err := cmd.Run(); err != nil || out.String() != "Imported 700 entries, 0 new accounts and 0 rates.\n" {
+		if err := cmd.Run(); err != nil || out.String() != "Imported 700 entries, 0 new accounts and 0 exchange rates.\n" {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 		// As it comes from another program: export, hledger, import again.
 		where := fmt.Sprintf("--data '%s' --database-url '%s'", c.Dir, c.URL)
 		script := fmt.Sprintf(`"$1" export %[1]s --format hledger | hledger -f - print -x | "$1" import %[1]s --format hledger -`, where)
-		if got := shell(t, script); got != "Imported 0 entries, 0 new accounts and 0 rates.\n700 entries: here already.\n" {
+		if got := shell(t, script); got != "Imported 0 entries, 0 new accounts and 0 exchange rates.\n700 entries: already present.\n" {
 			t.Errorf("%s", got)
 		}
 		inside(on(c, "verify")...).mustDo(t)

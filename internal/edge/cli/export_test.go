@@ -1,0 +1,10 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Commands returns the whole tree of commands.
+func Commands() *cobra.Command { return (&settings{out: io.Discard, err: io.Discard}).root() }

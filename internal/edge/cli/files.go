@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// standard is the argument that stands for standard input, or standard output.
+const standard = "-"
+
+// input is a file that can be read more than once.
+type input struct {
+	*os.File
+	temporary bool
+}
+
+func (in *input) close() {
+	in.File.Close()
+	if in.temporary {
+		_ = os.Remove(in.File.Name())
+	}
+}
+
+// openInput opens a file, positioned at its start. Standard input and pipes, which can be read only once, are copied to a
+// temporary file first: an import reads its input several times, and must not hold a database transaction while somebody types.
+func openInput(ctx context.Context, file string) (*input, error) {
+	in := os.Stdin
+	if file != standard {
+		var err error
+		if in, err = os.Open(file); err != nil {
+			return nil, err
+		}
+	}
+	info, err := in.Stat()
+	if err == nil && info.Mode().IsRegular() && file != standard {
+		return &input{in, false}, nil
+	}
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder; name a file", file)
+	}
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return copyInput(ctx, in)
+}
+
+// copyInput copies what can be read only once to a temporary file and rewinds it.
+func copyInput(ctx context.Context, in io.Reader) (*input, error) {
+	kept, err := os.CreateTemp("", "bursar-import-")
+	if err != nil {
+		return nil, err
+	}
+	// Where the system allows it, the file is removed now and disappears with this process, however that ends.
+	out := &input{kept, os.Remove(kept.Name()) != nil}
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(kept, in)
+		copied <- err
+	}()
+	select { // a read from a terminal or a pipe cannot be interrupted, but this function can return
+	case err = <-copied:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		_, err = kept.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		out.close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// writeOutput writes a new file, or standard output without a name or with -. It removes a file that it could not finish.
+func (s *settings) writeOutput(file string, write func(io.Writer) error) error {
+	if file == "" || file == standard {
+		return write(s.out)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s already exists; choose a new file", file)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return nil
+}

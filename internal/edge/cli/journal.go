@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bursarhq/bursar/internal/app"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/interchange"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/rules/notation"
+)
+
+// extensions maps extensions of file names to formats.
+var extensions = map[string]notation.Format{
+	".journal": notation.Hledger, ".hledger": notation.Hledger, ".j": notation.Hledger, ".ledger": notation.Hledger,
+	".beancount": notation.Beancount, ".bean": notation.Beancount, ".csv": notation.CSV,
+}
+
+// journalFlags are the flags of import and export.
+type journalFlags struct {
+	format       string
+	organization string
+	entity       string
+}
+
+// organizationUsage is the help text of --organization where it is optional.
+const organizationUsage = "id of the organization; optional if there is only one"
+
+func (x *journalFlags) flags(c *cobra.Command, entity string) {
+	f := c.Flags()
+	f.StringVar(&x.format, "format", "", "hledger, beancount or csv; by default, the extension of the file decides")
+	f.StringVar(&x.organization, "organization", "", organizationUsage)
+	f.StringVar(&x.entity, "legal-entity", "", entity)
+}
+
+// formatOf returns the format that the flag or the extension of the file names.
+func (x *journalFlags) formatOf(c *cobra.Command, file string) (notation.Format, error) {
+	if x.format == "" {
+		if f, ok := extensions[strings.ToLower(filepath.Ext(file))]; ok {
+			return f, nil
+		}
+		return "", &usageError{errors.New("--format is required: hledger, beancount or csv"), c.CommandPath()}
+	}
+	f, err := notation.ParseFormat(x.format)
+	if err != nil {
+		return "", &usageError{fmt.Errorf("--format must be hledger, beancount or csv, not %q", x.format), c.CommandPath()}
+	}
+	return f, nil
+}
+
+// actor returns a context that acts for the organization that is named, or for the only one.
+func (x *journalFlags) actor(c *cobra.Command, a *app.App) (context.Context, error) {
+	act := func(organization string) (context.Context, error) {
+		return actor.With(c.Context(), actor.Actor{OrganizationID: organization}), nil
+	}
+	if x.organization != "" && !id.Valid(id.Organization, x.organization) {
+		return nil, &usageError{fmt.Errorf("--organization must be an id such as org_01jd…, not %q", x.organization), c.CommandPath()}
+	}
+	ids, err := a.Org.All(c.Context())
+	switch {
+	case err != nil:
+		return nil, err
+	case x.organization != "" && !slices.Contains(ids, x.organization):
+		return nil, fault.Missing("organization")
+	case x.organization != "":
+		return act(x.organization)
+	case len(ids) == 0:
+		return nil, errors.New("there is no organization yet: create one with `bursar init`")
+	case len(ids) > 1:
+		return nil, &usageError{fmt.Errorf("there are %d organizations: choose one with --organization:\n  %s", len(ids),
+			strings.Join(ids[:min(len(ids), 20)], "\n  ")), c.CommandPath()}
+	}
+	return act(ids[0])
+}
+
+func (s *settings) importJournal() *cobra.Command {
+	x, dry := &journalFlags{}, false
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Import a journal in hledger, beancount or CSV format",
+		Long: "Import a journal: the whole file or nothing.\n\n" +
+			"Missing accounts, tags, accounting periods and exchange rates are created; legal entities must exist. Entries keep their\n" +
+			"ids, so that importing a file again adds nothing, and get new numbers. FILE may be - for standard input.\n" +
+			"For a journal that uses more than plain entries, import the output of `hledger print -x`.\n\n" +
+			"Use `bursar import transactions` for exports of banks and exchanges, and `bursar import prices` for prices of assets.",
+		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +
+			"hledger -f all.journal print -x | bursar import --format hledger -",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			p := interchange.ImportParams{Name: filepath.Base(args[0]), LegalEntity: x.entity, Dry: dry}
+			var err error
+			if p.Format, err = x.formatOf(c, args[0]); err != nil {
+				return err
+			}
+			if err := s.exists(); err != nil {
+				return err
+			}
+			in, err := openInput(c.Context(), args[0])
+			if err != nil {
+				return interrupted(err, "nothing was imported")
+			}
+			defer in.close()
+			return s.with(c.Context(), func(a *app.App) error { return s.importInto(c, a, x, p, in) })
+		},
+	}
+	x.flags(c, "id or name of the legal entity for entries that name none; optional if there is only one")
+	c.Flags().BoolVar(&dry, "dry-run", false, "print what would be imported, without changing anything")
+	c.AddCommand(s.importTransactions(), s.importPrices())
+	return c
+}
+
+func (s *settings) importInto(c *cobra.Command, a *app.App, x *journalFlags, p interchange.ImportParams, in io.ReadSeeker) error {
+	ctx, err := x.actor(c, a)
+	if err != nil {
+		return err
+	}
+	bar := s.bar("read")
+	p.Progress = bar.show
+	done, err := a.Exchange.Import(ctx, p, in)
+	bar.end()
+	if err != nil {
+		return interrupted(places(err), "nothing was imported")
+	}
+	verb := "Imported"
+	if p.Dry {
+		verb = "Would import"
+	}
+	fmt.Fprintf(s.out, "%s %s, %s and %s.\n", verb, counted(done.Entries, "entry"), counted(done.Accounts, "new account"),
+		counted(done.Rates, "exchange rate"))
+	for _, note := range []struct {
+		n    int
+		text string
+	}{
+		{done.Known, "already present"},
+		{done.Empty, "skipped, because it moves nothing"},
+		{done.Moved, "moved to the first open period, because its own is closed"},
+	} {
+		if note.n > 0 {
+			fmt.Fprintf(s.out, "%s: %s.\n", counted(note.n, "entry"), note.text)
+		}
+	}
+	return nil
+}
+
+func (s *settings) exportJournal() *cobra.Command {
+	x, output, drafts := &journalFlags{}, "", false
+	c := &cobra.Command{
+		Use:   "export",
+		Short: "Export the books in hledger, beancount or CSV format",
+		Long: "Export the chart of accounts, exchange rates and all entries in a format that hledger, beancount or a spreadsheet reads.\n" +
+			"`bursar import` reads it back. The export is a consistent snapshot and can run beside the service.\n\n" +
+			"In hledger and beancount format, drafts are pending (!), posted entries are cleared (*), and amounts in other currencies\n" +
+			"carry their cost in the base currency of the legal entity. The tag or metadata `entity` names the legal entity of a posting.\n" +
+			"CSV contains neither exchange rates nor accounts without entries.",
+		Example: "  bursar export --format hledger > books.journal && hledger -f books.journal balancesheet --cleared --cost\n" +
+			"  hledger -f books.journal incomestatement --cleared --cost tag:entity='^Acme GmbH$'\n" +
+			"  bursar export --output books.beancount --no-drafts\n  bursar export --format csv --legal-entity \"Acme GmbH\" --output acme.csv",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			format, err := x.formatOf(c, output)
+			if err != nil {
+				return err
+			}
+			return s.reading(c.Context(), func(a *app.App) error {
+				ctx, err := x.actor(c, a)
+				if err != nil {
+					return err
+				}
+				bar := s.bar("written")
+				p := interchange.ExportParams{LegalEntity: x.entity, WithoutDrafts: drafts, Progress: bar.show}
+				err = s.writeOutput(output, func(w io.Writer) error {
+					n := notation.NewWriter(format, w)
+					if err := a.Exchange.Export(ctx, p, n); err != nil {
+						return err
+					}
+					return n.Close()
+				})
+				bar.end()
+				return interrupted(err, "the export is incomplete")
+			})
+		},
+	}
+	x.flags(c, "id or name of a legal entity; only entries with a line of it are exported, with all their lines")
+	c.Flags().StringVarP(&output, "output", "o", "", "file to create; by default, or with -, standard output")
+	c.Flags().BoolVar(&drafts, "no-drafts", false, "do not export drafts")
+	return c
+}
+
+// placesMax limits how many places of a file are listed: a mistake that is made once is often made everywhere.
+const placesMax = 20
+
+// places lists the places in a file that are at fault, one per line.
+func places(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || len(f.Fields) == 0 {
+		return err
+	}
+	parts := []string{f.Message}
+	for i, field := range f.Fields {
+		if i == placesMax {
+			parts = append(parts, fmt.Sprintf("and %d more", len(f.Fields)-i))
+			break
+		}
+		parts = append(parts, field.Name+" "+field.Message)
+	}
+	return errors.New(strings.Join(parts, "\n  "))
+}
