@@ -8,6 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
+// table is what prices are stored in.
+const table = "prices"
+
 type row struct {
 	ID        string        `db:"price_id"`
 	AssetType string        `db:"asset_type"`
@@ -126,7 +129,7 @@ func insert(ctx context.Context, tx *db.Tx, prices []Price) error {
 	for i, p := range prices {
 		rows[i] = toRow(p)
 	}
-	return db.Insert(ctx, tx, "prices", rows...)
+	return db.Insert(ctx, tx, table, rows...)
 }
 
 func update(ctx context.Context, tx *db.Tx, p Price) error {
@@ -138,28 +141,4 @@ func update(ctx context.Context, tx *db.Tx, p Price) error {
 func remove(ctx context.Context, tx *db.Tx, priceID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM prices WHERE organization_id = @org AND price_id = ?", priceID)
 	return err
-}
-
-// referrer is a table whose rows rest on prices.
-type referrer struct {
-	table, column string
-	many          string // what its rows are called
-}
-
-// referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test
-// sees to, and have an index by it.
-var referrers = []referrer{
-	{"revaluation_items", "price_id", "revaluations"},
-	{"revaluation_rows", "price_id", "lots of revaluations"},
-}
-
-func (r referrer) references(ctx context.Context, tx *db.Tx, priceID string) (int64, error) {
-	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+r.table+" WHERE organization_id = @org AND "+r.column+" = ?", priceID)
-}
-
-// strays are the ids of prices that are referred to and not there.
-func (r referrer) strays(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT r."+r.column+" FROM "+r.table+" r WHERE r.organization_id = @org AND r."+r.column+
-		" IS NOT NULL AND NOT EXISTS "+
-		"(SELECT 1 FROM prices p WHERE p.organization_id = r.organization_id AND p.price_id = r."+r.column+") ORDER BY r."+r.column)
 }

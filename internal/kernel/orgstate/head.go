@@ -33,13 +33,8 @@ type lock struct {
 	due          bool // it will be written at the end
 }
 
-// Begin makes the head of a new organization, and the mark of how far its events were handed on.
-func Begin(ctx context.Context, tx *db.Tx) error {
-	if err := db.Insert(ctx, tx, "heads", Head{}); err != nil {
-		return err
-	}
-	return insertRelay(ctx, tx)
-}
+// Begin makes the head of a new organization.
+func Begin(ctx context.Context, tx *db.Tx) error { return db.Insert(ctx, tx, "heads", Head{}) }
 
 // Lock takes the head for the rest of the database transaction. A number taken from it is given back if the write fails.
 func Lock(ctx context.Context, tx *db.Tx) (*Head, error) {

@@ -27,8 +27,3 @@ func updateFrom(ctx context.Context, tx *db.Tx, before, h Head) error {
 		before.AuditSequence, before.AuditHash, before.BooksVersion,
 		h.AuditSequence-before.AuditSequence, h.AuditHash, h.EventSequence, h.EntryNumber, h.AccountNumber, h.BooksVersion, h.TransactionNumber)
 }
-
-func insertRelay(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, "INSERT INTO relays (organization_id, sequence) VALUES (@org, 0)")
-	return err
-}
