@@ -199,7 +199,8 @@ func TestAPriceThatSomethingRestsOnIsNotDeleted(t *testing.T) {
 			return err
 		})
 		before := w.records()
-		if err := w.Delete(w.ctx, made[0].ID); fault.KindOf(err) != fault.Conflict || !strings.HasSuffix(err.Error(), "is used by 1 revaluation, for example rv_x") {
+		if err := w.Delete(w.ctx, made[0].ID); fault.KindOf(err) != fault.Conflict ||
+			!strings.HasSuffix(err.Error(), "is used by 1 revaluation, for example rv_x") {
 			t.Error(err)
 		}
 		if _, err := w.Get(w.ctx, made[0].ID); err != nil || w.records() != before {

@@ -195,7 +195,7 @@ func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
 		// A name that the key may not know is not told by a refusal either.
 		top := client.New(s.URL, n.Limited(t, one))
 		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") ||
-			!strings.Contains(err.Error(), "legal entities below it: 1") {
+			!strings.Contains(err.Error(), "1 legal entity below it") {
 			t.Errorf("%v", err)
 		}
 	})

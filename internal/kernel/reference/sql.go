@@ -70,7 +70,8 @@ func find(ctx context.Context, tx *db.Tx, all links, id string) (out Uses, err e
 	for i, l := range all {
 		if counted[i].Count > 0 {
 			one, many := l.words()
-			out = append(out, Use{Table: l.table.Name, Count: counted[i].Count, Example: l.shown(db.OrEmpty(counted[i].Example)), one: one, many: many})
+			out = append(out, Use{Table: l.table.Name, Count: counted[i].Count, Example: l.shown(db.OrEmpty(counted[i].Example)),
+				one: one, many: many})
 		}
 	}
 	return out, nil
