@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
@@ -231,7 +232,7 @@ func (l *life) close() {
 	}); i >= 0 && rapid.IntRange(0, 4).Draw(l.T, "in turn") > 0 {
 		month = keys[i]
 	}
-	_, err := period.NewService(l.app.DB).Close(l.ctx, ids[month], entity) // The model measures nothing.
+	_, err := period.NewService(l.app.DB).WithTransit(holdings.InTransit).Close(l.ctx, ids[month], entity) // The model measures nothing.
 	l.same("close "+month, err, l.model.close(month, which, keys))
 }
 

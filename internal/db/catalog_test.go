@@ -101,10 +101,6 @@ func TestTenantTablesKeepTheRulesOfADistributedDatabase(t *testing.T) {
 func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	t.Parallel()
 	lite, post := dbtest.Open(t, dbtest.SQLite(t)), dbtest.Open(t, dbtest.Postgres(t))
-	type column struct {
-		Table string `db:"table_name"`
-		Name  string `db:"column_name"`
-	}
 	// {row_key} is SQLite's alone
 	a := catalog[column](t, lite, "SELECT m.name AS table_name, p.name AS column_name FROM sqlite_master m JOIN "+
 		"pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name <> 'row_key' ORDER BY 1, 2")

@@ -1,6 +1,9 @@
 package db
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Kind says how a table is spread when one PostgreSQL is not enough.
 type Kind string
@@ -13,92 +16,79 @@ const (
 	Local     Kind = "local"
 )
 
-// Table registers one table. Unaudited says why a change to it on behalf of an organization needs no audit row; empty means it does.
+// Table describes one table: who owns it, what users call its rows, and which records its columns refer to.
 type Table struct {
-	Name      string
-	Kind      Kind
+	Name string
+	Kind Kind
+
+	// Owner is the package below internal that alone writes the table. Other packages read it through the owner, or are listed with a
+	// reason in internal/arch.
+	Owner string
+
+	// Unaudited is the reason why a change to the table on behalf of an organization needs no audit row; empty means that it needs one.
 	Unaudited string
+
+	// ID is the column with the id of a row; empty where rows have no id of their own.
+	ID string
+
+	// One and Many are what users call a row and several rows.
+	One, Many string
+
+	// Example is the column that users know a row by, and Shown the format in which they see it, such as "JE-%s"; empty means "%s".
+	Example, Shown string
+
+	// Guarded tells that a record is deleted only when no other refers to it: each reference to this table says which rows prevent that.
+	Guarded bool
+
+	References []Link
+
+	// Unlinked gives, for each column that is named like an id and refers to no table, the reason.
+	Unlinked map[string]string
 }
 
-// Tables lists every table there is; a test holds it against the catalogs of both engines.
-var Tables = []Table{
-	{Name: "organizations", Kind: Tenant},
-	{Name: "members", Kind: Tenant},
-	{Name: "legal_entities", Kind: Tenant},
-	{Name: "cost_basis_elections", Kind: Tenant},
-	{Name: "tags", Kind: Tenant},
-	{Name: "ledger_accounts", Kind: Tenant},
-	{Name: "accounting_periods", Kind: Tenant,
-		Unaudited: "months follow from the calendar and the time zone, and a change of that is audited"},
-	{Name: "period_closings", Kind: Tenant},
-	{Name: "period_closing_balances", Kind: Tenant},
-	{Name: "fx_rates", Kind: Tenant},
-	{Name: "prices", Kind: Tenant},
-	{Name: "journal_entries", Kind: Tenant},
-	{Name: "journal_lines", Kind: Tenant},
-	{Name: "journal_tags", Kind: Tenant, Unaudited: "it restates the tags of an entry, which is audited"},
-	{Name: "account_balances", Kind: Tenant, Unaudited: "it restates lines, which are audited"},
-	{Name: "account_units", Kind: Tenant, Unaudited: "it restates lines, which are audited"},
-	{Name: "bookings", Kind: Tenant, Unaudited: "it says what an entry, which is audited, followed from"},
-	{Name: "lot_pools", Kind: Tenant, Unaudited: "it restates lots"},
-	{Name: "lots", Kind: Tenant, Unaudited: "lots follow from entries, which are audited"},
-	{Name: "lot_takes", Kind: Tenant, Unaudited: "it restates what entries, which are audited, take from lots"},
-	{Name: "lot_uses", Kind: Tenant, Unaudited: "it restates what entries, which are audited, take from lots"},
-	{Name: "lot_positions", Kind: Tenant, Unaudited: "it restates lots and what was taken from them"},
-	{Name: "lot_gains", Kind: Tenant, Unaudited: "it restates what was taken from lots"},
-	{Name: "lot_selections", Kind: Tenant},
-	{Name: "asset_policies", Kind: Tenant},
-	{Name: "revaluations", Kind: Tenant},
-	{Name: "revaluation_parts", Kind: Tenant, Unaudited: "it restates a revaluation, which is audited"},
-	{Name: "revaluation_items", Kind: Tenant, Unaudited: "it restates a revaluation, which is audited"},
-	{Name: "revaluation_rows", Kind: Tenant, Unaudited: "it restates a revaluation, which is audited"},
-	{Name: "sources", Kind: Tenant},
-	{Name: "aggregator_items", Kind: Tenant},
-	{Name: "transactions", Kind: Tenant},
-	{Name: "transaction_counts", Kind: Tenant, Unaudited: "it restates transactions, which are audited"},
-	{Name: "transaction_tags", Kind: Tenant, Unaudited: "it restates the tags of a transaction, which is audited"},
-	{Name: "spam_listings", Kind: Tenant},
-	{Name: "spam_dealings", Kind: Tenant, Unaudited: "it restates what arrived, which is audited"},
-	{Name: "spam_sightings", Kind: Tenant, Unaudited: "it restates what arrived, which is audited"},
-	{Name: "spam_bursts", Kind: Tenant, Unaudited: "it restates what arrived, which is audited"},
-	{Name: "transaction_links", Kind: Tenant},
-	{Name: "transfer_ambiguities", Kind: Tenant, Unaudited: "it says what could not be decided, so that nothing was"},
-	{Name: "transfer_refusals", Kind: Tenant, Unaudited: "it restates that a link was undone, which is audited"},
-	{Name: "transfer_marks", Kind: Tenant, Unaudited: "it says how far new transactions were matched"},
-	{Name: "imports", Kind: Tenant,
-		Unaudited: "how far an import is says what transactions, which are audited, show; its beginning and its end are audited"},
-	{Name: "import_chunks", Kind: Tenant, Unaudited: "it is a file on its way in"},
-	{Name: "import_faults", Kind: Tenant, Unaudited: "it says what could not be read and changed nothing"},
-	{Name: "classification_runs", Kind: Tenant,
-		Unaudited: "how far a run is says what entries, which are audited, show; its beginning and its end are audited"},
-	{Name: "classification_results", Kind: Tenant, Unaudited: "it says what a run decided; what came of that is audited"},
-	{Name: "precedents", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},
-	{Name: "precedent_features", Kind: Tenant, Unaudited: "it restates what was booked, which is audited"},
-	{Name: "precedent_marks", Kind: Tenant, Unaudited: "it says how far was learned"},
-	{Name: "memory_documents", Kind: Tenant},
-	{Name: "memory_rules", Kind: Tenant},
-	{Name: "memory_versions", Kind: Tenant},
-	{Name: "organization_state", Kind: Tenant, Unaudited: "it is the end of the audit chain itself"},
-	{Name: "audit_log", Kind: Tenant, Unaudited: "it is the audit itself"},
-	{Name: "events", Kind: Tenant, Unaudited: "an event restates a change that is audited"},
-	{Name: "relays", Kind: Tenant, Unaudited: "it says how far events were handed on"},
-	{Name: "idempotency_keys", Kind: Tenant, Unaudited: "it holds answers, not facts"},
-	{Name: "transaction_texts", Kind: Local}, // and what follows is SQLite's index of texts
-	{Name: "transaction_texts_config", Kind: Local},
-	{Name: "transaction_texts_data", Kind: Local},
-	{Name: "transaction_texts_docsize", Kind: Local},
-	{Name: "transaction_texts_idx", Kind: Local},
-	{Name: "users", Kind: Reference},
-	{Name: "api_keys", Kind: Reference},
-	{Name: "goose_db_version", Kind: Local},
-	{Name: "river_client", Kind: Local},
-	{Name: "river_client_queue", Kind: Local},
-	{Name: "river_job", Kind: Local},
-	{Name: "river_leader", Kind: Local},
-	{Name: "river_migration", Kind: Local},
-	{Name: "river_notification", Kind: Local},
-	{Name: "river_queue", Kind: Local},
+// Link declares that a column refers to the records of a table. The package kernel/reference makes its statements from it, in which
+// conditions name the columns of the referring table without a qualifier.
+type Link struct {
+	Column string
+	To     string
+
+	// Where is the condition under which a row refers to a record at all, besides that the column is not null.
+	Where string
+
+	// Blocks is a further condition on rows that prevent the deletion of the record; empty means that all do.
+	Blocks string
+
+	// Ignored is the reason why no row prevents the deletion of the record.
+	Ignored string
+
+	// Cascades tells that rows which do not prevent the deletion of a record are deleted with it.
+	Cascades bool
+
+	// Active is the condition on rows that also prevent archiving the record; empty means that none does.
+	Active string
+
+	// Fixes lists the fields of the record that cannot change as long as a row refers to it.
+	Fixes []string
+
+	// Rows replaces the statement that finds the blocking rows of the record {id}, where that needs a join; its column is called example.
+	// All rows of one referenced table are found in one statement, so each table in it has an alias that no other reference uses.
+	Rows string
+
+	// Order is the order of the index by which the rows are found. At most some rows are counted, and these are then the first ones.
+	Order string
+
+	// Unindexed is the reason why looking for the rows without an index is acceptable.
+	Unindexed string
+
+	// List tells that the column holds several ids.
+	List bool
+
+	// One and Many replace the words of the table.
+	One, Many string
 }
+
+// Tables lists every table there is; a test compares it with the catalogs of both engines.
+var Tables = slices.Concat(kernelTables, tenancyTables, booksTables, treasuryTables, assetTables, automationTables, libraryTables)
 
 var tablesByName = func() map[string]Table {
 	m := make(map[string]Table, len(Tables))
@@ -110,3 +100,12 @@ var tablesByName = func() map[string]Table {
 	}
 	return m
 }()
+
+// TableNamed returns the description of a table. It panics when there is none.
+func TableNamed(name string) Table {
+	t, ok := tablesByName[name]
+	if !ok {
+		panic(fmt.Sprintf("db: table %s is not registered", name))
+	}
+	return t
+}

@@ -28,7 +28,7 @@ func (s *Service) write(ctx context.Context, tx *db.Tx, b *snapshot.Books, repla
 			since = at
 		}
 	}
-	drafts, err := selectDrafts(ctx, tx, since)
+	drafts, err := journal.DraftsOfTransactions(ctx, tx, since)
 	if err != nil || len(drafts) == 0 {
 		return err
 	}

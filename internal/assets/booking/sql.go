@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/db"
@@ -83,13 +82,6 @@ func selectBooking(ctx context.Context, tx *db.Tx, entryID string) (*bookingRow,
 		return nil, err
 	}
 	return &rows[0], nil
-}
-
-// selectDrafts gives the drafts from transactions that are dated from a time on.
-func selectDrafts(ctx context.Context, tx *db.Tx, from time.Time) ([]string, error) {
-	return db.All[string](ctx, tx,
-		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND status = 'draft' AND accounting_date >= ?
-		AND {unindexed}transaction_id IS NOT NULL ORDER BY accounting_date, number`, from)
 }
 
 func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -76,7 +77,7 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d),
+	w := &world{TB: t, db: d, clock: now, journal: journal.NewService(d), periods: period.NewService(d).WithTransit(holdings.InTransit),
 		links: transfers.NewService(d), txns: transaction.NewService(d),
 		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d),
 		count: new(int)}

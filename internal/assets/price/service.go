@@ -15,17 +15,15 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
 // Service holds the use cases.
-type Service struct {
-	db        *db.DB
-	referrers []referrer
-}
+type Service struct{ db *db.DB }
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d, referrers} }
+func NewService(d *db.DB) *Service { return &Service{d} }
 
 // noun is what a price is called where it is missing.
 const noun = "price"
@@ -142,14 +140,12 @@ func (s *Service) Delete(ctx context.Context, priceID string) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range s.referrers {
-			n, err := r.references(ctx, tx, priceID)
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				return fault.Conflictf("the price is in use; %s: %d", r.many, n)
-			}
+		uses, err := reference.To(ctx, tx, table, priceID)
+		if err != nil {
+			return err
+		}
+		if len(uses) > 0 {
+			return fault.Conflictf("the price of %s at %s cannot be deleted, because it is used by %s", p.AssetType, clock.Format(p.At), uses)
 		}
 		if err := remove(ctx, tx, priceID); err != nil {
 			return err
@@ -195,14 +191,9 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range referrers {
-		ids, err := r.strays(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			out = append(out, fmt.Sprintf("%s: the price %s is not there", r.table, id))
-		}
+	strays, err := reference.Strays(ctx, tx, table)
+	for _, s := range strays {
+		out = append(out, fmt.Sprintf("%s: the price %s is not there", s.Table, s.ID))
 	}
-	return out, nil
+	return out, err
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
+// table is what prices are stored in.
+const table = "prices"
+
 type row struct {
 	ID        string        `db:"price_id"`
 	AssetType string        `db:"asset_type"`
@@ -126,7 +129,7 @@ func insert(ctx context.Context, tx *db.Tx, prices []Price) error {
 	for i, p := range prices {
 		rows[i] = toRow(p)
 	}
-	return db.Insert(ctx, tx, "prices", rows...)
+	return db.Insert(ctx, tx, table, rows...)
 }
 
 func update(ctx context.Context, tx *db.Tx, p Price) error {
@@ -140,26 +143,10 @@ func remove(ctx context.Context, tx *db.Tx, priceID string) error {
 	return err
 }
 
-// referrer is a table whose rows rest on prices.
-type referrer struct {
-	table, column string
-	many          string // what its rows are called
-}
-
-// referrers are what keeps a price from being deleted. Every table with a column of prices must be here, which a test
-// sees to, and have an index by it.
-var referrers = []referrer{
-	{"revaluation_items", "price_id", "revaluations"},
-	{"revaluation_rows", "price_id", "lots of revaluations"},
-}
-
-func (r referrer) references(ctx context.Context, tx *db.Tx, priceID string) (int64, error) {
-	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+r.table+" WHERE organization_id = @org AND "+r.column+" = ?", priceID)
-}
-
-// strays are the ids of prices that are referred to and not there.
-func (r referrer) strays(ctx context.Context, tx *db.Tx) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT DISTINCT r."+r.column+" FROM "+r.table+" r WHERE r.organization_id = @org AND r."+r.column+
-		" IS NOT NULL AND NOT EXISTS "+
-		"(SELECT 1 FROM prices p WHERE p.organization_id = r.organization_id AND p.price_id = r."+r.column+") ORDER BY r."+r.column)
+// Between returns the prices of some assets in a currency from one instant to another, both included, asset by asset and the latest
+// first. It is a building block.
+func Between(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]Price, error) {
+	rows, err := db.All[row](ctx, tx, selectRows+" AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ? "+
+		"ORDER BY asset_type, priced_at DESC", assets, currency, from, to)
+	return pricesOf(rows), err
 }

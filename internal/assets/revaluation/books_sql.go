@@ -2,9 +2,9 @@ package revaluation
 
 import (
 	"context"
-	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
@@ -90,17 +90,9 @@ func selectBalances(ctx context.Context, tx *db.Tx, legalEntityID, throughKey st
 	return out, err
 }
 
-type lineRow struct {
-	EntryID   string        `db:"journal_entry_id"`
-	AccountID string        `db:"ledger_account_id"`
-	Side      string        `db:"credit_or_debit"`
-	Amount    money.Decimal `db:"amount"`
-}
-
 // selectLines reads the lines of entries, in order.
 func selectLines(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Line, error) {
-	rows, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+
-		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", entryIDs)
+	rows, err := journal.SideAmounts(ctx, tx, entryIDs)
 	out := map[string][]Line{}
 	for _, r := range rows {
 		out[r.EntryID] = append(out[r.EntryID], Line{AccountID: r.AccountID, Side: book.Side(r.Side), Amount: r.Amount})
@@ -132,21 +124,6 @@ type convertedRow struct {
 func selectConverted(ctx context.Context, tx *db.Tx, lotIDs []string) ([]convertedRow, error) {
 	return db.All[convertedRow](ctx, tx, `SELECT asset_id, journal_entry_id, {dec_sum}(quantity) AS quantity FROM lot_uses
 		WHERE organization_id = @org AND asset_id {any} AND kind = 'convert' GROUP BY asset_id, journal_entry_id`, lotIDs)
-}
-
-type lowRow struct {
-	ID        string        `db:"price_id"`
-	AssetType string        `db:"asset_type"`
-	At        time.Time     `db:"priced_at"`
-	Value     money.Decimal `db:"price"`
-	Origin    string        `db:"origin"`
-}
-
-// selectPrices reads the prices of some assets in a stretch of time, the latest first.
-func selectPrices(ctx context.Context, tx *db.Tx, assets []string, currency string, from, to time.Time) ([]lowRow, error) {
-	return db.All[lowRow](ctx, tx, "SELECT "+db.Columns[lowRow]()+
-		` FROM prices WHERE organization_id = @org AND asset_type {any} AND currency = ? AND priced_at >= ? AND priced_at <= ?
-		ORDER BY asset_type, priced_at DESC`, assets, currency, from, to)
 }
 
 // selectTwice reads the parts that stand beside a later one.

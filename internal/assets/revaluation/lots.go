@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/measure"
@@ -67,7 +68,7 @@ func (l *lotting) readLows(ctx context.Context, units []string) error {
 	if l.family.kind != Impairment || l.family.model != measure.WrittenOff {
 		return nil
 	}
-	found, err := selectPrices(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
+	found, err := price.Between(ctx, l.tx, units, l.BaseCurrency, l.period.Start, l.asOf)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (l *lotting) readLows(ctx context.Context, units []string) error {
 	}
 	for _, p := range found {
 		lows := l.lows[p.AssetType]
-		low := Quote{p.Value, p.ID, p.At, p.Origin}
+		low := Quote{p.Value, p.ID, p.At, string(p.Origin)}
 		if n := len(lows); n > 0 && lows[n-1].Value.Cmp(low.Value) <= 0 {
 			continue // one that is later is as low
 		}

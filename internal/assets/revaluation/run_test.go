@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -147,7 +148,7 @@ func TestAClosedPeriodAndOneThatIsNotOverAreNotMeasured(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := period.NewService(w.d).Close(w.ctx, w.period("2025-09").ID, ""); err != nil {
+		if _, err := period.NewService(w.d).WithTransit(holdings.InTransit).Close(w.ctx, w.period("2025-09").ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		before := w.counts()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
 	"github.com/bursarhq/bursar/internal/base/clock"
@@ -69,7 +70,7 @@ func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{
 		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), txns: transaction.NewService(d), journal: journal.NewService(
-			d), periods: period.NewService(d), all: source.NewService(d, nil, nil),
+			d), periods: period.NewService(d).WithTransit(holdings.InTransit), all: source.NewService(d, nil, nil),
 		sources: map[string]source.Source{}, accounts: map[string]string{}, names: map[string]string{}, tags: map[string]string{},
 	}
 	w.fine(err)

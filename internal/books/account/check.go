@@ -8,6 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Check finds what must not be in a chart of accounts.
@@ -31,14 +32,12 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	c.each(h.AccountNumber)
 	c.tree()
 	c.roles(entities)
-	for _, r := range referrers {
-		n, err := r.strays(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			c.findf("%d rows of %s name an account that does not exist", n, r.table)
-		}
+	strays, err := reference.Strays(ctx, tx, table)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range strays {
+		c.findf("%s names the account %s, which does not exist", s.Table, s.ID)
 	}
 	return c.found, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Archive puts an account away. It is a building block.
@@ -77,18 +78,17 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := usedBySources(ctx, tx, a)
-	return append(out, sources...), err
+	used, err := usedActively(ctx, tx, a)
+	return append(out, used...), err
 }
 
-// usedBySources says that sources have an account, which then must go on taking lines.
-func usedBySources(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
-	n, example, err := openSources(ctx, tx, a.ID)
-	if err != nil || n == 0 {
+// usedActively says what uses an account, which then must go on taking lines.
+func usedActively(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
+	uses, err := reference.ToActive(ctx, tx, table, a.ID)
+	if err != nil || len(uses) == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("%s it, for example %s; give the source another ledger account first", counted(int(n), "source has",
-		"sources have"), example)}, nil
+	return []string{fmt.Sprintf("it is used by %s; choose another ledger account there first", uses)}, nil
 }
 
 func unarchive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
@@ -200,20 +200,11 @@ func (u uses) String() string {
 
 // usesOf finds what refers to an account.
 func usesOf(ctx context.Context, tx *db.Tx, a Account) (out uses, err error) {
-	for _, r := range referrers {
-		n, example, err := r.references(ctx, tx, a.ID)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			many := ""
-			if n == referencesMax {
-				many = "at least "
-			}
-			out = append(out, use{a, fmt.Sprintf("is used by %s%s, for example %s", many, counted(int(n), r.one, r.many), example)})
-		}
+	found, err := reference.To(ctx, tx, table, a.ID)
+	for _, u := range found {
+		out = append(out, use{a, "is used by " + u.String()})
 	}
-	return out, nil
+	return out, err
 }
 
 // counted puts a number before what is counted.

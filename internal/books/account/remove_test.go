@@ -264,9 +264,9 @@ func TestTheCheckFindsEveryDamage(t *testing.T) {
 				"but the last one given is",
 			"DELETE FROM ledger_accounts WHERE organization_id = @org AND code = '7060'": "no account has the role rounding",
 			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, " +
-				"credits) VALUES (@org, '', 'le_x', 'lac_x', 'ap_x', '0', '0')": "1 rows of account_balances name an account that does not exist",
+				"credits) VALUES (@org, '', 'le_x', 'lac_x', 'ap_x', '0', '0')": "account_balances names the account lac_x, which does not exist",
 			"INSERT INTO period_closing_balances (organization_id, period_closing_id, ledger_account_id, opening_balance, debits, " +
-				"credits, closing_balance) VALUES (@org, 'x', 'lac_x', '0', '0', '0', '0')": "1 rows of period_closing_balances name",
+				"credits, closing_balance) VALUES (@org, 'x', 'lac_x', '0', '0', '0', '0')": "period_closing_balances names the account lac_x",
 		} {
 			w := found(t, d)
 			if texts := w.check(); len(texts) > 0 {

@@ -98,12 +98,12 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 			strings.Join(fixed, " and "), before, before.Role)
 	}
 	if before.Postable && !a.Postable {
-		sources, err := usedBySources(ctx, tx, before)
+		used, err := usedActively(ctx, tx, before)
 		if err != nil {
 			return err
 		}
-		if len(sources) > 0 {
-			return fault.Conflictf("the account %s must stay postable: %s", before, sources[0])
+		if len(used) > 0 {
+			return fault.Conflictf("the account %s must stay postable: %s", before, used[0])
 		}
 	}
 	if a.Type == before.Type && a.NormalBalance == before.NormalBalance {

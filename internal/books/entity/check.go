@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Check finds what must not be in an organization's legal entities.
@@ -36,19 +37,11 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("legal entity %s: its cost basis is not what was elected last", e.ID))
 		}
 	}
-	for _, r := range referrers {
-		if r.table == "api_keys" {
-			continue // several to a row, and a revoked one may outlive what it was for
-		}
-		ids, err := r.strays(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			out = append(out, fmt.Sprintf("%s: the legal entity %s is not there", r.table, id))
-		}
+	strays, err := reference.Strays(ctx, tx, table)
+	for _, s := range strays {
+		out = append(out, fmt.Sprintf("%s: the legal entity %s is not there", s.Table, s.ID))
 	}
-	return out, nil
+	return out, err
 }
 
 // checkAbove goes up from an entity: every parent must be there, and the way must end.

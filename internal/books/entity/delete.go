@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Delete removes a legal entity that nothing refers to, with the accounts other entities would owe it by.
@@ -28,9 +29,12 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 			return err
 		}
 		if len(uses) > 0 {
-			return fault.Conflictf("the legal entity is in use: %s", strings.Join(uses, "; "))
+			return fault.Conflictf("the legal entity %s cannot be deleted, because it is in use: %s", e.Name, strings.Join(uses, "; "))
 		}
 		if err := account.DropEntity(ctx, tx, e.ID); err != nil {
+			return err
+		}
+		if err := reference.DeleteDependents(ctx, tx, table, e.ID); err != nil {
 			return err
 		}
 		if err := remove(ctx, tx, e.ID); err != nil {
@@ -39,23 +43,6 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 		audit.Record(ctx, tx, audit.Change{Action: "legal_entity.deleted", ResourceType: "legal_entity", ResourceID: e.ID, Before: e.facts()})
 		return nil
 	})
-}
-
-// use is how often something refers to a thing, and the number of the first journal entry that does, where it is one.
-type use struct {
-	Count int64  `db:"count"`
-	First *int64 `db:"first"`
-}
-
-func (u use) text(label string) string {
-	text := fmt.Sprintf("%s: %d", label, u.Count)
-	if u.Count == countMax {
-		text += " or more"
-	}
-	if u.First != nil {
-		text += fmt.Sprintf(" (such as JE-%d)", *u.First)
-	}
-	return text
 }
 
 // uses names everything that refers to the entity, or to the accounts by which the others owe it and are owed by it.
@@ -68,17 +55,12 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 		out = append(out, "it is the only one of the organization")
 	}
 	out = append(out, e.below(ctx, all)...)
-	for _, r := range referrers {
-		if r.count == "" {
-			continue
-		}
-		used, err := selectUse(ctx, tx, r.count, e.ID)
-		if err != nil {
-			return nil, err
-		}
-		if used.Count > 0 {
-			out = append(out, used.text(r.label))
-		}
+	found, err := reference.To(ctx, tx, table, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range found {
+		out = append(out, u.String())
 	}
 	ofAccounts, err := account.UsesOfEntity(ctx, tx, e.ID)
 	if ofAccounts != "" {
@@ -96,11 +78,15 @@ func (e LegalEntity) below(ctx context.Context, all []LegalEntity) []string {
 		}
 		n++
 		if example == "" && actor.From(ctx).Sees(other.ID) {
-			example = " (such as " + other.Name + ")"
+			example = ", for example " + other.Name
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("legal entities below it: %d%s", n, example)}
+	text := "1 legal entity below it"
+	if n > 1 {
+		text = fmt.Sprintf("%d legal entities below it", n)
+	}
+	return []string{text + example}
 }

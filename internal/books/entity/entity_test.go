@@ -136,32 +136,6 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 	})
 }
 
-// Every table that names an entity must keep one from being deleted, and be looked at by the check.
-func TestEveryTableWithAnEntityIsKnown(t *testing.T) {
-	t.Parallel()
-	d := dbtest.Open(t, dbtest.SQLite(t))
-	known := append(entity.Referring(), "legal_entities")
-	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
-		tables, err := db.All[string](ctx, tx,
-			"SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name LIKE "+
-				"'%legal_entity_id%' ORDER BY m.name")
-		for _, table := range tables {
-			if !slices.Contains(known, table) {
-				t.Errorf("%s names legal entities and is not among the referrers", table)
-			}
-		}
-		for _, table := range known {
-			if !slices.Contains(tables, table) {
-				t.Errorf("%s names no legal entities", table)
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A key for an entity and the deletion of that entity exclude each other, whichever comes first.
 func TestNoKeyIsMadeForAnEntityThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()

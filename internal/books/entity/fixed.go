@@ -3,12 +3,13 @@ package entity
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // elects tells whether a change is a new election of cost basis.
@@ -17,25 +18,27 @@ func (e LegalEntity) elects(after LegalEntity) bool {
 }
 
 // checkFixed refuses to change what the books that there are already follow from, and says all of it.
-func checkFixed(ctx context.Context, tx *db.Tx, before, after LegalEntity) error {
+func (s *Service) checkFixed(ctx context.Context, tx *db.Tx, before, after LegalEntity) error {
 	var fields []fault.Field
 	blame := func(field, why string) {
 		if why != "" {
 			fields = append(fields, fault.Field{Name: field, Message: why})
 		}
 	}
-	for _, f := range fixed {
-		if f.of(before) == f.of(after) {
+	for _, f := range []struct{ name, was, is string }{
+		{"base_currency", before.BaseCurrency, after.BaseCurrency}, {"cost_basis_scope", before.CostBasisScope, after.CostBasisScope},
+	} {
+		if f.was == f.is {
 			continue
 		}
-		why, err := f.why(ctx, tx, after.ID)
+		why, err := whyFixed(ctx, tx, f.name, after.ID)
 		if err != nil {
 			return err
 		}
 		blame(f.name, why)
 	}
 	if before.elects(after) {
-		why, err := whyTooEarly(ctx, tx, after)
+		why, err := s.whyTooEarly(ctx, tx, after)
 		if err != nil {
 			return err
 		}
@@ -51,51 +54,31 @@ func checkFixed(ctx context.Context, tx *db.Tx, before, after LegalEntity) error
 	return fault.ConflictAt(fields, "%s", strings.Join(texts, "; "))
 }
 
-// fixed are the fields that cannot change once some tables name the entity: amounts are in its currency, and lots in
+// whyFixed says what prevents a change to a field, if anything does: amounts are in the base currency of the legal entity, and lots in
 // the pools of its scope.
-var fixed = []fixedField{
-	{"base_currency", func(e LegalEntity) string { return e.BaseCurrency }, []string{"journal_lines", "lots"}},
-	{"cost_basis_scope", func(e LegalEntity) string { return e.CostBasisScope }, []string{"lots", "lot_uses"}},
-}
-
-type fixedField struct {
-	name   string
-	of     func(LegalEntity) string
-	tables []string
-}
-
-// why says what keeps a field from being changed, if anything does.
-func (f fixedField) why(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
-	var uses []string
-	for _, r := range referrers {
-		if !slices.Contains(f.tables, r.table) {
-			continue
-		}
-		used, err := selectUse(ctx, tx, r.count, legalEntityID)
-		if err != nil {
-			return "", err
-		}
-		if used.Count > 0 {
-			uses = append(uses, used.text(r.label))
-		}
+func whyFixed(ctx context.Context, tx *db.Tx, field, legalEntityID string) (string, error) {
+	uses, err := reference.Fixing(ctx, tx, table, field, legalEntityID)
+	if err != nil || len(uses) == 0 {
+		return "", err
 	}
-	if uses == nil {
-		return "", nil
-	}
-	return "is fixed once something was booked by it, and the legal entity has " + strings.Join(uses, ", "), nil
+	return "is fixed once something was booked by it, and the legal entity has " + uses.String(), nil
 }
 
 // whyTooEarly says why an election cannot hold from its first day on: it would rewrite what was booked.
-func whyTooEarly(ctx context.Context, tx *db.Tx, e LegalEntity) (string, error) {
-	last, err := selectLastDisposal(ctx, tx, e.ID)
-	if err != nil || last.At == nil {
+func (s *Service) whyTooEarly(ctx context.Context, tx *db.Tx, e LegalEntity) (string, error) {
+	last, err := s.lastDisposal(ctx, tx, e.ID)
+	if err != nil || last == nil {
 		return "", err
 	}
-	zone, err := time.LoadLocation(last.Zone)
+	name, err := orgstate.Timezone(ctx, tx)
 	if err != nil {
 		return "", err
 	}
-	day := last.At.In(zone).Format(time.DateOnly)
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return "", err
+	}
+	day := last.In(zone).Format(time.DateOnly)
 	if e.CostBasisFrom > day {
 		return "", nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
@@ -37,7 +38,7 @@ func hold(t *testing.T, d *db.DB, zone string) holding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holding{T: t, ctx: ctx, db: d, entities: entity.NewService(d), id: made.ID}
+	return holding{T: t, ctx: ctx, db: d, entities: entity.NewService(d).WithDisposals(holdings.LastDisposal), id: made.ID}
 }
 
 func (h holding) exec(statement string, args ...any) {
@@ -118,7 +119,7 @@ func TestCurrencyAndScopeAreFixedOnceThereAreLots(t *testing.T) {
 		h.lot("a")
 		_, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeSource), BaseCurrency: new("USD"),
 			Name: new("x")})
-		h.refused(err, "the legal entity has lots: 1", "base_currency", "cost_basis_scope")
+		h.refused(err, "the legal entity has 1 asset, for example ast_1", "base_currency", "cost_basis_scope")
 		kept, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity),
 			CostBasisMethod: new(entity.MethodLIFO)})
 		if err != nil || kept.Name != "Holder" || kept.BaseCurrency != "EUR" || kept.CostBasisScope != entity.ScopeLegalEntity ||
@@ -171,12 +172,12 @@ func TestAnEntityWithLotsStays(t *testing.T) {
 		h := hold(t, d, "UTC")
 		h.pool("a")
 		h.lot("a")
-		h.refused(h.entities.Delete(h.ctx, h.id), "lots: 1")
+		h.refused(h.entities.Delete(h.ctx, h.id), "1 asset, for example ast_1")
 		h.exec("DELETE FROM lots WHERE organization_id = @org")
 		h.use("a")
-		h.refused(h.entities.Delete(h.ctx, h.id), "uses of lots: 1")
+		h.refused(h.entities.Delete(h.ctx, h.id), "1 use of assets, for example u")
 		_, err := h.entities.Update(h.ctx, h.id, entity.UpdateParams{CostBasisScope: new(entity.ScopeLegalEntity)})
-		h.refused(err, "uses of lots: 1", "cost_basis_scope")
+		h.refused(err, "1 use of assets, for example u", "cost_basis_scope")
 		h.exec("DELETE FROM lot_uses WHERE organization_id = @org")
 		if err := h.entities.Delete(h.ctx, h.id); err != nil {
 			t.Errorf("an empty pool: %v", err)

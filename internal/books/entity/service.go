@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -13,10 +14,24 @@ import (
 )
 
 // Service holds the use cases.
-type Service struct{ db *db.DB }
+type Service struct {
+	db           *db.DB
+	lastDisposal LastDisposal
+}
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d} }
+func NewService(d *db.DB) *Service {
+	return &Service{d, func(context.Context, *db.Tx, string) (*time.Time, error) { return nil, nil }}
+}
+
+// LastDisposal returns when a legal entity last took something from its lots, and nil if it never did.
+type LastDisposal func(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error)
+
+// WithDisposals sets how the service finds disposals, which packages above this one know. It returns the service.
+func (s *Service) WithDisposals(last LastDisposal) *Service {
+	s.lastDisposal = last
+	return s
+}
 
 // Detail is an entity with all it ever elected.
 type Detail struct {
@@ -102,7 +117,7 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 			return err
 		}
 		if !reflect.DeepEqual(before.facts(), after.facts()) {
-			if after, err = change(ctx, tx, before, after); err != nil {
+			if after, err = s.change(ctx, tx, before, after); err != nil {
 				return err
 			}
 		}
@@ -113,13 +128,13 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 }
 
 // change writes an entity that is not what it was.
-func change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
+func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
 	if before.ParentID != after.ParentID {
 		if err := checkParent(ctx, tx, after); err != nil {
 			return after, err
 		}
 	}
-	if err := checkFixed(ctx, tx, before, after); err != nil {
+	if err := s.checkFixed(ctx, tx, before, after); err != nil {
 		return after, err
 	}
 	now := tx.Now()

@@ -2,13 +2,14 @@ package entity
 
 import (
 	"context"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 )
+
+// table is what legal entities are stored in.
+const table = "legal_entities"
 
 type row struct {
 	ID                   string         `db:"legal_entity_id"`
@@ -62,7 +63,7 @@ func entitiesOf(rows []row) []LegalEntity {
 var selectRows = "SELECT " + db.Columns[row]() + " FROM legal_entities WHERE organization_id = @org"
 
 func insert(ctx context.Context, tx *db.Tx, e LegalEntity) error {
-	return db.Insert(ctx, tx, "legal_entities", toRow(e))
+	return db.Insert(ctx, tx, table, toRow(e))
 }
 
 func find(ctx context.Context, tx *db.Tx, legalEntityID string) (LegalEntity, error) {
@@ -97,90 +98,9 @@ func update(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	return err
 }
 
-// remove takes an entity away, with what it elected and the totals that are left of what was booked and undone.
 func remove(ctx context.Context, tx *db.Tx, legalEntityID string) error {
-	for _, table := range []string{"cost_basis_elections", "account_balances", "account_units", "lot_pools", "lot_positions",
-		"lot_gains", "legal_entities"} {
-		if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE organization_id = @org AND legal_entity_id = ?", legalEntityID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// referrer is a table whose rows name entities. Every table with a column of entities must be here, which a test sees to: what is missing
-// would not keep an entity from being deleted. What has no count goes with the entity.
-type referrer struct{ table, label, count string }
-
-// countMax bounds the counting, because it is done while the organization's other writes wait.
-const countMax = 1000
-
-var referrers = []referrer{
-	{"journal_entries", "journal entries", "SELECT count(*) AS count, min(number) AS first FROM (SELECT number FROM journal_entries " +
-		"WHERE organization_id = @org AND legal_entity_id = ? AND status <> 'deleted' ORDER BY accounting_date, number LIMIT " +
-		strconv.Itoa(countMax) + ") AS e"},
-	{"journal_lines", "journal lines", linesOfEntity},
-	{"account_balances", "balances",
-		"SELECT count(*) AS count FROM account_balances WHERE organization_id = @org AND legal_entity_id = ? AND (debits <> 0 OR credits <> 0)"},
-	{"period_closings", "period closings",
-		"SELECT count(*) AS count FROM period_closings WHERE organization_id = @org AND legal_entity_id = ?"},
-	{"sources", "sources", "SELECT count(*) AS count FROM sources WHERE organization_id = @org AND legal_entity_id = ?"},
-	{"revaluation_parts", "revaluations",
-		"SELECT count(*) AS count FROM revaluation_parts WHERE organization_id = @org AND legal_entity_id = ?"},
-	{"revaluation_items", "", ""}, // they are of a part
-	{"revaluation_rows", "", ""},
-	{"lots", "lots",
-		"SELECT count(*) AS count FROM (SELECT 1 AS n FROM lots WHERE organization_id = @org AND legal_entity_id = ? LIMIT " +
-			strconv.Itoa(countMax) + ") AS l"},
-	{"lot_uses", "uses of lots", "SELECT count(*) AS count FROM (SELECT 1 AS n FROM lot_pools p JOIN lot_uses u ON " +
-		"u.organization_id = p.organization_id AND u.pool = p.pool " +
-		"WHERE p.organization_id = @org AND p.legal_entity_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS u"},
-	// A pool that nothing is in, nor was, is what is left of what was undone, and so are the totals.
-	{"lot_pools", "", ""},
-	{"lot_positions", "", ""},
-	{"lot_gains", "", ""},
-	{"account_units", "", ""},
-	{"cost_basis_elections", "", ""},
-	// A key that was revoked is no use of it.
-	{"api_keys", "API keys limited to it",
-		"SELECT count(*) AS count FROM api_keys WHERE organization_id = @org AND revoked_at IS NULL AND ' ' || legal_entity_ids || ' ' " +
-			"LIKE '% ' || ? || ' %'"},
-}
-
-// linesOfEntity finds lines without an index of their own, which every line would pay for: what is posted is on an
-// account of which the entity has balances, and the rest is in drafts.
-var linesOfEntity = "WITH mine AS (SELECT ledger_account_id, legal_entity_id FROM account_balances WHERE organization_id = @org " +
-	"AND tag_id = '' AND legal_entity_id = ? " +
-	"GROUP BY ledger_account_id, legal_entity_id) SELECT count(*) AS count, min(number) AS first FROM (" +
-	"SELECT l.number FROM mine JOIN journal_lines l ON l.organization_id = @org AND l.ledger_account_id = mine.ledger_account_id " +
-	"AND l.legal_entity_id = mine.legal_entity_id AND l.is_posted " +
-	"UNION ALL SELECT d.number FROM journal_entries e JOIN journal_lines d ON d.organization_id = e.organization_id AND " +
-	"d.journal_entry_id = e.journal_entry_id " +
-	"WHERE e.organization_id = @org AND e.status = 'draft' AND d.legal_entity_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"
-
-// selectUse runs a count, which names the entity once or more.
-func selectUse(ctx context.Context, tx *db.Tx, count, legalEntityID string) (use, error) {
-	args := make([]any, strings.Count(count, "?"))
-	for i := range args {
-		args[i] = legalEntityID
-	}
-	return db.One[use](ctx, tx, "count", count, args...)
-}
-
-// disposal is when an entity last took something from its lots, and the time zone in which that is a day.
-type disposal struct {
-	At   *time.Time `db:"at"`
-	Zone string     `db:"zone"`
-}
-
-// selectLastDisposal looks at the end of every pool of an entity, because places sort by time. A move counts too:
-// other lots would have moved.
-func selectLastDisposal(ctx context.Context, tx *db.Tx, legalEntityID string) (disposal, error) {
-	return db.One[disposal](ctx, tx, "organization",
-		"SELECT o.timezone AS zone, (SELECT max(l.taken_at) FROM (SELECT (SELECT t.taken_at FROM lot_takes t WHERE t.organization_id = @org AND "+
-			"t.pool = p.pool ORDER BY t.place DESC LIMIT 1) AS taken_at "+
-			"FROM lot_pools p WHERE p.organization_id = @org AND p.legal_entity_id = ?) AS l) AS at FROM organizations o WHERE "+
-			"o.organization_id = @org", legalEntityID)
+	_, err := tx.Exec(ctx, "DELETE FROM legal_entities WHERE organization_id = @org AND legal_entity_id = ?", legalEntityID)
+	return err
 }
 
 type electionRow struct {
@@ -217,11 +137,7 @@ func selectAllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, 
 	return out, err
 }
 
-// strays are the ids of entities that the rows of a table name and that are not there. A deleted entry names one only in its tombstone.
-func (r referrer) strays(ctx context.Context, tx *db.Tx) ([]string, error) {
-	living := map[string]string{"journal_entries": "AND r.status <> 'deleted' "}[r.table]
-	return db.All[string](ctx, tx, "SELECT DISTINCT r.legal_entity_id FROM "+r.table+" r WHERE r.organization_id = @org "+living+
-		"AND NOT EXISTS "+
-		"(SELECT 1 FROM legal_entities e WHERE e.organization_id = r.organization_id AND e.legal_entity_id = r.legal_entity_id) ORDER "+
-		"BY r.legal_entity_id")
+// Known returns those of some ids that legal entities have. It is a building block.
+func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org AND legal_entity_id {any}", ids)
 }

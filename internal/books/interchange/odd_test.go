@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -206,7 +207,7 @@ func (w *world) oddMonths() {
 	}
 	for _, p := range list.Items {
 		if p.Key == "2025-01" {
-			if _, err := period.NewService(w.App.DB).Close(w.ctx, p.ID, second); err != nil {
+			if _, err := period.NewService(w.App.DB).WithTransit(holdings.InTransit).Close(w.ctx, p.ID, second); err != nil {
 				w.t.Fatal(err)
 			}
 		}

@@ -57,33 +57,6 @@ func orZero(d *money.Decimal) money.Decimal {
 	return *d
 }
 
-// parked is what waits under an account for the other half of a transfer.
-type parked struct {
-	LegalEntityID   string        `db:"legal_entity_id"`
-	LedgerAccountID string        `db:"ledger_account_id"`
-	AssetType       string        `db:"asset_type"`
-	Quantity        money.Decimal `db:"quantity"`
-	Basis           money.Decimal `db:"basis"`
-}
-
-// selectParked gives what waits at the end of a period, by legal entity. It is written by area/asset alone.
-func selectParked(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]parked, error) {
-	rows, err := db.All[parked](ctx, tx,
-		`SELECT l.legal_entity_id, l.ledger_account_id, l.asset_type, {dec_sum}(l.quantity) AS quantity, {dec_sum}(l.basis) AS basis
-		FROM lot_positions l JOIN accounting_periods p ON p.organization_id = l.organization_id AND p.accounting_period_id =
-		l.accounting_period_id
-		WHERE l.organization_id = @org AND l.legal_entity_id {any} AND l.source_id = '' AND p.key <= ?
-		GROUP BY l.legal_entity_id, l.ledger_account_id, l.asset_type ORDER BY l.legal_entity_id, l.ledger_account_id, l.asset_type`,
-		legalEntityIDs, p.Key)
-	out := map[string][]parked{}
-	for _, r := range rows {
-		if !r.Quantity.IsZero() {
-			out[r.LegalEntityID] = append(out[r.LegalEntityID], r)
-		}
-	}
-	return out, err
-}
-
 // movement is what was added to an account.
 type movement struct{ debits, credits money.Decimal }
 

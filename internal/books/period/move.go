@@ -26,10 +26,14 @@ type Moved struct {
 	FromID, ToID string
 }
 
+// Reassign puts the journal entries of a stretch of time into their new period and returns how many there were. The journal, which is
+// built on periods, provides it.
+type Reassign func(ctx context.Context, tx *db.Tx, m Moved) (int64, error)
+
 // MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another
 // month, and says which. Dates do not change. It refuses when a posted entry would leave or enter a period that is
 // closed for one of its legal entities. It is a building block.
-func MoveTo(ctx context.Context, tx *db.Tx, zone string) ([]Moved, error) {
+func MoveTo(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Moved, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func MoveTo(ctx context.Context, tx *db.Tx, zone string) ([]Moved, error) {
 	if periods, err = fill(ctx, tx, loc, months); err != nil {
 		return nil, err
 	}
-	return carry(ctx, tx, periods, stretches)
+	return carry(ctx, tx, periods, stretches, reassign)
 }
 
 // shift gives the periods whose bounds change, as they will be, and the stretches in which there are entries.
@@ -111,7 +115,7 @@ func unbound(ctx context.Context, tx *db.Tx, periods []Period, stretches []stret
 }
 
 // carry moves entries and what they add up to.
-func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch) (out []Moved, err error) {
+func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch, reassign Reassign) (out []Moved, err error) {
 	byKey := map[string]Period{}
 	for _, p := range periods {
 		byKey[p.Key] = p
@@ -143,11 +147,12 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 		if err := balance.AddUnits(ctx, tx, units); err != nil {
 			return nil, err
 		}
-		n, err := moveEntries(ctx, tx, s, to.ID)
+		m := Moved{s.start, s.end, s.from.ID, to.ID}
+		n, err := reassign(ctx, tx, m)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Moved{s.start, s.end, s.from.ID, to.ID})
+		out = append(out, m)
 		// Entries changed, though none of what they say: the log tells which by the stretch. No event: nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
 			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, Silent: true,

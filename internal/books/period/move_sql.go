@@ -90,13 +90,6 @@ func selectStretchUnits(ctx context.Context, tx *db.Tx, s stretch) ([]stretchUni
 		s.start, s.end, s.from.ID)
 }
 
-// moveEntries puts the entries of a stretch into another period. A draft that has none yet gets none.
-func moveEntries(ctx context.Context, tx *db.Tx, s stretch, toID string) (int64, error) {
-	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?
-		WHERE organization_id = @org AND accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?`, toID, tx.Now(),
-		s.start, s.end, s.from.ID)
-}
-
 func updateBounds(ctx context.Context, tx *db.Tx, periods []Period) error {
 	return db.Upsert(ctx, tx, "accounting_periods", periods, `ON CONFLICT (organization_id, accounting_period_id)
 		DO UPDATE SET start_date_utc = excluded.start_date_utc, end_date_utc = excluded.end_date_utc`)

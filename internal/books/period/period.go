@@ -58,7 +58,7 @@ func Standing(ctx context.Context, tx *db.Tx) ([]Closing, error) { return select
 
 // Zone is the time zone that months begin and end in. It is a building block.
 func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
-	name, err := selectZone(ctx, tx)
+	name, err := orgstate.Timezone(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

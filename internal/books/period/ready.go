@@ -107,10 +107,12 @@ func failing(verdicts []Verdict) (out []Verdict) {
 type examination struct {
 	period    Period
 	entities  []entity.LegalEntity
-	positions map[string][]Position // by legal entity
-	parked    map[string][]parked   // by legal entity
-	digests   map[string]*digest    // by legal entity
+	positions map[string][]Position  // by legal entity
+	inTransit map[string][]InTransit // by legal entity
+	digests   map[string]*digest     // by legal entity
 	verdicts  []Verdict
+
+	findTransit FindTransit
 }
 
 // verdict adds the outcome of a check.
@@ -130,7 +132,7 @@ func (x *examination) overrule() {
 // examine runs every check there is.
 func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination, error) {
 	open, closed := o.split(p)
-	x := &examination{period: p, entities: open}
+	x := &examination{period: p, entities: open, findTransit: s.findTransit}
 	if len(open) == 0 {
 		x.verdict(entity.LegalEntity{}, CodeAlreadyClosed, max(1, int64(len(closed))), idsOf(closed[:min(samplesMax, len(closed))]), "",
 			"the period is closed already")
@@ -227,7 +229,7 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 	if x.positions, err = selectPositions(ctx, tx, x.period, idsOf(x.entities)); err != nil {
 		return err
 	}
-	if x.parked, err = selectParked(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+	if x.inTransit, err = x.findTransit(ctx, tx, x.period, idsOf(x.entities)); err != nil {
 		return err
 	}
 	if x.digests, err = digests(ctx, tx, x.period, idsOf(x.entities)); err != nil {
@@ -249,10 +251,10 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]account.Account) {
 	var ids, texts [3][]string // clearing, suspense, on the way
 	waits := map[string]money.Decimal{}
-	for _, w := range x.parked[e.ID] {
+	for _, w := range x.inTransit[e.ID] {
 		waits[w.LedgerAccountID] = waits[w.LedgerAccountID].Add(w.Basis)
 	}
-	for _, w := range x.parked[e.ID] {
+	for _, w := range x.inTransit[e.ID] {
 		if a := accounts[w.LedgerAccountID]; a.Clearing && x.closing(e, a.ID).Equal(waits[a.ID]) {
 			ids[2], texts[2] = append(ids[2], a.ID), append(texts[2], fmt.Sprintf("%s %s on %s", w.Quantity, w.AssetType, a))
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -15,10 +16,31 @@ import (
 type Service struct {
 	db         *db.DB
 	inspectors []Inspector
+
+	findTransit FindTransit
 }
 
 // NewService makes one. The inspectors look at what periods know nothing of.
-func NewService(d *db.DB, inspectors ...Inspector) *Service { return &Service{d, inspectors} }
+func NewService(d *db.DB, inspectors ...Inspector) *Service {
+	none := func(context.Context, *db.Tx, Period, []string) (map[string][]InTransit, error) { return nil, nil }
+	return &Service{db: d, inspectors: inspectors, findTransit: none}
+}
+
+// InTransit is an asset that waits on a clearing account for the other half of a transfer.
+type InTransit struct {
+	LedgerAccountID string
+	AssetType       string
+	Quantity, Basis money.Decimal
+}
+
+// FindTransit finds what is in transit at the end of a period, by legal entity.
+type FindTransit func(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]InTransit, error)
+
+// WithTransit sets how the service finds what is in transit, which packages above this one know. It returns the service.
+func (s *Service) WithTransit(find FindTransit) *Service {
+	s.findTransit = find
+	return s
+}
 
 // Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and
 // take in every period they touch.

@@ -11,10 +11,6 @@ import (
 // noun is what a period is called where it is missing.
 const noun = "accounting period"
 
-func selectZone(ctx context.Context, tx *db.Tx) (string, error) {
-	return db.One[string](ctx, tx, "organization", "SELECT timezone FROM organizations WHERE organization_id = @org")
-}
-
 var periodQuery = "SELECT " + db.Columns[Period]() + " FROM accounting_periods WHERE organization_id = @org"
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Period, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -12,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Service holds the use cases.
@@ -120,12 +120,16 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 		if err != nil {
 			return err
 		}
-		u, err := selectUse(ctx, tx, tagID)
+		uses, err := reference.To(ctx, tx, table, tagID)
 		if err != nil {
 			return err
 		}
-		if where := u.text(); where != "" {
-			return fault.Conflictf("the tag is in use; %s", where)
+		if len(uses) > 0 {
+			return fault.Conflictf("the tag %s cannot be deleted, because it is used by %s", t.Name, uses)
+		}
+		// What is left are balances of zero, from entries that were undone.
+		if err := reference.DeleteDependents(ctx, tx, table, tagID); err != nil {
+			return err
 		}
 		if err := remove(ctx, tx, tagID); err != nil {
 			return err
@@ -133,24 +137,6 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 		audit.Record(ctx, tx, audit.Change{Action: "tag.deleted", ResourceType: "tag", ResourceID: tagID, Before: t.facts()})
 		return nil
 	})
-}
-
-// text says what a tag is used by; balances are worth a word only where nothing explains them.
-func (u use) text() string {
-	var parts []string
-	if u.Entries > 0 {
-		parts = append(parts, fmt.Sprintf("journal entries: %d (such as JE-%d)", u.Entries, *u.FirstEntry))
-	}
-	if u.Transactions > 0 {
-		parts = append(parts, fmt.Sprintf("transactions: %d (such as OT-%d)", u.Transactions, *u.FirstTransaction))
-	}
-	if u.Rules > 0 {
-		parts = append(parts, fmt.Sprintf("rules: %d (such as %s)", u.Rules, *u.FirstRule))
-	}
-	if u.Balances > 0 && u.Entries == 0 {
-		parts = append(parts, fmt.Sprintf("balances: %d", u.Balances))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // normal gives the tag as it is kept, or every fault in it.
@@ -192,14 +178,9 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("tag %s: its name or kind is not one a tag can have", t.ID))
 		}
 	}
-	for _, table := range referring {
-		ids, err := strays(ctx, tx, table)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			out = append(out, fmt.Sprintf("%s: the tag %s is not there", table, id))
-		}
+	strays, err := reference.Strays(ctx, tx, table)
+	for _, s := range strays {
+		out = append(out, fmt.Sprintf("%s: the tag %s is not there", s.Table, s.ID))
 	}
-	return out, nil
+	return out, err
 }

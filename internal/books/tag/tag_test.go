@@ -145,22 +145,3 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		}
 	})
 }
-
-// Every table that names a tag must keep one from being deleted, and be looked at by the check.
-func TestEveryTableWithATagIsKnown(t *testing.T) {
-	t.Parallel()
-	d := dbtest.Open(t, dbtest.SQLite(t))
-	err := d.ReadAcross(t.Context(), "a test reads the catalog", func(ctx context.Context, tx *db.Tx) error {
-		tables, err := db.All[string](ctx, tx,
-			"SELECT DISTINCT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tag_id' "+
-				"ORDER BY m.name")
-		known := append([]string{"tags"}, tag.Referring...)
-		if slices.Sort(known); !slices.Equal(tables, known) {
-			t.Errorf("tables with tags are %v, those known %v", tables, known)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -96,7 +96,7 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 
 		drafted := spare("Drafted")
 		l.draft(t, "2026-01-05", "Dr 1010 1 "+drafted+"; Cr 4010 1 "+drafted)
-		refuse(drafted, "journal entries: 1 (such as JE-1)", "journal lines: 2 (such as JE-1)")
+		refuse(drafted, "1 journal entry, for example JE-1", "2 journal lines, for example of JE-1")
 
 		posted := spare("Posted") // only by its lines in an entry of another's
 		entry := l.entry("2026-01-06", "posted", "Dr 1010 1 "+posted+"; Cr 4010 1 "+posted+"; Dr 1010 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+
@@ -105,11 +105,11 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 		if _, err := n.Client.CreateJournalEntry(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
-		refuse(posted, "journal lines: 2 (such as JE-2)", "balances: 2")
+		refuse(posted, "2 journal lines, for example of JE-2", "2 balances of accounting periods")
 
 		above := spare("Above")
 		newEntity(t, n, client.CreateLegalEntity{Name: "Below", ParentLegalEntityID: &above})
-		refuse(above, "legal entities below it: 1 (such as Below)")
+		refuse(above, "1 legal entity below it, for example Below")
 
 		owed := spare("Owed")
 		l.draft(t, "2026-01-07", "Dr "+dueAccounts(t, n, "Owed")[0]+" 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+n.LegalEntity.ID)
@@ -119,7 +119,7 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 		damage(t, s, "INSERT INTO period_closings (organization_id, period_closing_id, accounting_period_id, legal_entity_id, "+
 			"closed_at, entry_count, hash, reopened_at) SELECT organization_id, 'apc_x', accounting_period_id, ?, created_at, 0, '', "+
 			"created_at FROM accounting_periods WHERE organization_id = ? AND key = '2026-01'", closed, n.Organization.ID)
-		refuse(closed, "period closings: 1")
+		refuse(closed, "1 period closing, for example apc_x")
 
 		limited := spare("Limited")
 		key, err := n.Client.CreateAPIKey(t.Context(), client.CreateAPIKey{Name: "k", Scopes: []string{"apis.read"},
@@ -127,7 +127,7 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refuse(limited, "API keys limited to it: 1")
+		refuse(limited, "1 API key limited to it")
 		if err := n.Client.RevokeAPIKey(t.Context(), key.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -144,11 +144,11 @@ func TestALegalEntityWhoseBookingsWereUndoneCanGo(t *testing.T) {
 		l := openLedger(t, n)
 		e := newEntity(t, n, client.CreateLegalEntity{}).ID
 		posted := l.post(t, "2026-01-05", "Dr 1010 1 "+e+"; Cr 4010 1 "+e)
-		conflict(t, n.Client.DeleteLegalEntity(t.Context(), e), "journal lines: 2")
+		conflict(t, n.Client.DeleteLegalEntity(t.Context(), e), "2 journal lines")
 		if _, err := n.Client.UnpostJournalEntry(t.Context(), posted.ID); err != nil {
 			t.Fatal(err)
 		}
-		conflict(t, n.Client.DeleteLegalEntity(t.Context(), e), "journal lines: 2")
+		conflict(t, n.Client.DeleteLegalEntity(t.Context(), e), "2 journal lines")
 		if err := n.Client.DeleteJournalEntry(t.Context(), posted.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
 		// A name that the key may not know is not told by a refusal either.
 		top := client.New(s.URL, n.Limited(t, one))
 		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") ||
-			!strings.Contains(err.Error(), "legal entities below it: 1") {
+			!strings.Contains(err.Error(), "1 legal entity below it") {
 			t.Errorf("%v", err)
 		}
 	})

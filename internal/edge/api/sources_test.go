@@ -129,7 +129,7 @@ func TestASourceInUseStaysAndSaysWhy(t *testing.T) {
 		n := s.Found(t, "mine")
 		made := newSource(t, n, client.CreateSource{Name: "Savings"})
 		tell(t, n, made.ID)
-		conflict(t, n.Client.DeleteSource(t.Context(), made.ID), "Savings is in use", "transactions: 1 (such as OT-1)", "keep the source")
+		conflict(t, n.Client.DeleteSource(t.Context(), made.ID), "Savings is in use", "1 transaction, for example OT-1", "keep the source")
 		_, err := n.Client.UpdateSource(t.Context(), made.ID, client.UpdateSource{Currency: client.Set("CHF"), Name: new("x")})
 		fails(t, "its currency", err, 409, []string{"currency"}, "OT-1")
 		now, err := n.Client.Source(t.Context(), made.ID)
@@ -139,7 +139,7 @@ func TestASourceInUseStaysAndSaysWhy(t *testing.T) {
 		}
 		conflict(t, n.Client.DeleteLedgerAccount(t.Context(), made.LedgerAccountID), "is used by 1 source, for example "+made.ID)
 		_, err = n.Client.ArchiveLedgerAccount(t.Context(), made.LedgerAccountID)
-		conflict(t, err, "1 source has it", "give the source another ledger account first")
+		conflict(t, err, "it is used by 1 source", "choose another ledger account there first")
 	})
 }
 

@@ -159,8 +159,8 @@ func TestATagInUseStaysAndSaysWhere(t *testing.T) {
 			l.post(t, "2026-01-06", "Dr 1010 1 "+posted+"; Cr 4010 1")
 		}
 		before := entries(t, n)
-		conflict(t, n.Client.DeleteTag(t.Context(), drafted), "journal entries: 1 (such as JE-1)")
-		conflict(t, n.Client.DeleteTag(t.Context(), posted), "journal entries: 2 (such as JE-2)")
+		conflict(t, n.Client.DeleteTag(t.Context(), drafted), "1 journal entry, for example JE-1")
+		conflict(t, n.Client.DeleteTag(t.Context(), posted), "2 journal entries, for example JE-2")
 		if entries(t, n) != before {
 			t.Error("something was changed")
 		}
@@ -177,7 +177,7 @@ func TestATagWithABalanceStaysEvenWithoutAnEntry(t *testing.T) {
 		tag := newTag(t, n).ID
 		openLedger(t, n).post(t, "2026-01-06", "Dr 1010 1 "+tag+"; Cr 4010 1")
 		damage(t, s, "UPDATE journal_tags SET tag_id = ? WHERE tag_id = ?", newTag(t, n).ID, tag)
-		conflict(t, n.Client.DeleteTag(t.Context(), tag), "balances: 1")
+		conflict(t, n.Client.DeleteTag(t.Context(), tag), "1 balance of an accounting period")
 		damage(t, s, "UPDATE journal_tags SET tag_id = ? WHERE organization_id = ?", tag, n.Organization.ID)
 	})
 }
@@ -191,7 +191,7 @@ func TestATagWhoseBookingsWereUndoneCanGo(t *testing.T) {
 		if _, err := n.Client.UnpostJournalEntry(t.Context(), posted.ID); err != nil {
 			t.Fatal(err)
 		}
-		conflict(t, n.Client.DeleteTag(t.Context(), tag), "journal entries: 1 (such as JE-1)")
+		conflict(t, n.Client.DeleteTag(t.Context(), tag), "1 journal entry, for example JE-1")
 		if err := n.Client.DeleteJournalEntry(t.Context(), posted.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -16,8 +16,3 @@ func update(ctx context.Context, tx *db.Tx, s State) error {
 		"account_number = ?, books_version = ?, transaction_number = ? WHERE organization_id = @org",
 		s.AuditSequence, s.AuditHash, s.EventSequence, s.EntryNumber, s.AccountNumber, s.BooksVersion, s.TransactionNumber)
 }
-
-func insertRelay(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, "INSERT INTO relays (organization_id, sequence) VALUES (@org, 0)")
-	return err
-}

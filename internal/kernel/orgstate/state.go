@@ -35,12 +35,9 @@ type lock struct {
 	scheduled bool  // write will run before the commit
 }
 
-// Begin inserts the state of a new organization, and the row that records how far its events were relayed.
+// Begin inserts the state of a new organization.
 func Begin(ctx context.Context, tx *db.Tx) error {
-	if err := db.Insert(ctx, tx, "organization_state", State{}); err != nil {
-		return err
-	}
-	return insertRelay(ctx, tx)
+	return db.Insert(ctx, tx, "organization_state", State{})
 }
 
 // Lock locks the row for the rest of the database transaction and returns its State. Every call in a transaction

@@ -28,6 +28,12 @@ type markRow struct {
 	Sequence       int64  `db:"sequence"`
 }
 
+// Begin stores that no event of a new organization was handed on yet.
+func Begin(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, "INSERT INTO relays (organization_id, sequence) VALUES (@org, 0)")
+	return err
+}
+
 const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM organization_state h WHERE " +
 	"h.organization_id = r.organization_id)"
 

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -135,7 +136,7 @@ func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 	if e.Measurement == entity.MeasuredAtCost {
 		return nil, nil
 	}
-	if begun, err := selectBegun(ctx, tx, p, e.ID); err != nil || !begun {
+	if begun, err := journal.Begun(ctx, tx, e.ID, p.End); err != nil || !begun {
 		return nil, err
 	}
 	held, err := selectHeld(ctx, tx, p, e.ID)
@@ -185,7 +186,7 @@ func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 
 // stale checks that what is held was measured, and that nothing changed since. Before the books began there was nothing to measure.
 func stale(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
-	begun, err := selectBegun(ctx, tx, p, e.ID)
+	begun, err := journal.Begun(ctx, tx, e.ID, p.End)
 	if err != nil {
 		return period.Verdict{}, err
 	}

@@ -142,11 +142,3 @@ func selectDiffering(ctx context.Context, tx *db.Tx, p period.Period, legalEntit
 	}
 	return out, err
 }
-
-// selectBegun tells whether anything but opening balances was booked by the end of a period.
-func selectBegun(ctx context.Context, tx *db.Tx, p period.Period, legalEntityID string) (bool, error) {
-	found, err := db.All[string](ctx, tx,
-		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
-		AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, p.End)
-	return len(found) > 0, err
-}

@@ -129,7 +129,7 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 		b.Entities[i] = statement.Entity{FiscalYearStart: int(e.FiscalYearStartMonth), Rates: rates[e.BaseCurrency]}
 	}
 	var totals []total
-	var closed []closedBalance
+	var closed []period.ClosedBalance
 	if len(r.columns) > 0 {
 		if totals, err = r.rows(ctx, tx, p.TagID); err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func read(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 }
 
 // accounts says what a statement has to know of each account. Those that nothing was ever posted to are left out where zeros are.
-func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool) {
+func (r *reading) accounts(totals []total, closed []period.ClosedBalance, omitZero bool) {
 	sections := account.Sections(r.chart)
 	if len(r.only) > 0 {
 		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool { return !r.wanted(a) })
@@ -157,7 +157,7 @@ func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool
 			used[totals[i].ledgerAccountID] = true
 		}
 		for i := range closed {
-			used[closed[i].ledgerAccountID] = true
+			used[closed[i].LedgerAccountID] = true
 		}
 		r.chart = slices.DeleteFunc(r.chart, func(a account.Account) bool {
 			return !used[a.ID] && a.Role != account.RoleCurrentEarnings && a.Role != account.RoleRetainedEarnings &&
@@ -172,7 +172,7 @@ func (r *reading) accounts(totals []total, closed []closedBalance, omitZero bool
 }
 
 // fill puts the figures in their places.
-func (r *reading) fill(totals []total, closed []closedBalance) {
+func (r *reading) fill(totals []total, closed []period.ClosedBalance) {
 	entityAt, accountAt, periodAt := places(r.entities, entityID), places(r.chart, accountID), places(r.periods, periodID)
 	for i := range totals {
 		t := &totals[i]
@@ -184,8 +184,8 @@ func (r *reading) fill(totals []total, closed []closedBalance) {
 			Credits: t.credits})
 	}
 	for _, c := range closed {
-		if at, shown := accountAt[c.ledgerAccountID]; shown {
-			r.closed[c.closingID][at] = c.balance
+		if at, shown := accountAt[c.LedgerAccountID]; shown {
+			r.closed[c.ClosingID][at] = c.Balance
 		}
 	}
 }
@@ -226,7 +226,7 @@ func accountID(a account.Account) string   { return a.ID }
 func periodID(p period.Period) string      { return p.ID }
 
 // closings reads what closed periods were closed with, where the report looks at it, and makes the places that fill puts it in.
-func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]closedBalance, error) {
+func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]period.ClosedBalance, error) {
 	standing, err := period.Standing(ctx, tx)
 	if err != nil || len(standing) == 0 {
 		return nil, err
@@ -252,7 +252,7 @@ func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]closedBalance, err
 	if len(r.closed) == 0 {
 		return nil, nil
 	}
-	return selectClosed(ctx, tx, slices.Sorted(maps.Keys(r.closed)))
+	return period.ClosedBalances(ctx, tx, slices.Sorted(maps.Keys(r.closed)))
 }
 
 // rates reads the rates of every currency that is to be translated.

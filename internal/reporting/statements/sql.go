@@ -60,37 +60,6 @@ func selectTotals(ctx context.Context, tx *db.Tx, tagID string, entities, period
 	return out, nil
 }
 
-// closedBalance is what an account said when a period was closed.
-type closedBalance struct {
-	closingID, ledgerAccountID string
-	balance                    money.Decimal
-}
-
-func selectClosed(ctx context.Context, tx *db.Tx, closings []string) ([]closedBalance, error) {
-	type row struct {
-		ClosingID string `db:"period_closing_id"`
-		Texts     string `db:"texts"`
-	}
-	rows, err := db.All[row](ctx, tx,
-		`SELECT period_closing_id, string_agg(ledger_account_id || ' ' || closing_balance, ';') AS texts FROM period_closing_balances
-		WHERE organization_id = @org AND period_closing_id {any} GROUP BY period_closing_id`, closings)
-	if err != nil {
-		return nil, err
-	}
-	var out []closedBalance
-	for _, r := range rows {
-		for text := range strings.SplitSeq(r.Texts, ";") {
-			account, balance, _ := strings.Cut(text, " ")
-			c := closedBalance{closingID: r.ClosingID, ledgerAccountID: account}
-			if err := c.balance.Scan(balance); err != nil {
-				return nil, err
-			}
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
 // lineFilter is which lines of an account are read.
 type lineFilter struct {
 	accountID, tagID string

@@ -12,13 +12,13 @@ import (
 
 // FirmOf gives the firm that an organization is a client of; nothing when it has none. It is a building block.
 func FirmOf(ctx context.Context, tx *db.Tx) (string, error) {
-	f, err := findFirm(ctx, tx)
+	f, err := orgstate.FindFirm(ctx, tx)
 	return db.OrEmpty(f.FirmID), err
 }
 
 // IsFirm tells whether an organization has clients. It is a building block.
 func IsFirm(ctx context.Context, tx *db.Tx) (bool, error) {
-	f, err := findFirm(ctx, tx)
+	f, err := orgstate.FindFirm(ctx, tx)
 	return f.Since != nil, err
 }
 
@@ -33,11 +33,11 @@ func (s *Service) becomeFirm(ctx context.Context, organizationID string) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		f, err := findFirm(ctx, tx)
+		f, err := orgstate.FindFirm(ctx, tx)
 		if err != nil || f.Since != nil {
 			return err
 		}
-		if err := updateFirmSince(ctx, tx); err != nil {
+		if err := orgstate.BecomeFirm(ctx, tx); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{

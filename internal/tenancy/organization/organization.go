@@ -16,6 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/outbox"
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 )
 
@@ -100,16 +101,19 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 	f.Organization = Organization{ID: s.db.IDs().New(id.Organization), Name: p.Name, Timezone: p.Timezone, TimeFormat: TimeFormat24}
 	err = s.db.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		f.Organization.CreatedAt = tx.Now()
-		if err := insert(ctx, tx, f.Organization); err != nil {
+		if err := orgstate.InsertOrganization(ctx, tx, toRow(f.Organization)); err != nil {
 			return err
 		}
 		if err := orgstate.Begin(ctx, tx); err != nil {
 			return err
 		}
+		if err := outbox.Begin(ctx, tx); err != nil {
+			return err
+		}
 		facts := f.Organization.facts()
 		if p.FirmID != "" {
 			facts["firm_organization_id"] = p.FirmID
-			if err := updateFirm(ctx, tx, p.FirmID); err != nil {
+			if err := orgstate.JoinFirm(ctx, tx, p.FirmID); err != nil {
 				return err
 			}
 		}
@@ -136,7 +140,7 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 // Any tells whether there is an organization at all.
 func (s *Service) Any(ctx context.Context) (found bool, err error) {
 	err = s.db.ReadAcross(ctx, "a new service says how to begin", func(ctx context.Context, tx *db.Tx) error {
-		ids, err := selectIDs(ctx, tx, 1)
+		ids, err := orgstate.OrganizationIDs(ctx, tx, 1)
 		found = len(ids) > 0
 		return err
 	})
@@ -146,7 +150,7 @@ func (s *Service) Any(ctx context.Context) (found bool, err error) {
 // All lists the ids of the organizations there are, for upkeep and checks.
 func (s *Service) All(ctx context.Context) (ids []string, err error) {
 	err = s.db.ReadAcross(ctx, "checks go through every organization", func(ctx context.Context, tx *db.Tx) error {
-		ids, err = selectIDs(ctx, tx, math.MaxInt32)
+		ids, err = orgstate.OrganizationIDs(ctx, tx, math.MaxInt32)
 		return err
 	})
 	return ids, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -51,7 +52,7 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 			return nil
 		}
 		if before.Timezone != after.Timezone {
-			moved, err := period.MoveTo(ctx, tx, after.Timezone)
+			moved, err := period.MoveTo(ctx, tx, after.Timezone, journal.MoveToPeriod)
 			if err != nil {
 				return err
 			}
@@ -63,7 +64,7 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 		}
 		now := tx.Now()
 		after.UpdatedAt = &now
-		if err := update(ctx, tx, after); err != nil {
+		if err := orgstate.UpdateOrganization(ctx, tx, toRow(after)); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "organization.updated", ResourceType: "organization", ResourceID: after.ID,

@@ -3,13 +3,13 @@ package source
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Delete takes a source away and gives its own id. One that was made by hand goes if nothing uses it. An aggregator's account goes with its
@@ -83,42 +83,36 @@ func stays(ctx context.Context, tx *db.Tx, s Source) error {
 		if err != nil || u.Count == 0 {
 			return err
 		}
-		return fault.Conflictf("the source %s cannot be deleted: journal entries were made from its transactions; %s: unpost and "+
-			"delete those first", s.Name, u.text("journal entries", "JE"))
+		return fault.Conflictf("the source %s cannot be deleted, because %s came from its transactions: unpost and "+
+			"delete those first", s.Name, u)
 	case !s.Manual:
 		return fault.Conflictf("the source %s was made by a connection: disconnect its connection instead", s.Name)
 	}
-	var uses []string
-	for _, by := range users {
-		u, err := selectUse(ctx, tx, by, s.ID)
-		if err != nil {
-			return err
-		}
-		if u.Count > 0 {
-			uses = append(uses, u.text(by.label, by.letters))
-		}
+	uses, err := reference.To(ctx, tx, table, s.ID)
+	if err != nil || len(uses) == 0 {
+		return err
 	}
-	if len(uses) == 0 {
-		return nil
-	}
-	return fault.Conflictf("the source %s is in use; %s: what it told stays on record, so keep the source, and rename it if it is "+
-		"not used any more", s.Name, strings.Join(uses, "; "))
+	return fault.Conflictf("the source %s is in use by %s: what it told stays on record, so keep the source, and rename it if it is "+
+		"not used any more", s.Name, uses)
 }
 
-// use is how often something refers to a source, and the number of the first that does.
+// use is how many journal entries were made from transactions of a source, and the number of the first.
 type use struct {
 	Count int64  `db:"count"`
 	First *int64 `db:"first"`
 }
 
-// text says it: transactions: 12 (such as OT-5).
-func (u use) text(label, letters string) string {
-	text := fmt.Sprintf("%s: %d", label, u.Count)
-	if u.Count == countMax {
-		text += " or more"
+// String says it: 12 journal entries, for example JE-5.
+func (u use) String() string {
+	text := fmt.Sprintf("%d journal entries", u.Count)
+	switch u.Count {
+	case 1:
+		text = "1 journal entry"
+	case countMax:
+		text = "at least " + text
 	}
 	if u.First != nil {
-		text += fmt.Sprintf(" (such as %s-%d)", letters, *u.First)
+		text += fmt.Sprintf(", for example JE-%d", *u.First)
 	}
 	return text
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
 // Shelver deletes every transaction of a source that is deleted itself. Transactions know sources and not the other
@@ -205,13 +206,13 @@ func fixed(ctx context.Context, tx *db.Tx, before, after Source) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	u, err := selectUse(ctx, tx, transactions, after.ID)
-	if err != nil || u.Count == 0 {
+	uses, err := reference.Fixing(ctx, tx, table, fields[0].Name, after.ID)
+	if err != nil || len(uses) == 0 {
 		return err
 	}
 	return fault.ConflictAt(fields,
-		"of a source with transactions only the name and the ledger account can change; %s: make another source instead",
-		u.text(transactions.label, transactions.letters))
+		"of a source with transactions only the name and the ledger account can change, and this one has %s: create another source instead",
+		uses)
 }
 
 // facts is what the audit and events say of a source.

@@ -138,10 +138,10 @@ func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
 			t.Errorf("a liability: %v", err)
 		}
 		card := coded("2030")
-		refused(t, "archive", ignore(accounts.Archive(w.ctx, card.ID)), fault.Conflict, "1 source has it, for example "+there.ID)
+		refused(t, "archive", ignore(accounts.Archive(w.ctx, card.ID)), fault.Conflict, "it is used by 1 source, for example "+there.ID)
 		refused(t, "delete", accounts.Delete(w.ctx, card.ID), fault.Conflict, "is used by 1 source, for example "+there.ID)
 		refused(t, "make it a group", ignore(accounts.Update(w.ctx, card.ID, account.UpdateParams{Postable: new(false)})), fault.Conflict,
-			"must stay postable: 1 source has it")
+			"must stay postable: it is used by 1 source")
 		refused(t, "change its type", ignore(accounts.Update(w.ctx, card.ID, account.UpdateParams{NormalBalance: new(account.Debit)})),
 			fault.Conflict, "1 source")
 		if _, err := accounts.Archive(w.ctx, coded("1010").ID); err != nil {
@@ -171,7 +171,7 @@ func TestALegalEntityWithSourcesStays(t *testing.T) {
 		if s.Currency != "EUR" {
 			t.Errorf("%+v", s)
 		}
-		refused(t, "in use", entities.Delete(w.ctx, other.ID), fault.Conflict, "sources: 1")
+		refused(t, "in use", entities.Delete(w.ctx, other.ID), fault.Conflict, "1 source, for example ")
 		if _, err := w.sources.Delete(w.ctx, s.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
 		w.tell(changed.Source, "a")
 		back := source.UpdateParams{Name: new("New"), Chain: new("ethereum"), Address: new("0xabc"), Currency: new(""), LegalEntityID: &w.entity}
 		_, err = w.sources.Update(w.ctx, s.ID, back)
-		refused(t, "with transactions", err, fault.Conflict, "transactions: 1 (such as OT-1)", "chain", "address", "currency", "legal_entity_id")
+		refused(t, "with transactions", err, fault.Conflict, "1 transaction, for example OT-1", "chain", "address", "currency", "legal_entity_id")
 		all.Name, all.LedgerAccountID = new("New"), new(w.create(source.CreateParams{Type: source.Bank, Name: "B"}).LedgerAccountID)
 		after, err := w.sources.Update(w.ctx, s.ID, all)
 		if err != nil || after.Name != "New" || after.LedgerAccountID != *all.LedgerAccountID {

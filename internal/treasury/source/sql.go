@@ -6,7 +6,11 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
+
+// table is what sources are stored in.
+const table = "sources"
 
 type row struct {
 	ID              string     `db:"source_id"`
@@ -111,7 +115,7 @@ func findLast(ctx context.Context, tx *db.Tx, t Type) (Source, error) {
 }
 
 func insert(ctx context.Context, tx *db.Tx, s Source) error {
-	return db.Insert(ctx, tx, "sources", toRow(s))
+	return db.Insert(ctx, tx, table, toRow(s))
 }
 
 func update(ctx context.Context, tx *db.Tx, s Source) error {
@@ -134,35 +138,8 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	return err
 }
 
-// user is a table whose rows are of sources, and how people call a row: by letters and a number. Every table with a
-// column of sources must be here or restate one that is, which a test sees to: what is missing would not keep a
-// source from being deleted.
-type user struct{ table, label, letters, count string }
-
 // countMax bounds the counting, because it is done while the organization's other writes wait.
 const countMax = 1000
-
-var transactions = user{"transactions", "transactions", "OT",
-	"SELECT count(*) AS count, min(number) AS first FROM (SELECT number FROM transactions " +
-		"WHERE organization_id = @org AND shelf IN (0, 1) AND source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS t"}
-
-// imports are those of files that were brought whole: an upload that never became an import goes by itself.
-var imports = user{"imports", "imports", "",
-	"SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM imports WHERE organization_id = @org AND source_id = ? AND status " +
-		"<> 'uploading'"}
-
-// assets are lots that somebody entered, or a transaction brought. What restates them, and what was taken from them,
-// cannot be without them: only what is parked is not theirs, and that has no source.
-var assets = user{"lots", "assets", "",
-	"SELECT count(*) AS count, CAST(NULL AS BIGINT) AS first FROM (SELECT l.asset_id FROM sources s JOIN lots l " +
-		"ON l.organization_id = s.organization_id AND l.legal_entity_id = s.legal_entity_id AND l.source_id = s.source_id WHERE " +
-		"s.organization_id = @org AND s.source_id = ? LIMIT " + strconv.Itoa(countMax) + ") AS l"}
-
-var users = []user{transactions, imports, assets}
-
-func selectUse(ctx context.Context, tx *db.Tx, by user, sourceID string) (use, error) {
-	return db.One[use](ctx, tx, "count", by.count, sourceID)
-}
 
 // selectEntryUse counts the entries made from any transaction of a source, drafts too.
 func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error) {
@@ -183,10 +160,7 @@ type standing struct {
 
 func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
 	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
-		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = s.source_id) "+
-		"OR EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.source_id = s.source_id AND i.status <> 'uploading') "+
-		"OR EXISTS (SELECT 1 FROM lots l WHERE l.organization_id = @org AND l.legal_entity_id = s.legal_entity_id AND l.source_id = "+
-		"s.source_id) AS used, "+
+		reference.Used(table, "s.source_id")+" AS used, "+
 		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND "+
 		"e.transaction_id = b.transaction_id "+
 		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+

@@ -176,7 +176,7 @@ func TestATagThatATransactionHasStays(t *testing.T) {
 		tagID := few(t, c)
 		s := tag.NewService(c.db)
 		err := s.Delete(c.ctx, tagID)
-		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "transactions: 1 (such as OT-1)") {
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "1 transaction, for example OT-1") {
 			t.Error(err)
 		}
 		b, err := c.BulkUpdate(c.ctx, transaction.BulkParams{Filter: &transaction.Filter{SequenceNumbers: []string{"OT-1"}},

@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -305,7 +306,7 @@ func (f Filter) known(ctx context.Context, tx *db.Tx, all []source.Source) error
 	if len(f.LegalEntityIDs) == 0 {
 		return nil
 	}
-	there, err := selectEntities(ctx, tx, f.LegalEntityIDs)
+	there, err := entity.Known(ctx, tx, f.LegalEntityIDs)
 	if err != nil {
 		return err
 	}

@@ -129,3 +129,10 @@ func selectSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last 
 	}
 	return *r.First, *r.Last, nil
 }
+
+// GroupsOfSource returns the groups of links that transactions of a source are in. It is a building block.
+func GroupsOfSource(ctx context.Context, tx *db.Tx, sourceID string) ([]string, error) {
+	return db.All[string](ctx, tx,
+		"SELECT DISTINCT group_id FROM transactions WHERE organization_id = @org AND source_id = ? AND group_id IS NOT NULL ORDER "+
+			"BY group_id", sourceID)
+}

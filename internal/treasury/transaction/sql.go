@@ -257,10 +257,6 @@ func selectCount(ctx context.Context, tx *db.Tx, column string, values []string,
 	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
 }
 
-func selectEntities(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org AND legal_entity_id {any}", ids)
-}
-
 func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 	r := toRow(t)
 	return tx.Queue(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,

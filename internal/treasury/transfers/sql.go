@@ -50,13 +50,6 @@ func selectGroups(ctx context.Context, tx *db.Tx, groupIDs []string) ([]Link, er
 	return out, err
 }
 
-// selectGroupsOf gives the groups that transactions of a source are in.
-func selectGroupsOf(ctx context.Context, tx *db.Tx, sourceID string) ([]string, error) {
-	return db.All[string](ctx, tx,
-		"SELECT DISTINCT group_id FROM transactions WHERE organization_id = @org AND source_id = ? AND group_id IS NOT NULL ORDER "+
-			"BY group_id", sourceID)
-}
-
 func removeLinks(ctx context.Context, tx *db.Tx, groupIDs []string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM transaction_links WHERE organization_id = @org AND group_id {any}", groupIDs)
 	return err

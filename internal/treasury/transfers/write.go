@@ -116,7 +116,7 @@ func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err
 	}
-	groups, err := selectGroupsOf(ctx, tx, sourceID)
+	groups, err := transaction.GroupsOfSource(ctx, tx, sourceID)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,59 @@
+package arch
+
+// readings lists which packages read tables of others in their own statements, and why. Before adding one, look whether the owner can
+// offer a function: a plain read of one table never belongs here, a join that would otherwise be a query for each row does.
+var readings = []reading{
+	{"kernel/outbox", []string{"organization_state"}, "organizations with events that wait are found by comparing two counters"},
+	{"kernel/outbox", []string{"audit_log"}, "verify looks for events without their change"},
+
+	{"books/account", []string{"journal_entries", "journal_lines"},
+		"drafts keep an account from being archived; the journal is built on accounts"},
+	{"books/account", []string{"legal_entities", "account_balances"},
+		"balances keep an account from being archived; legal entities are built on accounts"},
+	{"books/period", []string{"organizations"}, "organizations whose next month is missing are found in one statement"},
+	{"books/period", []string{"account_balances"}, "a close adds up balances by the order of periods"},
+	{"books/period", []string{"journal_entries", "journal_lines"},
+		"a close counts, adds up and hashes the entries of a period; the journal is built on periods"},
+
+	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
+	{"treasury/source", []string{"transactions", "journal_entries"},
+		"a page of sources tells in one statement which have entries; transactions are built on sources"},
+	{"treasury/imports", []string{"sources"}, "a page of imports is narrowed to the legal entities of their sources"},
+	{"treasury/transfers", []string{"organization_state"}, "organizations with unmatched transactions are found by comparing two counters"},
+	{"treasury/transfers", []string{"transactions"}, "links and ambiguities are listed and verified with the transactions they are of"},
+
+	{"assets/asset", []string{"journal_entries", "journal_lines", "transactions", "sources", "bookings"},
+		"disposals are ordered by the dates of their entries and transactions, and verified against them"},
+	{"assets/booking", []string{"journal_entries", "transactions", "lots", "lot_takes"},
+		"verify compares bookings with entries, transactions and lots"},
+	{"assets/holdings", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "lot_gains", "lot_takes"},
+		"reports add up lots and what was taken from them in the database"},
+	{"assets/holdings", []string{"accounting_periods"}, "totals are added up by the order of periods"},
+	{"assets/holdings", []string{"account_balances", "account_units", "journal_lines", "legal_entities", "ledger_accounts"},
+		"holdings of money are added up from balances and lines in the database"},
+	{"assets/holdings", []string{"journal_entries"}, "lots are listed and verified with the entries they came with"},
+	{"assets/revaluation", []string{"account_balances", "account_units", "accounting_periods"},
+		"what is measured is added up by the order of periods"},
+	{"assets/revaluation", []string{"journal_entries"}, "verify and the list of stale runs compare runs with their entries"},
+	{"assets/revaluation", []string{"lots", "lot_uses"}, "the adjustment of a lot follows it through conversions, many lots at once"},
+
+	{"reporting/statements", []string{"account_balances"}, "a report adds up balances in the database"},
+	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
+	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
+		"an explanation pages through the lines behind a figure and adds up the rest in the database"},
+	{"reporting/explain", []string{"lot_uses", "lot_positions"}, "an explanation pages through the disposals behind a figure"},
+	{"reporting/readiness", []string{"transactions", "sources"},
+		"unposted transactions are counted by legal entity, which is that of their source"},
+	{"reporting/readiness", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "journal_entries", "account_units",
+		"accounting_periods"},
+		"inspections compare lots with the books at the end of a period, in one statement each"},
+}
+
+// computed are the packages whose statements take the name of a table from a variable, and why.
+var computed = map[string]string{
+	"kernel/reference": "its statements follow from the references in db.Tables",
+	"kernel/task":      "it runs background tasks of several packages, each of which passes its own table",
+	"books/journal":    "verify counts the same in two of its tables",
+	"treasury/imports": "verify looks for the same in two of its tables",
+	"assets/asset":     "lots and disposals of an entry change alike in several of its tables",
+}

@@ -1,4 +1,0 @@
-package tag
-
-// Referring are the tables that name tags.
-var Referring = referring

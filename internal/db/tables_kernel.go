@@ -1,0 +1,43 @@
+package db
+
+const requestID = "it identifies a request, which is not kept"
+
+var kernelTables = []Table{
+	{Name: "organizations", Kind: Tenant, Owner: "kernel/orgstate", ID: "organization_id", One: "organization", Many: "organizations",
+		References: []Link{{Column: "firm_organization_id", To: "organizations"}}},
+	{Name: "organization_state", Kind: Tenant, Owner: "kernel/orgstate", Unaudited: "it is the end of the audit chain itself"},
+	{Name: "audit_log", Kind: Tenant, Owner: "kernel/audit", Unaudited: "it is the audit itself",
+		References: []Link{{Column: "user_id", To: "users"}, {Column: "api_key_id", To: "api_keys"}},
+		Unlinked: map[string]string{
+			"request_id":  requestID,
+			"resource_id": "it may be of any type, and the audit log outlives what it tells of",
+		}},
+	{Name: "events", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "an event restates a change that is audited", ID: "event_id"},
+	{Name: "relays", Kind: Tenant, Owner: "kernel/outbox", Unaudited: "it says how far events were handed on"},
+	{Name: "idempotency_keys", Kind: Tenant, Owner: "kernel/idempotency", Unaudited: "it holds answers, not facts"},
+}
+
+var tenancyTables = []Table{
+	{Name: "users", Kind: Reference, Owner: "tenancy/access", ID: "user_id", One: "user", Many: "users"},
+	{Name: "members", Kind: Tenant, Owner: "tenancy/access", References: []Link{{Column: "user_id", To: "users"}}},
+	{Name: "api_keys", Kind: Reference, Owner: "tenancy/access", ID: "api_key_id", One: "API key", Many: "API keys",
+		References: []Link{
+			{Column: "user_id", To: "users"},
+			{Column: "legal_entity_ids", To: "legal_entities", List: true, One: "API key limited to it", Many: "API keys limited to it",
+				Rows: "SELECT CAST(NULL AS TEXT) AS example FROM api_keys limited_key WHERE limited_key.organization_id = @org AND " +
+					"limited_key.revoked_at IS NULL AND ' ' || limited_key.legal_entity_ids || ' ' LIKE '% ' || {id} || ' %'",
+				Unindexed: "an organization has few keys"},
+		}},
+}
+
+// libraryTables belong to the libraries that migrate the database and run background jobs.
+var libraryTables = []Table{
+	{Name: "goose_db_version", Kind: Local, Owner: "db"},
+	{Name: "river_client", Kind: Local, Owner: "db"},
+	{Name: "river_client_queue", Kind: Local, Owner: "db"},
+	{Name: "river_job", Kind: Local, Owner: "db"},
+	{Name: "river_leader", Kind: Local, Owner: "db"},
+	{Name: "river_migration", Kind: Local, Owner: "db"},
+	{Name: "river_notification", Kind: Local, Owner: "db"},
+	{Name: "river_queue", Kind: Local, Owner: "db"},
+}
