@@ -54,11 +54,12 @@ type Failure struct {
 
 // model turns the description into pages.
 type model struct {
-	spec     *huma.OpenAPI
 	registry huma.Registry
 	answer   bool            // the fields being described belong to an answer
 	objects  map[string]bool // the objects that have a section of their own on the page
 	found    []string        // the same, in the order of their appearance
+	uses     map[string]int  // how often an answer describes an object
+	counting bool
 }
 
 // groups returns the pages, in the order of the declared tags; groups that are not declared follow in alphabetical order.
@@ -88,16 +89,28 @@ func groups(spec *huma.OpenAPI) []Group {
 			continue
 		}
 		g.Slug = slug(name)
-		m := model{spec: spec, registry: spec.Components.Schemas, objects: map[string]bool{}}
-		for _, op := range operations[name] {
-			g.Operations = append(g.Operations, m.operation(op))
-		}
-		for i := 0; i < len(m.found); i++ { // describing one object may find others
-			g.Objects = append(g.Objects, m.object(m.found[i]))
-		}
-		out = append(out, *g)
+		// The first round counts how often the page would describe each object; the second describes the frequent ones in one place.
+		m := model{registry: spec.Components.Schemas, uses: map[string]int{}, counting: true}
+		m.fill(*g, operations[name])
+		m.counting = false
+		out = append(out, m.fill(*g, operations[name]))
 	}
 	return out
+}
+
+// usesMax is how often a page describes an object in place; one that occurs more often gets a section of its own.
+const usesMax = 1
+
+// fill describes the operations of a page and the objects they return.
+func (m *model) fill(g Group, operations []*huma.Operation) Group {
+	m.objects, m.found = map[string]bool{}, nil
+	for _, op := range operations {
+		g.Operations = append(g.Operations, m.operation(op))
+	}
+	for i := 0; i < len(m.found); i++ { // describing one object may find others
+		g.Objects = append(g.Objects, m.object(m.found[i]))
+	}
+	return g
 }
 
 // methods is the order in which the operations of a path are shown.
@@ -281,10 +294,12 @@ func (m *model) field(above, name string, s *huma.Schema, required bool, objects
 		ID: above + "." + name, Name: name, Type: m.typeOf(s), Description: s.Description, Deprecated: s.Deprecated, Limits: limitsOf(target),
 		Required: required && !m.answer, Optional: !required && m.answer, Open: len(objects) < 2,
 	}
-	if m.answer && len(objects) == 1 && len(scalar.Properties) > 0 && object != "" { // the record that an answer is about
+	named := m.answer && object != "" && len(scalar.Properties) > 0
+	if named && m.counting {
+		m.uses[object]++
+	}
+	if named && (len(objects) == 1 || !m.counting && m.uses[object] > usesMax) { // the subject of an answer, or a part of several
 		m.note(object)
-		f.Object = object
-	} else if m.objects[object] && m.answer {
 		f.Object = object
 	} else {
 		f.Fields = m.properties(inner, f.ID, objects)
