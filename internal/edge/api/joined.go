@@ -68,3 +68,13 @@ func either(a, b map[string]*huma.MediaType) map[string]*huma.MediaType {
 	}
 	return map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{one, other}}}}
 }
+
+// schemaOf returns the schema of a body, whichever its type.
+func schemaOf(content map[string]*huma.MediaType) *huma.Schema {
+	for _, kind := range []string{"application/json", wire.FormType} {
+		if media := content[kind]; media != nil {
+			return media.Schema
+		}
+	}
+	return nil
+}

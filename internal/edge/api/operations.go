@@ -78,11 +78,7 @@ func (a *API) operations() {
 	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		a.send(w, r, http.StatusOK, spec())
 	})
-	page := sync.OnceValue(a.docsPage)
-	a.mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		a.send(w, r, http.StatusOK, page())
-	})
+	a.reference().Mount(a.mux)
 }
 
 // OpenAPI is the description in YAML, as it is kept in the repository.

@@ -85,7 +85,7 @@ type lineRow struct {
 }
 
 func (r lineRow) line() Line {
-	tags := slices.Concat(strings.Fields(r.EntryTagIDs), strings.Fields(r.TagIDs))
+	tags := append(strings.Fields(r.EntryTagIDs), strings.Fields(r.TagIDs)...) // never nil, as the wire has no null here
 	slices.Sort(tags)
 	l := Line{
 		EntryID: r.EntryID, Number: r.Number, Position: r.Position, ID: r.ID, LegalEntityID: r.LegalEntityID, Date: r.Date,

@@ -1,0 +1,12 @@
+// Package guides holds the guides, which the service shows at /docs/guides.
+package guides
+
+import "embed"
+
+// Files are the guides.
+//
+//go:embed *.md
+var Files embed.FS
+
+// Order is the order in which the guides are listed, by file name without its extension.
+var Order = []string{"first-books", "import-a-file", "close-a-month", "explain-a-figure", "retry-safely", "build-an-integration"}
