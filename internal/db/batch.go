@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -13,10 +15,11 @@ import (
 // A PostgreSQL transaction holds its connection itself, so that what is put off to its end can be sent in one
 // message: each statement would cost a round trip, and an organization's writes wait for each other's.
 
-// begin takes a connection and begins a transaction on it. What is left open ends with done.
-func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
-	if conn, err = d.write.Conn(ctx); err != nil {
-		return nil, nil, nil, err
+// begin waits for a connection as long as one context lasts, and begins a transaction on it that lasts as long as
+// another one. What is left open ends with done.
+func (d *DB) begin(wait, ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
+	if conn, err = d.write.Conn(wait); err != nil {
+		return nil, nil, nil, fmt.Errorf("wait for a database connection: %w", err)
 	}
 	if stx, err = conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}); err != nil {
 		_ = conn.Close()
@@ -29,7 +32,7 @@ func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(
 }
 
 // sendBatch runs statements in one round trip. None runs after one that fails.
-func sendBatch(ctx context.Context, conn *sql.Conn, queue []queued) error {
+func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []queued) error {
 	if len(queue) == 0 {
 		return nil
 	}
@@ -39,8 +42,10 @@ func sendBatch(ctx context.Context, conn *sql.Conn, queue []queued) error {
 	}
 	return conn.Raw(func(driver any) error {
 		results := driver.(*stdlib.Conn).Conn().SendBatch(ctx, b)
-		for range b.Len() {
-			if _, err := results.Exec(); err != nil {
+		for _, q := range queue {
+			began := time.Now()
+			done, err := results.Exec()
+			if err := d.ran(ctx, org, q.text, began, done.RowsAffected(), err); err != nil {
 				_ = results.Close() // says the same again
 				return err
 			}
@@ -63,7 +68,7 @@ func (d *DB) sendWhole(ctx context.Context, g *group) error {
 	}
 	defer conn.Close()
 	whole := slices.Concat([]queued{{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}}, g.queue, []queued{{text: "COMMIT"}})
-	if err = sendBatch(ctx, conn, whole); err == nil {
+	if err = d.sendBatch(ctx, g.end.org, conn, whole); err == nil {
 		return nil
 	}
 	if _, left := conn.ExecContext(ctx, "ROLLBACK"); left != nil { // a connection with a transaction left open must not go back
@@ -80,7 +85,7 @@ func (d *DB) inTransaction(ctx context.Context, g *group, fn func() error) error
 			return fn()
 		})
 	}
-	stx, conn, done, err := d.begin(ctx)
+	stx, conn, done, err := d.begin(ctx, ctx)
 	if err != nil {
 		return err
 	}
@@ -89,7 +94,7 @@ func (d *DB) inTransaction(ctx context.Context, g *group, fn func() error) error
 	if err := fn(); err != nil {
 		return err
 	}
-	if err := stx.Commit(); err != nil {
+	if err := d.commit(g.end.org, stx); err != nil {
 		return commitError(err)
 	}
 	return nil

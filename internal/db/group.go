@@ -154,7 +154,7 @@ func (g *group) send(ctx context.Context) error {
 	queue := g.queue
 	g.queue = nil
 	if g.end.conn != nil {
-		return sendBatch(ctx, g.end.conn, queue)
+		return g.end.db.sendBatch(ctx, g.end.org, g.end.conn, queue)
 	}
 	for _, q := range queue {
 		if _, err := g.end.exec(ctx, q.text, q.values); err != nil {

@@ -168,6 +168,7 @@ func (l *leader) write(r *round) {
 		ahead, told := r.group != nil, r.told
 		if err = l.try(r, try); err == nil {
 			r.sure = r.told != told
+			l.db.stats.committed(groupOfOrganization, len(r.ran))
 			break
 		}
 		if ahead && !isLost(err) && !errors.Is(err, ErrCommitUnknown) { // whatever it is, it may be for what was taken for granted
@@ -176,6 +177,7 @@ func (l *leader) write(r *round) {
 		if !isRetryable(err) {
 			break
 		}
+		l.db.stats.retried(err)
 		r.runAgain()
 		if !errors.Is(err, errBroken) { // each time somebody has left, so that this ends
 			try++

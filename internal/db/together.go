@@ -75,6 +75,8 @@ func (w within) Value(key any) any { return w.values.Value(key) }
 
 func (d *DB) gather(ctx context.Context, org string, fn Func) error {
 	m := &member{start: make(chan started), ended: make(chan error, 1), result: make(chan error, 1)}
+	began := d.stats.enqueued()
+	defer began() // of a write that gives up
 	if g, led := d.gatherings.join(org, m); !led {
 		go d.lead(org, g)
 	}
@@ -83,6 +85,7 @@ func (d *DB) gather(ctx context.Context, org string, fn Func) error {
 		select {
 		case s := <-m.start: // ahead of its transaction, in it, and again when the database asks to see the whole group again
 			tx = s.tx
+			began()
 			if err := m.run(ctx, s, fn); err != nil && !tx.ahead {
 				return err
 			}

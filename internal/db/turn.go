@@ -52,7 +52,7 @@ func (c *commit) give(t *turn) error {
 // exec runs what marks the parts of the transaction; if that cannot be done, it is gone.
 func (c *commit) exec(statement string) error {
 	if _, err := c.sql.ExecContext(context.Background(), statement); err != nil {
-		return fmt.Errorf("%w: %w", errDead, err)
+		return fmt.Errorf("%w: %w", errDead, nameStatement(statement, err))
 	}
 	return nil
 }
@@ -63,6 +63,8 @@ var errDead = errors.New("db: the shared transaction is gone")
 
 func (d *DB) takeTurn(ctx context.Context, org string, how turnKind, fn Func) error {
 	t := &turn{how: how, start: make(chan *commit, 1), ended: make(chan error, 1), result: make(chan error, 1)}
+	began := d.stats.enqueued()
+	defer began() // of a write that gives up
 	select {
 	case d.queue <- t:
 	case <-ctx.Done():
@@ -79,6 +81,7 @@ func (d *DB) takeTurn(ctx context.Context, org string, how turnKind, fn Func) er
 	if c == nil {
 		return <-t.result
 	}
+	began()
 	tx := d.single(org, c.sql, nil)
 	if err := t.run(ctx, c, tx, fn); err != nil {
 		return err
@@ -163,10 +166,12 @@ func (d *DB) commitTurns(first *turn) (next *turn) {
 		next = nil
 	}
 	if dead == nil {
-		dead = stx.Commit()
+		dead = d.commit("", stx)
 	}
 	if dead != nil {
 		_ = stx.Rollback()
+	} else {
+		d.stats.committed(groupOfSQLite, len(c.kept))
 	}
 	for _, t := range c.kept {
 		t.result <- dead

@@ -113,21 +113,6 @@ func (tx *Tx) writing(query string, args []any) (*statement, []any, error) {
 	return st, values, nil
 }
 
-// exec runs a statement at once.
-func (tx *Tx) exec(ctx context.Context, text string, values []any) (int64, error) {
-	var res sql.Result
-	var err error
-	if stmt := tx.db.preparedFor(tx.db.write, text); stmt != nil {
-		res, err = tx.sql.StmtContext(ctx, stmt).ExecContext(ctx, values...)
-	} else {
-		res, err = tx.sql.ExecContext(ctx, text, values...)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
 func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
 	st, values, err := tx.statement(query, args)
 	if err != nil {
@@ -146,20 +131,7 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 	if err := tx.group.send(ctx); err != nil { // it may ask for what was put off
 		return nil, err
 	}
-	pool := tx.db.write
-	if tx.readOnly {
-		pool = tx.db.read
-	}
-	stmt := tx.db.preparedFor(pool, st.sql)
-	switch {
-	case stmt != nil && tx.sql != nil:
-		return tx.sql.StmtContext(ctx, stmt).QueryContext(ctx, values...)
-	case stmt != nil:
-		return stmt.QueryContext(ctx, values...)
-	case tx.sql != nil:
-		return tx.sql.QueryContext(ctx, st.sql, values...)
-	}
-	return pool.QueryContext(ctx, st.sql, values...)
+	return tx.queryOn(ctx, st.sql, values)
 }
 
 // statement refuses, for a handle bound to an organization, what is not tied to it. This is the one gate between organizations.

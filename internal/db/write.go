@@ -64,6 +64,7 @@ func (d *DB) writeBound(ctx context.Context, org string, how turnKind, fn Func) 
 		if err == nil || !isRetryable(err) || try == retriesMax {
 			return translate(ctx, err)
 		}
+		d.stats.retried(err)
 		// Jitter, so that two that collided do not collide again in step.
 		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6)))
 		select {
@@ -87,8 +88,11 @@ func (tx *Tx) join(ctx context.Context, org string, fn Func) error {
 }
 
 func (d *DB) writePostgres(ctx context.Context, org string, try int, fn Func) error {
-	// The transaction itself outlives a caller that hangs up, because a COMMIT cut short would leave its outcome unknown.
-	stx, conn, done, err := d.begin(context.WithoutCancel(ctx))
+	// Waiting for a connection ends with the caller's context. The transaction does not, because a COMMIT cut short would
+	// leave its outcome unknown.
+	began := d.stats.enqueued()
+	stx, conn, done, err := d.begin(ctx, context.WithoutCancel(ctx))
+	began()
 	if err != nil {
 		return err
 	}
@@ -98,7 +102,7 @@ func (d *DB) writePostgres(ctx context.Context, org string, try int, fn Func) er
 	if err := tx.run(ctx, fn); err != nil {
 		return err
 	}
-	if err := stx.Commit(); err != nil {
+	if err := d.commit(org, stx); err != nil {
 		return commitError(err)
 	}
 	tx.committed()
@@ -178,7 +182,7 @@ func (d *DB) readBound(ctx context.Context, org string, fn Func) error {
 	defer d.prepareWanted(ctx, d.read) // runs last, when the connection is given back
 	stx, err := d.read.BeginTx(ctx, &sql.TxOptions{Isolation: readIsolation[d.engine], ReadOnly: true})
 	if err != nil {
-		return translate(ctx, err)
+		return translate(ctx, fmt.Errorf("begin a read transaction: %w", err))
 	}
 	tx := d.single(org, stx, nil)
 	tx.readOnly = true
