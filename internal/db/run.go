@@ -26,20 +26,27 @@ func (e *StatementError) Error() string { return e.Err.Error() + " [statement: "
 // Unwrap returns the database's error.
 func (e *StatementError) Unwrap() error { return e.Err }
 
-// statementMax bounds the text of a statement in errors and in the log.
-const statementMax = 200
+// A statement in an error or in the log is at most so long: the beginning names what it does, and the end of a long
+// SELECT names its tables and conditions.
+const (
+	statementHead = 80
+	statementTail = 120
+)
 
-// shortStatement returns a statement on one line, cut where it is too long.
+// shortStatement returns a statement on one line, with the middle left out where it is too long.
 func shortStatement(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= statementMax {
+	if len(text) <= statementHead+statementTail {
 		return text
 	}
-	cut := statementMax
-	for !utf8.RuneStart(text[cut]) {
-		cut--
+	head, tail := statementHead, len(text)-statementTail
+	for !utf8.RuneStart(text[head]) {
+		head--
 	}
-	return text[:cut] + "…"
+	for !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + " … " + text[tail:]
 }
 
 // nameStatement adds the statement to an error, unless the error names one already: a statement that was queued

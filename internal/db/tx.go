@@ -40,6 +40,9 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // NewID makes an identifier.
 func (tx *Tx) NewID(p id.Prefix) string { return tx.db.ids.New(p) }
 
+// ReadOnly tells that the transaction cannot write.
+func (tx *Tx) ReadOnly() bool { return tx.readOnly }
+
 // DB is the database the transaction runs on.
 func (tx *Tx) DB() *DB { return tx.db }
 
