@@ -1,11 +1,10 @@
-// Package app builds every area from the configuration, and starts and stops what runs beside the requests.
+// Package app builds every service from the configuration, and starts and stops what runs beside the requests.
 package app
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/asset"
@@ -16,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
+	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -84,7 +84,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 			return nil
 		}
 		if err := d.Tidy(ctx, "transactions"); err != nil { // it will be tidied some time
-			log.Warn("the table of transactions was not tidied after an import", "error", err)
+			log.Warn("the planner statistics of transactions were not updated after an import", "error", err)
 		}
 		return nil
 	})
@@ -130,7 +130,8 @@ const (
 	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
 )
 
-// Work runs the relay and the job queue until the context ends, and returns when both have stopped. The database must be prepared.
+// Work runs the relay, the job queue and the background tasks until the context ends, and returns when they have
+// stopped. The database must be prepared.
 func (a *App) Work(ctx context.Context) error {
 	workers, files, runs := job.NewWorkers(), imports.NewRunner(a.Imports, a.log), classification.NewRunner(a.Classification, a.log)
 	job.Handle(workers, func(ctx context.Context, e outbox.Happened) error {
@@ -164,16 +165,16 @@ func (a *App) Work(ctx context.Context) error {
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
-	var beside sync.WaitGroup
-	beside.Go(func() { outbox.NewRelay(a.DB, queue, a.log).Run(ctx) })
-	beside.Go(func() { files.Run(ctx) })
-	beside.Go(func() { runs.Run(ctx) })
-	<-ctx.Done()
-	beside.Wait()
+	services := []lifecycle.Service{outbox.NewRelay(a.DB, queue, a.log), files, runs}
+	err = lifecycle.StartAll(ctx, services...)
+	if err == nil {
+		<-ctx.Done()
+		lifecycle.StopAll(services...)
+	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	if err := queue.Stop(stop); err != nil {
+	if err := queue.Stop(stop); err != nil { // not what this function returns: the jobs run again
 		a.log.Warn("stopped without waiting for the rest of the jobs; they run again later", "error", err)
 	}
-	return nil
+	return err
 }

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -11,10 +13,11 @@ import (
 // A PostgreSQL transaction that writes holds its connection itself, so that queued statements can be sent in one
 // message: each by itself would cost a round trip, for which the other writes of the organization wait as well.
 
-// begin takes a connection from the pool and begins a transaction on it. The caller must call done.
-func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
-	if conn, err = d.write.Conn(ctx); err != nil {
-		return nil, nil, nil, err
+// begin takes a connection from the pool, for which it waits as long as one context lasts, and begins a transaction on
+// it that lasts as long as the other. The caller must call done.
+func (d *DB) begin(wait, ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(), err error) {
+	if conn, err = d.write.Conn(wait); err != nil {
+		return nil, nil, nil, fmt.Errorf("wait for a database connection: %w", err)
 	}
 	if stx, err = conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}); err != nil {
 		_ = conn.Close()
@@ -28,16 +31,17 @@ func (d *DB) begin(ctx context.Context) (stx *sql.Tx, conn *sql.Conn, done func(
 
 // sendBatch runs statements in one round trip and returns the number of rows the last one changed. None runs after one
 // that fails.
-func sendBatch(ctx context.Context, conn *sql.Conn, queue []queued) (rows int64, err error) {
+func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []queued) (rows int64, err error) {
 	b := &pgx.Batch{}
 	for _, q := range queue {
 		b.Queue(q.text, q.values...)
 	}
 	err = conn.Raw(func(driver any) error {
 		results := driver.(*stdlib.Conn).Conn().SendBatch(ctx, b)
-		for range b.Len() {
+		for _, q := range queue {
+			began := time.Now()
 			tag, err := results.Exec()
-			if err != nil {
+			if err := d.ran(ctx, org, q.text, began, tag.RowsAffected(), err); err != nil {
 				_ = results.Close() // returns the same error again
 				return err
 			}
@@ -53,7 +57,7 @@ func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction
 	if d.engine == SQLite {
 		return d.inWriter(ctx, false, func(stx *sql.Tx) error { return fn(d.newTransaction(org, stx, nil)) })
 	}
-	stx, conn, done, err := d.begin(ctx)
+	stx, conn, done, err := d.begin(ctx, ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +65,7 @@ func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction
 	if err := fn(d.newTransaction(org, stx, conn)); err != nil {
 		return err
 	}
-	if err := stx.Commit(); err != nil {
+	if err := d.commit(org, stx); err != nil {
 		return commitError(err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -28,6 +29,7 @@ type Config struct {
 	Clock         clock.Clock
 	Random        io.Reader
 	Log           *slog.Logger
+	SlowStatement time.Duration // how long a statement may take before it is logged; 0 means 200 ms, less than 0 means never
 }
 
 // DB is the handle everything above this floor shares.
@@ -47,8 +49,12 @@ type DB struct {
 		orgs map[string]bool
 	}
 	ready      atomic.Bool
+	closeOnce  func() error
 	statements statements
 	prepared   prepared
+	slow       time.Duration // at least 1 if slow statements are logged
+	stats      *stats
+	shared     sync.Map // values of Shared by key
 }
 
 // Open makes the handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use is Unavailable.
@@ -62,9 +68,13 @@ func Open(c Config) (*DB, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log,
-		woken: make(chan struct{}, 1)}
+	d := &DB{config: c, clock: c.Clock, ids: id.NewSource(c.Clock, c.Random), log: c.Log, woken: make(chan struct{}, 1),
+		slow: c.SlowStatement, stats: newStats()}
+	if d.slow == 0 {
+		d.slow = slowDefault
+	}
 	d.groups = d.newGroups()
+	d.closeOnce = sync.OnceValue(d.close)
 	var err error
 	if c.URL == "" {
 		err = d.openSQLite()
@@ -158,8 +168,20 @@ func (d *DB) Wanted() []string {
 	return orgs
 }
 
-// Close lets the write under way finish and closes the connections.
-func (d *DB) Close() error {
+// Shared returns a value that everybody on this handle shares, such as a cache. It is created by the first call for its key.
+func (d *DB) Shared(key any, create func() any) any {
+	if v, ok := d.shared.Load(key); ok {
+		return v
+	}
+	v, _ := d.shared.LoadOrStore(key, create())
+	return v
+}
+
+// Close waits for the write under way and closes the connections. Closing a second time does nothing and returns the
+// same error.
+func (d *DB) Close() error { return d.closeOnce() }
+
+func (d *DB) close() error {
 	if d.engine == SQLite {
 		d.writer.Close()
 	}

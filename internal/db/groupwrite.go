@@ -63,7 +63,10 @@ type groupMember struct {
 // joinGroup submits a body to the group of its organization and waits for the commit.
 func (d *DB) joinGroup(ctx context.Context, org string, fn Func) error {
 	var tx *Tx
+	began := d.stats.enqueued()
+	defer began() // of a write that gives up
 	err := d.groups.Submit(ctx, org, false, func(m groupMember) error {
+		began()
 		tx = m.tx
 		return tx.run(groupContext{m.ctx, ctx}, fn)
 	})
@@ -108,10 +111,14 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 		return t.flush(ctx)
 	})
 	if err == nil {
+		d.stats.committed(groupOfOrganization, b.Size())
 		t.main.committed()
 	}
 	if IsDuplicate(err) {
 		err = fmt.Errorf("%w: %w", ErrRetry, err)
+	}
+	if isRetryable(err) {
+		d.stats.retried(err)
 	}
 	return err
 }

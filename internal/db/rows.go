@@ -15,10 +15,16 @@ import (
 
 // All reads every row of a query into T: a struct whose fields name their columns (`db:"name"`), or a single value.
 func All[T any](ctx context.Context, tx *Tx, query string, args ...any) ([]T, error) {
+	began := time.Now()
 	rows, err := tx.query(ctx, query, args)
 	if err != nil {
 		return nil, err
 	}
+	out, err := readAll[T](rows)
+	return out, tx.db.ran(ctx, tx.org, query, began, int64(len(out)), err)
+}
+
+func readAll[T any](rows *sql.Rows) ([]T, error) {
 	defer rows.Close()
 	scan, err := scannerOf[T](rows)
 	if err != nil {

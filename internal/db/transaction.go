@@ -61,21 +61,6 @@ func (t *transaction) exec(ctx context.Context, q queued) (int64, error) {
 	return t.sendQueue(ctx)
 }
 
-// execOne runs one statement at once.
-func (t *transaction) execOne(ctx context.Context, q queued) (int64, error) {
-	var res sql.Result
-	var err error
-	if stmt := t.db.preparedFor(t.db.write, q.text); stmt != nil {
-		res, err = t.sql.StmtContext(ctx, stmt).ExecContext(ctx, q.values...)
-	} else {
-		res, err = t.sql.ExecContext(ctx, q.text, q.values...)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
 // send sends the queued statements.
 func (t *transaction) send(ctx context.Context) error {
 	if len(t.queue) == 0 {
@@ -92,7 +77,7 @@ func (t *transaction) sendQueue(ctx context.Context) (int64, error) {
 	for _, s := range t.savepoints {
 		s.sent = s.opened
 	}
-	n, err := sendBatch(ctx, t.conn, queue)
+	n, err := t.db.sendBatch(ctx, t.main.org, t.conn, queue)
 	return n, t.note(err)
 }
 

@@ -38,6 +38,9 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // NewID returns a new identifier.
 func (tx *Tx) NewID(p id.Prefix) string { return tx.db.ids.New(p) }
 
+// ReadOnly reports whether the transaction cannot write.
+func (tx *Tx) ReadOnly() bool { return tx.readOnly }
+
 // DB returns the database the transaction runs on.
 func (tx *Tx) DB() *DB { return tx.db }
 
@@ -121,24 +124,6 @@ func (tx *Tx) query(ctx context.Context, query string, args []any) (*sql.Rows, e
 	}
 	rows, err := tx.queryOn(ctx, st.sql, values)
 	return rows, tx.trans.note(err)
-}
-
-// queryOn runs a query on the transaction, or on the pool where there is none.
-func (tx *Tx) queryOn(ctx context.Context, text string, values []any) (*sql.Rows, error) {
-	pool := tx.db.write
-	if tx.readOnly {
-		pool = tx.db.read
-	}
-	stmt, stx := tx.db.preparedFor(pool, text), tx.trans.sql
-	switch {
-	case stmt != nil && stx != nil:
-		return stx.StmtContext(ctx, stmt).QueryContext(ctx, values...)
-	case stmt != nil:
-		return stmt.QueryContext(ctx, values...)
-	case stx != nil:
-		return stx.QueryContext(ctx, text, values...)
-	}
-	return pool.QueryContext(ctx, text, values...)
 }
 
 // statement compiles a statement. For a handle bound to an organization it refuses one that is not tied to @org; every

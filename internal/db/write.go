@@ -67,6 +67,7 @@ func (d *DB) writeBound(ctx context.Context, org string, alone bool, fn Func) er
 		if err == nil || !isRetryable(err) || attempt == retriesMax {
 			return translate(ctx, err)
 		}
+		d.stats.retried(err)
 		// A random pause, so that two transactions that collided do not collide again.
 		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(attempt, 6)))
 		select {
@@ -79,8 +80,11 @@ func (d *DB) writeBound(ctx context.Context, org string, alone bool, fn Func) er
 
 // writePostgres runs one attempt of a write.
 func (d *DB) writePostgres(ctx context.Context, org string, attempt int, fn Func) error {
-	// The transaction does not end with the caller's context, because a COMMIT cut short would leave its outcome unknown.
-	stx, conn, done, err := d.begin(context.WithoutCancel(ctx))
+	// Waiting for a connection ends with the caller's context. The transaction does not, because a COMMIT cut short would
+	// leave its outcome unknown.
+	began := d.stats.enqueued()
+	stx, conn, done, err := d.begin(ctx, context.WithoutCancel(ctx))
+	began()
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (d *DB) writePostgres(ctx context.Context, org string, attempt int, fn Func
 	if err := tx.run(ctx, fn); err != nil {
 		return err
 	}
-	if err := stx.Commit(); err != nil {
+	if err := d.commit(org, stx); err != nil {
 		return commitError(err)
 	}
 	tx.committed()

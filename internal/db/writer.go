@@ -51,7 +51,12 @@ func (d *DB) writeSQLite(ctx context.Context, org string, alone bool, fn Func) e
 
 // inWriter runs fn in the transaction of the writer and waits for the commit.
 func (d *DB) inWriter(ctx context.Context, alone bool, fn func(*sql.Tx) error) error {
-	err := d.writer.Submit(ctx, writerKey, alone, fn)
+	began := d.stats.enqueued()
+	defer began() // of a write that gives up
+	err := d.writer.Submit(ctx, writerKey, alone, func(stx *sql.Tx) error {
+		began()
+		return fn(stx)
+	})
 	if errors.Is(err, groupcommit.ErrClosed) {
 		return errNotReady()
 	}
@@ -68,7 +73,7 @@ func (d *DB) commitWrites(b *groupcommit.Batch[*sql.Tx]) error {
 	}
 	exec := func(statement string) error {
 		if _, err := stx.ExecContext(context.Background(), statement); err != nil {
-			return fmt.Errorf("%w: %w", errGone, err)
+			return fmt.Errorf("%w: %w", errGone, nameStatement(statement, err))
 		}
 		return nil
 	}
@@ -96,9 +101,10 @@ func (d *DB) commitWrites(b *groupcommit.Batch[*sql.Tx]) error {
 		_ = stx.Rollback()
 		return err
 	}
-	if err := stx.Commit(); err != nil {
+	if err := d.commit("", stx); err != nil {
 		_ = stx.Rollback()
 		return err
 	}
+	d.stats.committed(groupOfSQLite, b.Size())
 	return nil
 }

@@ -29,7 +29,7 @@ type checking struct {
 // Check recomputes the lots: every pool from nothing, by what entered it and what was asked of it; each lot from what
 // was taken from it; and what is kept of them by accounting period, which is what stands on the accounts.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
-	b, err := snapshot.Read(ctx, tx)
+	b, err := snapshot.Load(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

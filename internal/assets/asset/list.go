@@ -26,12 +26,11 @@ type Service struct {
 	db      *db.DB
 	ledger  *Ledger
 	entries *journal.Service
-	books   *snapshot.Cache
 }
 
 // NewService makes one.
 func NewService(d *db.DB, ledger *Ledger, entries *journal.Service) *Service {
-	return &Service{d, ledger, entries, &snapshot.Cache{}}
+	return &Service{d, ledger, entries}
 }
 
 // Held is a lot as it is shown: by the id its source goes by, and with what is left of its cost also where the pool keeps that.
@@ -147,7 +146,7 @@ func Find(ctx context.Context, tx *db.Tx, assetID string) (Lot, error) {
 
 // show looks up what is shown of lots beside what they say themselves.
 func show(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
-	entities, err := entity.All(ctx, tx)
+	entities, err := snapshot.Entities(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

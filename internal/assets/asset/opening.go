@@ -82,7 +82,7 @@ func record(ctx context.Context, tx *db.Tx, action string, before, after *Lot) {
 // balances stand in. What cost nothing is a lot without an entry.
 func (s *Service) Create(ctx context.Context, p CreateParams) (h Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (l Lot) lines(ctx context.Context, tx *db.Tx) ([]journal.LineParams, error)
 // Delete takes an asset away that was entered by hand and of which nothing was taken, and reverses its entry.
 func (s *Service) Delete(ctx context.Context, assetID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (p UpdateParams) over(l Lot) Lot {
 // Update changes an asset that was entered by hand, its entry, and everything that was taken from it. What changes nothing writes nothing.
 func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h Held, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (h *holder) book(t *testing.T, name string, in posting.Input) {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		b, err := snapshot.Read(ctx, tx)
+		b, err := snapshot.Load(ctx, tx)
 		if err != nil {
 			return err
 		}

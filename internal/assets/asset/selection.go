@@ -83,7 +83,7 @@ func (s *Service) Choose(ctx context.Context, transactionID string, picks []lot.
 	}
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}

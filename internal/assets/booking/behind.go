@@ -7,6 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
@@ -31,7 +32,7 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 	if stored.Type == string(transaction.Unknown) {
 		return nil, nil, fault.Conflictf("what is not known is not posted: delete the draft and say what %s is", draft.TransactionID)
 	}
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,7 +125,7 @@ func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, 
 			return cmp.Or(err, fault.Conflictf("the entry %s is trued up: reverse it instead", was.SequenceNumber()))
 		}
 	}
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return err
 	}

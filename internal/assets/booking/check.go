@@ -30,7 +30,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 			found.Addf(s.kind, s.text, name)
 		}
 	}
-	b, err := snapshot.Read(ctx, tx)
+	b, err := snapshot.Load(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

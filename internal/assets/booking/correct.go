@@ -32,7 +32,7 @@ func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) 
 }
 
 func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Made, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return Made{}, err
 	}

@@ -27,7 +27,7 @@ type Outcome struct {
 // Each makes entries of those requests that can be booked, as Create would of just these, and says of the others why
 // not. They change nothing. It is a building block.
 func (s *Service) Each(ctx context.Context, tx *db.Tx, ps []Params) ([]Outcome, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (s *Service) leavesClosed(ctx context.Context, tx *db.Tx, all []*request, r
 	if err != nil {
 		return err
 	}
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return err
 	}

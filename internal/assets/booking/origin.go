@@ -63,7 +63,7 @@ func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Targ
 
 // Load gives what entries do to lots.
 func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]asset.Work, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -18,12 +18,11 @@ import (
 type Service struct {
 	db      *db.DB
 	journal *journal.Service
-	books   *snapshot.Cache
 }
 
 // NewService makes one, which from then on stands behind the entries of a journal.
 func NewService(d *db.DB, entries *journal.Service) *Service {
-	s := &Service{d, entries, &snapshot.Cache{}}
+	s := &Service{d, entries}
 	entries.AttachSubledger(s)
 	return s
 }
@@ -72,7 +71,7 @@ func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, 
 }
 
 func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(int) string, dry bool) ([]Made, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

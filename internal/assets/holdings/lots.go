@@ -7,7 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/base/money"
-	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
@@ -62,7 +62,7 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 	if periodKey == "" {
 		return end, true, nil
 	}
-	periods, err := period.All(ctx, tx)
+	periods, err := snapshot.Periods(ctx, tx)
 	for _, p := range periods {
 		if p.Key <= periodKey {
 			end, some = p.End, true

@@ -9,6 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
@@ -92,15 +93,15 @@ func cover(ctx context.Context, tx *db.Tx, f Filter) (*scope, error) {
 		s.SourceIDs[i] = found.ID
 	}
 	var err error
-	if s.periods, err = period.All(ctx, tx); err != nil {
+	if s.periods, err = snapshot.Periods(ctx, tx); err != nil {
 		return nil, err
 	}
-	s.zone, err = period.Zone(ctx, tx)
+	s.zone, err = snapshot.Zone(ctx, tx)
 	return s, err
 }
 
 func (s *scope) cover(ctx context.Context, tx *db.Tx) error {
-	all, err := entity.All(ctx, tx)
+	all, err := snapshot.Entities(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/fx"
-	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
@@ -135,7 +135,7 @@ func (t *translator) foreign(ctx context.Context, assets []string, g *group) (ou
 // translate gives a price in a currency by the rate of its own day, or nil where there is no such rate.
 func (t *translator) translate(ctx context.Context, p Price, currency string) (*Price, error) {
 	if t.zone == nil {
-		zone, err := period.Zone(ctx, t.tx)
+		zone, err := snapshot.Zone(ctx, t.tx)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/page"
-	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -73,7 +73,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			zone, err := period.Zone(ctx, tx)
+			zone, err := snapshot.Zone(ctx, tx)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -16,7 +17,7 @@ import (
 // puts it right by itself.
 func (s *Service) Reverse(ctx context.Context, runID string) (after Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ type RunParams struct {
 // Run measures what is held at the end of a period and books what is lacking.
 func (s *Service) Run(ctx context.Context, p RunParams) (r Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}

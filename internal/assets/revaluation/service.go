@@ -16,12 +16,11 @@ import (
 type Service struct {
 	db      *db.DB
 	journal *journal.Service
-	books   *snapshot.Cache
 }
 
 // NewService makes one that books through the journal.
 func NewService(d *db.DB, entries *journal.Service) *Service {
-	return &Service{d, entries, &snapshot.Cache{}}
+	return &Service{d, entries}
 }
 
 // Filter narrows a list of runs; what is empty does not.

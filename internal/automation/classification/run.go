@@ -21,6 +21,9 @@ const (
 )
 
 // kind is where runs stand for whoever does them.
+// Kind is the kind of background task that does classification runs.
+var Kind = kind
+
 var kind = task.Kind{Noun: noun, Table: "classification_runs", Key: "run_id"}
 
 // Status is how far a run is.

@@ -232,7 +232,7 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 			_, err := w.Cancel(w.ctx, r.ID)
 			w.fine(err)
 		})
-		if !errors.Is(err, task.ErrTaken) {
+		if !errors.Is(err, task.ErrClaimed) {
 			w.Fatal(err)
 		}
 		r, err = w.Get(w.ctx, r.ID)
@@ -242,7 +242,7 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 		if again, err := w.Cancel(w.ctx, r.ID); err != nil || again.Status != classification.Cancelled {
 			w.Error(again.Status, err)
 		}
-		if _, err := w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); !errors.Is(err, task.ErrTaken) {
+		if _, err := w.Service.Run(w.T.Context(), w.org.Organization.ID, r.ID, nil); !errors.Is(err, task.ErrClaimed) {
 			w.Error("a cancelled run was done:", err)
 		}
 		if r, err = w.Resume(w.ctx, r.ID); err != nil || r.Status != classification.Pending || r.FinishedAt != nil {

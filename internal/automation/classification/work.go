@@ -38,11 +38,11 @@ type work struct {
 	habits  habits
 }
 
-// Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrTaken where somebody
+// Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrClaimed where somebody
 // else does, or where the run was cancelled. Another error means that it could not go on: it stays as it is and goes
 // on when it is taken up again, unless it has failed, which is no error here.
 func (s *Service) Run(ctx context.Context, organizationID, runID string, progress func(Run)) (Run, error) {
-	claim, err := kind.Take(ctx, s.db, organizationID, runID)
+	claim, err := kind.Claim(ctx, s.db, organizationID, runID)
 	if err != nil {
 		return Run{}, err
 	}
@@ -54,7 +54,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID,
 			LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
 		err := w.all(ctx, progress)
-		if claim.Hopeless(ctx, err) {
+		if claim.ShouldFail(ctx, err) {
 			err = w.fail(ctx, err)
 		}
 		return err
@@ -175,7 +175,7 @@ func (w *work) put(ctx context.Context, results []Result) error {
 	})
 	if err == nil {
 		w.Run = after
-		w.Further()
+		w.Progressed(len(results))
 	}
 	return err
 }
@@ -240,7 +240,7 @@ func (w *work) book(ctx context.Context, tx *db.Tx, results []Result) error {
 func (w *work) advance(ctx context.Context, tx *db.Tx, after Run) error {
 	ours, err := advance(ctx, tx, after, w.Text)
 	if err == nil && !ours {
-		err = task.ErrTaken
+		err = task.ErrClaimed
 	}
 	return err
 }

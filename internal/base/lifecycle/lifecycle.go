@@ -36,7 +36,9 @@ func newRunning() *running { return &running{started: make(chan struct{}), ended
 
 // New returns a loop that runs a function until its context ends. The function calls started when it has begun; if it
 // returns before, it counts as started and ended.
-func New(run func(ctx context.Context, started func())) *Loop { return &Loop{run: run, current: newRunning()} }
+func New(run func(ctx context.Context, started func())) *Loop {
+	return &Loop{run: run, current: newRunning()}
+}
 
 // Start implements Service.
 func (l *Loop) Start(ctx context.Context) error {

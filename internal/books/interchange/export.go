@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/journal"
-	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -78,7 +78,7 @@ type exporter struct {
 
 func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, error) {
 	x := &exporter{entities: map[string]entity.LegalEntity{}, tags: map[string]tag.Tag{}}
-	entities, err := entity.All(ctx, tx)
+	entities, err := snapshot.Entities(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, err
 			return nil, err
 		}
 	}
-	if x.zone, err = period.Zone(ctx, tx); err != nil {
+	if x.zone, err = snapshot.Zone(ctx, tx); err != nil {
 		return nil, err
 	}
 	tags, err := tag.All(ctx, tx)
@@ -100,7 +100,7 @@ func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, err
 	for _, t := range tags {
 		x.tags[t.ID] = t
 	}
-	x.accounts, err = account.All(ctx, tx)
+	x.accounts, err = snapshot.Accounts(ctx, tx)
 	x.paths = pathsOf(x.accounts)
 	return x, err
 }

@@ -50,7 +50,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := snapshot.Read(ctx, tx)
+	b, err := snapshot.Load(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

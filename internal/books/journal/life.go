@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
@@ -16,7 +17,7 @@ func (s *Service) change(ctx context.Context, entryID string, do func(ctx contex
 	error)) (g Guided, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.books.Of(ctx, tx)
+		b, err := snapshot.Lock(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -211,7 +212,7 @@ func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) 
 	if err := makeFirst(ctx, tx, missing); err != nil {
 		return err
 	}
-	if c.books, err = s.books.Of(ctx, tx); err != nil {
+	if c.books, err = snapshot.Lock(ctx, tx); err != nil {
 		return err
 	}
 	e.PeriodID = periodOf(c.books, e.AccountingDate)

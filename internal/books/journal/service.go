@@ -19,12 +19,11 @@ import (
 // Service holds the use cases.
 type Service struct {
 	db        *db.DB
-	books     *snapshot.Cache
 	subledger Subledger
 }
 
 // NewService makes one.
-func NewService(d *db.DB) *Service { return &Service{d, &snapshot.Cache{}, noSubledger{}} }
+func NewService(d *db.DB) *Service { return &Service{d, noSubledger{}} }
 
 // Guided is an entry with what may be done to it.
 type Guided struct {
@@ -115,7 +114,7 @@ func (s *Service) EnterGuided(ctx context.Context, tx *db.Tx, ps []CreateParams,
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	out := make([]Guided, len(entries))
 	for i, e := range entries {
 		out[i] = guided(e, b)
@@ -165,7 +164,7 @@ func follow(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*En
 // months they need are made first, all at once, unless it is only a try.
 func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry,
 	*snapshot.Books, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -193,7 +192,7 @@ func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 	if err := makeFirst(ctx, tx, wanting); err != nil {
 		return nil, nil, err
 	}
-	b, err = s.books.Of(ctx, tx)
+	b, err = snapshot.Lock(ctx, tx)
 	for i := range entries {
 		if err == nil {
 			entries[i].PeriodID = periodOf(b, entries[i].AccountingDate)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
@@ -48,7 +49,7 @@ func (s *Service) AttachSubledger(l Subledger) { s.subledger = l }
 
 // composing gives what entries are made with in a transaction that is under way.
 func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
 }
 
@@ -179,7 +180,7 @@ func (s *Service) Opens(ctx context.Context, tx *db.Tx, at time.Time, entities .
 
 // IsClosed tells that an entry stands in a month that is closed for one of its legal entities. It is a building block.
 func (s *Service) IsClosed(ctx context.Context, tx *db.Tx, e Entry) (bool, error) {
-	b, err := s.books.Of(ctx, tx)
+	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return false, err
 	}

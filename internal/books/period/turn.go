@@ -2,6 +2,8 @@ package period
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
@@ -17,7 +19,8 @@ func (Turn) Kind() string { return "period_turn" }
 // ahead is how long before it begins a month is made: longer than the job may be late.
 const ahead = 24 * time.Hour
 
-// TurnMonths makes the month that begins soon where it is not there yet.
+// TurnMonths creates the month that begins soon where it does not exist yet. An organization where that fails does not
+// keep the others from theirs: the errors are returned together.
 func TurnMonths(ctx context.Context, d *db.DB) error {
 	soon := d.Clock().Now().Add(ahead)
 	var behind []string
@@ -28,6 +31,7 @@ func TurnMonths(ctx context.Context, d *db.DB) error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, organizationID := range behind {
 		err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 			loc, err := Zone(ctx, tx)
@@ -38,8 +42,8 @@ func TurnMonths(ctx context.Context, d *db.DB) error {
 			return err
 		})
 		if err != nil {
-			return err
+			failed = append(failed, fmt.Errorf("create the next accounting period of organization %s: %w", organizationID, err))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }

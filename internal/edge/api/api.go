@@ -52,6 +52,7 @@ func New(a *app.App, c Config) *API {
 	}
 	api := &API{app: a, config: c, ids: a.DB.IDs(), limits: limiter{perSecond: c.RateLimit}, metrics: newMetrics(c.Metrics),
 		schemas: newSchemas(c.Version), mux: http.NewServeMux()}
+	c.Metrics.MustRegister(a.Metrics()...)
 	api.list = routes(a)
 	for i := range api.list {
 		r := &api.list[i]

@@ -22,14 +22,24 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 	}
 	if status >= http.StatusInternalServerError && !gone(r, err) {
-		cause := err
-		if f != nil && errors.Unwrap(f) != nil {
-			cause = errors.Unwrap(f)
+		organizationID := ""
+		if out, ok := w.(*response); ok {
+			organizationID = out.organizationID
 		}
-		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "request_id", detail.RequestID,
-			"error", cause)
+		a.config.Log.Error("request failed", "status", status, "method", r.Method, "path", r.URL.Path, "route", r.Pattern,
+			"request_id", detail.RequestID, "organization_id", organizationID, "error", chain(err))
 	}
 	a.send(w, r, status, wire.Encode(wire.ErrorBody{Error: detail}))
+}
+
+// chain returns the text of an error with the causes that faults keep from the caller.
+func chain(err error) string {
+	text := err.Error()
+	for f := (*fault.Error)(nil); errors.As(err, &f) && errors.Unwrap(f) != nil; {
+		err = errors.Unwrap(f)
+		text += ": " + err.Error()
+	}
+	return text
 }
 
 // gone tells that the caller hung up: that is no failure of ours, and nobody reads the answer.

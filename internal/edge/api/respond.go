@@ -17,6 +17,8 @@ type response struct {
 	http.ResponseWriter
 	status int
 	begun  bool
+
+	organizationID string // of the caller, once that is known
 }
 
 // WriteHeader notes the status.

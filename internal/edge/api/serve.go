@@ -49,6 +49,9 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if err != nil {
 		return err
 	}
+	if out, ok := w.(*response); ok {
+		out.organizationID = who.OrganizationID // for the log of what fails
+	}
 	if err := a.limits.take(who.APIKeyID); err != nil {
 		return err
 	}

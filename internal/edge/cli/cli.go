@@ -31,6 +31,7 @@ type settings struct {
 	data          string
 	databaseURL   string
 	allowDataLoss bool
+	slowStatement time.Duration
 	logLevel      string
 	logFormat     string
 
@@ -164,7 +165,8 @@ func (s *settings) exists() error {
 
 // open opens the database that the flags name.
 func (s *settings) open(log *slog.Logger) (*db.DB, error) {
-	return db.Open(db.Config{URL: s.databaseURL, Dir: s.data, AllowDataLoss: s.allowDataLoss, Log: log})
+	return db.Open(db.Config{URL: s.databaseURL, Dir: s.data, AllowDataLoss: s.allowDataLoss, Log: log,
+		SlowStatement: s.slowStatement})
 }
 
 // with migrates the database if necessary and runs fn.

@@ -65,6 +65,7 @@ func TestACommandCalledWronglySaysHowToCallIt(t *testing.T) {
 		{[]string{"serve", "now"}, "now"},
 		{[]string{"serve", "--rate-limit", "many"}, "--rate-limit"},
 		{[]string{"serve", "--log-level", "loud"}, "--log-level"},
+		{[]string{"serve", "--slow-statement", "soon"}, "--slow-statement must be a duration"},
 		{[]string{"serve", "--log-format", "xml"}, "--log-format"},
 		{[]string{"keys", "destroy"}, "destroy"},
 		{[]string{"init"}, "--organization is required"},

@@ -40,6 +40,7 @@ type server struct {
 	tlsKey    string
 	rateLimit int
 	announce  func(address string) // called when the service is ready
+	slow      string
 }
 
 func (s *settings) serve() *cobra.Command {
@@ -63,6 +64,20 @@ func (srv *server) flags(c *cobra.Command) {
 	text(c.Flags(), &srv.tlsCert, "tls-cert", "BURSAR_TLS_CERT", "", "certificate file; enables HTTPS")
 	text(c.Flags(), &srv.tlsKey, "tls-key", "BURSAR_TLS_KEY", "", "private key file of the certificate")
 	c.Flags().IntVar(&srv.rateLimit, "rate-limit", 500, "requests per second that each API key may send to this node; 0 means no limit")
+	text(c.Flags(), &srv.slow, "slow-statement", "BURSAR_SLOW_STATEMENT", "200ms",
+		"log database statements that take this long or longer; 0 turns the log off")
+}
+
+// slowStatement is the threshold of the log of slow statements; less than 0 means that there is none.
+func (srv *server) slowStatement() (time.Duration, error) {
+	d, err := time.ParseDuration(srv.slow)
+	switch {
+	case err != nil || d < 0:
+		return 0, &usageError{fmt.Errorf("--slow-statement must be a duration such as 200ms, or 0, but is %q", srv.slow), "bursar serve"}
+	case d == 0:
+		return -1, nil
+	}
+	return d, nil
 }
 
 // gcPercent lets the heap grow to several times the live data, which is so small that it would be collected all the time.
@@ -86,6 +101,9 @@ func (s *settings) run(ctx context.Context, srv *server) error {
 		return err
 	}
 	defer stopTracing()
+	if s.slowStatement, err = srv.slowStatement(); err != nil {
+		return err
+	}
 	d, err := s.open(log)
 	if err != nil {
 		return err

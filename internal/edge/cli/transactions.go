@@ -205,7 +205,7 @@ func (s *settings) follow(ctx context.Context, a *app.App, importID string) erro
 	i, faults, err := a.Imports.Get(ctx, importID)
 	for err == nil && !i.Status.Ended() {
 		_, err = a.Imports.Run(ctx, actor.From(ctx).OrganizationID, importID, show)
-		if errors.Is(err, task.ErrTaken) {
+		if errors.Is(err, task.ErrClaimed) {
 			err = wait(ctx)
 		}
 		if err == nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/edge/api"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/reference"
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
@@ -181,7 +182,7 @@ func (c *capture) run(t *testing.T, s step) {
 
 // takesKey tells whether an operation takes an Idempotency-Key.
 func takesKey(a *api.API, operation string) bool {
-	return slices.ContainsFunc(a.Routes(), func(r api.Route) bool {
+	return slices.ContainsFunc(a.Routes(), func(r wire.Route) bool {
 		return r.Operation.OperationID == operation && slices.ContainsFunc(r.Operation.Parameters, func(p *huma.Param) bool {
 			return p.Name == idempotency.Header
 		})

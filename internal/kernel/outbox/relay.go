@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/job"
 )
@@ -37,20 +38,26 @@ func (Happened) Kind() string { return "event" }
 
 // Relay moves events from the outbox to the job queue.
 type Relay struct {
+	*lifecycle.Loop
 	db    *db.DB
 	queue *job.Queue
 	log   *slog.Logger
 }
 
-// NewRelay makes one.
-func NewRelay(d *db.DB, q *job.Queue, log *slog.Logger) *Relay { return &Relay{d, q, log} }
+// NewRelay returns a relay that is not started yet.
+func NewRelay(d *db.DB, q *job.Queue, log *slog.Logger) *Relay {
+	r := &Relay{db: d, queue: q, log: log}
+	r.Loop = lifecycle.New(r.run)
+	return r
+}
 
-// Run relays until the context ends. A database that does not answer is tried again.
-func (r *Relay) Run(ctx context.Context) {
+// run relays until the context ends. A database that does not answer is tried again.
+func (r *Relay) run(ctx context.Context, started func()) {
+	started()
 	for {
 		moved, err := r.Step(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.log.Warn("events wait: the relay could not move them", "error", err)
+			r.log.Warn("events wait: the relay could not hand them to the job queue", "error", err)
 		}
 		if moved == relayMax {
 			continue
@@ -61,7 +68,8 @@ func (r *Relay) Run(ctx context.Context) {
 	}
 }
 
-// listen hands on what this node itself writes as it comes, until it is time to look at everybody's again. It tells whether to go on.
+// listen moves the events of this node as they are committed, until it is time to look for those of all nodes again. It
+// returns false when the context has ended.
 func (r *Relay) listen(ctx context.Context) bool {
 	again := time.After(relayPause)
 	for {
@@ -82,11 +90,11 @@ func (r *Relay) listen(ctx context.Context) bool {
 	}
 }
 
-// Step hands on events of whoever has some, also those that a node which died left.
+// Step moves one batch of events of all organizations, also those that a node left behind when it died.
 func (r *Relay) Step(ctx context.Context) (moved int, err error) { return r.move(ctx, nil) }
 
-// move hands on one batch of events, of all organizations or of some. The jobs and the marks are one transaction: a
-// crash leaves both or neither.
+// move moves one batch of events, of all organizations or of some. The jobs and the marks are one transaction: a crash
+// leaves both or neither.
 func (r *Relay) move(ctx context.Context, some []string) (moved int, err error) {
 	err = r.db.WriteAcross(ctx, "the outboxes of all organizations feed one queue", func(ctx context.Context, tx *db.Tx) error {
 		moved = 0
@@ -101,7 +109,7 @@ func (r *Relay) move(ctx context.Context, some []string) (moved int, err error) 
 				return err
 			}
 			if len(waiting) == 0 { // one damaged organization must not stop the others
-				r.log.Warn("events that the head counts are not there: run bursar verify", "organization_id", m.OrganizationID)
+				r.log.Warn("events are missing that the organization state counts: run bursar verify", "organization_id", m.OrganizationID)
 				continue
 			}
 			moved += len(waiting)

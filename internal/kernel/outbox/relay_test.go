@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/lifecycle"
+	"github.com/bursarhq/bursar/internal/base/lifecycle/lifecycletest"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 	"github.com/bursarhq/bursar/internal/db/job"
@@ -141,9 +143,10 @@ func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
 		if err := queue.Start(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		var wg sync.WaitGroup
-		wg.Go(func() { outbox.NewRelay(d, queue, log).Run(ctx) })
+		relay := outbox.NewRelay(d, queue, log)
+		if err := relay.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
 		if err := change(t.Context(), d, f.Organization.ID, "x", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -151,8 +154,7 @@ func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
 		for heard.Load() == 0 && time.Now().Before(deadline) {
 			time.Sleep(10 * time.Millisecond)
 		}
-		cancel()
-		wg.Wait()
+		relay.Stop()
 		if err := queue.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -201,5 +203,17 @@ func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
 		if texts := check(); len(texts) != 1 {
 			t.Errorf("%v", texts)
 		}
+	})
+}
+
+func TestARelayStartsAndStopsLikeEveryService(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		log := slog.New(slog.DiscardHandler)
+		queue, err := job.NewQueue(d, job.NewWorkers(), log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lifecycletest.Conforms(t, func(*testing.T) lifecycle.Service { return outbox.NewRelay(d, queue, log) })
 	})
 }

@@ -9,18 +9,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/base/lifecycle"
 	"github.com/bursarhq/bursar/internal/db"
 )
 
 const (
-	// runsMax is how many tasks of a kind one node does at a time: those of an organization take turns at its head anyway.
+	// runsMax is how many tasks of a kind one node runs at a time. Tasks of one organization take turns at its state row anyway.
 	runsMax = 2
-	// lookEvery is how often a node looks for tasks that nobody is at, such as one whose node died.
-	lookEvery = 2 * time.Second
+	// pollEvery is how often a node looks for tasks that nobody has claimed, such as one whose node died.
+	pollEvery = 2 * time.Second
 )
 
-// Runner does the tasks of a kind in the background.
+// Runner runs the tasks of a kind in the background.
 type Runner struct {
+	*lifecycle.Loop
 	kind Kind
 	db   *db.DB
 	do   func(ctx context.Context, organizationID, taskID string) error
@@ -28,12 +30,14 @@ type Runner struct {
 	wake chan struct{}
 }
 
-// NewRunner makes one of what takes a task up and does it to its end.
+// NewRunner returns a runner that is not started yet. The function claims a task and works on it until it is done.
 func NewRunner(k Kind, d *db.DB, log *slog.Logger, do func(ctx context.Context, organizationID, taskID string) error) *Runner {
-	return &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1)}
+	r := &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1)}
+	r.Loop = lifecycle.New(r.run)
+	return r
 }
 
-// Wake makes the runner look at once.
+// Wake makes the runner look for tasks at once.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -41,15 +45,17 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run does tasks until the context ends; then those under way stop after the batch they are at, and go on elsewhere or later.
-func (r *Runner) Run(ctx context.Context) {
-	var under sync.WaitGroup
-	defer under.Wait()
+// run runs tasks until the context ends. Running tasks then stop after their current batch and continue on another node
+// or later.
+func (r *Runner) run(ctx context.Context, started func()) {
+	started()
+	var running sync.WaitGroup
+	defer running.Wait()
 	free := make(chan struct{}, runsMax)
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		r.look(ctx, &under, free)
+		r.startWaiting(ctx, &running, free)
 		select {
 		case <-ctx.Done():
 			return
@@ -59,70 +65,70 @@ func (r *Runner) Run(ctx context.Context) {
 	}
 }
 
-// look takes up tasks that nobody is at, as many as there is room for.
-func (r *Runner) look(ctx context.Context, under *sync.WaitGroup, free chan struct{}) {
+// startWaiting starts tasks that nobody has claimed, as many as there is room for.
+func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup, free chan struct{}) {
 	var found []waiting
 	err := r.db.ReadAcross(ctx, "tasks of all organizations wait alike", func(ctx context.Context, tx *db.Tx) (err error) {
 		found, err = selectWaiting(ctx, tx, r.kind, runsMax)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		r.log.Warn("tasks wait: the runner could not look for them", "task", r.kind.Noun, "error", err)
+		r.log.Warn("background tasks wait: the runner could not look for them", "task", r.kind.Noun, "error", err)
 	}
 	for _, w := range found {
 		select {
 		case free <- struct{}{}:
 		default:
-			return // one that ends wakes the runner
+			return // a task that ends wakes the runner
 		}
-		under.Go(func() {
+		running.Go(func() {
 			defer func() {
 				<-free
 				r.Wake()
 			}()
-			if err := r.one(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTaken) {
-				r.log.Error("a task stopped and is taken up again later", "task", r.kind.Noun, "id", w.ID, "organization_id", w.OrganizationID,
+			if err := r.one(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, ErrClaimed) {
+				r.log.Error("a background task failed and will be tried again", "task", r.kind.Noun, "id", w.ID, "organization_id", w.OrganizationID,
 					"error", err)
 			}
 		})
 	}
 }
 
-// one does a task; a panic in it must not end the service.
+// one runs a task. A panic in it must not end the service.
 func (r *Runner) one(ctx context.Context, w waiting) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	thrift.more(1)
-	defer thrift.more(-1)
+	smallHeap.add(1)
+	defer smallHeap.add(-1)
 	return r.do(ctx, w.OrganizationID, w.ID)
 }
 
-// thriftPercent is how much the heap may grow between collections while a task is done: batches leave much behind,
-// and to let it pile up would take several times the memory for a few percent of the time.
-const thriftPercent = 50
+// gcPercentRunning is how much the heap may grow between collections while a task runs: batches leave much garbage, and
+// letting it pile up would take several times the memory and save a few percent of the time.
+const gcPercentRunning = 50
 
-// thrift counts the tasks of every kind that are being done, and keeps the heap small while there are any.
-var thrift saver
+// smallHeap counts the running tasks of all kinds and keeps the heap small while there are any.
+var smallHeap heapLimit
 
-type saver struct {
+type heapLimit struct {
 	mu      sync.Mutex
 	running int
-	before  int // how much the heap may grow when nothing is done
+	before  int // the percentage when no task runs
 }
 
-func (s *saver) more(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running += n
+func (h *heapLimit) add(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running += n
 	switch {
-	case s.running == 1 && n > 0:
-		if s.before = debug.SetGCPercent(thriftPercent); s.before >= 0 && s.before < thriftPercent {
-			debug.SetGCPercent(s.before)
+	case h.running == 1 && n > 0:
+		if h.before = debug.SetGCPercent(gcPercentRunning); h.before >= 0 && h.before < gcPercentRunning {
+			debug.SetGCPercent(h.before)
 		}
-	case s.running == 0:
-		debug.SetGCPercent(s.before)
+	case h.running == 0:
+		debug.SetGCPercent(h.before)
 	}
 }

@@ -1,5 +1,6 @@
-// Package task is for work that outlasts any job of the queue: it stands in a table of its own area, is done batch by
-// batch, and goes on within seconds after a crash, because the rows themselves say who is at them.
+// Package task runs background tasks: work that outlives a request and is too long for a job of the queue. A task is a
+// row in a table of its own package. Whoever works on it holds a claim with a lease, so that another node continues
+// within seconds after a crash.
 package task
 
 import (
@@ -13,15 +14,15 @@ import (
 )
 
 const (
-	// Lease is how long a task waits for whoever is at it and says nothing; it is renewed much more often.
+	// Lease is how long a claim lasts unless it is renewed, which happens much more often.
 	Lease      = 8 * time.Second
 	renewEvery = 2 * time.Second
-	// TriesMax is how often a task should be taken up without getting any further before it fails.
+	// TriesMax is how often a task is claimed without making progress before it fails.
 	TriesMax = 20
 )
 
-// ErrTaken says that somebody else is at a task, or was before this one could be.
-var ErrTaken = errors.New("task: somebody else is at it")
+// ErrClaimed says that a task is claimed by somebody else, or is over.
+var ErrClaimed = errors.New("task: claimed by somebody else")
 
 // Kind is a table of tasks and the column that names them. It also has the columns status (pending, running and
 // others in which nothing is left to do), claim, claimed_until, tries, created_at and started_at.
@@ -29,10 +30,10 @@ type Kind struct {
 	Noun, Table, Key string
 }
 
-// Claim is somebody's hold on a task.
+// Claim is the exclusive right to work on a task.
 type Claim struct {
-	Text           string // what the claim column says while this holds
-	Tries          int64  // how often it was taken up without getting any further, this time included
+	Text           string // the value of the claim column while this claim holds
+	Tries          int64  // how often the task was claimed without making progress, this time included
 	OrganizationID string
 	ID             string
 
@@ -40,25 +41,25 @@ type Claim struct {
 	db   *db.DB
 }
 
-// Take claims a task that nobody is at and that is not over; else it gives ErrTaken.
-func (k Kind) Take(ctx context.Context, d *db.DB, organizationID, taskID string) (*Claim, error) {
+// Claim claims a task. It returns ErrClaimed if somebody else holds the task or if it is over.
+func (k Kind) Claim(ctx context.Context, d *db.DB, organizationID, taskID string) (*Claim, error) {
 	c := &Claim{OrganizationID: organizationID, ID: taskID, kind: k, db: d}
 	err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		c.Text = tx.NewID("claim") // any text that nobody else has
-		ours, err := take(ctx, tx, k, taskID, c.Text, tx.Now().Add(Lease))
+		ours, err := claim(ctx, tx, k, taskID, c.Text, tx.Now().Add(Lease))
 		if err != nil {
 			return err
 		}
 		if c.Tries, err = triesOf(ctx, tx, k, taskID); err == nil && !ours {
-			err = ErrTaken
+			err = ErrClaimed
 		}
 		return err
 	})
 	return c, err
 }
 
-// Work does a task while its claim lasts. An error means that it could not go on; it is over when done says so, and
-// otherwise others may take it up at once or, when it did not get far, after a while that grows.
+// Work runs a task while its claim lasts. If the task is not over afterwards, which done tells, the claim is released:
+// others may claim the task at once or, if it made no progress, after a pause that grows.
 func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done func() bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var held sync.WaitGroup
@@ -71,24 +72,28 @@ func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done f
 		}
 	}()
 	err := do(ctx)
-	if lost := context.Cause(ctx); errors.Is(lost, ErrTaken) {
+	if lost := context.Cause(ctx); errors.Is(lost, ErrClaimed) {
 		return lost
 	}
 	return err
 }
 
-// Hopeless tells that a task that is still claimed should be given up for an error: it is to blame itself, or was taken up again and again.
-func (c *Claim) Hopeless(ctx context.Context, err error) bool {
-	if err == nil || errors.Is(err, ErrTaken) || errors.Is(context.Cause(ctx), ErrTaken) {
+// ShouldFail tells whether a task that is still claimed should fail because of an error: the request itself is at fault,
+// or the task was claimed too often without making progress.
+func (c *Claim) ShouldFail(ctx context.Context, err error) bool {
+	if err == nil || errors.Is(err, ErrClaimed) || errors.Is(context.Cause(ctx), ErrClaimed) {
 		return false
 	}
 	return fault.Refused(err) || c.Tries > TriesMax && !errors.Is(err, context.Canceled)
 }
 
-// Further notes that something was got done.
-func (c *Claim) Further() { c.Tries = 1 }
+// Progressed notes that some items were completed.
+func (c *Claim) Progressed(items int) {
+	c.Tries = 1
+	itemsDone.WithLabelValues(c.kind.Noun).Add(float64(items))
+}
 
-// hold keeps a claim while the work goes on, and ends the work when it is lost.
+// hold renews a claim while the work goes on, and ends the work when the claim is lost.
 func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -101,12 +106,12 @@ func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
 		err := c.db.Write(ctx, c.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			ours, err := renew(ctx, tx, c, tx.Now().Add(Lease))
 			if err == nil && !ours {
-				err = ErrTaken
+				err = ErrClaimed
 			}
 			return err
 		})
-		// a database that does not answer is tried again: whoever takes the task over keeps the next batch from being written
-		if errors.Is(err, ErrTaken) {
+		// A database that does not answer is tried again: if somebody else claims the task, the next batch is refused.
+		if errors.Is(err, ErrClaimed) {
 			lost(err)
 			return
 		}
@@ -114,7 +119,7 @@ func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
 }
 
 func (c *Claim) release(ctx context.Context) {
-	_ = c.db.Write(context.WithoutCancel(ctx), c.OrganizationID, func(ctx context.Context, tx *db.Tx) error { // else the claim ends by itself
+	_ = c.db.Write(context.WithoutCancel(ctx), c.OrganizationID, func(ctx context.Context, tx *db.Tx) error { // otherwise the lease ends
 		_, err := renew(ctx, tx, c, tx.Now().Add(time.Duration(c.Tries-1)*time.Second-time.Millisecond))
 		return err
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
@@ -86,7 +87,7 @@ func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Expla
 	i := &inquiry{Service: s, q: q, page: pr, out: &Explanation{Query: q}}
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		i.tx = tx
-		if i.periods, err = period.All(ctx, tx); err != nil {
+		if i.periods, err = snapshot.Periods(ctx, tx); err != nil {
 			return err
 		}
 		return about.explain(i, ctx)

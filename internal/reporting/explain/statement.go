@@ -11,6 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/reporting/statements"
@@ -46,7 +47,7 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 // whose gives the legal entities that are added together: those asked for, or all that the key is for. One that it is
 // not for is missing like one that is not there, and so is a tag.
 func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, all bool, err error) {
-	known, err := entity.All(ctx, i.tx)
+	known, err := snapshot.Entities(ctx, i.tx)
 	if err != nil {
 		return nil, false, err
 	}

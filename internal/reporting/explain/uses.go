@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/entity"
-	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -211,7 +211,7 @@ func (i *inquiry) slice(ctx context.Context) error {
 
 // elected says what the legal entity had chosen when something was disposed of.
 func (i *inquiry) elected(ctx context.Context, u Use) error {
-	zone, err := period.Zone(ctx, i.tx)
+	zone, err := snapshot.Zone(ctx, i.tx)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
-	"github.com/bursarhq/bursar/internal/books/account"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
@@ -166,7 +166,7 @@ func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 	}
 	names := map[string]string{}
 	if len(found) > 0 {
-		all, err := account.All(ctx, tx)
+		all, err := snapshot.Accounts(ctx, tx)
 		if err != nil {
 			return period.Verdict{}, err
 		}

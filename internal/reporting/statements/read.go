@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/fx"
 	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/books/tag"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
@@ -45,7 +46,7 @@ func cover(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 			return nil, err
 		}
 	}
-	periods, err := period.All(ctx, tx)
+	periods, err := snapshot.Periods(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func cover(ctx context.Context, tx *db.Tx, p Params, s span) (*reading, error) {
 		r.periods = periods[:r.columns[n-1]+1]
 	}
 	r.later = len(r.periods) < len(periods)
-	if r.chart, err = account.All(ctx, tx); err != nil {
+	if r.chart, err = snapshot.Accounts(ctx, tx); err != nil {
 		return nil, err
 	}
 	for _, id := range r.only {
@@ -73,7 +74,7 @@ func (r *reading) wanted(a account.Account) bool {
 
 // entitiesOf gives the legal entities asked for, or all the key is for. One it is not for is missing like one that is not there.
 func entitiesOf(ctx context.Context, tx *db.Tx, ids []string) (out []entity.LegalEntity, all bool, err error) {
-	known, err := entity.All(ctx, tx)
+	known, err := snapshot.Entities(ctx, tx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -227,7 +228,7 @@ func periodID(p period.Period) string      { return p.ID }
 
 // closings reads what closed periods were closed with, where the report looks at it, and makes the places that fill puts it in.
 func (r *reading) closings(ctx context.Context, tx *db.Tx) ([]period.ClosedBalance, error) {
-	standing, err := period.Standing(ctx, tx)
+	standing, err := snapshot.Closings(ctx, tx)
 	if err != nil || len(standing) == 0 {
 		return nil, err
 	}

@@ -25,13 +25,16 @@ const (
 )
 
 // kind is where imports stand for whoever does them.
+// Kind is the kind of background task that reads imports.
+var Kind = kind
+
 var kind = task.Kind{Noun: noun, Table: "imports", Key: "import_id"}
 
-// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrTaken where
+// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrClaimed where
 // somebody else does. Another error means that it could not go on: the import stays as it is and goes on when it is
 // taken up again, unless it has failed, which is no error here.
 func (s *Service) Run(ctx context.Context, organizationID, importID string, progress func(Import)) (i Import, err error) {
-	claim, err := kind.Take(ctx, s.db, organizationID, importID)
+	claim, err := kind.Claim(ctx, s.db, organizationID, importID)
 	if err != nil {
 		return Import{}, err
 	}
@@ -45,7 +48,7 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 			return err
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID, RequestID: w.RequestID})
-		if err = w.read(ctx, progress); claim.Hopeless(ctx, err) {
+		if err = w.read(ctx, progress); claim.ShouldFail(ctx, err) {
 			err = w.fail(ctx, err)
 		}
 		return err
@@ -180,7 +183,7 @@ func (w *work) put(ctx context.Context, b batch) error {
 	})
 	if err == nil {
 		w.Import = after
-		w.Further()
+		w.Progressed(int(b.counts.Rows))
 	}
 	return err
 }
@@ -213,7 +216,7 @@ func keep(before int64, faults []intake.Fault) (out []Fault) {
 func (w *work) advance(ctx context.Context, tx *db.Tx, after Import) error {
 	ours, err := advance(ctx, tx, after, w.Text)
 	if err == nil && !ours {
-		err = task.ErrTaken
+		err = task.ErrClaimed
 	}
 	return err
 }

@@ -44,12 +44,12 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 				c.exec(t, "UPDATE imports SET claim = 'somebody' WHERE organization_id = @org")
 			}
 		})
-		if !errors.Is(err, task.ErrTaken) {
+		if !errors.Is(err, task.ErrClaimed) {
 			t.Fatal(err)
 		}
 		c.check(t)
 		c.hasAll(t, 3*batch)
-		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrTaken) {
+		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrClaimed) {
 			t.Fatalf("somebody is at it: %v", err)
 		}
 		// Somebody died. What follows adds the rest and nothing twice.
@@ -59,7 +59,7 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 		c.hasAll(t, rows)
-		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrTaken) {
+		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrClaimed) {
 			t.Errorf("one that is over runs again: %v", err)
 		}
 	})
@@ -84,7 +84,7 @@ func TestHalvesAtOnceAndCopiesOnSeveralNodesAddEachTransactionOnce(t *testing.T)
 			for _, i := range all {
 				wg.Go(func() { // each import is wanted by both nodes
 					done, err := s.Run(context.Background(), c.org.Organization.ID, i.ID, nil)
-					if errors.Is(err, task.ErrTaken) {
+					if errors.Is(err, task.ErrClaimed) {
 						return
 					}
 					if err != nil || done.Status != imports.Completed {
@@ -118,11 +118,10 @@ func TestARunnerTakesUpWhatWaitsAndWhatADeadNodeLeft(t *testing.T) {
 		c.exec(t, "UPDATE imports SET status = 'running', claim = 'dead', claimed_until = ? WHERE organization_id = @org AND "+
 			"import_id = ?", now.Now().Add(task.Lease), left.ID)
 		runner := imports.NewRunner(c.Service, slog.New(slog.DiscardHandler))
-		ctx, cancel := context.WithCancel(context.Background())
-		var wg sync.WaitGroup
-		wg.Go(func() { runner.Run(ctx) })
-		defer wg.Wait()
-		defer cancel()
+		if err := runner.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		defer runner.Stop()
 		ended := func(importID string) bool {
 			i, _, err := c.Get(c.ctx, importID)
 			return err == nil && i.Status == imports.Completed

@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/lru"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+)
+
+// rowsMax bounds the memory of the cache by the rows of all snapshots together: about 500 bytes each.
+const rowsMax = 200_000
+
+// cache holds the latest snapshot of each organization. There is one for each database handle.
+type cache struct {
+	mu    sync.Mutex
+	byOrg *lru.Cache[string, *Books]
+}
+
+type cacheKey struct{}
+
+func cacheOf(tx *db.Tx) *cache {
+	return tx.DB().Shared(cacheKey{}, func() any { return &cache{byOrg: lru.New[string](rowsMax, (*Books).rows, nil)} }).(*cache)
+}
+
+// get returns the snapshot of a version, if it is in memory.
+func (c *cache) get(org string, version int64) *Books {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if b, ok := c.byOrg.Get(org); ok && b.Version == version {
+		return b
+	}
+	return nil
+}
+
+// put stores a snapshot, unless a newer one is there: a long read transaction sees an old version.
+func (c *cache) put(org string, b *Books) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newer, ok := c.byOrg.Get(org); !ok || newer.Version <= b.Version {
+		c.byOrg.Put(org, b)
+	}
+}
+
+// Lock locks the organization's state row and returns the books: until the transaction ends nobody else changes them.
+func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
+	h, err := orgstate.Lock(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	c := cacheOf(tx)
+	if !h.Touched() {
+		if b := c.get(tx.Organization(), h.BooksVersion); b != nil {
+			return b, nil
+		}
+	}
+	b, err := Load(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	b.Version = h.BooksVersion
+	if !h.Touched() { // what this transaction changed may yet be rolled back
+		c.put(tx.Organization(), b)
+	}
+	return b, nil
+}
+
+// readKey is where a read transaction remembers its snapshot, so that the version is read once.
+type readKey struct{}
+
+// Read returns the books as they are in the transaction. In a read transaction it reads the version from the
+// organization's state row and loads the rest only if that version is not in memory. A transaction that writes may have
+// changed the books itself and loads them.
+func Read(ctx context.Context, tx *db.Tx) (*Books, error) {
+	if !tx.ReadOnly() {
+		return Load(ctx, tx)
+	}
+	if tx.SQL() == nil { // each statement sees another moment, so that the version says nothing about what is loaded
+		return read(ctx, tx, false)
+	}
+	var err error
+	b, _ := tx.Group().State(readKey{}, func() any {
+		var b *Books
+		b, err = read(ctx, tx, true)
+		return b
+	}).(*Books)
+	if err != nil {
+		tx.Group().Discard(readKey{})
+		return nil, err
+	}
+	return b, nil
+}
+
+func read(ctx context.Context, tx *db.Tx, keep bool) (*Books, error) {
+	state, err := orgstate.Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	c := cacheOf(tx)
+	if b := c.get(tx.Organization(), state.BooksVersion); b != nil {
+		return b, nil
+	}
+	b, err := Load(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	b.Version = state.BooksVersion
+	if keep {
+		c.put(tx.Organization(), b)
+	}
+	return b, nil
+}
+
+// The following return parts of the books as Read does. The caller may change the list. In a transaction that writes
+// they read that part alone.
+
+// Accounts returns the chart of accounts in the order of account.All.
+func Accounts(ctx context.Context, tx *db.Tx) ([]account.Account, error) {
+	return part(ctx, tx, account.All, func(b *Books) []account.Account { return b.chart })
+}
+
+// Entities returns the legal entities in the order of entity.All.
+func Entities(ctx context.Context, tx *db.Tx) ([]entity.LegalEntity, error) {
+	return part(ctx, tx, entity.All, func(b *Books) []entity.LegalEntity { return b.entities })
+}
+
+// Periods returns the accounting periods in the order of period.All.
+func Periods(ctx context.Context, tx *db.Tx) ([]period.Period, error) {
+	return part(ctx, tx, period.All, func(b *Books) []period.Period { return b.months })
+}
+
+// Closings returns the closings that have not been reopened in the order of period.Standing.
+func Closings(ctx context.Context, tx *db.Tx) ([]period.Closing, error) {
+	return part(ctx, tx, period.Standing, func(b *Books) []period.Closing { return b.closings })
+}
+
+// Zone returns the time zone of the organization.
+func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
+	if !tx.ReadOnly() {
+		return period.Zone(ctx, tx)
+	}
+	b, err := Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Zone, nil
+}
+
+func part[T any](ctx context.Context, tx *db.Tx, load func(context.Context, *db.Tx) ([]T, error), of func(*Books) []T) ([]T, error) {
+	if !tx.ReadOnly() {
+		return load(ctx, tx)
+	}
+	b, err := Read(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(of(b)), nil
+}

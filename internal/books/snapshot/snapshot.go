@@ -1,0 +1,104 @@
+// Package snapshot keeps the chart of accounts, the legal entities and the accounting periods of organizations in
+// memory. A snapshot is read again when the version in the organization's state row says that something changed.
+package snapshot
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/db"
+)
+
+// Books is the snapshot of one organization, as of a version. Nobody may change it: it is shared between requests.
+type Books struct {
+	Version  int64
+	Zone     *time.Location
+	Entities map[string]entity.LegalEntity
+	Accounts map[string]account.Account
+	// Elections are the cost basis elections of each legal entity, the earliest first.
+	Elections map[string][]entity.Election
+
+	entities []entity.LegalEntity // in the order of entity.All
+	chart    []account.Account    // in the order of account.All
+	months   []period.Period      // in the order of period.All
+	closings []period.Closing     // in the order of period.Standing
+
+	roles         map[string]string        // accounts by role
+	periods       map[string]period.Period // by key
+	byID          map[string]period.Period
+	closedThrough map[string]string // by legal entity, the key of its last closed period
+}
+
+// Period returns the accounting period with a key such as 2026-03.
+func (b *Books) Period(key string) (period.Period, bool) {
+	p, ok := b.periods[key]
+	return p, ok
+}
+
+// PeriodByID returns the accounting period with an id.
+func (b *Books) PeriodByID(id string) (period.Period, bool) {
+	p, ok := b.byID[id]
+	return p, ok
+}
+
+// ClosedThrough returns the key of the last period that is closed for any of some legal entities, or nothing if none is.
+// Periods close in order, so that everything up to it is closed, also months without a row.
+func (b *Books) ClosedThrough(entities ...string) (key string) {
+	for _, e := range entities {
+		key = max(key, b.closedThrough[e])
+	}
+	return key
+}
+
+// Roles returns the account of every role there is. Nobody may change it.
+func (b *Books) Roles() map[string]string { return b.roles }
+
+// Load reads the books from the database, as they are in the transaction. Use cases call Read or Lock; verification
+// calls Load, because it must not rely on what is in memory.
+func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
+	b := &Books{
+		Entities: map[string]entity.LegalEntity{}, Accounts: map[string]account.Account{}, roles: map[string]string{},
+		periods: map[string]period.Period{}, byID: map[string]period.Period{}, closedThrough: map[string]string{},
+	}
+	var err error
+	if b.Zone, err = period.Zone(ctx, tx); err != nil {
+		return nil, err
+	}
+	if b.entities, err = entity.All(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, e := range b.entities {
+		b.Entities[e.ID] = e
+	}
+	if b.Elections, err = entity.AllElections(ctx, tx); err != nil {
+		return nil, err
+	}
+	if b.chart, err = account.All(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, a := range b.chart {
+		b.Accounts[a.ID] = a
+		if a.Role != "" {
+			b.roles[a.Role] = a.ID
+		}
+	}
+	if b.months, err = period.All(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, p := range b.months {
+		b.periods[p.Key], b.byID[p.ID] = p, p
+	}
+	b.closings, err = period.Standing(ctx, tx)
+	for _, c := range b.closings {
+		b.closedThrough[c.LegalEntityID] = max(b.closedThrough[c.LegalEntityID], b.byID[c.PeriodID].Key)
+	}
+	return b, err
+}
+
+// rows is how many rows of the database the books hold.
+func (b *Books) rows() int {
+	return 1 + len(b.chart) + len(b.months) + len(b.entities) + len(b.closings)
+}

@@ -1,0 +1,211 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/db/dbtest"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/organization"
+)
+
+// statements is a log of every statement that is run, by way of the log of slow ones.
+type statements struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *statements) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+// count returns how often a text was run since the last call.
+func (s *statements) count(text string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.b.Reset()
+	return strings.Count(s.b.String(), text)
+}
+
+const ofChart = "FROM ledger_accounts"
+
+func TestAnUnchangedChartIsReadFromTheDatabaseOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		var ran statements
+		c.Log, c.SlowStatement = slog.New(slog.NewTextHandler(&ran, nil)), time.Nanosecond
+		d := dbtest.Open(t, c)
+		f := found(t, d)
+		chart := func() (n int) {
+			err := d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+				b, err := snapshot.Read(ctx, tx)
+				if err != nil {
+					return err
+				}
+				all, err := snapshot.Accounts(ctx, tx)
+				if n = len(all); n != len(b.Accounts) {
+					t.Errorf("%d accounts in one form, %d in the other", n, len(b.Accounts))
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		ran.count("")
+		before := chart()
+		if n := ran.count(ofChart); n != 1 {
+			t.Errorf("the chart was loaded %d times at first, want once", n)
+		}
+		for range 3 {
+			chart()
+		}
+		if n := ran.count(ofChart); n != 0 {
+			t.Errorf("an unchanged chart was loaded %d times", n)
+		}
+		chart()
+		if n := ran.count("FROM heads"); n != 1 {
+			t.Errorf("the version was read %d times in one transaction", n)
+		}
+		err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			_, err := snapshot.Lock(ctx, tx)
+			return err
+		})
+		if n := ran.count(ofChart); err != nil || n != 0 {
+			t.Errorf("a write loaded the chart %d times although a read had it: %v", n, err)
+		}
+		create(t, d, f)
+		ran.count("")
+		if after := chart(); after != before+1 || ran.count(ofChart) != 1 {
+			t.Errorf("%d accounts before, %d after one was added", before, after)
+		}
+	})
+}
+
+func TestAReadSeesWhatAnotherNodeChanged(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		here, there := dbtest.Open(t, c), dbtest.Open(t, c)
+		f := found(t, here)
+		before := charts(t, here, f)
+		a := create(t, there, f)
+		if after := charts(t, here, f); len(after) != len(before)+1 || after[a.ID].Name != a.Name {
+			t.Errorf("%d accounts before, %d after another node added one", len(before), len(after))
+		}
+	})
+}
+
+func TestALongReadKeepsItsMomentAndDoesNotReplaceANewerSnapshot(t *testing.T) {
+	t.Parallel()
+	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
+		var ran statements
+		c.Log, c.SlowStatement = slog.New(slog.NewTextHandler(&ran, nil)), time.Nanosecond
+		d := dbtest.Open(t, c)
+		f := found(t, d)
+		err := d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			chart, err := account.All(ctx, tx) // from here on the transaction sees this moment
+			if err != nil {
+				return err
+			}
+			create(t, d, f)
+			if now := charts(t, d, f); len(now) != len(chart)+1 {
+				t.Errorf("%d accounts, want one more than %d", len(now), len(chart))
+			}
+			old, err := snapshot.Read(ctx, tx)
+			if err == nil && len(old.Accounts) != len(chart) {
+				t.Errorf("%d accounts in a snapshot of a transaction that sees %d", len(old.Accounts), len(chart))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran.count("")
+		charts(t, d, f)
+		if n := ran.count(ofChart); n != 0 {
+			t.Errorf("the old snapshot replaced the newer one, which was loaded %d times", n)
+		}
+	})
+}
+
+func TestATransactionSeesItsOwnChangeAndNobodySeesOneThatIsRolledBack(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		f := found(t, d)
+		before := charts(t, d, f)
+		err := d.Write(as(f), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+			create(t, d, f, ctx)
+			for name, read := range map[string]func(context.Context, *db.Tx) (*snapshot.Books, error){
+				"Read": snapshot.Read, "Lock": snapshot.Lock,
+			} {
+				b, err := read(ctx, tx)
+				if err != nil {
+					return err
+				}
+				if len(b.Accounts) != len(before)+1 {
+					t.Errorf("%s: the transaction sees %d accounts, want %d", name, len(b.Accounts), len(before)+1)
+				}
+			}
+			return dbtest.ErrUndo
+		})
+		if err == nil {
+			t.Fatal("the write was not rolled back")
+		}
+		if after := charts(t, d, f); len(after) != len(before) {
+			t.Errorf("%d accounts after a rollback, want %d", len(after), len(before))
+		}
+	})
+}
+
+func found(t *testing.T, d *db.DB) organization.Founded {
+	t.Helper()
+	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		Currency: "USD", Timezone: "UTC"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// as acts for the owner.
+func as(f organization.Founded) context.Context {
+	return actor.With(context.Background(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
+		Scopes: actor.Scopes})
+}
+
+// create adds an account to the chart.
+func create(t *testing.T, d *db.DB, f organization.Founded, in ...context.Context) account.Account {
+	t.Helper()
+	ctx := append(in, as(f))[0]
+	a, err := account.NewService(d).Create(ctx, account.CreateParams{Name: "Snacks", Type: account.Expense})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func charts(t *testing.T, d *db.DB, f organization.Founded) (out map[string]account.Account) {
+	t.Helper()
+	err := d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := snapshot.Read(ctx, tx)
+		if err == nil {
+			out = b.Accounts
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

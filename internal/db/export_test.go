@@ -1,0 +1,19 @@
+package db
+
+import "strings"
+
+// PreparedStatements returns how many statements are compiled.
+func PreparedStatements(d *DB) int {
+	d.prepared.mu.Lock()
+	defer d.prepared.mu.Unlock()
+	return d.prepared.stmts.Len()
+}
+
+// IsPrepared tells whether a statement that ends with a text is compiled for reading.
+func IsPrepared(d *DB, end string) bool {
+	text := d.statements.get("SELECT name FROM organizations WHERE organization_id = @org AND " + end).sql
+	d.prepared.mu.Lock()
+	defer d.prepared.mu.Unlock()
+	_, ok := d.prepared.stmts.Get(preparedKey{d.read, text})
+	return ok && strings.HasSuffix(text, end)
+}

@@ -1,0 +1,137 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// slowDefault is how long a statement may take before it is logged.
+const slowDefault = 200 * time.Millisecond
+
+// StatementError is an error of the database with the statement that caused it. Values are arguments and therefore
+// never part of the text.
+type StatementError struct {
+	Statement string
+	Err       error
+}
+
+// Error returns the database's message and the statement.
+func (e *StatementError) Error() string { return e.Err.Error() + " [statement: " + e.Statement + "]" }
+
+// Unwrap returns the database's error.
+func (e *StatementError) Unwrap() error { return e.Err }
+
+// A statement in an error or in the log is at most so long: the beginning names what it does, and the end of a long
+// SELECT names its tables and conditions.
+const (
+	statementHead = 80
+	statementTail = 120
+)
+
+// shortStatement returns a statement on one line, with the middle left out where it is too long.
+func shortStatement(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= statementHead+statementTail {
+		return text
+	}
+	head, tail := statementHead, len(text)-statementTail
+	for !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + " … " + text[tail:]
+}
+
+// nameStatement adds the statement to an error, unless the error names one already: a statement that was queued
+// earlier may fail when another one is sent.
+func nameStatement(text string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var named *StatementError
+	if errors.As(err, &named) {
+		return err
+	}
+	return &StatementError{shortStatement(text), err}
+}
+
+// rowsUnknown is the number of rows of a statement that does not report one.
+const rowsUnknown = -1
+
+// ran is called after each statement. It names the statement in the error and logs a statement that was slow.
+func (d *DB) ran(ctx context.Context, org, text string, began time.Time, rows int64, err error) error {
+	if took := time.Since(began); d.slow > 0 && took >= d.slow {
+		d.stats.slow.Inc()
+		attrs := []slog.Attr{slog.String("statement", shortStatement(text)), slog.Duration("took", took)}
+		if rows != rowsUnknown {
+			attrs = append(attrs, slog.Int64("rows", rows))
+		}
+		if org != "" {
+			attrs = append(attrs, slog.String("organization_id", org))
+		}
+		if err != nil {
+			attrs = append(attrs, slog.Any("error", err))
+		}
+		d.log.LogAttrs(ctx, slog.LevelWarn, "slow statement", attrs...)
+	}
+	return nameStatement(text, err)
+}
+
+// execOne runs one statement at once and returns the number of rows it changed.
+func (t *transaction) execOne(ctx context.Context, q queued) (rows int64, err error) {
+	began := time.Now()
+	res, err := t.db.execOn(ctx, t.sql, q.text, q.values)
+	if err == nil {
+		rows, err = res.RowsAffected()
+	}
+	return rows, t.db.ran(ctx, t.main.org, q.text, began, rows, err)
+}
+
+func (d *DB) execOn(ctx context.Context, stx *sql.Tx, text string, values []any) (sql.Result, error) {
+	stmt, release := d.acquirePrepared(d.write, text)
+	if stmt == nil {
+		return stx.ExecContext(ctx, text, values...)
+	}
+	defer release()
+	return stx.StmtContext(ctx, stmt).ExecContext(ctx, values...)
+}
+
+// queryOn runs a statement that returns rows. The error names the statement; All logs a slow one when it has read the rows.
+func (tx *Tx) queryOn(ctx context.Context, text string, values []any) (*sql.Rows, error) {
+	pool := tx.db.write
+	if tx.readOnly {
+		pool = tx.db.read
+	}
+	rows, err := tx.db.openRows(ctx, pool, tx.trans.sql, text, values)
+	return rows, nameStatement(text, err)
+}
+
+func (d *DB) openRows(ctx context.Context, pool *sql.DB, stx *sql.Tx, text string, values []any) (*sql.Rows, error) {
+	stmt, release := d.acquirePrepared(pool, text)
+	if stmt != nil {
+		defer release()
+	}
+	switch {
+	case stmt != nil && stx != nil:
+		return stx.StmtContext(ctx, stmt).QueryContext(ctx, values...)
+	case stmt != nil:
+		return stmt.QueryContext(ctx, values...)
+	case stx != nil:
+		return stx.QueryContext(ctx, text, values...)
+	}
+	return pool.QueryContext(ctx, text, values...)
+}
+
+// commit ends a transaction. Its error names the statement as any other does.
+func (d *DB) commit(org string, stx *sql.Tx) error {
+	began := time.Now()
+	err := stx.Commit()
+	return d.ran(context.Background(), org, "COMMIT", began, rowsUnknown, err)
+}
