@@ -25,8 +25,8 @@ bench: ## Run the benchmarks
 soak: with-postgres ## Run the long tests (up to an hour)
 	BURSAR_SOAK=1 $(with_postgres) go test -timeout 60m -count=1 -run Soak ./...
 
-race: with-postgres ## Run the tests under the race detector
-	$(with_postgres) go test -race -count=1 -timeout 30m ./...
+race: build with-postgres ## Run all tests under the race detector (needs gcc)
+	CGO_ENABLED=1 BURSAR_BIN=$(CURDIR)/bin/bursar $(with_postgres) go test -race -count=1 -timeout 30m ./...
 
 lint: ## Check formatting, vet and staticcheck only
 	scripts/test lint

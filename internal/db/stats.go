@@ -40,6 +40,10 @@ func newStats() *stats {
 	}
 }
 
+func (s *stats) all() []prometheus.Collector {
+	return []prometheus.Collector{s.groupSize, s.retries, s.queued, s.wait, s.slow}
+}
+
 // committed notes a commit that several writes shared.
 func (s *stats) committed(kind string, writes int) {
 	if writes > 0 {
@@ -80,11 +84,18 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (d *DB) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(d, ch) }
+func (d *DB) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range d.stats.all() {
+		c.Describe(ch)
+	}
+	for _, desc := range []*prometheus.Desc{poolWaits, poolWait, poolConns} {
+		ch <- desc
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (d *DB) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range []prometheus.Collector{d.stats.groupSize, d.stats.retries, d.stats.queued, d.stats.wait, d.stats.slow} {
+	for _, c := range d.stats.all() {
 		c.Collect(ch)
 	}
 	pools := map[string]*sql.DB{"write": d.write, "read": d.read}

@@ -18,7 +18,8 @@ type Lag struct {
 var dueSQL = map[db.Engine]string{
 	db.SQLite: `SELECT count(*) AS waiting, CAST(coalesce(max((julianday(?) - julianday(scheduled_at)) * 86400000), 0) AS INTEGER) AS oldest
 		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND julianday(scheduled_at) <= julianday(?)`,
-	db.Postgres: `SELECT count(*) AS waiting, CAST(coalesce(extract(epoch FROM ?::timestamptz - min(scheduled_at)) * 1000, 0) AS bigint) AS oldest
+	db.Postgres: `SELECT count(*) AS waiting,
+		CAST(coalesce(extract(epoch FROM ?::timestamptz - min(scheduled_at)) * 1000, 0) AS bigint) AS oldest
 		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at <= ?`,
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -128,6 +129,40 @@ func TestNoSecretOfARequestReachesTheLog(t *testing.T) {
 			if strings.Contains(log.String(), secret) {
 				t.Errorf("%s is in the log", secret)
 			}
+		}
+	})
+}
+
+func TestTheLogLineOfAnInternalErrorNamesRequestRouteOrganizationAndStatement(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var log buffer
+		s := apitest.Start(t, d, api.Config{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		n := s.Found(t, "mine")
+		err := d.WriteAcross(t.Context(), "a test takes a table away", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "ALTER TABLE tags RENAME TO tags_elsewhere")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := s.Send(t, apitest.Request{Method: "GET", Path: "/v1/tags", Key: n.Key})
+		if a.Status != 500 || strings.Contains(string(a.Body), "SELECT") {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		line := log.String()
+		for _, want := range []string{`"msg":"request failed"`, a.Error(t).RequestID, `"route":"GET /v1/tags"`,
+			`"organization_id":"` + n.Organization.ID + `"`, "[statement: SELECT", "FROM tags"} {
+			if !strings.Contains(line, want) {
+				t.Errorf("%s is not in %s", want, line)
+			}
+		}
+		err = d.WriteAcross(t.Context(), "and gives it back", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "ALTER TABLE tags_elsewhere RENAME TO tags")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	})
 }

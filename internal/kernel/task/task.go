@@ -90,7 +90,10 @@ func (c *Claim) ShouldFail(ctx context.Context, err error) bool {
 // Progressed notes that some items were completed.
 func (c *Claim) Progressed(items int) {
 	c.Tries = 1
-	itemsDone.WithLabelValues(c.kind.Noun).Add(float64(items))
+	done := itemsDone.WithLabelValues(c.kind.Noun)
+	for range items {
+		done.Inc()
+	}
 }
 
 // hold renews a claim while the work goes on, and ends the work when the claim is lost.
