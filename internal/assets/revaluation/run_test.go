@@ -112,7 +112,8 @@ func TestATryWritesNothingAndSaysWhatARunWouldDo(t *testing.T) {
 			kept.Items[0].Lines[0].AccountID == "" || kept.Status() != revaluation.Posted {
 			t.Errorf("%+v", kept)
 		}
-		w.refused("a price that was used", price.NewService(w.d).Delete(w.ctx, kept.Items[0].Price.PriceID), fault.Conflict, "in use")
+		w.refused("a price that was used", price.NewService(w.d).Delete(w.ctx, kept.Items[0].Price.PriceID), fault.Conflict,
+			"is used by 1 revaluation")
 	})
 }
 

@@ -248,3 +248,52 @@ func TestAUseReadsAsAnAccountantWouldSayIt(t *testing.T) {
 		})
 	})
 }
+
+func TestRowsThatDoNotCountPreventNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		for name, c := range map[string]struct {
+			to, table string
+			values    map[string]any
+		}{
+			"a deleted entry": {"legal_entities", "journal_entries", map[string]any{"legal_entity_id": "record", "status": "deleted"}},
+			"a balance of zero": {"legal_entities", "account_balances",
+				map[string]any{"legal_entity_id": "record", "debits": "0", "credits": "0"}},
+			"a tagged balance of zero": {"tags", "account_balances", map[string]any{"tag_id": "record", "debits": "0", "credits": "0"}},
+			"a deleted transaction":    {"sources", "transactions", map[string]any{"source_id": "record", "shelf": int64(2)}},
+			"an upload":                {"sources", "imports", map[string]any{"source_id": "record", "status": "uploading"}},
+		} {
+			columns := required(t.Context(), t, d, c.table)
+			found(t, d, func(ctx context.Context, tx *db.Tx) {
+				insert(ctx, t, tx, c.table, columns, c.values)
+				if uses, err := reference.To(ctx, tx, c.to, "record"); err != nil || len(uses) > 0 {
+					t.Errorf("%s: %s, %v", name, uses, err)
+				}
+			})
+		}
+	})
+}
+
+// A deleted source keeps its ledger account from being deleted, but not from being archived.
+func TestOnlyActiveRowsPreventArchiving(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		columns := required(t.Context(), t, d, "sources")
+		for deleted, want := range map[bool]int{false: 1, true: 0} {
+			found(t, d, func(ctx context.Context, tx *db.Tx) {
+				values := map[string]any{"ledger_account_id": "record"}
+				if deleted {
+					values["deleted_at"] = tx.Now()
+				}
+				insert(ctx, t, tx, "sources", columns, values)
+				active, err := reference.ToActive(ctx, tx, "ledger_accounts", "record")
+				if err != nil || len(active) != want {
+					t.Errorf("deleted %v: %s, %v", deleted, active, err)
+				}
+				if uses, err := reference.To(ctx, tx, "ledger_accounts", "record"); err != nil || len(uses) != 1 {
+					t.Errorf("deleted %v: %s, %v", deleted, uses, err)
+				}
+			})
+		}
+	})
+}
