@@ -111,11 +111,20 @@ func compare[T any](b *bench, name string, limit time.Duration, p pair[T], cost 
 		if clear || time.Now().After(deadline) && (len(ratios) >= againstRounds || b.size == tiny) {
 			ratio := median(ratios)
 			return figure{name: name, value: fmt.Sprintf("%.3f", ratio), target: fmt.Sprintf("<= %.2f", againstMax),
-				verdict: b.judge(ratio <= againstMax),
+				verdict: b.judgeRatio(ratio, low),
 				note: fmt.Sprintf("%s before, %s after; %d rounds, between %.3f and %.3f", precise(median(before)), precise(median(after)),
 					len(ratios), low, high)}, nil
 		}
 	}
+}
+
+// judgeRatio returns the verdict on a ratio. One that is too high although its interval includes 1 may be noise.
+func (b *bench) judgeRatio(ratio, low float64) verdict {
+	v := b.judge(ratio <= againstMax)
+	if v == fails && low <= 1 {
+		return unclear
+	}
+	return v
 }
 
 // interval returns a confidence interval of about 99 % for the median, from the order of the values alone.

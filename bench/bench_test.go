@@ -108,6 +108,19 @@ func TestATargetIsJudgedOnlyFromItsSizeOn(t *testing.T) {
 	}
 }
 
+func TestARatioThatMayBeNoiseIsUnclear(t *testing.T) {
+	t.Parallel()
+	b := &bench{size: full}
+	for _, c := range []struct {
+		ratio, low float64
+		want       verdict
+	}{{1.04, 0.9, passes}, {1.2, 0.9, unclear}, {1.2, 1.1, fails}} {
+		if got := b.judgeRatio(c.ratio, c.low); got != c.want {
+			t.Errorf("%g, at least %g: got %q, want %q", c.ratio, c.low, got, c.want)
+		}
+	}
+}
+
 func TestTheIntervalOfAMedianContainsItAndNarrowsWithMoreValues(t *testing.T) {
 	t.Parallel()
 	width := 2.0

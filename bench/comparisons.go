@@ -227,7 +227,7 @@ func (b *bench) comparedLots(d database, count int) (*comparedLots, error) {
 		if err := c.fill(b.ctx, c.full, 0, count, func(int) string { return "credit" }); err != nil {
 			return err
 		}
-		if err := c.fill(b.ctx, c.traded, 0, count, func(i int) string { return []string{"credit", "debit"}[i%2] }); err != nil {
+		if err := c.fill(b.ctx, c.traded, 0, count/4, func(i int) string { return []string{"credit", "debit"}[i%2] }); err != nil {
 			return err
 		}
 		made, err := c.api.CreateTransactions(b.ctx, c.transaction(c.traded, "credit", "ETH", "1", "1999.00", history.Add(-apart)))

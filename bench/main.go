@@ -61,6 +61,7 @@ const (
 	passes        verdict = "PASS"
 	fails         verdict = "FAIL"
 	notApplicable verdict = "n/a at this size"
+	unclear       verdict = "unclear" // too much noise to judge: measure again when the machine is quieter
 )
 
 // judge returns the verdict on a target. Targets are not judged at the tiny size.
@@ -183,6 +184,9 @@ func (b *bench) runAll(list []measurement, against string) (failed int, err erro
 		figures, err := m.measure(b)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", m.name, err)
+		}
+		for _, f := range figures { // the table comes at the end; a long run can be followed
+			fmt.Fprintf(os.Stderr, "  %s: %s %s\n", f.name, f.value, f.verdict)
 		}
 		table = append(table, figures...)
 	}

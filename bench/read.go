@@ -47,6 +47,14 @@ func (c *contender) cpuEach() time.Duration {
 	return c.cpu / time.Duration(max(1, len(c.total.latencies)))
 }
 
+// cpuRatio compares the processor time per request. The kernel counts hundredths of a second, which a tiny run may not reach.
+func cpuRatio(one, other *contender) string {
+	if one.cpuEach() == 0 || other.cpuEach() == 0 {
+		return "too little to tell"
+	}
+	return fmt.Sprintf("%.2f", one.cpuEach().Seconds()/other.cpuEach().Seconds())
+}
+
 // measureRead compares an authenticated read with a constant from the same server, and with the least a Go server can do.
 func measureRead(b *bench) (figures []figure, err error) {
 	service, err := b.serveNew("read")
@@ -89,7 +97,7 @@ func measureRead(b *bench) (figures []figure, err error) {
 				constant.total.rate(), readClients)},
 		{name: "read, of bare net/http", value: fmt.Sprintf("%.2f", median(ofBare)), target: "", verdict: noTarget,
 			note: fmt.Sprintf("a constant from net/http alone %.0f/s", all[2].total.rate())},
-		{name: "read, server CPU", value: fmt.Sprintf("%.2f", constant.cpuEach().Seconds()/read.cpuEach().Seconds()), target: "",
+		{name: "read, server CPU", value: cpuRatio(constant, read), target: "",
 			verdict: noTarget,
 			note: fmt.Sprintf("a read takes %s of the server's CPU, the constant %s, bare net/http %s", read.cpuEach(),
 				constant.cpuEach(), all[2].cpuEach())},

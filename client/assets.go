@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Asset is a lot: what was acquired at one time and cost, and what is left of it. Quantities and amounts are decimal strings.
+// Asset is a lot: a quantity acquired at one time and cost, and what remains of it. Quantities and amounts are decimal strings.
 type Asset struct {
 	ID                 string     `json:"id"`
 	AssetType          string     `json:"asset_type"`
@@ -33,7 +33,7 @@ type Asset struct {
 	UpdatedAt          *time.Time `json:"updated_at"`
 }
 
-// CreateAsset describes an asset that was there before the books began.
+// CreateAsset describes an opening balance: a lot held before the books began.
 type CreateAsset struct {
 	AssetType       string `json:"asset_type"`
 	Quantity        string `json:"quantity"`
@@ -46,7 +46,7 @@ type CreateAsset struct {
 	Chain           string `json:"chain,omitempty"`
 }
 
-// UpdateAsset are changes; nil leaves a field as it is.
+// UpdateAsset describes changes; nil leaves a field as it is.
 type UpdateAsset struct {
 	LedgerAccountID *string `json:"ledger_account_id,omitempty"`
 	CostBasis       *string `json:"cost_basis,omitempty"`
@@ -54,7 +54,7 @@ type UpdateAsset struct {
 	LegalEntityID   *string `json:"legal_entity_id,omitempty"`
 }
 
-// AssetDisposition is what one entry took from an asset.
+// AssetDisposition is what one entry consumed of a lot.
 type AssetDisposition struct {
 	ID              string    `json:"id"`
 	Kind            string    `json:"kind"`
@@ -79,7 +79,7 @@ type AssetDisposition struct {
 	JournalEntryID  string    `json:"journal_entry_id"`
 }
 
-// LotSelection is what was chosen for a transaction.
+// LotSelection is the selection of lots for a transaction.
 type LotSelection struct {
 	TransactionID string      `json:"transaction_id"`
 	Selections    []LotPicked `json:"selections"`
@@ -87,49 +87,49 @@ type LotSelection struct {
 	CreatedAt     *time.Time  `json:"created_at"`
 }
 
-// LotPicked is one lot of a choice.
+// LotPicked is one lot of a selection.
 type LotPicked struct {
 	AssetID  string `json:"asset_id"`
 	Quantity string `json:"quantity"`
 }
 
-// Assets walks assets, the newest first. It takes the filters of GET /v1/assets.
+// Assets iterates over assets, newest first. It takes the filters of GET /v1/assets.
 func (c *Client) Assets(ctx context.Context, query url.Values) iter.Seq2[Asset, error] {
 	return each[Asset](ctx, c, "/v1/assets", query)
 }
 
-// Asset gives one asset.
+// Asset returns an asset.
 func (c *Client) Asset(ctx context.Context, id string) (Asset, error) {
 	return one[Asset](ctx, c, Call{Method: http.MethodGet, Path: "/v1/assets/" + url.PathEscape(id)})
 }
 
-// CreateAsset enters an asset that was there before the books began.
+// CreateAsset creates an opening balance: a lot held before the books began.
 func (c *Client) CreateAsset(ctx context.Context, asset CreateAsset) (Asset, error) {
 	return one[Asset](ctx, c, Call{Method: http.MethodPost, Path: "/v1/assets", Body: asset, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// UpdateAsset changes an asset that was entered by hand.
+// UpdateAsset changes an opening balance.
 func (c *Client) UpdateAsset(ctx context.Context, id string, changes UpdateAsset) (Asset, error) {
 	return one[Asset](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/assets/" + url.PathEscape(id), Body: changes})
 }
 
-// DeleteAsset takes an asset away that was entered by hand and of which nothing was taken.
+// DeleteAsset deletes an opening balance of which nothing was consumed.
 func (c *Client) DeleteAsset(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/assets/" + url.PathEscape(id)}, nil)
 }
 
-// AssetDispositions walks what was taken from an asset, the latest first.
+// AssetDispositions iterates over what was consumed of a lot, latest first.
 func (c *Client) AssetDispositions(ctx context.Context, id string) iter.Seq2[AssetDisposition, error] {
 	return each[AssetDisposition](ctx, c, "/v1/assets/"+url.PathEscape(id)+"/dispositions", nil)
 }
 
-// LotSelection gives the lots that were chosen for a transaction.
+// LotSelection returns the lots selected for a transaction.
 func (c *Client) LotSelection(ctx context.Context, transactionID string) (LotSelection, error) {
 	return one[LotSelection](ctx, c, Call{Method: http.MethodGet, Path: "/v1/assets/lot-selections",
 		Query: url.Values{"transaction_id": {transactionID}}})
 }
 
-// SelectLots chooses the lots a transaction will take. None takes an earlier choice back.
+// SelectLots selects the lots that a transaction will consume. Without lots, it removes an earlier selection.
 func (c *Client) SelectLots(ctx context.Context, transactionID string, picks ...LotPicked) (LotSelection, error) {
 	if picks == nil {
 		picks = []LotPicked{}

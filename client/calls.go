@@ -23,7 +23,7 @@ type Organization struct {
 	LogoURL          *string    `json:"logo_url"`
 }
 
-// UpdateOrganization are changes; nil leaves a field as it is.
+// UpdateOrganization describes changes; nil leaves a field as it is.
 type UpdateOrganization struct {
 	Name       *string `json:"name,omitempty"`
 	Timezone   *string `json:"timezone,omitempty"`
@@ -32,7 +32,7 @@ type UpdateOrganization struct {
 	LogoURL    *string `json:"logo_url,omitempty"`
 }
 
-// Member is a person of the organization.
+// Member is a member of the organization.
 type Member struct {
 	ID        string    `json:"id"`
 	Email     string    `json:"email"`
@@ -41,7 +41,7 @@ type Member struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// APIKey is a key; Key is its text, and only there when it was just made.
+// APIKey is an API key. Key is its text, and set only when the key was just created.
 type APIKey struct {
 	ID             string     `json:"id"`
 	Name           string     `json:"name"`
@@ -63,7 +63,7 @@ type CreateAPIKey struct {
 	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
 }
 
-// AuditEntry is one change.
+// AuditEntry is one record of the audit log.
 type AuditEntry struct {
 	SequenceNumber int64           `json:"sequence_number"`
 	CreatedAt      time.Time       `json:"created_at"`
@@ -109,7 +109,7 @@ func one[T any](ctx context.Context, c *Client, call Call) (T, error) {
 	return out.Data, err
 }
 
-// each walks a list through all its pages. It stops at the first error.
+// each iterates over all pages of a list. It stops at the first error.
 func each[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		query := url.Values(http.Header(query).Clone())
@@ -135,7 +135,7 @@ func each[T any](ctx context.Context, c *Client, path string, query url.Values) 
 	}
 }
 
-// Organization gives the organization of the key.
+// Organization returns the key's organization.
 func (c *Client) Organization(ctx context.Context) (Organization, error) {
 	return one[Organization](ctx, c, Call{Method: http.MethodGet, Path: "/v1/organization"})
 }
@@ -145,27 +145,27 @@ func (c *Client) UpdateOrganization(ctx context.Context, changes UpdateOrganizat
 	return one[Organization](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/organization", Body: changes})
 }
 
-// Members walks the people of the organization.
+// Members iterates over the members of the organization.
 func (c *Client) Members(ctx context.Context) iter.Seq2[Member, error] {
 	return each[Member](ctx, c, "/v1/organization/members", nil)
 }
 
-// APIKeys walks the organization's keys, newest first.
+// APIKeys iterates over the API keys of the organization, newest first.
 func (c *Client) APIKeys(ctx context.Context) iter.Seq2[APIKey, error] {
 	return each[APIKey](ctx, c, "/v1/api-keys", nil)
 }
 
-// CreateAPIKey makes a key; its text is in the answer and nowhere else.
+// CreateAPIKey creates an API key. Its text is in this response only.
 func (c *Client) CreateAPIKey(ctx context.Context, key CreateAPIKey) (APIKey, error) {
 	return one[APIKey](ctx, c, Call{Method: http.MethodPost, Path: "/v1/api-keys", Body: key, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// RevokeAPIKey ends a key.
+// RevokeAPIKey revokes an API key.
 func (c *Client) RevokeAPIKey(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/api-keys/" + url.PathEscape(id)}, nil)
 }
 
-// AuditLog walks the audit log, newest first. The query takes the filters of GET /v1/audit-log.
+// AuditLog iterates over the audit log, newest first. The query takes the filters of GET /v1/audit-log.
 func (c *Client) AuditLog(ctx context.Context, query url.Values) iter.Seq2[AuditEntry, error] {
 	return each[AuditEntry](ctx, c, "/v1/audit-log", query)
 }

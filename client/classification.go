@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ClassificationRun goes through transactions and lets rules decide what they are.
+// ClassificationRun applies rules to transactions.
 type ClassificationRun struct {
 	ID            string         `json:"id"`
 	Action        string         `json:"action"`
@@ -29,23 +29,23 @@ type ClassificationRun struct {
 	FinishedAt *time.Time       `json:"finished_at"`
 }
 
-// CreateClassificationRun says what a run goes through and what it does about it: transactions by their ids, or by a
-// filter whose names are those of GET /v1/transactions.
+// CreateClassificationRun describes which transactions a run classifies and what it does with the decisions: by their ids, or by a
+// filter with the parameters of GET /v1/transactions.
 type CreateClassificationRun struct {
 	TransactionIDs []string       `json:"transaction_ids,omitempty"`
-	Filter         map[string]any `json:"filter,omitzero"` // an empty one finds everything
+	Filter         map[string]any `json:"filter,omitzero"` // an empty one selects everything
 	ExpectedCount  *int64         `json:"expected_count,omitempty"`
 	Action         string         `json:"action"`
 	DryRun         bool           `json:"dry_run,omitempty"`
 }
 
-// RuleMatch is a rule that matches a transaction, in the version that does.
+// RuleMatch is a version of a rule that matches a transaction.
 type RuleMatch struct {
 	RuleID  string `json:"rule_id"`
 	Version string `json:"version"`
 }
 
-// ClassificationResult is what a run came to about a transaction, and why.
+// ClassificationResult is the decision of a run about a transaction, with its reason.
 type ClassificationResult struct {
 	TransactionID         string      `json:"transaction_id"`
 	SequenceNumber        string      `json:"sequence_number"`
@@ -66,7 +66,7 @@ type ClassificationResult struct {
 	Message               *string     `json:"message"`
 }
 
-// Suggestion is what the last classification run would make of a transaction that is not booked.
+// Suggestion is what the last classification run suggests for a transaction that is not booked.
 type Suggestion struct {
 	LedgerAccountID       *string  `json:"ledger_account_id"`
 	TransactionType       *string  `json:"transaction_type"`
@@ -80,40 +80,40 @@ type Suggestion struct {
 
 const classificationRuns = "/v1/classification-runs"
 
-// CreateClassificationRun asks for a run, which is then done in the background.
+// CreateClassificationRun creates a run, which works in the background.
 func (c *Client) CreateClassificationRun(ctx context.Context, r CreateClassificationRun) (ClassificationRun, error) {
 	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns, Body: r,
 		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// ClassificationRuns walks the runs, the newest first. The query takes the filters of GET /v1/classification-runs.
+// ClassificationRuns iterates over the runs, newest first. The query takes the filters of GET /v1/classification-runs.
 func (c *Client) ClassificationRuns(ctx context.Context, query url.Values) iter.Seq2[ClassificationRun, error] {
 	return each[ClassificationRun](ctx, c, classificationRuns, query)
 }
 
-// ClassificationRun says how far a run is.
+// ClassificationRun returns a run with its progress.
 func (c *Client) ClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
 	return one[ClassificationRun](ctx, c, Call{Method: http.MethodGet, Path: classificationRuns + "/" + url.PathEscape(id)})
 }
 
-// ClassificationResults walks what a run came to, in the order in which things happened.
+// ClassificationResults iterates over the results of a run, in chronological order.
 func (c *Client) ClassificationResults(ctx context.Context, id string, query url.Values) iter.Seq2[ClassificationResult, error] {
 	return each[ClassificationResult](ctx, c, classificationRuns+"/"+url.PathEscape(id)+"/results", query)
 }
 
-// CancelClassificationRun stops a run; what it did stays.
+// CancelClassificationRun cancels a run. What it has done so far stays.
 func (c *Client) CancelClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
 	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) +
 		"/cancel", IdempotencyKey: NewIdempotencyKey()})
 }
 
-// ResumeClassificationRun lets a run go on that was cancelled or failed.
+// ResumeClassificationRun resumes a run that was cancelled or failed.
 func (c *Client) ResumeClassificationRun(ctx context.Context, id string) (ClassificationRun, error) {
 	return one[ClassificationRun](ctx, c, Call{Method: http.MethodPost, Path: classificationRuns + "/" + url.PathEscape(id) +
 		"/resume", IdempotencyKey: NewIdempotencyKey()})
 }
 
-// TestMemoryRule says which rule is tried on which days: a saved one, one that is not, or a saved one as it would be.
+// TestMemoryRule describes which rule is tested on which dates: a saved one, an unsaved one, or a saved one with changes.
 type TestMemoryRule struct {
 	RuleID    string         `json:"rule_id,omitempty"`
 	Rule      *PutMemoryRule `json:"rule,omitempty"`
@@ -121,7 +121,7 @@ type TestMemoryRule struct {
 	EndDate   string         `json:"end_date,omitempty"`
 }
 
-// Decision is an account and a type, and the rule that says so.
+// Decision is a ledger account and a type, and the rule that decided.
 type Decision struct {
 	LedgerAccountID *string `json:"ledger_account_id"`
 	TransactionType *string `json:"transaction_type"`
@@ -154,7 +154,7 @@ type MemoryRuleTest struct {
 	Truncated bool `json:"truncated"`
 }
 
-// TestMemoryRule tries a rule on history, and saves nothing.
+// TestMemoryRule tests a rule on history, without saving it.
 func (c *Client) TestMemoryRule(ctx context.Context, t TestMemoryRule) (MemoryRuleTest, error) {
 	return one[MemoryRuleTest](ctx, c, Call{Method: http.MethodPost, Path: "/v1/memory/rules/test", Body: t})
 }

@@ -1,4 +1,4 @@
-// Package client speaks the Bursar API from Go. It needs nothing but the standard library.
+// Package client is a Go client of the Bursar API. It uses only the standard library.
 //
 //	c := client.New("http://127.0.0.1:8080", os.Getenv("BURSAR_API_KEY"))
 //	org, err := c.Organization(ctx)
@@ -21,10 +21,10 @@ import (
 
 // Client calls one service with one API key. It is safe for concurrent use.
 type Client struct {
-	// HTTP sends the requests; its Timeout bounds each of them.
+	// HTTP sends the requests; its Timeout limits each of them.
 	HTTP *http.Client
-	// Retries is how often a call is sent again when the service is rate limiting or unavailable. Reads and calls with
-	// an idempotency key only: those are safe to repeat.
+	// Retries is how often a call is repeated when the service is rate limiting or unavailable. Only reads and calls with
+	// an idempotency key are repeated, because that is safe.
 	Retries int
 
 	base string
@@ -42,7 +42,7 @@ func New(address, apiKey string) *Client {
 	return &Client{HTTP: &http.Client{Timeout: timeoutDefault}, Retries: retriesDefault, base: strings.TrimRight(address, "/"), key: apiKey}
 }
 
-// Error is an answer that is not a success.
+// Error is a response that is not a success.
 type Error struct {
 	Status     int           `json:"-"`
 	Code       string        `json:"code"`
@@ -52,13 +52,13 @@ type Error struct {
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Field is one input to correct.
+// Field is one input field to correct.
 type Field struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// Error says what the service said.
+// Error returns the message of the service.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Message)
 	for _, f := range e.Fields {
@@ -67,13 +67,13 @@ func (e *Error) Error() string {
 	return text + " (" + e.RequestID + ")"
 }
 
-// IsNotFound tells an error that the thing does not exist.
+// IsNotFound reports whether an error says that a record does not exist.
 func IsNotFound(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound
 }
 
-// Call is one request. Query and Body may be nil; Form stands in for Body where there is a file to send.
+// Call is one request. Query and Body may be nil; Form replaces Body to send a file.
 type Call struct {
 	Method         string
 	Path           string
@@ -83,10 +83,10 @@ type Call struct {
 	IdempotencyKey string
 }
 
-// NewIdempotencyKey makes a key under which a call takes effect once, however often it is sent.
+// NewIdempotencyKey returns a new key. A call with the same key takes effect once, however often it is sent.
 func NewIdempotencyKey() string { return rand.Text() }
 
-// Do sends a call and reads the answer into out, which may be nil.
+// Do sends a call and decodes the response into out, which may be nil.
 func (c *Client) Do(ctx context.Context, call Call, out any) error {
 	var body []byte
 	if call.Body != nil {
@@ -126,7 +126,7 @@ func (c *Client) once(ctx context.Context, call Call, body []byte, out any) erro
 		if content, contentType, err = call.Form.open(); err != nil {
 			return err
 		}
-		patient := *c.HTTP // a file takes as long as it takes, until the context ends
+		patient := *c.HTTP // an upload has no timeout other than the context
 		patient.Timeout = 0
 		sender = &patient
 	}
@@ -170,7 +170,7 @@ func failure(res *http.Response, text []byte) error {
 	var body struct {
 		Error *Error `json:"error"`
 	}
-	if err := json.Unmarshal(text, &body); err != nil || body.Error == nil { // a proxy's answer, perhaps
+	if err := json.Unmarshal(text, &body); err != nil || body.Error == nil { // perhaps a response of a proxy
 		body.Error = &Error{Code: "UNKNOWN", Message: http.StatusText(res.StatusCode), RequestID: res.Header.Get("X-Request-Id")}
 	}
 	body.Error.Status = res.StatusCode

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Explanation is what a figure of a report is made up of. Amounts are decimal strings.
+// Explanation lists the parts of a figure of a report. Amounts are decimal strings.
 type Explanation struct {
 	Report         string                 `json:"report"`
 	Column         string                 `json:"column"`
@@ -26,7 +26,7 @@ type Explanation struct {
 	TransactionIDs []string               `json:"transaction_ids"`
 }
 
-// ExplanationPart is one of the addends of a figure. Explain is the query that takes it apart, if there is one.
+// ExplanationPart is one of the parts that add up to a figure. Explain is the query that explains the part, if there is one.
 type ExplanationPart struct {
 	Label   string  `json:"label"`
 	Value   string  `json:"value"`
@@ -54,7 +54,7 @@ type ExplainedLine struct {
 	TransactionSequenceNumber *string   `json:"transaction_sequence_number"`
 }
 
-// ExplainedLot is a lot and where it came from.
+// ExplainedLot is a lot and its origin.
 type ExplainedLot struct {
 	ID                string    `json:"id"`
 	Amount            *string   `json:"amount"`
@@ -75,7 +75,7 @@ type ExplainedLot struct {
 	Explain           string    `json:"explain"`
 }
 
-// ExplainedDisposition is what was taken from a lot.
+// ExplainedDisposition is what was consumed of a lot.
 type ExplainedDisposition struct {
 	ID              string    `json:"id"`
 	Amount          *string   `json:"amount"`
@@ -99,7 +99,7 @@ type ExplainedDisposition struct {
 	Explain         *string   `json:"explain"`
 }
 
-// ExplainedPrice is the price a figure was found with.
+// ExplainedPrice is the price that a figure was computed with.
 type ExplainedPrice struct {
 	ID             string    `json:"id"`
 	AssetType      string    `json:"asset_type"`
@@ -114,14 +114,14 @@ type ExplainedPrice struct {
 	FXRateDate     *string   `json:"fx_rate_date"`
 }
 
-// ExplainedElection is what a legal entity chose about cost basis.
+// ExplainedElection is the cost basis method and scope that a legal entity elected.
 type ExplainedElection struct {
 	CostBasisMethod string  `json:"cost_basis_method"`
 	CostBasisScope  string  `json:"cost_basis_scope"`
 	From            *string `json:"cost_basis_from"`
 }
 
-// ExplainedBooking is what a journal entry follows from.
+// ExplainedBooking is what a journal entry was created from.
 type ExplainedBooking struct {
 	TransactionID         string          `json:"transaction_id"`
 	PartnerTransactionID  *string         `json:"partner_transaction_id"`
@@ -147,20 +147,20 @@ type ExplainedLeg struct {
 	Currency    *string   `json:"currency"`
 }
 
-// ExplainedRate is a rate of exchange.
+// ExplainedRate is an FX rate.
 type ExplainedRate struct {
 	FromCurrency string `json:"from_currency"`
 	ToCurrency   string `json:"to_currency"`
 	Rate         string `json:"rate"`
 }
 
-// ExplainedPick is a lot somebody had chosen.
+// ExplainedPick is a lot that was selected.
 type ExplainedPick struct {
 	AssetID  string `json:"asset_id"`
 	Quantity string `json:"quantity"`
 }
 
-// Explain takes a figure of a report apart. The query takes the parameters of GET /v1/reports/explain; that of a part
+// Explain explains a figure of a report. The query takes the parameters of GET /v1/reports/explain; that of a part
 // is its Explain, parsed.
 func (c *Client) Explain(ctx context.Context, query url.Values) (Explanation, error) {
 	return one[Explanation](ctx, c, Call{Method: http.MethodGet, Path: "/v1/reports/explain", Query: query})

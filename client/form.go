@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Form is a body with a file, which is sent as it is read.
+// Form is a body with a file, which is streamed.
 type Form struct {
 	File     io.ReadSeeker
 	FileName string
 	Fields   url.Values
 }
 
-// open starts to write the form from the beginning of its file. Closing what it gives ends the writing.
+// open starts to write the form from the beginning of its file. Closing the returned reader ends the writing.
 func (f *Form) open() (body io.ReadCloser, contentType string, err error) {
 	if _, err := f.File.Seek(0, io.SeekStart); err != nil {
 		return nil, "", err

@@ -19,7 +19,7 @@ type FXRate struct {
 	UpdatedAt     *time.Time `json:"updated_at"`
 }
 
-// StoreFXRate is a rate to keep.
+// StoreFXRate is a rate to store.
 type StoreFXRate struct {
 	BaseCurrency  string  `json:"base_currency"`
 	QuoteCurrency string  `json:"quote_currency"`
@@ -28,12 +28,12 @@ type StoreFXRate struct {
 	Source        *string `json:"source,omitempty"`
 }
 
-// FXRates walks the rates, the newest day first. The query takes the filters of GET /v1/fx-rates.
+// FXRates iterates over the rates, newest day first. The query takes the filters of GET /v1/fx-rates.
 func (c *Client) FXRates(ctx context.Context, query url.Values) iter.Seq2[FXRate, error] {
 	return each[FXRate](ctx, c, "/v1/fx-rates", query)
 }
 
-// StoreFXRates keeps up to 1000 rates, all or none. One of a day and pair that has one already replaces it.
+// StoreFXRates stores up to 1000 rates, all or none. It replaces existing rates of the same day and currency pair.
 func (c *Client) StoreFXRates(ctx context.Context, rates []StoreFXRate) ([]FXRate, error) {
 	body := map[string][]StoreFXRate{"rates": rates}
 	return one[[]FXRate](ctx, c, Call{Method: http.MethodPost, Path: "/v1/fx-rates", Body: body, IdempotencyKey: NewIdempotencyKey()})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Priced is by which price something was valued; nil where none is stored.
+// Priced is the price that something was valued with; nil where none is stored.
 type Priced struct {
 	Price       *string    `json:"price"`
 	PriceAt     *time.Time `json:"price_at"`
@@ -15,14 +15,14 @@ type Priced struct {
 	PriceID     *string    `json:"price_id"`
 }
 
-// MissingPrice is a price, or a rate of exchange, that a report needed and that is not stored.
+// MissingPrice is a price or FX rate that a report needs and that is not stored.
 type MissingPrice struct {
 	AssetType string    `json:"asset_type"`
 	Currency  string    `json:"currency"`
 	At        time.Time `json:"at"`
 }
 
-// ClosingPosition is what was held in one place at the end of an accounting period.
+// ClosingPosition is a holding of a source at the end of an accounting period.
 type ClosingPosition struct {
 	AccountingPeriodID string  `json:"accounting_period_id"`
 	Period             string  `json:"period"`
@@ -43,7 +43,7 @@ type ClosingPosition struct {
 	Lots               int64   `json:"lots"`
 }
 
-// TreasuryBalance is how much of an asset or a currency is in one place.
+// TreasuryBalance is the balance of an asset or a currency at a source.
 type TreasuryBalance struct {
 	LegalEntityID    string  `json:"legal_entity_id"`
 	SourceID         *string `json:"source_id"`
@@ -83,7 +83,7 @@ type RealizedGains struct {
 	LongTerm           string `json:"long_term"`
 }
 
-// AssetTaxLot is a lot of which something was left.
+// AssetTaxLot is an open lot.
 type AssetTaxLot struct {
 	AssetID           string    `json:"asset_id"`
 	AssetType         string    `json:"asset_type"`
@@ -109,7 +109,7 @@ type AssetTaxLot struct {
 	BasisPending       bool    `json:"basis_pending"`
 }
 
-// DispositionRow is what one disposal took from one lot.
+// DispositionRow is what one disposal consumed of one lot.
 type DispositionRow struct {
 	ID                 string    `json:"id"`
 	Description        string    `json:"description"`
@@ -136,8 +136,8 @@ type DispositionRow struct {
 	IsCorrection       bool      `json:"is_correction"`
 }
 
-// RollForwardRow is how the fair value of an asset came about: opening, additions, transfers, less dispositions,
-// gains, less losses, is closing.
+// RollForwardRow is the roll-forward of the fair value of an asset: opening, additions, transfers, less dispositions,
+// gains, less losses, equals closing.
 type RollForwardRow struct {
 	LegalEntityID    string  `json:"legal_entity_id"`
 	AssetType        string  `json:"asset_type"`
@@ -159,32 +159,33 @@ type RollForwardRow struct {
 	RealizedLosses   string  `json:"realized_losses"`
 }
 
-// ClosingPositions walks what is held at the end of a period. The query takes the filters of GET /v1/reports/closing-positions.
+// ClosingPositions iterates over the holdings at the end of a period. The query takes the filters of GET /v1/reports/closing-positions.
 func (c *Client) ClosingPositions(ctx context.Context, query url.Values) iter.Seq2[ClosingPosition, error] {
 	return each[ClosingPosition](ctx, c, "/v1/reports/closing-positions", query)
 }
 
-// TreasuryBalances walks how much of what is where. The query takes the filters of GET /v1/reports/treasury-balances.
+// TreasuryBalances iterates over balances by source. The query takes the filters of GET /v1/reports/treasury-balances.
 func (c *Client) TreasuryBalances(ctx context.Context, query url.Values) iter.Seq2[TreasuryBalance, error] {
 	return each[TreasuryBalance](ctx, c, "/v1/reports/treasury-balances", query)
 }
 
-// RealizedGainsLosses walks gains and losses by period and asset. The query takes the filters of GET /v1/reports/realized-gains-losses.
+// RealizedGainsLosses iterates over gains and losses by period and asset. The query takes the filters of
+// GET /v1/reports/realized-gains-losses.
 func (c *Client) RealizedGainsLosses(ctx context.Context, query url.Values) iter.Seq2[RealizedGains, error] {
 	return each[RealizedGains](ctx, c, "/v1/reports/realized-gains-losses", query)
 }
 
-// AssetTaxLots walks lots of which something is left. The query takes the filters of GET /v1/reports/asset-tax-lots.
+// AssetTaxLots iterates over open lots. The query takes the filters of GET /v1/reports/asset-tax-lots.
 func (c *Client) AssetTaxLots(ctx context.Context, query url.Values) iter.Seq2[AssetTaxLot, error] {
 	return each[AssetTaxLot](ctx, c, "/v1/reports/asset-tax-lots", query)
 }
 
-// ScheduleOfDispositions walks what was disposed of, lot by lot. The query takes the filters of GET /v1/reports/schedule-of-dispositions.
+// ScheduleOfDispositions iterates over disposals, lot by lot. The query takes the filters of GET /v1/reports/schedule-of-dispositions.
 func (c *Client) ScheduleOfDispositions(ctx context.Context, query url.Values) iter.Seq2[DispositionRow, error] {
 	return each[DispositionRow](ctx, c, "/v1/reports/schedule-of-dispositions", query)
 }
 
-// RollForward walks how the fair values of assets came about. The query takes the filters of GET /v1/reports/roll-forward.
+// RollForward iterates over the roll-forward of fair values. The query takes the filters of GET /v1/reports/roll-forward.
 func (c *Client) RollForward(ctx context.Context, query url.Values) iter.Seq2[RollForwardRow, error] {
 	return each[RollForwardRow](ctx, c, "/v1/reports/roll-forward", query)
 }

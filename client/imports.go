@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Import is a file of transactions on its way in.
+// Import is the import of a file of transactions.
 type Import struct {
 	ID         string          `json:"id"`
 	SourceID   string          `json:"source_id"`
@@ -27,10 +27,10 @@ type Import struct {
 	CreatedAt  time.Time       `json:"created_at"`
 	StartedAt  *time.Time      `json:"started_at"`
 	FinishedAt *time.Time      `json:"finished_at"`
-	Errors     []ImportError   `json:"errors"` // the first ones, of an import that was asked for by itself
+	Errors     []ImportError   `json:"errors"` // the first ones; only for a single import
 }
 
-// ImportProgress says how much of a file is dealt with.
+// ImportProgress is the progress of an import.
 type ImportProgress struct {
 	BytesRead int64 `json:"bytes_read"`
 	FileSize  int64 `json:"file_size"`
@@ -38,7 +38,7 @@ type ImportProgress struct {
 	RowsRead  int64 `json:"rows_read"`
 }
 
-// ImportCounts says what became of rows.
+// ImportCounts counts rows by outcome.
 type ImportCounts struct {
 	Created    int64 `json:"created"`
 	Duplicates int64 `json:"duplicates"`
@@ -47,7 +47,7 @@ type ImportCounts struct {
 	Errors     int64 `json:"errors"`
 }
 
-// ImportError is one thing that is wrong with a row.
+// ImportError is one fault of a row.
 type ImportError struct {
 	Line    int64   `json:"line"`
 	Column  *string `json:"column"`
@@ -72,14 +72,14 @@ type ImportPreview struct {
 	Errors []ImportError `json:"errors"`
 }
 
-// CreateImport is a file to bring; what is empty is left to the service.
+// CreateImport is a file to import; the service detects what is left empty.
 type CreateImport struct {
 	File     io.ReadSeeker
 	FileName string
 	SourceID string
 	Format   string
 	Preset   string
-	Mapping  any // encodes as the mapping
+	Mapping  any // is encoded as the mapping
 }
 
 func (i CreateImport) form(dry bool) (*Form, error) {
@@ -102,7 +102,7 @@ func (i CreateImport) form(dry bool) (*Form, error) {
 	return f, nil
 }
 
-// CreateImport brings a file of transactions, which is then read in the background.
+// CreateImport uploads a file of transactions, which is imported in the background.
 func (c *Client) CreateImport(ctx context.Context, i CreateImport) (Import, error) {
 	f, err := i.form(false)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *Client) CreateImport(ctx context.Context, i CreateImport) (Import, erro
 	return one[Import](ctx, c, Call{Method: http.MethodPost, Path: "/v1/imports", Form: f, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// PreviewImport says what a file would bring, and brings nothing.
+// PreviewImport returns what an import would do, without importing anything.
 func (c *Client) PreviewImport(ctx context.Context, i CreateImport) (ImportPreview, error) {
 	f, err := i.form(true)
 	if err != nil {
@@ -120,17 +120,17 @@ func (c *Client) PreviewImport(ctx context.Context, i CreateImport) (ImportPrevi
 	return one[ImportPreview](ctx, c, Call{Method: http.MethodPost, Path: "/v1/imports", Form: f, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// Imports walks the imports, the newest first. The query takes the filters of GET /v1/imports.
+// Imports iterates over the imports, newest first. The query takes the filters of GET /v1/imports.
 func (c *Client) Imports(ctx context.Context, query url.Values) iter.Seq2[Import, error] {
 	return each[Import](ctx, c, "/v1/imports", query)
 }
 
-// Import says how far an import is.
+// Import returns an import with its progress.
 func (c *Client) Import(ctx context.Context, id string) (Import, error) {
 	return one[Import](ctx, c, Call{Method: http.MethodGet, Path: "/v1/imports/" + url.PathEscape(id)})
 }
 
-// ImportErrors walks what was wrong with the rows of an import.
+// ImportErrors iterates over the faults of an import.
 func (c *Client) ImportErrors(ctx context.Context, id string) iter.Seq2[ImportError, error] {
 	return each[ImportError](ctx, c, "/v1/imports/"+url.PathEscape(id)+"/errors", nil)
 }

@@ -30,19 +30,19 @@ type JournalEntry struct {
 	LegalEntityAutoAssigned bool          `json:"legal_entity_auto_assigned"`
 	Lines                   []JournalLine `json:"lines"`
 	Lots                    []EntryLot    `json:"lots"`    // not in lists
-	Changes                 []LotChange   `json:"changes"` // only in the answer to what made it
+	Changes                 []LotChange   `json:"changes"` // only in the response to the request that created it
 	Guidance                Guidance      `json:"guidance"`
 	CreatedAt               time.Time     `json:"created_at"`
 	UpdatedAt               time.Time     `json:"updated_at"`
 }
 
-// ReversalChain names an entry's neighbours.
+// ReversalChain names the previous and next entry of a chain of corrections.
 type ReversalChain struct {
 	PreviousEntryID *string `json:"previous_entry_id"`
 	NextEntryID     *string `json:"next_entry_id"`
 }
 
-// Guidance says what may be done to a record now, and why not the rest.
+// Guidance lists the actions that are possible on a record now, and why others are not.
 type Guidance struct {
 	AllowedActions []string `json:"allowed_actions"`
 	Warnings       []string `json:"warnings"`
@@ -64,7 +64,7 @@ type JournalLine struct {
 	Quantity        *string  `json:"quantity"`
 }
 
-// EntryLot is what an entry takes from one lot.
+// EntryLot is what an entry consumes of one lot.
 type EntryLot struct {
 	AssetID      *string   `json:"asset_id"`
 	AssetType    string    `json:"asset_type"`
@@ -80,7 +80,7 @@ type EntryLot struct {
 	IsCorrection bool      `json:"is_correction"`
 }
 
-// LotChange is what an entry changes about another one, because that takes other lots then.
+// LotChange is what an entry changes about another one, because that one consumes other lots now.
 type LotChange struct {
 	JournalEntryID  string  `json:"journal_entry_id"`
 	SequenceNumber  string  `json:"sequence_number"`
@@ -91,20 +91,20 @@ type LotChange struct {
 	ResultID        *string `json:"result_journal_entry_id"`
 }
 
-// BookTransaction asks for the entry of a transaction. It is a draft unless AutoPost says otherwise.
+// BookTransaction describes the entry of a transaction. It is a draft unless AutoPost is set.
 type BookTransaction struct {
 	TransactionID         string    `json:"transaction_id"`
 	TransactionType       string    `json:"transaction_type"`
-	LedgerAccountID       string    `json:"ledger_account_id,omitempty"`        // may be empty where the type says it
+	LedgerAccountID       string    `json:"ledger_account_id,omitempty"`        // optional where the type determines it
 	OffsetLedgerAccountID string    `json:"offset_ledger_account_id,omitempty"` // instead of that of the source
-	AccountingDate        string    `json:"accounting_date,omitempty"`          // empty is that of the transaction
+	AccountingDate        string    `json:"accounting_date,omitempty"`          // by default, that of the transaction
 	Memo                  *string   `json:"memo,omitempty"`
 	TagIDs                *[]string `json:"tag_ids,omitempty"`
 	VendorName            string    `json:"vendor_name,omitempty"`
 	AutoPost              bool      `json:"auto_post,omitempty"`
 }
 
-// CorrectBooking says what the entry of a transaction should have been; what is not given stays.
+// CorrectBooking describes what the entry of a transaction should have been; nil leaves a field as it is.
 type CorrectBooking struct {
 	UpdateJournalEntry
 	TransactionType       string  `json:"transaction_type,omitempty"`
@@ -113,7 +113,7 @@ type CorrectBooking struct {
 	DryRun                bool    `json:"dry_run,omitempty"`
 }
 
-// CreateJournalEntry describes an entry by hand. Status is draft unless it says posted.
+// CreateJournalEntry describes a manual entry. The default Status is draft.
 type CreateJournalEntry struct {
 	LegalEntityID  string              `json:"legal_entity_id,omitempty"`
 	AccountingDate string              `json:"accounting_date"`
@@ -124,7 +124,7 @@ type CreateJournalEntry struct {
 	Lines          []CreateJournalLine `json:"lines"`
 }
 
-// CreateJournalLine describes a line; an empty currency and legal entity are the entry's.
+// CreateJournalLine describes a line. The default currency and legal entity are those of the entry.
 type CreateJournalLine struct {
 	LedgerAccountID string   `json:"ledger_account_id"`
 	CreditOrDebit   string   `json:"credit_or_debit"`
@@ -135,7 +135,7 @@ type CreateJournalLine struct {
 	TagIDs          []string `json:"tag_ids,omitempty"`
 }
 
-// UpdateJournalEntry are changes to a draft, or to an entry that is corrected; nil leaves a part as it is.
+// UpdateJournalEntry describes changes to a draft, or to an entry that is corrected; nil leaves a part as it is.
 type UpdateJournalEntry struct {
 	LegalEntityID  *string              `json:"legal_entity_id,omitempty"`
 	AccountingDate *string              `json:"accounting_date,omitempty"`
@@ -144,11 +144,11 @@ type UpdateJournalEntry struct {
 	Lines          *[]CreateJournalLine `json:"lines,omitempty"`
 }
 
-// ReverseJournalEntry says when and why an entry is undone; what is empty follows from the entry.
+// ReverseJournalEntry describes when and why an entry is reversed; the defaults follow from the entry.
 type ReverseJournalEntry struct {
 	AccountingDate string `json:"accounting_date,omitempty"`
 	Memo           string `json:"memo,omitempty"`
-	Cascade        string `json:"cascade,omitempty"` // replay lets entries that used its lots take others
+	Cascade        string `json:"cascade,omitempty"` // "replay" lets entries that consumed its lots consume others
 }
 
 // AccountLine is a posted line of an account.
@@ -162,27 +162,27 @@ type AccountLine struct {
 
 const journalEntries = "/v1/journal-entries"
 
-// JournalEntries walks the journal, the latest accounting date first. The query takes the filters of GET /v1/journal-entries.
+// JournalEntries iterates over the journal, the latest accounting date first. The query takes the filters of GET /v1/journal-entries.
 func (c *Client) JournalEntries(ctx context.Context, query url.Values) iter.Seq2[JournalEntry, error] {
 	return each[JournalEntry](ctx, c, journalEntries, query)
 }
 
-// JournalEntry gives one entry.
+// JournalEntry returns an entry.
 func (c *Client) JournalEntry(ctx context.Context, id string) (JournalEntry, error) {
 	return one[JournalEntry](ctx, c, Call{Method: http.MethodGet, Path: journalEntries + "/" + url.PathEscape(id)})
 }
 
-// CreateJournalEntry makes an entry.
+// CreateJournalEntry creates an entry.
 func (c *Client) CreateJournalEntry(ctx context.Context, e CreateJournalEntry) (JournalEntry, error) {
 	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: e, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// BookTransaction makes the entry of a transaction.
+// BookTransaction books a transaction.
 func (c *Client) BookTransaction(ctx context.Context, b BookTransaction) (JournalEntry, error) {
 	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: b, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// TryBooking gives the entry that BookTransaction would make and what it would change, and makes nothing.
+// TryBooking returns the entry that BookTransaction would create and what it would change, without creating anything.
 func (c *Client) TryBooking(ctx context.Context, b BookTransaction) (JournalEntry, error) {
 	body := struct {
 		BookTransaction
@@ -191,17 +191,17 @@ func (c *Client) TryBooking(ctx context.Context, b BookTransaction) (JournalEntr
 	return one[JournalEntry](ctx, c, Call{Method: http.MethodPost, Path: journalEntries, Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// BookTransactions makes the entries of up to 1,000 transactions, all or none.
+// BookTransactions books up to 1,000 transactions, all or none.
 func (c *Client) BookTransactions(ctx context.Context, all []BookTransaction) ([]JournalEntry, error) {
 	return c.batch(ctx, map[string]any{"journal_entries": all})
 }
 
-// CreateJournalEntries makes up to 1,000 entries, all or none.
+// CreateJournalEntries creates up to 1,000 entries, all or none.
 func (c *Client) CreateJournalEntries(ctx context.Context, entries []CreateJournalEntry) ([]JournalEntry, error) {
 	return c.batch(ctx, map[string]any{"journal_entries": entries})
 }
 
-// TryJournalEntries gives the entries that CreateJournalEntries would make, and makes none.
+// TryJournalEntries returns the entries that CreateJournalEntries would create, without creating any.
 func (c *Client) TryJournalEntries(ctx context.Context, entries []CreateJournalEntry) ([]JournalEntry, error) {
 	return c.batch(ctx, map[string]any{"journal_entries": entries, "dry_run": true})
 }
@@ -226,22 +226,22 @@ func (c *Client) PostJournalEntry(ctx context.Context, id string) (JournalEntry,
 	return c.onEntry(ctx, id, "post", nil)
 }
 
-// UnpostJournalEntry makes a posted entry a draft again.
+// UnpostJournalEntry turns a posted entry into a draft.
 func (c *Client) UnpostJournalEntry(ctx context.Context, id string) (JournalEntry, error) {
 	return c.onEntry(ctx, id, "unpost", nil)
 }
 
-// ReverseJournalEntry undoes a posted entry and gives the reversal.
+// ReverseJournalEntry reverses a posted entry and returns the reversal.
 func (c *Client) ReverseJournalEntry(ctx context.Context, id string, r ReverseJournalEntry) (JournalEntry, error) {
 	return c.onEntry(ctx, id, "reverse", r)
 }
 
-// CorrectJournalEntry undoes a posted entry, posts it anew with changes, and gives the new one.
+// CorrectJournalEntry reverses a posted entry, posts it again with changes, and returns the new entry.
 func (c *Client) CorrectJournalEntry(ctx context.Context, id string, u UpdateJournalEntry) (JournalEntry, error) {
 	return c.onEntry(ctx, id, "correct", u)
 }
 
-// CorrectBooking undoes the posted entry of a transaction, books the transaction anew, and gives the new entry.
+// CorrectBooking reverses the posted entry of a transaction, books the transaction again, and returns the new entry.
 func (c *Client) CorrectBooking(ctx context.Context, id string, b CorrectBooking) (JournalEntry, error) {
 	return c.onEntry(ctx, id, "correct", b)
 }
@@ -251,7 +251,7 @@ func (c *Client) onEntry(ctx context.Context, id, action string, body any) (Jour
 		Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// LedgerAccountLines walks the posted lines of an account, the latest first.
+// LedgerAccountLines iterates over the posted lines of an account, latest first.
 func (c *Client) LedgerAccountLines(ctx context.Context, accountID string, query url.Values) iter.Seq2[AccountLine, error] {
 	return each[AccountLine](ctx, c, ledgerAccounts+"/"+url.PathEscape(accountID)+"/lines", query)
 }

@@ -27,7 +27,7 @@ type LedgerAccount struct {
 	UpdatedAt         *time.Time `json:"updated_at"`
 }
 
-// CreateLedgerAccount describes a new account; what is left empty is as the service decides.
+// CreateLedgerAccount describes a new account; the service chooses what is left empty.
 type CreateLedgerAccount struct {
 	Name              string `json:"name"`
 	Code              string `json:"code,omitempty"`
@@ -39,7 +39,7 @@ type CreateLedgerAccount struct {
 	AssetType         string `json:"asset_type,omitempty"`
 }
 
-// UpdateLedgerAccount are changes; nil leaves a field as it is, and an empty code, parent or asset type takes it away.
+// UpdateLedgerAccount describes changes; nil leaves a field as it is, and an empty code, parent or asset type removes it.
 type UpdateLedgerAccount struct {
 	Name              *string `json:"name,omitempty"`
 	Code              *string `json:"code,omitempty"`
@@ -53,17 +53,17 @@ type UpdateLedgerAccount struct {
 
 const ledgerAccounts = "/v1/ledger-accounts"
 
-// LedgerAccounts walks the chart by sequence number. The query takes the filters of GET /v1/ledger-accounts.
+// LedgerAccounts iterates over the chart by sequence number. The query takes the filters of GET /v1/ledger-accounts.
 func (c *Client) LedgerAccounts(ctx context.Context, query url.Values) iter.Seq2[LedgerAccount, error] {
 	return each[LedgerAccount](ctx, c, ledgerAccounts, query)
 }
 
-// LedgerAccount gives one account.
+// LedgerAccount returns an account.
 func (c *Client) LedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
 	return one[LedgerAccount](ctx, c, Call{Method: http.MethodGet, Path: ledgerAccounts + "/" + url.PathEscape(id)})
 }
 
-// CreateLedgerAccount makes an account.
+// CreateLedgerAccount creates an account.
 func (c *Client) CreateLedgerAccount(ctx context.Context, account CreateLedgerAccount) (LedgerAccount, error) {
 	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts, Body: account, IdempotencyKey: NewIdempotencyKey()})
 }
@@ -73,19 +73,19 @@ func (c *Client) UpdateLedgerAccount(ctx context.Context, id string, changes Upd
 	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPatch, Path: ledgerAccounts + "/" + url.PathEscape(id), Body: changes})
 }
 
-// ArchiveLedgerAccount puts an account away.
+// ArchiveLedgerAccount archives an account.
 func (c *Client) ArchiveLedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
 	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/archive",
 		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// UnarchiveLedgerAccount takes an account up again.
+// UnarchiveLedgerAccount restores an archived account.
 func (c *Client) UnarchiveLedgerAccount(ctx context.Context, id string) (LedgerAccount, error) {
 	return one[LedgerAccount](ctx, c, Call{Method: http.MethodPost, Path: ledgerAccounts + "/" + url.PathEscape(id) + "/unarchive",
 		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// DeleteLedgerAccount removes an unused account and all below it.
+// DeleteLedgerAccount deletes an unused account and all below it.
 func (c *Client) DeleteLedgerAccount(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: ledgerAccounts + "/" + url.PathEscape(id)}, nil)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// LegalEntity is a company of the organization. CostBasisHistory is there for a single one, not in lists.
+// LegalEntity is a legal entity. CostBasisHistory is set for a single one, not in lists.
 type LegalEntity struct {
 	ID                   string              `json:"id"`
 	Name                 string              `json:"name"`
@@ -31,7 +31,7 @@ type LegalEntity struct {
 	CostBasisHistory     []CostBasisElection `json:"cost_basis_history"`
 }
 
-// CostBasisElection is one choice of method and scope, and from when it holds.
+// CostBasisElection is an elected method and scope, and the date from which it applies.
 type CostBasisElection struct {
 	Method    string    `json:"method"`
 	Scope     string    `json:"scope"`
@@ -39,7 +39,7 @@ type CostBasisElection struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// CreateLegalEntity describes a new company; what is nil or empty is as usual.
+// CreateLegalEntity describes a new legal entity; nil or empty means the default.
 type CreateLegalEntity struct {
 	Name                 string  `json:"name"`
 	BaseCurrency         string  `json:"base_currency"`
@@ -58,7 +58,7 @@ type CreateLegalEntity struct {
 	LoansOut             string  `json:"loans_out,omitempty"`
 }
 
-// UpdateLegalEntity are changes; nil leaves a field as it is, and Null clears one that may be null.
+// UpdateLegalEntity describes changes; nil leaves a field as it is, and Null clears one that may be null.
 type UpdateLegalEntity struct {
 	Name                 *string           `json:"name,omitempty"`
 	BaseCurrency         *string           `json:"base_currency,omitempty"`
@@ -77,17 +77,17 @@ type UpdateLegalEntity struct {
 	LoansOut             *string           `json:"loans_out,omitempty"`
 }
 
-// LegalEntities walks the legal entities the key is for, in the order they were made.
+// LegalEntities iterates over the legal entities that the key may see, in the order of their creation.
 func (c *Client) LegalEntities(ctx context.Context) iter.Seq2[LegalEntity, error] {
 	return each[LegalEntity](ctx, c, "/v1/legal-entities", nil)
 }
 
-// LegalEntity gives one legal entity with its elections of cost basis.
+// LegalEntity returns a legal entity with its cost basis elections.
 func (c *Client) LegalEntity(ctx context.Context, id string) (LegalEntity, error) {
 	return one[LegalEntity](ctx, c, Call{Method: http.MethodGet, Path: "/v1/legal-entities/" + url.PathEscape(id)})
 }
 
-// CreateLegalEntity makes a legal entity.
+// CreateLegalEntity creates a legal entity.
 func (c *Client) CreateLegalEntity(ctx context.Context, entity CreateLegalEntity) (LegalEntity, error) {
 	return one[LegalEntity](ctx, c, Call{Method: http.MethodPost, Path: "/v1/legal-entities", Body: entity,
 		IdempotencyKey: NewIdempotencyKey()})

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// MemoryDocument is a file of the organization's memory, or of its accounting firm's.
+// MemoryDocument is a document in the memory of the organization or of its accounting firm.
 type MemoryDocument struct {
 	Path        string          `json:"path"`
 	Layer       string          `json:"layer"`
@@ -19,7 +19,7 @@ type MemoryDocument struct {
 	Suppressed  bool            `json:"suppressed"`
 }
 
-// MemoryFiles is one page of documents.
+// MemoryFiles is a page of documents.
 type MemoryFiles struct {
 	Success    bool             `json:"success"`
 	Documents  []MemoryDocument `json:"documents"`
@@ -28,14 +28,14 @@ type MemoryFiles struct {
 	NextCursor *string          `json:"next_cursor"`
 }
 
-// PutMemoryDocument is what a file is to hold, all of it. ExpectedVersion is nil for a new file.
+// PutMemoryDocument is the complete content of a document. ExpectedVersion is nil for a new one.
 type PutMemoryDocument struct {
 	Content         string  `json:"content"`
 	Rationale       string  `json:"rationale"`
 	ExpectedVersion *string `json:"expected_version"`
 }
 
-// MemoryRule is a rule. What belongs to the other type is nil.
+// MemoryRule is a rule. The fields of the other type are nil.
 type MemoryRule struct {
 	RuleID            string    `json:"rule_id"`
 	Version           string    `json:"version"`
@@ -61,7 +61,7 @@ type MemoryRule struct {
 	UpdatedAt         time.Time `json:"updated_at"`
 }
 
-// PutMemoryRule is what a rule is to say; nil is as usual. ExpectedVersion is for replacing one.
+// PutMemoryRule describes a rule; nil means the default. ExpectedVersion is for replacing one.
 type PutMemoryRule struct {
 	RuleType          string  `json:"rule_type"`
 	MemoContains      *string `json:"memo_contains,omitempty"`
@@ -86,7 +86,7 @@ type PutMemoryRule struct {
 	ExpectedVersion   *string `json:"expected_version,omitempty"`
 }
 
-// MemoryVersion is one state of a document or a rule. Content is there when one version was asked for.
+// MemoryVersion is a version of a document or a rule. Content is set for a single version.
 type MemoryVersion struct {
 	Version   string    `json:"version"`
 	CreatedAt time.Time `json:"created_at"`
@@ -100,7 +100,7 @@ type MemoryVersion struct {
 
 const memoryFile, memoryHistory = "/v1/memory/file", "/v1/memory/history"
 
-// Memory gives one page of the files at a path, below one that ends in a slash, or of all when it is empty.
+// Memory returns a page of the documents at a path, in a folder if the path ends in a slash, or of all documents if it is empty.
 func (c *Client) Memory(ctx context.Context, path, cursor string) (out MemoryFiles, err error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"path": path, "cursor": cursor} {
@@ -112,23 +112,23 @@ func (c *Client) Memory(ctx context.Context, path, cursor string) (out MemoryFil
 	return out, err
 }
 
-// PutMemory writes a file whole.
+// PutMemory creates or replaces a document.
 func (c *Client) PutMemory(ctx context.Context, path string, file PutMemoryDocument) error {
 	return c.Do(ctx, Call{Method: http.MethodPut, Path: memoryFile, Query: url.Values{"path": {path}}, Body: file}, nil)
 }
 
-// DeleteMemory deletes a file that is at a version.
+// DeleteMemory deletes a document if it has the given version.
 func (c *Client) DeleteMemory(ctx context.Context, path, expectedVersion string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: memoryFile, Query: url.Values{"path": {path},
 		"expected_version": {expectedVersion}}}, nil)
 }
 
-// MemoryHistory walks the versions of a file, the newest first.
+// MemoryHistory iterates over the versions of a document, newest first.
 func (c *Client) MemoryHistory(ctx context.Context, path string) iter.Seq2[MemoryVersion, error] {
 	return each[MemoryVersion](ctx, c, memoryHistory, url.Values{"path": {path}})
 }
 
-// MemoryRules walks the organization's rules in the order they were made.
+// MemoryRules iterates over the organization's rules in the order of their creation.
 func (c *Client) MemoryRules(ctx context.Context) iter.Seq2[MemoryRule, error] {
 	return func(yield func(MemoryRule, error) bool) {
 		query := url.Values{"kind": {"rule"}}
@@ -160,7 +160,7 @@ func (c *Client) memoryRules(ctx context.Context, query url.Values) ([]MemoryRul
 	return out.Rules, out.NextCursor, err
 }
 
-// MemoryRule gives one rule.
+// MemoryRule returns a rule.
 func (c *Client) MemoryRule(ctx context.Context, id string) (MemoryRule, error) {
 	rules, _, err := c.memoryRules(ctx, url.Values{"kind": {"rule"}, "rule_id": {id}})
 	if err != nil || len(rules) == 0 {
@@ -169,7 +169,7 @@ func (c *Client) MemoryRule(ctx context.Context, id string) (MemoryRule, error) 
 	return rules[0], nil
 }
 
-// PutMemoryRule makes a rule, or replaces the one that has the id.
+// PutMemoryRule creates a rule, or replaces the one with the id.
 func (c *Client) PutMemoryRule(ctx context.Context, id string, rule PutMemoryRule) (MemoryRule, error) {
 	query := url.Values{"kind": {"rule"}}
 	if id != "" {
@@ -182,13 +182,13 @@ func (c *Client) PutMemoryRule(ctx context.Context, id string, rule PutMemoryRul
 	return out.Rule, err
 }
 
-// DeleteMemoryRule deletes a rule that is at a version.
+// DeleteMemoryRule deletes a rule if it has the given version.
 func (c *Client) DeleteMemoryRule(ctx context.Context, id, expectedVersion string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: memoryFile, Query: url.Values{"kind": {"rule"}, "rule_id": {id},
 		"expected_version": {expectedVersion}}}, nil)
 }
 
-// MemoryRuleHistory walks the versions of a rule, the newest first.
+// MemoryRuleHistory iterates over the versions of a rule, newest first.
 func (c *Client) MemoryRuleHistory(ctx context.Context, id string) iter.Seq2[MemoryVersion, error] {
 	return each[MemoryVersion](ctx, c, memoryHistory, url.Values{"kind": {"rule"}, "rule_id": {id}})
 }

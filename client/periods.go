@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// AccountingPeriod is a month of the books.
+// AccountingPeriod is an accounting period.
 type AccountingPeriod struct {
 	ID            string              `json:"id"`
 	Key           string              `json:"key"`
@@ -20,7 +20,7 @@ type AccountingPeriod struct {
 	CreatedAt     time.Time           `json:"created_at"`
 }
 
-// PeriodLegalEntity is how a period stands for one legal entity.
+// PeriodLegalEntity is the state of a period for one legal entity.
 type PeriodLegalEntity struct {
 	LegalEntityID string     `json:"legal_entity_id"`
 	Status        string     `json:"status"`
@@ -28,13 +28,13 @@ type PeriodLegalEntity struct {
 	ClosedBy      *string    `json:"closed_by"`
 }
 
-// ReopenAccountingPeriod says why a period is reopened; without a legal entity, for all that the key is for.
+// ReopenAccountingPeriod is the reason for reopening a period; without a legal entity, for all that the key may see.
 type ReopenAccountingPeriod struct {
 	Reason        string `json:"reason"`
 	LegalEntityID string `json:"legal_entity_id,omitempty"`
 }
 
-// PeriodReadiness is what stands between a period and its close.
+// PeriodReadiness lists the conditions for closing a period.
 type PeriodReadiness struct {
 	AccountingPeriodID string           `json:"accounting_period_id"`
 	Key                string           `json:"key"`
@@ -42,7 +42,7 @@ type PeriodReadiness struct {
 	Checks             []ReadinessCheck `json:"checks"`
 }
 
-// ReadinessCheck is one check.
+// ReadinessCheck is one condition.
 type ReadinessCheck struct {
 	Code          string   `json:"code"`
 	Status        string   `json:"status"`
@@ -97,7 +97,7 @@ type FrozenAccount struct {
 
 func periodPath(id, rest string) string { return "/v1/accounting-periods/" + url.PathEscape(id) + rest }
 
-// ofEntity narrows a call to a legal entity, unless it is empty.
+// ofEntity restricts a call to a legal entity, unless it is empty.
 func ofEntity(legalEntityID string) url.Values {
 	if legalEntityID == "" {
 		return nil
@@ -105,12 +105,12 @@ func ofEntity(legalEntityID string) url.Values {
 	return url.Values{"legal_entity_id": {legalEntityID}}
 }
 
-// AccountingPeriods walks the months of the books, the latest first. The query takes the filters of GET /v1/accounting-periods.
+// AccountingPeriods iterates over the accounting periods, latest first. The query takes the filters of GET /v1/accounting-periods.
 func (c *Client) AccountingPeriods(ctx context.Context, query url.Values) iter.Seq2[AccountingPeriod, error] {
 	return each[AccountingPeriod](ctx, c, "/v1/accounting-periods", query)
 }
 
-// AccountingPeriod gives one period.
+// AccountingPeriod returns a period.
 func (c *Client) AccountingPeriod(ctx context.Context, id string) (AccountingPeriod, error) {
 	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodGet, Path: periodPath(id, "")})
 }
@@ -125,7 +125,7 @@ func (c *Client) CloseAccountingPeriod(ctx context.Context, id, legalEntityID st
 	return c.closePeriod(ctx, id, legalEntityID, "")
 }
 
-// CloseAccountingPeriodDespite closes a period of which transactions are not posted, for a reason.
+// CloseAccountingPeriodDespite closes a period although transactions of it are not posted, for a reason.
 func (c *Client) CloseAccountingPeriodDespite(ctx context.Context, id, legalEntityID, reason string) (AccountingPeriod, error) {
 	return c.closePeriod(ctx, id, legalEntityID, reason)
 }
@@ -139,13 +139,13 @@ func (c *Client) closePeriod(ctx context.Context, id, legalEntityID, override st
 		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// ReopenAccountingPeriod opens a closed period again.
+// ReopenAccountingPeriod reopens a closed period.
 func (c *Client) ReopenAccountingPeriod(ctx context.Context, id string, p ReopenAccountingPeriod) (AccountingPeriod, error) {
 	return one[AccountingPeriod](ctx, c, Call{Method: http.MethodPost, Path: periodPath(id, "/reopen"), Body: p,
 		IdempotencyKey: NewIdempotencyKey()})
 }
 
-// AccountingPeriodClosePackage gives what was frozen, for one legal entity or, if it is empty, for all.
+// AccountingPeriodClosePackage returns what was frozen, for one legal entity or, if it is empty, for all.
 func (c *Client) AccountingPeriodClosePackage(ctx context.Context, id, legalEntityID string) (ClosePackage, error) {
 	return one[ClosePackage](ctx, c, Call{Method: http.MethodGet, Path: periodPath(id, "/close-package"), Query: ofEntity(legalEntityID)})
 }

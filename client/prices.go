@@ -32,13 +32,13 @@ type CreatePrice struct {
 	Note      *string `json:"note,omitempty"`
 }
 
-// UpdatePrice are changes; nil leaves a field as it is.
+// UpdatePrice describes changes; nil leaves a field as it is.
 type UpdatePrice struct {
 	Price *string           `json:"price,omitempty"`
 	Note  *Nullable[string] `json:"note,omitempty"`
 }
 
-// ImportPrices is a CSV file of prices. Replace lets one that is there already take the value of the file.
+// ImportPrices is a CSV file of prices. With Replace, they replace stored prices.
 type ImportPrices struct {
 	File     io.ReadSeeker
 	FileName string
@@ -46,7 +46,7 @@ type ImportPrices struct {
 	Replace  bool
 }
 
-// PriceImport says what became of the prices of a file.
+// PriceImport counts the prices of a file by outcome.
 type PriceImport struct {
 	DryRun     bool  `json:"dry_run"`
 	Created    int64 `json:"created"`
@@ -54,38 +54,38 @@ type PriceImport struct {
 	Replaced   int64 `json:"replaced"`
 }
 
-// Prices walks the prices, the latest first. The query takes the filters of GET /v1/prices.
+// Prices iterates over the prices, latest first. The query takes the filters of GET /v1/prices.
 func (c *Client) Prices(ctx context.Context, query url.Values) iter.Seq2[Price, error] {
 	return each[Price](ctx, c, "/v1/prices", query)
 }
 
-// Price gives one price.
+// Price returns a price.
 func (c *Client) Price(ctx context.Context, id string) (Price, error) {
 	return one[Price](ctx, c, Call{Method: http.MethodGet, Path: "/v1/prices/" + url.PathEscape(id)})
 }
 
-// CreatePrice makes a price.
+// CreatePrice creates a price.
 func (c *Client) CreatePrice(ctx context.Context, price CreatePrice) (Price, error) {
 	return one[Price](ctx, c, Call{Method: http.MethodPost, Path: "/v1/prices", Body: price, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// CreatePrices makes up to 1000 prices, all or none.
+// CreatePrices creates up to 1000 prices, all or none.
 func (c *Client) CreatePrices(ctx context.Context, prices []CreatePrice) ([]Price, error) {
 	body := map[string][]CreatePrice{"prices": prices}
 	return one[[]Price](ctx, c, Call{Method: http.MethodPost, Path: "/v1/prices/batch", Body: body, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// UpdatePrice changes what a price says.
+// UpdatePrice changes a price.
 func (c *Client) UpdatePrice(ctx context.Context, id string, changes UpdatePrice) (Price, error) {
 	return one[Price](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/prices/" + url.PathEscape(id), Body: changes})
 }
 
-// DeletePrice deletes a price that nothing rests on.
+// DeletePrice deletes a price that nothing refers to.
 func (c *Client) DeletePrice(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/prices/" + url.PathEscape(id)}, nil)
 }
 
-// ImportPrices takes every price of a file, or none.
+// ImportPrices imports all prices of a file, or none.
 func (c *Client) ImportPrices(ctx context.Context, i ImportPrices) (PriceImport, error) {
 	f := &Form{File: i.File, FileName: i.FileName, Fields: url.Values{"dry_run": {strconv.FormatBool(i.DryRun)},
 		"replace": {strconv.FormatBool(i.Replace)}}}

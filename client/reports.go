@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ReportFrame is what statements have around their figures. Amounts are decimal strings.
+// ReportFrame is what all statements have besides their figures. Amounts are decimal strings.
 type ReportFrame struct {
 	Currency       string         `json:"currency"`
 	Periods        []ReportPeriod `json:"periods"`
@@ -45,7 +45,7 @@ type SheetCell struct {
 	TagBalance  Figure      `json:"tag_balance"`
 }
 
-// CreditDebit is the figures of an account in a period.
+// CreditDebit holds the figures of an account in a period.
 type CreditDebit struct {
 	OpeningBalance Figure     `json:"opening_balance"`
 	ClosingBalance Figure     `json:"closing_balance"`
@@ -61,7 +61,7 @@ type Figure struct {
 	Value string `json:"value"`
 }
 
-// CompactCells is one account over all columns. CurrentBalance is nil when it is ClosingBalance.
+// CompactCells is one account over all columns. CurrentBalance is nil when it equals ClosingBalance.
 type CompactCells struct {
 	OpeningBalance []string `json:"opening_balance"`
 	Debits         []string `json:"debits"`
@@ -70,7 +70,7 @@ type CompactCells struct {
 	CurrentBalance []string `json:"current_balance"`
 }
 
-// SheetQuality is what is noticed about a balance sheet.
+// SheetQuality lists warnings about a balance sheet.
 type SheetQuality struct {
 	NegativeAssetPeriods []struct {
 		Period string `json:"period"`
@@ -123,7 +123,7 @@ type CompactTrialCells struct {
 	ClosingCredit []string `json:"closing_credit"`
 }
 
-// TrialQuality is what is noticed about a trial balance.
+// TrialQuality lists warnings about a trial balance.
 type TrialQuality struct {
 	UnbalancedPeriods []string `json:"unbalanced_periods"`
 	Warnings          []string `json:"warnings"`
@@ -177,7 +177,7 @@ const (
 	trialBalance = "/v1/reports/trial-balance"
 )
 
-// BalanceSheet reports what there is and whose it is. The query takes the parameters of GET /v1/reports/balance-sheet but for the shape.
+// BalanceSheet returns a balance sheet. The query takes the parameters of GET /v1/reports/balance-sheet except the shape.
 func (c *Client) BalanceSheet(ctx context.Context, query url.Values) (BalanceSheet, error) {
 	return one[BalanceSheet](ctx, c, shaped(balanceSheet, query, "faithful"))
 }
@@ -187,7 +187,7 @@ func (c *Client) CompactBalanceSheet(ctx context.Context, query url.Values) (Com
 	return one[CompactBalanceSheet](ctx, c, shaped(balanceSheet, query, "compact"))
 }
 
-// TrialBalance reports every account's balance by side. The query takes the parameters of GET /v1/reports/trial-balance but for the shape.
+// TrialBalance returns a trial balance. The query takes the parameters of GET /v1/reports/trial-balance except the shape.
 func (c *Client) TrialBalance(ctx context.Context, query url.Values) (TrialBalance, error) {
 	return one[TrialBalance](ctx, c, shaped(trialBalance, query, "faithful"))
 }
@@ -197,17 +197,17 @@ func (c *Client) CompactTrialBalance(ctx context.Context, query url.Values) (Com
 	return one[CompactTrialBalance](ctx, c, shaped(trialBalance, query, "compact"))
 }
 
-// IncomeStatement reports what was earned. The query takes the parameters of GET /v1/reports/income-statement but for the shape.
+// IncomeStatement returns an income statement. The query takes the parameters of GET /v1/reports/income-statement except the shape.
 func (c *Client) IncomeStatement(ctx context.Context, query url.Values) (IncomeStatement, error) {
 	return one[IncomeStatement](ctx, c, shaped("/v1/reports/income-statement", query, "faithful"))
 }
 
-// GeneralLedger walks posted lines account by account. The query takes the filters of GET /v1/reports/general-ledger.
+// GeneralLedger iterates over posted lines account by account. The query takes the filters of GET /v1/reports/general-ledger.
 func (c *Client) GeneralLedger(ctx context.Context, query url.Values) iter.Seq2[LedgerLine, error] {
 	return each[LedgerLine](ctx, c, "/v1/reports/general-ledger", query)
 }
 
-// shaped asks for the shape that the answer is read as.
+// shaped adds the shape that the response is decoded as.
 func shaped(path string, query url.Values, shape string) Call {
 	q := url.Values(http.Header(query).Clone())
 	if q == nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Revaluation measured what was held at the end of an accounting period. A list gives it without assets, currencies and rows.
+// Revaluation is the measurement of holdings at the end of an accounting period. Lists omit assets, currencies and rows.
 type Revaluation struct {
 	ID                 *string              `json:"id"`
 	AccountingPeriodID string               `json:"accounting_period_id"`
@@ -26,7 +26,7 @@ type Revaluation struct {
 	Rows               []RevaluationRow     `json:"rows"`
 }
 
-// RevaluationPart is what it measured for a legal entity.
+// RevaluationPart is the part of a legal entity.
 type RevaluationPart struct {
 	LegalEntityID string `json:"legal_entity_id"`
 	Kind          string `json:"kind"`
@@ -73,7 +73,7 @@ type RevaluedAsset struct {
 	Booked
 }
 
-// RemeasuredCurrency is what a legal entity has of a foreign currency, less what it owes.
+// RemeasuredCurrency is the net position of a legal entity in a foreign currency.
 type RemeasuredCurrency struct {
 	LegalEntityID   string  `json:"legal_entity_id"`
 	ForeignCurrency string  `json:"foreign_currency"`
@@ -87,7 +87,7 @@ type RemeasuredCurrency struct {
 	Booked
 }
 
-// RevaluationRow is a lot, or an account of foreign money.
+// RevaluationRow is a lot, or an account in foreign currency.
 type RevaluationRow struct {
 	LegalEntityID   string  `json:"legal_entity_id"`
 	Kind            string  `json:"kind"`
@@ -104,7 +104,7 @@ type RevaluationRow struct {
 	FrozenPrice
 }
 
-// CreateRevaluation says what to measure; without legal entities or kinds, all.
+// CreateRevaluation describes what to measure; without legal entities or kinds, everything.
 type CreateRevaluation struct {
 	AccountingPeriodID string   `json:"accounting_period_id"`
 	LegalEntityIDs     []string `json:"legal_entity_ids,omitempty"`
@@ -112,27 +112,27 @@ type CreateRevaluation struct {
 	DryRun             bool     `json:"dry_run,omitempty"`
 }
 
-// Revaluations walks the revaluations, the newest first. The query takes the filters of GET /v1/revaluations.
+// Revaluations iterates over the revaluations, newest first. The query takes the filters of GET /v1/revaluations.
 func (c *Client) Revaluations(ctx context.Context, query url.Values) iter.Seq2[Revaluation, error] {
 	return each[Revaluation](ctx, c, "/v1/revaluations", query)
 }
 
-// Revaluation gives one revaluation.
+// Revaluation returns a revaluation.
 func (c *Client) Revaluation(ctx context.Context, id string) (Revaluation, error) {
 	return one[Revaluation](ctx, c, Call{Method: http.MethodGet, Path: "/v1/revaluations/" + url.PathEscape(id)})
 }
 
-// RevaluationRows walks the lots and accounts that a revaluation measured.
+// RevaluationRows iterates over the lots and accounts that a revaluation measured.
 func (c *Client) RevaluationRows(ctx context.Context, id string, query url.Values) iter.Seq2[RevaluationRow, error] {
 	return each[RevaluationRow](ctx, c, "/v1/revaluations/"+url.PathEscape(id)+"/rows", query)
 }
 
-// CreateRevaluation measures what is held at the end of a period and books what is lacking.
+// CreateRevaluation revalues the holdings at the end of a period and posts the difference.
 func (c *Client) CreateRevaluation(ctx context.Context, r CreateRevaluation) (Revaluation, error) {
 	return one[Revaluation](ctx, c, Call{Method: http.MethodPost, Path: "/v1/revaluations", Body: r, IdempotencyKey: NewIdempotencyKey()})
 }
 
-// ReverseRevaluation undoes the last revaluation of an open period.
+// ReverseRevaluation reverses the last revaluation of an open period.
 func (c *Client) ReverseRevaluation(ctx context.Context, id string) (Revaluation, error) {
 	return one[Revaluation](ctx, c, Call{Method: http.MethodPost, Path: "/v1/revaluations/" + url.PathEscape(id) + "/reverse",
 		IdempotencyKey: NewIdempotencyKey()})

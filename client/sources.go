@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Source is where transactions come from: a wallet, an exchange account, a bank or card account, or something else.
+// Source is what transactions come from: a wallet, an exchange account, a bank account, a card or a processor.
 type Source struct {
 	ID              string     `json:"id"`
 	AccountID       *string    `json:"account_id"`
@@ -26,7 +26,7 @@ type Source struct {
 	UpdatedAt       *time.Time `json:"updated_at"`
 }
 
-// CreateSource describes a new source; what is empty is left to the service.
+// CreateSource describes a new source; the service chooses what is left empty.
 type CreateSource struct {
 	SourceType      string `json:"source_type"`
 	Name            string `json:"name"`
@@ -38,7 +38,7 @@ type CreateSource struct {
 	Provider        string `json:"provider,omitempty"`
 }
 
-// UpdateSource are changes; nil leaves a field as it is, and Null clears one that may be null.
+// UpdateSource describes changes; nil leaves a field as it is, and Null clears one that may be null.
 type UpdateSource struct {
 	Name            *string           `json:"name,omitempty"`
 	LegalEntityID   *string           `json:"legal_entity_id,omitempty"`
@@ -48,17 +48,17 @@ type UpdateSource struct {
 	Currency        *Nullable[string] `json:"currency,omitempty"`
 }
 
-// Sources walks the sources in the order they were made. The query takes the filters of GET /v1/sources.
+// Sources iterates over the sources in the order of their creation. The query takes the filters of GET /v1/sources.
 func (c *Client) Sources(ctx context.Context, query url.Values) iter.Seq2[Source, error] {
 	return each[Source](ctx, c, "/v1/sources", query)
 }
 
-// Source gives one source, by its id or that of its account.
+// Source returns a source, by its id or that of its account.
 func (c *Client) Source(ctx context.Context, id string) (Source, error) {
 	return one[Source](ctx, c, Call{Method: http.MethodGet, Path: "/v1/sources/" + url.PathEscape(id)})
 }
 
-// CreateSource makes a source.
+// CreateSource creates a source.
 func (c *Client) CreateSource(ctx context.Context, source CreateSource) (Source, error) {
 	return one[Source](ctx, c, Call{Method: http.MethodPost, Path: "/v1/sources", Body: source, IdempotencyKey: NewIdempotencyKey()})
 }
@@ -68,7 +68,7 @@ func (c *Client) UpdateSource(ctx context.Context, id string, changes UpdateSour
 	return one[Source](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/sources/" + url.PathEscape(id), Body: changes})
 }
 
-// DeleteSource deletes a source that nothing uses, or an aggregator's account with its transactions. If it fails half-way, do it again.
+// DeleteSource deletes an unused source, or an aggregator's account with its transactions. If it fails, it can be repeated.
 func (c *Client) DeleteSource(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/sources/" + url.PathEscape(id)}, nil)
 }

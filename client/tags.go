@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Tag is what entries and lines are marked with.
+// Tag is a label of entries and lines.
 type Tag struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
@@ -23,23 +23,23 @@ type CreateTag struct {
 	Kind string `json:"kind"`
 }
 
-// UpdateTag are changes; nil leaves a field as it is.
+// UpdateTag describes changes; nil leaves a field as it is.
 type UpdateTag struct {
 	Name *string `json:"name,omitempty"`
 	Kind *string `json:"kind,omitempty"`
 }
 
-// Tags walks the organization's tags in the order they were made. The query takes the filters of GET /v1/tags.
+// Tags iterates over the organization's tags in the order of their creation. The query takes the filters of GET /v1/tags.
 func (c *Client) Tags(ctx context.Context, query url.Values) iter.Seq2[Tag, error] {
 	return each[Tag](ctx, c, "/v1/tags", query)
 }
 
-// Tag gives one tag.
+// Tag returns a tag.
 func (c *Client) Tag(ctx context.Context, id string) (Tag, error) {
 	return one[Tag](ctx, c, Call{Method: http.MethodGet, Path: "/v1/tags/" + url.PathEscape(id)})
 }
 
-// CreateTag makes a tag.
+// CreateTag creates a tag.
 func (c *Client) CreateTag(ctx context.Context, tag CreateTag) (Tag, error) {
 	return one[Tag](ctx, c, Call{Method: http.MethodPost, Path: "/v1/tags", Body: tag, IdempotencyKey: NewIdempotencyKey()})
 }
@@ -49,7 +49,7 @@ func (c *Client) UpdateTag(ctx context.Context, id string, changes UpdateTag) (T
 	return one[Tag](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/tags/" + url.PathEscape(id), Body: changes})
 }
 
-// DeleteTag deletes a tag that nothing is marked with.
+// DeleteTag deletes an unused tag.
 func (c *Client) DeleteTag(ctx context.Context, id string) error {
 	return c.Do(ctx, Call{Method: http.MethodDelete, Path: "/v1/tags/" + url.PathEscape(id)}, nil)
 }

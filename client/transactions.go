@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Transaction is what happened on a source: one asset, one direction.
+// Transaction is something that happened at a source: one asset, one direction.
 type Transaction struct {
 	ID               string              `json:"id"`
 	SequenceNumber   string              `json:"sequence_number"`
@@ -33,7 +33,7 @@ type Transaction struct {
 	UpdatedAt        time.Time           `json:"updated_at"`
 }
 
-// TransactionExternal is what the source said. Quantities and amounts are decimal strings.
+// TransactionExternal is what the source reported. Quantities and amounts are decimal strings.
 type TransactionExternal struct {
 	Timestamp   time.Time   `json:"timestamp"`
 	Description string      `json:"description"`
@@ -43,7 +43,7 @@ type TransactionExternal struct {
 	ValueFiat   *ValuedFiat `json:"value_fiat"`
 }
 
-// ValuedFiat is what a transaction was worth: gross is net plus fee.
+// ValuedFiat is the value of a transaction: gross is net plus fee.
 type ValuedFiat struct {
 	Gross    string `json:"gross"`
 	Fee      string `json:"fee"`
@@ -51,7 +51,7 @@ type ValuedFiat struct {
 	Currency string `json:"currency"`
 }
 
-// TransactionCrypto is what is known of an asset that is not fiat money, and of its place on a chain.
+// TransactionCrypto describes a crypto asset and its place on a chain.
 type TransactionCrypto struct {
 	Chain           *string `json:"chain,omitempty"`
 	TransactionHash *string `json:"transaction_hash,omitempty"`
@@ -65,14 +65,14 @@ type TransactionCrypto struct {
 	FeeAssetType    *string `json:"fee_asset_type,omitempty"`
 }
 
-// TransactionBank is what is known of the bank account and of who is at the other end.
+// TransactionBank describes the bank account and the counterparty.
 type TransactionBank struct {
 	BankName         *string `json:"bank_name,omitempty"`
 	AccountLast4     *string `json:"account_last4,omitempty"`
 	CounterpartyName *string `json:"counterparty_name,omitempty"`
 }
 
-// TransactionCard is what is known of a payment by card.
+// TransactionCard describes a card payment.
 type TransactionCard struct {
 	MerchantName     *string `json:"merchant_name,omitempty"`
 	MerchantCategory *string `json:"merchant_category,omitempty"`
@@ -80,7 +80,7 @@ type TransactionCard struct {
 	Last4            *string `json:"last4,omitempty"`
 }
 
-// TransactionInternal is what people and rules made of a transaction.
+// TransactionInternal is what people and rules added to a transaction.
 type TransactionInternal struct {
 	TransactionType string       `json:"transaction_type"`
 	Status          string       `json:"status"`
@@ -90,20 +90,20 @@ type TransactionInternal struct {
 	Spam            *SpamVerdict `json:"spam"`
 }
 
-// SpamVerdict is what the spam filter made of a transaction, and why.
+// SpamVerdict is the verdict of the spam filter, with its reasons.
 type SpamVerdict struct {
 	Score   int64        `json:"score"`
 	Reasons []SpamReason `json:"reasons"`
 }
 
-// SpamReason is one thing the filter saw.
+// SpamReason is one reason of a verdict.
 type SpamReason struct {
 	Code   string `json:"code"`
 	Weight int64  `json:"weight"`
 	Text   string `json:"text"`
 }
 
-// CreateTransaction is a transaction as a source tells it.
+// CreateTransaction is a transaction as a source reports it.
 type CreateTransaction struct {
 	SourceID         string                    `json:"source_id"`
 	ExternalID       string                    `json:"external_id"`
@@ -128,14 +128,14 @@ type CreateTransactionExternal struct {
 	ValueFiat   *ValuedFiat `json:"value_fiat,omitempty"`
 }
 
-// CreatedTransactions are the transactions that were sent, in their order; of a duplicate the one that was there already.
+// CreatedTransactions are the transactions that were sent, in their order; for a duplicate, the existing one.
 type CreatedTransactions struct {
 	Data       []Transaction `json:"data"`
 	Created    int64         `json:"created"`
 	Duplicates int64         `json:"duplicates"`
 }
 
-// UpdateTransaction are changes; nil leaves a field as it is.
+// UpdateTransaction describes changes; nil leaves a field as it is.
 type UpdateTransaction struct {
 	Memo            *string   `json:"memo,omitempty"`
 	TransactionType *string   `json:"transaction_type,omitempty"`
@@ -144,7 +144,7 @@ type UpdateTransaction struct {
 	Status          *string   `json:"status,omitempty"`
 }
 
-// BulkUpdateTransactions are changes to many: those named, or those a filter finds, whose names are those of GET /v1/transactions.
+// BulkUpdateTransactions describes changes to many transactions: by their ids, or by a filter with the parameters of GET /v1/transactions.
 type BulkUpdateTransactions struct {
 	TransactionIDs []string          `json:"transaction_ids,omitempty"`
 	Filter         map[string]any    `json:"filter,omitempty"`
@@ -153,31 +153,31 @@ type BulkUpdateTransactions struct {
 	DryRun         bool              `json:"dry_run,omitempty"`
 }
 
-// BulkUpdated is what came of changes to many.
+// BulkUpdated is the result of changing many transactions.
 type BulkUpdated struct {
 	Matched int64 `json:"matched"`
 	Updated int64 `json:"updated"`
 	DryRun  bool  `json:"dry_run"`
 }
 
-// Transactions walks transactions, the latest first unless the query says otherwise. It takes the filters of GET /v1/transactions.
+// Transactions iterates over transactions, latest first unless the query says otherwise. It takes the filters of GET /v1/transactions.
 func (c *Client) Transactions(ctx context.Context, query url.Values) iter.Seq2[Transaction, error] {
 	return each[Transaction](ctx, c, "/v1/transactions", query)
 }
 
-// TransactionsPage gives one page of transactions, with the count where the query asks for it.
+// TransactionsPage returns a page of transactions, with the count if the query asks for it.
 func (c *Client) TransactionsPage(ctx context.Context, query url.Values) (Page[Transaction], error) {
 	var out Page[Transaction]
 	err := c.Do(ctx, Call{Method: http.MethodGet, Path: "/v1/transactions", Query: query}, &out)
 	return out, err
 }
 
-// Transaction gives one transaction.
+// Transaction returns a transaction.
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	return one[Transaction](ctx, c, Call{Method: http.MethodGet, Path: "/v1/transactions/" + url.PathEscape(id)})
 }
 
-// CreateTransactions brings in up to 1,000 transactions, all or none.
+// CreateTransactions creates up to 1,000 transactions, all or none.
 func (c *Client) CreateTransactions(ctx context.Context, all ...CreateTransaction) (CreatedTransactions, error) {
 	var out CreatedTransactions
 	body := struct {
@@ -187,7 +187,7 @@ func (c *Client) CreateTransactions(ctx context.Context, all ...CreateTransactio
 	return out, err
 }
 
-// UpdateTransaction changes what people make of a transaction.
+// UpdateTransaction changes the internal fields of a transaction.
 func (c *Client) UpdateTransaction(ctx context.Context, id string, changes UpdateTransaction) (Transaction, error) {
 	return one[Transaction](ctx, c, Call{Method: http.MethodPatch, Path: "/v1/transactions/" + url.PathEscape(id), Body: changes})
 }

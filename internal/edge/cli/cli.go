@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,8 @@ func (s *settings) root() *cobra.Command {
 	text(f, &s.data, "data", "BURSAR_DATA", "./data", "folder of the SQLite database")
 	text(f, &s.databaseURL, "database-url", "BURSAR_DATABASE_URL", "",
 		"address of a PostgreSQL database to use instead of SQLite, such as postgres://user:password@host/name")
-	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "info", "log messages from this level on: debug, info, warn or error")
+	text(f, &s.logLevel, "log-level", "BURSAR_LOG_LEVEL", "",
+		"log messages from this level on: debug, info, warn or error; by default, info for the service and warn otherwise")
 	text(f, &s.logFormat, "log-format", "BURSAR_LOG_FORMAT", "auto",
 		"log format: json, pretty, or auto, which is pretty on a terminal and json elsewhere")
 	f.BoolVar(&s.allowDataLoss, "allow-data-loss-on-crash", false,
@@ -128,10 +130,9 @@ func text(f *pflag.FlagSet, into *string, name, variable, initial, usage string)
 	}
 }
 
-// logger returns the logger that the flags describe.
-func (s *settings) logger() (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+// logger returns the logger that the flags describe. Without --log-level, it logs messages from the given level on.
+func (s *settings) logger(level slog.Level) (*slog.Logger, error) {
+	if err := level.UnmarshalText([]byte(cmp.Or(s.logLevel, level.String()))); err != nil {
 		return nil, &usageError{fmt.Errorf("--log-level must be debug, info, warn or error, not %q", s.logLevel), "bursar"}
 	}
 	terminal := false
@@ -183,7 +184,7 @@ func (s *settings) reading(ctx context.Context, fn func(*app.App) error) error {
 }
 
 func (s *settings) connect(ctx context.Context, how func(*db.DB, context.Context) error, fn func(*app.App) error) error {
-	log, err := s.logger()
+	log, err := s.logger(slog.LevelWarn) // progress and results are printed, not logged
 	if err != nil {
 		return err
 	}

@@ -188,8 +188,8 @@ func TestMigrateCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	c := db.Config{Dir: filepath.Join(t.TempDir(), "new", "folder")}
 	for range 2 {
-		if r := inside(on(c, "migrate")...).mustDo(t); r.out != "The schema is up to date.\n" {
-			t.Errorf("stdout has %q", r.out)
+		if r := inside(on(c, "migrate")...).mustDo(t); r.out != "The schema is up to date.\n" || r.err != "" {
+			t.Errorf("stdout has %q, stderr %q; the log should be quiet", r.out, r.err)
 		}
 	}
 }

@@ -85,7 +85,7 @@ const gcPercent = 400
 
 // run listens before it connects to the database, so that health checks are answered from the start.
 func (s *settings) run(ctx context.Context, srv *server) error {
-	log, err := s.logger()
+	log, err := s.logger(slog.LevelInfo)
 	if err != nil {
 		return err
 	}

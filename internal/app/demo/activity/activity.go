@@ -1,8 +1,8 @@
-// Package activity makes up what the sources of the demo company would report in the two years of its books: bank,
-// cards, processor, exchanges and wallets, with their spam, and with the truth about each transaction that a real
-// source does not tell.
+// Package activity generates what the sources of the demo company would report in the two years of its books: bank accounts,
+// cards, a processor, exchanges and wallets, including spam. Each transaction also has its truth, which a real source does not
+// report: whether it is spam, late, or part of a transfer.
 //
-// Nothing in it is random or read from anywhere: the same first month always gives the same transactions.
+// Nothing is random or read from anywhere: the same first month always gives the same transactions.
 package activity
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Months is how long the activity goes on, as long as the demo's books.
+// Months is the length of the activity and of the demo company's books.
 const Months = 24
 
 // Count is how many transactions there are.
@@ -31,8 +31,8 @@ type Source struct {
 	Provider string
 	Entity   int    // US or DE
 	Chain    string // of a wallet
-	Address  string // likewise
-	Currency string // in which values are told
+	Address  string // of a wallet
+	Currency string // of values
 }
 
 // Class is the source class of a source's transactions.
@@ -46,7 +46,7 @@ func (s Source) Class() string {
 	return s.Type
 }
 
-// Direction is the statement view: a credit comes into the source.
+// Direction is that of a bank statement: a credit is an inflow.
 type Direction string
 
 // The directions.
@@ -55,7 +55,7 @@ const (
 	Debit  Direction = "debit"
 )
 
-// Transaction is what a source reports. The quantity is what its balance changes by: what landed, or everything that left.
+// Transaction is what a source reports. The quantity is the change of its balance, including fees.
 type Transaction struct {
 	Source      int
 	ExternalID  string // unique per source
@@ -64,7 +64,7 @@ type Transaction struct {
 	Direction   Direction
 	Quantity    money.Decimal
 	Currency    string // or asset
-	Value       *Value // nil where nobody knows a price
+	Value       *Value // nil without a known price
 	Crypto      *Crypto
 	Bank        *Bank
 	Card        *Card
@@ -81,7 +81,7 @@ type Value struct {
 	Currency        string
 }
 
-// Crypto is what a chain or an exchange knows beside.
+// Crypto is what a chain or an exchange adds.
 type Crypto struct {
 	Chain, Hash, From, To string
 	Block                 int64
@@ -91,32 +91,32 @@ type Crypto struct {
 	FeeAsset              string
 }
 
-// Bank is what a bank knows beside.
+// Bank is what a bank adds.
 type Bank struct{ Name, Last4, Counterparty string }
 
-// Card is what a card issuer knows beside.
+// Card is what a card issuer adds.
 type Card struct{ Merchant, Category, Holder, Last4 string }
 
-// Truth is what only the author knows.
+// Truth is what no source reports.
 type Truth struct {
 	Spam          bool
-	Late          bool   // told after its month was closed
+	Late          bool   // reported after its period was closed
 	TransferGroup string // shared by the legs of one transfer, bridge or swap
 }
 
-// Activity is all of it, in order of time.
+// Activity is everything that happens, in chronological order.
 type Activity struct {
 	Sources      []Source
 	Transactions []Transaction
 }
 
-// Price is what one unit of an asset is worth in dollars in the n-th month, of those that trade.
+// Price returns the price of a traded asset in dollars in the n-th month.
 func Price(asset string, n int) money.Decimal { return price(asset, n) }
 
-// Make makes up two years that begin with a month.
+// Make generates two years, starting with a month.
 func Make(first calendar.Month) Activity {
-	// Employees' purchases fill up what everything else leaves. How many other transactions there are depends on the
-	// weekdays of these months, and is found by leaving the purchases out.
+	// Purchases by employees make up the number of transactions. How many others there are depends on the weekdays of these
+	// months, and is counted by a run without purchases.
 	without := newMaker(first, 0)
 	without.run()
 	m := newMaker(first, Count-len(without.out))

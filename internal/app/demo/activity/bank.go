@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// move is a movement of a bank account or of anything else that holds dollars or euros, in cents with the fee.
+// move is a movement of a source that holds dollars or euros, in cents including the fee.
 type move struct {
 	source      int
 	direction   Direction
@@ -20,7 +20,7 @@ type move struct {
 
 var banks = map[int]Bank{bank: {Name: "Harbor Commercial Bank", Last4: "8821"}, berlin: {Name: "Spreebank", Last4: "0419"}}
 
-// pay records a movement of fiat. What came in is net of the fee; what went out is all that left.
+// pay records a movement of fiat money. Inflows are net of the fee, outflows include it.
 func (m *maker) pay(at time.Time, v move) {
 	currency := m.sources[v.source].Currency
 	t := Transaction{Source: v.source, At: at, Description: v.description, Direction: v.direction, Currency: currency,
@@ -54,7 +54,7 @@ func (m *maker) group(kind string) string {
 	return fmt.Sprintf("%s-%04d", kind, m.number("group "+kind))
 }
 
-// founding is the capital, as in the books: the parent's, and what it hands on to its subsidiary.
+// founding pays in the capital of the parent, and that of its subsidiary.
 func (m *maker) founding() {
 	m.at(m.on(0, 1, 8, 0), func(at time.Time) {
 		m.pay(at, move{source: bank, direction: Credit, gross: 50_000_000, description: "Wire in: founders' capital", other: "Founders",
@@ -90,7 +90,7 @@ func (m *maker) payroll(n int) {
 	}
 }
 
-// suppliers are paid from the bank: rent, hosting with the wire's fee, and the vendors, each on its day.
+// suppliers pays suppliers from the bank: rent, hosting with a wire fee, and vendors, each on its day.
 func (m *maker) suppliers(n int) {
 	m.at(m.workday(n, 1, 13, 15), func(at time.Time) {
 		m.pay(at, move{source: bank, direction: Debit, gross: 650_000, description: "Rent " + at.Format("January 2006"),
@@ -122,7 +122,7 @@ func (m *maker) suppliers(n int) {
 	})
 }
 
-// whole gives a number of cents that has no fraction.
+// whole converts a whole number of cents to an int.
 func whole(d money.Decimal) int {
 	n := 0
 	for _, c := range d.Round(0).String() {
@@ -131,7 +131,7 @@ func whole(d money.Decimal) int {
 	return n
 }
 
-// wires are customers that pay invoices, some through a bank that takes a fee on the way.
+// wires are payments of invoices by customers, some through a bank that deducts a fee.
 func (m *maker) wires(n int) {
 	d := roll("wires", n)
 	for i := range 14 {
@@ -146,7 +146,7 @@ func (m *maker) wires(n int) {
 	}
 }
 
-// berlin is the subsidiary's account: licences, contractors, rent, software.
+// berlin is the bank account of the subsidiary: licenses, contractors, rent, software.
 func (m *maker) berlin(n int) {
 	d := roll("berlin", n)
 	sales := 1_450_000 + 62_000*n

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// cards are funded twice a month by what will be spent on them, and then spent: subscriptions, and what employees buy.
+// cards funds the cards twice a month and spends the money on subscriptions and purchases by employees.
 func (m *maker) cards(n int) {
 	d := roll("cards", n)
 	type purchase struct {
@@ -24,7 +24,7 @@ func (m *maker) cards(n int) {
 		count++
 	}
 	for i := range count {
-		if i == 20 { // something goes back
+		if i == 20 { // one is refunded
 			back := all[len(all)-1]
 			back.at, back.refund = m.on(n, 31, 23, 59), true
 			all = append(all, back)
@@ -41,7 +41,7 @@ func (m *maker) cards(n int) {
 		}
 		m.at(p.at, func(at time.Time) { m.spend(at, p.cents, p.detail, p.refund) })
 	}
-	// Most of a half may be spent before the other has arrived, which is what the cushion of the first month is for.
+	// Most of one half can be spent before the other arrives, so the first month is funded with a reserve.
 	for i, day := range []int{1, 14} {
 		amount := total - total/2
 		if i == 1 {
@@ -67,13 +67,13 @@ func (m *maker) spend(at time.Time, amount int, detail Card, refund bool) {
 	m.add(t)
 }
 
-// chargebackMonth is when a customer takes a payment back.
+// chargebackMonth is the month of a chargeback.
 const chargebackMonth = 14
 
 // reserve stays with the processor, in cents, for refunds and disputes.
 const reserve = 60_000
 
-// processor takes cards for the small customers and pays out every week.
+// processor collects card payments of small customers and pays out every week.
 func (m *maker) processor(n int) {
 	d := roll("processor", n)
 	for i := range 36 + n*3/4 {

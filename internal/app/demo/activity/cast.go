@@ -2,7 +2,7 @@ package activity
 
 import "github.com/bursarhq/bursar/internal/base/money"
 
-// The sources, by their place in the list.
+// Indexes of the sources.
 const (
 	bank = iota
 	card
@@ -21,7 +21,7 @@ const (
 	wethMainnet  = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
 )
 
-// cast are those who appear again and again, with their addresses.
+// cast is everybody who appears in transactions repeatedly, with their addresses.
 type cast struct {
 	treasury, layer2                 string // own wallets
 	coinbaseDeposit, krakenDeposit   string
@@ -68,7 +68,7 @@ func (c cast) sources() []Source {
 	}
 }
 
-// prices are what a month's trades and transfers are valued at, in dollars. USDC is a dollar.
+// prices are the monthly prices that trades and transfers are valued at, in dollars. USDC is a dollar.
 var prices = map[string][Months]string{
 	"ETH": {"2281.50", "2478.20", "2893.75", "3304.10", "3120.40", "3436.85", "3389.20", "3215.60", "2680.35", "2544.90", "2602.15", "3105.70",
 		"3498.25", "3336.60", "2742.80", "2015.45", "1804.30", "2487.95", "2530.10", "3420.65", "4285.20", "4410.75", "4105.30", "3870.55"},
@@ -78,7 +78,7 @@ var prices = map[string][Months]string{
 		"0.88", "0.74", "0.52", "0.41", "0.32", "0.38", "0.35", "0.36", "0.47", "0.51", "0.46", "0.42"},
 }
 
-// price is what one unit of an asset is worth in the n-th month.
+// price returns the price of an asset in the n-th month.
 func price(asset string, n int) money.Decimal {
 	if asset == "WETH" {
 		asset = "ETH"

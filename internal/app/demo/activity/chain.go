@@ -34,24 +34,24 @@ func usdcOn(source int) string {
 	return usdcMainnet
 }
 
-// month is the place of an instant in the two years.
+// month returns the number of the month of an instant.
 func (m *maker) month(at time.Time) int {
 	return min(Months-1, (at.Year()-m.first.Year)*12+int(at.Month())-int(m.first.Month))
 }
 
-// valued is what a quantity is worth, and the fee in it.
+// valued returns the value of a quantity and of its fee.
 func (m *maker) valued(at time.Time, asset string, quantity, fee money.Decimal) *Value {
 	p := price(asset, m.month(at))
 	return worth(quantity.Mul(p).Round(2), fee.Mul(p).Round(2), "USD")
 }
 
-// chainStart and blockTime place blocks where they about were.
+// chainStart and blockTime give blocks realistic numbers.
 const (
 	chainStart = 1438269973
 	blockTime  = 12
 )
 
-// hop records a movement of a wallet and gives its hash.
+// hop records a movement of a wallet and returns its hash.
 func (m *maker) hop(at time.Time, h hop) string {
 	s := m.sources[h.source]
 	if h.hash == "" {
@@ -78,7 +78,7 @@ func (m *maker) hop(at time.Time, h hop) string {
 
 func (m *maker) hash() string { return "0x" + roll("hash", m.number("hash")).hex(64) }
 
-// gasOn is what a transaction costs on a chain.
+// gasOn returns the network fee of a transaction on a chain.
 func (m *maker) gasOn(source int) money.Decimal {
 	d := roll("gas", m.number("gas"))
 	units := d.between(6_000, 31_000)
@@ -88,7 +88,7 @@ func (m *maker) gasOn(source int) money.Decimal {
 	return money.FromInt(int64(units)).Quo(money.FromInt(10_000_000), 7)
 }
 
-// sendToken sends a token out of a wallet, and pays the network in its coin with a transaction of its own.
+// sendToken sends a token from a wallet. The network fee, in the coin of the chain, is a transaction of its own.
 func (m *maker) sendToken(at time.Time, h hop) string {
 	h.direction = Debit
 	hash := m.hop(at, h)
@@ -97,7 +97,7 @@ func (m *maker) sendToken(at time.Time, h hop) string {
 	return hash
 }
 
-// usdc is an amount in whole cents, but no more than a share of what a source holds.
+// usdc returns an amount in whole cents, limited to a share of what a source holds.
 func (m *maker) usdc(source, cent, thousandths int) money.Decimal {
 	amount, most := cents(cent), part(m.has(source, "USDC"), thousandths, 2)
 	if amount.Cmp(most) > 0 {
@@ -106,7 +106,7 @@ func (m *maker) usdc(source, cent, thousandths int) money.Decimal {
 	return amount
 }
 
-// invoicesInUSDC are customers that pay on chain: large ones on mainnet, small ones on the second layer.
+// invoicesInUSDC are payments of invoices on chain: by large customers on mainnet, by small ones on the layer 2 chain.
 func (m *maker) invoicesInUSDC(n int) {
 	d := roll("usdc", n)
 	receive := func(at time.Time, source int, who party, quantity money.Decimal, what string) {
@@ -125,14 +125,14 @@ func (m *maker) invoicesInUSDC(n int) {
 				"Subscription "+at.Format("January 2006"))
 		})
 	}
-	if n == 1 { // before a new customer sends more
+	if n == 1 { // a test payment of a new customer
 		m.at(m.on(n, 25, 19, 0), func(at time.Time) {
 			receive(at, mainnet, party{"Marlow Pay", "0x" + roll("marlow", 0).hex(40)}, money.FromInt(1), "Test payment")
 		})
 	}
 }
 
-// staking rewards come twice a week; a token is claimed once, and a conference gives away a keepsake.
+// staking adds rewards twice a week, one claimed token, and a collectible from a conference.
 func (m *maker) staking(n int) {
 	d := roll("staking", n)
 	for i, day := range []int{6, 9, 12, 15, 18, 21, 24, 27} {
@@ -159,7 +159,7 @@ func (m *maker) staking(n int) {
 	}
 }
 
-// grants and contractors are paid in USDC from both wallets.
+// grants pays grants and contractors in USDC from both wallets.
 func (m *maker) grants(n int) {
 	d := roll("grants", n)
 	pay := func(source, day, hour, low, high int, what, category string) {
@@ -181,7 +181,7 @@ func (m *maker) grants(n int) {
 	}
 }
 
-// bridges move USDC to the second layer every month, some of it back twice a year, and coins for its gas now and then.
+// bridges moves USDC to the layer 2 chain every month, some of it back twice a year, and sometimes coins for network fees.
 func (m *maker) bridges(n int) {
 	d := roll("bridges", n)
 	usdc := func(from, to, day, amount int) {

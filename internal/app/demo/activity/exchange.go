@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// places are how many digits after the point an exchange gives an asset.
+// places returns how many decimal places an exchange uses for an asset.
 func places(asset string) int32 {
 	switch asset {
 	case "USD":
@@ -18,7 +18,7 @@ func places(asset string) int32 {
 	return 8
 }
 
-// trade swaps a share of what an exchange account holds of one asset for another. Its fee is taken from what is given.
+// trade swaps a share of one asset of an exchange account for another. The fee is deducted from the asset given.
 func (m *maker) trade(at time.Time, source int, give, take string, thousandths, feeThousandths int) {
 	given := part(m.has(source, give), thousandths, places(give))
 	value := m.valued(at, give, given, money.Decimal{})
@@ -34,7 +34,7 @@ func (m *maker) trade(at time.Time, source int, give, take string, thousandths, 
 	leg("in", Credit, take, taken, worth(value.Net, money.Decimal{}, "USD"))
 }
 
-// trades are what the treasurer does on both exchanges: dollars into USDC, coins and back.
+// trades swaps dollars for USDC and coins, and back, on both exchanges.
 func (m *maker) trades(n int) {
 	for _, t := range []struct {
 		source, day, hour int
@@ -75,7 +75,7 @@ func (m *maker) treasury(n int) {
 	})
 }
 
-// withdraw sends a share of an asset from an exchange to the treasury wallet. Some exchanges tell the hash of it, all tell where it went.
+// withdraw sends a share of an asset from an exchange to the treasury wallet. All exchanges report the address, some the hash.
 func (m *maker) withdraw(at time.Time, source int, asset string, thousandths int, hot string, tellsHash bool) {
 	all, group, hash := part(m.has(source, asset), thousandths, 6), m.group("withdrawal"), m.hash()
 	fee := part(all, 1, 6)
@@ -97,10 +97,10 @@ func (m *maker) withdraw(at time.Time, source int, asset string, thousandths int
 	})
 }
 
-// LateMonth is that of something its exchange told long after.
+// LateMonth is the month of the transaction that an exchange reports late.
 const LateMonth = 21
 
-// bonus is what an exchange gives for bringing somebody, and tells late.
+// bonus is a referral bonus, which the exchange reports late.
 func (m *maker) bonus(n int) {
 	if n != LateMonth {
 		return

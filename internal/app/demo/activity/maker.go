@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// maker plays two years in order of time, so that whoever pays knows what is there to pay with.
+// maker simulates two years in chronological order, so that balances are known when something is paid.
 type maker struct {
 	first     calendar.Month
 	purchases int // by employees, in all
@@ -22,7 +22,7 @@ type maker struct {
 	numbers   map[string]int
 }
 
-// holding is an asset in a source. In wallets it goes by its contract, because anybody can send something that is called USDC.
+// holding is an asset of a source. In wallets it is identified by its contract, because anybody can send a token called USDC.
 type holding struct {
 	source int
 	asset  string
@@ -35,7 +35,7 @@ func held(t *Transaction, s Source) holding {
 	return holding{t.Source, t.Currency}
 }
 
-// has is how much of an asset is there.
+// has returns the balance of an asset.
 func (m *maker) has(source int, asset string) money.Decimal {
 	if m.sources[source].Type == "wallet" && asset == "USDC" {
 		asset = usdcOn(source)
@@ -52,7 +52,7 @@ func newMaker(first calendar.Month, purchases int) *maker {
 	return m
 }
 
-// plan puts everything of a month into the queue.
+// plan queues all events of a month.
 func (m *maker) plan(n int) {
 	if n == 0 {
 		m.founding()
@@ -73,10 +73,10 @@ func (m *maker) plan(n int) {
 	m.junk(n)
 }
 
-// event is something that will happen.
+// event is a planned event.
 type event struct {
 	at    time.Time
-	order int // of planning, for what happens at once
+	order int // of planning, for events at the same time
 	do    func(at time.Time)
 }
 
@@ -107,7 +107,7 @@ func (m *maker) run() {
 	}
 }
 
-// on is a time of a day of the n-th month; days beyond its end are its last.
+// on returns a time on a day of the n-th month, at the latest its last day.
 func (m *maker) on(n, day, hour, minute int) time.Time {
 	start, end := m.first.Add(n).Bounds(time.UTC)
 	t := start.AddDate(0, 0, day-1)
@@ -117,7 +117,7 @@ func (m *maker) on(n, day, hour, minute int) time.Time {
 	return t.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
 }
 
-// workday is on, moved off weekends within its month, because banks do not move money on them.
+// workday is like on, but moves weekends to a working day of the same month, because banks are closed.
 func (m *maker) workday(n, day, hour, minute int) time.Time {
 	t := m.on(n, day, hour, minute)
 	step := 1
@@ -130,7 +130,7 @@ func (m *maker) workday(n, day, hour, minute int) time.Time {
 	return t
 }
 
-// add records a transaction and what it does to the balance. What is not there cannot be paid: that would be a mistake of this package.
+// add records a transaction and updates the balance. A negative balance is a defect of this package.
 func (m *maker) add(t Transaction) {
 	if t.Quantity.Sign() != 0 {
 		h := held(&t, m.sources[t.Source])
@@ -146,14 +146,14 @@ func (m *maker) add(t Transaction) {
 	m.out = append(m.out, t)
 }
 
-// number counts up the ids of a kind.
+// number returns the next number of a kind of id.
 func (m *maker) number(kind string) int {
 	m.numbers[kind]++
 	return m.numbers[kind]
 }
 
-// dice are numbers without a pattern that are the same every time (splitmix64). Every kind of event has its own, so
-// that a change to one does not change all others.
+// dice is a deterministic generator of pseudorandom numbers (splitmix64). Every kind of event has its own, so that a change to
+// one does not change all others.
 type dice uint64
 
 func roll(kind string, n int) *dice {
@@ -173,12 +173,12 @@ func (d *dice) next() uint64 {
 	return x ^ x>>31
 }
 
-// between gives a number from low to high.
+// between returns a number from low to high.
 func (d *dice) between(low, high int) int { return low + int(d.next()%uint64(high-low+1)) }
 
 func pick[T any](d *dice, from []T) T { return from[d.between(0, len(from)-1)] }
 
-// hex gives so many hexadecimal digits.
+// hex returns so many hexadecimal digits.
 func (d *dice) hex(digits int) string {
 	text := ""
 	for len(text) < digits {
@@ -187,15 +187,15 @@ func (d *dice) hex(digits int) string {
 	return text[:digits]
 }
 
-// cents makes an amount of a currency with two minor units.
+// cents returns an amount with two decimal places.
 func cents(n int) money.Decimal { return money.FromInt(int64(n)).Quo(money.FromInt(100), 2) }
 
-// part gives so many thousandths of an amount, to a number of places.
+// part returns so many thousandths of an amount, with a number of decimal places.
 func part(d money.Decimal, thousandths int, places int32) money.Decimal {
 	return d.Mul(money.FromInt(int64(thousandths))).Quo(money.FromInt(1000), places)
 }
 
-// worth is a value with a fee in it. Of an inflow net is what landed, of an outflow gross is what left.
+// worth returns a value that includes a fee: for an inflow, net is what arrived; for an outflow, gross is what left.
 func worth(gross, fee money.Decimal, currency string) *Value {
 	return &Value{Gross: gross, Fee: fee, Net: gross.Sub(fee), Currency: currency}
 }

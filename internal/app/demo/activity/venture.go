@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ventures are what the treasury wallet does once: it wraps coins, borrows and repays, buys a picture and sells it again.
+// ventures are the one-off events of the treasury wallet: it wraps coins, borrows and repays, and buys and sells an NFT.
 func (m *maker) ventures(n int) {
 	switch n {
 	case 4:
@@ -42,7 +42,7 @@ func (m *maker) ventures(n int) {
 	}
 }
 
-// LoanInterest is what the loan costs, in dollars.
+// LoanInterest is the interest on the loan, in dollars.
 const LoanInterest = 60
 
 func (m *maker) picture() hop {
@@ -50,7 +50,7 @@ func (m *maker) picture() hop {
 		quantity: money.FromInt(1), other: m.people.market, unpriced: true}
 }
 
-// swapCoins gives coins of the treasury for something else in one transaction of the chain.
+// swapCoins swaps coins of the treasury for another asset in one transaction of the chain.
 func (m *maker) swapCoins(at time.Time, coins, description, category string, got hop) {
 	hash, group, gas := m.hash(), m.group(category), m.gasOn(mainnet)
 	m.hop(at, hop{source: mainnet, direction: Debit, asset: "ETH", quantity: money.MustParse(coins).Add(gas), gas: gas,
