@@ -36,7 +36,7 @@ func (h handlers) createAPIKey(ctx context.Context, in *struct{ Body CreateAPIKe
 }
 
 func (h handlers) revokeAPIKey(ctx context.Context, in *struct {
-	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"The key to revoke"`
+	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"API key to revoke."`
 }) (wire.Data[wire.Deleted], error) {
 	err := h.app.Access.RevokeKey(ctx, in.ID)
 	return wire.DeletedOf(in.ID), err

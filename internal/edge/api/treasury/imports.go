@@ -12,7 +12,7 @@ import (
 
 // importPath is the parameter of operations on one import.
 type importPath struct {
-	ID string `path:"import_id" minLength:"1" maxLength:"64" doc:"The import"`
+	ID string `path:"import_id" minLength:"1" maxLength:"64" doc:"Identifier of the import."`
 }
 
 // createsImport is a form, and then the upload that was made of its file.
@@ -50,8 +50,8 @@ func (h handlers) createImport(ctx context.Context, in *createsImport) (wire.Dat
 
 func (h handlers) listImports(ctx context.Context, in *struct {
 	wire.Paging
-	SourceID string `query:"source_id" minLength:"1" maxLength:"64" doc:"Only those of this source, by its id or that of its account"`
-	Status   string `query:"status" enum:"pending,running,completed,failed" doc:"Only those that are this far"`
+	SourceID string `query:"source_id" minLength:"1" maxLength:"64" doc:"Return only imports of this source, by its identifier or that of its account."`
+	Status   string `query:"status" enum:"pending,running,completed,failed" doc:"Return only records with this status."`
 }) (wire.List[Import], error) {
 	found, err := h.app.Imports.List(ctx, imports.Filter{SourceID: in.SourceID, Status: imports.Status(in.Status)}, in.Request())
 	return wire.ListOf(found, viewImport), err
