@@ -230,7 +230,7 @@ func TestTheDocsShowBackticksAsCode(t *testing.T) {
 			t.Errorf("a backtick in %q", n.Data)
 		}
 	}
-	if !bytes.Contains(page, []byte("needs the scope <code>apis.read</code>.")) {
+	if !bytes.Contains(page, []byte("with the scope <code>apis.read</code>.")) {
 		t.Error("a scope is not shown as code")
 	}
 }

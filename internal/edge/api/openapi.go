@@ -119,7 +119,8 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: idempotency.Header, In: "header", Schema: &huma.Schema{Type: "string", MinLength: &low, MaxLength: &high},
 			Description: "Makes it safe to send a request again, for example after a timeout: a request with the same key takes effect " +
-				"once, and the first answer is returned again with `" + idempotency.Replayed + ": true`. Keys are kept for at least 24 hours.",
+				"once, and the first answer is returned again with `" + idempotency.Replayed +
+				": true`. Keys are kept for at least 24 hours.",
 		})
 	}
 	answer := &huma.Response{Description: "The operation succeeded.",
@@ -129,8 +130,10 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 	}
 	op.Responses[strconv.Itoa(r.Status)] = answer
 	if r.Early != nil {
-		op.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{Description: "Result of a dry run; nothing was written.", Headers: answer.Headers,
-			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Early, true, "")}}}
+		op.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{
+			Description: "Result of a dry run; nothing was written.", Headers: answer.Headers,
+			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Early, true, "")}},
+		}
 	}
 	for _, e := range errorsOf(r) {
 		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text,

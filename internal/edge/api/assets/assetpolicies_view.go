@@ -1,6 +1,6 @@
 package assets
 
-// AssetPolicy is what holds of an asset, on the wire.
+// AssetPolicy is the policy of an asset.
 type AssetPolicy struct {
 	AssetType string  `json:"asset_type" doc:"Symbol of the asset, as in transactions." example:"ETH"`
 	ASC350    bool    `json:"asc350_60" doc:"Whether the asset is in the scope of ASU 2023-08 (ASC 350-60), which requires fair value."`
@@ -10,7 +10,7 @@ type AssetPolicy struct {
 	UpdatedAt *string `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
 
-// PutAssetPolicy says what holds of an asset.
+// PutAssetPolicy describes an asset policy.
 type PutAssetPolicy struct {
 	ASC350   *bool `json:"asc350_60,omitempty" doc:"Whether the asset is in the scope of ASU 2023-08 (ASC 350-60). Defaults to true, except for known stablecoins, wrapped tokens and staking receipts."`
 	OwnToken *bool `json:"own_token,omitempty" default:"false" doc:"Whether the organization issues the asset itself. Defaults to false."`

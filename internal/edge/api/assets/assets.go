@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// assetPath is the parameter of operations on one asset.
+// assetPath is the parameter of operations on one lot.
 type assetPath struct {
 	ID string `path:"asset_id" minLength:"1" maxLength:"64" doc:"Identifier of the lot."`
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Asset is a lot on the wire: what was acquired at one time and cost, and what is left of it.
+// Asset is a lot: a quantity acquired at one time and cost, and what remains of it.
 type Asset struct {
 	ID                 string  `json:"id" doc:"Identifier: ast_ and 26 characters."`
 	AssetType          string  `json:"asset_type" doc:"Symbol of the asset." example:"ETH"`
@@ -31,7 +31,7 @@ type Asset struct {
 	UpdatedAt          *string `json:"updated_at" format:"date-time" doc:"When the record was last updated by hand; null if never."`
 }
 
-// CreateAsset describes an asset that was there before the books began.
+// CreateAsset describes a lot from before the books began.
 type CreateAsset struct {
 	AssetType       string `json:"asset_type" minLength:"1" maxLength:"64" doc:"Symbol of the asset; not a currency. To add to an existing asset, use its exact asset_type." example:"ETH"`
 	Quantity        string `json:"quantity" format:"decimal" doc:"Quantity held; more than 0." example:"2.5"`
@@ -44,7 +44,7 @@ type CreateAsset struct {
 	Chain           string `json:"chain,omitempty" minLength:"1" maxLength:"64" doc:"Blockchain. Defaults to that of the source." example:"ethereum"`
 }
 
-// UpdateAsset are the changes asked for.
+// UpdateAsset changes a lot.
 type UpdateAsset struct {
 	LedgerAccountID *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Ledger account that carries the cost. Can change only while nothing has been taken from the lot."`
 	CostBasis       *string `json:"cost_basis,omitempty" format:"decimal" doc:"Cost of the whole quantity acquired."`
@@ -52,12 +52,12 @@ type UpdateAsset struct {
 	LegalEntityID   *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owns the lot; must be that of the source. Can change only while nothing has been taken from the lot."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateAsset) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// AssetDisposition is what one entry took from an asset.
+// AssetDisposition is what one journal entry consumed of a lot.
 type AssetDisposition struct {
 	ID              string  `json:"id" doc:"Identifier: use_ and 26 characters."`
 	Kind            string  `json:"kind" enum:"dispose,fee,move,convert" doc:"dispose and fee realize a gain or loss; move and convert carry the cost to another lot."`
@@ -82,7 +82,7 @@ type AssetDisposition struct {
 	JournalEntryID  string  `json:"journal_entry_id" doc:"Journal entry that consumed the lot."`
 }
 
-// LotSelection is what was chosen for a transaction.
+// LotSelection holds the lots selected for a transaction.
 type LotSelection struct {
 	TransactionID string        `json:"transaction_id" doc:"Transaction that consumes the lots."`
 	Selections    []LotSelected `json:"selections" doc:"Selected lots, in the order in which they are consumed. Empty if none are selected."`
@@ -90,19 +90,19 @@ type LotSelection struct {
 	CreatedAt     *string       `json:"created_at" format:"date-time" doc:"When it was created; null if there is none."`
 }
 
-// LotSelected is one lot of a choice.
+// LotSelected is one selected lot.
 type LotSelected struct {
 	AssetID  string `json:"asset_id" doc:"Identifier of the lot."`
 	Quantity string `json:"quantity" format:"decimal" doc:"Quantity."`
 }
 
-// StoreLotSelection chooses lots for a transaction.
+// StoreLotSelection selects lots for a transaction.
 type StoreLotSelection struct {
 	TransactionID string           `json:"transaction_id" minLength:"1" maxLength:"64" doc:"Transaction that consumes the lots: an outflow that is not posted yet."`
 	Selections    []StoreLotPicked `json:"selections" maxItems:"1000" doc:"Lots in the order in which they are consumed, each at most once. Their quantities must add up to that of the transaction. An empty list removes the selection."`
 }
 
-// StoreLotPicked chooses one lot.
+// StoreLotPicked selects one lot.
 type StoreLotPicked struct {
 	AssetID  string `json:"asset_id" minLength:"1" maxLength:"64" doc:"Lot of the same asset and legal entity as the transaction and, if lots are pooled by source, the same source. Must be acquired before the transaction."`
 	Quantity string `json:"quantity" format:"decimal" doc:"Quantity to take; more than 0 and at most what remains."`

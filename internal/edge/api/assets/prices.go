@@ -62,14 +62,14 @@ func (h handlers) deletePrice(ctx context.Context, in *struct{ pricePath }) (wir
 	return wire.DeletedOf(in.ID), err
 }
 
-// importsPrices is a form, and then what its file says.
+// importsPrices holds the form of an import and, once received, the contents of its file.
 type importsPrices struct {
 	Form ImportPrices
 
 	read *price.File
 }
 
-// receivePrices reads a file, or says what would come of it, before the transaction in which its prices are stored.
+// receivePrices reads the file, and previews it on a dry run, before the database transaction that stores the prices.
 func (h handlers) receivePrices(ctx context.Context, in *importsPrices) (early *wire.Data[PriceImport], after func() error, err error) {
 	if in.read, err = price.ReadFile(in.Form.File); err != nil || !in.Form.DryRun {
 		return nil, nil, err

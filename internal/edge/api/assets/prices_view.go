@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Price is what one unit of an asset was worth at an instant.
+// Price is the price of one unit of an asset at a time.
 type Price struct {
 	ID        string  `json:"id" doc:"Identifier: pri_ and 26 characters."`
 	AssetType string  `json:"asset_type" maxLength:"100" doc:"Symbol of the asset, as in transactions." example:"BTC"`
@@ -28,24 +28,24 @@ type CreatePrice struct {
 	Note      wire.Opt[string] `json:"note,omitempty" maxLength:"500" doc:"Free text, such as who quoted the price; null if none." example:"Kraken, last trade of the day"`
 }
 
-// CreatePrices makes many prices at once, all or none.
+// CreatePrices creates many prices, all or none.
 type CreatePrices struct {
 	Prices []CreatePrice `json:"prices" minItems:"1" maxItems:"1000" doc:"The prices. No two may have the same asset, currency and time."`
 	DryRun bool          `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
 }
 
-// Prices are the prices that were made.
+// Prices holds the created prices.
 type Prices struct {
 	Data []Price `json:"data" doc:"The prices, in the order of the request."`
 }
 
-// UpdatePrice are the changes asked for. What a price is of does not change: delete it and make another.
+// UpdatePrice changes a price. Asset, currency and time cannot change: delete the price and create another.
 type UpdatePrice struct {
 	Price *string          `json:"price,omitempty" format:"decimal" doc:"Price of 1 unit of the asset in the currency; more than 0." example:"64250.12"`
 	Note  wire.Opt[string] `json:"note,omitempty" maxLength:"500" doc:"Free text; null removes it." example:"Kraken, last trade of the day"`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdatePrice) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
@@ -57,7 +57,7 @@ type ImportPrices struct {
 	Replace bool       `json:"replace,omitempty" doc:"If true, a stored price takes the value of the file. If false, a different value is an error. Defaults to false."`
 }
 
-// PriceImport says what became of the prices of a file.
+// PriceImport is the result of an import of prices.
 type PriceImport struct {
 	DryRun     bool  `json:"dry_run" doc:"Whether this was a dry run, in which nothing was written."`
 	Created    int64 `json:"created" minimum:"0" doc:"Number of new prices."`

@@ -1,6 +1,6 @@
 package assets
 
-// RevaluationSummary is a revaluation without what it measured.
+// RevaluationSummary is a revaluation without its measurements.
 type RevaluationSummary struct {
 	ID                 *string           `json:"id" doc:"Identifier: rev_ and 26 characters. Null for a dry run."`
 	AccountingPeriodID string            `json:"accounting_period_id" doc:"Accounting period at whose end holdings were measured."`
@@ -13,14 +13,14 @@ type RevaluationSummary struct {
 	ReversedAt         *string           `json:"reversed_at" format:"date-time" doc:"When it was reversed; null if it was not."`
 }
 
-// RevaluationPart is what a revaluation measured for a legal entity.
+// RevaluationPart is the part of a revaluation for one legal entity and kind.
 type RevaluationPart struct {
 	LegalEntityID string `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Kind          string `json:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"fair_value: changes in net income (ASU 2023-08). revaluation: excess over cost in equity (IAS 38). impairment: lower of cost and value. fx: foreign currency at the closing rate."`
 	Status        string `json:"status" enum:"posted,replaced,reversed" doc:"Whether this part is in effect."`
 }
 
-// Revaluation is a run that measured what was held at the end of an accounting period, and booked what was lacking.
+// Revaluation is a measurement of holdings at the end of an accounting period, with the entries that were posted.
 type Revaluation struct {
 	RevaluationSummary
 	DryRun   bool                 `json:"dry_run" doc:"Whether this was a dry run, in which nothing was written."`
@@ -30,7 +30,7 @@ type Revaluation struct {
 	Rows     []RevaluationRow     `json:"rows" doc:"The first 1,000 lots and accounts that were measured. GET /v1/revaluations/{revaluation_id}/rows lists all of them."`
 }
 
-// Booked is what was booked for an asset or a currency.
+// Booked is what was posted for an asset or a currency.
 type Booked struct {
 	Delta           string            `json:"delta" format:"decimal" doc:"Amount to post: after less before."`
 	Outcome         string            `json:"outcome" enum:"none,posted,kept,replaced,reversed" doc:"none: nothing to post. posted: an entry was posted. kept: the entry of an earlier revaluation is still right. replaced: that entry was reversed and a new one posted. reversed: that entry was reversed."`
@@ -39,7 +39,7 @@ type Booked struct {
 	Lines           []RevaluationLine `json:"lines" doc:"Lines of the journal entry."`
 }
 
-// RevaluationLine is one line of an entry.
+// RevaluationLine is a line of a journal entry.
 type RevaluationLine struct {
 	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account. Null in a dry run if the account would be created."`
 	Role            *string `json:"role" doc:"Role of the ledger account; null for a foreign currency account." example:"fair_value_adjustment:ETH"`
@@ -47,7 +47,7 @@ type RevaluationLine struct {
 	Amount          string  `json:"amount" format:"decimal" doc:"Amount; always positive."`
 }
 
-// FrozenPrice is a price as it was when it was used.
+// FrozenPrice is a price as of the revaluation.
 type FrozenPrice struct {
 	Price          *string `json:"price" format:"decimal" doc:"Price of one unit; null if nothing is held."`
 	PriceID        *string `json:"price_id" doc:"Identifier of the price; null for an exchange rate."`
@@ -55,7 +55,7 @@ type FrozenPrice struct {
 	PriceOrigin    *string `json:"price_origin" doc:"Origin of the price."`
 }
 
-// RevaluedAsset is an asset of a legal entity.
+// RevaluedAsset is the measurement of an asset of a legal entity.
 type RevaluedAsset struct {
 	LegalEntityID      string `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Kind               string `json:"kind" enum:"fair_value,revaluation,impairment" doc:"How the asset is measured."`
@@ -70,7 +70,7 @@ type RevaluedAsset struct {
 	Booked
 }
 
-// RemeasuredCurrency is what a legal entity has of a foreign currency, less what it owes.
+// RemeasuredCurrency is the measurement of a foreign currency of a legal entity.
 type RemeasuredCurrency struct {
 	LegalEntityID   string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	ForeignCurrency string  `json:"foreign_currency" doc:"ISO 4217 code of the foreign currency." example:"EUR"`
@@ -84,7 +84,7 @@ type RemeasuredCurrency struct {
 	Booked
 }
 
-// RevaluationRow is a lot, or an account of foreign money.
+// RevaluationRow is the measurement of a lot or of a foreign currency account.
 type RevaluationRow struct {
 	LegalEntityID   string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Kind            string  `json:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"How the asset is measured."`
@@ -101,7 +101,7 @@ type RevaluationRow struct {
 	Delta string `json:"delta" format:"decimal" doc:"After less before."`
 }
 
-// CreateRevaluation says what to measure.
+// CreateRevaluation describes what to measure.
 type CreateRevaluation struct {
 	AccountingPeriodID string   `json:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Accounting period at whose end to measure. It must be over, and open for every legal entity of the request."`
 	LegalEntityIDs     []string `json:"legal_entity_ids,omitempty" minItems:"1" maxItems:"100" doc:"Legal entities to measure. Defaults to all for which the period is open."`

@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/treasury"
 )
 
-// ClassificationRun goes through transactions and lets rules decide what they are.
+// ClassificationRun classifies transactions by rules and precedents.
 type ClassificationRun struct {
 	ID            string                     `json:"id" doc:"Identifier: cls_ and 26 characters."`
 	Action        string                     `json:"action" enum:"suggest,draft,post" doc:"What to do where a rule matches. suggest: note it on the transaction. draft: create a draft. post: post an entry."`
@@ -23,14 +23,14 @@ type ClassificationRun struct {
 	FinishedAt    *string                    `json:"finished_at" format:"date-time" doc:"When it completed, failed or was cancelled; null before that."`
 }
 
-// ClassificationProgress says how much of a run is done.
+// ClassificationProgress is the progress of a run.
 type ClassificationProgress struct {
 	Done    int64 `json:"done" minimum:"0" doc:"Number of transactions processed."`
 	Total   int64 `json:"total" minimum:"0" doc:"Number of transactions that matched the filter when the run was created."`
 	Percent int64 `json:"percent" minimum:"0" maximum:"100" doc:"Progress in percent; 100 only when completed."`
 }
 
-// ClassificationCounts says what became of transactions.
+// ClassificationCounts counts transactions by outcome.
 type ClassificationCounts struct {
 	Classified int64 `json:"classified" minimum:"0" doc:"A rule matched and nothing was booked, because the run is a dry run or only suggests."`
 	Drafted    int64 `json:"drafted" minimum:"0" doc:"A rule matched and a draft was created."`
@@ -41,7 +41,7 @@ type ClassificationCounts struct {
 	Skipped    int64 `json:"skipped" minimum:"0" doc:"Not processed: spam, already booked, or dated in a closed period."`
 }
 
-// CreateClassificationRun says what a run goes through and what it does about it.
+// CreateClassificationRun selects transactions and what to do with them.
 type CreateClassificationRun struct {
 	TransactionIDs []string                    `json:"transaction_ids,omitempty" minItems:"1" maxItems:"1000" doc:"Identifiers of the transactions."`
 	Filter         *treasury.TransactionFilter `json:"filter,omitempty" doc:"Filter for the transactions. Posted transactions are excluded unless the filter asks for them."`
@@ -50,20 +50,20 @@ type CreateClassificationRun struct {
 	DryRun         bool                        `json:"dry_run,omitempty" doc:"If true, only return what the rules decide; nothing but the results is written. Defaults to false."`
 }
 
-// RuleMatch is a rule that matches a transaction, in the version that does.
+// RuleMatch is a version of a rule that matches a transaction.
 type RuleMatch struct {
 	RuleID  string `json:"rule_id" doc:"Identifier of the rule."`
 	Version string `json:"version" doc:"Version of the rule."`
 }
 
-// ClassificationResult is what a run came to about a transaction, and why.
+// ClassificationResult is the result of a run for a transaction, with its reasons.
 type ClassificationResult struct {
-	TransactionID     string  `json:"transaction_id" doc:"Identifier of the transaction."`
-	SequenceNumber    string  `json:"sequence_number" doc:"Sequence number for people."`
-	Outcome           string  `json:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Outcome for the transaction."`
-	treasury.Decision         // what it is
-	RuleVersion       *string `json:"rule_version" doc:"Version of the rule that matched; null if none did."`
-	Specificity       *int64  `json:"specificity" doc:"How specific the rule is. Of several matching rules the most specific applies, then the one with the highest priority. Null if no rule matched."`
+	TransactionID  string `json:"transaction_id" doc:"Identifier of the transaction."`
+	SequenceNumber string `json:"sequence_number" doc:"Sequence number for people."`
+	Outcome        string `json:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Outcome for the transaction."`
+	treasury.Decision
+	RuleVersion *string `json:"rule_version" doc:"Version of the rule that matched; null if none did."`
+	Specificity *int64  `json:"specificity" doc:"How specific the rule is. Of several matching rules the most specific applies, then the one with the highest priority. Null if no rule matched."`
 
 	OtherRules      []RuleMatch `json:"other_rules" doc:"Other rules that matched, best first; at most 20."`
 	OtherRulesCount int64       `json:"other_rules_count" minimum:"0" doc:"Number of other rules that matched."`
@@ -76,7 +76,7 @@ type ClassificationResult struct {
 	Message         *string     `json:"message" doc:"Why the transaction was skipped or refused; null otherwise."`
 }
 
-// TestMemoryRule says which rule is tried on which days.
+// TestMemoryRule selects the rule to test and the range of dates.
 type TestMemoryRule struct {
 	RuleID    string         `json:"rule_id,omitempty" minLength:"1" maxLength:"128" doc:"Saved rule to test. If rule is given too, that version is tested in its place."`
 	Rule      *PutMemoryRule `json:"rule,omitempty" doc:"Classification rule to test. It is not saved."`
@@ -84,7 +84,7 @@ type TestMemoryRule struct {
 	EndDate   string         `json:"end_date,omitempty" minLength:"1" maxLength:"64" doc:"Test transactions at or before this time: an RFC 3339 time, or a date in UTC."`
 }
 
-// MemoryRuleTest is what a rule would have done.
+// MemoryRuleTest is the result of testing a rule.
 type MemoryRuleTest struct {
 	Examined  int64                    `json:"examined" minimum:"0" doc:"Number of transactions examined one by one. An index excluded the others."`
 	Matched   int64                    `json:"matched" minimum:"0" doc:"Number of transactions that the rule matches."`
@@ -98,7 +98,7 @@ type MemoryRuleTest struct {
 	Truncated bool                     `json:"truncated" doc:"Whether there are more transactions than one test examines. Choose a shorter range of dates."`
 }
 
-// MemoryRuleTestChange is a transaction that the rule sees otherwise than the others do, or than it was booked.
+// MemoryRuleTestChange is a transaction that the rule decides differently.
 type MemoryRuleTestChange struct {
 	TransactionID  string            `json:"transaction_id" doc:"Identifier of the transaction."`
 	SequenceNumber string            `json:"sequence_number" doc:"Sequence number for people."`
@@ -116,7 +116,7 @@ type MemoryRuleTestConflict struct {
 	Differs bool  `json:"differs" doc:"Whether the two rules decide on different accounts or types for any of them."`
 }
 
-// TransformSchema shows one of the two forms as it may be sent.
+// TransformSchema adds an example of one of the two forms.
 func (CreateClassificationRun) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{map[string]any{"filter": map[string]any{"start_date": "2026-10-01", "end_date": "2026-10-31"},
 		"action": "suggest", "dry_run": true}}

@@ -11,12 +11,12 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// ofDocuments and ofRules are the parameter that tells the two kinds of memory apart.
+// documentKind and ruleKind are the parameter that distinguishes the two kinds of memory.
 type (
-	ofDocuments struct {
+	documentKind struct {
 		Kind string `query:"kind" enum:"document" default:"document" doc:"Kind of memory. Defaults to document."`
 	}
-	ofRules struct {
+	ruleKind struct {
 		Kind string `query:"kind" required:"true" enum:"rule" doc:"Kind of memory: rule."`
 	}
 )
@@ -31,14 +31,14 @@ type memoryRuleID struct {
 	RuleID string `query:"rule_id" required:"true" minLength:"1" maxLength:"128" doc:"Identifier of the rule: rul_ and 26 characters."`
 }
 
-// deletion are the parameters of taking something away.
+// deletion holds the parameters of a deletion.
 type deletion struct {
 	ExpectedVersion string `query:"expected_version" required:"true" minLength:"1" maxLength:"20" doc:"Version that you last read. If another version is stored, the answer is 409." example:"1"`
 	Rationale       string `query:"rationale" minLength:"1" maxLength:"2000" doc:"Reason; stored with the deletion."`
 }
 
 func (h handlers) getMemory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	Path   string `query:"path" minLength:"1" maxLength:"512" doc:"Path of a file, or of a folder if it ends in a slash. Omit for all files."`
 	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the previous page. The path must be the same."`
 }) (MemoryFiles, error) {
@@ -67,7 +67,7 @@ func (h handlers) getMemory(ctx context.Context, in *struct {
 }
 
 func (h handlers) putMemory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	memoryPath
 	Body PutMemoryDocument
 }) (MemoryDocumentWritten, error) {
@@ -81,7 +81,7 @@ func (h handlers) putMemory(ctx context.Context, in *struct {
 }
 
 func (h handlers) deleteMemory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	memoryPath
 	deletion
 }) (MemoryDocumentDeleted, error) {
@@ -90,7 +90,7 @@ func (h handlers) deleteMemory(ctx context.Context, in *struct {
 }
 
 func (h handlers) listMemoryHistory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	memoryPath
 	wire.Paging
 	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Return only this version, with its content."`
@@ -99,7 +99,7 @@ func (h handlers) listMemoryHistory(ctx context.Context, in *struct {
 }
 
 func (h handlers) listMemoryRuleHistory(ctx context.Context, in *struct {
-	ofRules
+	ruleKind
 	memoryRuleID
 	wire.Paging
 	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Return only this version, with its content."`
@@ -127,7 +127,7 @@ func (h handlers) history(ctx context.Context, p memory.HistoryParams, r page.Re
 }
 
 func (h handlers) getMemoryRules(ctx context.Context, in *struct {
-	ofRules
+	ruleKind
 	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Return only this rule."`
 	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the previous page."`
 }) (out MemoryRules, err error) {
@@ -149,7 +149,7 @@ func (h handlers) getMemoryRules(ctx context.Context, in *struct {
 }
 
 func (h handlers) putMemoryRule(ctx context.Context, in *struct {
-	ofRules
+	ruleKind
 	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Rule to replace. Omit to create a rule."`
 	Body   PutMemoryRule
 }) (MemoryRuleWritten, error) {
@@ -188,7 +188,7 @@ func (b PutMemoryRule) params() memory.RuleParams {
 }
 
 func (h handlers) deleteMemoryRule(ctx context.Context, in *struct {
-	ofRules
+	ruleKind
 	memoryRuleID
 	deletion
 }) (MemoryRuleDeleted, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// MemoryDocument is a file on the wire.
+// MemoryDocument is a file.
 type MemoryDocument struct {
 	Path        string          `json:"path" doc:"Path of the file." example:"knowledge/vendors.md"`
 	Layer       string          `json:"layer" enum:"org,firm" doc:"Owner of the file. org: the organization. firm: its accounting firm; the organization can read but not write it."`
@@ -27,14 +27,14 @@ type MemoryFiles struct {
 	NextCursor *string          `json:"next_cursor" doc:"Pass this as cursor, with the same path, to get the rest. Null if the listing is complete."`
 }
 
-// PutMemoryDocument is what a file is to hold.
+// PutMemoryDocument is the new content of a file.
 type PutMemoryDocument struct {
 	Content         string           `json:"content" maxLength:"200000" doc:"Complete content of the file. YAML and the front matter of Markdown must be valid." example:"# Vendors"`
 	Rationale       string           `json:"rationale" minLength:"1" maxLength:"2000" doc:"Reason; stored with this version." example:"Collected from the contracts of 2026"`
 	ExpectedVersion wire.Opt[string] `json:"expected_version" maxLength:"20" doc:"Version that you last read at the path, or null to create a file. If another version is stored, the answer is 409."`
 }
 
-// MemoryDocumentWritten says that a file was written. Its version is told by reading it.
+// MemoryDocumentWritten confirms that a file was written. Read the file to get its version.
 type MemoryDocumentWritten struct {
 	Success   bool   `json:"success" doc:"Always true."`
 	Path      string `json:"path" doc:"Path of the file."`
@@ -42,14 +42,14 @@ type MemoryDocumentWritten struct {
 	Rationale string `json:"rationale" doc:"Reason for the change."`
 }
 
-// MemoryDocumentDeleted says that a file is gone.
+// MemoryDocumentDeleted confirms that a file was deleted.
 type MemoryDocumentDeleted struct {
 	Success bool   `json:"success" doc:"Always true."`
 	Path    string `json:"path" doc:"Path of the deleted file."`
 	Deleted bool   `json:"deleted" doc:"Always true."`
 }
 
-// MemoryRule is a rule on the wire. What belongs to the other type is null.
+// MemoryRule is a rule. Properties of the other type of rule are null.
 type MemoryRule struct {
 	RuleID            string  `json:"rule_id" doc:"Identifier: rul_ and 26 characters."`
 	Version           string  `json:"version" doc:"Version number. Increases with each change. Send it as expected_version to replace the rule." example:"1"`
@@ -83,7 +83,7 @@ type MemoryRules struct {
 	NextCursor *string      `json:"next_cursor" doc:"Pass this as cursor to get the next page. Null on the last page."`
 }
 
-// PutMemoryRule is what a rule is to say. A rule of one type must not have what belongs to the other.
+// PutMemoryRule describes a rule. Properties of the other type of rule are not allowed.
 type PutMemoryRule struct {
 	RuleType          string           `json:"rule_type" enum:"classification,cash_application" doc:"What the rule is for."`
 	MemoContains      wire.Opt[string] `json:"memo_contains,omitempty" minLength:"1" maxLength:"200" doc:"classification: text that the memo or the payee contains; case-insensitive. A classification rule needs at least one of memo_contains, provider_category, merchant, address and asset_type."`
@@ -108,7 +108,7 @@ type PutMemoryRule struct {
 	ExpectedVersion   wire.Opt[string] `json:"expected_version,omitempty" maxLength:"20" doc:"Required with rule_id: version that you last read. If another version is stored, the answer is 409."`
 }
 
-// TransformSchema shows one of the two forms as it may be sent.
+// TransformSchema adds an example of one of the two forms.
 func (PutMemoryRule) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{map[string]any{
 		"rule_type": "classification", "memo_contains": "hetzner", "direction": "WITHDRAWAL", "ledger_account_id": wire.ExampleID(
@@ -117,7 +117,7 @@ func (PutMemoryRule) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sche
 	return s
 }
 
-// MemoryRuleWritten says what a rule says now.
+// MemoryRuleWritten is the stored rule.
 type MemoryRuleWritten struct {
 	Success bool       `json:"success" doc:"Always true."`
 	RuleID  string     `json:"rule_id" doc:"Identifier of the rule."`
@@ -125,14 +125,14 @@ type MemoryRuleWritten struct {
 	Rule    MemoryRule `json:"rule" doc:"The stored rule."`
 }
 
-// MemoryRuleDeleted says that a rule is gone.
+// MemoryRuleDeleted confirms that a rule was deleted.
 type MemoryRuleDeleted struct {
 	Success bool   `json:"success" doc:"Always true."`
 	RuleID  string `json:"rule_id" doc:"Identifier of the deleted rule."`
 	Deleted bool   `json:"deleted" doc:"Always true."`
 }
 
-// MemoryVersion is one state of a document or a rule.
+// MemoryVersion is a version of a file or a rule.
 type MemoryVersion struct {
 	Version   string  `json:"version" doc:"Version number: 1, 2, 3 and so on, without gaps." example:"2"`
 	CreatedAt string  `json:"created_at" format:"date-time" doc:"When the version was written."`

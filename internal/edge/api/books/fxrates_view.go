@@ -4,7 +4,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// FXRate is the rate of a day: one unit of base_currency is rate units of quote_currency.
+// FXRate is the exchange rate of a date: one unit of base_currency is worth rate units of quote_currency.
 type FXRate struct {
 	BaseCurrency  string  `json:"base_currency" doc:"ISO 4217 currency of which the rate gives the price of one unit." example:"EUR"`
 	QuoteCurrency string  `json:"quote_currency" doc:"ISO 4217 currency of the price." example:"USD"`
@@ -15,12 +15,12 @@ type FXRate struct {
 	UpdatedAt     *string `json:"updated_at" format:"date-time" doc:"When the rate was last replaced; null if never."`
 }
 
-// StoreFXRates are rates to keep, all of them or none.
+// StoreFXRates holds rates to store, all or none.
 type StoreFXRates struct {
 	Rates []StoreFXRate `json:"rates" minItems:"1" maxItems:"1000" doc:"The rates, at most one per date and pair. A rate that is already stored is replaced."`
 }
 
-// StoreFXRate is one rate to keep: 1 unit of base_currency = rate units of quote_currency.
+// StoreFXRate is a rate to store: one unit of base_currency is worth rate units of quote_currency.
 type StoreFXRate struct {
 	BaseCurrency  string           `json:"base_currency" minLength:"3" maxLength:"3" doc:"ISO 4217 currency of which the rate gives the price of one unit." example:"EUR"`
 	QuoteCurrency string           `json:"quote_currency" minLength:"3" maxLength:"3" doc:"ISO 4217 currency in which the rate is given; different from base_currency." example:"USD"`
@@ -29,7 +29,7 @@ type StoreFXRate struct {
 	Source        wire.Opt[string] `json:"source,omitempty" maxLength:"200" doc:"Origin of the exchange rate." example:"ECB"`
 }
 
-// FXRates are rates that were stored.
+// FXRates holds the stored rates.
 type FXRates struct {
 	Data []FXRate `json:"data" doc:"The stored rates, in the order of the request."`
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// entryRequest is a request for an entry. One that names a transaction reads and writes more than what can be put
-// off, so that it is not taken together with others.
+// entryRequest is a request for an entry. One that names a transaction reads and writes more than group commit can defer, so that it
+// runs in a database transaction of its own.
 type entryRequest struct{ Body CreateJournalEntry }
 
 func (r *entryRequest) NeedsOwnTransaction() bool { return r.Body.TransactionID != "" }
@@ -76,7 +76,7 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 	return out, nil
 }
 
-// params reads either form. Parts of both in one request, or of neither, are refused.
+// params turns either form into parameters. A request that mixes the two forms, or has neither, is refused.
 func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params {
 	fromTransaction := []struct {
 		name  string
@@ -166,7 +166,7 @@ func lineParams(lines []CreateJournalLine) []journal.LineParams {
 	return out
 }
 
-// entryPath names an entry.
+// entryPath is the parameter of operations on one journal entry.
 type entryPath struct {
 	ID string `path:"journal_entry_id" minLength:"1" maxLength:"64" doc:"Identifier of the journal entry."`
 }
@@ -263,7 +263,8 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 	case b.TransactionType != "" && b.Classification != "":
 		return wire.Data[JournalEntry]{}, fault.Invalidf("transaction_type", "cannot be combined with its former name classification")
 	case anew && (b.Lines != nil || b.LegalEntityID != nil):
-		return wire.Data[JournalEntry]{}, fault.Invalidf("lines", "cannot be combined with transaction_type, ledger_account_id or offset_ledger_account_id, from which they follow")
+		return wire.Data[JournalEntry]{}, fault.Invalidf("lines",
+			"cannot be combined with transaction_type, ledger_account_id or offset_ledger_account_id, from which they follow")
 	case !anew && b.DryRun:
 		return wire.Data[JournalEntry]{}, fault.Invalidf("dry_run", "requires transaction_type, ledger_account_id or offset_ledger_account_id")
 	case !anew:
@@ -334,7 +335,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	return v
 }
 
-// viewMade shows an entry with its lots.
+// viewMade returns the view of an entry with its lots.
 func viewMade(organizationID string, m booking.Made) JournalEntry {
 	v := viewEntry(organizationID, m.Guided)
 	for _, u := range m.Lots {

@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// JournalEntry is one entry of the journal.
+// JournalEntry is a journal entry.
 type JournalEntry struct {
 	ID                string                     `json:"id" doc:"Identifier: je_ and 26 characters."`
 	OrganizationID    string                     `json:"organization_id" doc:"Identifier of the organization."`
@@ -39,13 +39,13 @@ type JournalEntry struct {
 	UpdatedAt         string                     `json:"updated_at" format:"date-time" doc:"When the record was last updated."`
 }
 
-// ReversalChain names an entry's neighbours.
+// ReversalChain holds the neighbors of an entry in a chain of reversals.
 type ReversalChain struct {
 	PreviousEntryID *string `json:"previous_entry_id" doc:"Entry that this one reverses or, for a replacement, the reversal before it; null if none."`
 	NextEntryID     *string `json:"next_entry_id" doc:"Entry that reverses this one or, for a reversal, the replacement after it; null if none."`
 }
 
-// JournalLine is one line of an entry.
+// JournalLine is a line of a journal entry.
 type JournalLine struct {
 	ID              string   `json:"id" doc:"Identifier: jel_ and 26 characters."`
 	LedgerAccountID string   `json:"ledger_account_id" doc:"Identifier of the ledger account."`
@@ -60,7 +60,7 @@ type JournalLine struct {
 	Quantity        *string  `json:"quantity" format:"decimal" doc:"Quantity."`
 }
 
-// EntryLot is what an entry takes from one lot.
+// EntryLot is the quantity that an entry consumes of one lot.
 type EntryLot struct {
 	AssetID      *string `json:"asset_id" doc:"Identifier of the lot; null for a lot deficit."`
 	AssetType    string  `json:"asset_type" doc:"Identifier of the lot."`
@@ -76,7 +76,7 @@ type EntryLot struct {
 	IsCorrection bool    `json:"is_correction" doc:"Whether the amounts are differences to what was booked in a closed period."`
 }
 
-// LotChange is what an entry changes about another one.
+// LotChange describes how an entry affects a later one.
 type LotChange struct {
 	JournalEntryID  string  `json:"journal_entry_id" doc:"Journal entry that consumes other lots."`
 	SequenceNumber  string  `json:"sequence_number" doc:"Sequence number for people."`
@@ -87,7 +87,7 @@ type LotChange struct {
 	ResultID        *string `json:"result_journal_entry_id" doc:"Entry that corrects it or trues it up; null if none."`
 }
 
-// CreateJournalEntry describes an entry in one of two forms: by hand, with lines, or from a transaction, with its type and account.
+// CreateJournalEntry has two forms: by hand, with lines, or from a transaction, with its type and ledger account.
 type CreateJournalEntry struct {
 	LegalEntityID  string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry by hand: legal entity. May be omitted if it follows from the lines or there is only one."`
 	AccountingDate string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Accounting date: an RFC 3339 time, or a date in the organization's time zone. For an entry from a transaction, defaults to the date of the transaction."`
@@ -106,7 +106,7 @@ type CreateJournalEntry struct {
 	DryRun                bool             `json:"dry_run,omitempty" doc:"Entry from a transaction: if true, return what would be created, and which later entries would consume other lots, without writing anything. Defaults to false."`
 }
 
-// CorrectJournalEntry says what an entry should have been: by hand, or, of an entry from a transaction, by another type or account.
+// CorrectJournalEntry describes the replacement of an entry: by hand or, for an entry from a transaction, by its type or ledger account.
 type CorrectJournalEntry struct {
 	UpdateJournalEntry
 	TransactionType       string  `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right transaction type. Lines and lots are determined again."`
@@ -116,12 +116,12 @@ type CorrectJournalEntry struct {
 	DryRun                bool    `json:"dry_run,omitempty" doc:"With a type or a ledger account: if true, return what would be created without writing anything. Defaults to false."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (CorrectJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// TransformSchema shows one of the two forms as it may be sent.
+// TransformSchema adds an example of one of the two forms.
 func (CreateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	line := func(side string) map[string]any {
 		return map[string]any{"ledger_account_id": wire.ExampleID("lac"), "credit_or_debit": side, "amount": "1200.50"}
@@ -131,7 +131,7 @@ func (CreateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma
 	return s
 }
 
-// CreateJournalLine describes a line.
+// CreateJournalLine describes a new line.
 type CreateJournalLine struct {
 	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account that is not archived."`
 	CreditOrDebit   string           `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"Debit or credit."`
@@ -142,7 +142,7 @@ type CreateJournalLine struct {
 	TagIDs          []string         `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags of the line itself."`
 }
 
-// UpdateJournalEntry changes parts of an entry by hand; what is left out stays as it is, and lines replace all lines.
+// UpdateJournalEntry changes an entry. Omitted properties stay as they are; lines replaces all lines.
 type UpdateJournalEntry struct {
 	LegalEntityID  *string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Identifier of the legal entity."`
 	AccountingDate *string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Accounting date."`
@@ -151,30 +151,30 @@ type UpdateJournalEntry struct {
 	Lines          *[]CreateJournalLine `json:"lines,omitempty" minItems:"2" maxItems:"1000" doc:"Lines; replaces all lines."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// ReverseJournalEntry says when and why an entry is undone.
+// ReverseJournalEntry describes a reversal.
 type ReverseJournalEntry struct {
 	AccountingDate string           `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Accounting date. Defaults to the date of the entry, or today if its period is closed."`
 	Memo           wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo. Defaults to the sequence number and memo of the entry."`
 	Cascade        string           `json:"cascade,omitempty" enum:"replay" doc:"replay: entries that consumed lots acquired by this entry consume other lots and are corrected."`
 }
 
-// CreateJournalEntries makes many entries at once, all or none.
+// CreateJournalEntries creates many entries, all or none.
 type CreateJournalEntries struct {
 	JournalEntries []CreateJournalEntry `json:"journal_entries" minItems:"1" maxItems:"1000" doc:"The entries, each as for a single entry."`
 	DryRun         bool                 `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
 }
 
-// JournalEntries are the entries that were made, in the order they were sent.
+// JournalEntries holds the created entries in the order of the request.
 type JournalEntries struct {
 	Data []JournalEntry `json:"data" doc:"The entries, in the order of the request."`
 }
 
-// AccountLine is a posted line of an account.
+// AccountLine is a posted line of a ledger account.
 type AccountLine struct {
 	JournalLine
 	JournalEntryID string  `json:"journal_entry_id" doc:"Identifier of the journal entry of the line."`
@@ -183,7 +183,7 @@ type AccountLine struct {
 	EntryMemo      *string `json:"journal_entry_memo" doc:"Memo of the journal entry; null if none."`
 }
 
-// GLSyncAttempt is one attempt to bring an entry into the connected general ledger.
+// GLSyncAttempt is an attempt to send an entry to the connected general ledger.
 type GLSyncAttempt struct {
 	ID          string  `json:"id" doc:"Identifier of the attempt."`
 	Status      string  `json:"status" enum:"pending,succeeded,failed" doc:"Result of the attempt."`

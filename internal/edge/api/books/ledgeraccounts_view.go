@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// LedgerAccount is one account of the chart.
+// LedgerAccount is a ledger account.
 type LedgerAccount struct {
 	ID                string  `json:"id" doc:"Identifier: lac_ and 26 characters."`
 	SequenceNumber    int64   `json:"sequence_number" minimum:"1" doc:"Sequence number within the organization. Never changes and is never used again."`
@@ -25,7 +25,7 @@ type LedgerAccount struct {
 	UpdatedAt         *string `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
 
-// CreateLedgerAccount describes a new account.
+// CreateLedgerAccount describes a new ledger account.
 type CreateLedgerAccount struct {
 	Name              string           `json:"name" minLength:"1" maxLength:"200" doc:"Name."`
 	Code              wire.Opt[string] `json:"code,omitempty" maxLength:"32" doc:"Code in the chart of accounts; unique."`
@@ -37,7 +37,7 @@ type CreateLedgerAccount struct {
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" maxLength:"64" doc:"Symbol of the asset that the account holds; null if none."`
 }
 
-// UpdateLedgerAccount are the changes asked for.
+// UpdateLedgerAccount changes a ledger account.
 type UpdateLedgerAccount struct {
 	Name              *string          `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Name."`
 	Code              wire.Opt[string] `json:"code,omitempty" maxLength:"32" doc:"Code in the chart of accounts; null or an empty string removes it."`
@@ -49,7 +49,7 @@ type UpdateLedgerAccount struct {
 	AssetType         wire.Opt[string] `json:"asset_type,omitempty" maxLength:"64" doc:"Symbol of the asset that the account holds; null or an empty string removes it."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateLedgerAccount) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	one := 1
 	s.MinProperties = &one

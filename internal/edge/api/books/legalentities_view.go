@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// LegalEntity is a company on the wire.
+// LegalEntity is a legal entity.
 type LegalEntity struct {
 	ID                   string  `json:"id" doc:"Identifier: le_ and 26 characters."`
 	Name                 string  `json:"name" maxLength:"200" doc:"Name of the company." example:"Acme Labs AG"`
@@ -28,13 +28,13 @@ type LegalEntity struct {
 	UpdatedAt            *string `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
 }
 
-// LegalEntityDetail is a company with all it ever elected.
+// LegalEntityDetail is a legal entity with its cost basis elections.
 type LegalEntityDetail struct {
 	LegalEntity
 	CostBasisHistory []CostBasisElection `json:"cost_basis_history" doc:"Every cost basis election, earliest first. Each applies from its first day until the next one does."`
 }
 
-// CostBasisElection is one choice of method and scope.
+// CostBasisElection is an election of cost basis method and scope.
 type CostBasisElection struct {
 	Method    string  `json:"method" enum:"fifo,lifo,hifo,lofo,weighted_average,specific_id" doc:"Cost basis method."`
 	Scope     string  `json:"scope" enum:"source,legal_entity" doc:"Whether lots are pooled by source or by legal entity."`
@@ -42,7 +42,7 @@ type CostBasisElection struct {
 	CreatedAt string  `json:"created_at" format:"date-time" doc:"When the election was made."`
 }
 
-// CreateLegalEntity describes a new company.
+// CreateLegalEntity describes a new legal entity.
 type CreateLegalEntity struct {
 	Name                 string           `json:"name" minLength:"1" maxLength:"200" doc:"Name of the company." example:"Acme Labs AG"`
 	BaseCurrency         string           `json:"base_currency" minLength:"3" maxLength:"3" doc:"Base currency (ISO 4217) in which the books are kept. Cannot change once there are journal lines or lots." example:"CHF"`
@@ -61,7 +61,7 @@ type CreateLegalEntity struct {
 	LoansOut             string           `json:"loans_out,omitempty" enum:"derecognize,park" default:"derecognize" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep cost and date until they return."`
 }
 
-// UpdateLegalEntity are the changes asked for.
+// UpdateLegalEntity changes a legal entity.
 type UpdateLegalEntity struct {
 	Name                 *string          `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Name of the company." example:"Acme Labs AG"`
 	BaseCurrency         *string          `json:"base_currency,omitempty" minLength:"3" maxLength:"3" doc:"Base currency (ISO 4217) in which the books are kept. Cannot change once there are journal lines or lots." example:"CHF"`
@@ -80,7 +80,7 @@ type UpdateLegalEntity struct {
 	LoansOut             *string          `json:"loans_out,omitempty" enum:"derecognize,park" doc:"What happens to the lots of an asset that is lent. derecognize: they are disposed of. park: they keep cost and date until they return."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateLegalEntity) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }

@@ -16,12 +16,12 @@ type periodsInput struct {
 	EndDate       string `query:"end_date" maxLength:"40" doc:"Return only periods that begin at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
 }
 
-// periodPath is the parameter of operations on one period.
+// periodPath is the parameter of operations on one accounting period.
 type periodPath struct {
 	ID string `path:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Identifier of the accounting period."`
 }
 
-// periodEntity narrows what is read of a period.
+// periodEntity restricts an operation on an accounting period to one legal entity.
 type periodEntity struct {
 	LegalEntityID string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Legal entity. Defaults to all that the API key has access to."`
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// AccountingPeriod is a month of the books. It is open or closed for each legal entity by itself.
+// AccountingPeriod is a month of the books. It is open or closed for each legal entity separately.
 type AccountingPeriod struct {
 	ID            string              `json:"id" doc:"Identifier: ap_ and 26 characters."`
 	Key           string              `json:"key" doc:"Month, such as 2026-01."`
@@ -16,7 +16,7 @@ type AccountingPeriod struct {
 	CreatedAt     string              `json:"created_at" format:"date-time" doc:"When the record was created."`
 }
 
-// PeriodLegalEntity is how a period stands for one legal entity.
+// PeriodLegalEntity is the status of an accounting period for one legal entity.
 type PeriodLegalEntity struct {
 	LegalEntityID string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Status        string  `json:"status" enum:"open,closed" doc:"Whether the period takes postings. Entries dated in a closed period are posted in the first open period after it."`
@@ -24,19 +24,19 @@ type PeriodLegalEntity struct {
 	ClosedBy      *string `json:"closed_by" doc:"User who closed it; null if none."`
 }
 
-// CloseAccountingPeriod says for whom a period is closed.
+// CloseAccountingPeriod describes a close.
 type CloseAccountingPeriod struct {
 	LegalEntityID  *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity to close the period for. Defaults to all that the API key has access to and for which it is open."`
 	OverrideReason *string `json:"override_reason,omitempty" minLength:"1" maxLength:"500" doc:"Reason for closing although transactions are not posted. With a reason, unposted_transactions is a warning. Stored with the close."`
 }
 
-// ReopenAccountingPeriod says why a period is reopened, and for whom.
+// ReopenAccountingPeriod describes why and for whom a period is reopened.
 type ReopenAccountingPeriod struct {
 	Reason        string  `json:"reason" minLength:"1" maxLength:"500" doc:"Reason; stored with the close that is undone."`
 	LegalEntityID *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity to reopen the period for. Defaults to all that the API key has access to and for which it is closed."`
 }
 
-// PeriodReadiness is what stands between a period and its close.
+// PeriodReadiness holds the readiness checks of an accounting period.
 type PeriodReadiness struct {
 	AccountingPeriodID string           `json:"accounting_period_id" doc:"Identifier of the accounting period."`
 	Key                string           `json:"key" doc:"Month, such as 2026-01."`
@@ -44,7 +44,7 @@ type PeriodReadiness struct {
 	Checks             []ReadinessCheck `json:"checks" doc:"All checks, including passed ones, for each legal entity for which the period is open."`
 }
 
-// ReadinessCheck is one check.
+// ReadinessCheck is the result of one readiness check.
 type ReadinessCheck struct {
 	Code          string   `json:"code" doc:"Check: period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, revaluation or already_closed."`
 	Status        string   `json:"status" enum:"pass,warn,fail" doc:"Result. A failed check prevents the close."`
@@ -54,7 +54,7 @@ type ReadinessCheck struct {
 	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the records found: journal entries, ledger accounts, accounting periods, transactions or lots."`
 }
 
-// ClosePackage is what was frozen when a period was closed.
+// ClosePackage holds the balances that were frozen when a period was closed.
 type ClosePackage struct {
 	AccountingPeriodID string               `json:"accounting_period_id" doc:"Identifier of the accounting period."`
 	Key                string               `json:"key" doc:"Month, such as 2026-01."`
@@ -63,7 +63,7 @@ type ClosePackage struct {
 	LegalEntities      []LegalEntityPackage `json:"legal_entities" doc:"Close packages of the legal entities."`
 }
 
-// LegalEntityPackage is one legal entity's part of it.
+// LegalEntityPackage is the part of one legal entity.
 type LegalEntityPackage struct {
 	LegalEntityID string                     `json:"legal_entity_id" doc:"Identifier of the legal entity."`
 	Currency      string                     `json:"currency" doc:"Base currency (ISO 4217) of the legal entity, in which amounts are given."`
@@ -72,7 +72,7 @@ type LegalEntityPackage struct {
 	History       []PeriodClosing            `json:"history" doc:"Earlier closes that were reopened, earliest first."`
 }
 
-// PeriodClosing is one close of a period for a legal entity.
+// PeriodClosing is a close of a period for one legal entity.
 type PeriodClosing struct {
 	ID             string  `json:"id" doc:"Identifier: apc_ and 26 characters."`
 	ClosedAt       string  `json:"closed_at" format:"date-time" doc:"When the period was closed."`
@@ -85,7 +85,7 @@ type PeriodClosing struct {
 	OverrideReason *string `json:"override_reason" doc:"Reason for closing despite a check that may be overridden; null if none."`
 }
 
-// FrozenAccount is an account in a period that was closed.
+// FrozenAccount is the balance of a ledger account at a close.
 type FrozenAccount struct {
 	LedgerAccountID string  `json:"ledger_account_id" doc:"Identifier of the ledger account."`
 	Code            *string `json:"code" doc:"Current code of the account; null if none."`

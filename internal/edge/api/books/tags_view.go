@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Tag is a mark on the wire.
+// Tag is a label.
 type Tag struct {
 	ID        string  `json:"id" doc:"Identifier: tag_ and 26 characters."`
 	Name      string  `json:"name" maxLength:"100" doc:"Name; unique among tags of the same kind." example:"Hetzner Online"`
@@ -21,13 +21,13 @@ type CreateTag struct {
 	Kind string `json:"kind" enum:"supplier,customer,department,project,custom" doc:"Kind of tag."`
 }
 
-// UpdateTag are the changes asked for.
+// UpdateTag changes a tag.
 type UpdateTag struct {
 	Name *string `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"Name. Leading and trailing spaces are removed." example:"Hetzner Online"`
 	Kind *string `json:"kind,omitempty" enum:"supplier,customer,department,project,custom" doc:"Kind of tag."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateTag) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// explainInput names one figure. Which of the names a report takes is checked by whoever explains.
+// explainInput selects one figure. The explain package validates which parameters a report takes.
 type explainInput struct {
 	wire.Paging
 	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation" doc:"Report that contains the figure."`

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Explanation is what a figure is made up of.
+// Explanation describes what a figure consists of.
 type Explanation struct {
 	Report         string                         `json:"report" doc:"Report that contains the figure."`
 	Column         string                         `json:"column" doc:"Column of the figure."`
@@ -26,7 +26,7 @@ type Explanation struct {
 	TransactionIDs []string                       `json:"transaction_ids" doc:"Transactions of the records on this page."`
 }
 
-// ExplanationPart is one of the addends of a figure.
+// ExplanationPart is an addend of a figure.
 type ExplanationPart struct {
 	Label   string  `json:"label" example:"opening balance" doc:"Name of the part."`
 	Value   string  `json:"value" format:"decimal" doc:"Signed value of the part."`
@@ -54,7 +54,7 @@ type ExplainedLine struct {
 	TransactionSequenceNumber *string `json:"transaction_sequence_number" example:"OT-7" doc:"Sequence number of the transaction; null if none."`
 }
 
-// ExplainedLot is a lot and where it came from.
+// ExplainedLot is a lot and its origin.
 type ExplainedLot struct {
 	ID                string  `json:"id" doc:"Identifier of the lot."`
 	Amount            *string `json:"amount" format:"decimal" doc:"Signed amount in the figure. Null if the lot only shows where another one came from."`
@@ -75,7 +75,7 @@ type ExplainedLot struct {
 	Explain           string  `json:"explain" doc:"Query string for GET /v1/reports/explain that explains the lot."`
 }
 
-// ExplainedDisposition is what was taken from a lot.
+// ExplainedDisposition is a disposal from a lot.
 type ExplainedDisposition struct {
 	ID              string  `json:"id" doc:"Identifier of the row."`
 	Amount          *string `json:"amount" format:"decimal" doc:"Signed amount in the figure. Null if the row is shown for information only."`
@@ -99,7 +99,7 @@ type ExplainedDisposition struct {
 	Explain         *string `json:"explain" doc:"Query string for GET /v1/reports/explain that explains the row; null if nothing was disposed of."`
 }
 
-// ExplainedPrice is the price a figure was found with.
+// ExplainedPrice is the price that a figure was computed with.
 type ExplainedPrice struct {
 	ID             string  `json:"id" doc:"Identifier of the price."`
 	AssetType      string  `json:"asset_type" doc:"Identifier of the lot."`
@@ -114,14 +114,14 @@ type ExplainedPrice struct {
 	FXRateDate     *string `json:"fx_rate_date" doc:"Date of the exchange rate."`
 }
 
-// ExplainedElection is what a legal entity chose about cost basis.
+// ExplainedElection is a cost basis election.
 type ExplainedElection struct {
 	CostBasisMethod string  `json:"cost_basis_method" doc:"Cost basis method."`
 	CostBasisScope  string  `json:"cost_basis_scope" doc:"Scope of the lot pool: source or legal_entity."`
 	From            *string `json:"cost_basis_from" doc:"First day on which the election applies; null for the beginning."`
 }
 
-// ExplainedBooking is what a journal entry follows from.
+// ExplainedBooking describes how a journal entry follows from its transaction.
 type ExplainedBooking struct {
 	TransactionID         string          `json:"transaction_id" doc:"Identifier of the transaction."`
 	PartnerTransactionID  *string         `json:"partner_transaction_id" doc:"The other transaction of a transfer; null if none."`
@@ -147,14 +147,14 @@ type ExplainedLeg struct {
 	Currency    *string `json:"currency" doc:"ISO 4217 currency of the values; null if unknown."`
 }
 
-// ExplainedRate is a rate of exchange.
+// ExplainedRate is an exchange rate.
 type ExplainedRate struct {
 	From string `json:"from_currency" doc:"Currency translated from (ISO 4217)."`
 	To   string `json:"to_currency" doc:"Currency translated to (ISO 4217)."`
 	Rate string `json:"rate" format:"decimal" doc:"Units of to_currency per unit of from_currency."`
 }
 
-// ExplainedPick is a lot somebody had chosen.
+// ExplainedPick is a lot that was selected by hand.
 type ExplainedPick struct {
 	AssetID  string `json:"asset_id" doc:"Identifier of the lot."`
 	Quantity string `json:"quantity" format:"decimal" doc:"Quantity."`

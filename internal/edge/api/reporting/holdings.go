@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// holdingsInput is what every report on holdings is asked.
+// holdingsInput holds the parameters of every report on holdings.
 type holdingsInput struct {
 	wire.Paging
 	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Include only these legal entities, at most 100. Defaults to all that the API key has access to."`
@@ -22,7 +22,7 @@ func (in holdingsInput) filter() holdings.Filter {
 	return holdings.Filter{LegalEntityIDs: in.LegalEntityIDs, AssetTypes: in.AssetTypes, SourceIDs: in.SourceIDs}
 }
 
-// spanInput is from when to when.
+// spanInput holds the parameters of reports over a range of time.
 type spanInput struct {
 	PeriodID  string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Include only this accounting period. Cannot be combined with dates."`
 	StartDate string `query:"start_date" minLength:"1" maxLength:"40" doc:"First time to include: an RFC 3339 time, or a date in the organization's time zone."`
@@ -33,7 +33,7 @@ func (in spanInput) span() holdings.Span {
 	return holdings.Span{PeriodID: in.PeriodID, StartDate: in.StartDate, EndDate: in.EndDate}
 }
 
-// asOfInput is as of when.
+// asOfInput holds the parameter of reports at a point in time.
 type asOfInput struct {
 	AsOf string `query:"as_of" minLength:"1" maxLength:"40" doc:"Time of the report: an RFC 3339 time, or a date in the organization's time zone, which means its end. Defaults to now."`
 }
@@ -94,7 +94,7 @@ func (h handlers) listRollForward(ctx context.Context, in *struct {
 	}), err
 }
 
-// pricedList is listOf for rows that have values: it names each price that was missing once.
+// pricedList returns a page of rows with values. It lists each missing price once.
 func pricedList[T, V any](p page.Page[T], view func(T) V, lacks func(T) []MissingPrice) PricedList[V] {
 	list := wire.ListOf(p, view)
 	out := PricedList[V]{Data: list.Data, HasMore: list.HasMore, NextCursor: list.NextCursor, MissingPrices: []MissingPrice{}}

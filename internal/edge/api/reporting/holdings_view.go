@@ -1,6 +1,6 @@
 package reporting
 
-// PricedList is a page of rows that have values.
+// PricedList is a page of rows with values.
 type PricedList[T any] struct {
 	Data          []T            `json:"data" doc:"The records of this page."`
 	HasMore       bool           `json:"has_more" doc:"Whether there are more pages."`
@@ -8,14 +8,14 @@ type PricedList[T any] struct {
 	MissingPrices []MissingPrice `json:"missing_prices" doc:"Prices and rates that the rows of this page lack. A value without a price is null, not zero."`
 }
 
-// MissingPrice is a price, or a rate of exchange, that was needed and is not stored.
+// MissingPrice is a price or exchange rate that was needed and is not stored.
 type MissingPrice struct {
 	AssetType string `json:"asset_type" doc:"Symbol of the asset, or ISO 4217 currency." example:"ETH"`
 	Currency  string `json:"currency" doc:"ISO 4217 currency in which the price is needed." example:"USD"`
 	At        string `json:"at" format:"date-time" doc:"Time for which the price is needed. A price of the 24 hours before it is enough, in this currency or in one with a stored rate of that date. For a currency, the latest rate up to that date."`
 }
 
-// Priced is by which price something was valued.
+// Priced is the price of a value.
 type Priced struct {
 	Price       *string `json:"price" format:"decimal" doc:"Price of one unit; null if none is stored."`
 	PriceAt     *string `json:"price_at" format:"date-time" doc:"Time of the price; null if none."`
@@ -23,7 +23,7 @@ type Priced struct {
 	PriceID     *string `json:"price_id" doc:"Identifier of the price; null if none. A price in another currency was translated at the rate of its date."`
 }
 
-// ClosingPosition is what was held in one place at the end of an accounting period.
+// ClosingPosition is a holding at one source at the end of an accounting period.
 type ClosingPosition struct {
 	AccountingPeriodID string  `json:"accounting_period_id" doc:"Accounting period at whose end holdings are reported."`
 	Period             string  `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
@@ -44,7 +44,7 @@ type ClosingPosition struct {
 	Lots               int64   `json:"lots" doc:"Number of lots."`
 }
 
-// TreasuryBalance is how much of an asset or a currency is in one place.
+// TreasuryBalance is the balance of an asset or currency at one source.
 type TreasuryBalance struct {
 	LegalEntityID    string  `json:"legal_entity_id" doc:"Legal entity that owns the lot."`
 	SourceID         *string `json:"source_id" doc:"Source. Null for holdings on a clearing account, and for money on a ledger account that several sources share."`
@@ -66,7 +66,7 @@ type TreasuryBalance struct {
 	LastSynced *string `json:"last_synced" format:"date-time" doc:"When the provider was last queried; null if none is connected."`
 }
 
-// RealizedGains is what a legal entity realized with an asset in an accounting period.
+// RealizedGains holds the gains and losses of a legal entity with an asset in an accounting period.
 type RealizedGains struct {
 	AccountingPeriodID string `json:"accounting_period_id" doc:"Accounting period in which it was booked."`
 	Period             string `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
@@ -84,7 +84,7 @@ type RealizedGains struct {
 	LongTerm           string `json:"long_term" format:"decimal" doc:"Part of net held for more than one year."`
 }
 
-// AssetTaxLot is a lot of which something was left.
+// AssetTaxLot is a lot with a remaining quantity.
 type AssetTaxLot struct {
 	AssetID           string  `json:"asset_id" doc:"Identifier of the lot."`
 	AssetType         string  `json:"asset_type" example:"ETH" doc:"Identifier of the lot."`
@@ -110,7 +110,7 @@ type AssetTaxLot struct {
 	BasisPending       bool    `json:"basis_pending" doc:"Whether the cost is provisional until the other half of a transfer is found."`
 }
 
-// DispositionRow is what one disposal took from one lot.
+// DispositionRow is a disposal from one lot.
 type DispositionRow struct {
 	ID                 string  `json:"id" doc:"Identifier of the row."`
 	Description        string  `json:"description" example:"1.5 ETH" doc:"Quantity and asset, as text."`
@@ -137,7 +137,7 @@ type DispositionRow struct {
 	IsCorrection       bool    `json:"is_correction" doc:"Whether this corrects a disposal of a closed period; the amounts are then differences."`
 }
 
-// RollForwardRow is how the fair value of an asset came about: opening_fair_value + additions + transfers -
+// RollForwardRow reconciles the fair value of an asset: opening_fair_value + additions + transfers -
 // dispositions + gains - losses = closing_fair_value.
 type RollForwardRow struct {
 	LegalEntityID    string  `json:"legal_entity_id" doc:"Legal entity that owns the lot."`

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// reportInput is what every report is asked.
+// reportInput holds the parameters of every report.
 type reportInput struct {
 	TagID          string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Include only lines with this tag, on the line or its entry. All figures, including computed earnings, are then those of the tagged lines. They need not balance, because a tag need not mark whole entries; data_quality does not report this."`
 	StartDate      string   `query:"start_date" minLength:"1" maxLength:"40" doc:"First date, or a time in the first period. The whole accounting period is included. Requires end_date; cannot be combined with period ids."`
@@ -33,7 +33,7 @@ func (in reportInput) params() statements.Params {
 	}
 }
 
-// statementInput is what statements are asked besides.
+// statementInput holds the additional parameters of statements.
 type statementInput struct {
 	reportInput
 	OmitZero             bool   `query:"omit_zero_accounts" default:"true" doc:"If true, omit accounts with neither a balance nor a movement in any column. Defaults to false."`

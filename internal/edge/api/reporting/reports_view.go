@@ -11,14 +11,14 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// ReportFrame is what statements have around their figures.
+// ReportFrame holds what all statements share.
 type ReportFrame struct {
 	Currency       string         `json:"currency" doc:"ISO 4217 currency of the figures."`
 	Periods        []ReportPeriod `json:"periods" doc:"Columns, oldest first."`
 	LegalEntityIDs []string       `json:"legal_entity_ids" doc:"Legal entities included, added together."`
 }
 
-// ReportPeriod is one column.
+// ReportPeriod is a column of a statement.
 type ReportPeriod struct {
 	ID           string `json:"id" doc:"Identifier: ap_ and 26 characters."`
 	Key          string `json:"key" example:"2026-01" doc:"Month, YYYY-MM."`
@@ -26,7 +26,7 @@ type ReportPeriod struct {
 	EndDateUTC   string `json:"end_date_utc" format:"date-time" doc:"First instant after the month."`
 }
 
-// BalanceSheet is what there is and whose it is, period by period.
+// BalanceSheet holds assets, liabilities and equity by period.
 type BalanceSheet struct {
 	ReportFrame
 	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Asset, liability and equity accounts with figures, by sequence number. Two are computed: current earnings (income less expenses since the fiscal year began) and retained earnings (those of all earlier years)."`
@@ -34,13 +34,13 @@ type BalanceSheet struct {
 	DataQuality    SheetQuality          `json:"data_quality" doc:"What to know before relying on the figures."`
 }
 
-// SheetCell is one account in one period.
+// SheetCell holds the figures of an account in a period.
 type SheetCell struct {
 	CreditDebit CreditDebit `json:"credit_debit" doc:"The figures."`
 	TagBalance  Figure      `json:"tag_balance" doc:"With tag_id, the closing balance of the tagged lines. Otherwise the same as closing_balance."`
 }
 
-// CreditDebit is the figures of an account in a period.
+// CreditDebit holds the figures of an account in a period.
 type CreditDebit struct {
 	OpeningBalance Figure   `json:"opening_balance" doc:"Closing balance of the previous period. Positive if on the side of normal_balance."`
 	ClosingBalance Figure   `json:"closing_balance" doc:"Balance at the end: opening balance plus movement. For a closed period, the balance at the close."`
@@ -51,12 +51,12 @@ type CreditDebit struct {
 	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities with activity in the account up to the end of the period."`
 }
 
-// Figure is an amount as the balance sheet wraps it.
+// Figure wraps an amount of the balance sheet.
 type Figure struct {
 	Value string `json:"value" format:"decimal" doc:"Decimal in the currency of the report."`
 }
 
-// CompactCells is one account over all columns of a balance sheet.
+// CompactCells holds the figures of an account in all columns of a balance sheet.
 type CompactCells struct {
 	OpeningBalance []string `json:"opening_balance" doc:"One decimal per column, as in the faithful shape."`
 	Debits         []string `json:"debits" doc:"One decimal per column."`
@@ -65,20 +65,20 @@ type CompactCells struct {
 	CurrentBalance []string `json:"current_balance,omitempty" doc:"One decimal per column. Omitted if equal to the closing balance in every column."`
 }
 
-// SheetQuality is what is noticed about a balance sheet.
+// SheetQuality holds warnings about a balance sheet.
 type SheetQuality struct {
 	NegativeAssetPeriods []NegativeAssetPeriod `json:"negative_asset_periods" doc:"Periods with negative total assets at the end."`
 	UnbalancedPeriods    []UnbalancedPeriod    `json:"unbalanced_periods" doc:"Periods in which assets differ from liabilities plus equity. Empty unless data is damaged."`
 	Warnings             []string              `json:"warnings" doc:"Other problems, in sentences, such as balances that differ from those at the close."`
 }
 
-// NegativeAssetPeriod is a period with less than nothing in assets.
+// NegativeAssetPeriod is a period with negative total assets.
 type NegativeAssetPeriod struct {
 	Period string `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
 	Total  string `json:"total" format:"decimal" doc:"Total assets."`
 }
 
-// UnbalancedPeriod is a period whose sides differ.
+// UnbalancedPeriod is a period in which assets differ from liabilities and equity.
 type UnbalancedPeriod struct {
 	Period                string `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
 	Assets                string `json:"assets" format:"decimal" doc:"Total assets."`
@@ -86,7 +86,7 @@ type UnbalancedPeriod struct {
 	Difference            string `json:"difference" format:"decimal" doc:"Assets less liabilities and equity."`
 }
 
-// TrialBalance is every account's balance by side.
+// TrialBalance holds debit and credit balances of all accounts.
 type TrialBalance struct {
 	ReportFrame
 	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Accounts with figures, by sequence number. Income and expense accounts begin each fiscal year at zero; earlier earnings are in retained earnings."`
@@ -95,7 +95,7 @@ type TrialBalance struct {
 	DataQuality    TrialQuality          `json:"data_quality" doc:"What to know before relying on the figures."`
 }
 
-// TrialCell is one account, or all, in one period.
+// TrialCell holds the figures of one account, or the totals, in a period.
 type TrialCell struct {
 	OpeningDebit  string `json:"opening_debit" format:"decimal" doc:"Balance at the beginning if it is a debit balance, otherwise zero."`
 	OpeningCredit string `json:"opening_credit" format:"decimal" doc:"Balance at the beginning if it is a credit balance, otherwise zero."`
@@ -105,7 +105,7 @@ type TrialCell struct {
 	ClosingCredit string `json:"closing_credit" format:"decimal" doc:"Balance at the end if it is a credit balance, otherwise zero."`
 }
 
-// CompactTrialCells is one account, or all, over all columns.
+// CompactTrialCells holds the figures of one account, or the totals, in all columns.
 type CompactTrialCells struct {
 	OpeningDebit  []string `json:"opening_debit" doc:"One decimal per column, as in the faithful shape."`
 	OpeningCredit []string `json:"opening_credit" doc:"One decimal per column."`
@@ -115,13 +115,13 @@ type CompactTrialCells struct {
 	ClosingCredit []string `json:"closing_credit" doc:"One decimal per column."`
 }
 
-// TrialQuality is what is noticed about a trial balance.
+// TrialQuality holds warnings about a trial balance.
 type TrialQuality struct {
 	UnbalancedPeriods []string `json:"unbalanced_periods" doc:"Keys of periods in which debits and credits differ. Empty unless data is damaged."`
 	Warnings          []string `json:"warnings" doc:"Other problems, in sentences."`
 }
 
-// IncomeStatement is what was earned, period by period.
+// IncomeStatement holds income and expenses by period.
 type IncomeStatement struct {
 	ReportFrame
 	LedgerAccounts  []books.LedgerAccount `json:"ledger_accounts" doc:"Accounts with amounts, by section."`
@@ -133,19 +133,19 @@ type IncomeStatement struct {
 	DataQuality     IncomeQuality         `json:"data_quality" doc:"What to know before relying on the figures."`
 }
 
-// IncomeSection is one part of an income statement.
+// IncomeSection is a section of an income statement.
 type IncomeSection struct {
 	Section          string   `json:"section" enum:"revenue,cost_of_revenue,operating_expense,other_income,other_expense" doc:"Section."`
 	LedgerAccountIDs []string `json:"ledger_account_ids" doc:"Ledger accounts of the section, by sequence number."`
 	Total            Amounts  `json:"total" doc:"Total of the section. Contra accounts are deducted."`
 }
 
-// IncomeQuality is what is noticed about an income statement.
+// IncomeQuality holds warnings about an income statement.
 type IncomeQuality struct {
 	Warnings []string `json:"warnings" doc:"Problems, in sentences."`
 }
 
-// LedgerLine is one posted line with the balance of its account before and after it.
+// LedgerLine is a posted line with the balance of its account before and after it.
 type LedgerLine struct {
 	ID                 string   `json:"id" doc:"Identifier: jel_ and 26 characters."`
 	LedgerAccountID    string   `json:"ledger_account_id" doc:"Ledger account. Lines are sorted by account in order of sequence number."`
@@ -173,7 +173,7 @@ type SheetBalances struct {
 	compact bool
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (SheetBalances) Schema(r huma.Registry) *huma.Schema {
 	return byAccount(mapOf(r.Schema(reflect.TypeFor[SheetCell](), true, "")), r.Schema(reflect.TypeFor[CompactCells](), true, ""))
 }
@@ -184,7 +184,7 @@ type TrialBalances struct {
 	compact bool
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (TrialBalances) Schema(r huma.Registry) *huma.Schema {
 	return byAccount(mapOf(r.Schema(reflect.TypeFor[TrialCell](), true, "")), r.Schema(reflect.TypeFor[CompactTrialCells](), true, ""))
 }
@@ -195,7 +195,7 @@ type TrialTotals struct {
 	compact bool
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (TrialTotals) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		AnyOf: []*huma.Schema{mapOf(r.Schema(reflect.TypeFor[TrialCell](), true, "")), r.Schema(reflect.TypeFor[CompactTrialCells](), true, "")},
@@ -214,13 +214,13 @@ type Amounts struct {
 	values []string
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (Amounts) Schema(huma.Registry) *huma.Schema {
 	decimal := &huma.Schema{Type: huma.TypeString, Format: "decimal"}
 	return &huma.Schema{AnyOf: []*huma.Schema{mapOf(decimal), {Type: huma.TypeArray, Items: decimal}}}
 }
 
-// MarshalJSON writes the shape that was asked for.
+// MarshalJSON writes the requested shape.
 func (a Amounts) MarshalJSON() ([]byte, error) {
 	if a.keys == nil {
 		return json.Marshal(a.values)
@@ -232,7 +232,7 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 	return json.Marshal(byKey)
 }
 
-// amountsView makes Amounts of one report.
+// amountsView returns Amounts in the shape of a report.
 type amountsView struct {
 	statements.Frame
 	compact bool

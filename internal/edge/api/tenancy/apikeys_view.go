@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// APIKey is a key without its text.
+// APIKey is an API key without the key itself.
 type APIKey struct {
 	ID             string   `json:"id" doc:"Identifier: key_ and 26 characters."`
 	Name           string   `json:"name" doc:"Name: what the key is for."`
@@ -19,13 +19,13 @@ type APIKey struct {
 	CreatedAt      string   `json:"created_at" format:"date-time" doc:"When the record was created."`
 }
 
-// NewAPIKey is a key with its text, which is shown once.
+// NewAPIKey is an API key with the key itself, which is shown only once.
 type NewAPIKey struct {
 	APIKey
 	Key string `json:"key" doc:"The key itself. Save it now: it is not stored and not shown again."`
 }
 
-// CreateAPIKey describes a new key. It can do no more than the key that makes it.
+// CreateAPIKey describes a new API key. It cannot do more than the key that creates it.
 type CreateAPIKey struct {
 	Name           string              `json:"name" minLength:"1" maxLength:"100" doc:"Name: what the key is for."`
 	Scopes         []string            `json:"scopes" minItems:"1" uniqueItems:"true" enum:"apis.read,apis.all,write:memory,write:operational-rules" doc:"What the key may do."`

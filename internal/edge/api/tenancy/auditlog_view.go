@@ -2,7 +2,7 @@ package tenancy
 
 import "encoding/json"
 
-// AuditEntry is one change on the wire.
+// AuditEntry is an audit record.
 type AuditEntry struct {
 	SequenceNumber int64           `json:"sequence_number" doc:"Sequence number in the organization's audit log, from 1 without gaps."`
 	CreatedAt      string          `json:"created_at" format:"date-time" doc:"When the change was made."`
@@ -18,7 +18,7 @@ type AuditEntry struct {
 	Hash           string          `json:"hash" doc:"SHA-256 (hexadecimal) of this audit record and the previous hash."`
 }
 
-// AuditVerification is the result of recomputing the chain.
+// AuditVerification is the result of verifying the hash chain.
 type AuditVerification struct {
 	Valid              bool    `json:"valid" doc:"Whether everything that was verified is intact."`
 	Complete           bool    `json:"complete" doc:"Whether the end of the log was reached. If not, continue with after set to last_sequence_number."`

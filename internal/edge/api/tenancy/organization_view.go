@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Organization is the profile on the wire.
+// Organization is the profile of an organization.
 type Organization struct {
 	ID               string  `json:"id" doc:"Identifier: org_ and 26 characters."`
 	Name             string  `json:"name" maxLength:"100" doc:"Name of the organization."`
@@ -19,7 +19,7 @@ type Organization struct {
 	LogoURL          *string `json:"logo_url" maxLength:"2048" doc:"URL of the logo; null if none."`
 }
 
-// UpdateOrganization are the changes asked for.
+// UpdateOrganization changes the profile.
 type UpdateOrganization struct {
 	Name       *string          `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"Name of the organization."`
 	Timezone   *string          `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA time zone. A change moves the boundaries of accounting periods."`
@@ -28,12 +28,12 @@ type UpdateOrganization struct {
 	LogoURL    wire.Opt[string] `json:"logo_url,omitempty" maxLength:"2048" doc:"URL of the logo; null or an empty string removes it."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateOrganization) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// Member is a person of the organization.
+// Member is a member of the organization.
 type Member struct {
 	ID        string  `json:"id" doc:"Identifier: usr_ and 26 characters."`
 	Email     string  `json:"email" format:"email" doc:"Email address with which the member signs in."`

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// Import is a file of transactions on its way in.
+// Import is the import of a file of transactions.
 type Import struct {
 	ID         string         `json:"id" doc:"Identifier: imp_ and 26 characters."`
 	SourceID   string         `json:"source_id" doc:"Source of the transactions."`
@@ -28,13 +28,13 @@ type Import struct {
 	FinishedAt *string        `json:"finished_at" format:"date-time" doc:"When the import completed or failed; null before that."`
 }
 
-// ImportDetail is an import with the first rows that could not be read.
+// ImportDetail is an import with its first errors.
 type ImportDetail struct {
 	Import
 	Errors []ImportError `json:"errors" doc:"First 100 errors. GET /v1/imports/{import_id}/errors lists all of them."`
 }
 
-// ImportProgress says how much of a file is dealt with.
+// ImportProgress is the progress of an import.
 type ImportProgress struct {
 	BytesRead int64 `json:"bytes_read" minimum:"0" doc:"Bytes processed."`
 	FileSize  int64 `json:"file_size" minimum:"0" doc:"Size of the file in bytes."`
@@ -42,7 +42,7 @@ type ImportProgress struct {
 	RowsRead  int64 `json:"rows_read" minimum:"0" doc:"Rows processed."`
 }
 
-// ImportCounts says what became of rows.
+// ImportCounts counts rows by result.
 type ImportCounts struct {
 	Created    int64 `json:"created" minimum:"0" doc:"Number of new transactions. A row may contain several."`
 	Duplicates int64 `json:"duplicates" minimum:"0" doc:"Number of transactions that the source already had."`
@@ -51,7 +51,7 @@ type ImportCounts struct {
 	Errors     int64 `json:"errors" minimum:"0" doc:"Number of errors. The first 10,000 are stored."`
 }
 
-// ImportError is one thing that is wrong with a row.
+// ImportError is an error of a row.
 type ImportError struct {
 	Line    int64   `json:"line" minimum:"0" doc:"Line of the file on which the row begins." example:"17"`
 	Column  *string `json:"column" doc:"Name of the column in the file; null if the error concerns the whole row." example:"Amount"`
@@ -68,7 +68,7 @@ type CreateImport struct {
 	DryRun   bool           `json:"dry_run,omitempty" doc:"If true, return what would be imported without writing anything. Defaults to false."`
 }
 
-// TransformSchema names the layouts there are.
+// TransformSchema lists the known layouts.
 func (CreateImport) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	for _, name := range intake.PresetNames() {
 		s.Properties["preset"].Enum = append(s.Properties["preset"].Enum, name)
@@ -76,7 +76,7 @@ func (CreateImport) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 	return s
 }
 
-// ImportMapping says how a file is to be read.
+// ImportMapping describes how a file is read.
 type ImportMapping struct {
 	Format        string        `json:"format,omitempty" enum:"csv,json,ofx" doc:"File format."`
 	Preset        string        `json:"preset,omitempty" maxLength:"64" doc:"Known layout that determines columns and directions." example:"kraken"`
@@ -101,10 +101,10 @@ type ImportMapping struct {
 	IgnoreIDs     bool          `json:"ignore_ids,omitempty" doc:"If true, derive identifiers from the content of rows, for files whose own identifiers are not unique. Defaults to false."`
 }
 
-// ImportColumns gives the columns of fields.
+// ImportColumns holds the column of each field.
 type ImportColumns map[string]string
 
-// Schema lists the fields there are.
+// Schema lists the fields.
 func (ImportColumns) Schema(huma.Registry) *huma.Schema {
 	most := 500
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
@@ -119,7 +119,7 @@ func (ImportColumns) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// mapping is that of the reader, which has the same names.
+// mapping converts to the type of the reader, which has the same names.
 func (m ImportMapping) mapping() (out intake.Mapping) {
 	text, _ := json.Marshal(m) // texts, numbers and truth values encode
 	_ = json.Unmarshal(text, &out)
@@ -132,7 +132,7 @@ func viewMapping(m intake.Mapping) (out ImportMapping) {
 	return out
 }
 
-// ImportPreview is what an import would do.
+// ImportPreview is the result of a dry run.
 type ImportPreview struct {
 	DryRun    bool                `json:"dry_run" doc:"Always true: nothing was written."`
 	SourceID  string              `json:"source_id" doc:"Source that the transactions would belong to."`
@@ -155,7 +155,7 @@ type ImportFileColumn struct {
 	Samples []string `json:"samples" doc:"Some of its values."`
 }
 
-// ImportTransaction is a transaction as it would land.
+// ImportTransaction is a transaction as it would be created.
 type ImportTransaction struct {
 	Line             int64                          `json:"line" doc:"Line of the file on which the row begins."`
 	Duplicate        bool                           `json:"duplicate" doc:"Whether the source already has the transaction."`

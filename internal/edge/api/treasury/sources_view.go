@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Source is where transactions come from.
+// Source is a wallet, exchange account, bank account, card or other account.
 type Source struct {
 	ID              string        `json:"id" doc:"Identifier: src_ and 26 characters."`
 	AccountID       *string       `json:"account_id" doc:"Identifier of the wallet (wal_), exchange account (exs_) or bank account (pla_). Accepted wherever a source identifier is. Null if none."`
@@ -36,14 +36,14 @@ type CreateSource struct {
 	Provider        string           `json:"provider,omitempty" minLength:"1" maxLength:"64" doc:"Where transactions come from. Defaults to the blockchain for a wallet, otherwise to file."`
 }
 
-// TransformSchema shows one as it may be sent.
+// TransformSchema adds an example.
 func (CreateSource) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{map[string]any{"source_type": "wallet", "name": "Treasury", "legal_entity_id": wire.ExampleID("le"),
 		"chain": "ethereum", "address": "0x00000000219ab540356cBB839Cbe05303d7705Fa"}}
 	return s
 }
 
-// UpdateSource are the changes asked for.
+// UpdateSource changes a source.
 type UpdateSource struct {
 	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Name. Leading and trailing spaces are removed." example:"Treasury"`
 	LegalEntityID   *string          `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity that owns the source. Cannot change once there are transactions."`
@@ -53,7 +53,7 @@ type UpdateSource struct {
 	Currency        wire.Opt[string] `json:"currency,omitempty" minLength:"1" maxLength:"64" doc:"Currency of the source. Cannot change once there are transactions. Null removes it; for a bank or card it becomes the base currency of the legal entity." example:"USD"`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateSource) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }

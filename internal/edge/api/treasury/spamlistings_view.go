@@ -1,6 +1,6 @@
 package treasury
 
-// SpamListing is what an organization always lets through or never, on the wire.
+// SpamListing is a contract, address or symbol that is always or never spam.
 type SpamListing struct {
 	ID        string  `json:"id" doc:"Identifier: spl_ and 26 characters."`
 	Verdict   string  `json:"verdict" enum:"allow,deny" doc:"allow: matching transactions are never spam. deny: they always are. allow takes precedence over deny."`

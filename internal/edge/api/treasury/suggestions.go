@@ -7,14 +7,14 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Decision is an account and a type, and the rule that says so.
+// Decision is a ledger account and a transaction type, with the rule that determines them.
 type Decision struct {
 	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account; null if none."`
 	TransactionType *string `json:"transaction_type" doc:"Transaction type: what happened economically."`
 	RuleID          *string `json:"rule_id" doc:"Rule that matched; null if none."`
 }
 
-// Suggestion is what the last classification run would make of a transaction that is not booked.
+// Suggestion is what the latest classification run suggests for a transaction that is not booked.
 type Suggestion struct {
 	Decision
 	RuleVersion         *string  `json:"rule_version" doc:"Version of the rule; null if none."`
@@ -28,7 +28,7 @@ func DecisionOf(account, kind, rule string) Decision {
 	return Decision{db.OrNull(account), db.OrNull(kind), db.OrNull(rule)}
 }
 
-// share is a number of percent as a part of one.
+// Confidence formats a percentage as a number from 0 to 1.
 func Confidence(percent int64) string {
 	return money.FromInt(percent).Quo(money.FromInt(100), 2).String()
 }

@@ -32,7 +32,7 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 	return wire.ListOf(found, func(t transaction.Transaction) Transaction { return viewTransaction(org, t) }), err
 }
 
-// transactionPath names a transaction.
+// transactionPath is the parameter of operations on one transaction.
 type transactionPath struct {
 	ID string `path:"transaction_id" minLength:"1" maxLength:"64" doc:"Identifier of the transaction."`
 }
@@ -62,7 +62,7 @@ func (h handlers) createTransactions(ctx context.Context, in *struct{ Body Creat
 	return out, nil
 }
 
-// params reads a transaction as it was sent.
+// params turns a request into parameters.
 func (b CreateTransaction) params(faults *fault.List, at string) transaction.CreateParams {
 	e := b.External
 	p := transaction.Params{

@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Transaction is what happened on a source: one asset, one direction.
+// Transaction is something that happened at a source: one asset, one direction.
 type Transaction struct {
 	ID               string                         `json:"id" doc:"Identifier: txn_ and 26 characters."`
 	SequenceNumber   string                         `json:"sequence_number" doc:"Sequence number: OT- and a number, without gaps."`
@@ -31,7 +31,7 @@ type Transaction struct {
 	UpdatedAt        string                         `json:"updated_at" format:"date-time" doc:"When the record was last updated."`
 }
 
-// TransactionExternal is what the source said.
+// TransactionExternal is what the source reported.
 type TransactionExternal struct {
 	Timestamp   string                  `json:"timestamp" format:"date-time" doc:"When the change was made."`
 	Description string                  `json:"description" doc:"Description given by the provider."`
@@ -41,7 +41,7 @@ type TransactionExternal struct {
 	ValueFiat   wire.OrNull[ValuedFiat] `json:"value_fiat" doc:"Value in fiat currency; null if unknown."`
 }
 
-// ValuedFiat is a value: gross is net plus fee, to the minor unit.
+// ValuedFiat is a value in fiat currency. Gross is net plus fee.
 type ValuedFiat struct {
 	Gross    string `json:"gross" format:"decimal" doc:"Inflow: what the payer paid. Outflow: everything that left."`
 	Fee      string `json:"fee" format:"decimal" doc:"Fee."`
@@ -49,7 +49,7 @@ type ValuedFiat struct {
 	Currency string `json:"currency" doc:"ISO 4217 currency of the three amounts."`
 }
 
-// TransactionCrypto is what is known of an asset that is not fiat money.
+// TransactionCrypto holds the details of a transaction of a digital asset.
 type TransactionCrypto struct {
 	Chain           *string `json:"chain" doc:"Blockchain; null if not applicable."`
 	TransactionHash *string `json:"transaction_hash" doc:"Transaction hash; null if none."`
@@ -63,14 +63,14 @@ type TransactionCrypto struct {
 	FeeAssetType    *string `json:"fee_asset_type" doc:"Asset in which the fee was paid; null if none."`
 }
 
-// TransactionBank is what is known of the bank account and of who is at the other end.
+// TransactionBank holds the details of a bank transaction.
 type TransactionBank struct {
 	BankName         *string `json:"bank_name" doc:"Name of the bank; null if unknown."`
 	AccountLast4     *string `json:"account_last4" doc:"Last four digits of the account number; null if unknown."`
 	CounterpartyName *string `json:"counterparty_name" doc:"Name of the counterparty; null if unknown."`
 }
 
-// TransactionCard is what is known of a payment by card.
+// TransactionCard holds the details of a card payment.
 type TransactionCard struct {
 	MerchantName     *string `json:"merchant_name" doc:"Name of the merchant; null if unknown."`
 	MerchantCategory *string `json:"merchant_category" doc:"Category of the merchant; null if unknown."`
@@ -78,7 +78,7 @@ type TransactionCard struct {
 	Last4            *string `json:"last4" doc:"Last four digits of the card number; null if unknown."`
 }
 
-// TransactionInternal is what people and rules made of a transaction.
+// TransactionInternal is what people and rules added to a transaction.
 type TransactionInternal struct {
 	TransactionType string                   `json:"transaction_type" doc:"Transaction type: what happened economically."`
 	Status          string                   `json:"status" enum:"pending,posted,spam" doc:"posted while the journal entry of the transaction is posted."`
@@ -88,25 +88,25 @@ type TransactionInternal struct {
 	Spam            wire.OrNull[SpamVerdict] `json:"spam" doc:"Verdict of the spam filter; null if it has none."`
 }
 
-// SpamVerdict is what signals add up to.
+// SpamVerdict is the verdict of the spam filter.
 type SpamVerdict struct {
 	Score   int64        `json:"score" minimum:"0" maximum:"100" doc:"Spam score. A transaction with 60 or more is spam."`
 	Reasons []SpamReason `json:"reasons" doc:"Reasons for the score."`
 }
 
-// SpamReason is one signal.
+// SpamReason is a signal of the spam filter.
 type SpamReason struct {
 	Code   string `json:"code" doc:"Code of the signal."`
 	Weight int64  `json:"weight" doc:"Weight of the signal. Negative values speak against spam."`
 	Text   string `json:"text" doc:"What was found, in a sentence."`
 }
 
-// CreateTransactions are up to 1,000 transactions.
+// CreateTransactions holds up to 1,000 transactions.
 type CreateTransactions struct {
 	Transactions []CreateTransaction `json:"transactions" minItems:"1" maxItems:"1000" doc:"The transactions."`
 }
 
-// CreateTransaction is a transaction as a source tells it.
+// CreateTransaction is a transaction as reported by a source.
 type CreateTransaction struct {
 	SourceID         string                            `json:"source_id" minLength:"1" maxLength:"64" doc:"Identifier of the source or of its account."`
 	ExternalID       string                            `json:"external_id" minLength:"1" maxLength:"255" doc:"Identifier of the transaction at the source. If the source already has it, the transaction is not added again." example:"ch_3PqZ"`
@@ -121,7 +121,7 @@ type CreateTransaction struct {
 	TagIDs           []string                          `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags."`
 }
 
-// CreateTransactionExternal is what happened.
+// CreateTransactionExternal is what the source reported.
 type CreateTransactionExternal struct {
 	Timestamp   string                     `json:"timestamp" format:"date-time" doc:"When the change was made." example:"2026-01-31T12:00:00Z"`
 	Description string                     `json:"description" maxLength:"2000" doc:"Description given by the provider."`
@@ -131,7 +131,7 @@ type CreateTransactionExternal struct {
 	ValueFiat   wire.Opt[CreateValuedFiat] `json:"value_fiat,omitempty" doc:"Value in fiat currency. Omit or null if unknown."`
 }
 
-// CreateValuedFiat is a value whose gross must be net plus fee.
+// CreateValuedFiat is a value in fiat currency. Gross must be net plus fee.
 type CreateValuedFiat struct {
 	Gross    string `json:"gross" format:"decimal" doc:"Net plus fee." example:"1200.00"`
 	Fee      string `json:"fee" format:"decimal" doc:"Fee." example:"25.10"`
@@ -139,7 +139,7 @@ type CreateValuedFiat struct {
 	Currency string `json:"currency" minLength:"3" maxLength:"3" doc:"ISO 4217 currency." example:"USD"`
 }
 
-// CreateTransactionCrypto is what is known of an asset that is not fiat money.
+// CreateTransactionCrypto holds the details of a transaction of a digital asset.
 type CreateTransactionCrypto struct {
 	Chain           wire.Opt[string] `json:"chain,omitempty" maxLength:"100" doc:"Blockchain; null if not applicable."`
 	TransactionHash wire.Opt[string] `json:"transaction_hash,omitempty" maxLength:"500" doc:"Transaction hash; null if none."`
@@ -153,14 +153,14 @@ type CreateTransactionCrypto struct {
 	FeeAssetType    wire.Opt[string] `json:"fee_asset_type,omitempty" maxLength:"100" doc:"Asset in which the fee was paid; null if none."`
 }
 
-// CreateTransactionBank is what is known of the bank account.
+// CreateTransactionBank holds the details of a bank transaction.
 type CreateTransactionBank struct {
 	BankName         wire.Opt[string] `json:"bank_name,omitempty" maxLength:"500" doc:"Name of the bank; null if unknown."`
 	AccountLast4     wire.Opt[string] `json:"account_last4,omitempty" maxLength:"500" doc:"Last four digits of the account number; null if unknown."`
 	CounterpartyName wire.Opt[string] `json:"counterparty_name,omitempty" maxLength:"500" doc:"Name of the counterparty; null if unknown."`
 }
 
-// CreateTransactionCard is what is known of a payment by card.
+// CreateTransactionCard holds the details of a card payment.
 type CreateTransactionCard struct {
 	MerchantName     wire.Opt[string] `json:"merchant_name,omitempty" maxLength:"500" doc:"Name of the merchant; null if unknown."`
 	MerchantCategory wire.Opt[string] `json:"merchant_category,omitempty" maxLength:"500" doc:"Category of the merchant; null if unknown."`
@@ -168,14 +168,14 @@ type CreateTransactionCard struct {
 	Last4            wire.Opt[string] `json:"last4,omitempty" maxLength:"500" doc:"Last four digits of the card number; null if unknown."`
 }
 
-// CreatedTransactions are the transactions sent, in their order.
+// CreatedTransactions holds the transactions in the order of the request.
 type CreatedTransactions struct {
 	Data       []Transaction `json:"data" doc:"The transactions, in the order of the request. For a duplicate, the one that exists."`
 	Created    int64         `json:"created" doc:"Number of new transactions."`
 	Duplicates int64         `json:"duplicates" doc:"Number of transactions that existed already."`
 }
 
-// UpdateTransaction changes what people make of a transaction; what is left out stays as it is.
+// UpdateTransaction changes what people added to a transaction. Omitted properties stay as they are.
 type UpdateTransaction struct {
 	Memo            wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo; null or an empty string removes it."`
 	TransactionType *string          `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Transaction type. SPAM marks the transaction as spam."`
@@ -184,7 +184,7 @@ type UpdateTransaction struct {
 	Status          *string          `json:"status,omitempty" enum:"spam,pending" doc:"spam marks the transaction as spam; pending restores it."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateTransaction) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
@@ -198,21 +198,21 @@ type BulkUpdateTransactions struct {
 	DryRun         bool               `json:"dry_run,omitempty" doc:"If true, return what would change without writing anything. Defaults to false."`
 }
 
-// TransformSchema shows one of the two ways to say which are meant.
+// TransformSchema adds an example of one of the two ways to select transactions.
 func (BulkUpdateTransactions) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Examples = []any{map[string]any{"filter": map[string]any{"search": "figma", "status": "pending"}, "expected_count": 12,
 		"changes": map[string]any{"transaction_type": "EXPENSE"}}}
 	return s
 }
 
-// BulkUpdated is what came of it.
+// BulkUpdated is the result of a bulk update.
 type BulkUpdated struct {
 	Matched int64 `json:"matched" doc:"Number of transactions selected."`
 	Updated int64 `json:"updated" doc:"Number of transactions changed. The others had these values already."`
 	DryRun  bool  `json:"dry_run" doc:"Whether this was a dry run, in which nothing was written."`
 }
 
-// TransactionFilter narrows what transactions are meant: parameters of a list, or a part of a body.
+// TransactionFilter selects transactions, as parameters of a list or as part of a body.
 type TransactionFilter struct {
 	SourceClass           string   `query:"source_class" json:"source_class,omitempty" enum:"crypto,fiat,exchange,card,other" maxLength:"16" doc:"Return only transactions of sources of this class."`
 	Status                string   `query:"status" json:"status,omitempty" enum:"pending,posted,spam" maxLength:"16" doc:"Return only transactions with this status."`
