@@ -71,7 +71,7 @@ func (f filler) query(r wire.Route) string {
 
 // A client that shows the first fault, or compares answers, needs them in the same order each time.
 func TestEveryRouteReportsTheSameFaultsInTheSameOrderEachTime(t *testing.T) {
-	const times = 6
+	const times = 3
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
 		_, own := request(t, r, n)
