@@ -18,16 +18,16 @@ import (
 // bodyTimeoutDefault is how long a body may take to arrive unless Config says otherwise.
 const bodyTimeoutDefault = 30 * time.Second
 
-// Config is what the edge needs beyond the application.
+// Config holds the settings of the API.
 type Config struct {
-	RateLimit   int           // requests a second and key; 0 means no limit
+	RateLimit   int           // requests per second and key; 0 means no limit
 	BodyTimeout time.Duration // how long a body may take to arrive; 0 means bodyTimeoutDefault
 	Log         *slog.Logger
 	Metrics     *prometheus.Registry
 	Version     string
 }
 
-// API is the handler of everything over HTTP.
+// API serves every HTTP request.
 type API struct {
 	app     *app.App
 	config  Config
@@ -39,7 +39,7 @@ type API struct {
 	mux     *http.ServeMux
 }
 
-// New makes the handler.
+// New returns the handler of the API.
 func New(a *app.App, c Config) *API {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -60,12 +60,13 @@ func New(a *app.App, c Config) *API {
 		r.Operation = api.schemas.describe(r)
 	}
 	api.register()
+	api.schemas.finish(api.list)
 	api.operations()
 	api.mux.HandleFunc("/", api.nowhere)
 	return api
 }
 
-// Routes is the list, for tests that are made from it.
+// Routes returns the list of routes, from which tests derive their matrices.
 func (a *API) Routes() []wire.Route { return a.list }
 
 type requestKey struct{}
@@ -75,26 +76,25 @@ func requestID(ctx context.Context) string {
 	return text
 }
 
-// ServeHTTP gives every request its id and catches what nothing else did.
+// ServeHTTP gives every request its identifier and its deadlines, and recovers from panics.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := a.ids.New(id.Request)
 	w.Header().Set("X-Request-Id", request)
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
-	// Each request sets the connection's deadlines anew. Reading ends with the body, so that nobody drips one in after
-	// we stopped listening to it.
+	// Deadlines belong to the connection, so that each request sets them again. The read deadline ends a body that arrives too slowly.
 	control, now := http.NewResponseController(w), time.Now()
 	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))
 	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
 	defer a.recovered(out, r)
 	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
-		a.fail(out, r, wire.ErrNoPath) // the mux would redirect, in a text of its own
+		a.fail(out, r, wire.ErrNoPath) // the mux would redirect with an answer that is not JSON
 		return
 	}
 	a.mux.ServeHTTP(out, r)
 }
 
-// nowhere answers a path that is none, or a method the path does not have.
+// nowhere answers requests for unknown paths and for methods that a path does not support.
 func (a *API) nowhere(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {

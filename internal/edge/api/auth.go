@@ -17,36 +17,37 @@ const (
 	organizationHeader = "X-Organization-Id"
 )
 
-// authenticate finds who sent a request.
+// authenticate returns the actor of a request.
 func (a *API) authenticate(r *http.Request) (actor.Actor, error) {
 	who, err := a.app.Access.Authenticate(r.Context(), secret.New(r.Header.Get(keyHeader)))
 	if err != nil {
 		return who, err
 	}
 	who.RequestID = requestID(r.Context())
-	// Whoever names an organization must get that one or none: falling back to the key's own would act on the wrong books.
+	// A request that names an organization must not fall back to that of the key: it would act on the wrong books.
 	if named := r.Header.Get(organizationHeader); named != "" && named != who.OrganizationID {
 		return who, fault.Missing("organization")
 	}
 	return who, nil
 }
 
-// limitersMax bounds the memory of the limiter; a key it forgot starts with a full allowance.
+// limitersMax bounds the memory of the limiter. When it is exceeded, every key starts again with a full allowance.
 const limitersMax = 10_000
 
-// limiter lets each key do so many requests a second on this node, and twice as many at once.
+// limiter limits the requests per second of each key on this node. A burst may have twice as many.
 type limiter struct {
 	perSecond int
 	mu        sync.Mutex
 	byKey     map[string]*rate.Limiter
 }
 
-func (l *limiter) take(key string) error {
+// allow returns an error if the key has no request left.
+func (l *limiter) allow(key string) error {
 	if l.perSecond <= 0 {
 		return nil
 	}
 	now := time.Now()
-	reservation := l.of(key).ReserveN(now, 1)
+	reservation := l.forKey(key).ReserveN(now, 1)
 	if wait := reservation.DelayFrom(now); wait > 0 {
 		reservation.CancelAt(now)
 		return fault.RateLimitedFor(wait)
@@ -54,7 +55,8 @@ func (l *limiter) take(key string) error {
 	return nil
 }
 
-func (l *limiter) of(key string) *rate.Limiter {
+// forKey returns the limiter of a key.
+func (l *limiter) forKey(key string) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.byKey[key]

@@ -1,3 +1,3 @@
-// Package api is the service over HTTP: one list of routes, and from each line of it authentication, authorization, rate limits,
-// strict decoding, idempotency, the error body and the OpenAPI description.
+// Package api is the HTTP server of the service. The routes are declared by the packages below it, one per domain group; from each of
+// them follow authentication, authorization, rate limits, strict decoding, idempotency, the error body and the OpenAPI description.
 package api

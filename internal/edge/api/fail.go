@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// fail writes an error. What is not the caller's doing goes to the log, with its cause, and never into the answer.
+// fail answers with an error. The cause of an error that is not the fault of the caller goes to the log and never into the answer.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, detail := wire.Describe(err)
 	detail.RequestID = requestID(r.Context())
@@ -42,12 +42,12 @@ func chain(err error) string {
 	return text
 }
 
-// gone tells that the caller hung up: that is no failure of ours, and nobody reads the answer.
+// gone reports whether the caller closed the connection, which is not a failure of the service.
 func gone(r *http.Request, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
 }
 
-// recovered turns a panic into an answer, so that the connection and the caller's wait end well.
+// recovered turns a panic into an answer, unless the answer has begun.
 func (a *API) recovered(w *response, r *http.Request) {
 	p := recover()
 	if p == nil {

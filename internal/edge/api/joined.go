@@ -5,16 +5,17 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// joined is one operation that says what two lines of the same method and path do: OpenAPI knows no more than one.
+// joined describes two routes of the same method and path as one operation, because OpenAPI permits only one.
 func joined(a *huma.Operation, other *wire.Route) *huma.Operation {
 	out, b := *a, other.Operation
-	out.Description = a.Description + " With `" + other.Choice + "`: " + b.Summary + ". " + b.Description
+	out.Description = a.Description + " With `" + other.Choice + "`: " + strings.TrimSuffix(b.Summary, ".") + ". " + b.Description
 	out.Parameters = parametersOf(a, b)
 	if a.RequestBody != nil && b.RequestBody != nil {
 		body := *a.RequestBody
@@ -31,7 +32,7 @@ func joined(a *huma.Operation, other *wire.Route) *huma.Operation {
 	return &out
 }
 
-// parametersOf are those of two operations: what only one of them needs is not required of all.
+// parametersOf returns the parameters of two operations. One that only one of them requires is optional.
 func parametersOf(a, b *huma.Operation) (out []*huma.Param) {
 	find := func(list []*huma.Param, p *huma.Param) *huma.Param {
 		if at := slices.IndexFunc(list, func(o *huma.Param) bool { return o.Name == p.Name && o.In == p.In }); at >= 0 {
@@ -60,7 +61,7 @@ func parametersOf(a, b *huma.Operation) (out []*huma.Param) {
 	return out
 }
 
-// either is content that is one or the other.
+// either describes content that has one of two schemas.
 func either(a, b map[string]*huma.MediaType) map[string]*huma.MediaType {
 	one, other := schemaOf(a), schemaOf(b)
 	if one.Ref == other.Ref {

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"maps"
 	"net/http"
+	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
-// schemas is the OpenAPI description, grown from the routes.
+// schemas builds the OpenAPI description from the routes.
 type schemas struct {
 	registry huma.Registry
 	spec     *huma.OpenAPI
@@ -27,31 +30,84 @@ func newSchemas(version string) *schemas {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Bursar", Version: "1.0.0",
-			Description: "Accounting and treasury for crypto-native companies: every transaction becomes balanced books with exact cost " +
-				"basis. Amounts and quantities are decimal strings (`format: decimal`), times are UTC with milliseconds, lists are paged by " +
-				"cursor, and a request with an unknown name in it is refused.",
+			Description: "Accounting and treasury for crypto-native companies: balanced books with exact cost basis from every transaction. " +
+				"Amounts and quantities are decimal strings (`format: decimal`). Times are in UTC with milliseconds. Lists are paginated by " +
+				"cursor. Requests with unknown parameters or properties are rejected.",
 			License:    &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 			Extensions: map[string]any{"x-bursar-version": version},
+		},
+		Servers: []*huma.Server{
+			{URL: "/", Description: "The server that this description was loaded from."},
+			{URL: "http://127.0.0.1:8080", Description: "A server on this computer with the default settings."},
 		},
 		Paths: map[string]*huma.PathItem{},
 		Components: &huma.Components{
 			Schemas: registry,
 			SecuritySchemes: map[string]*huma.SecurityScheme{"apiKey": {Type: "apiKey", In: "header", Name: keyHeader,
-				Description: "An API key, `bur_` and 43 characters; it says which organization is meant"}},
+				Description: "An API key: `bur_` and 43 characters. It determines the organization."}},
 		},
 		Security: []map[string][]string{{"apiKey": {}}},
 	}}
 }
 
-// schemaName keeps the names of views: list and data wrappers read ListMember, DataOrganization.
+// finish declares the tags of the routes, in their order, and removes schemas that no operation refers to.
+func (s *schemas) finish(routes []wire.Route) {
+	declared := map[string]bool{}
+	for _, r := range routes {
+		if !declared[r.Tag] {
+			declared[r.Tag] = true
+			s.spec.Tags = append(s.spec.Tags, &huma.Tag{Name: r.Tag, Description: r.TagDescription})
+		}
+	}
+	used := map[string]bool{}
+	for _, r := range routes {
+		for _, p := range r.Operation.Parameters {
+			s.markUsed(p.Schema, used)
+		}
+		if r.Operation.RequestBody != nil {
+			s.markUsed(schemaOf(r.Operation.RequestBody.Content), used)
+		}
+		for _, response := range r.Operation.Responses {
+			s.markUsed(schemaOf(response.Content), used)
+		}
+	}
+	maps.DeleteFunc(s.registry.Map(), func(name string, _ *huma.Schema) bool { return !used[name] })
+}
+
+// markUsed adds the names of all schemas that a schema refers to.
+func (s *schemas) markUsed(schema *huma.Schema, used map[string]bool) {
+	if schema == nil {
+		return
+	}
+	if schema.Ref != "" {
+		if name := path.Base(schema.Ref); !used[name] {
+			used[name] = true
+			s.markUsed(s.registry.SchemaFromRef(schema.Ref), used)
+		}
+		return
+	}
+	s.markUsed(schema.Items, used)
+	for _, property := range schema.Properties {
+		s.markUsed(property, used)
+	}
+	if values, ok := schema.AdditionalProperties.(*huma.Schema); ok {
+		s.markUsed(values, used)
+	}
+	for _, alternative := range slices.Concat(schema.OneOf, schema.AnyOf, schema.AllOf) {
+		s.markUsed(alternative, used)
+	}
+}
+
+// schemaName returns the name of a view, such as Member, ListMember or DataOrganization.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
-	if name == "" { // a list of plain values, which gets no schema of its own
+	if name == "" { // a list of plain values has no schema of its own
 		return ""
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
+// describe returns the description of a route and adds the schemas of its answers to the registry.
 func (s *schemas) describe(r *wire.Route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: r.Name, Method: r.Method, Path: r.Path, Summary: r.Summary, Tags: []string{r.Tag},
@@ -62,19 +118,22 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 		low, high := 1, 255
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: idempotency.Header, In: "header", Schema: &huma.Schema{Type: "string", MinLength: &low, MaxLength: &high},
-			Description: "Send the same key with the same request again after a timeout: it takes effect once and the same answer " +
-				"comes back, with `" + idempotency.Replayed + ": true`. Kept for 24 hours at least.",
+			Description: "Makes it safe to send a request again, for example after a timeout: a request with the same key takes effect " +
+				"once, and the first answer is returned again with `" + idempotency.Replayed +
+				": true`. Keys are kept for at least 24 hours.",
 		})
 	}
-	answer := &huma.Response{Description: "Done",
-		Headers: map[string]*huma.Header{"X-Request-Id": {Description: "The id of this request", Schema: &huma.Schema{Type: "string"}}}}
+	answer := &huma.Response{Description: "The operation succeeded.",
+		Headers: map[string]*huma.Header{"X-Request-Id": {Description: "Identifier of the request.", Schema: &huma.Schema{Type: "string"}}}}
 	if r.Status != http.StatusNoContent {
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Output, true, "")}}
 	}
 	op.Responses[strconv.Itoa(r.Status)] = answer
 	if r.Early != nil {
-		op.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{Description: "What would be done, on a dry run", Headers: answer.Headers,
-			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Early, true, "")}}}
+		op.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{
+			Description: "Result of a dry run; nothing was written.", Headers: answer.Headers,
+			Content: map[string]*huma.MediaType{"application/json": {Schema: s.registry.Schema(r.Early, true, "")}},
+		}
 	}
 	for _, e := range errorsOf(r) {
 		op.Responses[strconv.Itoa(e.status)] = &huma.Response{Description: e.text,
@@ -83,31 +142,33 @@ func (s *schemas) describe(r *wire.Route) *huma.Operation {
 	return op
 }
 
+// errorText describes an answer that reports a failure.
 type errorText struct {
 	status int
 	text   string
 }
 
+// errorsOf returns the failures that a route may answer with.
 func errorsOf(r *wire.Route) []errorText {
 	list := []errorText{
-		{http.StatusBadRequest, "`VALIDATION_ERROR`: the path, query or body is not valid; nothing was changed"},
-		{http.StatusUnauthorized, "`UNAUTHORIZED`: the API key is missing, invalid or expired"},
-		{http.StatusForbidden, "`FORBIDDEN`: the key lacks the scope, the role, or a user"},
-		{http.StatusNotFound, "`RESOURCE_NOT_FOUND`: it does not exist, or belongs to another organization"},
-		{http.StatusTooManyRequests, "`RATE_LIMITED`: wait as long as `Retry-After` says"},
-		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected; a write may have taken effect"},
+		{http.StatusBadRequest, "`VALIDATION_ERROR`: the path, query or body is not valid. Nothing was changed."},
+		{http.StatusUnauthorized, "`UNAUTHORIZED`: the API key is missing, invalid, expired or revoked."},
+		{http.StatusForbidden, "`FORBIDDEN`: the API key lacks the scope, or its user lacks the role."},
+		{http.StatusNotFound, "`RESOURCE_NOT_FOUND`: the record does not exist or belongs to another organization."},
+		{http.StatusTooManyRequests, "`RATE_LIMITED`: too many requests. Wait for the seconds given in `Retry-After`."},
+		{http.StatusInternalServerError, "`INTERNAL_ERROR`: unexpected error. A write may have taken effect."},
 		{http.StatusServiceUnavailable, "`" + wire.CodeOf(fault.KindOf(r.Fault(fault.UnavailableBecause(nil, "")))) +
-			"`: a needed part does not answer; wait as long as `Retry-After` says"},
+			"`: a required service is not available. Wait for the seconds given in `Retry-After`."},
 	}
 	if r.Need.Class != actor.Read || r.Conflicts {
-		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a resource or an accounting rule prevents it"})
+		list = append(list, errorText{http.StatusConflict, "`CONFLICT`: the state of a record or an accounting rule prevents the operation."})
 	}
 	return list
 }
 
-// needText says in words what the route's line asks of its caller.
+// needText describes in words what a route needs.
 func needText(n actor.Need) string {
-	text := "A " + string(n.Class) + " operation: needs the scope `" + string(n.Scope) + "`"
+	text := "Requires an API key with the scope `" + string(n.Scope) + "`"
 	roles := n.Roles
 	if n.Class == actor.Privileged && len(roles) == 0 {
 		roles = []actor.Role{actor.Owner, actor.Admin}
@@ -119,5 +180,5 @@ func needText(n actor.Need) string {
 	for i, r := range roles {
 		names[i] = string(r)
 	}
-	return text + " and a key of a user who is " + strings.Join(names, " or ") + "."
+	return text + " that belongs to a user with the role " + strings.Join(names, " or ") + "."
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api"
@@ -88,5 +90,41 @@ func TestOpenAPIReferencesAllResolve(t *testing.T) {
 	}
 	if len(references) == 0 {
 		t.Error("there are no references, so nothing was tested")
+	}
+}
+
+func TestOpenAPIDeclaresServersAndTagsAndHasNoUnusedSchema(t *testing.T) {
+	t.Parallel()
+	a := described(t)
+	text, err := a.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec struct {
+		Servers []struct{ URL, Description string }
+		Tags    []struct{ Name, Description string }
+	}
+	if err := yaml.Unmarshal(text, &spec); err != nil {
+		t.Fatal(err)
+	}
+	if len(spec.Servers) == 0 || spec.Servers[0].URL == "" {
+		t.Error("no server is declared")
+	}
+	declared := map[string]bool{}
+	for _, tag := range spec.Tags {
+		if tag.Description == "" || declared[tag.Name] {
+			t.Errorf("tag %q has no description, or is declared twice", tag.Name)
+		}
+		declared[tag.Name] = true
+	}
+	for _, r := range a.Routes() {
+		if !declared[r.Tag] {
+			t.Errorf("%s: tag %q is not declared", r, r.Tag)
+		}
+	}
+	for name := range a.Registry().Map() {
+		if !bytes.Contains(text, []byte("#/components/schemas/"+name+`"`)) {
+			t.Errorf("schema %s is not used", name)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// metrics count what the service does, by route and never by organization.
+// metrics counts requests by route, never by organization.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -32,7 +32,7 @@ func newMetrics(r *prometheus.Registry) *metrics {
 	return m
 }
 
-// measured runs a route and counts it.
+// measured returns the handler of a route, which is limited in time and counted.
 func (a *API) measured(r *wire.Route) http.Handler {
 	seconds := a.metrics.seconds.WithLabelValues(r.Method, r.Path)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -53,7 +53,7 @@ func (a *API) measured(r *wire.Route) http.Handler {
 
 const readyTimeout = 2 * time.Second
 
-// operations are the paths for those who run the service; they need no key and tell nothing of anybody's books.
+// operations registers the paths for operators and readers of the documentation. They need no key and reveal nothing of any organization.
 func (a *API) operations() {
 	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		a.send(w, r, http.StatusOK, wire.Encode(map[string]string{"status": "ok", "version": a.config.Version}))
@@ -81,8 +81,8 @@ func (a *API) operations() {
 	a.reference().Mount(a.mux)
 }
 
-// OpenAPI is the description in YAML, as it is kept in the repository.
+// OpenAPI returns the description in YAML, as it is stored in api/openapi.yaml.
 func (a *API) OpenAPI() ([]byte, error) { return a.schemas.spec.YAML() }
 
-// Registry resolves the references of the description, for tests that hold answers against it.
+// Registry resolves the references of the description, for tests that compare answers with it.
 func (a *API) Registry() huma.Registry { return a.schemas.registry }

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// gzipFrom is the size below which compressing costs more than it saves.
+// gzipFrom is the size below which compression costs more than it saves.
 const gzipFrom = 1400
 
-// response remembers what was sent, for metrics and for a panic that comes too late.
+// response records the status for metrics, and whether the answer has begun.
 type response struct {
 	http.ResponseWriter
 	status int
@@ -21,7 +21,7 @@ type response struct {
 	organizationID string // of the caller, once that is known
 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (r *response) WriteHeader(status int) {
 	if !r.begun {
 		r.status, r.begun = status, true
@@ -29,7 +29,7 @@ func (r *response) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes that the answer has begun.
+// Write records that the answer has begun.
 func (r *response) Write(b []byte) (int, error) {
 	if !r.begun {
 		r.WriteHeader(http.StatusOK)
@@ -37,16 +37,16 @@ func (r *response) Write(b []byte) (int, error) {
 	return r.ResponseWriter.Write(b)
 }
 
-// Unwrap lets deadlines reach the connection.
+// Unwrap lets http.ResponseController reach the connection.
 func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// zippers compress lightly: a better ratio costs more time than the bytes it saves take on any network we serve.
+// zippers compress at the fastest level: a better ratio takes longer than sending the bytes it saves.
 var zippers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for unknown levels only
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails only for unknown levels
 	return z
 }}
 
-// send writes a whole answer.
+// send writes a complete answer.
 func (a *API) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	if status == http.StatusNoContent {
@@ -67,7 +67,7 @@ func (a *API) send(w http.ResponseWriter, r *http.Request, status int, body []by
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that left cannot be told so
+	_, _ = w.Write(body) // nothing can be done if the client has left
 }
 
 func zip(body []byte) []byte {
@@ -75,7 +75,7 @@ func zip(body []byte) []byte {
 	z := zippers.Get().(*gzip.Writer)
 	defer zippers.Put(z)
 	z.Reset(&b)
-	_, _ = z.Write(body) // a buffer takes everything
+	_, _ = z.Write(body) // writing to a buffer does not fail
 	_ = z.Close()
 	return b.Bytes()
 }

@@ -52,7 +52,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if out, ok := w.(*response); ok {
 		out.organizationID = who.OrganizationID // for the log of what fails
 	}
-	if err := a.limits.take(who.APIKeyID); err != nil {
+	if err := a.limits.allow(who.APIKeyID); err != nil {
 		return err
 	}
 	if err := who.Check(r.Need); err != nil {

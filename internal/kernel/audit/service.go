@@ -50,16 +50,16 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 // known refuses to filter by what does not exist. Whatever exists was created, and that is in the log: an id it never
 // named is unknown here, whoever's it is.
 func (f Filter) known(ctx context.Context, tx *db.Tx) error {
-	for noun, named := range map[string]string{"resource": f.ResourceID, "user": f.UserID} {
-		if named == "" {
+	for _, named := range []struct{ noun, id string }{{"resource", f.ResourceID}, {"user", f.UserID}} {
+		if named.id == "" {
 			continue
 		}
-		found, err := mentions(ctx, tx, named)
+		found, err := mentions(ctx, tx, named.id)
 		if err != nil {
 			return err
 		}
 		if !found {
-			return fault.Missing(noun)
+			return fault.Missing(named.noun)
 		}
 	}
 	return nil

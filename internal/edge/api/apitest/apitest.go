@@ -1,4 +1,4 @@
-// Package apitest runs the whole service in a test: a real database, real HTTP, and every invariant checked when the test ends.
+// Package apitest runs the whole service in a test, with a real database and real HTTP, and verifies every invariant when the test ends.
 package apitest
 
 import (
@@ -31,13 +31,13 @@ type Service struct {
 	URL string
 }
 
-// Each runs a test on a service of each engine.
+// Each runs a test with a service on each database engine.
 func Each(t *testing.T, test func(t *testing.T, s *Service)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(t, Start(t, d, api.Config{})) })
 }
 
-// Start runs a node on a database for as long as the test runs. When it ends, whatever the test wrote must verify.
+// Start runs a node on a database until the test ends. Then it verifies what the test wrote.
 func Start(t *testing.T, d *db.DB, c api.Config) *Service {
 	t.Helper()
 	if c.Log == nil {
@@ -73,10 +73,10 @@ type Tenant struct {
 	service *Service
 }
 
-// Service is where the organization is.
+// Service returns the service that the organization belongs to.
 func (n *Tenant) Service() *Service { return n.service }
 
-// Found makes an organization.
+// Found creates an organization.
 func (s *Service) Found(t *testing.T, name string) *Tenant {
 	t.Helper()
 	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: name, Email: name + "@example.com", Currency: "USD",
@@ -88,7 +88,7 @@ func (s *Service) Found(t *testing.T, name string) *Tenant {
 	return &Tenant{f, key, client.New(s.URL, key), s}
 }
 
-// Member adds a person with a role and gives a key of theirs with these scopes.
+// Member adds a member with a role and returns a key of theirs with these scopes.
 func (n *Tenant) Member(t *testing.T, role actor.Role, scopes ...actor.Scope) string {
 	t.Helper()
 	return n.issue(t, func(ctx context.Context, tx *db.Tx, p *access.CreateKeyParams) error {
@@ -98,7 +98,7 @@ func (n *Tenant) Member(t *testing.T, role actor.Role, scopes ...actor.Scope) st
 	})
 }
 
-// Nobody gives a key that belongs to no person.
+// Nobody returns a key that belongs to no user.
 func (n *Tenant) Nobody(t *testing.T, scopes ...actor.Scope) string {
 	t.Helper()
 	return n.issue(t, func(_ context.Context, _ *db.Tx, p *access.CreateKeyParams) error {
@@ -107,7 +107,7 @@ func (n *Tenant) Nobody(t *testing.T, scopes ...actor.Scope) string {
 	})
 }
 
-// Expired gives a key of the owner whose time is over.
+// Expired returns an expired key of the owner.
 func (n *Tenant) Expired(t *testing.T) string {
 	t.Helper()
 	return n.issue(t, func(_ context.Context, tx *db.Tx, p *access.CreateKeyParams) error {
@@ -117,7 +117,7 @@ func (n *Tenant) Expired(t *testing.T) string {
 	})
 }
 
-// Limited gives a key of the owner that is for some legal entities only.
+// Limited returns a key of the owner that is restricted to some legal entities.
 func (n *Tenant) Limited(t *testing.T, legalEntityIDs ...string) string {
 	t.Helper()
 	return n.issue(t, func(_ context.Context, _ *db.Tx, p *access.CreateKeyParams) error {
@@ -144,14 +144,14 @@ func (n *Tenant) issue(t *testing.T, describe func(context.Context, *db.Tx, *acc
 	return text
 }
 
-// Answer is what came back.
+// Answer is the response to a request.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Error reads the error body; it fails the test when there is none or its request id is not the header's.
+// Error returns the error of an answer. It fails the test if there is none or if its request id differs from the header.
 func (a Answer) Error(t *testing.T) wire.ErrorDetail {
 	t.Helper()
 	var body wire.ErrorBody
@@ -177,14 +177,14 @@ func (a Answer) Blames(t *testing.T, field string) bool {
 	return false
 }
 
-// Request is what is sent, byte for byte.
+// Request is a request as it is sent.
 type Request struct {
 	Method, Path, Key, Body string
 	ContentType             string // of the body, if it is not JSON
 	Header                  http.Header
 }
 
-// Send sends a request as it is.
+// Send sends a request and returns the answer.
 func (s *Service) Send(t *testing.T, r Request) Answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), r.Method, s.URL+r.Path, bytes.NewReader([]byte(r.Body)))

@@ -7,9 +7,9 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// assetTypePath is the parameter of operations on what is said of one asset.
+// assetTypePath is the parameter of operations on one asset policy.
 type assetTypePath struct {
-	AssetType string `path:"asset_type" minLength:"1" maxLength:"100" doc:"The symbol of the asset, as transactions have it, capitals included"`
+	AssetType string `path:"asset_type" minLength:"1" maxLength:"100" doc:"Symbol of the asset exactly as in transactions; case-sensitive."`
 }
 
 func (h handlers) listAssetPolicies(ctx context.Context, in *struct{ wire.Paging }) (wire.List[AssetPolicy], error) {

@@ -12,21 +12,21 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// assetPath is the parameter of operations on one asset.
+// assetPath is the parameter of operations on one lot.
 type assetPath struct {
-	ID string `path:"asset_id" minLength:"1" maxLength:"64" doc:"The asset"`
+	ID string `path:"asset_id" minLength:"1" maxLength:"64" doc:"Identifier of the lot."`
 }
 
 func (h handlers) listAssets(ctx context.Context, in *struct {
 	wire.Paging
-	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Assets of these legal entities"`
-	AssetTypes      []string `query:"asset_types" maxItems:"100" doc:"Assets of these types, written as they are"`
-	SourceIDs       []string `query:"source_ids" maxItems:"100" doc:"Assets that are held at these sources, each by its own id or that of its account"`
-	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Assets whose cost stands on this account"`
-	Chain           string   `query:"chain" minLength:"1" maxLength:"64" doc:"Assets on this chain, in capitals or not"`
-	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"What this transaction brought"`
-	IsManual        *bool    `query:"is_manual" doc:"Only what somebody entered, or only what transactions brought"`
-	HasRemaining    *bool    `query:"has_remaining" doc:"Only assets of which something is left, or only those that are used up"`
+	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only lots of these legal entities."`
+	AssetTypes      []string `query:"asset_types" maxItems:"100" doc:"Return only lots of these asset symbols; case-sensitive."`
+	SourceIDs       []string `query:"source_ids" maxItems:"100" doc:"Return only lots held at these sources, given by their identifiers or those of their accounts."`
+	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Return only lots whose cost is on this ledger account."`
+	Chain           string   `query:"chain" minLength:"1" maxLength:"64" doc:"Return only lots on this blockchain; case-insensitive."`
+	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"Return only lots acquired by this transaction."`
+	IsManual        *bool    `query:"is_manual" doc:"true: only lots created by hand. false: only lots acquired by transactions."`
+	HasRemaining    *bool    `query:"has_remaining" doc:"true: only lots with a remaining quantity. false: only lots that are used up."`
 }) (wire.List[Asset], error) {
 	found, err := h.app.Assets.List(ctx, asset.Filter{
 		LegalEntityIDs:  in.LegalEntityIDs,
@@ -106,7 +106,7 @@ func (h handlers) listAssetDispositions(ctx context.Context, in *struct {
 }
 
 func (h handlers) getLotSelection(ctx context.Context, in *struct {
-	TransactionID string `query:"transaction_id" required:"true" minLength:"1" maxLength:"64" doc:"The transaction"`
+	TransactionID string `query:"transaction_id" required:"true" minLength:"1" maxLength:"64" doc:"Identifier of the transaction."`
 }) (wire.Data[LotSelection], error) {
 	c, err := h.app.Assets.Chosen(ctx, in.TransactionID)
 	return wire.DataOf(viewLotSelection(c)), err

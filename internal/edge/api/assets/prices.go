@@ -10,16 +10,16 @@ import (
 
 // pricePath is the parameter of operations on one price.
 type pricePath struct {
-	ID string `path:"price_id" minLength:"1" maxLength:"64" doc:"The price"`
+	ID string `path:"price_id" minLength:"1" maxLength:"64" doc:"Identifier of the price."`
 }
 
 func (h handlers) listPrices(ctx context.Context, in *struct {
 	wire.Paging
-	AssetTypes []string `query:"asset_types" minItems:"1" maxItems:"100" doc:"Only prices of these assets, by their symbols"`
-	Currency   string   `query:"currency" minLength:"3" maxLength:"3" doc:"Only prices expressed in this ISO 4217 currency" example:"USD"`
-	StartDate  string   `query:"start_date" minLength:"1" maxLength:"40" doc:"Only prices from here, inclusive: a time, or a date in the organization's time zone"`
-	EndDate    string   `query:"end_date" minLength:"1" maxLength:"40" doc:"Only prices up to here, inclusive: a time, or a date in the organization's time zone"`
-	Origin     string   `query:"origin" enum:"manual,import,transaction,provider" doc:"Only prices that come from there"`
+	AssetTypes []string `query:"asset_types" minItems:"1" maxItems:"100" doc:"Return only prices of these asset symbols."`
+	Currency   string   `query:"currency" minLength:"3" maxLength:"3" doc:"Return only prices in this ISO 4217 currency." example:"USD"`
+	StartDate  string   `query:"start_date" minLength:"1" maxLength:"40" doc:"Return only prices at or after this time: an RFC 3339 time, or a date in the organization's time zone."`
+	EndDate    string   `query:"end_date" minLength:"1" maxLength:"40" doc:"Return only prices at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
+	Origin     string   `query:"origin" enum:"manual,import,transaction,provider" doc:"Return only prices of this origin."`
 }) (wire.List[Price], error) {
 	f := price.Filter{AssetTypes: in.AssetTypes, Currency: in.Currency, From: in.StartDate, To: in.EndDate, Origin: price.Origin(in.Origin)}
 	prices, err := h.app.Prices.List(ctx, f, in.Request())
@@ -62,14 +62,14 @@ func (h handlers) deletePrice(ctx context.Context, in *struct{ pricePath }) (wir
 	return wire.DeletedOf(in.ID), err
 }
 
-// importsPrices is a form, and then what its file says.
+// importsPrices holds the form of an import and, once received, the contents of its file.
 type importsPrices struct {
 	Form ImportPrices
 
 	read *price.File
 }
 
-// receivePrices reads a file, or says what would come of it, before the transaction in which its prices are stored.
+// receivePrices reads the file, and previews it on a dry run, before the database transaction that stores the prices.
 func (h handlers) receivePrices(ctx context.Context, in *importsPrices) (early *wire.Data[PriceImport], after func() error, err error) {
 	if in.read, err = price.ReadFile(in.Form.File); err != nil || !in.Form.DryRun {
 		return nil, nil, err

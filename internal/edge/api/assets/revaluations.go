@@ -11,14 +11,14 @@ import (
 
 // revaluationPath is the parameter of operations on one revaluation.
 type revaluationPath struct {
-	ID string `path:"revaluation_id" minLength:"1" maxLength:"64" doc:"The revaluation"`
+	ID string `path:"revaluation_id" minLength:"1" maxLength:"64" doc:"Identifier of the revaluation."`
 }
 
 func (h handlers) listRevaluations(ctx context.Context, in *struct {
 	wire.Paging
-	AccountingPeriodID string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Only those of this accounting period"`
-	LegalEntityID      string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Only those that measured something for this legal entity"`
-	Status             string `query:"status" enum:"posted,replaced,reversed" doc:"Only those with this status"`
+	AccountingPeriodID string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Return only revaluations of this accounting period."`
+	LegalEntityID      string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Return only revaluations that measured something for this legal entity."`
+	Status             string `query:"status" enum:"posted,replaced,reversed" doc:"Return only revaluations with this status."`
 }) (wire.List[RevaluationSummary], error) {
 	f := revaluation.Filter{PeriodID: in.AccountingPeriodID, LegalEntityID: in.LegalEntityID, Status: revaluation.Status(in.Status)}
 	runs, err := h.app.Revaluations.List(ctx, f, in.Request())
@@ -47,8 +47,8 @@ func (h handlers) reverseRevaluation(ctx context.Context, in *struct{ revaluatio
 func (h handlers) listRevaluationRows(ctx context.Context, in *struct {
 	revaluationPath
 	wire.Paging
-	Kind string `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"Only rows of this kind"`
-	Unit string `query:"unit" minLength:"1" maxLength:"100" doc:"Only rows of this asset, or of this foreign currency" example:"ETH"`
+	Kind string `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"Return only rows of this kind."`
+	Unit string `query:"unit" minLength:"1" maxLength:"100" doc:"Return only rows of this asset or foreign currency." example:"ETH"`
 }) (wire.List[RevaluationRow], error) {
 	rows, err := h.app.Revaluations.Rows(ctx, in.ID, revaluation.RowFilter{Kind: revaluation.Kind(in.Kind), Unit: in.Unit}, in.Request())
 	return wire.ListOf(rows, viewRevaluationRow), err

@@ -12,7 +12,7 @@ import (
 
 // classificationRunPath is the parameter of operations on one classification run.
 type classificationRunPath struct {
-	ID string `path:"classification_run_id" minLength:"1" maxLength:"64" doc:"The classification run"`
+	ID string `path:"classification_run_id" minLength:"1" maxLength:"64" doc:"Identifier of the classification run."`
 }
 
 func (h handlers) createClassificationRun(ctx context.Context, in *struct {
@@ -34,7 +34,7 @@ func (h handlers) createClassificationRun(ctx context.Context, in *struct {
 
 func (h handlers) listClassificationRuns(ctx context.Context, in *struct {
 	wire.Paging
-	Status string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Only those that are this far"`
+	Status string `query:"status" enum:"pending,running,completed,failed,cancelled" doc:"Return only records with this status."`
 }) (wire.List[ClassificationRun], error) {
 	found, err := h.app.Classification.List(ctx, classification.Filter{Status: classification.Status(in.Status)}, in.Request())
 	return wire.ListOf(found, viewClassificationRun), err
@@ -58,8 +58,8 @@ func (h handlers) resumeClassificationRun(ctx context.Context, in *struct{ class
 func (h handlers) listClassificationResults(ctx context.Context, in *struct {
 	classificationRunPath
 	wire.Paging
-	Outcome string `query:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Only those of which this became"`
-	RuleID  string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Only those that this rule decided"`
+	Outcome string `query:"outcome" enum:"classified,drafted,posted,refused,suggested,unmatched,skipped" doc:"Return only results with this outcome."`
+	RuleID  string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Return only results decided by this rule."`
 }) (wire.List[ClassificationResult], error) {
 	f := classification.ResultFilter{RunID: in.ID, Outcome: classification.Outcome(in.Outcome), RuleID: in.RuleID}
 	found, err := h.app.Classification.Results(ctx, f, in.Request())

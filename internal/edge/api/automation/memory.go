@@ -11,36 +11,36 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// ofDocuments and ofRules are the parameter that tells the two kinds of memory apart.
+// documentKind and ruleKind are the parameter that distinguishes the two kinds of memory.
 type (
-	ofDocuments struct {
-		Kind string `query:"kind" enum:"document" default:"document" doc:"What is meant: documents unless said"`
+	documentKind struct {
+		Kind string `query:"kind" enum:"document" default:"document" doc:"Kind of memory. Defaults to document."`
 	}
-	ofRules struct {
-		Kind string `query:"kind" required:"true" enum:"rule" doc:"What is meant: rules"`
+	ruleKind struct {
+		Kind string `query:"kind" required:"true" enum:"rule" doc:"Kind of memory: rule."`
 	}
 )
 
 // memoryPath is the parameter of operations on one file.
 type memoryPath struct {
-	Path string `query:"path" required:"true" minLength:"1" maxLength:"512" doc:"Where the file is: a relative path that ends in .md, .markdown, .yaml or .yml" example:"knowledge/vendors.md"`
+	Path string `query:"path" required:"true" minLength:"1" maxLength:"512" doc:"Relative path of the file, ending in .md, .markdown, .yaml or .yml." example:"knowledge/vendors.md"`
 }
 
 // memoryRuleID is the parameter of operations on one rule.
 type memoryRuleID struct {
-	RuleID string `query:"rule_id" required:"true" minLength:"1" maxLength:"128" doc:"The rule: rul_ and 26 characters"`
+	RuleID string `query:"rule_id" required:"true" minLength:"1" maxLength:"128" doc:"Identifier of the rule: rul_ and 26 characters."`
 }
 
-// deletion are the parameters of taking something away.
+// deletion holds the parameters of a deletion.
 type deletion struct {
-	ExpectedVersion string `query:"expected_version" required:"true" minLength:"1" maxLength:"20" doc:"The version last read; another one is there: 409" example:"1"`
-	Rationale       string `query:"rationale" minLength:"1" maxLength:"2000" doc:"Why; kept with the deletion"`
+	ExpectedVersion string `query:"expected_version" required:"true" minLength:"1" maxLength:"20" doc:"Version that you last read. If another version is stored, the answer is 409." example:"1"`
+	Rationale       string `query:"rationale" minLength:"1" maxLength:"2000" doc:"Reason; stored with the deletion."`
 }
 
 func (h handlers) getMemory(ctx context.Context, in *struct {
-	ofDocuments
-	Path   string `query:"path" minLength:"1" maxLength:"512" doc:"The file at this path, or, if it ends in a slash, every file below it; omit for all files"`
-	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the page before, with the same path"`
+	documentKind
+	Path   string `query:"path" minLength:"1" maxLength:"512" doc:"Path of a file, or of a folder if it ends in a slash. Omit for all files."`
+	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the previous page. The path must be the same."`
 }) (MemoryFiles, error) {
 	found, err := h.app.Memory.List(ctx, in.Path, in.Cursor)
 	out := MemoryFiles{
@@ -67,7 +67,7 @@ func (h handlers) getMemory(ctx context.Context, in *struct {
 }
 
 func (h handlers) putMemory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	memoryPath
 	Body PutMemoryDocument
 }) (MemoryDocumentWritten, error) {
@@ -81,7 +81,7 @@ func (h handlers) putMemory(ctx context.Context, in *struct {
 }
 
 func (h handlers) deleteMemory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	memoryPath
 	deletion
 }) (MemoryDocumentDeleted, error) {
@@ -90,19 +90,19 @@ func (h handlers) deleteMemory(ctx context.Context, in *struct {
 }
 
 func (h handlers) listMemoryHistory(ctx context.Context, in *struct {
-	ofDocuments
+	documentKind
 	memoryPath
 	wire.Paging
-	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Only this version, with its content"`
+	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Return only this version, with its content."`
 }) (wire.List[MemoryVersion], error) {
 	return h.history(ctx, memory.HistoryParams{Path: in.Path, Version: in.Version}, in.Request())
 }
 
 func (h handlers) listMemoryRuleHistory(ctx context.Context, in *struct {
-	ofRules
+	ruleKind
 	memoryRuleID
 	wire.Paging
-	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Only this version, with its content"`
+	Version string `query:"version" minLength:"1" maxLength:"20" doc:"Return only this version, with its content."`
 }) (wire.List[MemoryVersion], error) {
 	return h.history(ctx, memory.HistoryParams{RuleID: in.RuleID, Version: in.Version}, in.Request())
 }
@@ -127,14 +127,14 @@ func (h handlers) history(ctx context.Context, p memory.HistoryParams, r page.Re
 }
 
 func (h handlers) getMemoryRules(ctx context.Context, in *struct {
-	ofRules
-	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Only this rule"`
-	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the page before"`
+	ruleKind
+	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Return only this rule."`
+	Cursor string `query:"cursor" maxLength:"256" doc:"The next_cursor of the previous page."`
 }) (out MemoryRules, err error) {
 	out = MemoryRules{Success: true, Rules: []MemoryRule{}}
 	if in.RuleID != "" {
 		if in.Cursor != "" {
-			return out, fault.Invalidf("cursor", "must be left out: one rule is one page")
+			return out, fault.Invalidf("cursor", "cannot be combined with rule_id, because a single rule is one page")
 		}
 		r, err := h.app.Memory.GetRule(ctx, in.RuleID)
 		out.Rules = append(out.Rules, viewMemoryRule(r))
@@ -149,8 +149,8 @@ func (h handlers) getMemoryRules(ctx context.Context, in *struct {
 }
 
 func (h handlers) putMemoryRule(ctx context.Context, in *struct {
-	ofRules
-	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"The rule to replace; omit to make one"`
+	ruleKind
+	RuleID string `query:"rule_id" minLength:"1" maxLength:"128" doc:"Rule to replace. Omit to create a rule."`
 	Body   PutMemoryRule
 }) (MemoryRuleWritten, error) {
 	b := in.Body
@@ -188,7 +188,7 @@ func (b PutMemoryRule) params() memory.RuleParams {
 }
 
 func (h handlers) deleteMemoryRule(ctx context.Context, in *struct {
-	ofRules
+	ruleKind
 	memoryRuleID
 	deletion
 }) (MemoryRuleDeleted, error) {

@@ -10,10 +10,10 @@ import (
 
 func (h handlers) listFXRates(ctx context.Context, in *struct {
 	wire.Paging
-	BaseCurrency  string `query:"base_currency" minLength:"3" maxLength:"3" doc:"Only rates of this ISO 4217 currency" example:"EUR"`
-	QuoteCurrency string `query:"quote_currency" minLength:"3" maxLength:"3" doc:"Only rates expressed in this ISO 4217 currency" example:"USD"`
-	StartDate     string `query:"start_date" format:"date" maxLength:"10" doc:"Only rates of this day and later ones"`
-	EndDate       string `query:"end_date" format:"date" maxLength:"10" doc:"Only rates of this day and earlier ones"`
+	BaseCurrency  string `query:"base_currency" minLength:"3" maxLength:"3" doc:"Return only rates of this base currency (ISO 4217)." example:"EUR"`
+	QuoteCurrency string `query:"quote_currency" minLength:"3" maxLength:"3" doc:"Return only rates in this quote currency (ISO 4217)." example:"USD"`
+	StartDate     string `query:"start_date" format:"date" maxLength:"10" doc:"Return only rates of this date or later."`
+	EndDate       string `query:"end_date" format:"date" maxLength:"10" doc:"Return only rates of this date or earlier."`
 }) (wire.List[FXRate], error) {
 	f := fx.Filter{Base: in.BaseCurrency, Quote: in.QuoteCurrency, From: in.StartDate, To: in.EndDate}
 	rates, err := h.app.FX.List(ctx, f, in.Request())

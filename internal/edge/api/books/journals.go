@@ -16,8 +16,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// entryRequest is a request for an entry. One that names a transaction reads and writes more than what can be put
-// off, so that it is not taken together with others.
+// entryRequest is a request for an entry. One that names a transaction reads and writes more than group commit can defer, so that it
+// runs in a database transaction of its own.
 type entryRequest struct{ Body CreateJournalEntry }
 
 func (r *entryRequest) NeedsOwnTransaction() bool { return r.Body.TransactionID != "" }
@@ -76,25 +76,32 @@ func (h handlers) createJournalEntries(ctx context.Context, in *entriesRequest) 
 	return out, nil
 }
 
-// params reads either form. Parts of both in one request, or of neither, are refused.
+// params turns either form into parameters. A request that mixes the two forms, or has neither, is refused.
 func (b CreateJournalEntry) params(at string, faults *fault.List) booking.Params {
-	fromTransaction := map[string]bool{
-		"transaction_type": b.TransactionType != "", "classification": b.Classification != "", "ledger_account_id": b.LedgerAccountID != "",
-		"offset_ledger_account_id": b.OffsetLedgerAccountID != "", "vendor_name": b.VendorName.Set, "auto_post": b.AutoPost != nil,
+	fromTransaction := []struct {
+		name  string
+		given bool
+	}{
+		{"transaction_type", b.TransactionType != ""},
+		{"classification", b.Classification != ""},
+		{"ledger_account_id", b.LedgerAccountID != ""},
+		{"offset_ledger_account_id", b.OffsetLedgerAccountID != ""},
+		{"vendor_name", b.VendorName.Set},
+		{"auto_post", b.AutoPost != nil},
 	}
 	byHand := b.Lines != nil || b.Status != "" || b.LegalEntityID != ""
 	other := false
-	for name, given := range fromTransaction {
-		other = other || given
-		if given && byHand {
-			faults.Addf(at+name, "belongs to an entry from a transaction and cannot be combined with lines, status or legal_entity_id")
+	for _, property := range fromTransaction {
+		other = other || property.given
+		if property.given && byHand {
+			faults.Addf(at+property.name, "is for entries from a transaction and cannot be combined with lines, status or legal_entity_id")
 		}
 	}
 	if !byHand && (other || b.TransactionID != "") {
 		return b.transactionForm(at, faults)
 	}
 	if b.DryRun {
-		faults.Addf(at+"dry_run", "belongs to an entry from a transaction, or to the batch")
+		faults.Addf(at+"dry_run", "is for entries from a transaction, or for the whole batch")
 	}
 	if b.Lines == nil {
 		faults.Addf(at+"lines", "is required")
@@ -120,7 +127,7 @@ func (b CreateJournalEntry) transactionForm(at string, faults *fault.List) booki
 		faults.Addf(at+"transaction_id", "is required with transaction_type")
 	}
 	if (b.TransactionType == "") == (b.Classification == "") {
-		faults.Addf(at+"transaction_type", "exactly one of transaction_type and classification is required")
+		faults.Addf(at+"transaction_type", "is required, or its former name classification, but not both")
 	}
 	p := booking.Params{
 		TransactionID:   b.TransactionID,
@@ -159,22 +166,22 @@ func lineParams(lines []CreateJournalLine) []journal.LineParams {
 	return out
 }
 
-// entryPath names an entry.
+// entryPath is the parameter of operations on one journal entry.
 type entryPath struct {
-	ID string `path:"journal_entry_id" minLength:"1" maxLength:"64" doc:"The entry"`
+	ID string `path:"journal_entry_id" minLength:"1" maxLength:"64" doc:"Identifier of the journal entry."`
 }
 
 func (h handlers) listJournalEntries(ctx context.Context, in *struct {
 	wire.Paging
-	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Entries of these legal entities"`
-	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Entries with a line on this account"`
-	PeriodID        string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Entries of this month"`
-	Status          string   `query:"status" enum:"draft,posted" maxLength:"16" doc:"Only drafts, or only what is posted"`
-	TagID           string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Entries that carry this tag, themselves or on a line"`
-	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"Entries of this transaction"`
-	StartDate       string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date in the organization's time zone"`
-	EndDate         string   `query:"end_date" minLength:"1" maxLength:"64" doc:"Accounting date up to here, inclusive"`
-	Search          string   `query:"search" minLength:"1" maxLength:"200" doc:"Text in the number, the memo or a line's memo, in any case"`
+	LegalEntityIDs  []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only entries of these legal entities."`
+	LedgerAccountID string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Return only entries with a line on this ledger account."`
+	PeriodID        string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Return only entries of this accounting period."`
+	Status          string   `query:"status" enum:"draft,posted" maxLength:"16" doc:"Return only drafts or only posted entries."`
+	TagID           string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Return only entries that have this tag, on the entry or on a line."`
+	TransactionID   string   `query:"transaction_id" minLength:"1" maxLength:"64" doc:"Return only entries of this transaction."`
+	StartDate       string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Return only accounting dates at or after this time: an RFC 3339 time, or a date in the organization's time zone."`
+	EndDate         string   `query:"end_date" minLength:"1" maxLength:"64" doc:"Return only accounting dates at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
+	Search          string   `query:"search" minLength:"1" maxLength:"200" doc:"Return only entries with this text in the sequence number, the memo or a line's memo; case-insensitive."`
 }) (wire.List[JournalEntry], error) {
 	f := journal.Filter{
 		LegalEntityIDs:  in.LegalEntityIDs,
@@ -254,11 +261,12 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 	anew := b.TransactionType != "" || b.Classification != "" || b.LedgerAccountID != nil || b.OffsetLedgerAccountID != nil
 	switch {
 	case b.TransactionType != "" && b.Classification != "":
-		return wire.Data[JournalEntry]{}, fault.Invalidf("transaction_type", "only one of transaction_type and classification may be given")
+		return wire.Data[JournalEntry]{}, fault.Invalidf("transaction_type", "cannot be combined with its former name classification")
 	case anew && (b.Lines != nil || b.LegalEntityID != nil):
-		return wire.Data[JournalEntry]{}, fault.Invalidf("lines", "follow from the transaction where its type or account is given")
+		return wire.Data[JournalEntry]{}, fault.Invalidf("lines",
+			"cannot be combined with transaction_type, ledger_account_id or offset_ledger_account_id, from which they follow")
 	case !anew && b.DryRun:
-		return wire.Data[JournalEntry]{}, fault.Invalidf("dry_run", "goes with transaction_type, ledger_account_id or offset_ledger_account_id")
+		return wire.Data[JournalEntry]{}, fault.Invalidf("dry_run", "requires transaction_type, ledger_account_id or offset_ledger_account_id")
 	case !anew:
 		g, err := h.app.Journal.Correct(ctx, in.ID, b.UpdateJournalEntry.params())
 		return h.viewGuided(ctx, g, err)
@@ -278,10 +286,10 @@ func (h handlers) correctJournalEntry(ctx context.Context, in *struct {
 
 func (h handlers) listLedgerAccountLines(ctx context.Context, in *struct {
 	wire.Paging
-	ID             string   `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account"`
-	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Lines of these legal entities"`
-	StartDate      string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Accounting date from here, inclusive: a time, or a date in the organization's time zone"`
-	EndDate        string   `query:"end_date" minLength:"1" maxLength:"64" doc:"Accounting date up to here, inclusive"`
+	ID             string   `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Identifier of the ledger account."`
+	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only lines of these legal entities."`
+	StartDate      string   `query:"start_date" minLength:"1" maxLength:"64" doc:"Return only accounting dates at or after this time: an RFC 3339 time, or a date in the organization's time zone."`
+	EndDate        string   `query:"end_date" minLength:"1" maxLength:"64" doc:"Return only accounting dates at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
 }) (wire.List[AccountLine], error) {
 	f := journal.LineFilter{LedgerAccountID: in.ID, LegalEntityIDs: in.LegalEntityIDs, Span: journal.Span{From: in.StartDate, To: in.EndDate}}
 	lines, err := h.app.Journal.Lines(ctx, f, in.Request())
@@ -327,7 +335,7 @@ func viewEntry(organizationID string, g journal.Guided) JournalEntry {
 	return v
 }
 
-// viewMade shows an entry with its lots.
+// viewMade returns the view of an entry with its lots.
 func viewMade(organizationID string, m booking.Made) JournalEntry {
 	v := viewEntry(organizationID, m.Guided)
 	for _, u := range m.Lots {

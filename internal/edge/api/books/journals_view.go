@@ -6,122 +6,122 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// JournalEntry is one entry of the journal.
+// JournalEntry is a journal entry.
 type JournalEntry struct {
-	ID                string                     `json:"id" doc:"je_ and 26 characters"`
-	OrganizationID    string                     `json:"organization_id" doc:"The organization whose books these are"`
-	SequenceNumber    string                     `json:"sequence_number" doc:"JE- and a number; numbers have no gaps"`
-	Status            string                     `json:"status" enum:"draft,posted" doc:"Only posted entries count"`
-	OriginatedBy      string                     `json:"originated_by" doc:"What made it: manual, import, reversal, correction, opening, transaction, true_up, revaluation"`
-	AccountingDate    string                     `json:"accounting_date" format:"date-time" doc:"When it counts"`
-	PostedAt          *string                    `json:"posted_at" format:"date-time" doc:"When it was posted"`
-	Memo              *string                    `json:"memo" doc:"What it is about"`
-	SyncDate          *string                    `json:"sync_date" format:"date-time" doc:"When it first reached the connected general ledger"`
-	LastSyncedAt      *string                    `json:"last_synced_at" format:"date-time" doc:"When it last reached it"`
-	LastUnsyncedAt    *string                    `json:"last_unsynced_at" format:"date-time" doc:"When it was last taken out of it"`
-	LegalEntityID     string                     `json:"legal_entity_id" doc:"The legal entity it belongs to; lines may be of others"`
-	TransactionID     *string                    `json:"transaction_id" doc:"The transaction it records"`
-	TransactionNumber *string                    `json:"transaction_sequence_number" doc:"How people call that transaction, OT- and a number"`
-	PeriodID          *string                    `json:"accounting_period_id" doc:"The month it counts in; on a draft, the month of its date, if there is one"`
-	Classification    string                     `json:"classification" doc:"A transaction type; UNKNOWN where no transaction stands behind it"`
-	TagIDs            []string                   `json:"tag_ids" doc:"Its tags, which count for all its lines"`
-	ReversalChain     ReversalChain              `json:"reversal_chain" doc:"Its neighbours in a chain of reversals and corrections"`
-	PeriodReassigned  bool                       `json:"period_auto_reassigned" doc:"Whether the month of its date was closed, so that it counts in a later one"`
-	IntendedDate      *string                    `json:"intended_accounting_date" format:"date-time" doc:"The date that was asked for, when it was reassigned"`
-	EntityAssigned    bool                       `json:"legal_entity_auto_assigned" doc:"Whether the legal entity was not named but followed"`
-	Lines             []JournalLine              `json:"lines" doc:"Its lines, in order"`
-	Lots              []EntryLot                 `json:"lots,omitempty" doc:"What it took from which lots; of a draft, what it would take now. Not in lists"`
-	Changes           []LotChange                `json:"changes,omitempty" doc:"Entries after it that take other lots because of it, and what was done, or on a dry run would be done, about that. Only in the answer to the request that made it"`
-	IsSync            bool                       `json:"is_sync" doc:"Whether it is in the connected general ledger"`
-	LatestSync        wire.OrNull[GLSyncAttempt] `json:"latest_gl_sync_attempt" doc:"The last attempt to bring it there"`
-	Guidance          wire.Guidance              `json:"guidance" doc:"What may be done to it now"`
-	CreatedAt         string                     `json:"created_at" format:"date-time" doc:"When it was made"`
-	UpdatedAt         string                     `json:"updated_at" format:"date-time" doc:"When it last changed"`
+	ID                string                     `json:"id" doc:"Identifier: je_ and 26 characters."`
+	OrganizationID    string                     `json:"organization_id" doc:"Identifier of the organization."`
+	SequenceNumber    string                     `json:"sequence_number" doc:"Sequence number: JE- and a number, without gaps."`
+	Status            string                     `json:"status" enum:"draft,posted" doc:"Only posted entries affect balances."`
+	OriginatedBy      string                     `json:"originated_by" doc:"Origin: manual, import, reversal, correction, opening, transaction, true_up or revaluation."`
+	AccountingDate    string                     `json:"accounting_date" format:"date-time" doc:"Accounting date."`
+	PostedAt          *string                    `json:"posted_at" format:"date-time" doc:"When the entry was posted; null for a draft."`
+	Memo              *string                    `json:"memo" doc:"Memo; null if none."`
+	SyncDate          *string                    `json:"sync_date" format:"date-time" doc:"When the entry was first sent to the connected general ledger; null if never."`
+	LastSyncedAt      *string                    `json:"last_synced_at" format:"date-time" doc:"When the entry was last sent to the connected general ledger; null if never."`
+	LastUnsyncedAt    *string                    `json:"last_unsynced_at" format:"date-time" doc:"When the entry was last removed from the connected general ledger; null if never."`
+	LegalEntityID     string                     `json:"legal_entity_id" doc:"Legal entity of the entry. Lines may belong to other legal entities."`
+	TransactionID     *string                    `json:"transaction_id" doc:"Transaction that the entry records; null if none."`
+	TransactionNumber *string                    `json:"transaction_sequence_number" doc:"Sequence number of the transaction: OT- and a number. Null if none."`
+	PeriodID          *string                    `json:"accounting_period_id" doc:"Accounting period of the entry. For a draft, that of its date; null if there is none yet."`
+	Classification    string                     `json:"classification" doc:"Transaction type; UNKNOWN if the entry records no transaction."`
+	TagIDs            []string                   `json:"tag_ids" doc:"Tags of the entry. They apply to all lines."`
+	ReversalChain     ReversalChain              `json:"reversal_chain" doc:"Neighbors in the chain of reversals and corrections."`
+	PeriodReassigned  bool                       `json:"period_auto_reassigned" doc:"Whether the period of the accounting date was closed, so that the entry is in a later period."`
+	IntendedDate      *string                    `json:"intended_accounting_date" format:"date-time" doc:"Accounting date that was requested, if the entry was moved to a later period; null otherwise."`
+	EntityAssigned    bool                       `json:"legal_entity_auto_assigned" doc:"Whether the legal entity was derived rather than given."`
+	Lines             []JournalLine              `json:"lines" doc:"Lines, in order."`
+	Lots              []EntryLot                 `json:"lots,omitempty" doc:"Lots that the entry consumes; for a draft, those it would consume now. Not included in lists."`
+	Changes           []LotChange                `json:"changes,omitempty" doc:"Later entries that consume other lots because of this one, and what was done about them (on a dry run: would be done). Only in the response to the request that created the entry."`
+	IsSync            bool                       `json:"is_sync" doc:"Whether the entry is in the connected general ledger."`
+	LatestSync        wire.OrNull[GLSyncAttempt] `json:"latest_gl_sync_attempt" doc:"Latest attempt to send the entry to the connected general ledger; null if none."`
+	Guidance          wire.Guidance              `json:"guidance" doc:"Actions that the record permits now."`
+	CreatedAt         string                     `json:"created_at" format:"date-time" doc:"When the record was created."`
+	UpdatedAt         string                     `json:"updated_at" format:"date-time" doc:"When the record was last updated."`
 }
 
-// ReversalChain names an entry's neighbours.
+// ReversalChain holds the neighbors of an entry in a chain of reversals.
 type ReversalChain struct {
-	PreviousEntryID *string `json:"previous_entry_id" doc:"The entry it reverses, or, of a replacement, the reversal before it"`
-	NextEntryID     *string `json:"next_entry_id" doc:"The entry that reverses it, or, of a reversal, the replacement after it"`
+	PreviousEntryID *string `json:"previous_entry_id" doc:"Entry that this one reverses or, for a replacement, the reversal before it; null if none."`
+	NextEntryID     *string `json:"next_entry_id" doc:"Entry that reverses this one or, for a reversal, the replacement after it; null if none."`
 }
 
-// JournalLine is one line of an entry.
+// JournalLine is a line of a journal entry.
 type JournalLine struct {
-	ID              string   `json:"id" doc:"jel_ and 26 characters"`
-	LedgerAccountID string   `json:"ledger_account_id" doc:"The account"`
-	LegalEntityID   string   `json:"legal_entity_id" doc:"The legal entity in whose books it stands"`
-	CreditOrDebit   string   `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"The side"`
-	Amount          string   `json:"amount" format:"decimal" doc:"Always positive"`
-	Currency        string   `json:"currency" doc:"What the amount is in"`
-	BaseAmount      *string  `json:"base_amount" format:"decimal" doc:"The amount in the legal entity's currency, once it is posted"`
-	Memo            *string  `json:"memo" doc:"What the line is about"`
-	TagIDs          []string `json:"tag_ids" doc:"The line's own tags"`
-	Unit            *string  `json:"unit" doc:"What the account holds, where that is not the currency of the books: an asset, or foreign money"`
-	Quantity        *string  `json:"quantity" format:"decimal" doc:"How much of it"`
+	ID              string   `json:"id" doc:"Identifier: jel_ and 26 characters."`
+	LedgerAccountID string   `json:"ledger_account_id" doc:"Identifier of the ledger account."`
+	LegalEntityID   string   `json:"legal_entity_id" doc:"Legal entity of the line."`
+	CreditOrDebit   string   `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"Debit or credit."`
+	Amount          string   `json:"amount" format:"decimal" doc:"Amount; always positive."`
+	Currency        string   `json:"currency" doc:"ISO 4217 currency of the amount."`
+	BaseAmount      *string  `json:"base_amount" format:"decimal" doc:"Amount in the base currency of the legal entity; null until the entry is posted."`
+	Memo            *string  `json:"memo" doc:"Memo of the line; null if none."`
+	TagIDs          []string `json:"tag_ids" doc:"Tags of the line itself."`
+	Unit            *string  `json:"unit" doc:"Asset or foreign currency that the account holds; null if it is the base currency."`
+	Quantity        *string  `json:"quantity" format:"decimal" doc:"Quantity."`
 }
 
-// EntryLot is what an entry takes from one lot.
+// EntryLot is the quantity that an entry consumes of one lot.
 type EntryLot struct {
-	AssetID      *string `json:"asset_id" doc:"The lot; null for what was not there"`
-	AssetType    string  `json:"asset_type" doc:"The asset"`
-	Kind         string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"What became of it: a disposal and a fee realize gains, the others carry cost and date on"`
-	Quantity     string  `json:"quantity" format:"decimal" doc:"How much of it"`
-	CostBasis    string  `json:"cost_basis" format:"decimal" doc:"What that cost"`
-	Proceeds     string  `json:"proceeds" format:"decimal" doc:"What was got for it, before the fee"`
-	Fee          string  `json:"fee" format:"decimal" doc:"Its share of the fee"`
-	GainLoss     string  `json:"gain_loss" format:"decimal" doc:"What was realized"`
-	DateAcquired string  `json:"date_acquired" format:"date-time" doc:"When the lot was acquired"`
-	Term         *string `json:"term" enum:"short,long" doc:"How long it was held"`
-	Method       *string `json:"method" doc:"The rule by which it was chosen"`
-	IsCorrection bool    `json:"is_correction" doc:"Whether the amounts are differences to what was booked in a closed period"`
+	AssetID      *string `json:"asset_id" doc:"Identifier of the lot; null for a lot deficit."`
+	AssetType    string  `json:"asset_type" doc:"Identifier of the lot."`
+	Kind         string  `json:"kind" enum:"dispose,fee,move,convert,relocate" doc:"dispose and fee realize a gain or loss; move, convert and relocate carry cost and date on."`
+	Quantity     string  `json:"quantity" format:"decimal" doc:"Quantity."`
+	CostBasis    string  `json:"cost_basis" format:"decimal" doc:"Cost of the quantity."`
+	Proceeds     string  `json:"proceeds" format:"decimal" doc:"Proceeds before the fee."`
+	Fee          string  `json:"fee" format:"decimal" doc:"Share of the fee."`
+	GainLoss     string  `json:"gain_loss" format:"decimal" doc:"Realized gain, negative for a loss."`
+	DateAcquired string  `json:"date_acquired" format:"date-time" doc:"When the lot was acquired."`
+	Term         *string `json:"term" enum:"short,long" doc:"Holding period; null if nothing was realized."`
+	Method       *string `json:"method" doc:"Cost basis method that selected the lot; null if none."`
+	IsCorrection bool    `json:"is_correction" doc:"Whether the amounts are differences to what was booked in a closed period."`
 }
 
-// LotChange is what an entry changes about another one.
+// LotChange describes how an entry affects a later one.
 type LotChange struct {
-	JournalEntryID  string  `json:"journal_entry_id" doc:"The entry that takes other lots"`
-	SequenceNumber  string  `json:"sequence_number" doc:"How people call it"`
-	TransactionID   *string `json:"transaction_id" doc:"The transaction it records"`
-	Action          string  `json:"action" enum:"noted,corrected,trued_up" doc:"noted: its lines are the same; corrected: it is reversed and posted anew; trued_up: its period is closed, so the difference is booked in the first open one"`
-	CostBasisChange string  `json:"cost_basis_change" format:"decimal" doc:"What it takes costs so much more"`
-	GainLossChange  string  `json:"gain_loss_change" format:"decimal" doc:"So much more is realized"`
-	ResultID        *string `json:"result_journal_entry_id" doc:"The entry that corrects it or trues it up"`
+	JournalEntryID  string  `json:"journal_entry_id" doc:"Journal entry that consumes other lots."`
+	SequenceNumber  string  `json:"sequence_number" doc:"Sequence number for people."`
+	TransactionID   *string `json:"transaction_id" doc:"Transaction that the entry records; null if none."`
+	Action          string  `json:"action" enum:"noted,corrected,trued_up" doc:"noted: its lines stay the same. corrected: it is reversed and posted again. trued_up: its period is closed, so the difference is posted in the first open period."`
+	CostBasisChange string  `json:"cost_basis_change" format:"decimal" doc:"Change of the cost basis."`
+	GainLossChange  string  `json:"gain_loss_change" format:"decimal" doc:"Change of the realized gain."`
+	ResultID        *string `json:"result_journal_entry_id" doc:"Entry that corrects it or trues it up; null if none."`
 }
 
-// CreateJournalEntry describes an entry in one of two forms: by hand, with lines, or from a transaction, with its type and account.
+// CreateJournalEntry has two forms: by hand, with lines, or from a transaction, with its type and ledger account.
 type CreateJournalEntry struct {
-	LegalEntityID  string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"By hand: the legal entity; may be left out where it follows from the lines or there is only one"`
-	AccountingDate string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"When it counts: an RFC 3339 time, or a date in the organization's time zone. From a transaction it defaults to the transaction's date"`
-	Memo           wire.Opt[string]    `json:"memo,omitempty" maxLength:"2000" doc:"What it is about"`
-	TagIDs         []string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags, which count for all its lines"`
-	Status         string              `json:"status,omitempty" enum:"draft,posted" doc:"By hand: draft, which is the default, or posted"`
-	TransactionID  string              `json:"transaction_id,omitempty" minLength:"1" maxLength:"64" doc:"The transaction it records"`
-	Lines          []CreateJournalLine `json:"lines,omitempty" maxItems:"1000" doc:"By hand: 2 to 1,000 lines that balance per legal entity and currency"`
+	LegalEntityID  string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry by hand: legal entity. May be omitted if it follows from the lines or there is only one."`
+	AccountingDate string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Accounting date: an RFC 3339 time, or a date in the organization's time zone. For an entry from a transaction, defaults to the date of the transaction."`
+	Memo           wire.Opt[string]    `json:"memo,omitempty" maxLength:"2000" doc:"Memo; null if none."`
+	TagIDs         []string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags of the entry. They apply to all lines."`
+	Status         string              `json:"status,omitempty" enum:"draft,posted" doc:"Entry by hand: draft or posted. Defaults to draft."`
+	TransactionID  string              `json:"transaction_id,omitempty" minLength:"1" maxLength:"64" doc:"Transaction that the entry records; null if none."`
+	Lines          []CreateJournalLine `json:"lines,omitempty" maxItems:"1000" doc:"Entry by hand: 2 to 1,000 lines that balance by legal entity and currency."`
 
-	TransactionType       string           `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: its type"`
-	Classification        string           `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: older name of transaction_type"`
-	LedgerAccountID       string           `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: the account that stands against the source's"`
-	OffsetLedgerAccountID string           `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"From a transaction: instead of the source's account"`
-	VendorName            wire.Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"From a transaction: a supplier, found or made as a tag"`
-	AutoPost              *bool            `json:"auto_post,omitempty" doc:"From a transaction: post it at once"`
-	DryRun                bool             `json:"dry_run,omitempty" doc:"From a transaction: answer with what would be made, and which entries after it would take other lots, and make nothing"`
+	TransactionType       string           `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: its transaction type."`
+	Classification        string           `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: former name of transaction_type."`
+	LedgerAccountID       string           `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the offsetting ledger account."`
+	OffsetLedgerAccountID string           `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
+	VendorName            wire.Opt[string] `json:"vendor_name,omitempty" maxLength:"200" doc:"Entry from a transaction: name of a supplier. The tag is created if it does not exist."`
+	AutoPost              *bool            `json:"auto_post,omitempty" doc:"Entry from a transaction: if true, post the entry. Defaults to false."`
+	DryRun                bool             `json:"dry_run,omitempty" doc:"Entry from a transaction: if true, return what would be created, and which later entries would consume other lots, without writing anything. Defaults to false."`
 }
 
-// CorrectJournalEntry says what an entry should have been: by hand, or, of an entry from a transaction, by another type or account.
+// CorrectJournalEntry describes the replacement of an entry: by hand or, for an entry from a transaction, by its type or ledger account.
 type CorrectJournalEntry struct {
 	UpdateJournalEntry
-	TransactionType       string  `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Of an entry from a transaction: its type; its lines are made anew, its lots taken anew"`
-	Classification        string  `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"Older name of transaction_type"`
-	LedgerAccountID       *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Of an entry from a transaction: the account that stands against the source's"`
-	OffsetLedgerAccountID *string `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Of an entry from a transaction: instead of the source's account"`
-	DryRun                bool    `json:"dry_run,omitempty" doc:"With a type or an account: answer with what would be made, and make nothing"`
+	TransactionType       string  `json:"transaction_type,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right transaction type. Lines and lots are determined again."`
+	Classification        string  `json:"classification,omitempty" minLength:"1" maxLength:"64" doc:"Former name of transaction_type."`
+	LedgerAccountID       *string `json:"ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: the right offsetting ledger account."`
+	OffsetLedgerAccountID *string `json:"offset_ledger_account_id,omitempty" minLength:"1" maxLength:"64" doc:"Entry from a transaction: ledger account to use in place of that of the source."`
+	DryRun                bool    `json:"dry_run,omitempty" doc:"With a type or a ledger account: if true, return what would be created without writing anything. Defaults to false."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (CorrectJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// TransformSchema shows one of the two forms as it may be sent.
+// TransformSchema adds an example of one of the two forms.
 func (CreateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	line := func(side string) map[string]any {
 		return map[string]any{"ledger_account_id": wire.ExampleID("lac"), "credit_or_debit": side, "amount": "1200.50"}
@@ -131,64 +131,64 @@ func (CreateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma
 	return s
 }
 
-// CreateJournalLine describes a line.
+// CreateJournalLine describes a new line.
 type CreateJournalLine struct {
-	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"A postable account that is not archived"`
-	CreditOrDebit   string           `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"The side"`
-	Amount          string           `json:"amount" format:"decimal" minLength:"1" maxLength:"80" doc:"Positive, with at most 30 decimals"`
-	Currency        string           `json:"currency,omitempty" minLength:"1" maxLength:"32" doc:"Defaults to the legal entity's; another one is translated at the stored rate of the day"`
-	LegalEntityID   string           `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Defaults to the entry's"`
-	Memo            wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"What the line is about"`
-	TagIDs          []string         `json:"tag_ids,omitempty" maxItems:"100" doc:"The line's own tags"`
+	LedgerAccountID string           `json:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Postable ledger account that is not archived."`
+	CreditOrDebit   string           `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"Debit or credit."`
+	Amount          string           `json:"amount" format:"decimal" minLength:"1" maxLength:"80" doc:"Amount; positive, with at most 30 decimal places."`
+	Currency        string           `json:"currency,omitempty" minLength:"1" maxLength:"32" doc:"ISO 4217 currency. Defaults to the base currency of the legal entity; other currencies are translated at the stored rate of the date."`
+	LegalEntityID   string           `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity of the line. Defaults to that of the entry."`
+	Memo            wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo of the line; null if none."`
+	TagIDs          []string         `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags of the line itself."`
 }
 
-// UpdateJournalEntry changes parts of an entry by hand; what is left out stays as it is, and lines replace all lines.
+// UpdateJournalEntry changes an entry. Omitted properties stay as they are; lines replaces all lines.
 type UpdateJournalEntry struct {
-	LegalEntityID  *string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"The legal entity"`
-	AccountingDate *string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"When it counts"`
-	Memo           wire.Opt[string]     `json:"memo,omitempty" maxLength:"2000" doc:"What it is about; null or empty clears it"`
-	TagIDs         *[]string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Its tags"`
-	Lines          *[]CreateJournalLine `json:"lines,omitempty" minItems:"2" maxItems:"1000" doc:"All its lines"`
+	LegalEntityID  *string              `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Identifier of the legal entity."`
+	AccountingDate *string              `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Accounting date."`
+	Memo           wire.Opt[string]     `json:"memo,omitempty" maxLength:"2000" doc:"Memo; null or an empty string removes it."`
+	TagIDs         *[]string            `json:"tag_ids,omitempty" maxItems:"100" doc:"Tags; replaces the whole list."`
+	Lines          *[]CreateJournalLine `json:"lines,omitempty" minItems:"2" maxItems:"1000" doc:"Lines; replaces all lines."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateJournalEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// ReverseJournalEntry says when and why an entry is undone.
+// ReverseJournalEntry describes a reversal.
 type ReverseJournalEntry struct {
-	AccountingDate string           `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Defaults to the entry's own date, or today when that month is closed"`
-	Memo           wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Defaults to the number and memo of the entry"`
-	Cascade        string           `json:"cascade,omitempty" enum:"replay" doc:"replay: entries that used the lots this one brought in take others, and are corrected"`
+	AccountingDate string           `json:"accounting_date,omitempty" minLength:"1" maxLength:"64" doc:"Accounting date. Defaults to the date of the entry, or today if its period is closed."`
+	Memo           wire.Opt[string] `json:"memo,omitempty" maxLength:"2000" doc:"Memo. Defaults to the sequence number and memo of the entry."`
+	Cascade        string           `json:"cascade,omitempty" enum:"replay" doc:"replay: entries that consumed lots acquired by this entry consume other lots and are corrected."`
 }
 
-// CreateJournalEntries makes many entries at once, all or none.
+// CreateJournalEntries creates many entries, all or none.
 type CreateJournalEntries struct {
-	JournalEntries []CreateJournalEntry `json:"journal_entries" minItems:"1" maxItems:"1000" doc:"The entries, each as in the single form"`
-	DryRun         bool                 `json:"dry_run,omitempty" doc:"Answer with what would be made, and make nothing"`
+	JournalEntries []CreateJournalEntry `json:"journal_entries" minItems:"1" maxItems:"1000" doc:"The entries, each as for a single entry."`
+	DryRun         bool                 `json:"dry_run,omitempty" doc:"If true, return what would be created without writing anything. Defaults to false."`
 }
 
-// JournalEntries are the entries that were made, in the order they were sent.
+// JournalEntries holds the created entries in the order of the request.
 type JournalEntries struct {
-	Data []JournalEntry `json:"data" doc:"The entries, in the order they were sent"`
+	Data []JournalEntry `json:"data" doc:"The entries, in the order of the request."`
 }
 
-// AccountLine is a posted line of an account.
+// AccountLine is a posted line of a ledger account.
 type AccountLine struct {
 	JournalLine
-	JournalEntryID string  `json:"journal_entry_id" doc:"The entry it belongs to"`
-	SequenceNumber string  `json:"sequence_number" doc:"How people call that entry"`
-	AccountingDate string  `json:"accounting_date" format:"date-time" doc:"When it counts"`
-	EntryMemo      *string `json:"journal_entry_memo" doc:"What the entry is about"`
+	JournalEntryID string  `json:"journal_entry_id" doc:"Identifier of the journal entry of the line."`
+	SequenceNumber string  `json:"sequence_number" doc:"Sequence number of the journal entry."`
+	AccountingDate string  `json:"accounting_date" format:"date-time" doc:"Accounting date."`
+	EntryMemo      *string `json:"journal_entry_memo" doc:"Memo of the journal entry; null if none."`
 }
 
-// GLSyncAttempt is one attempt to bring an entry into the connected general ledger.
+// GLSyncAttempt is an attempt to send an entry to the connected general ledger.
 type GLSyncAttempt struct {
-	ID          string  `json:"id" doc:"The attempt"`
-	Status      string  `json:"status" enum:"pending,succeeded,failed" doc:"What came of it"`
-	Provider    string  `json:"provider" doc:"The general ledger"`
-	ExternalID  *string `json:"external_id" doc:"What the entry is called there"`
-	AttemptedAt string  `json:"attempted_at" format:"date-time" doc:"When it was tried"`
-	Error       *string `json:"error" doc:"Why it failed"`
+	ID          string  `json:"id" doc:"Identifier of the attempt."`
+	Status      string  `json:"status" enum:"pending,succeeded,failed" doc:"Result of the attempt."`
+	Provider    string  `json:"provider" doc:"General ledger system."`
+	ExternalID  *string `json:"external_id" doc:"Identifier of the entry in the general ledger; null if none."`
+	AttemptedAt string  `json:"attempted_at" format:"date-time" doc:"Time of the attempt."`
+	Error       *string `json:"error" doc:"Why the attempt failed; null if it did not."`
 }

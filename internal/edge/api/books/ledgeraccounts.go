@@ -10,11 +10,11 @@ import (
 
 type ledgerAccountsInput struct {
 	wire.Paging
-	Type     string `query:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Only accounts of this type"`
-	Archived *bool  `query:"is_archived" doc:"Only archived accounts, or only those that are not"`
-	Postable *bool  `query:"is_postable" doc:"Only accounts that take lines, or only those that do not"`
-	ParentID string `query:"parent_account_id" minLength:"1" maxLength:"64" doc:"Only accounts right below this one"`
-	Search   string `query:"search" minLength:"1" maxLength:"200" doc:"Only accounts with this text in their code or name, in capitals or not"`
+	Type     string `query:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Return only accounts of this type."`
+	Archived *bool  `query:"is_archived" doc:"true: only archived accounts. false: only active accounts."`
+	Postable *bool  `query:"is_postable" doc:"true: only postable accounts. false: only accounts that take no lines."`
+	ParentID string `query:"parent_account_id" minLength:"1" maxLength:"64" doc:"Return only direct children of this account."`
+	Search   string `query:"search" minLength:"1" maxLength:"200" doc:"Return only accounts with this text in their code or name; case-insensitive."`
 }
 
 func (h handlers) listLedgerAccounts(ctx context.Context, in *ledgerAccountsInput) (wire.List[LedgerAccount], error) {
@@ -39,7 +39,7 @@ func (h handlers) createLedgerAccount(ctx context.Context, in *struct{ Body Crea
 }
 
 type ledgerAccountPath struct {
-	ID string `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account"`
+	ID string `path:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Identifier of the ledger account."`
 }
 
 func (h handlers) getLedgerAccount(ctx context.Context, in *ledgerAccountPath) (wire.Data[LedgerAccount], error) {

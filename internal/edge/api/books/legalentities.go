@@ -10,7 +10,7 @@ import (
 
 // legalEntityPath is the parameter of operations on one legal entity.
 type legalEntityPath struct {
-	ID string `path:"legal_entity_id" minLength:"1" maxLength:"64" doc:"The legal entity"`
+	ID string `path:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Identifier of the legal entity."`
 }
 
 func (h handlers) listLegalEntities(ctx context.Context, in *struct{ wire.Paging }) (wire.List[LegalEntity], error) {

@@ -10,20 +10,20 @@ import (
 
 type periodsInput struct {
 	wire.Paging
-	Status        string `query:"status" enum:"open,partly_closed,closed" doc:"Only periods that stand so, over the legal entities the key is for or the one named"`
-	LegalEntityID string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Look at this legal entity only"`
-	StartDate     string `query:"start_date" maxLength:"40" doc:"Only periods that end after this time; a date is one in the organization's time zone"`
-	EndDate       string `query:"end_date" maxLength:"40" doc:"Only periods that begin by this time; a date is one in the organization's time zone, to its end"`
+	Status        string `query:"status" enum:"open,partly_closed,closed" doc:"Return only periods with this status for the selected legal entities."`
+	LegalEntityID string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Consider only this legal entity. Defaults to all that the API key has access to."`
+	StartDate     string `query:"start_date" maxLength:"40" doc:"Return only periods that end after this time: an RFC 3339 time, or a date in the organization's time zone."`
+	EndDate       string `query:"end_date" maxLength:"40" doc:"Return only periods that begin at or before this time: an RFC 3339 time, or a date in the organization's time zone."`
 }
 
-// periodPath is the parameter of operations on one period.
+// periodPath is the parameter of operations on one accounting period.
 type periodPath struct {
-	ID string `path:"accounting_period_id" minLength:"1" maxLength:"64" doc:"The accounting period"`
+	ID string `path:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Identifier of the accounting period."`
 }
 
-// periodEntity narrows what is read of a period.
+// periodEntity restricts an operation on an accounting period to one legal entity.
 type periodEntity struct {
-	LegalEntityID string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Only this legal entity; omit for all that the key is for"`
+	LegalEntityID string `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Legal entity. Defaults to all that the API key has access to."`
 }
 
 func (h handlers) listAccountingPeriods(ctx context.Context, in *periodsInput) (wire.List[AccountingPeriod], error) {

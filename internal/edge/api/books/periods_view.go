@@ -4,95 +4,95 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// AccountingPeriod is a month of the books. It is open or closed for each legal entity by itself.
+// AccountingPeriod is a month of the books. It is open or closed for each legal entity separately.
 type AccountingPeriod struct {
-	ID            string              `json:"id" doc:"ap_ and 26 characters"`
-	Key           string              `json:"key" doc:"The month, such as 2026-01"`
-	StartDateUTC  string              `json:"start_date_utc" format:"date-time" doc:"Its first instant in the organization's time zone"`
-	EndDateUTC    string              `json:"end_date_utc" format:"date-time" doc:"The first instant after it"`
-	Status        string              `json:"status" enum:"open,partly_closed,closed" doc:"How it stands over the legal entities shown: partly_closed when it is closed for some of them"`
-	LegalEntities []PeriodLegalEntity `json:"legal_entities" doc:"How it stands for each legal entity the key is for"`
-	Guidance      wire.Guidance       `json:"guidance" doc:"What may be done to it now, as far as order and time go; readiness says whether the books allow it"`
-	CreatedAt     string              `json:"created_at" format:"date-time" doc:"When its row was made"`
+	ID            string              `json:"id" doc:"Identifier: ap_ and 26 characters."`
+	Key           string              `json:"key" doc:"Month, such as 2026-01."`
+	StartDateUTC  string              `json:"start_date_utc" format:"date-time" doc:"First instant of the month in the organization's time zone."`
+	EndDateUTC    string              `json:"end_date_utc" format:"date-time" doc:"First instant after the month."`
+	Status        string              `json:"status" enum:"open,partly_closed,closed" doc:"Status for the legal entities shown. partly_closed: closed for some of them."`
+	LegalEntities []PeriodLegalEntity `json:"legal_entities" doc:"Status for each legal entity that the API key has access to."`
+	Guidance      wire.Guidance       `json:"guidance" doc:"Actions that the order of periods and the date permit now. The readiness checks tell whether the books permit them."`
+	CreatedAt     string              `json:"created_at" format:"date-time" doc:"When the record was created."`
 }
 
-// PeriodLegalEntity is how a period stands for one legal entity.
+// PeriodLegalEntity is the status of an accounting period for one legal entity.
 type PeriodLegalEntity struct {
-	LegalEntityID string  `json:"legal_entity_id" doc:"The legal entity"`
-	Status        string  `json:"status" enum:"open,closed" doc:"Whether it takes postings: what is dated in a closed period is posted in the first open one after it"`
-	ClosedAt      *string `json:"closed_at" format:"date-time" doc:"When it was closed; null also where a later period was closed before this one came to be"`
-	ClosedBy      *string `json:"closed_by" doc:"The user who closed it"`
+	LegalEntityID string  `json:"legal_entity_id" doc:"Identifier of the legal entity."`
+	Status        string  `json:"status" enum:"open,closed" doc:"Whether the period takes postings. Entries dated in a closed period are posted in the first open period after it."`
+	ClosedAt      *string `json:"closed_at" format:"date-time" doc:"When it was closed. Null if it is open, or was created after a later period had been closed."`
+	ClosedBy      *string `json:"closed_by" doc:"User who closed it; null if none."`
 }
 
-// CloseAccountingPeriod says for whom a period is closed.
+// CloseAccountingPeriod describes a close.
 type CloseAccountingPeriod struct {
-	LegalEntityID  *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Close it for this legal entity; omit for all that the key is for and it is open for"`
-	OverrideReason *string `json:"override_reason,omitempty" minLength:"1" maxLength:"500" doc:"Why to close it although transactions of it are not posted: with a reason unposted_transactions warns instead of failing. It is kept with the close"`
+	LegalEntityID  *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity to close the period for. Defaults to all that the API key has access to and for which it is open."`
+	OverrideReason *string `json:"override_reason,omitempty" minLength:"1" maxLength:"500" doc:"Reason for closing although transactions are not posted. With a reason, unposted_transactions is a warning. Stored with the close."`
 }
 
-// ReopenAccountingPeriod says why a period is reopened, and for whom.
+// ReopenAccountingPeriod describes why and for whom a period is reopened.
 type ReopenAccountingPeriod struct {
-	Reason        string  `json:"reason" minLength:"1" maxLength:"500" doc:"Why; it is kept with the close that is undone"`
-	LegalEntityID *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Reopen it for this legal entity; omit for all that the key is for and it is closed for"`
+	Reason        string  `json:"reason" minLength:"1" maxLength:"500" doc:"Reason; stored with the close that is undone."`
+	LegalEntityID *string `json:"legal_entity_id,omitempty" minLength:"1" maxLength:"64" doc:"Legal entity to reopen the period for. Defaults to all that the API key has access to and for which it is closed."`
 }
 
-// PeriodReadiness is what stands between a period and its close.
+// PeriodReadiness holds the readiness checks of an accounting period.
 type PeriodReadiness struct {
-	AccountingPeriodID string           `json:"accounting_period_id" doc:"The period"`
-	Key                string           `json:"key" doc:"The month, such as 2026-01"`
-	Ready              bool             `json:"ready" doc:"Whether nothing fails, so that it can be closed now"`
-	Checks             []ReadinessCheck `json:"checks" doc:"Every check, those that pass too, for each legal entity it is open for"`
+	AccountingPeriodID string           `json:"accounting_period_id" doc:"Identifier of the accounting period."`
+	Key                string           `json:"key" doc:"Month, such as 2026-01."`
+	Ready              bool             `json:"ready" doc:"Whether no check fails, so that the period can be closed now."`
+	Checks             []ReadinessCheck `json:"checks" doc:"All checks, including passed ones, for each legal entity for which the period is open."`
 }
 
-// ReadinessCheck is one check.
+// ReadinessCheck is the result of one readiness check.
 type ReadinessCheck struct {
-	Code          string   `json:"code" doc:"period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, revaluation, already_closed"`
-	Status        string   `json:"status" enum:"pass,warn,fail" doc:"What fails prevents the close"`
-	LegalEntityID *string  `json:"legal_entity_id" doc:"The legal entity it is about; null when it is about the period itself"`
-	Count         int64    `json:"count" minimum:"0" doc:"How many things were found"`
-	Message       string   `json:"message" doc:"A sentence for people"`
-	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the things found: journal entries, ledger accounts, accounting periods, transactions or assets"`
+	Code          string   `json:"code" doc:"Check: period_not_over, previous_period_open, drafts, suspense_balance, clearing_balance, lots_in_transit, unbalanced_period, balances_differ, unbalanced_entries, unposted_transactions, lot_deficit, basis_pending, missing_price, lots_differ, revaluation or already_closed."`
+	Status        string   `json:"status" enum:"pass,warn,fail" doc:"Result. A failed check prevents the close."`
+	LegalEntityID *string  `json:"legal_entity_id" doc:"Legal entity; null if the check concerns the period itself."`
+	Count         int64    `json:"count" minimum:"0" doc:"Number of records found."`
+	Message       string   `json:"message" doc:"Explanation for people."`
+	SampleIDs     []string `json:"sample_ids" doc:"Up to five of the records found: journal entries, ledger accounts, accounting periods, transactions or lots."`
 }
 
-// ClosePackage is what was frozen when a period was closed.
+// ClosePackage holds the balances that were frozen when a period was closed.
 type ClosePackage struct {
-	AccountingPeriodID string               `json:"accounting_period_id" doc:"The period"`
-	Key                string               `json:"key" doc:"The month, such as 2026-01"`
-	StartDateUTC       string               `json:"start_date_utc" format:"date-time" doc:"Its first instant in the organization's time zone"`
-	EndDateUTC         string               `json:"end_date_utc" format:"date-time" doc:"The first instant after it"`
-	LegalEntities      []LegalEntityPackage `json:"legal_entities" doc:"Each legal entity's part"`
+	AccountingPeriodID string               `json:"accounting_period_id" doc:"Identifier of the accounting period."`
+	Key                string               `json:"key" doc:"Month, such as 2026-01."`
+	StartDateUTC       string               `json:"start_date_utc" format:"date-time" doc:"First instant of the month in the organization's time zone."`
+	EndDateUTC         string               `json:"end_date_utc" format:"date-time" doc:"First instant after the month."`
+	LegalEntities      []LegalEntityPackage `json:"legal_entities" doc:"Close packages of the legal entities."`
 }
 
-// LegalEntityPackage is one legal entity's part of it.
+// LegalEntityPackage is the part of one legal entity.
 type LegalEntityPackage struct {
-	LegalEntityID string                     `json:"legal_entity_id" doc:"The legal entity"`
-	Currency      string                     `json:"currency" doc:"The currency of its books, in which the amounts are"`
-	Closing       wire.OrNull[PeriodClosing] `json:"closing" doc:"The close that stands; null while the period is open"`
-	Accounts      []FrozenAccount            `json:"accounts" doc:"What stood on each account when it was closed; accounts that nothing stood on are left out"`
-	History       []PeriodClosing            `json:"history" doc:"Earlier closes that were reopened, the first one first"`
+	LegalEntityID string                     `json:"legal_entity_id" doc:"Identifier of the legal entity."`
+	Currency      string                     `json:"currency" doc:"Base currency (ISO 4217) of the legal entity, in which amounts are given."`
+	Closing       wire.OrNull[PeriodClosing] `json:"closing" doc:"The close in effect; null while the period is open."`
+	Accounts      []FrozenAccount            `json:"accounts" doc:"Balance of each account at the close. Accounts without balance or movement are omitted."`
+	History       []PeriodClosing            `json:"history" doc:"Earlier closes that were reopened, earliest first."`
 }
 
-// PeriodClosing is one close of a period for a legal entity.
+// PeriodClosing is a close of a period for one legal entity.
 type PeriodClosing struct {
-	ID             string  `json:"id" doc:"apc_ and 26 characters"`
-	ClosedAt       string  `json:"closed_at" format:"date-time" doc:"When it was closed"`
-	ClosedBy       *string `json:"closed_by" doc:"The user who closed it"`
-	EntryCount     int64   `json:"entry_count" minimum:"0" doc:"How many posted entries the legal entity had in it"`
-	Hash           string  `json:"hash" doc:"SHA-256, in hex, over those entries and their lines in the order of their numbers: it changes if any of them does"`
-	ReopenedAt     *string `json:"reopened_at" format:"date-time" doc:"When it was reopened"`
-	ReopenedBy     *string `json:"reopened_by" doc:"The user who reopened it"`
-	Reason         *string `json:"reason" doc:"Why it was reopened"`
-	OverrideReason *string `json:"override_reason" doc:"Why it was closed although something stood in the way that may be overridden"`
+	ID             string  `json:"id" doc:"Identifier: apc_ and 26 characters."`
+	ClosedAt       string  `json:"closed_at" format:"date-time" doc:"When the period was closed."`
+	ClosedBy       *string `json:"closed_by" doc:"User who closed it; null if none."`
+	EntryCount     int64   `json:"entry_count" minimum:"0" doc:"Number of posted entries of the legal entity in the period."`
+	Hash           string  `json:"hash" doc:"SHA-256 (hexadecimal) of these entries and their lines by sequence number. Changes if any of them changes."`
+	ReopenedAt     *string `json:"reopened_at" format:"date-time" doc:"When the period was reopened; null if it was not."`
+	ReopenedBy     *string `json:"reopened_by" doc:"User who reopened the period; null if none."`
+	Reason         *string `json:"reason" doc:"Reason for reopening; null if it was not reopened."`
+	OverrideReason *string `json:"override_reason" doc:"Reason for closing despite a check that may be overridden; null if none."`
 }
 
-// FrozenAccount is an account in a period that was closed.
+// FrozenAccount is the balance of a ledger account at a close.
 type FrozenAccount struct {
-	LedgerAccountID string  `json:"ledger_account_id" doc:"The account"`
-	Code            *string `json:"code" doc:"Its code now"`
-	Name            string  `json:"name" doc:"Its name now"`
-	Type            string  `json:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Its type"`
-	OpeningBalance  string  `json:"opening_balance" format:"decimal" doc:"Debits less credits of all earlier periods"`
-	Debits          string  `json:"debits" format:"decimal" doc:"What was debited in the period"`
-	Credits         string  `json:"credits" format:"decimal" doc:"What was credited in the period"`
-	ClosingBalance  string  `json:"closing_balance" format:"decimal" doc:"The opening balance with debits added and credits taken off"`
+	LedgerAccountID string  `json:"ledger_account_id" doc:"Identifier of the ledger account."`
+	Code            *string `json:"code" doc:"Current code of the account; null if none."`
+	Name            string  `json:"name" doc:"Current name of the account."`
+	Type            string  `json:"type" enum:"Asset,Liability,Equity,Revenue,Expense" doc:"Account type."`
+	OpeningBalance  string  `json:"opening_balance" format:"decimal" doc:"Debits less credits of all earlier periods."`
+	Debits          string  `json:"debits" format:"decimal" doc:"Debits of the period."`
+	Credits         string  `json:"credits" format:"decimal" doc:"Credits of the period."`
+	ClosingBalance  string  `json:"closing_balance" format:"decimal" doc:"Opening balance plus debits less credits."`
 }

@@ -9,13 +9,13 @@ import (
 
 // tagPath is the parameter of operations on one tag.
 type tagPath struct {
-	ID string `path:"tag_id" minLength:"1" maxLength:"64" doc:"The tag"`
+	ID string `path:"tag_id" minLength:"1" maxLength:"64" doc:"Identifier of the tag."`
 }
 
 func (h handlers) listTags(ctx context.Context, in *struct {
 	wire.Paging
-	Kind   string `query:"kind" enum:"supplier,customer,department,project,custom" doc:"Only tags of this kind"`
-	Search string `query:"search" minLength:"1" maxLength:"100" doc:"Only tags with this in their name, in capitals or not"`
+	Kind   string `query:"kind" enum:"supplier,customer,department,project,custom" doc:"Return only tags of this kind."`
+	Search string `query:"search" minLength:"1" maxLength:"100" doc:"Return only tags with this text in their name; case-insensitive."`
 }) (wire.List[Tag], error) {
 	tags, err := h.app.Tags.List(ctx, tag.Filter{Kind: tag.Kind(in.Kind), Search: in.Search}, in.Request())
 	return wire.ListOf(tags, viewTag), err

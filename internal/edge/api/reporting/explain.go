@@ -13,32 +13,32 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// explainInput names one figure. Which of the names a report takes is checked by whoever explains.
+// explainInput selects one figure. The explain package validates which parameters a report takes.
 type explainInput struct {
 	wire.Paging
-	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation" doc:"The report the figure stands in"`
-	Column               string   `query:"column" minLength:"1" maxLength:"40" doc:"Which figure of the row, by the name it has in the report; omit for the one it is mostly about. balance-sheet: closing_balance, opening_balance, current_balance, debits, credits. trial-balance: closing_debit, closing_credit, opening_debit, opening_credit, debits, credits. income-statement: amount. general-ledger: amount, opening_balance, running_balance. Of the reports on holdings every column with a number"`
-	Row                  string   `query:"row" minLength:"1" maxLength:"40" doc:"A row of a statement that is no account's: of the balance sheet assets or liabilities_plus_equity, of the trial balance total, of the income statement a section, gross_profit, operating_income or net_income"`
-	TagID                string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Statements and general ledger: only lines with this tag"`
-	PeriodID             string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"The accounting period: the column of a statement, the period of closing-positions, realized-gains-losses, schedule-of-dispositions or roll-forward"`
-	StartDate            string   `query:"start_date" minLength:"1" maxLength:"40" doc:"roll-forward: from here"`
-	EndDate              string   `query:"end_date" minLength:"1" maxLength:"40" doc:"roll-forward: up to here"`
-	FiscalYear           int64    `query:"fiscal_year" minimum:"1900" maximum:"2199" doc:"roll-forward: the fiscal year" example:"2026"`
-	AsOf                 string   `query:"as_of" minLength:"1" maxLength:"40" doc:"treasury-balances and asset-tax-lots: as of when; omit for now"`
-	LegalEntityIDs       []string `query:"legal_entity_ids" maxItems:"100" doc:"Statements and general ledger: the legal entities that are added together"`
-	PresentationCurrency string   `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Statements: the currency they are presented in"`
-	LedgerAccountID      string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"The account: the row of a statement; of holdings only where several rows are otherwise alike"`
-	JournalEntryID       string   `query:"journal_entry_id" minLength:"1" maxLength:"64" doc:"general-ledger: the entry. schedule-of-dispositions: all that it disposed of"`
-	JournalLineID        string   `query:"journal_line_id" minLength:"1" maxLength:"64" doc:"general-ledger: the line; omit for the whole entry"`
-	LegalEntityID        string   `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Holdings: the legal entity of the row"`
-	SourceID             string   `query:"source_id" minLength:"1" maxLength:"64" doc:"Holdings: the source of the row, by its own id or that of its account; omit for what has none"`
-	AssetType            string   `query:"asset_type" minLength:"1" maxLength:"64" doc:"Holdings: the asset of the row"`
-	Chain                string   `query:"chain" minLength:"1" maxLength:"64" doc:"Holdings: the blockchain, where several rows are otherwise alike"`
-	TokenID              string   `query:"token_id" minLength:"1" maxLength:"200" doc:"Holdings: which one, of what is one of a kind"`
-	AssetID              string   `query:"asset_id" minLength:"1" maxLength:"64" doc:"asset-tax-lots: the lot"`
-	RevaluationID        string   `query:"revaluation_id" minLength:"1" maxLength:"64" doc:"revaluation: the run. Its figures are named by legal_entity_id and asset_type, which may be a foreign currency; with asset_id or ledger_account_id, one of the rows they are made of"`
-	Kind                 string   `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"revaluation: how it was measured, where that leaves a choice"`
-	DispositionID        string   `query:"disposition_id" minLength:"1" maxLength:"64" doc:"schedule-of-dispositions: the row"`
+	Report               string   `query:"report" required:"true" enum:"balance-sheet,trial-balance,income-statement,general-ledger,closing-positions,treasury-balances,realized-gains-losses,asset-tax-lots,schedule-of-dispositions,roll-forward,revaluation" doc:"Report that contains the figure."`
+	Column               string   `query:"column" minLength:"1" maxLength:"40" doc:"Column of the figure, by its name in the report. Defaults to the main column. balance-sheet: closing_balance, opening_balance, current_balance, debits, credits. trial-balance: closing_debit, closing_credit, opening_debit, opening_credit, debits, credits. income-statement: amount. general-ledger: amount, opening_balance, running_balance. Reports on holdings: every numeric column."`
+	Row                  string   `query:"row" minLength:"1" maxLength:"40" doc:"Row of a statement that is not an account. balance-sheet: assets or liabilities_plus_equity. trial-balance: total. income-statement: a section, gross_profit, operating_income or net_income."`
+	TagID                string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Statements and general ledger: only lines with this tag."`
+	PeriodID             string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Accounting period: the column of a statement, or the period of closing-positions, realized-gains-losses, schedule-of-dispositions or roll-forward."`
+	StartDate            string   `query:"start_date" minLength:"1" maxLength:"40" doc:"roll-forward: first date."`
+	EndDate              string   `query:"end_date" minLength:"1" maxLength:"40" doc:"roll-forward: last date."`
+	FiscalYear           int64    `query:"fiscal_year" minimum:"1900" maximum:"2199" doc:"roll-forward: fiscal year." example:"2026"`
+	AsOf                 string   `query:"as_of" minLength:"1" maxLength:"40" doc:"treasury-balances and asset-tax-lots: time of the report. Defaults to now."`
+	LegalEntityIDs       []string `query:"legal_entity_ids" maxItems:"100" doc:"Statements and general ledger: legal entities to add together."`
+	PresentationCurrency string   `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Statements: presentation currency (ISO 4217)."`
+	LedgerAccountID      string   `query:"ledger_account_id" minLength:"1" maxLength:"64" doc:"Ledger account: the row of a statement. For holdings, needed only if several rows are otherwise alike."`
+	JournalEntryID       string   `query:"journal_entry_id" minLength:"1" maxLength:"64" doc:"general-ledger: the journal entry. schedule-of-dispositions: everything that it disposed of."`
+	JournalLineID        string   `query:"journal_line_id" minLength:"1" maxLength:"64" doc:"general-ledger: the line. Omit for the whole entry."`
+	LegalEntityID        string   `query:"legal_entity_id" minLength:"1" maxLength:"64" doc:"Holdings: legal entity of the row."`
+	SourceID             string   `query:"source_id" minLength:"1" maxLength:"64" doc:"Holdings: source of the row, by its identifier or that of its account. Omit for a row without a source."`
+	AssetType            string   `query:"asset_type" minLength:"1" maxLength:"64" doc:"Holdings: symbol of the asset of the row."`
+	Chain                string   `query:"chain" minLength:"1" maxLength:"64" doc:"Holdings: blockchain, if several rows are otherwise alike."`
+	TokenID              string   `query:"token_id" minLength:"1" maxLength:"200" doc:"Holdings: token identifier of an NFT."`
+	AssetID              string   `query:"asset_id" minLength:"1" maxLength:"64" doc:"asset-tax-lots: the lot."`
+	RevaluationID        string   `query:"revaluation_id" minLength:"1" maxLength:"64" doc:"revaluation: identifier of the revaluation. Its figures are selected by legal_entity_id and asset_type, which may be a foreign currency; asset_id or ledger_account_id selects a single row."`
+	Kind                 string   `query:"kind" enum:"fair_value,revaluation,impairment,fx" doc:"revaluation: kind of measurement, if there are several."`
+	DispositionID        string   `query:"disposition_id" minLength:"1" maxLength:"64" doc:"schedule-of-dispositions: the row."`
 }
 
 func (in explainInput) query() explain.Query {

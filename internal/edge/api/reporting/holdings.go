@@ -10,37 +10,37 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// holdingsInput is what every report on holdings is asked.
+// holdingsInput holds the parameters of every report on holdings.
 type holdingsInput struct {
 	wire.Paging
-	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Only these legal entities, up to 100; omit for all that the key is for"`
-	AssetTypes     []string `query:"asset_types" minItems:"1" maxItems:"100" doc:"Only these assets, by their symbols"`
-	SourceIDs      []string `query:"source_ids" maxItems:"100" doc:"Only these sources, by their own ids or those of their accounts"`
+	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Include only these legal entities, at most 100. Defaults to all that the API key has access to."`
+	AssetTypes     []string `query:"asset_types" minItems:"1" maxItems:"100" doc:"Include only these asset symbols."`
+	SourceIDs      []string `query:"source_ids" maxItems:"100" doc:"Include only these sources, by their identifiers or those of their accounts."`
 }
 
 func (in holdingsInput) filter() holdings.Filter {
 	return holdings.Filter{LegalEntityIDs: in.LegalEntityIDs, AssetTypes: in.AssetTypes, SourceIDs: in.SourceIDs}
 }
 
-// spanInput is from when to when.
+// spanInput holds the parameters of reports over a range of time.
 type spanInput struct {
-	PeriodID  string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Only this accounting period. Never with dates"`
-	StartDate string `query:"start_date" minLength:"1" maxLength:"40" doc:"From here, inclusive: a time, or a date in the organization's time zone"`
-	EndDate   string `query:"end_date" minLength:"1" maxLength:"40" doc:"Up to here, inclusive: a time, or a date in the organization's time zone"`
+	PeriodID  string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Include only this accounting period. Cannot be combined with dates."`
+	StartDate string `query:"start_date" minLength:"1" maxLength:"40" doc:"First time to include: an RFC 3339 time, or a date in the organization's time zone."`
+	EndDate   string `query:"end_date" minLength:"1" maxLength:"40" doc:"Last time to include: an RFC 3339 time, or a date in the organization's time zone."`
 }
 
 func (in spanInput) span() holdings.Span {
 	return holdings.Span{PeriodID: in.PeriodID, StartDate: in.StartDate, EndDate: in.EndDate}
 }
 
-// asOfInput is as of when.
+// asOfInput holds the parameter of reports at a point in time.
 type asOfInput struct {
-	AsOf string `query:"as_of" minLength:"1" maxLength:"40" doc:"As of this time, or of the end of this date in the organization's time zone; omit for now"`
+	AsOf string `query:"as_of" minLength:"1" maxLength:"40" doc:"Time of the report: an RFC 3339 time, or a date in the organization's time zone, which means its end. Defaults to now."`
 }
 
 func (h handlers) listClosingPositions(ctx context.Context, in *struct {
 	holdingsInput
-	PeriodID string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"The accounting period at whose end; omit for the current one, as it stands now"`
+	PeriodID string `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Accounting period at whose end to report. Defaults to the current period as of now."`
 }) (PricedList[ClosingPosition], error) {
 	found, err := h.app.Holdings.ClosingPositions(ctx, holdings.ClosingParams{Filter: in.filter(), PeriodID: in.PeriodID}, in.Request())
 	return pricedList(found, viewClosingPosition, func(c holdings.Closing) []MissingPrice {
@@ -85,7 +85,7 @@ func (h handlers) listDispositions(ctx context.Context, in *struct {
 func (h handlers) listRollForward(ctx context.Context, in *struct {
 	holdingsInput
 	spanInput
-	FiscalYear int64 `query:"fiscal_year" minimum:"1900" maximum:"2199" doc:"The fiscal year of each legal entity that ends in this year. Never with periods or dates; without any of them it is the current fiscal year" example:"2026"`
+	FiscalYear int64 `query:"fiscal_year" minimum:"1900" maximum:"2199" doc:"Fiscal year of each legal entity that ends in this calendar year. Cannot be combined with periods or dates. Defaults to the current fiscal year if none of them is given." example:"2026"`
 }) (PricedList[RollForwardRow], error) {
 	p := holdings.RollForwardParams{Filter: in.filter(), Span: in.span(), FiscalYear: int(in.FiscalYear)}
 	found, err := h.app.Holdings.RollForward(ctx, p, in.Request())
@@ -94,7 +94,7 @@ func (h handlers) listRollForward(ctx context.Context, in *struct {
 	}), err
 }
 
-// pricedList is listOf for rows that have values: it names each price that was missing once.
+// pricedList returns a page of rows with values. It lists each missing price once.
 func pricedList[T, V any](p page.Page[T], view func(T) V, lacks func(T) []MissingPrice) PricedList[V] {
 	list := wire.ListOf(p, view)
 	out := PricedList[V]{Data: list.Data, HasMore: list.HasMore, NextCursor: list.NextCursor, MissingPrices: []MissingPrice{}}

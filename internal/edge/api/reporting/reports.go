@@ -10,15 +10,15 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// reportInput is what every report is asked.
+// reportInput holds the parameters of every report.
 type reportInput struct {
-	TagID          string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Only lines with this tag, their own or their entry's. All figures are then those of the tagged lines, income and expenses in the computed earnings too; as a tag need not mark whole entries, they need not balance, and data_quality says nothing about that"`
-	StartDate      string   `query:"start_date" minLength:"1" maxLength:"40" doc:"The first day, or an instant in the first period; a day inside a period returns the whole period. Sent together with end_date, and never with period ids"`
-	EndDate        string   `query:"end_date" minLength:"1" maxLength:"40" doc:"The last day, or an instant in the last period. Sent together with start_date or from_inception"`
-	PeriodID       string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Only this period; with accounting_period_ids, this one too. Never with dates"`
-	PeriodIDs      []string `query:"accounting_period_ids" maxItems:"100" doc:"Only these periods, up to 100. Never with dates. Without dates and ids every period is a column"`
-	FromInception  bool     `query:"from_inception" default:"false" doc:"Every period from the first one through that of end_date, which is required; never with start_date or period ids"`
-	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Only these legal entities, up to 100, added together; omit for all that the key is for"`
+	TagID          string   `query:"tag_id" minLength:"1" maxLength:"64" doc:"Include only lines with this tag, on the line or its entry. All figures, including computed earnings, are then those of the tagged lines. They need not balance, because a tag need not mark whole entries; data_quality does not report this."`
+	StartDate      string   `query:"start_date" minLength:"1" maxLength:"40" doc:"First date, or a time in the first period. The whole accounting period is included. Requires end_date; cannot be combined with period ids."`
+	EndDate        string   `query:"end_date" minLength:"1" maxLength:"40" doc:"Last date, or a time in the last period. Requires start_date or from_inception."`
+	PeriodID       string   `query:"accounting_period_id" minLength:"1" maxLength:"64" doc:"Include this accounting period, in addition to accounting_period_ids. Cannot be combined with dates."`
+	PeriodIDs      []string `query:"accounting_period_ids" maxItems:"100" doc:"Include these accounting periods, at most 100. Cannot be combined with dates. Defaults to every period if no dates or periods are given."`
+	FromInception  bool     `query:"from_inception" default:"false" doc:"If true, include every period from the first one through that of end_date, which is required. Cannot be combined with start_date or period ids. Defaults to false."`
+	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Include only these legal entities, at most 100, added together. Defaults to all that the API key has access to."`
 }
 
 func (in reportInput) params() statements.Params {
@@ -33,12 +33,12 @@ func (in reportInput) params() statements.Params {
 	}
 }
 
-// statementInput is what statements are asked besides.
+// statementInput holds the additional parameters of statements.
 type statementInput struct {
 	reportInput
-	OmitZero             bool   `query:"omit_zero_accounts" default:"true" doc:"Leave out accounts with neither a balance nor a movement in any column"`
-	Shape                string `query:"shape" enum:"faithful,compact" default:"faithful" doc:"faithful has an object for each account and period; compact has the same figures as arrays, one item a column in the order of periods, at about a sixth of the size"`
-	PresentationCurrency string `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"The currency to present in, required when the legal entities keep their books in different ones. Balances are translated at the last rate stored on or before the end of each period, income, expenses and the earnings made of them at the average of the rates stored in it, each figure rounded to the minor unit; the rest is the row Translation adjustment in equity. A rate that is needed and not stored is 409"`
+	OmitZero             bool   `query:"omit_zero_accounts" default:"true" doc:"If true, omit accounts with neither a balance nor a movement in any column. Defaults to false."`
+	Shape                string `query:"shape" enum:"faithful,compact" default:"faithful" doc:"faithful: one object per account and period. compact: the same figures as arrays, one item per column in the order of periods, at about a sixth of the size."`
+	PresentationCurrency string `query:"presentation_currency" minLength:"3" maxLength:"3" doc:"Presentation currency (ISO 4217); required if the legal entities have different base currencies. Balances are translated at the latest rate on or before the end of each period; income, expenses and the earnings computed from them at the average of the stored rates of the period. Figures are rounded to the minor unit; the difference is the row Translation adjustment in equity. If a rate is missing, the answer is 409."`
 }
 
 const compactShape = "compact"
@@ -125,7 +125,7 @@ func (h handlers) getIncomeStatement(ctx context.Context, in *statementInput) (w
 func (h handlers) listGeneralLedger(ctx context.Context, in *struct {
 	wire.Paging
 	reportInput
-	LedgerAccountIDs []string `query:"ledger_account_ids" maxItems:"100" doc:"Only these accounts, up to 100; omit for all"`
+	LedgerAccountIDs []string `query:"ledger_account_ids" maxItems:"100" doc:"Include only these ledger accounts, at most 100. Defaults to all."`
 }) (wire.List[LedgerLine], error) {
 	p := in.params()
 	p.AccountIDs = in.LedgerAccountIDs

@@ -11,160 +11,160 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// ReportFrame is what statements have around their figures.
+// ReportFrame holds what all statements share.
 type ReportFrame struct {
-	Currency       string         `json:"currency" doc:"What the figures are in"`
-	Periods        []ReportPeriod `json:"periods" doc:"The columns, oldest first"`
-	LegalEntityIDs []string       `json:"legal_entity_ids" doc:"The legal entities whose books were added together"`
+	Currency       string         `json:"currency" doc:"ISO 4217 currency of the figures."`
+	Periods        []ReportPeriod `json:"periods" doc:"Columns, oldest first."`
+	LegalEntityIDs []string       `json:"legal_entity_ids" doc:"Legal entities included, added together."`
 }
 
-// ReportPeriod is one column.
+// ReportPeriod is a column of a statement.
 type ReportPeriod struct {
-	ID           string `json:"id" doc:"ap_ and 26 characters"`
-	Key          string `json:"key" example:"2026-01" doc:"The month, YYYY-MM"`
-	StartDateUTC string `json:"start_date_utc" format:"date-time" doc:"Its first instant"`
-	EndDateUTC   string `json:"end_date_utc" format:"date-time" doc:"The first instant after it"`
+	ID           string `json:"id" doc:"Identifier: ap_ and 26 characters."`
+	Key          string `json:"key" example:"2026-01" doc:"Month, YYYY-MM."`
+	StartDateUTC string `json:"start_date_utc" format:"date-time" doc:"First instant of the period."`
+	EndDateUTC   string `json:"end_date_utc" format:"date-time" doc:"First instant after the month."`
 }
 
-// BalanceSheet is what there is and whose it is, period by period.
+// BalanceSheet holds assets, liabilities and equity by period.
 type BalanceSheet struct {
 	ReportFrame
-	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"The accounts with figures: assets, liabilities and equity, by sequence number. Two of them are computed: current earnings, income less expenses since the legal entity's fiscal year began, and retained earnings, those of all years before"`
-	Balances       SheetBalances         `json:"balances" doc:"By ledger account id, then by period key, the figures of an account in a period. In the compact shape, by ledger account id, arrays with one item a column; tag_balance is always closing_balance there and is left out"`
-	DataQuality    SheetQuality          `json:"data_quality" doc:"What a reader should know before relying on the figures"`
+	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Asset, liability and equity accounts with figures, by sequence number. Two are computed: current earnings (income less expenses since the fiscal year began) and retained earnings (those of all earlier years)."`
+	Balances       SheetBalances         `json:"balances" doc:"Figures by ledger account identifier and period key. In the compact shape, arrays with one item per column by ledger account identifier; tag_balance is omitted because it equals closing_balance."`
+	DataQuality    SheetQuality          `json:"data_quality" doc:"What to know before relying on the figures."`
 }
 
-// SheetCell is one account in one period.
+// SheetCell holds the figures of an account in a period.
 type SheetCell struct {
-	CreditDebit CreditDebit `json:"credit_debit" doc:"The figures"`
-	TagBalance  Figure      `json:"tag_balance" doc:"With tag_id, the closing balance of the lines with the tag; without, that of all lines, the same as closing_balance"`
+	CreditDebit CreditDebit `json:"credit_debit" doc:"The figures."`
+	TagBalance  Figure      `json:"tag_balance" doc:"With tag_id, the closing balance of the tagged lines. Otherwise the same as closing_balance."`
 }
 
-// CreditDebit is the figures of an account in a period.
+// CreditDebit holds the figures of an account in a period.
 type CreditDebit struct {
-	OpeningBalance Figure   `json:"opening_balance" doc:"The closing balance of the period before, in the account's natural sign: positive when it lies on the side of normal_balance"`
-	ClosingBalance Figure   `json:"closing_balance" doc:"The balance at the end: opening balance and movement. Of a period that is closed, what it was closed with"`
-	CurrentBalance Figure   `json:"current_balance" doc:"The closing balance as the posted lines give it now; where it differs from what a period was closed with, data_quality warns"`
-	Debits         Figure   `json:"debits" doc:"The sum of debit lines. The first period of a fiscal year moves what current earnings had reached to retained earnings, as a debit or credit of both"`
-	Credits        Figure   `json:"credits" doc:"The sum of credit lines, like debits"`
-	StartDateUTC   *string  `json:"accounting_period_start_date_utc" format:"date-time" doc:"The first instant of the period"`
-	LegalEntityIDs []string `json:"legal_entity_ids" doc:"The legal entities with anything in the account by the end of the period"`
+	OpeningBalance Figure   `json:"opening_balance" doc:"Closing balance of the previous period. Positive if on the side of normal_balance."`
+	ClosingBalance Figure   `json:"closing_balance" doc:"Balance at the end: opening balance plus movement. For a closed period, the balance at the close."`
+	CurrentBalance Figure   `json:"current_balance" doc:"Closing balance computed from the posted lines now. data_quality warns if it differs from the balance at the close."`
+	Debits         Figure   `json:"debits" doc:"Sum of debit lines. In the first period of a fiscal year, current earnings are transferred to retained earnings by a debit or credit of both."`
+	Credits        Figure   `json:"credits" doc:"Sum of credit lines, including the transfer described for debits."`
+	StartDateUTC   *string  `json:"accounting_period_start_date_utc" format:"date-time" doc:"First instant of the period."`
+	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities with activity in the account up to the end of the period."`
 }
 
-// Figure is an amount as the balance sheet wraps it.
+// Figure wraps an amount of the balance sheet.
 type Figure struct {
-	Value string `json:"value" format:"decimal" doc:"A decimal in the currency of the report"`
+	Value string `json:"value" format:"decimal" doc:"Decimal in the currency of the report."`
 }
 
-// CompactCells is one account over all columns of a balance sheet.
+// CompactCells holds the figures of an account in all columns of a balance sheet.
 type CompactCells struct {
-	OpeningBalance []string `json:"opening_balance" doc:"One decimal a column, as in the faithful shape"`
-	Debits         []string `json:"debits" doc:"One decimal a column"`
-	Credits        []string `json:"credits" doc:"One decimal a column"`
-	ClosingBalance []string `json:"closing_balance" doc:"One decimal a column"`
-	CurrentBalance []string `json:"current_balance,omitempty" doc:"One decimal a column; left out when it is the closing balance in each"`
+	OpeningBalance []string `json:"opening_balance" doc:"One decimal per column, as in the faithful shape."`
+	Debits         []string `json:"debits" doc:"One decimal per column."`
+	Credits        []string `json:"credits" doc:"One decimal per column."`
+	ClosingBalance []string `json:"closing_balance" doc:"One decimal per column."`
+	CurrentBalance []string `json:"current_balance,omitempty" doc:"One decimal per column. Omitted if equal to the closing balance in every column."`
 }
 
-// SheetQuality is what is noticed about a balance sheet.
+// SheetQuality holds warnings about a balance sheet.
 type SheetQuality struct {
-	NegativeAssetPeriods []NegativeAssetPeriod `json:"negative_asset_periods" doc:"Periods that end with less than nothing in assets"`
-	UnbalancedPeriods    []UnbalancedPeriod    `json:"unbalanced_periods" doc:"Periods whose assets are not liabilities plus equity; there is none unless the data was damaged"`
-	Warnings             []string              `json:"warnings" doc:"What else is wrong, in words: balances that are not what a period was closed with"`
+	NegativeAssetPeriods []NegativeAssetPeriod `json:"negative_asset_periods" doc:"Periods with negative total assets at the end."`
+	UnbalancedPeriods    []UnbalancedPeriod    `json:"unbalanced_periods" doc:"Periods in which assets differ from liabilities plus equity. Empty unless data is damaged."`
+	Warnings             []string              `json:"warnings" doc:"Other problems, in sentences, such as balances that differ from those at the close."`
 }
 
-// NegativeAssetPeriod is a period with less than nothing in assets.
+// NegativeAssetPeriod is a period with negative total assets.
 type NegativeAssetPeriod struct {
-	Period string `json:"period" example:"2026-01" doc:"Its key"`
-	Total  string `json:"total" format:"decimal" doc:"All assets together"`
+	Period string `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
+	Total  string `json:"total" format:"decimal" doc:"Total assets."`
 }
 
-// UnbalancedPeriod is a period whose sides differ.
+// UnbalancedPeriod is a period in which assets differ from liabilities and equity.
 type UnbalancedPeriod struct {
-	Period                string `json:"period" example:"2026-01" doc:"Its key"`
-	Assets                string `json:"assets" format:"decimal" doc:"All assets together"`
-	LiabilitiesPlusEquity string `json:"liabilities_plus_equity" format:"decimal" doc:"All liabilities and equity together"`
-	Difference            string `json:"difference" format:"decimal" doc:"Assets less the others"`
+	Period                string `json:"period" example:"2026-01" doc:"Month of the accounting period, such as 2026-01."`
+	Assets                string `json:"assets" format:"decimal" doc:"Total assets."`
+	LiabilitiesPlusEquity string `json:"liabilities_plus_equity" format:"decimal" doc:"Total liabilities and equity."`
+	Difference            string `json:"difference" format:"decimal" doc:"Assets less liabilities and equity."`
 }
 
-// TrialBalance is every account's balance by side.
+// TrialBalance holds debit and credit balances of all accounts.
 type TrialBalance struct {
 	ReportFrame
-	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"The accounts with figures, by sequence number. Income and expense accounts begin each fiscal year of their legal entity at zero; what the years before earned stands in retained earnings"`
-	Balances       TrialBalances         `json:"balances" doc:"By ledger account id, then by period key, the figures of an account in a period. In the compact shape, by ledger account id, arrays with one item a column"`
-	Totals         TrialTotals           `json:"totals" doc:"By period key, the sums of the columns; debit and credit are equal. In the compact shape, arrays with one item a column"`
-	DataQuality    TrialQuality          `json:"data_quality" doc:"What a reader should know before relying on the figures"`
+	LedgerAccounts []books.LedgerAccount `json:"ledger_accounts" doc:"Accounts with figures, by sequence number. Income and expense accounts begin each fiscal year at zero; earlier earnings are in retained earnings."`
+	Balances       TrialBalances         `json:"balances" doc:"Figures by ledger account identifier and period key. In the compact shape, arrays with one item per column by ledger account identifier."`
+	Totals         TrialTotals           `json:"totals" doc:"Totals by period key; debits equal credits. In the compact shape, arrays with one item per column."`
+	DataQuality    TrialQuality          `json:"data_quality" doc:"What to know before relying on the figures."`
 }
 
-// TrialCell is one account, or all, in one period.
+// TrialCell holds the figures of one account, or the totals, in a period.
 type TrialCell struct {
-	OpeningDebit  string `json:"opening_debit" format:"decimal" doc:"The balance at the beginning, if it lies on the debit side, else zero"`
-	OpeningCredit string `json:"opening_credit" format:"decimal" doc:"The balance at the beginning, if it lies on the credit side, else zero"`
-	Debits        string `json:"debits" format:"decimal" doc:"The sum of debit lines"`
-	Credits       string `json:"credits" format:"decimal" doc:"The sum of credit lines"`
-	ClosingDebit  string `json:"closing_debit" format:"decimal" doc:"The balance at the end, if it lies on the debit side, else zero"`
-	ClosingCredit string `json:"closing_credit" format:"decimal" doc:"The balance at the end, if it lies on the credit side, else zero"`
+	OpeningDebit  string `json:"opening_debit" format:"decimal" doc:"Balance at the beginning if it is a debit balance, otherwise zero."`
+	OpeningCredit string `json:"opening_credit" format:"decimal" doc:"Balance at the beginning if it is a credit balance, otherwise zero."`
+	Debits        string `json:"debits" format:"decimal" doc:"Sum of debit lines."`
+	Credits       string `json:"credits" format:"decimal" doc:"Sum of credit lines."`
+	ClosingDebit  string `json:"closing_debit" format:"decimal" doc:"Balance at the end if it is a debit balance, otherwise zero."`
+	ClosingCredit string `json:"closing_credit" format:"decimal" doc:"Balance at the end if it is a credit balance, otherwise zero."`
 }
 
-// CompactTrialCells is one account, or all, over all columns.
+// CompactTrialCells holds the figures of one account, or the totals, in all columns.
 type CompactTrialCells struct {
-	OpeningDebit  []string `json:"opening_debit" doc:"One decimal a column, as in the faithful shape"`
-	OpeningCredit []string `json:"opening_credit" doc:"One decimal a column"`
-	Debits        []string `json:"debits" doc:"One decimal a column"`
-	Credits       []string `json:"credits" doc:"One decimal a column"`
-	ClosingDebit  []string `json:"closing_debit" doc:"One decimal a column"`
-	ClosingCredit []string `json:"closing_credit" doc:"One decimal a column"`
+	OpeningDebit  []string `json:"opening_debit" doc:"One decimal per column, as in the faithful shape."`
+	OpeningCredit []string `json:"opening_credit" doc:"One decimal per column."`
+	Debits        []string `json:"debits" doc:"One decimal per column."`
+	Credits       []string `json:"credits" doc:"One decimal per column."`
+	ClosingDebit  []string `json:"closing_debit" doc:"One decimal per column."`
+	ClosingCredit []string `json:"closing_credit" doc:"One decimal per column."`
 }
 
-// TrialQuality is what is noticed about a trial balance.
+// TrialQuality holds warnings about a trial balance.
 type TrialQuality struct {
-	UnbalancedPeriods []string `json:"unbalanced_periods" doc:"The keys of periods whose sides differ; there is none unless the data was damaged"`
-	Warnings          []string `json:"warnings" doc:"What else is wrong, in words"`
+	UnbalancedPeriods []string `json:"unbalanced_periods" doc:"Keys of periods in which debits and credits differ. Empty unless data is damaged."`
+	Warnings          []string `json:"warnings" doc:"Other problems, in sentences."`
 }
 
-// IncomeStatement is what was earned, period by period.
+// IncomeStatement holds income and expenses by period.
 type IncomeStatement struct {
 	ReportFrame
-	LedgerAccounts  []books.LedgerAccount `json:"ledger_accounts" doc:"The accounts with amounts, section by section"`
-	Amounts         map[string]Amounts    `json:"amounts" doc:"By ledger account id, what the account moved by in each period, in its natural sign"`
-	Sections        []IncomeSection       `json:"sections" doc:"revenue, cost_of_revenue, operating_expense, other_income and other_expense, in this order. An account stands in the section of the nearest group above it that names one"`
-	GrossProfit     Amounts               `json:"gross_profit" doc:"Revenue less cost of revenue"`
-	OperatingIncome Amounts               `json:"operating_income" doc:"Gross profit less operating expense"`
-	NetIncome       Amounts               `json:"net_income" doc:"Operating income and other income less other expense: what current earnings on the balance sheet change by, the turn of a fiscal year left aside"`
-	DataQuality     IncomeQuality         `json:"data_quality" doc:"What a reader should know before relying on the figures"`
+	LedgerAccounts  []books.LedgerAccount `json:"ledger_accounts" doc:"Accounts with amounts, by section."`
+	Amounts         map[string]Amounts    `json:"amounts" doc:"Movement of each account in each period, by ledger account identifier. Positive if on the side of normal_balance."`
+	Sections        []IncomeSection       `json:"sections" doc:"revenue, cost_of_revenue, operating_expense, other_income and other_expense, in this order. An account is in the section of the nearest parent that names one."`
+	GrossProfit     Amounts               `json:"gross_profit" doc:"Revenue less cost of revenue."`
+	OperatingIncome Amounts               `json:"operating_income" doc:"Gross profit less operating expense."`
+	NetIncome       Amounts               `json:"net_income" doc:"Operating income plus other income less other expense. Equals the change of current earnings on the balance sheet within a fiscal year."`
+	DataQuality     IncomeQuality         `json:"data_quality" doc:"What to know before relying on the figures."`
 }
 
-// IncomeSection is one part of an income statement.
+// IncomeSection is a section of an income statement.
 type IncomeSection struct {
-	Section          string   `json:"section" enum:"revenue,cost_of_revenue,operating_expense,other_income,other_expense" doc:"Which one"`
-	LedgerAccountIDs []string `json:"ledger_account_ids" doc:"Its accounts, by sequence number"`
-	Total            Amounts  `json:"total" doc:"Its sum: of income what it adds, of expenses what they take. A contra account counts against it"`
+	Section          string   `json:"section" enum:"revenue,cost_of_revenue,operating_expense,other_income,other_expense" doc:"Section."`
+	LedgerAccountIDs []string `json:"ledger_account_ids" doc:"Ledger accounts of the section, by sequence number."`
+	Total            Amounts  `json:"total" doc:"Total of the section. Contra accounts are deducted."`
 }
 
-// IncomeQuality is what is noticed about an income statement.
+// IncomeQuality holds warnings about an income statement.
 type IncomeQuality struct {
-	Warnings []string `json:"warnings" doc:"What is wrong, in words"`
+	Warnings []string `json:"warnings" doc:"Problems, in sentences."`
 }
 
-// LedgerLine is one posted line with the balance of its account before and after it.
+// LedgerLine is a posted line with the balance of its account before and after it.
 type LedgerLine struct {
-	ID                 string   `json:"id" doc:"jel_ and 26 characters"`
-	LedgerAccountID    string   `json:"ledger_account_id" doc:"The account; lines come account by account, by sequence number"`
-	LedgerAccountName  string   `json:"ledger_account_name" doc:"What the account is called"`
-	JournalEntryID     string   `json:"journal_entry_id" doc:"The entry it is a line of"`
-	SequenceNumber     string   `json:"sequence_number" example:"JE-42" doc:"The number of the entry"`
-	AccountingDate     string   `json:"accounting_date" format:"date-time" doc:"The date it counts on; lines of an account come by date"`
-	AccountingPeriodID string   `json:"accounting_period_id" doc:"The period it is in"`
-	LegalEntityID      string   `json:"legal_entity_id" doc:"Whose books it is in"`
-	CreditOrDebit      string   `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"Its side"`
-	Amount             string   `json:"amount" format:"decimal" doc:"What it is in the currency of the books"`
-	Currency           string   `json:"currency" doc:"The currency of the books"`
-	LineAmount         string   `json:"line_amount" format:"decimal" doc:"The amount as it was sent"`
-	LineCurrency       string   `json:"line_currency" doc:"The currency as it was sent"`
-	Memo               *string  `json:"memo" doc:"What the line says"`
-	EntryMemo          *string  `json:"entry_memo" doc:"What its entry says"`
-	TagIDs             []string `json:"tag_ids" doc:"Its tags and those of its entry"`
-	OpeningBalance     string   `json:"opening_balance" format:"decimal" doc:"The balance of the account just before the line, in its natural sign; over the entities and the tag asked for"`
-	RunningBalance     string   `json:"running_balance" format:"decimal" doc:"The balance just after it"`
+	ID                 string   `json:"id" doc:"Identifier: jel_ and 26 characters."`
+	LedgerAccountID    string   `json:"ledger_account_id" doc:"Ledger account. Lines are sorted by account in order of sequence number."`
+	LedgerAccountName  string   `json:"ledger_account_name" doc:"Name of the ledger account."`
+	JournalEntryID     string   `json:"journal_entry_id" doc:"Journal entry of the line."`
+	SequenceNumber     string   `json:"sequence_number" example:"JE-42" doc:"Sequence number of the journal entry."`
+	AccountingDate     string   `json:"accounting_date" format:"date-time" doc:"Accounting date. Lines of an account are sorted by it."`
+	AccountingPeriodID string   `json:"accounting_period_id" doc:"Accounting period."`
+	LegalEntityID      string   `json:"legal_entity_id" doc:"Legal entity."`
+	CreditOrDebit      string   `json:"credit_or_debit" enum:"DEBIT,CREDIT" doc:"Debit or credit."`
+	Amount             string   `json:"amount" format:"decimal" doc:"Amount in the base currency."`
+	Currency           string   `json:"currency" doc:"Base currency (ISO 4217)."`
+	LineAmount         string   `json:"line_amount" format:"decimal" doc:"Amount in the currency of the line."`
+	LineCurrency       string   `json:"line_currency" doc:"Currency of the line (ISO 4217)."`
+	Memo               *string  `json:"memo" doc:"Memo of the line; null if none."`
+	EntryMemo          *string  `json:"entry_memo" doc:"Memo of the journal entry; null if none."`
+	TagIDs             []string `json:"tag_ids" doc:"Tags of the line and of its entry."`
+	OpeningBalance     string   `json:"opening_balance" format:"decimal" doc:"Balance of the account before the line, for the selected legal entities and tag. Positive if on the side of normal_balance."`
+	RunningBalance     string   `json:"running_balance" format:"decimal" doc:"Balance after the line."`
 }
 
 // SheetBalances writes the figures of a balance sheet.
@@ -173,7 +173,7 @@ type SheetBalances struct {
 	compact bool
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (SheetBalances) Schema(r huma.Registry) *huma.Schema {
 	return byAccount(mapOf(r.Schema(reflect.TypeFor[SheetCell](), true, "")), r.Schema(reflect.TypeFor[CompactCells](), true, ""))
 }
@@ -184,7 +184,7 @@ type TrialBalances struct {
 	compact bool
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (TrialBalances) Schema(r huma.Registry) *huma.Schema {
 	return byAccount(mapOf(r.Schema(reflect.TypeFor[TrialCell](), true, "")), r.Schema(reflect.TypeFor[CompactTrialCells](), true, ""))
 }
@@ -195,7 +195,7 @@ type TrialTotals struct {
 	compact bool
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (TrialTotals) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		AnyOf: []*huma.Schema{mapOf(r.Schema(reflect.TypeFor[TrialCell](), true, "")), r.Schema(reflect.TypeFor[CompactTrialCells](), true, "")},
@@ -214,13 +214,13 @@ type Amounts struct {
 	values []string
 }
 
-// Schema is either shape.
+// Schema returns a schema for both shapes.
 func (Amounts) Schema(huma.Registry) *huma.Schema {
 	decimal := &huma.Schema{Type: huma.TypeString, Format: "decimal"}
 	return &huma.Schema{AnyOf: []*huma.Schema{mapOf(decimal), {Type: huma.TypeArray, Items: decimal}}}
 }
 
-// MarshalJSON writes the shape that was asked for.
+// MarshalJSON writes the requested shape.
 func (a Amounts) MarshalJSON() ([]byte, error) {
 	if a.keys == nil {
 		return json.Marshal(a.values)
@@ -232,7 +232,7 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 	return json.Marshal(byKey)
 }
 
-// amountsView makes Amounts of one report.
+// amountsView returns Amounts in the shape of a report.
 type amountsView struct {
 	statements.Frame
 	compact bool

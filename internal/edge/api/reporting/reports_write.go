@@ -24,14 +24,14 @@ func (s TrialBalance) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendJSON leaves the object open.
+// AppendJSON writes the beginning of the object and leaves it open.
 func (f ReportFrame) AppendJSON(b []byte) []byte {
 	b = wire.AppendProperty(b, `{"currency":`, f.Currency)
 	b = wire.AppendProperty(b, `,"periods":`, f.Periods)
 	return wire.AppendProperty(b, `,"legal_entity_ids":`, f.LegalEntityIDs)
 }
 
-// Sizes of figures in JSON, to ask for memory once.
+// Approximate sizes in JSON, used to allocate memory once.
 const (
 	sheetCellBytes = 420
 	trialCellBytes = 180

@@ -19,7 +19,7 @@ func (h handlers) createAPIKey(ctx context.Context, in *struct{ Body CreateAPIKe
 	b := in.Body
 	p := access.CreateKeyParams{Name: b.Name, UserID: actor.From(ctx).UserID, LegalEntityIDs: b.LegalEntityIDs}
 	if b.UserID.Set {
-		p.UserID = b.UserID.Value // null makes a key of no person
+		p.UserID = b.UserID.Value // null creates a key without a user
 	}
 	for _, s := range b.Scopes {
 		p.Scopes = append(p.Scopes, actor.Scope(s))
@@ -36,7 +36,7 @@ func (h handlers) createAPIKey(ctx context.Context, in *struct{ Body CreateAPIKe
 }
 
 func (h handlers) revokeAPIKey(ctx context.Context, in *struct {
-	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"The key to revoke"`
+	ID string `path:"api_key_id" minLength:"1" maxLength:"64" doc:"API key to revoke."`
 }) (wire.Data[wire.Deleted], error) {
 	err := h.app.Access.RevokeKey(ctx, in.ID)
 	return wire.DeletedOf(in.ID), err

@@ -6,30 +6,30 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// APIKey is a key without its text.
+// APIKey is an API key without the key itself.
 type APIKey struct {
-	ID             string   `json:"id" doc:"key_ and 26 characters"`
-	Name           string   `json:"name" doc:"What the key is for"`
-	LastFour       string   `json:"last_four" doc:"The last four characters of the key, to tell it by"`
-	Scopes         []string `json:"scopes" doc:"What the key may do"`
-	UserID         *string  `json:"user_id" doc:"The person it belongs to; null for a key of no person, which cannot do privileged operations"`
-	LegalEntityIDs []string `json:"legal_entity_ids" doc:"The legal entities it is limited to; empty means all"`
-	ExpiresAt      *string  `json:"expires_at" format:"date-time" doc:"When it stops working"`
-	RevokedAt      *string  `json:"revoked_at" format:"date-time" doc:"When it was revoked"`
-	CreatedAt      string   `json:"created_at" format:"date-time" doc:"When it was made"`
+	ID             string   `json:"id" doc:"Identifier: key_ and 26 characters."`
+	Name           string   `json:"name" doc:"Name: what the key is for."`
+	LastFour       string   `json:"last_four" doc:"Last four characters of the key."`
+	Scopes         []string `json:"scopes" doc:"What the key may do."`
+	UserID         *string  `json:"user_id" doc:"User that the key belongs to. Null for a key without a user, which cannot perform privileged operations."`
+	LegalEntityIDs []string `json:"legal_entity_ids" doc:"Legal entities that the key is restricted to. Empty means all."`
+	ExpiresAt      *string  `json:"expires_at" format:"date-time" doc:"When the key expires; null for never."`
+	RevokedAt      *string  `json:"revoked_at" format:"date-time" doc:"When the key was revoked; null if it is active."`
+	CreatedAt      string   `json:"created_at" format:"date-time" doc:"When the record was created."`
 }
 
-// NewAPIKey is a key with its text, which is shown once.
+// NewAPIKey is an API key with the key itself, which is shown only once.
 type NewAPIKey struct {
 	APIKey
-	Key string `json:"key" doc:"The key itself: keep it now, it is stored nowhere and shown only here"`
+	Key string `json:"key" doc:"The key itself. Save it now: it is not stored and not shown again."`
 }
 
-// CreateAPIKey describes a new key. It can do no more than the key that makes it.
+// CreateAPIKey describes a new API key. It cannot do more than the key that creates it.
 type CreateAPIKey struct {
-	Name           string              `json:"name" minLength:"1" maxLength:"100" doc:"What the key is for"`
-	Scopes         []string            `json:"scopes" minItems:"1" uniqueItems:"true" enum:"apis.read,apis.all,write:memory,write:operational-rules" doc:"What the key may do"`
-	UserID         wire.Opt[string]    `json:"user_id,omitempty" maxLength:"64" doc:"Your own user, which is the default, or null for a key of no person"`
-	LegalEntityIDs []string            `json:"legal_entity_ids,omitempty" maxItems:"100" uniqueItems:"true" doc:"Limits the key to these legal entities; omit for all"`
-	ExpiresAt      wire.Opt[time.Time] `json:"expires_at,omitempty" doc:"When it stops working; omit or null for never"`
+	Name           string              `json:"name" minLength:"1" maxLength:"100" doc:"Name: what the key is for."`
+	Scopes         []string            `json:"scopes" minItems:"1" uniqueItems:"true" enum:"apis.read,apis.all,write:memory,write:operational-rules" doc:"What the key may do."`
+	UserID         wire.Opt[string]    `json:"user_id,omitempty" maxLength:"64" doc:"Your own user, which is the default, or null for a key without a user."`
+	LegalEntityIDs []string            `json:"legal_entity_ids,omitempty" maxItems:"100" uniqueItems:"true" doc:"Legal entities to restrict the key to. Defaults to all."`
+	ExpiresAt      wire.Opt[time.Time] `json:"expires_at,omitempty" doc:"When the key expires. Omit or null for never."`
 }

@@ -13,11 +13,11 @@ import (
 
 type auditLogInput struct {
 	wire.Paging
-	Action     string `query:"action" maxLength:"100" doc:"Only this action, such as organization.updated"`
-	ResourceID string `query:"resource_id" maxLength:"512" doc:"Only changes of this thing"`
-	UserID     string `query:"user_id" maxLength:"64" doc:"Only changes by this person"`
-	StartDate  string `query:"start_date" maxLength:"40" doc:"Only changes at or after this time or date"`
-	EndDate    string `query:"end_date" maxLength:"40" doc:"Only changes at or before this time; a date means its last instant, UTC"`
+	Action     string `query:"action" maxLength:"100" doc:"Return only records of this action, such as organization.updated."`
+	ResourceID string `query:"resource_id" maxLength:"512" doc:"Return only changes of this record."`
+	UserID     string `query:"user_id" maxLength:"64" doc:"Return only changes made by this user."`
+	StartDate  string `query:"start_date" maxLength:"40" doc:"Return only changes at or after this time: an RFC 3339 time, or a date in UTC."`
+	EndDate    string `query:"end_date" maxLength:"40" doc:"Return only changes at or before this time: an RFC 3339 time, or a date in UTC, which means its end."`
 }
 
 func (h handlers) listAuditLog(ctx context.Context, in *auditLogInput) (wire.List[AuditEntry], error) {
@@ -32,7 +32,7 @@ func (h handlers) listAuditLog(ctx context.Context, in *auditLogInput) (wire.Lis
 }
 
 func (h handlers) verifyAuditLog(ctx context.Context, in *struct {
-	After int64 `query:"after" minimum:"0" default:"0" doc:"Begin after this sequence number; one call checks up to 100,000 entries"`
+	After int64 `query:"after" minimum:"0" default:"0" doc:"Start after this sequence number. One request verifies at most 100,000 records."`
 }) (wire.Data[AuditVerification], error) {
 	v, err := h.app.Audit.Verify(ctx, in.After)
 	out := AuditVerification{

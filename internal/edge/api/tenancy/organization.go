@@ -18,7 +18,7 @@ func (h handlers) updateOrganization(ctx context.Context, in *struct{ Body Updat
 	b := in.Body
 	p := organization.UpdateParams{Name: b.Name, Timezone: b.Timezone, TimeFormat: b.TimeFormat, WebAddress: b.WebAddress}
 	if b.LogoURL.Set {
-		p.LogoURL = &b.LogoURL.Value // null and "" both clear it
+		p.LogoURL = &b.LogoURL.Value // null and "" both remove it
 	}
 	o, err := h.app.Org.Update(ctx, p)
 	return wire.DataOf(viewOrganization(o)), err

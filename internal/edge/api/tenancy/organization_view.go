@@ -6,38 +6,38 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// Organization is the profile on the wire.
+// Organization is the profile of an organization.
 type Organization struct {
-	ID               string  `json:"id" doc:"org_ and 26 characters"`
-	Name             string  `json:"name" maxLength:"100" doc:"The name people know it by"`
-	WebAddress       *string `json:"web_address" maxLength:"2048" doc:"Its web site"`
-	Timezone         string  `json:"timezone" doc:"IANA time zone; accounting periods begin and end in it"`
-	TimeFormat       string  `json:"time_format" enum:"hr12,hr24" doc:"How times of day are shown to people"`
-	OnboardingStatus *string `json:"onboarding_status" doc:"How far setting up has come"`
-	CreatedAt        string  `json:"created_at" format:"date-time" doc:"When it was made"`
-	UpdatedAt        *string `json:"updated_at" format:"date-time" doc:"When it was last changed"`
-	LogoURL          *string `json:"logo_url" maxLength:"2048" doc:"Its logo"`
+	ID               string  `json:"id" doc:"Identifier: org_ and 26 characters."`
+	Name             string  `json:"name" maxLength:"100" doc:"Name of the organization."`
+	WebAddress       *string `json:"web_address" maxLength:"2048" doc:"Web site; null if none."`
+	Timezone         string  `json:"timezone" doc:"IANA time zone in which accounting periods begin and end."`
+	TimeFormat       string  `json:"time_format" enum:"hr12,hr24" doc:"How times of day are displayed."`
+	OnboardingStatus *string `json:"onboarding_status" doc:"Progress of the setup; null if unknown."`
+	CreatedAt        string  `json:"created_at" format:"date-time" doc:"When the record was created."`
+	UpdatedAt        *string `json:"updated_at" format:"date-time" doc:"When the record was last updated; null if never."`
+	LogoURL          *string `json:"logo_url" maxLength:"2048" doc:"URL of the logo; null if none."`
 }
 
-// UpdateOrganization are the changes asked for.
+// UpdateOrganization changes the profile.
 type UpdateOrganization struct {
-	Name       *string          `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"The name people know it by"`
-	Timezone   *string          `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA time zone; changing it moves the boundaries of accounting periods"`
-	TimeFormat *string          `json:"time_format,omitempty" enum:"hr12,hr24" doc:"How times of day are shown to people"`
-	WebAddress *string          `json:"web_address,omitempty" maxLength:"2048" doc:"Its web site; an empty string clears it"`
-	LogoURL    wire.Opt[string] `json:"logo_url,omitempty" maxLength:"2048" doc:"Its logo; null or an empty string clears it"`
+	Name       *string          `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"Name of the organization."`
+	Timezone   *string          `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA time zone. A change moves the boundaries of accounting periods."`
+	TimeFormat *string          `json:"time_format,omitempty" enum:"hr12,hr24" doc:"How times of day are displayed."`
+	WebAddress *string          `json:"web_address,omitempty" maxLength:"2048" doc:"Web site; an empty string removes it."`
+	LogoURL    wire.Opt[string] `json:"logo_url,omitempty" maxLength:"2048" doc:"URL of the logo; null or an empty string removes it."`
 }
 
-// TransformSchema asks for at least one change.
+// TransformSchema requires at least one property.
 func (UpdateOrganization) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return wire.RequireChange(s)
 }
 
-// Member is a person of the organization.
+// Member is a member of the organization.
 type Member struct {
-	ID        string  `json:"id" doc:"usr_ and 26 characters"`
-	Email     string  `json:"email" format:"email" doc:"The address the person signs in with"`
-	Name      *string `json:"name" doc:"The person's name"`
-	Role      string  `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"What the person may do"`
-	CreatedAt string  `json:"created_at" format:"date-time" doc:"When the person joined"`
+	ID        string  `json:"id" doc:"Identifier: usr_ and 26 characters."`
+	Email     string  `json:"email" format:"email" doc:"Email address with which the member signs in."`
+	Name      *string `json:"name" doc:"Name of the member; null if unknown."`
+	Role      string  `json:"role" enum:"owner,admin,accountant,viewer,auditor" doc:"Role of the member."`
+	CreatedAt string  `json:"created_at" format:"date-time" doc:"When the member joined."`
 }

@@ -12,17 +12,17 @@ import (
 
 // importPath is the parameter of operations on one import.
 type importPath struct {
-	ID string `path:"import_id" minLength:"1" maxLength:"64" doc:"The import"`
+	ID string `path:"import_id" minLength:"1" maxLength:"64" doc:"Identifier of the import."`
 }
 
-// createsImport is a form, and then the upload that was made of its file.
+// createsImport holds the form of an import and, once received, the identifier of the upload.
 type createsImport struct {
 	Form CreateImport
 
 	uploaded string
 }
 
-// receiveImport looks at a file and stores it, or says what would come of it, before the transaction in which it becomes an import.
+// receiveImport stores the file, or previews it on a dry run, before the database transaction that creates the import.
 func (h handlers) receiveImport(ctx context.Context, in *createsImport) (*wire.Data[ImportPreview], func() error, error) {
 	f := in.Form
 	p := imports.Params{SourceID: f.SourceID, FileName: f.File.FileName, Format: intake.Format(f.Format), Preset: f.Preset}
@@ -50,8 +50,8 @@ func (h handlers) createImport(ctx context.Context, in *createsImport) (wire.Dat
 
 func (h handlers) listImports(ctx context.Context, in *struct {
 	wire.Paging
-	SourceID string `query:"source_id" minLength:"1" maxLength:"64" doc:"Only those of this source, by its id or that of its account"`
-	Status   string `query:"status" enum:"pending,running,completed,failed" doc:"Only those that are this far"`
+	SourceID string `query:"source_id" minLength:"1" maxLength:"64" doc:"Return only imports of this source, by its identifier or that of its account."`
+	Status   string `query:"status" enum:"pending,running,completed,failed" doc:"Return only records with this status."`
 }) (wire.List[Import], error) {
 	found, err := h.app.Imports.List(ctx, imports.Filter{SourceID: in.SourceID, Status: imports.Status(in.Status)}, in.Request())
 	return wire.ListOf(found, viewImport), err
@@ -129,7 +129,7 @@ func viewPreview(p imports.Preview) ImportPreview {
 	return out
 }
 
-// viewPreviewRow shows a transaction that is not there in the words of those that are.
+// viewPreviewRow returns the view of a transaction that would be created.
 func viewPreviewRow(p imports.Preview, r imports.PreviewRow) ImportTransaction {
 	t := transaction.Transaction{
 		Source:      p.Source,

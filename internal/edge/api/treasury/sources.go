@@ -10,15 +10,15 @@ import (
 
 // sourcePath is the parameter of operations on one source.
 type sourcePath struct {
-	ID string `path:"source_id" minLength:"1" maxLength:"64" doc:"The source: its own id (src_), or that of the wallet, exchange account or bank account it stands for"`
+	ID string `path:"source_id" minLength:"1" maxLength:"64" doc:"Identifier of the source (src_), or of its wallet, exchange account or bank account."`
 }
 
 func (h handlers) listSources(ctx context.Context, in *struct {
 	wire.Paging
-	Type           string   `query:"source_type" enum:"wallet,exchange,bank,card,other" doc:"Only sources of this type"`
-	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Sources of these legal entities"`
-	Chain          string   `query:"chain" minLength:"1" maxLength:"64" doc:"Only wallets on this chain, in capitals or not"`
-	Search         string   `query:"search" minLength:"1" maxLength:"200" doc:"Only sources with this in their name or address, in capitals or not"`
+	Type           string   `query:"source_type" enum:"wallet,exchange,bank,card,other" doc:"Return only sources of this type."`
+	LegalEntityIDs []string `query:"legal_entity_ids" maxItems:"100" doc:"Return only sources of these legal entities."`
+	Chain          string   `query:"chain" minLength:"1" maxLength:"64" doc:"Return only wallets on this blockchain; case-insensitive."`
+	Search         string   `query:"search" minLength:"1" maxLength:"200" doc:"Return only sources with this text in their name or address; case-insensitive."`
 }) (wire.List[Source], error) {
 	f := source.Filter{Type: source.Type(in.Type), LegalEntityIDs: in.LegalEntityIDs, Chain: in.Chain, Search: in.Search}
 	sources, err := h.app.Sources.List(ctx, f, in.Request())

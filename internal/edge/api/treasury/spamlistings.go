@@ -10,8 +10,8 @@ import (
 
 func (h handlers) listSpamListings(ctx context.Context, in *struct {
 	wire.Paging
-	Verdict string `query:"verdict" enum:"allow,deny" doc:"Only listings that decide this"`
-	Kind    string `query:"kind" enum:"contract,address,symbol" doc:"Only listings about this"`
+	Verdict string `query:"verdict" enum:"allow,deny" doc:"Return only listings with this verdict."`
+	Kind    string `query:"kind" enum:"contract,address,symbol" doc:"Return only listings of this kind."`
 }) (wire.List[SpamListing], error) {
 	listings, err := h.app.Spam.List(ctx, spam.Filter{Verdict: spam.Verdict(in.Verdict), Kind: spam.Kind(in.Kind)}, in.Request())
 	return wire.ListOf(listings, viewSpamListing), err
@@ -30,7 +30,7 @@ func (h handlers) createSpamListing(ctx context.Context, in *struct{ Body Create
 }
 
 func (h handlers) deleteSpamListing(ctx context.Context, in *struct {
-	ID string `path:"spam_listing_id" minLength:"1" maxLength:"64" doc:"The listing"`
+	ID string `path:"spam_listing_id" minLength:"1" maxLength:"64" doc:"Identifier of the spam listing."`
 }) (wire.Data[wire.Deleted], error) {
 	err := h.app.Spam.Delete(ctx, in.ID)
 	return wire.DeletedOf(in.ID), err

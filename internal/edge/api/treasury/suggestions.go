@@ -7,28 +7,28 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Decision is an account and a type, and the rule that says so.
+// Decision is a ledger account and a transaction type, with the rule that determines them.
 type Decision struct {
-	LedgerAccountID *string `json:"ledger_account_id" doc:"The ledger account"`
-	TransactionType *string `json:"transaction_type" doc:"What happened economically"`
-	RuleID          *string `json:"rule_id" doc:"The rule that decides; null where none does"`
+	LedgerAccountID *string `json:"ledger_account_id" doc:"Ledger account; null if none."`
+	TransactionType *string `json:"transaction_type" doc:"Transaction type: what happened economically."`
+	RuleID          *string `json:"rule_id" doc:"Rule that matched; null if none."`
 }
 
-// Suggestion is what the last classification run would make of a transaction that is not booked.
+// Suggestion is what the latest classification run suggests for a transaction that is not booked.
 type Suggestion struct {
 	Decision
-	RuleVersion         *string  `json:"rule_version" doc:"The version of the rule"`
-	Confidence          string   `json:"confidence" format:"decimal" doc:"From 0 to 1; a rule is certain" example:"0.93"`
-	Reasons             []string `json:"reasons" doc:"Why, in sentences"`
-	Examples            []string `json:"example_transaction_ids" doc:"Transactions that it rests on, the latest first"`
-	ClassificationRunID string   `json:"classification_run_id" doc:"The run that said so"`
+	RuleVersion         *string  `json:"rule_version" doc:"Version of the rule; null if none."`
+	Confidence          string   `json:"confidence" format:"decimal" doc:"Confidence from 0 to 1. A rule has confidence 1." example:"0.93"`
+	Reasons             []string `json:"reasons" doc:"Reasons, in sentences."`
+	Examples            []string `json:"example_transaction_ids" doc:"Transactions on which the suggestion is based, latest first."`
+	ClassificationRunID string   `json:"classification_run_id" doc:"Classification run that made the suggestion."`
 }
 
 func DecisionOf(account, kind, rule string) Decision {
 	return Decision{db.OrNull(account), db.OrNull(kind), db.OrNull(rule)}
 }
 
-// share is a number of percent as a part of one.
+// Confidence formats a percentage as a number from 0 to 1.
 func Confidence(percent int64) string {
 	return money.FromInt(percent).Quo(money.FromInt(100), 2).String()
 }

@@ -16,10 +16,10 @@ import (
 func (h handlers) listTransactions(ctx context.Context, in *struct {
 	wire.Paging
 	TransactionFilter
-	SortBy       string `query:"sort_by" enum:"transaction_date,created_at,updated_at,gross_amount,net_amount,gross_price,asset_type,chain" maxLength:"32" default:"transaction_date" doc:"What to sort by; what is not known comes first in ascending order"`
-	SortOrder    string `query:"sort_order" enum:"asc,desc" maxLength:"4" default:"desc" doc:"Which way; ties go by sequence number"`
-	IncludeCount bool   `query:"include_count" doc:"Tell how many match in all"`
-	CountOnly    bool   `query:"count_only" doc:"Tell only how many match; takes precedence over include_count"`
+	SortBy       string `query:"sort_by" enum:"transaction_date,created_at,updated_at,gross_amount,net_amount,gross_price,asset_type,chain" maxLength:"32" default:"transaction_date" doc:"Sort key. Unknown values come first in ascending order."`
+	SortOrder    string `query:"sort_order" enum:"asc,desc" maxLength:"4" default:"desc" doc:"Sort order. Equal keys are sorted by sequence number."`
+	IncludeCount bool   `query:"include_count" doc:"If true, return the number of matching records too. Defaults to false."`
+	CountOnly    bool   `query:"count_only" doc:"If true, return only the number of matching records. Takes precedence over include_count. Defaults to false."`
 }) (wire.List[Transaction], error) {
 	found, err := h.app.Transactions.List(ctx, transaction.ListParams{
 		Filter:    transaction.Filter(in.TransactionFilter),
@@ -32,9 +32,9 @@ func (h handlers) listTransactions(ctx context.Context, in *struct {
 	return wire.ListOf(found, func(t transaction.Transaction) Transaction { return viewTransaction(org, t) }), err
 }
 
-// transactionPath names a transaction.
+// transactionPath is the parameter of operations on one transaction.
 type transactionPath struct {
-	ID string `path:"transaction_id" minLength:"1" maxLength:"64" doc:"The transaction"`
+	ID string `path:"transaction_id" minLength:"1" maxLength:"64" doc:"Identifier of the transaction."`
 }
 
 func (h handlers) getTransaction(ctx context.Context, in *struct{ transactionPath }) (wire.Data[Transaction], error) {
@@ -62,7 +62,7 @@ func (h handlers) createTransactions(ctx context.Context, in *struct{ Body Creat
 	return out, nil
 }
 
-// params reads a transaction as it was sent.
+// params turns a request into parameters.
 func (b CreateTransaction) params(faults *fault.List, at string) transaction.CreateParams {
 	e := b.External
 	p := transaction.Params{
@@ -79,7 +79,7 @@ func (b CreateTransaction) params(faults *fault.List, at string) transaction.Cre
 	}
 	var err error
 	if p.At, err = time.Parse(time.RFC3339, e.Timestamp); err != nil {
-		faults.Addf(at+"external.timestamp", "must be an RFC 3339 time")
+		faults.Addf(at+"external.timestamp", "must be an RFC 3339 time, such as 2026-01-31T09:30:00Z")
 	}
 	if v := e.ValueFiat.OrNil(); v != nil {
 		field := at + "external.value_fiat."

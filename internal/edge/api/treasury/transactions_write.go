@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// appendJSON writes a transaction, because lists of them would spend most of their time in encoding/json.
+// AppendJSON writes a transaction, because lists of them would spend most of their time in encoding/json.
 func (t Transaction) AppendJSON(b []byte) []byte {
 	b = wire.AppendString(b, `{"id":`, t.ID)
 	b = wire.AppendString(b, `,"sequence_number":`, t.SequenceNumber)
@@ -34,7 +34,7 @@ func (t Transaction) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendOrNull writes what is rare the usual way.
+// appendOrNull writes rare properties with encoding/json.
 func appendOrNull[T any](b []byte, name string, v *T) []byte {
 	if v == nil {
 		return append(append(b, name...), "null"...)

@@ -51,7 +51,7 @@ func (h handlers) unlinkTransactions(ctx context.Context, in *struct{ Body Unlin
 	return wire.DataOf(out), err
 }
 
-// matchDaysMax is how many days one request may match: it does so in one transaction. What comes in is matched without being asked.
+// matchDaysMax limits the range of dates of one request, which is one database transaction. New transactions are matched automatically.
 const matchDaysMax = 366
 
 func (h handlers) matchTransactions(ctx context.Context, in *struct{ Body MatchTransactions }) (wire.Data[MatchedTransactions], error) {

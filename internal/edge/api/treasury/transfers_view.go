@@ -1,67 +1,67 @@
 package treasury
 
-// LinkTransactions says which two transactions are one event.
+// LinkTransactions names two transactions to link.
 type LinkTransactions struct {
-	TransactionIDs []string `json:"transaction_ids" minItems:"2" maxItems:"2" doc:"The one that left and the one that arrived, in any order"`
-	Kind           *string  `json:"kind,omitempty" enum:"internal,intercompany,bridge,swap" doc:"What they are together; left out, it follows from their sources, assets and chains"`
-	DryRun         bool     `json:"dry_run,omitempty" doc:"Check only, and answer what would be"`
+	TransactionIDs []string `json:"transaction_ids" minItems:"2" maxItems:"2" doc:"The outgoing and the incoming transaction, in any order."`
+	Kind           *string  `json:"kind,omitempty" enum:"internal,intercompany,bridge,swap" doc:"Kind of link. Defaults to what follows from sources, assets and blockchains."`
+	DryRun         bool     `json:"dry_run,omitempty" doc:"If true, only validate and return what would be linked. Defaults to false."`
 }
 
-// TransactionGroup is two transactions that are one event.
+// TransactionGroup is a pair of linked transactions.
 type TransactionGroup struct {
-	GroupID   *string          `json:"group_id" doc:"grp_ and 26 characters; null in a dry run"`
-	Kind      string           `json:"kind" enum:"internal,intercompany,bridge,swap" doc:"What they are together"`
-	MatchedBy string           `json:"matched_by" enum:"hash,group,addresses,amount,manual" doc:"What shows that they belong together"`
-	Shortfall *string          `json:"shortfall" format:"decimal" doc:"What left and did not arrive, in the asset; null for a swap"`
-	Legs      []TransactionLeg `json:"legs" doc:"The one that left, then the one that arrived"`
+	GroupID   *string          `json:"group_id" doc:"Identifier: grp_ and 26 characters. Null for a dry run."`
+	Kind      string           `json:"kind" enum:"internal,intercompany,bridge,swap" doc:"Kind of link."`
+	MatchedBy string           `json:"matched_by" enum:"hash,group,addresses,amount,manual" doc:"Evidence for the link."`
+	Shortfall *string          `json:"shortfall" format:"decimal" doc:"Quantity that was sent but not received; null for a swap."`
+	Legs      []TransactionLeg `json:"legs" doc:"The outgoing transaction, then the incoming one."`
 }
 
-// TransactionLeg is one side of an event.
+// TransactionLeg is one transaction of a pair.
 type TransactionLeg struct {
-	TransactionID   string `json:"transaction_id" doc:"The transaction"`
-	SequenceNumber  string `json:"sequence_number" doc:"Its number" example:"OT-12"`
-	Side            string `json:"side" enum:"out,in" doc:"Which way it went"`
-	TransactionType string `json:"transaction_type" doc:"What it is called now"`
+	TransactionID   string `json:"transaction_id" doc:"Identifier of the transaction."`
+	SequenceNumber  string `json:"sequence_number" doc:"Sequence number." example:"OT-12"`
+	Side            string `json:"side" enum:"out,in" doc:"Direction of the transaction."`
+	TransactionType string `json:"transaction_type" doc:"Current transaction type."`
 }
 
-// UnlinkTransactions says whose groups to undo.
+// UnlinkTransactions names the transactions to unlink.
 type UnlinkTransactions struct {
-	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"100" doc:"Transactions that are linked; the other side of each is unlinked with it"`
+	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"100" doc:"Linked transactions. The other transaction of each link is unlinked too."`
 }
 
-// UnlinkedTransactions are those that were linked.
+// UnlinkedTransactions holds the unlinked transactions.
 type UnlinkedTransactions struct {
-	Legs []TransactionLeg `json:"legs" doc:"All that were linked, with the type that each had before"`
+	Legs []TransactionLeg `json:"legs" doc:"All unlinked transactions, with the transaction types they had before the link."`
 }
 
-// MatchTransactions says which days to match.
+// MatchTransactions is the range of dates to match.
 type MatchTransactions struct {
-	StartDate string `json:"start_date" format:"date" maxLength:"10" doc:"The first day, in UTC"`
-	EndDate   string `json:"end_date" format:"date" maxLength:"10" doc:"The last day, in UTC, at most 366 days on"`
-	DryRun    bool   `json:"dry_run,omitempty" doc:"Change nothing, and answer what would be"`
+	StartDate string `json:"start_date" format:"date" maxLength:"10" doc:"First date, in UTC."`
+	EndDate   string `json:"end_date" format:"date" maxLength:"10" doc:"Last date, in UTC; at most 366 days after the first."`
+	DryRun    bool   `json:"dry_run,omitempty" doc:"If true, return what would be linked without writing anything. Defaults to false."`
 }
 
-// MatchedTransactions is what came of matching.
+// MatchedTransactions is the result of matching.
 type MatchedTransactions struct {
-	Linked    int64         `json:"linked" doc:"How many pairs were linked"`
-	Ambiguous int64         `json:"ambiguous" doc:"How many transactions have a partner that cannot be told; they are in GET /v1/transactions/ambiguous"`
-	Pairs     []MatchedPair `json:"pairs" doc:"The first 100 of the pairs"`
+	Linked    int64         `json:"linked" doc:"Number of pairs linked."`
+	Ambiguous int64         `json:"ambiguous" doc:"Number of transactions with several possible matches. GET /v1/transactions/ambiguous lists them."`
+	Pairs     []MatchedPair `json:"pairs" doc:"First 100 pairs."`
 }
 
-// MatchedPair is two transactions that belong together.
+// MatchedPair is a pair of matching transactions.
 type MatchedPair struct {
-	OutTransactionID string  `json:"out_transaction_id" doc:"The one that left"`
-	InTransactionID  string  `json:"in_transaction_id" doc:"The one that arrived"`
-	Kind             string  `json:"kind" enum:"internal,intercompany,bridge,swap" doc:"What they are together"`
-	MatchedBy        string  `json:"matched_by" enum:"hash,group,addresses,amount" doc:"What shows that they belong together"`
-	Shortfall        *string `json:"shortfall" format:"decimal" doc:"What left and did not arrive, in the asset; null for a swap"`
+	OutTransactionID string  `json:"out_transaction_id" doc:"The outgoing transaction."`
+	InTransactionID  string  `json:"in_transaction_id" doc:"The incoming transaction."`
+	Kind             string  `json:"kind" enum:"internal,intercompany,bridge,swap" doc:"Kind of link."`
+	MatchedBy        string  `json:"matched_by" enum:"hash,group,addresses,amount" doc:"Evidence for the link."`
+	Shortfall        *string `json:"shortfall" format:"decimal" doc:"Quantity that was sent but not received; null for a swap."`
 }
 
-// AmbiguousTransaction is one whose partner a person must choose.
+// AmbiguousTransaction is a transaction with several possible matches.
 type AmbiguousTransaction struct {
-	TransactionID  string   `json:"transaction_id" doc:"The transaction"`
-	SequenceNumber string   `json:"sequence_number" doc:"Its number" example:"OT-12"`
-	Candidates     []string `json:"candidates" doc:"Transactions that fit it; of very many only some"`
-	Why            string   `json:"why" doc:"Why it was not linked"`
-	FoundAt        string   `json:"found_at" format:"date-time" doc:"When it was found"`
+	TransactionID  string   `json:"transaction_id" doc:"Identifier of the transaction."`
+	SequenceNumber string   `json:"sequence_number" doc:"Sequence number." example:"OT-12"`
+	Candidates     []string `json:"candidates" doc:"Possible matches. If there are very many, only some of them."`
+	Why            string   `json:"why" doc:"Why it was not linked."`
+	FoundAt        string   `json:"found_at" format:"date-time" doc:"When it was found."`
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Decoder fills an operation's input from a request and finds every fault in it at once. An input is a struct whose
-// fields are tagged path or query, and a field Body for JSON, or Form for a form with files. The schema that checks a
-// field is the one the OpenAPI description shows.
+// Decoder fills the input of an operation from a request and reports every fault of the request at once. An input is a struct whose
+// fields are tagged path or query, with an optional field Body for JSON, or Form for a form with files. The schema that validates a
+// field is the one in the OpenAPI description.
 type Decoder struct {
 	registry huma.Registry
 	in       reflect.Type
@@ -58,11 +58,12 @@ func (d *Decoder) RequestBody() *huma.RequestBody {
 	return &huma.RequestBody{Required: !d.body.optional, Content: map[string]*huma.MediaType{kind: {Schema: d.body.schema}}}
 }
 
+// bodyPlan describes the body of an operation.
 type bodyPlan struct {
 	index    []int
 	schema   *huma.Schema
 	optional bool
-	files    map[string][]int // the files of a form, by the names of their parts; nil where the body is JSON
+	files    map[string][]int // the files of a form by the names of their parts; nil if the body is JSON
 }
 
 func newDecoder(registry huma.Registry, in reflect.Type) *Decoder {
@@ -101,7 +102,7 @@ func (d *Decoder) Decode(r *http.Request, got Received) (any, error) {
 	in := reflect.New(d.in)
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, fault.Malformedf("the query is not valid")
+		return nil, fault.Malformedf("the query string is not valid")
 	}
 	d.unknownNames(query, &faults)
 	for _, p := range d.params {
@@ -131,6 +132,7 @@ func (d *Decoder) Decode(r *http.Request, got Received) (any, error) {
 	return in.Interface(), faults.Err()
 }
 
+// unknownNames adds a fault for each name in the query that is not a parameter.
 func (d *Decoder) unknownNames(query url.Values, faults *fault.List) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.ContainsFunc(d.params, func(p param) bool { return p.in == "query" && p.name == name }) {
@@ -139,7 +141,7 @@ func (d *Decoder) unknownNames(query url.Values, faults *fault.List) {
 	}
 }
 
-// set reads one parameter. A list takes repeats and commas alike.
+// set parses one parameter into its field. A list may be repeated or separated by commas.
 func (p param) set(registry huma.Registry, field reflect.Value, values []string, faults *fault.List) {
 	for _, v := range values {
 		if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
@@ -179,6 +181,7 @@ func (p param) set(registry huma.Registry, field reflect.Value, values []string,
 	field.Set(reflect.ValueOf(v).Convert(field.Type()))
 }
 
+// parseScalar parses the text of a parameter. It returns a problem in words if the text has the wrong form.
 func parseScalar(t reflect.Type, text string) (any, string) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -201,6 +204,7 @@ func parseScalar(t reflect.Type, text string) (any, string) {
 	panic(fmt.Sprintf("api: a parameter cannot be a %s", t))
 }
 
+// check validates a value and reports whether it is valid.
 func (p param) check(registry huma.Registry, v any, faults *fault.List) bool {
 	found := Validate(registry, p.schema, v)
 	for _, f := range found {
@@ -209,7 +213,7 @@ func (p param) check(registry huma.Registry, v any, faults *fault.List) bool {
 	return len(found) == 0
 }
 
-// decodeBody checks a body against its schema and reads it into the input. What faults it has join those of the parameters.
+// decodeBody validates a body against its schema and unmarshals it into the input. Its faults are added to those of the parameters.
 func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, faults *fault.List) error {
 	if d.body == nil {
 		if trimmed := strings.TrimSpace(string(body)); trimmed != "" && trimmed != "{}" {
@@ -231,7 +235,7 @@ func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, fau
 	if err := faults.Take(err); err != nil {
 		return err
 	}
-	if err != nil { // faults of the text itself: its values mean nothing yet
+	if err != nil { // the text itself is at fault, so that its values are not validated
 		return nil
 	}
 	found := Validate(d.registry, d.body.schema, tree)
@@ -242,7 +246,7 @@ func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, fau
 		return nil
 	}
 	if err := json.Unmarshal(body, in.FieldByIndex(d.body.index).Addr().Interface()); err != nil {
-		return fault.Malformedf("the body does not fit: %s", err)
+		return fault.Malformedf("the body does not match its description: %s", err)
 	}
 	return nil
 }

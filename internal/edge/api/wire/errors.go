@@ -1,14 +1,18 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// kinds is the one table from a kind of failure to what HTTP calls it.
+// kinds maps each kind of failure to a status and a code.
 var kinds = map[fault.Kind]struct {
 	status int
 	code   string
@@ -24,7 +28,7 @@ var kinds = map[fault.Kind]struct {
 	fault.Internal:     {http.StatusInternalServerError, "INTERNAL_ERROR"},
 }
 
-// transportError is a failure that only HTTP knows; to the caller it is a faulty request.
+// transportError is a failure that exists only in HTTP. The caller sees a validation error with a status of its own.
 type transportError struct {
 	status  int
 	message string
@@ -35,32 +39,37 @@ func (e *transportError) Error() string { return e.message }
 // CodeOf returns the code by which the API reports a kind of failure.
 func CodeOf(kind fault.Kind) string { return kinds[kind].code }
 
+// Failures of requests that reach no operation.
 var (
-	ErrNoPath       = fault.Missing("path")
-	ErrNoMethod     = &transportError{http.StatusMethodNotAllowed, "the path does not take this method"}
+	ErrNoPath   = fault.Missing("path")
+	ErrNoMethod = &transportError{http.StatusMethodNotAllowed,
+		"this path does not support the method of the request; the Allow header lists those it supports"}
+)
+
+var (
 	errTooLarge     = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d MiB", BodyMax>>20)}
 	errFormTooLarge = &transportError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the form is larger than %d MiB", formMax>>20)}
 	errMediaType    = &transportError{http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json"}
-	errTooSlow      = &transportError{http.StatusRequestTimeout, "the body did not arrive in time"}
+	errTooSlow      = &transportError{http.StatusRequestTimeout, "the body did not arrive in time; send the request again"}
 )
 
-// ErrorBody is what every failure is answered with.
+// ErrorBody is the body of every answer that reports a failure.
 type ErrorBody struct {
-	Error ErrorDetail `json:"error" doc:"What went wrong"`
+	Error ErrorDetail `json:"error" doc:"The error."`
 }
 
-// ErrorDetail says what went wrong.
+// ErrorDetail describes a failure.
 type ErrorDetail struct {
-	Code      string       `json:"code" doc:"A name for programs, such as VALIDATION_ERROR"`
-	Message   string       `json:"message" doc:"A sentence for people"`
-	RequestID string       `json:"request_id" doc:"The id of this request, equal to the X-Request-Id header; give it when you ask for help"`
-	Fields    []ErrorField `json:"fields,omitempty" doc:"Every input to correct, on a validation error"`
+	Code      string       `json:"code" doc:"Code for programs, such as VALIDATION_ERROR."`
+	Message   string       `json:"message" doc:"Explanation for people."`
+	RequestID string       `json:"request_id" doc:"Identifier of the request, the same as in the X-Request-Id header. Quote it when you ask for help."`
+	Fields    []ErrorField `json:"fields,omitempty" doc:"Inputs to correct, sorted by path. Present if inputs are at fault."`
 }
 
-// ErrorField blames one input.
+// ErrorField describes what is wrong with one input.
 type ErrorField struct {
-	Field   string `json:"field" doc:"The path of the input, such as lines[2].amount"`
-	Message string `json:"message" doc:"What is wrong with it"`
+	Field   string `json:"field" doc:"Path of the input, such as lines[2].amount."`
+	Message string `json:"message" doc:"What is wrong with the input."`
 }
 
 // Describe returns the status and the body that report an error. What is not the fault of the caller is not revealed.
@@ -73,11 +82,29 @@ func Describe(err error) (int, ErrorDetail) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind == fault.Internal {
 		return kind.status, ErrorDetail{Code: kind.code,
-			Message: "an unexpected error occurred; the request may have taken effect, so look before you send it again"}
+			Message: "an unexpected error occurred; the request may have taken effect, so check before you send it again"}
 	}
 	detail := ErrorDetail{Code: kind.code, Message: f.Message}
 	for _, field := range f.Fields {
 		detail.Fields = append(detail.Fields, ErrorField{field.Name, field.Message})
 	}
+	slices.SortStableFunc(detail.Fields, func(a, b ErrorField) int {
+		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
+	})
 	return kind.status, detail
 }
+
+// ComparePaths orders paths of inputs so that the same faults are always reported in the same order: lines[2] before lines[10], and
+// lines before lines[0].amount.
+func ComparePaths(a, b string) int {
+	return slices.CompareFunc(strings.FieldsFunc(a, isPathPunctuation), strings.FieldsFunc(b, isPathPunctuation), func(a, b string) int {
+		m, notM := strconv.Atoi(a)
+		n, notN := strconv.Atoi(b)
+		if notM == nil && notN == nil {
+			return cmp.Compare(m, n)
+		}
+		return cmp.Compare(a, b)
+	})
+}
+
+func isPathPunctuation(r rune) bool { return strings.ContainsRune(".[]", r) }

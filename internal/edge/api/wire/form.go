@@ -25,12 +25,12 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Limits of a form. A file may take long to arrive, as long as it keeps arriving.
+// Limits of a form. A file may take long to arrive as long as it keeps arriving.
 const (
-	formMax      = 1<<30 + 1<<20 // a file of a GiB, and what stands around it
-	partMax      = 1 << 20       // a part that is no file
+	formMax      = 1<<30 + 1<<20 // a file of 1 GiB and the other parts
+	partMax      = 1 << 20       // a part that is not a file
 	partsMax     = 100
-	formRate     = 64 << 10 // bytes a second that a body must come in at, on the whole
+	formRate     = 64 << 10 // minimum average bytes per second
 	formTimeout  = 30 * time.Minute
 	formTemplate = "bursar-upload-*"
 )
@@ -41,28 +41,28 @@ const (
 	JSONType = "application/json"
 )
 
-// File is a part of a form that is a file. It lies on the disk of this node until the request is answered, whatever its size.
+// File is a part of a form that is a file. It is stored on the disk of this node until the request is answered.
 type File struct {
 	*os.File
 	FileName string
 }
 
-// UnmarshalJSON leaves the file as it is: what the form says of it is put in apart.
+// UnmarshalJSON does nothing: decodeForm sets the file.
 func (*File) UnmarshalJSON([]byte) error { return nil }
 
-// Schema is that of a file in a form.
+// Schema returns the schema of a file in a form.
 func (*File) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
 }
 
-// form is the parts of a body that is one.
+// form holds the parts of a form.
 type form struct {
 	texts map[string][]string
 	files map[string]*File
-	sums  map[string]string // a hash of what each part says, whatever marks the parts off
+	sums  map[string]string // a hash of each part, independent of the boundary
 }
 
-// close takes the files away.
+// close deletes the files.
 func (f *form) close() {
 	for _, file := range f.files {
 		_ = file.Close()
@@ -70,7 +70,7 @@ func (f *form) close() {
 	}
 }
 
-// digest is the same for forms that say the same.
+// digest returns a hash that is the same for forms with the same contents.
 func (f *form) digest() []byte {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(f.sums)) {
@@ -80,7 +80,7 @@ func (f *form) digest() []byte {
 	return h.Sum(nil)
 }
 
-// writeText writes a text so that it cannot run into the next.
+// writeText writes a string with its length, so that the end of one cannot be mistaken for the beginning of the next.
 func writeText(h hash.Hash, text string) {
 	h.Write(binary.AppendUvarint(nil, uint64(len(text))))
 	io.WriteString(h, text)
@@ -88,7 +88,7 @@ func writeText(h hash.Hash, text string) {
 
 var errFormType = &transportError{http.StatusUnsupportedMediaType, "the body must be a form, with Content-Type: " + FormType}
 
-// steady reads a body that must keep coming, and gives it more time the more there is of it.
+// steady reads a body that must keep arriving: each byte read extends the deadline.
 type steady struct {
 	io.Reader
 	control *http.ResponseController
@@ -103,7 +103,7 @@ func (s *steady) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readForm reads a form; what is a file goes to the disk as it comes. The plan says which parts there are.
+// readForm reads a form and stores its files on disk. The plan tells which parts are files.
 func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout time.Duration) (*form, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != FormType || params["boundary"] == "" {
@@ -120,14 +120,14 @@ func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout ti
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			_ = control.SetReadDeadline(time.Time{}) // from here on it is only watched for the caller hanging up
+			_ = control.SetReadDeadline(time.Time{}) // from here on reading only detects a closed connection
 			return f, nil
 		}
 		if err == nil && n == partsMax {
 			err = fault.Malformedf("the form has more than %d parts", partsMax)
 		}
 		if err == nil {
-			err = f.take(part, plan)
+			err = f.add(part, plan)
 		}
 		if err != nil {
 			f.close()
@@ -136,7 +136,7 @@ func readForm(w http.ResponseWriter, r *http.Request, plan *bodyPlan, timeout ti
 	}
 }
 
-// formError says what broke off the reading of a form.
+// formError returns the error to report when a form could not be read.
 func formError(err error) error {
 	var tooLarge *http.MaxBytesError
 	var f *fault.Error
@@ -147,14 +147,14 @@ func formError(err error) error {
 		return errTooSlow
 	case errors.As(err, &f):
 		return err
-	case errors.As(err, new(*os.PathError)): // our disk's fault, not the caller's
-		return fault.UnavailableBecause(err, "the file could not be kept on disk; nothing was imported")
+	case errors.As(err, new(*os.PathError)): // a failure of the disk, not of the caller
+		return fault.UnavailableBecause(err, "the server could not store the file; nothing was imported, send it again later")
 	}
-	return fault.Malformedf("the form could not be read: it is not well-formed, or ends too soon")
+	return fault.Malformedf("the form could not be read: it is malformed or incomplete")
 }
 
-// take reads one part.
-func (f *form) take(part *multipart.Part, plan *bodyPlan) error {
+// add reads one part.
+func (f *form) add(part *multipart.Part, plan *bodyPlan) error {
 	name := part.FormName()
 	h := sha256.New()
 	writeText(h, part.FileName())
@@ -179,7 +179,7 @@ func (f *form) take(part *multipart.Part, plan *bodyPlan) error {
 			return fault.Invalidf(name, "must have at most %d bytes", partMax)
 		}
 		if plan.files[name] != nil {
-			f.texts[name] = append(f.texts[name], "") // a second one is refused for being that
+			f.texts[name] = append(f.texts[name], "") // decodeForm refuses a second file
 		}
 		f.texts[name] = append(f.texts[name], text.String())
 	}
@@ -187,7 +187,7 @@ func (f *form) take(part *multipart.Part, plan *bodyPlan) error {
 	return nil
 }
 
-// decodeForm makes of a form what a body of JSON would be, checks it against the schema and reads it into the input.
+// decodeForm turns a form into the equivalent of a JSON body, validates it against the schema and unmarshals it into the input.
 func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) error {
 	schema := d.body.schema
 	for schema.Ref != "" {
@@ -197,8 +197,8 @@ func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) erro
 	for name := range f.files {
 		tree[name] = ""
 	}
-	for name, texts := range f.texts {
-		value, problem := partValue(d.registry, schema.Properties[name], texts)
+	for _, name := range slices.Sorted(maps.Keys(f.texts)) {
+		value, problem := partValue(d.registry, schema.Properties[name], f.texts[name])
 		if tree[name] = value; problem != "" {
 			faults.Addf(name, "%s", problem)
 			misread[name] = true
@@ -219,7 +219,7 @@ func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) erro
 	}
 	target := in.FieldByIndex(d.body.index)
 	if err := json.Unmarshal(text, target.Addr().Interface()); err != nil {
-		return fault.Malformedf("the form does not fit: %s", err)
+		return fault.Malformedf("the form does not match its description: %s", err)
 	}
 	for name, file := range f.files {
 		target.FieldByIndex(d.body.files[name]).Set(reflect.ValueOf(file))
@@ -227,14 +227,14 @@ func (d *Decoder) decodeForm(f *form, in reflect.Value, faults *fault.List) erro
 	return nil
 }
 
-// partValue reads the text of a part as its schema has it.
+// partValue parses the text of a part according to its schema. It returns a problem in words if the text has the wrong form.
 func partValue(registry huma.Registry, schema *huma.Schema, texts []string) (any, string) {
 	text := texts[0]
 	for schema != nil && schema.Ref != "" {
 		schema = registry.SchemaFromRef(schema.Ref)
 	}
 	switch {
-	case schema == nil: // an unknown one
+	case schema == nil: // unknown parts are refused by validation
 		return "", ""
 	case len(texts) > 1:
 		return nil, "is given more than once"

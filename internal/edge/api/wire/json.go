@@ -15,19 +15,19 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// depthMax is deeper than any body of ours and far from what would strain a reader.
+// depthMax limits the nesting of a body. No schema comes near it.
 const depthMax = 64
 
-// bodyUsual is more than most bodies have.
+// bodyUsual is the size up to which memory is allocated in advance.
 const bodyUsual = 64 << 10
 
-// readBody reads a body whole, before anything else is in use, so that a slow client holds nothing but its connection.
+// readBody reads the whole body before any other resource is in use.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > BodyMax {
 		return nil, errTooLarge
 	}
 	var body bytes.Buffer
-	if n := r.ContentLength; n > 0 { // only so much on somebody's word; the end is found without growing once more
+	if n := r.ContentLength; n > 0 { // the announced length is not trusted beyond bodyUsual
 		body.Grow(int(min(n, bodyUsual)) + bytes.MinRead)
 	}
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, BodyMax))
@@ -40,13 +40,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Malformedf("the body could not be read")
 	}
-	// From here on the connection is only watched for the caller hanging up; a deadline would look like that.
+	// From here on reading only detects that the caller has closed the connection; a deadline would look the same.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body.Bytes(), nil
 }
 
-// parse reads JSON more strictly than encoding/json does: a name given twice, text that is no UTF-8, a NUL that no database takes,
-// and anything after the value are refused, because each means that two readers would understand two things.
+// Parse parses JSON more strictly than encoding/json: it refuses duplicate names, invalid UTF-8, the character U+0000 and anything
+// after the value, because two parsers could understand such a text differently, or a database could not store it.
 func Parse(text []byte) (any, error) {
 	if !utf8.Valid(text) {
 		return nil, fault.Malformedf("the body is not valid UTF-8")
@@ -54,7 +54,7 @@ func Parse(text []byte) (any, error) {
 	p := parser{text: text}
 	v, err := p.value(0)
 	if err == nil && p.next() != 0 {
-		return nil, fault.Malformedf("the body has something after its JSON value")
+		return nil, fault.Malformedf("the body continues after its JSON value")
 	}
 	if err == errSyntax {
 		return nil, malformed(text)
@@ -65,7 +65,7 @@ func Parse(text []byte) (any, error) {
 	return v, p.faults.Err()
 }
 
-// malformed lets encoding/json say what is wrong with a text.
+// malformed returns the error of encoding/json about a text.
 func malformed(text []byte) error {
 	var v any
 	err := json.Unmarshal(text, &v)
@@ -80,8 +80,8 @@ func malformed(text []byte) error {
 
 var errSyntax = errors.New("api: not JSON")
 
-// parser reads a value straight into what validation takes. encoding/json's tokens take five times as long, which on
-// a busy journal is felt.
+// parser parses a value directly into the form that validation takes. The tokens of encoding/json take five times as long, which is
+// noticeable when many journal entries are posted.
 type parser struct {
 	text   []byte
 	at     int
@@ -89,18 +89,18 @@ type parser struct {
 	faults fault.List
 }
 
-// blame names the place the parser is at.
+// blame adds a fault at the current position.
 func (p *parser) blame(message string) {
 	p.faults.Addf(strings.TrimPrefix(strings.Join(p.path, ""), "."), "%s", message)
 }
 
-// next skips white space and gives the byte there, or 0 at the end.
+// next skips white space and returns the next byte, or 0 at the end.
 func (p *parser) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
 		case ' ', '\t', '\r', '\n':
 		case 0:
-			return 1 // a byte that begins nothing, and is not the end
+			return 1 // neither the end nor the beginning of a value
 		default:
 			return c
 		}
@@ -108,8 +108,8 @@ func (p *parser) next() byte {
 	return 0
 }
 
-// take moves past a byte that must come next.
-func (p *parser) take(c byte) bool {
+// accept skips white space and then c. It returns false if another byte comes next.
+func (p *parser) accept(c byte) bool {
 	if p.next() != c {
 		return false
 	}
@@ -144,7 +144,7 @@ func (p *parser) value(depth int) (any, error) {
 	return nil, errSyntax
 }
 
-// string reads a text; only one with escapes needs encoding/json.
+// string parses a string. Only one with escapes goes through encoding/json.
 func (p *parser) string() (string, error) {
 	from := p.at
 	for i := from + 1; i < len(p.text); i++ {
@@ -177,7 +177,7 @@ func (p *parser) escaped(from int) (text string, err error) {
 	return "", errSyntax
 }
 
-// numberRe is JSON's own grammar, which is narrower than what Go reads as a number.
+// numberRe is the grammar of JSON, which is narrower than that of strconv.
 var numberRe = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
 
 func (p *parser) number() (any, error) {
@@ -193,7 +193,7 @@ func (p *parser) number() (any, error) {
 func (p *parser) object(depth int) (any, error) {
 	p.at++
 	m := map[string]any{}
-	if p.take('}') {
+	if p.accept('}') {
 		return m, nil
 	}
 	for {
@@ -201,7 +201,7 @@ func (p *parser) object(depth int) (any, error) {
 			return nil, errSyntax
 		}
 		name, err := p.string()
-		if err != nil || !p.take(':') {
+		if err != nil || !p.accept(':') {
 			return nil, errSyntax
 		}
 		p.path = append(p.path, "."+name)
@@ -212,10 +212,10 @@ func (p *parser) object(depth int) (any, error) {
 			return nil, err
 		}
 		p.path = p.path[:len(p.path)-1]
-		if p.take('}') {
+		if p.accept('}') {
 			return m, nil
 		}
-		if !p.take(',') {
+		if !p.accept(',') {
 			return nil, errSyntax
 		}
 	}
@@ -224,7 +224,7 @@ func (p *parser) object(depth int) (any, error) {
 func (p *parser) array(depth int) (any, error) {
 	p.at++
 	list := []any{}
-	if p.take(']') {
+	if p.accept(']') {
 		return list, nil
 	}
 	for {
@@ -235,10 +235,10 @@ func (p *parser) array(depth int) (any, error) {
 		}
 		list = append(list, v)
 		p.path = p.path[:len(p.path)-1]
-		if p.take(']') {
+		if p.accept(']') {
 			return list, nil
 		}
-		if !p.take(',') {
+		if !p.accept(',') {
 			return nil, errSyntax
 		}
 	}

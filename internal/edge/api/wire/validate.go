@@ -16,13 +16,13 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Opt is an optional property that may be null: it tells null from absent, which a pointer cannot.
+// Opt is an optional property that may be null. Unlike a pointer it distinguishes null from absent.
 type Opt[T any] struct {
 	Set, Null bool
 	Value     T
 }
 
-// UnmarshalJSON is called only when the property is there.
+// UnmarshalJSON is called only if the property is present.
 func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	o.Set = true
 	if bytes.Equal(text, []byte("null")) {
@@ -32,7 +32,7 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &o.Value)
 }
 
-// OrZero is nil when the property is absent, and points to the zero value when it is null.
+// OrZero returns nil if the property is absent and a pointer to the zero value if it is null.
 func (o Opt[T]) OrZero() *T {
 	if !o.Set {
 		return nil
@@ -40,7 +40,7 @@ func (o Opt[T]) OrZero() *T {
 	return &o.Value
 }
 
-// OrNil is nil when the property is absent or null.
+// OrNil returns nil if the property is absent or null.
 func (o Opt[T]) OrNil() *T {
 	if !o.Set || o.Null {
 		return nil
@@ -48,20 +48,20 @@ func (o Opt[T]) OrNil() *T {
 	return &o.Value
 }
 
-// Schema is that of the value, or null.
+// Schema returns the schema of the value or null.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
-	s := *r.Schema(reflect.TypeFor[T](), false, "") // a reference to a schema could not say that null will do
+	s := *r.Schema(reflect.TypeFor[T](), false, "") // a reference could not say that null is allowed
 	s.Nullable = true
 	return &s
 }
 
-// strict makes huma, whose settings are the process's, compare names as they are written and lists as never null.
+// UseStrictSchemas makes huma, whose settings are global, compare names case-sensitively and treat lists as never null.
 var UseStrictSchemas = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 })
 
-// validate gives every fault of a value, each with its path from the value's root: .lines[2].amount.
+// Validate returns every fault of a value, each with its path from the root of the value, such as .lines[2].amount.
 func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field {
 	var res huma.ValidateResult
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
@@ -78,7 +78,7 @@ func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 	return slices.CompactFunc(out, func(a, b fault.Field) bool { return a.Name == b.Name })
 }
 
-// blamed puts a fault of huma's into our words and paths: it blames the object for a property that is missing, we blame the property.
+// blamed translates a fault of huma into our words and paths. Of a missing property huma reports the object; we report the property.
 func blamed(d *huma.ErrorDetail) fault.Field {
 	name := d.Location
 	if name != "" && name[0] != '[' {
@@ -102,10 +102,11 @@ func blamed(d *huma.ErrorDetail) fault.Field {
 	return fault.Field{Name: name, Message: message}
 }
 
-// whole is what a fault of the body as such is called.
+// whole is the field name of a fault that concerns the whole body.
 const whole = "body"
 
-// unseen finds what huma does not look at: null where the schema does not allow it, which it takes for absent, and text that is no decimal.
+// unseen finds the faults that huma does not: null where the schema does not allow it, which huma takes for absent, and strings that
+// are not decimals.
 func unseen(registry huma.Registry, schema *huma.Schema, at string, v any) (out []fault.Field) {
 	nullable := schema.Nullable
 	for schema.Ref != "" {
@@ -139,5 +140,5 @@ func unseen(registry huma.Registry, schema *huma.Schema, at string, v any) (out 
 	return out
 }
 
-// decimalFormat marks text that is an amount, a quantity or a rate.
+// decimalFormat marks strings that are amounts, quantities or rates.
 const decimalFormat = "decimal"
