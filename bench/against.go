@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// againstRounds is how often two programs take turns; odd, so that the median is a measurement.
-const againstRounds = 9
+// againstRounds is how often two programs take turns, each for a second: odd, so that the median is a measurement, and
+// many short ones, so that both meet the same disturbances.
+const againstRounds = 25
 
 // candidate is one of two programs that are compared: its nodes share a database that nobody else uses.
 type candidate struct {
@@ -115,7 +116,7 @@ func (b *bench) against(engine string, nodes int) (f figure, err error) {
 	var ratios []float64
 	for range pick(b, againstRounds, 3) {
 		for i := range pair {
-			t, err := pair[i].crowd.run(pick(b, 3*time.Second, time.Second), pair[i].ledger.post(spread))
+			t, err := pair[i].crowd.run(pick(b, time.Second, time.Second/2), pair[i].ledger.post(spread))
 			if err != nil {
 				return f, err
 			}

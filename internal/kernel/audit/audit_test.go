@@ -97,8 +97,8 @@ func TestNoRowOfTheLogCanBeAlteredDroppedOrMovedUnseen(t *testing.T) {
 			"DELETE FROM audit_log WHERE organization_id = ? AND sequence = 8":                                           8,
 			"DELETE FROM audit_log WHERE organization_id = ? AND sequence > 0":                                           1,
 			"UPDATE audit_log SET sequence = 9 WHERE organization_id = ? AND sequence = 6":                               6,
-			"UPDATE organization_state SET audit_hash = 'x' WHERE organization_id = ? AND audit_sequence > 0":                         8,
-			"UPDATE organization_state SET audit_sequence = 9 WHERE organization_id = ? AND audit_sequence > 0":                       9,
+			"UPDATE organization_state SET audit_hash = 'x' WHERE organization_id = ? AND audit_sequence > 0":            8,
+			"UPDATE organization_state SET audit_sequence = 9 WHERE organization_id = ? AND audit_sequence > 0":          9,
 			"UPDATE audit_log SET created_at = '2020-01-01T00:00:00.000Z' WHERE organization_id = ? AND sequence = 8":    8,
 			"UPDATE audit_log SET resource_id = 'x', resource_type = 'testx' WHERE organization_id = ? AND sequence = 7": 7,
 		} {
