@@ -178,14 +178,14 @@ func TestMoreReadersThanConnectionsDoNotWaitForThemselves(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")
 		const readers = 40
-		var together, wg sync.WaitGroup
-		together.Add(8) // as many as there are connections hold one before any goes on
+		var busy, wg sync.WaitGroup
+		busy.Add(8) // as many as there are connections hold one before any goes on
 		for i := range readers {
 			wg.Go(func() {
 				err := d.Read(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {
 					if i < 8 {
-						together.Done()
-						together.Wait()
+						busy.Done()
+						busy.Wait()
 					}
 					// Each text is new, so that each would have to be compiled.
 					_, err := db.All[string](ctx, tx, fmt.Sprintf("SELECT name FROM organizations WHERE organization_id = @org AND name <> '%d'", i))

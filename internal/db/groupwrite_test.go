@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// mark is a row that a write puts off, with the place it had among all writes.
+// mark is a row of a grouped write. Its id is the place the write had among all of them.
 type mark struct {
 	TagID     string    `db:"tag_id"`
 	Name      string    `db:"name"`
@@ -22,7 +22,7 @@ type mark struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// counter gives numbers without gaps: it is read once for all who share a transaction and written once by all of them.
+// counter assigns numbers without gaps. The writes of a group share it: it is read once, and its rows are written once.
 type counter struct {
 	next  int
 	marks []mark
@@ -30,17 +30,18 @@ type counter struct {
 
 type counterKey struct{}
 
+// number assigns the next number to a write and inserts its row before the commit.
 func number(ctx context.Context, tx *db.Tx, name string) (int, error) {
 	var err error
 	c := tx.Group().State(counterKey{}, func() any {
 		c := &counter{}
-		var taken []int64
-		// The organization's row is the lock.
+		var used []int64
+		// The row of the organization is the lock.
 		if _, err = db.All[string](ctx, tx, "SELECT name FROM organizations WHERE organization_id = @org {for_update}"); err == nil {
-			taken, err = db.All[int64](ctx, tx, "SELECT count(*) FROM tags WHERE organization_id = @org")
+			used, err = db.All[int64](ctx, tx, "SELECT count(*) FROM tags WHERE organization_id = @org")
 		}
 		if err == nil {
-			c.next = int(taken[0])
+			c.next = int(used[0])
 		}
 		tx.Group().BeforeCommit(func(ctx context.Context, tx *db.Tx) error { return db.Insert(ctx, tx, "tags", c.marks...) })
 		return c
@@ -67,7 +68,7 @@ func marksOf(t *testing.T, d *db.DB, org string) (out []mark) {
 	return out
 }
 
-func TestWritesTakenTogetherAreAllThereOnceAndThoseThatFailLeaveNoTrace(t *testing.T) {
+func TestGroupedWritesAreCommittedOnceEachAndThoseThatFailLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		orgs := []string{newOrganization(t, d, "one"), newOrganization(t, d, "two")}
@@ -87,7 +88,7 @@ func TestWritesTakenTogetherAreAllThereOnceAndThoseThatFailLeaveNoTrace(t *testi
 							}
 						}()
 						write := d.GroupWrite
-						switch { // an ordinary one between them must find what they put off, and one that is alone too
+						switch { // ordinary writes between them must see what the groups wrote
 						case n%3 == 1:
 							write = d.Write
 						case i%3 == 0:
@@ -132,7 +133,7 @@ func TestWritesTakenTogetherAreAllThereOnceAndThoseThatFailLeaveNoTrace(t *testi
 	})
 }
 
-func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *testing.T) {
+func TestTheBodyOfAGroupedWriteCannotWriteButMayAskForAPrecondition(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "before")
@@ -172,12 +173,12 @@ func TestAWriteTakenTogetherMayNotWriteByItselfButMayAskForSomethingFirst(t *tes
 			return tx.Group().Precondition(ctx, func(context.Context, *db.Tx) error { return nil })
 		})
 		if err == nil {
-			t.Error("asking for ever came to an end that is no error")
+			t.Error("a write whose precondition is never met succeeded")
 		}
 	})
 }
 
-func TestAGroupRunsAgainWhenWhatItTookForGrantedIsNotSo(t *testing.T) {
+func TestAGroupRunsAgainWhenABeforeCommitFunctionAsksForIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")
@@ -198,7 +199,7 @@ func TestAGroupRunsAgainWhenWhatItTookForGrantedIsNotSo(t *testing.T) {
 	})
 }
 
-func TestAFailureAtTheEndFailsAllWhoShareIt(t *testing.T) {
+func TestABeforeCommitFunctionThatFailsOrPanicsFailsTheGroup(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")
@@ -224,12 +225,12 @@ func TestAFailureAtTheEndFailsAllWhoShareIt(t *testing.T) {
 	})
 }
 
-func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
+func TestManyRowsAreInsertedUnchanged(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")
 		var marks []mark
-		for i := range 231 { // takes every size of chunk
+		for i := range 231 { // needs every size of chunk
 			marks = append(marks, mark{fmt.Sprintf("tag_%06d", i), fmt.Sprint("name ", i), "custom", time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)})
 		}
 		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
@@ -248,7 +249,7 @@ func TestManyRowsAreInsertedAsTheyAre(t *testing.T) {
 	})
 }
 
-func TestWhatIsPutIsDoneBeforeWhateverIsAskedNext(t *testing.T) {
+func TestQueuedStatementsRunBeforeTheNextExecOrQuery(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")
@@ -266,13 +267,13 @@ func TestWhatIsPutIsDoneBeforeWhateverIsAskedNext(t *testing.T) {
 				return err
 			}
 			if n, err := tx.Exec(ctx, rename, "c", "b"); n != 1 || err != nil {
-				t.Errorf("a statement that is waited for finds %d rows: %v", n, err)
+				t.Errorf("Exec finds %d rows: %v", n, err)
 			}
 			if err := tx.Queue(ctx, rename, "d", "c"); err != nil {
 				return err
 			}
 			if got := names(ctx, tx); !slices.Equal(got, []string{"d"}) {
-				t.Errorf("a question finds %v", got)
+				t.Errorf("a query finds %v", got)
 			}
 			return tx.Queue(ctx, rename, "e", "d")
 		})

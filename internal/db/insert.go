@@ -11,12 +11,13 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Insert writes rows of a struct whose fields name their columns. In a tenant table the organization is the transaction's.
+// Insert inserts rows of a struct whose fields name their columns. In a tenant table, organization_id is the
+// organization of the transaction. The statements are queued: see Tx.Queue.
 func Insert[T any](ctx context.Context, tx *Tx, table string, rows ...T) error {
 	return insertRows(ctx, tx, table, rows, "")
 }
 
-// Upsert writes rows as Insert does and then does what an ON CONFLICT clause says.
+// Upsert inserts rows as Insert does, with an ON CONFLICT clause.
 func Upsert[T any](ctx context.Context, tx *Tx, table string, rows []T, onConflict string) error {
 	return insertRows(ctx, tx, table, rows, " "+onConflict)
 }
@@ -39,7 +40,8 @@ func insertRows[T any](ctx context.Context, tx *Tx, table string, rows []T, suff
 	return nil
 }
 
-// chunk cuts many rows into few sizes, so that there are few statements to compile.
+// chunk returns how many of the rows the next statement inserts. There are few sizes, so that there are few statements
+// to compile.
 func chunk(rows int) int {
 	for _, n := range [...]int{64, 16, 4} {
 		if rows >= n {
@@ -49,7 +51,7 @@ func chunk(rows int) int {
 	return 1
 }
 
-// insertPlan is how rows of a type get into a table.
+// insertPlan is how rows of a struct type are inserted into a table.
 type insertPlan struct {
 	table, suffix string
 	tenant        bool
@@ -83,8 +85,8 @@ func planOf(row reflect.Type, table string, tenant bool, suffix string) *insertP
 	return made.(*insertPlan)
 }
 
-// head is the statement up to its columns, the organization first.
-func (p *insertPlan) head() string {
+// into returns the statement up to the column names, the organization first.
+func (p *insertPlan) into() string {
 	var columns []string
 	if p.tenant {
 		columns = append(columns, "organization_id")
@@ -99,12 +101,12 @@ func (p *insertPlan) text(rows int, make func() string) string {
 	if t, ok := p.texts.Load(rows); ok {
 		return t.(string)
 	}
-	t := p.head() + make() + p.suffix
+	t := p.into() + make() + p.suffix
 	p.texts.Store(rows, t)
 	return t
 }
 
-// values is the statement for a number of rows.
+// values returns the statement for a number of rows.
 func (p *insertPlan) values(rows int) string {
 	return p.text(rows, func() string {
 		marks := strings.Repeat("?, ", len(p.fields))
@@ -127,7 +129,7 @@ func (p *insertPlan) rowsOf(rows reflect.Value) []any {
 	return args
 }
 
-// arrays is the statement for any number of rows at once: PostgreSQL takes each column as an array, in one round trip.
+// arrays returns the statement for any number of rows: PostgreSQL gets each column as an array, in one round trip.
 func (p *insertPlan) arrays() string {
 	return p.text(0, func() string {
 		names, casts := make([]string, len(p.fields)), make([]string, len(p.fields))
@@ -146,7 +148,7 @@ func (p *insertPlan) arrays() string {
 
 var decimalType = reflect.TypeFor[money.Decimal]()
 
-// arrayType is how PostgreSQL reads a column's values. Decimals travel as text, which loses nothing.
+// arrayType returns the PostgreSQL type of a column's array. Decimals are sent as text, which is exact.
 func arrayType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -167,7 +169,7 @@ func arrayType(t reflect.Type) string {
 	case reflect.Bool:
 		return "boolean[]"
 	}
-	panic(fmt.Sprintf("db: a column cannot be a %s", t))
+	panic(fmt.Sprintf("db: a column cannot hold a %s; add it to arrayType", t))
 }
 
 func (p *insertPlan) columnsOf(rows reflect.Value) []any {

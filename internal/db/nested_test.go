@@ -143,7 +143,11 @@ func TestANestedWriteThatPanicsIsRolledBackWhenTheOuterOneRecovers(t *testing.T)
 		org := newOrganization(t, d, "x")
 		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 			func() {
-				defer func() { _ = recover() }()
+				defer func() {
+					if p := recover(); p != "in a nested write" {
+						t.Errorf("recovered %v", p)
+					}
+				}()
 				_ = d.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
 					if err := insertTag(ctx, tx, "lost"); err != nil {
 						return err

@@ -48,14 +48,20 @@ func (tx *Tx) nest(ctx context.Context, org string, fn Func) (err error) {
 		if failed := tx.rollbackTo(ctx, s); failed != nil && returned {
 			err = errors.Join(err, failed)
 		}
-		var p *preconditionError
-		if isRetryable(err) || isLost(err) || errors.As(err, &p) { // not for the caller to handle: the whole write ends with it
+		if err != nil && !survivable(err) {
 			tx.failed = err
 		}
 	}()
 	err = fn(ctx, tx)
 	returned = true
 	return err
+}
+
+// survivable reports whether the caller of a nested write may handle its error. It may not if the whole transaction has
+// to run again or the database is lost: the outer write then ends with that error, even if the caller ignores it.
+func survivable(err error) bool {
+	var p *preconditionError
+	return !isRetryable(err) && !isLost(err) && !errors.As(err, &p)
 }
 
 // openSavepoints opens the savepoints of the nested writes under way, before one of them writes.

@@ -8,9 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// pages are what a transaction adds to the journal: new entries, links of chains, and what posted entries do to the
-// totals. They are written at its end, for all writes that share it at once, the totals folded so that a busy account
-// is written once.
+// pages are what a database transaction adds to the journal: new entries, links of chains, and the effect of posted
+// entries on the totals. They are written before the commit, once for all writes that share the transaction, and the
+// totals are added up first, so that a busy account is written once.
 type pages struct {
 	entries   []Entry
 	links     []Entry // entries of before that got a successor
@@ -27,7 +27,7 @@ type movement struct {
 
 type pagesKey struct{}
 
-// pagesOf gives a transaction's pages, ready for one more thing to be put on them and taken back.
+// pagesOf returns the pages of a transaction. What is added to them is removed again if the write is rolled back.
 func pagesOf(tx *db.Tx) *pages {
 	p := tx.Group().State(pagesKey{}, func() any { return &pages{} }).(*pages)
 	if len(p.entries)+len(p.links)+len(p.movements) == 0 {

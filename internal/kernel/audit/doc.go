@@ -1,2 +1,3 @@
-// Package audit keeps who changed what: one row a change, in the change's own transaction, each row hashed over the one before it.
+// Package audit keeps the audit log: one record for every change, written in the transaction of the change. Records form
+// a hash chain, so that none can be altered, removed or reordered without Verify noticing.
 package audit

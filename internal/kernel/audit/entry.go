@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 )
 
-// Entry is one row of the audit log.
+// Entry is one record of the audit log.
 type Entry struct {
 	Sequence     int64
 	CreatedAt    time.Time
@@ -20,14 +20,15 @@ type Entry struct {
 	Action       string
 	ResourceType string
 	ResourceID   string
-	Before       string // JSON, empty when the thing was not there
-	After        string // JSON, empty when it is gone
+	Before       string // JSON, empty for a resource that was created
+	After        string // JSON, empty for a resource that was deleted
 	PreviousHash string
 	Hash         string
 }
 
-// chained computes the hash of an entry over all it says, its organization and the hash before it, so that no row can be altered,
-// dropped, moved or taken from another organization unseen. Every part is preceded by its length: no two entries share an encoding.
+// chained returns the hash of a record. It covers all fields, the organization and the previous hash, so that a record
+// that is altered, removed, moved or copied from another organization is noticed. Every part is preceded by its length,
+// so that no two records have the same encoding.
 func (e Entry) chained(organizationID string) string {
 	h := sha256.New()
 	put(h, "bursar audit 1")
@@ -46,13 +47,13 @@ func put(h hash.Hash, part string) {
 	h.Write([]byte(part))
 }
 
-// Break says where a chain does not hold.
+// Break is the first place where a chain is broken.
 type Break struct {
 	Sequence int64
 	Reason   string
 }
 
-// follow checks that next comes right after previous; the zero Entry comes before the first.
+// follow verifies that next comes right after previous and returns nil if it does. The zero Entry comes before the first.
 func follow(organizationID string, previous, next Entry) *Break {
 	switch {
 	case next.Sequence != previous.Sequence+1:

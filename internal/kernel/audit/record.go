@@ -12,18 +12,19 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/outbox"
 )
 
-// Change is what an area reports of one write. Before and After are what the thing said in facts any reader
-// understands; nil where it was not there.
+// Change describes one change. Before and After are the resource as facts that a reader of the log understands; Before
+// is nil for a resource that was created, After for one that was deleted.
 type Change struct {
-	Action       string // and, unless Silent, the type of the event that tells the world
+	Action       string // also the type of the event, unless Silent
 	ResourceType string
 	ResourceID   string
 	Before       any
 	After        any
-	Silent       bool
+	Silent       bool // no event is written to the outbox
 }
 
-// log collects changes until just before the commit, when the organization's head is locked for as short as can be.
+// log collects the changes of a database transaction. They are written just before the commit, so that the
+// organization state is locked for a short time only.
 type log struct{ changes []change }
 
 type change struct {
@@ -35,19 +36,19 @@ type change struct {
 
 type logKey struct{}
 
-// Touched is that something was done to a resource.
+// Touched says that a resource was changed.
 type Touched struct {
 	Sequence   int64  `db:"sequence"`
 	ResourceID string `db:"resource_id"`
 }
 
-// Since gives what some actions were done to after a sequence number, in the order in which it was committed, as many
-// as a limit. It is a building block for whoever follows what happens.
+// Since returns the resources that some actions changed after a sequence number, in the order of the log, up to a limit.
+// It is a building block for packages that follow changes.
 func Since(ctx context.Context, tx *db.Tx, after int64, limit int, actions ...string) ([]Touched, error) {
 	return selectTouched(ctx, tx, actions, after, limit)
 }
 
-// Record puts a change into the audit log and its event into the outbox, when and only when the transaction commits.
+// Record adds a change to the audit log and its event to the outbox. Both are committed with the transaction.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
 	l := tx.Group().State(logKey{}, func() any { return &log{} }).(*log)
 	n := len(l.changes)
@@ -59,30 +60,31 @@ func Record(ctx context.Context, tx *db.Tx, c Change) {
 	tx.Recorded()
 }
 
+// flush writes the collected changes.
 func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	changes := l.changes
 	l.changes = nil
 	if len(changes) == 0 {
 		return nil
 	}
-	h, err := orgstate.Lock(ctx, tx)
+	state, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return err
 	}
 	entries := make([]Entry, len(changes))
 	var events []outbox.Event
 	for i, c := range changes {
-		h.AuditSequence++
+		state.AuditSequence++
 		e := Entry{
-			Sequence: h.AuditSequence, PreviousHash: h.AuditHash, CreatedAt: c.at,
+			Sequence: state.AuditSequence, PreviousHash: state.AuditHash, CreatedAt: c.at,
 			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
 			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
 		}
 		e.Hash = e.chained(tx.Organization())
-		h.AuditHash, entries[i] = e.Hash, e
+		state.AuditHash, entries[i] = e.Hash, e
 		if !c.Silent {
-			h.EventSequence++
-			events = append(events, outbox.Event{Sequence: h.EventSequence, AuditSequence: e.Sequence, Type: c.Action, CreatedAt: c.at})
+			state.EventSequence++
+			events = append(events, outbox.Event{Sequence: state.EventSequence, AuditSequence: e.Sequence, Type: c.Action, CreatedAt: c.at})
 		}
 	}
 	if err := insertEntries(ctx, tx, entries); err != nil {
@@ -91,14 +93,14 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	return outbox.Append(ctx, tx, events)
 }
 
-// encode writes facts; the names of a map come in order, so that the same facts are always the same bytes.
+// encode returns facts as JSON. Keys of maps are sorted, so that the same facts always give the same bytes.
 func encode(facts any) string {
 	if facts == nil {
 		return ""
 	}
 	b, err := json.Marshal(facts)
 	if err != nil {
-		panic(fmt.Sprintf("audit: facts that cannot be written down: %v", err)) // a mistake of the caller's, whatever the data
+		panic(fmt.Sprintf("audit: the facts of a change cannot be encoded as JSON: %v", err)) // a programming error, whatever the data
 	}
 	return string(b)
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Service reads the log.
+// Service reads and verifies the audit log.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Filter narrows a list; what is empty does not.
+// Filter selects records. An empty field selects all.
 type Filter struct {
 	Action, ResourceID, UserID string
 	From, To                   time.Time
 }
 
-// List gives entries, newest first.
+// List returns a page of records, newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Entry], error) {
 	newest := func(e Entry) []string { return []string{strconv.FormatInt(e.Sequence, 10)} }
 	return page.List("audit-log", f, p, newest, func(after []string, limit int) (rows []Entry, err error) {
@@ -47,8 +47,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known refuses to filter by what does not exist. Whatever exists was created, and that is in the log: an id it never
-// named is unknown here, whoever's it is.
+// known returns a NotFound fault when the filter names a resource or user that does not exist. Everything that exists was
+// created, and that is in the log: an id that the log has never named is unknown to this organization.
 func (f Filter) known(ctx context.Context, tx *db.Tx) error {
 	for _, named := range []struct{ noun, id string }{{"resource", f.ResourceID}, {"user", f.UserID}} {
 		if named.id == "" {
@@ -65,22 +65,23 @@ func (f Filter) known(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// verifyMax bounds one call of Verify, so that a log of any length is checked in answers of a bounded time.
+// verifyMax bounds how many records one call of Verify checks, so that each call takes a bounded time.
 const verifyMax = 100_000
 
-// Verification is how far a chain was checked and what was found.
+// Verification is the result of Verify.
 type Verification struct {
 	Checked      int64
-	LastSequence int64 // the last entry checked
-	HeadSequence int64
+	LastSequence int64 // the last record checked
+	HeadSequence int64 // the last record there is
 	HeadHash     string
 	Break        *Break
 }
 
-// Complete tells that the check reached the head.
+// Complete reports whether the whole chain up to its end was checked and is intact.
 func (v Verification) Complete() bool { return v.Break == nil && v.LastSequence == v.HeadSequence }
 
-// Verify recomputes the chain after a sequence number.
+// Verify recomputes the chain after a sequence number. It checks up to 100,000 records; call it again after LastSequence
+// to go on.
 func (s *Service) Verify(ctx context.Context, after int64) (v Verification, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		v, err = verifyFrom(ctx, tx, after, verifyMax)
@@ -92,17 +93,17 @@ func (s *Service) Verify(ctx context.Context, after int64) (v Verification, err 
 const verifyChunk = 1000
 
 func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verification, error) {
-	h, err := orgstate.Read(ctx, tx)
+	state, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return Verification{}, err
 	}
-	v := Verification{HeadSequence: h.AuditSequence, HeadHash: h.AuditHash, LastSequence: after}
-	if after > h.AuditSequence {
-		return v, fault.Invalidf("after", "is beyond the last entry, %d", h.AuditSequence)
+	v := Verification{HeadSequence: state.AuditSequence, HeadHash: state.AuditHash, LastSequence: after}
+	if after > state.AuditSequence {
+		return v, fault.Invalidf("after", "is beyond the last entry, %d", state.AuditSequence)
 	}
 	previous := Entry{}
 	if after > 0 {
-		// The entry before the first one checked stands for the part that is taken as checked.
+		// The record before the first one to check links it to the part that was checked earlier.
 		start, err := selectAfter(ctx, tx, after-1, 1)
 		if err != nil {
 			return v, err
@@ -131,23 +132,23 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 		}
 	}
 	if v.Checked < limit {
-		v.Break = atHead(h, previous)
+		v.Break = atEnd(state, previous)
 	}
 	return v, nil
 }
 
-// atHead checks that the last entry is the one the head names: a log cut short still chains.
-func atHead(h orgstate.State, last Entry) *Break {
-	if last.Sequence != h.AuditSequence {
+// atEnd verifies that the last record is the one the organization state names: a log that was cut short is still a chain.
+func atEnd(state orgstate.State, last Entry) *Break {
+	if last.Sequence != state.AuditSequence {
 		return &Break{last.Sequence + 1, "an entry is missing"}
 	}
-	if last.Hash != h.AuditHash {
-		return &Break{last.Sequence, "the head of the log names another entry"}
+	if last.Hash != state.AuditHash {
+		return &Break{last.Sequence, "the organization state names another entry as the last"}
 	}
 	return nil
 }
 
-// Check is the audit's part of verifying an organization's data.
+// Check is the part of `bursar verify` that concerns the audit log. It returns what is wrong.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	v, err := verifyFrom(ctx, tx, 0, math.MaxInt64)
 	if err != nil || v.Break == nil {

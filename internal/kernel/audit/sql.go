@@ -42,21 +42,21 @@ func (r entryRow) entry() Entry {
 	}
 }
 
-// selectAfter reads the chain upward from a sequence number.
+// selectAfter reads records after a sequence number, oldest first.
 func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]Entry, error) {
 	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
 		" FROM audit_log WHERE organization_id = @org AND sequence > ? ORDER BY sequence LIMIT ?", after, limit)
 	return entries(rows), err
 }
 
-// selectTouched reads what some actions were done to upward from a sequence number, in the order of the chain.
+// selectTouched reads the resources that some actions changed after a sequence number, oldest first.
 func selectTouched(ctx context.Context, tx *db.Tx, actions []string, after int64, limit int) ([]Touched, error) {
 	return db.All[Touched](ctx, tx,
 		"SELECT sequence, resource_id FROM audit_log WHERE organization_id = @org AND sequence > ? AND {unindexed}action {any} ORDER "+
 			"BY sequence LIMIT ?", after, actions, limit)
 }
 
-// selectPage reads the log downward, newest first, below a sequence number.
+// selectPage reads records before a sequence number, newest first.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int) ([]Entry, error) {
 	q := db.Select("SELECT "+db.Columns[entryRow]()+" FROM audit_log WHERE organization_id = @org").And("sequence < ?", below)
 	if f.ResourceID != "" {

@@ -1,4 +1,5 @@
-// Package idempotency lets a caller send a request again after a timeout: the claim of the key, the effect and the answer commit together.
+// Package idempotency lets a caller repeat a request safely, for example after a timeout: the claim of the idempotency
+// key, the effect of the request and the answer to it are committed together.
 package idempotency
 
 import (
@@ -18,28 +19,28 @@ import (
 )
 
 const (
-	// Header carries the key; Replayed marks an answer that was given before.
+	// Header is the request header with the key. Replayed is the response header that marks a repeated answer.
 	Header   = "Idempotency-Key"
 	Replayed = "Idempotency-Replayed"
 
 	keyMax = 255
-	// Kept is how long an answer is remembered: twice what is promised, because clocks and sweeps are not exact.
+	// Kept is how long an answer is stored: twice the promised time, because clocks and sweeps are not exact.
 	Kept = 48 * time.Hour
 )
 
-// Answer is what a request was answered with.
+// Answer is the response to a request.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
-// Request is one keyed request.
+// Request is a request with an idempotency key.
 type Request struct {
 	key  string
 	hash string
 }
 
-// NewRequest checks a key and takes the fingerprint of what was sent with it.
+// NewRequest validates a key and returns the request, identified by a hash of method, path and body.
 func NewRequest(key, method, path string, body []byte) (Request, error) {
 	if n := utf8.RuneCountInString(key); n < 1 || n > keyMax {
 		return Request{}, fault.Invalidf(Header, "must have 1 to %d characters", keyMax)
@@ -53,17 +54,18 @@ func NewRequest(key, method, path string, body []byte) (Request, error) {
 	return Request{key, hex.EncodeToString(h.Sum(nil))}, nil
 }
 
-// keyHash is what is stored of a key.
+// keyHash returns the hash of the key. The key itself is not stored.
 func (r Request) keyHash() string {
 	sum := sha256.Sum256([]byte(r.key))
 	return hex.EncodeToString(sum[:])
 }
 
-// Claim takes the key in this transaction. It gives the stored answer when the same request was answered before, waiting for one
-// that is under way, and refuses another request under the same key.
+// Claim claims the key in a transaction. It returns nil when the request is new, and the stored answer when it was
+// answered before; it waits for the same request under way elsewhere. It returns a Conflict fault when the key was used
+// for another request.
 func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	if tx.Group().Shared() {
-		return r.claimTogether(ctx, tx)
+		return r.claimInGroup(ctx, tx)
 	}
 	fresh, err := claim(ctx, tx, r)
 	if err != nil || fresh {
@@ -76,7 +78,7 @@ func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	return r.answered(stored)
 }
 
-// answered is the stored answer, if it was to the same request.
+// answered returns the stored answer, or a Conflict fault if it is that of another request.
 func (r Request) answered(stored row) (*Answer, error) {
 	if stored.RequestHash != r.hash {
 		return nil, fault.Conflictf("the idempotency key was used for another request")
@@ -85,7 +87,7 @@ func (r Request) answered(stored row) (*Answer, error) {
 	return &Answer{int(stored.Status), body}, err
 }
 
-// Store keeps the answer in the transaction of the effect.
+// Store stores the answer, in the transaction of the effect.
 func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	sealed, err := r.seal(tx.DB().Random(), a.Body)
 	if err != nil {
@@ -98,8 +100,8 @@ func (r Request) Store(ctx context.Context, tx *db.Tx, a Answer) error {
 	return store(ctx, tx, r, a.Status, sealed)
 }
 
-// Recall looks for an answer after a commit whose outcome was lost; nil means it did not happen. It refuses another
-// request under the same key.
+// Recall looks for the answer after a commit whose outcome is unknown. It returns nil when nothing was committed, and a
+// Conflict fault when the key was used for another request.
 func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (answer *Answer, err error) {
 	err = d.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		stored, err := find(ctx, tx, r)
@@ -115,8 +117,8 @@ func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (a
 	return answer, err
 }
 
-// An answer may hold what is shown only once, such as a new API key. It is sealed under the caller's idempotency key, of which only the
-// hash is stored, so that a copy of the database gives none of it away.
+// An answer may contain a secret that is shown only once, such as a new API key. It is encrypted with a key derived from
+// the idempotency key, of which only the hash is stored, so that a copy of the database does not reveal it.
 
 func (r Request) seal(random io.Reader, body []byte) ([]byte, error) {
 	box, err := r.box()
@@ -137,7 +139,7 @@ func (r Request) open(sealed []byte) ([]byte, error) {
 	}
 	n := box.NonceSize()
 	if len(sealed) < n {
-		return nil, errors.New("idempotency: a stored answer is cut short")
+		return nil, errors.New("idempotency: a stored answer is too short to be decrypted")
 	}
 	return box.Open(nil, sealed[:n], sealed[n:], nil)
 }
@@ -154,16 +156,16 @@ func (r Request) box() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// Sweep is the job that forgets answers whose time is over.
+// Sweep is the job that deletes expired answers.
 type Sweep struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (Sweep) Kind() string { return "idempotency_sweep" }
 
-// sweepMax bounds one transaction of the sweep, so that writers do not wait for it.
+// sweepMax bounds how many answers one transaction deletes, so that other writes do not wait for long.
 const sweepMax = 1000
 
-// Forget deletes what is older than Kept, a bounded number at a time.
+// Forget deletes the answers that are older than Kept.
 func Forget(ctx context.Context, d *db.DB) error {
 	for {
 		var n int64

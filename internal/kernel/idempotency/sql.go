@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// claim inserts the key; it waits for another transaction that holds the same one and tells whether it is ours.
+// claim inserts the key and reports whether it is new. It waits for another transaction that has inserted the same key.
 func claim(ctx context.Context, tx *db.Tx, r Request) (bool, error) {
 	n, err := tx.Exec(ctx, "INSERT INTO idempotency_keys (organization_id, key_hash, request_hash, status, created_at) VALUES "+
 		"(@org, ?, ?, 0, ?) ON CONFLICT DO NOTHING",

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// claims are the keys of writes that are taken together. They are put down at the end, with their answers.
+// claims are the keys and answers of the writes in a group. They are inserted once, before the commit.
 type claims struct {
 	rows  []row
 	byKey map[string]int
@@ -15,6 +15,7 @@ type claims struct {
 
 type claimsKey struct{}
 
+// claimsOf returns the claims of a group.
 func claimsOf(tx *db.Tx) *claims {
 	return tx.Group().State(claimsKey{}, func() any {
 		c := &claims{byKey: map[string]int{}}
@@ -23,6 +24,7 @@ func claimsOf(tx *db.Tx) *claims {
 	}).(*claims)
 }
 
+// add claims a key together with its answer.
 func (c *claims) add(tx *db.Tx, r row) {
 	tx.Group().OnRollback(func() {
 		delete(c.byKey, r.KeyHash)
@@ -32,9 +34,10 @@ func (c *claims) add(tx *db.Tx, r row) {
 	c.rows = append(c.rows, r)
 }
 
-// claimTogether looks among the neighbours first. A key is then taken for new, because most are: if one turns out not to be, the group runs
-// again and looks each one up.
-func (r Request) claimTogether(ctx context.Context, tx *db.Tx) (*Answer, error) {
+// claimInGroup looks for the key among the writes of the group. The first attempt then assumes that a key is new,
+// because most are. If one is not, inserting it violates the primary key, and the group runs again: that attempt looks
+// every key up.
+func (r Request) claimInGroup(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	c := claimsOf(tx)
 	if i, claimed := c.byKey[r.keyHash()]; claimed {
 		return r.answered(c.rows[i])
@@ -52,5 +55,5 @@ func (r Request) claimTogether(ctx context.Context, tx *db.Tx) (*Answer, error) 
 	return r.answered(stored)
 }
 
-// flush keeps the answers. A key that was there makes the group run again.
+// flush inserts the claims.
 func (c *claims) flush(ctx context.Context, tx *db.Tx) error { return insert(ctx, tx, c.rows) }
