@@ -131,7 +131,8 @@ func (s *snippet) call(t *testing.T, m reflect.Method, names []string) string {
 	switch {
 	case out.Kind() == reflect.Func:
 		item := variable(out.In(0).In(0))
-		return fmt.Sprintf("for %s, err := range %s {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(%s)\n}\nreturn nil", item, call, item)
+		return fmt.Sprintf("for %s, err := range %s {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(%s)\n}\nreturn nil",
+			item, call, item)
 	case m.Type.NumOut() == 1:
 		return "return " + call
 	}
@@ -190,7 +191,8 @@ func (s *snippet) do() string {
 	if s.e.Answer == nil {
 		return "return c.Do(ctx, " + call + ", nil)"
 	}
-	return "var answer map[string]any\nerr := c.Do(ctx, " + call + ", &answer)\nif err != nil {\n\treturn err\n}\nfmt.Println(answer)\nreturn nil"
+	return "var answer map[string]any\nerr := c.Do(ctx, " + call +
+		", &answer)\nif err != nil {\n\treturn err\n}\nfmt.Println(answer)\nreturn nil"
 }
 
 func variable(t reflect.Type) string {

@@ -28,6 +28,7 @@ var (
 	markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	fileLink = regexp.MustCompile(`href="([a-z-]+)\.md(#[a-z0-9-]+)?"`)
 	heading  = regexp.MustCompile(`<h2 id="([^"]+)">(.*)</h2>`)
+	inline   = regexp.MustCompile(`</?(?:code|a|em|strong)\b[^>]*>`)
 	tags     = regexp.MustCompile(`<[^>]*>`)
 )
 
@@ -54,7 +55,8 @@ func readGuide(name string, text []byte) Guide {
 	if lead, _, ok := strings.Cut(rest, "</p>"); ok {
 		g.Lead = plainOf(lead)
 	}
-	g.HTML = template.HTML(heading.ReplaceAllString(page, `<h2 id="$1">$2<a class="anchor" href="#$1" aria-label="Link to this section">#</a></h2>`))
+	g.HTML = template.HTML(heading.ReplaceAllString(page,
+		`<h2 id="$1">$2<a class="anchor" href="#$1" aria-label="Link to this section">#</a></h2>`))
 	at := heading.FindAllStringSubmatchIndex(page, -1)
 	begin, current := 0, section{Title: g.Title}
 	for _, m := range at {
@@ -71,5 +73,5 @@ var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#3
 
 // plainOf returns the text of a piece of HTML.
 func plainOf(html string) string {
-	return strings.Join(strings.Fields(entities.Replace(tags.ReplaceAllString(html, " "))), " ")
+	return strings.Join(strings.Fields(entities.Replace(tags.ReplaceAllString(inline.ReplaceAllString(html, ""), " "))), " ")
 }

@@ -77,7 +77,8 @@ func newIndex(v view) (x index) {
 		}
 	}
 	for _, t := range v.Topics {
-		x.add(Result{Kind: "topic", Title: t.Title, Where: "Conventions", Text: bare(strings.Join(t.Text, " ")), URL: "/docs#" + t.ID}, "", strings.Join(t.Text, " "))
+		text := strings.Join(t.Text, " ")
+		x.add(Result{Kind: "topic", Title: t.Title, Where: "Conventions", Text: bare(text), URL: "/docs#" + t.ID}, "", text)
 	}
 	return x
 }
