@@ -16,7 +16,6 @@ type Lot struct {
 	Seq        int64 // the order of arrival in the pool, which decides between equal dates
 	Quantity   money.Decimal
 	Basis      money.Decimal
-	Spot       money.Decimal
 	Marks
 }
 
@@ -83,12 +82,12 @@ func (p *Pool) accept(e *Event) error {
 		}
 	}
 	if e.Kind == Acquire {
-		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Spot: e.Spot, Marks: e.Marks})
+		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
 		return nil
 	}
 	for i := range e.Slices {
 		s := &e.Slices[i]
-		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places), Spot: s.Spot,
+		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places),
 			Marks: s.Marks})
 	}
 	return nil
@@ -174,7 +173,7 @@ func (p *Pool) layOut(method Method) {
 			p.lots.at(slots[i]).Basis = basis
 		}
 	}
-	p.queue = queue{method: method, bySpot: p.config.BySpot, lots: &p.lots}
+	p.queue = queue{method: method, lots: &p.lots}
 	p.byID = nil
 	if method == SpecificID {
 		// What is picked waits anywhere in the queue, where its slot must stay the same.

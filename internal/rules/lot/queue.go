@@ -30,7 +30,6 @@ const (
 // methods, are in a heap beside it.
 type queue struct {
 	method Method
-	bySpot bool
 	lots   *table
 	line   []int32 // oldest first
 	head   int     // of the line
@@ -144,11 +143,7 @@ const unitDigits = 6
 func (q *queue) ticket(slot int32) ticket {
 	l := q.lots.at(slot)
 	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
-	switch {
-	case !q.byUnit():
-	case q.bySpot:
-		t.unit, t.rounded = l.Spot, exact
-	default:
+	if q.byUnit() {
 		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
 	}
 	return t

@@ -48,7 +48,7 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 		switch {
 		case missing.Cmp(wanted.Mul(dust)) <= 0:
 			result.Dust = missing
-		case p.config.ZeroBasis || e.Partial:
+		case p.config.ZeroBasis:
 			result.Deficit = missing
 		default:
 			return Result{}, &Shortage{ID: e.ID, Quantity: wanted, Held: p.quantity, Missing: missing}
@@ -199,7 +199,7 @@ func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.De
 	p.quantity = p.quantity.Sub(part)
 	t.uses = append(t.uses, Use{
 		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
-		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, Empties: empty, spot: l.Spot, Marks: l.Marks,
+		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, Empties: empty, Marks: l.Marks,
 	})
 	return part, empty
 }
