@@ -9,8 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
@@ -232,19 +233,19 @@ func (l *life) restate() {
 func (l *life) open() {
 	name := pick(l.T, "source", "A", "B", "SubA")
 	s, n := l.source(name), rapid.IntRange(1, 12).Draw(l.T, "quarters")
-	p := asset.CreateParams{
+	p := opening.CreateParams{
 		AssetType: "ETH", Quantity: money.MustParse(quarters(n)), CostBasis: money.FromInt(int64(rapid.IntRange(0, 5).Draw(l.T,
 			"cost") * 333)), LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
 		DateReceived: pick(l.T, "received", "", "2024-05-05", "2024-05-05", "2025-01-11"),
 	}
 	l.try(fmt.Sprintf("open %s %s ETH at %s of %q", name, p.Quantity, p.CostBasis, p.DateReceived), func() error {
-		_, err := l.picks.Create(l.ctx, p)
+		_, err := l.openings.Create(l.ctx, p)
 		return err
 	})
 }
 
 // someLot picks a lot, by what it is and not by its name, which is random.
-func (l *life) someLot(f asset.Filter) asset.Held {
+func (l *life) someLot(f lots.Filter) lots.Held {
 	f.LegalEntityIDs = []string{l.us, l.sub}
 	all, err := l.picks.List(l.ctx, f, page.Request{Limit: 100})
 	if err != nil {
@@ -253,7 +254,7 @@ func (l *life) someLot(f asset.Filter) asset.Held {
 	if len(all.Items) == 0 {
 		l.Skip("no lots")
 	}
-	slices.SortStableFunc(all.Items, func(a, b asset.Held) int {
+	slices.SortStableFunc(all.Items, func(a, b lots.Held) int {
 		return cmp.Or(a.AcquiredAt.Compare(b.AcquiredAt), cmp.Compare(l.names[a.LedgerAccountID], l.names[b.LedgerAccountID]),
 			a.Quantity.Cmp(b.Quantity), a.RemainingQuantity.Cmp(b.RemainingQuantity), a.CostBasis.Cmp(b.CostBasis))
 	})
@@ -262,10 +263,10 @@ func (l *life) someLot(f asset.Filter) asset.Held {
 
 func (l *life) change() {
 	byHand := true
-	was := l.someLot(asset.Filter{Manual: &byHand})
+	was := l.someLot(lots.Filter{Manual: &byHand})
 	quantity, cost := money.MustParse(quarters(rapid.IntRange(1, 12).Draw(l.T, "quarters"))), money.FromInt(int64(rapid.IntRange(0,
 		5).Draw(l.T, "cost")*333))
-	p := asset.UpdateParams{Quantity: &quantity, CostBasis: &cost}
+	p := opening.UpdateParams{Quantity: &quantity, CostBasis: &cost}
 	switch pick(l.T, "change", "all", "cost", "place") {
 	case "cost":
 		p.Quantity = nil
@@ -274,15 +275,15 @@ func (l *life) change() {
 		p.LedgerAccountID = &account
 	}
 	l.try(fmt.Sprintf("change %s ETH at %s to %s at %s", was.Quantity, was.CostBasis, quantity, cost), func() error {
-		_, err := l.picks.Update(l.ctx, was.ID, p)
+		_, err := l.openings.Update(l.ctx, was.ID, p)
 		return err
 	})
 }
 
 func (l *life) drop() {
 	byHand := true
-	was := l.someLot(asset.Filter{Manual: &byHand})
-	l.try("drop a lot", func() error { return l.picks.Delete(l.ctx, was.ID) })
+	was := l.someLot(lots.Filter{Manual: &byHand})
+	l.try("drop a lot", func() error { return l.openings.Delete(l.ctx, was.ID) })
 }
 
 // choose picks the lots of a transaction, where somebody may.
@@ -294,7 +295,7 @@ func (l *life) choose() {
 	t, open := pick(l.T, "transaction", all...), true
 	left, picks := *t.Quantity, []lot.Pick{}
 	for range rapid.IntRange(0, 2).Draw(l.T, "picks") {
-		from := l.someLot(asset.Filter{Open: &open})
+		from := l.someLot(lots.Filter{Open: &open})
 		part := from.RemainingQuantity
 		if part.Cmp(left) > 0 {
 			part = left
@@ -302,7 +303,7 @@ func (l *life) choose() {
 		picks, left = append(picks, lot.Pick{Lot: from.ID, Quantity: part}), left.Sub(part)
 	}
 	l.try("choose for "+t.SequenceNumber(), func() error {
-		_, err := l.picks.Choose(l.ctx, t.ID, picks)
+		_, err := l.picks.SelectLots(l.ctx, t.ID, picks)
 		return err
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -65,7 +65,7 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 		return out, end, faults.Err()
 	}
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		kept, err := asset.Find(ctx, tx, lotID)
+		kept, err := lots.Find(ctx, tx, lotID)
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
 	if err != nil || !later {
 		return err
 	}
-	for _, life := range calendar.Lives(w.end.Add(-time.Millisecond)) {
+	for _, life := range calendar.NodesContaining(w.end.Add(-time.Millisecond)) {
 		w.lives = append(w.lives, strconv.FormatInt(life, 10))
 	}
 	return nil

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -27,7 +28,7 @@ func (a *API) listAssets(ctx context.Context, in *struct {
 	IsManual        *bool    `query:"is_manual" doc:"Only what somebody entered, or only what transactions brought"`
 	HasRemaining    *bool    `query:"has_remaining" doc:"Only assets of which something is left, or only those that are used up"`
 }) (List[Asset], error) {
-	found, err := a.app.Assets.List(ctx, asset.Filter{
+	found, err := a.app.Lots.List(ctx, lots.Filter{
 		LegalEntityIDs: in.LegalEntityIDs, AssetTypes: in.AssetTypes, SourceIDs: in.SourceIDs, LedgerAccountID: in.LedgerAccountID,
 		Chain:         in.Chain,
 		TransactionID: in.TransactionID, Manual: in.IsManual, Open: in.HasRemaining,
@@ -36,14 +37,14 @@ func (a *API) listAssets(ctx context.Context, in *struct {
 }
 
 func (a *API) getAsset(ctx context.Context, in *struct{ assetPath }) (Data[Asset], error) {
-	h, err := a.app.Assets.Get(ctx, in.ID)
+	h, err := a.app.Lots.Get(ctx, in.ID)
 	return Data[Asset]{viewAsset(h)}, err
 }
 
 func (a *API) createAsset(ctx context.Context, in *struct{ Body CreateAsset }) (Data[Asset], error) {
 	b := in.Body
 	var faults fault.List
-	p := asset.CreateParams{
+	p := opening.CreateParams{
 		AssetType: b.AssetType, Quantity: amount(&faults, "quantity", b.Quantity), CostBasis: amount(&faults, "cost_basis",
 			b.CostBasis), LegalEntityID: b.LegalEntityID,
 		LedgerAccountID: b.LedgerAccountID, SourceID: b.SourceID, DateReceived: b.DateReceived, Currency: b.Currency, Chain: b.Chain,
@@ -67,7 +68,7 @@ func (a *API) updateAsset(ctx context.Context, in *struct {
 		}
 		return new(amount(&faults, field, *text))
 	}
-	p := asset.UpdateParams{LedgerAccountID: b.LedgerAccountID, CostBasis: read("cost_basis", b.CostBasis),
+	p := opening.UpdateParams{LedgerAccountID: b.LedgerAccountID, CostBasis: read("cost_basis", b.CostBasis),
 		Quantity: read("quantity", b.Quantity), LegalEntityID: b.LegalEntityID}
 	if err := faults.Err(); err != nil {
 		return Data[Asset]{}, err
@@ -85,14 +86,14 @@ func (a *API) listAssetDispositions(ctx context.Context, in *struct {
 	assetPath
 	paging
 }) (List[AssetDisposition], error) {
-	found, err := a.app.Assets.Dispositions(ctx, in.ID, in.request())
+	found, err := a.app.Lots.Dispositions(ctx, in.ID, in.request())
 	return listOf(found, viewAssetDisposition), err
 }
 
 func (a *API) getLotSelection(ctx context.Context, in *struct {
 	TransactionID string `query:"transaction_id" required:"true" minLength:"1" maxLength:"64" doc:"The transaction"`
 }) (Data[LotSelection], error) {
-	c, err := a.app.Assets.Chosen(ctx, in.TransactionID)
+	c, err := a.app.Lots.Selection(ctx, in.TransactionID)
 	return Data[LotSelection]{viewLotSelection(c)}, err
 }
 
@@ -105,11 +106,11 @@ func (a *API) storeLotSelection(ctx context.Context, in *struct{ Body StoreLotSe
 	if err := faults.Err(); err != nil {
 		return Data[LotSelection]{}, err
 	}
-	c, err := a.app.Assets.Choose(ctx, in.Body.TransactionID, picks)
+	c, err := a.app.Lots.SelectLots(ctx, in.Body.TransactionID, picks)
 	return Data[LotSelection]{viewLotSelection(c)}, err
 }
 
-func viewAsset(h asset.Held) Asset {
+func viewAsset(h lots.Held) Asset {
 	return Asset{
 		ID: h.ID, AssetType: h.AssetType, Quantity: h.Quantity.String(), RemainingQuantity: h.RemainingQuantity.String(),
 		CostBasis:          h.CostBasis.Fixed(h.Currency),
@@ -118,12 +119,12 @@ func viewAsset(h asset.Held) Asset {
 		LegalEntityID: h.LegalEntityID, LedgerAccountID: h.LedgerAccountID, TransactionID: db.OrNull(
 			h.TransactionID), SourceID: db.OrNull(h.Account),
 		JournalEntryID: db.OrNull(h.JournalEntryID), ParentAssetID: db.OrNull(
-			h.ParentID), IsManual: h.Origin == asset.Manual, BasisPending: h.BasisPending, Provisional: h.Provisional,
+			h.ParentID), IsManual: h.Origin == lots.Manual, BasisPending: h.BasisPending, Provisional: h.Provisional,
 		CreatedAt: new(stamp(h.CreatedAt)), UpdatedAt: stampOrNull(h.UpdatedAt),
 	}
 }
 
-func viewAssetDisposition(u asset.Taken) AssetDisposition {
+func viewAssetDisposition(u lots.Disposition) AssetDisposition {
 	out := AssetDisposition{
 		ID: u.ID, Kind: u.Kind, AssetID: u.LotID, AssetType: u.AssetType, SourceID: db.OrNull(
 			u.Account), LegalEntityID: u.LegalEntityID, DateAcquired: stamp(u.AcquiredAt),
@@ -139,7 +140,7 @@ func viewAssetDisposition(u asset.Taken) AssetDisposition {
 	return out
 }
 
-func viewLotSelection(c asset.Chosen) LotSelection {
+func viewLotSelection(c lots.Selection) LotSelection {
 	out := LotSelection{TransactionID: c.TransactionID, Selections: make([]LotSelected, len(c.Picks)), CreatedBy: db.OrNull(c.By),
 		CreatedAt: stampOrNull(c.At)}
 	for i, p := range c.Picks {

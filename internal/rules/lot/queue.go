@@ -82,6 +82,9 @@ func (q *queue) push(slot int32) {
 	q.up(len(q.heap) - 1)
 }
 
+// isEmpty reports whether no lot waits.
+func (q *queue) isEmpty() bool { return q.head == len(q.line) && len(q.heap) == 0 }
+
 // first is the slot of the lot whose turn it is. There must be one.
 func (q *queue) first() int32 {
 	if q.inLine() {

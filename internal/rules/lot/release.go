@@ -66,13 +66,17 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 		method = FIFO
 	}
 	t := taking{pool: p, event: e, method: method, uses: make([]Use, 0, usesUsual)}
+	var err error
 	switch {
 	case picked:
 		t.picked()
 	case method == WeightedAverage:
-		t.averaged(wanted)
+		err = t.averaged(wanted)
 	default:
-		t.queued(wanted, true)
+		err = t.queued(wanted, true)
+	}
+	if err != nil {
+		return Result{}, err
 	}
 	if !result.Deficit.IsZero() {
 		t.uses = append(t.uses, Use{
@@ -126,10 +130,14 @@ type taking struct {
 	uses   []Use
 }
 
-// queued takes from the lots whose turn it is.
-func (t *taking) queued(quantity money.Decimal, cost bool) {
+// queued takes from the lots whose turn it is. It returns an error if the pool was restored with fewer lots than its sums
+// say; then the pool cannot be used any more.
+func (t *taking) queued(quantity money.Decimal, cost bool) error {
 	p := t.pool
 	for quantity.Sign() > 0 {
+		if p.queue.isEmpty() {
+			return fmt.Errorf("lot: event %s needs %s more, of which the pool has no lots although it should hold them", t.event.ID, quantity)
+		}
 		slot := p.queue.first()
 		if p.gone > 0 && p.empty(slot) {
 			p.queue.pop()
@@ -147,21 +155,25 @@ func (t *taking) queued(quantity money.Decimal, cost bool) {
 		}
 		quantity = quantity.Sub(part)
 	}
+	return nil
 }
 
 // averaged takes the oldest lots, for their dates, at the cost of the average.
-func (t *taking) averaged(quantity money.Decimal) {
+func (t *taking) averaged(quantity money.Decimal) error {
 	p := t.pool
 	if quantity.IsZero() {
-		return
+		return nil
 	}
 	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
 	p.basis = p.basis.Sub(basis)
-	t.queued(quantity, false)
+	if err := t.queued(quantity, false); err != nil {
+		return err
+	}
 	share := sharing{basis, quantity, p.config.Places}
 	for i := range t.uses {
 		t.uses[i].Basis = share.next(t.uses[i].Quantity)
 	}
+	return nil
 }
 
 // picked takes what was chosen. A lot that is used up stays in the queue until its turn, because nobody knows where it waits there.
