@@ -61,20 +61,20 @@ func usedSince(what, name string) string {
 		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that
+// selectLots reads lots of one asset and one node in the order of acquisition, as they were before an end. A lot that
 // had not come is not among them; one that was empty may be. The entry is looked up lot by lot: of an EXISTS,
 // PostgreSQL would make a join with all entries.
-func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, after *mark, limit int) ([]LotState, error) {
+func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, node string, after *mark, limit int) ([]LotState, error) {
 	var q *db.Query
 	if w.end.IsZero() {
 		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
 	} else {
 		q = lotsBefore(w.end)
-		if life != open {
+		if node != open {
 			q.And("l.emptied_at >= ?", w.end)
 		}
 	}
-	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = CAST(? AS BIGINT)", o.legalEntityID, o.asset, life)
+	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = CAST(? AS BIGINT)", o.legalEntityID, o.asset, node)
 	Filter{SourceIDs: w.filter.SourceIDs}.narrow(q, "l.")
 	if after != nil {
 		q.And("(l.acquired_at, l.asset_id) > (?, ?)", after.acquiredAt, after.lotID)
@@ -135,12 +135,12 @@ func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, 
 	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
-// selectLives gives those of some lives of which a lot of an asset was emptied at a time or later. Each is looked for
-// by itself: it has many lots, or none.
-func selectLives(ctx context.Context, tx *db.Tx, o owned, lives []string, end time.Time) ([]string, error) {
+// selectNodes returns those of some nodes at which a lot of an asset was emptied at a time or later. Each is looked up by
+// itself: it has many lots, or none.
+func selectNodes(ctx context.Context, tx *db.Tx, o owned, nodes []string, end time.Time) ([]string, error) {
 	return db.All[string](ctx, tx,
 		`SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
-		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, lives, o.legalEntityID,
+		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, nodes, o.legalEntityID,
 		o.asset, end)
 }
 

@@ -136,14 +136,14 @@ func (p *Pool) add(l Lot) {
 	}
 }
 
-// forget makes that a lot cannot be chosen any more.
+// forget removes a lot from those that can be picked.
 func (p *Pool) forget(slot int32) {
 	if p.byID != nil {
 		delete(p.byID, p.lots.at(slot).ID)
 	}
 }
 
-// sweep takes the empty lots out of the queue. It looks at all of them, so it is done when most are empty.
+// sweep removes empty lots from the queue. It visits all lots, so it is done when most are empty.
 func (p *Pool) sweep() {
 	p.queue.remove(func(slot int32) bool {
 		if !p.empty(slot) {

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ticket is a lot's turn to be consumed. It repeats what decides the order, so that the table of lots is looked at in ties only.
+// ticket is a lot in a queue. It repeats what decides the order, so that the table of lots is read only in ties.
 type ticket struct {
 	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
 	rounded rounding
@@ -25,9 +25,9 @@ const (
 	inexact
 )
 
-// queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line,
-// which is left at its old end or at its new one; lots that moved in with an older date, and all lots of the other
-// methods, are in a heap beside it.
+// queue returns lots in the order of a method. If dates decide, lots mostly enter in their order and are kept in a line,
+// which is consumed from its old end or from its new one. Lots that were moved in with an older date, and all lots of
+// the methods that order by cost, are kept in a heap.
 type queue struct {
 	method Method
 	lots   *table
@@ -36,7 +36,7 @@ type queue struct {
 	heap   []ticket
 }
 
-// lineMin is a length of a queue at which copying it is not worth a thought.
+// lineMin is a length up to which copying a queue costs nothing worth saving.
 const lineMin = 1024
 
 func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
@@ -129,9 +129,9 @@ func (q *queue) pop() {
 	}
 }
 
-// settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now;
-// the old one must still be there.
-func (q *queue) settle(slot int32) {
+// reorder moves the lot whose turn it was to where it belongs after some of it was consumed. It may have another slot
+// now; the old one must still be there.
+func (q *queue) reorder(slot int32) {
 	if q.inLine() {
 		q.line[q.end()] = slot
 		return
@@ -140,7 +140,7 @@ func (q *queue) settle(slot int32) {
 	q.down(0)
 }
 
-// unitDigits is how far units are rounded to be compared; what they share is compared exactly.
+// unitDigits is the number of decimal places to which unit costs are rounded; equal ones are compared exactly.
 const unitDigits = 6
 
 func (q *queue) ticket(slot int32) ticket {
