@@ -232,7 +232,7 @@ func (h *lotService) months() string {
 	for m := range lotsMonths {
 		month := calendar.Month{Year: 2016, Month: time.January}.Add(m)
 		came, went := month.Start(time.UTC), month.Add(lotsHeld).Start(time.UTC)
-		rows = append(rows, fmt.Sprintf("(%d, '%s', '%s', %d)", m, month.Key(), h.periods[month.Key()], calendar.Life(came, went)))
+		rows = append(rows, fmt.Sprintf("(%d, '%s', '%s', %d)", m, month.Key(), h.periods[month.Key()], calendar.IntervalNode(came, went)))
 	}
 	return strings.Join(rows, ", ")
 }

@@ -7,10 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
@@ -65,7 +66,8 @@ type App struct {
 	Holdings       *holdings.Service
 	Explain        *explain.Service
 	Periods        *period.Service
-	Assets         *asset.Service
+	Assets         *opening.Service
+	Lots           *lots.Service
 	Classification *classification.Service
 	Memory         *memory.Service
 
@@ -91,7 +93,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 	reports, held, measures := statements.NewService(d), holdings.NewService(d), revaluation.NewService(d, entries)
 	return &App{
 		DB:             d,
-		Org:            organization.NewService(d, asset.Carry),
+		Org:            organization.NewService(d, lots.MovePeriods),
 		Access:         access.NewService(d),
 		Audit:          audit.NewService(d),
 		Entities:       entity.NewService(d).WithDisposals(holdings.LastDisposal),
@@ -115,7 +117,8 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Periods:        period.NewService(d, readiness.Inspectors()...).WithTransit(holdings.InTransit),
 		log:            log,
 		Classification: classification.NewService(d, bookings),
-		Assets:         asset.NewService(d, asset.NewLedger(bookings.Load, bookings.Rebook), entries),
+		Lots:           lots.NewService(d),
+		Assets:         opening.NewService(d, entries, bookings.Load, bookings.Rebook),
 		Memory:         memory.NewService(d),
 	}
 }

@@ -47,7 +47,7 @@ func TestMetricsMoveWithTheWork(t *testing.T) {
 		for range 8 {
 			wg.Go(func() {
 				none := func(context.Context, *db.Tx) error { return nil }
-				if err := a.DB.WriteTogether(context.Background(), f.Organization.ID, none); err != nil {
+				if err := a.DB.GroupWrite(context.Background(), f.Organization.ID, none); err != nil {
 					t.Error(err)
 				}
 			})

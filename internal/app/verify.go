@@ -3,11 +3,11 @@ package app
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/assetpolicy"
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
 	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/memory"
@@ -50,7 +50,7 @@ var checks = []func(context.Context, *db.Tx) ([]string, error){
 	transfers.Check,
 	imports.Check,
 	classification.Check,
-	asset.Check,
+	replay.Verify,
 	booking.Check,
 }
 

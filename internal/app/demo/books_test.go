@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -37,7 +37,7 @@ func (w *world) holdsWhatSourcesDo(t *testing.T) {
 	}
 	manual := 0
 	w.read(t, func(ctx context.Context, tx *db.Tx) error {
-		lots, err := asset.Open(ctx, tx)
+		lots, err := lots.AllOpen(ctx, tx)
 		for _, l := range lots {
 			h := holding{l.SourceID, l.AssetType}
 			got[h] = got[h].Add(l.RemainingQuantity)
@@ -47,10 +47,10 @@ func (w *world) holdsWhatSourcesDo(t *testing.T) {
 		}
 		return err
 	})
-	for _, h := range everything(t, func(p page.Request) (page.Page[asset.Held], error) {
-		return w.app.Assets.List(w.ctx, asset.Filter{}, p)
+	for _, h := range everything(t, func(p page.Request) (page.Page[lots.Held], error) {
+		return w.app.Lots.List(w.ctx, lots.Filter{}, p)
 	}) {
-		if h.Origin == asset.Manual {
+		if h.Origin == lots.Manual {
 			manual++
 			at := holding{h.SourceID, h.AssetType}
 			want[at] = want[at].Add(h.Quantity)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/app/demo/activity"
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/fx"
@@ -81,7 +81,7 @@ func (c *company) openings(ctx context.Context) error {
 			if s.Name != o.source {
 				continue
 			}
-			_, err := c.app.Assets.Create(ctx, asset.CreateParams{
+			_, err := c.app.Assets.Create(ctx, opening.CreateParams{
 				AssetType: o.asset, Quantity: money.MustParse(o.quantity), CostBasis: money.MustParse(
 					o.cost), LegalEntityID: c.us, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
 				DateReceived: calendar.DateOf(began.AddDate(0, -o.months, 9), time.UTC),

@@ -3,8 +3,9 @@ package booking_test
 import (
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -86,7 +87,7 @@ func TestLotsOnAnotherAccountLeaveThat(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
 		w.tell("2025-03-10", "B in 1 ETH = 100.00")
-		made, err := w.picks.Create(w.ctx, asset.CreateParams{AssetType: "ETH", Quantity: money.MustParse("2"),
+		made, err := w.openings.Create(w.ctx, opening.CreateParams{AssetType: "ETH", Quantity: money.MustParse("2"),
 			CostBasis: money.MustParse("500"), LegalEntityID: w.us, LedgerAccountID: w.accountID("Prepaid expenses"), SourceID: w.sources["B"].ID})
 		if err != nil {
 			t.Fatal(made, err)
@@ -131,9 +132,9 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 	each(t, func(t *testing.T, world *world) {
 		w := world.stage(t)
 		w.tell("2025-03-10", "A in 1 ETH = 100.00")
-		open := func() asset.Held {
+		open := func() lots.Held {
 			t.Helper()
-			made, err := w.picks.Create(w.ctx, asset.CreateParams{AssetType: "ETH", Quantity: money.MustParse("3"), LegalEntityID: w.us,
+			made, err := w.openings.Create(w.ctx, opening.CreateParams{AssetType: "ETH", Quantity: money.MustParse("3"), LegalEntityID: w.us,
 				LedgerAccountID: w.sources["A"].LedgerAccountID, SourceID: w.sources["A"].ID})
 			if err != nil {
 				t.Fatal(err)
@@ -142,25 +143,25 @@ func TestOpeningsThatCostNothing(t *testing.T) {
 		}
 		dropped, costly, more, kept := open(), open(), open(), open()
 		w.tell("2025-01-10", "A in 1 ETH = 100.00")
-		if err := w.picks.Delete(w.ctx, dropped.ID); err != nil {
+		if err := w.openings.Delete(w.ctx, dropped.ID); err != nil {
 			t.Fatal(err)
 		}
 		w.well()
 		cost, quantity := money.MustParse("500"), money.MustParse("4")
 		for _, change := range []struct {
 			id string
-			to asset.UpdateParams
-		}{{costly.ID, asset.UpdateParams{CostBasis: &cost}}, {more.ID, asset.UpdateParams{Quantity: &quantity}},
-			{costly.ID, asset.UpdateParams{CostBasis: new(money.Decimal)}}} {
-			if _, err := w.picks.Update(w.ctx, change.id, change.to); err != nil {
+			to opening.UpdateParams
+		}{{costly.ID, opening.UpdateParams{CostBasis: &cost}}, {more.ID, opening.UpdateParams{Quantity: &quantity}},
+			{costly.ID, opening.UpdateParams{CostBasis: new(money.Decimal)}}} {
+			if _, err := w.openings.Update(w.ctx, change.id, change.to); err != nil {
 				t.Fatal(err)
 			}
 			w.well()
 		}
 		w.close("2025-02")
 		before := w.everything()
-		w.refusedAs("its period is closed", w.picks.Delete(w.ctx, kept.ID), fault.Conflict, "reopen")
-		_, err := w.picks.Update(w.ctx, kept.ID, asset.UpdateParams{Quantity: &quantity})
+		w.refusedAs("its period is closed", w.openings.Delete(w.ctx, kept.ID), fault.Conflict, "reopen")
+		_, err := w.openings.Update(w.ctx, kept.ID, opening.UpdateParams{Quantity: &quantity})
 		w.refusedAs("its period is closed", err, fault.Conflict, "reopen")
 		w.unchanged(before)
 	})

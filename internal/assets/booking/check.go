@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -13,12 +13,12 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// checkChunk is how many entries are looked at together.
+// checkChunk is how many entries are checked together.
 const checkChunk = 500
 
-// Check holds transactions, entries and lots against each other: a transaction has one entry that stands and is what
-// that is, and an entry is made again, with its lines, its requests and its lots, from what it follows from and the
-// lots it took.
+// Check verifies that transactions, entries and lots agree: a transaction has one entry that counts and the status of
+// that, and an entry booked again from its stored booking and the lots it consumed has the same lines, consumptions and
+// lots.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.About("bookings")
 	for _, s := range strays {
@@ -39,7 +39,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := checkMade(ctx, tx, b, rows, found); err != nil {
+		if err := checkEntries(ctx, tx, b, rows, found); err != nil {
 			return nil, err
 		}
 		if len(rows) < checkChunk {
@@ -49,22 +49,22 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 }
 
-// checkMade makes entries again.
-func checkMade(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
-	var works []asset.Work
+// checkEntries books entries again and compares them with those that are stored.
+func checkEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []bookingRow, found *finding.List) error {
+	var effects []replay.Effect
 	for _, r := range rows {
-		w, err := r.work()
+		e, err := r.effect()
 		if err == nil {
-			w.Input.Books.Accounts = b.Roles()
-			w.Plan, err = posting.Prepare(w.Input)
+			e.Input.Books.Accounts = b.Roles()
+			e.Plan, err = posting.Prepare(e.Input)
 		}
 		if err != nil {
 			found.Addf("entries that cannot be made", "the entry %s cannot be made from what it follows from: %v", r.EntryID, err)
 			continue
 		}
-		works = append(works, w)
+		effects = append(effects, e)
 	}
-	made, err := asset.CheckWorks(ctx, tx, b, works, found)
+	made, err := replay.VerifyEffects(ctx, tx, b, effects, found)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func checkMade(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []booking
 	return nil
 }
 
-// bookedFor is the lines of an entry and of what brought it to what it cost after all.
+// bookedFor returns the lines of an entry and of its true-ups.
 func bookedFor(ctx context.Context, tx *db.Tx, e journal.Entry) ([]journal.LineParams, error) {
 	before, err := journal.TrueUps(ctx, tx, e.TransactionID)
 	booked := paramsOf(e.Lines)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -22,7 +22,7 @@ import (
 // findings is what the checks of everything that bookings touch find.
 func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Check, transaction.Check, period.Check,
-		asset.Check, booking.Check, holdings.Check} {
+		replay.Verify, booking.Check, holdings.Check} {
 		found, err := check(ctx, tx)
 		if err != nil {
 			return nil, err

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/base/page"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -87,16 +87,16 @@ func TestBooksWithDeficitsAreFoundWhole(t *testing.T) {
 
 func TestBooksOfSeveralLegalEntitiesAndOpeningsAreFoundWhole(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
-		assets := asset.NewService(w.db, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
+		assets := opening.NewService(w.db, w.journal, w.bookings.Load, w.bookings.Rebook)
 		w.tell("2025-01-10", "A in 2 ETH = 4000.00") // which the openings are before
-		held, err := assets.Create(w.ctx, asset.CreateParams{
+		held, err := assets.Create(w.ctx, opening.CreateParams{
 			AssetType: "ETH", Quantity: money.MustParse("3"), CostBasis: money.MustParse(
 				"1000"), LegalEntityID: w.us, LedgerAccountID: w.source("A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-05",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		free, err := assets.Create(w.ctx, asset.CreateParams{
+		free, err := assets.Create(w.ctx, opening.CreateParams{
 			AssetType: "ETH", Quantity: money.MustParse("1"), LegalEntityID: w.us, LedgerAccountID: w.source(
 				"A").LedgerAccountID, SourceID: w.source("A").ID, DateReceived: "2024-05-06",
 		})
@@ -109,7 +109,7 @@ func TestBooksOfSeveralLegalEntitiesAndOpeningsAreFoundWhole(t *testing.T) {
 		w.book(out, "INTERCOMPANY TRANSFER", "")
 		w.well()
 		cost := money.MustParse("1500")
-		if _, err := assets.Update(w.ctx, held.ID, asset.UpdateParams{CostBasis: &cost}); err != nil {
+		if _, err := assets.Update(w.ctx, held.ID, opening.UpdateParams{CostBasis: &cost}); err != nil {
 			t.Fatal(err)
 		}
 		w.well()

@@ -3,7 +3,8 @@ package booking
 import (
 	"context"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -13,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// CorrectParams say what the entry of a transaction should have been; what is not given stays.
+// CorrectParams say what the entry of a transaction should have been; empty fields stay as they are.
 type CorrectParams struct {
 	Type            string
 	LedgerAccountID *string
@@ -22,16 +23,17 @@ type CorrectParams struct {
 	Dry             bool
 }
 
-// Correct undoes the posted entry of a transaction and books the transaction anew, as another type or to another account.
+// Correct reverses the posted entry of a transaction and books the transaction again, as another type or to another
+// account.
 func (s *Service) Correct(ctx context.Context, entryID string, p CorrectParams) (m Made, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		m, err = s.again(ctx, tx, entryID, p)
+		m, err = s.correctBooking(ctx, tx, entryID, p)
 		return err
 	})
 	return m, err
 }
 
-func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Made, error) {
+func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string, p CorrectParams) (Made, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return Made{}, err
@@ -53,7 +55,7 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p Correc
 	if err := s.journal.Undoable(ctx, tx, was); err != nil {
 		return Made{}, err
 	}
-	q := &request{key: "new", Params: p.over(stored)}
+	q := &request{key: "new", Params: p.apply(stored)}
 	m, err := newBuilder(ctx, tx, b, q.Params)
 	if err != nil {
 		return Made{}, err
@@ -62,28 +64,27 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, entryID string, p Correc
 	if q.event, err = m.build(ctx, q.Params, ""); err != nil {
 		return Made{}, err
 	}
-	replay := asset.NewReplay(tx, b, loader(b), false)
-	if err := replay.Replace(ctx, entryID, q.key, q.event.work); err != nil {
-		return Made{}, err
-	}
-	if err := replay.Run(ctx); err != nil {
+	r := replay.New(tx, b, loader(b), replay.Options{})
+	r.Replace(entryID, q.key, q.event.effect)
+	outcome, err := r.Run(ctx)
+	if err != nil {
 		return Made{}, err
 	}
 	q.entry = journal.Corrected(was, p.Update)
 	q.entry.Classification = q.Type
-	q.entry.Lines, q.lots = linesOf(replay.Entry(q.key)), replay.Slices(q.key)
+	q.entry.Lines, q.uses = linesOf(outcome.Added[q.key].Entry), outcome.Added[q.key].Uses
 	if p.Dry {
-		out, err := s.look(ctx, tx, []*request{q}, replay)
+		out, err := s.preview(ctx, tx, []*request{q}, outcome)
 		if err != nil {
 			return Made{}, err
 		}
 		return out[0], nil
 	}
-	return s.replace(ctx, tx, b, was, q, replay)
+	return s.replace(ctx, tx, b, was, q, outcome)
 }
 
-// over is how the entry is asked for now.
-func (p CorrectParams) over(r *bookingRow) Params {
+// apply returns the parameters of the booking with the changes.
+func (p CorrectParams) apply(r *bookingRow) Params {
 	out := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
 		OffsetAccountID: db.OrEmpty(r.OffsetID), AutoPost: true}
 	if p.Type != "" {
@@ -95,7 +96,7 @@ func (p CorrectParams) over(r *bookingRow) Params {
 	if p.OffsetAccountID != nil {
 		out.OffsetAccountID = *p.OffsetAccountID
 	}
-	// it is still what the rule asked for
+	// The rule is kept if this is still what it asked for.
 	if r.RuleID != nil && out.Type == r.Type && out.LedgerAccountID == db.OrEmpty(r.AccountID) &&
 		out.OffsetAccountID == db.OrEmpty(r.OffsetID) {
 		out.RuleID, out.RuleVersion = *r.RuleID, *r.RuleVersion
@@ -103,9 +104,9 @@ func (p CorrectParams) over(r *bookingRow) Params {
 	return out
 }
 
-// replace writes the reversal and the new entry.
+// replace posts the reversal and the replacement.
 func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, q *request,
-	replay *asset.Replay) (Made, error) {
+	outcome *replay.Outcome) (Made, error) {
 	reversal, err := s.journal.Undo(ctx, tx, was)
 	if err != nil {
 		return Made{}, err
@@ -117,11 +118,11 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was
 	if err != nil {
 		return Made{}, err
 	}
-	refs, changes, err := s.rebook(ctx, tx, replay.Changes())
+	refs, changes, err := s.rebook(ctx, tx, outcome.Changes)
 	if err != nil {
 		return Made{}, err
 	}
-	refs[was.ID] = asset.Ref{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID,
+	refs[was.ID] = lots.EntryRef{EntryID: reversal.ID, AccountingDate: reversal.AccountingDate, PeriodID: reversal.PeriodID,
 		Correct: reversal.PeriodID != was.PeriodID}
 	refs[q.key] = refOf(guided.Entry)
 	row, err := q.event.row(guided.ID, q.Params)
@@ -131,11 +132,11 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was
 	if err := insertBookings(ctx, tx, []bookingRow{row}); err != nil {
 		return Made{}, err
 	}
-	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+	if err := s.write(ctx, tx, b, outcome, refs); err != nil {
 		return Made{}, err
 	}
 	if _, err := transaction.Save(ctx, tx, q.event.edits(guided.Entry, q.Params)); err != nil {
 		return Made{}, err
 	}
-	return Made{Guided: guided, Lots: q.lots, Changes: changes}, nil
+	return Made{Guided: guided, Lots: q.uses, Changes: changes}, nil
 }

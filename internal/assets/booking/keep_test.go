@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -13,7 +13,7 @@ import (
 func TestWhatHasLotsIsNotDeleted(t *testing.T) {
 	alone(t, func(t *testing.T, w *world) {
 		a := w.source("A")
-		if _, err := w.picks.Create(w.ctx, asset.CreateParams{
+		if _, err := w.openings.Create(w.ctx, opening.CreateParams{
 			AssetType: "ETH", Quantity: money.MustParse(
 				"1"), LegalEntityID: w.us, LedgerAccountID: a.LedgerAccountID, SourceID: a.ID, DateReceived: "2024-05-06",
 		}); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/entity"
@@ -107,7 +107,7 @@ func TestRounding(t *testing.T) {
 func (w *world) lotID(sourceName, day string) (found string) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		all, err := asset.Open(ctx, tx)
+		all, err := lots.AllOpen(ctx, tx)
 		for _, l := range all {
 			if l.SourceID == w.source(sourceName).ID && l.AcquiredAt.Format("2006-01-02") == day {
 				found = l.ID
@@ -142,7 +142,7 @@ func TestSpecificLots(t *testing.T) {
 		sale := w.tell(eventDay, "A out 1.5 ETH = 3600.00")
 		first, second := w.lotID("A", "2025-01-10"), w.lotID("A", "2025-06-01")
 		choose := func(of transaction.Transaction, picks ...lot.Pick) error {
-			_, err := w.picks.Choose(w.ctx, of.ID, picks)
+			_, err := w.picks.SelectLots(w.ctx, of.ID, picks)
 			return err
 		}
 		w.refusedAs("too little", choose(sale, lot.Pick{Lot: second, Quantity: money.MustParse("1")}), fault.Invalid, "selections")

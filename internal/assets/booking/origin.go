@@ -5,33 +5,33 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Origin is how the entry of a transaction was asked for, and what it follows from.
+// Origin is what was asked for when a transaction was booked, and what its entry follows from.
 type Origin struct {
 	TransactionID   string
 	PartnerID       string // the other half of a transfer; empty without one
 	Type            string
 	LedgerAccountID string
 	OffsetAccountID string
-	RuleID          string // the rule of classification that asked for it; empty where somebody did
+	RuleID          string // the classification rule that asked for it, empty if somebody did
 	RuleVersion     int64
 	Picks           []lot.Pick
-	Input           posting.Input // without the roles of the chart
+	Input           posting.Input // without the accounts of roles
 }
 
-// OriginOf gives what an entry follows from; nil for one that follows from no transaction. It is a building block.
+// OriginOf returns what an entry follows from, nil if it does not follow from a transaction. It is a building block.
 func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	r, err := selectBooking(ctx, tx, entryID)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	var f followed
+	var f storedInput
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
 		return nil, fmt.Errorf("booking: read what %s follows from: %w", entryID, err)
 	}
@@ -44,14 +44,14 @@ func OriginOf(ctx context.Context, tx *db.Tx, entryID string) (*Origin, error) {
 	return o, nil
 }
 
-// Target is what the entry of a transaction was booked as, where an account was named for it.
+// Target is the account to which a transaction was booked, and as which type.
 type Target struct {
 	LedgerAccountID string
 	Type            string
 }
 
-// Targets gives what entries were booked as, by their ids; those that follow from no transaction or name no account
-// are left out. It is a building block.
+// Targets returns the targets of entries by their IDs, without those that do not follow from a transaction or name no
+// account. It is a building block.
 func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Target, error) {
 	rows, err := selectTargets(ctx, tx, entryIDs)
 	out := make(map[string]Target, len(rows))
@@ -61,8 +61,8 @@ func Targets(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Targ
 	return out, err
 }
 
-// Load gives what entries do to lots.
-func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]asset.Work, error) {
+// Load returns what entries do to lots. It is a building block.
+func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]replay.Effect, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -70,31 +70,31 @@ func (s *Service) Load(ctx context.Context, tx *db.Tx, entryIDs []string) (map[s
 	return loader(b)(ctx, tx, entryIDs)
 }
 
-// loader gives what entries do to lots, in the light of the books.
-func loader(b *snapshot.Books) asset.Loader {
-	return func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]asset.Work, error) {
+// loader returns a loader of what entries do to lots, with the roles of the chart.
+func loader(b *snapshot.Books) replay.Loader {
+	return func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]replay.Effect, error) {
 		rows, err := selectBookings(ctx, tx, entryIDs)
 		if err != nil {
 			return nil, err
 		}
-		out := make(map[string]asset.Work, len(rows))
+		out := make(map[string]replay.Effect, len(rows))
 		for _, r := range rows {
-			w, err := r.work()
+			e, err := r.effect()
 			if err != nil {
 				return nil, err
 			}
-			w.Input.Books.Accounts = b.Roles()
-			if w.Plan, err = posting.Prepare(w.Input); err != nil {
+			e.Input.Books.Accounts = b.Roles()
+			if e.Plan, err = posting.Prepare(e.Input); err != nil {
 				return nil, err
 			}
-			out[r.EntryID] = w
+			out[r.EntryID] = e
 		}
 		return out, nil
 	}
 }
 
-// remake finds everything a draft follows from, as it is now.
-func remake(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (*event, error) {
+// rebuild looks up everything that a draft follows from, as it is now.
+func rebuild(ctx context.Context, tx *db.Tx, b *snapshot.Books, r *bookingRow) (*event, error) {
 	p := Params{TransactionID: r.TransactionID, Type: r.Type, LedgerAccountID: db.OrEmpty(r.AccountID),
 		OffsetAccountID: db.OrEmpty(r.OffsetID)}
 	m, err := newBuilder(ctx, tx, b, p)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/account"
@@ -15,29 +15,29 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// Params ask for an entry: one that follows from a transaction, or one whose lines are given.
+// Params ask for an entry: one that follows from a transaction, or one with given lines.
 type Params struct {
 	TransactionID   string
 	Type            string
-	LedgerAccountID string // the target; may be empty where the type says it
+	LedgerAccountID string // the target; may be empty if the type implies it
 	OffsetAccountID string // instead of that of the source
-	AccountingDate  string // empty is that of the transaction
+	AccountingDate  string // default: that of the transaction
 	Memo            *string
 	TagIDs          *[]string
 	VendorName      string
 	AutoPost        bool
-	OpenOnly        bool // refused where it, or what it changes about lots, is of a closed period; it holds for all that are asked for with it
+	OpenOnly        bool // refuse it if it, or an entry that it changes, is in a closed period; applies to all requests of a call
 
-	// What a rule makes of the transaction that is named besides its entry.
+	// What a rule changes about the transaction.
 	RuleID      string
 	RuleVersion int64
 	Vendor      string   // the payee; empty leaves it as it is
 	AddTagIDs   []string // to the tags of the transaction and of the entry
 
-	ByHand *journal.CreateParams // nothing else is given then
+	ByHand *journal.CreateParams // the entry, if its lines are given; all other fields are empty then
 }
 
-// check finds what is wrong with a request in itself and in the light of the chart.
+// check returns an error with everything that is wrong with the parameters.
 func (p Params) check(b *snapshot.Books, at string) error {
 	var faults fault.List
 	if !slices.Contains(posting.Types, posting.Type(p.Type)) {
@@ -69,16 +69,16 @@ func (p Params) check(b *snapshot.Books, at string) error {
 	return nil
 }
 
-// holds refuses an account that is for another asset.
-func holds(a account.Account, symbol, field string) error {
+// checkAsset returns an error if an account is for another asset.
+func checkAsset(a account.Account, symbol, field string) error {
 	if a.AssetType == "" || a.AssetType == symbol {
 		return nil
 	}
 	return fault.Invalidf(field, "the ledger account %s is for %s, not for %s", a, a.AssetType, symbol)
 }
 
-// refused says why there is no entry: what was not sent is a fault of the request, everything else is one of the books.
-func refused(err error, at string) error {
+// explain turns a refusal of rules/posting into a fault: invalid if something was not sent, else a conflict.
+func explain(err error, at string) error {
 	var r *posting.Refusal
 	if !asRefusal(err, &r) {
 		return err
@@ -94,20 +94,20 @@ func refused(err error, at string) error {
 	return fault.Within(at, r.Unwrap())
 }
 
-// request is an entry on its way.
+// request is an entry that is being created.
 type request struct {
 	Params
-	at    string
-	index int
-	key   string
-	event *event // nil where it has no transaction
-	entry journal.CreateParams
-	lots  []asset.Use
-	drawn bool // its lines are those of a draft, whatever else is made
+	at        string
+	index     int
+	key       string
+	event     *event // nil without a transaction
+	entry     journal.CreateParams
+	uses      []lots.Use
+	previewed bool // a draft has its lines already
 }
 
-// ready finds what an entry follows from.
-func (m builder) ready(ctx context.Context, q *request) error {
+// prepareRequest looks up what an entry follows from.
+func (m builder) prepareRequest(ctx context.Context, q *request) error {
 	if q.ByHand != nil {
 		q.entry = *q.ByHand
 		if q.ByHand.TransactionID == "" {
@@ -163,11 +163,11 @@ func (m builder) ready(ctx context.Context, q *request) error {
 			return fault.Within(q.at+"vendor_", err)
 		}
 	}
-	return m.open(q)
+	return m.checkPeriod(q)
 }
 
-// vendor attaches the tag of a supplier.
-func (q *request) vendor(ctx context.Context, tx *db.Tx) error {
+// addVendorTag adds the tag of the supplier to the entry.
+func (q *request) addVendorTag(ctx context.Context, tx *db.Tx) error {
 	if q.VendorName == "" {
 		return nil
 	}
@@ -181,8 +181,8 @@ func (q *request) vendor(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// again finds the first request for a transaction that an earlier one is for, and that one.
-func again(all []*request) (second, first int) {
+// duplicate finds the first request for a transaction that an earlier one is for, and that one; -1 if there is none.
+func duplicate(all []*request) (second, first int) {
 	taken := map[string]int{}
 	for i, q := range all {
 		if q.event == nil {
@@ -200,12 +200,12 @@ func again(all []*request) (second, first int) {
 	return -1, -1
 }
 
-// bookedBy refuses a request for what another one is for already.
+// bookedBy is the error of a request for a transaction that an earlier one is for.
 func (q *request) bookedBy(earlier *request) error {
 	return fault.Invalidf(q.at+"transaction_id", "%s is booked by %sthis request already", q.event.first.SequenceNumber(), earlier.at)
 }
 
-// entriesOf are the entries that are asked for.
+// entriesOf returns the entries of requests.
 func entriesOf(all []*request) []journal.CreateParams {
 	out := make([]journal.CreateParams, len(all))
 	for i, q := range all {
@@ -214,5 +214,5 @@ func entriesOf(all []*request) []journal.CreateParams {
 	return out
 }
 
-// placeIn says where the fields of each request are.
+// placeIn returns where the fields of each request are.
 func placeIn(all []*request) func(int) string { return func(i int) string { return all[i].at } }

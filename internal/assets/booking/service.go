@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/books/journal"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
@@ -14,13 +15,13 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Service holds the use cases.
+// Service holds the use cases of booking.
 type Service struct {
 	db      *db.DB
 	journal *journal.Service
 }
 
-// NewService makes one, which from then on stands behind the entries of a journal.
+// NewService returns a service on a database, and attaches it to the journal as its subledger.
 func NewService(d *db.DB, entries *journal.Service) *Service {
 	s := &Service{d, entries}
 	entries.AttachSubledger(s)
@@ -33,35 +34,35 @@ func (s *Service) FindTransaction(ctx context.Context, tx *db.Tx, transactionID 
 	return err
 }
 
-// Made is an entry with the lots it takes, and what it changes about the entries that come after it.
+// Made is an entry with the lots it consumes, and the entries that it changes because they consume other lots then.
 type Made struct {
 	journal.Guided
-	Lots    []asset.Use
+	Lots    []lots.Use
 	Changes []Change
 }
 
-// Change is what an entry changes about another one, because that takes other lots then.
+// Change is what a booking changes about another entry.
 type Change struct {
 	EntryID        string
 	SequenceNumber string
 	TransactionID  string
 	Action         Action
-	Basis, Gain    string // new less old
-	ResultID       string // the entry that says so
+	Basis, Gain    string // the new amount less the old one
+	ResultID       string // the entry that was posted for it
 }
 
-// Action is how an entry that takes other lots is brought to that.
+// Action is what is done to an entry that consumes other lots than before.
 type Action string
 
 // The actions.
 const (
-	Noted     Action = "noted"     // its lines are the same
-	Corrected Action = "corrected" // it is reversed and posted anew
-	TruedUp   Action = "trued_up"  // its period is closed: the difference is booked in the first open one
+	Noted     Action = "noted"     // its lines stay the same
+	Corrected Action = "corrected" // it is reversed, and a replacement posted
+	TruedUp   Action = "trued_up"  // its period is closed: the difference is posted in the first open one
 )
 
-// Create makes entries, all or none. The lots of all of them are taken in the order in which things happened, and
-// what that changes is corrected once. Dry gives what would be made and makes nothing.
+// Create books entries, all or none. Their lots are consumed in the order in which the transactions happened, and the
+// entries that this changes are corrected once. With dry it returns what would be booked and writes nothing.
 func (s *Service) Create(ctx context.Context, ps []Params, at func(int) string, dry bool) (out []Made, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		out, err = s.create(ctx, tx, ps, at, dry)
@@ -82,66 +83,75 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	all := make([]*request, len(ps))
 	for i, p := range ps {
 		q := &request{Params: p, at: at(i), index: i, key: fmt.Sprintf("new %d", i)}
-		if err := m.ready(ctx, q); err != nil {
+		if err := m.prepareRequest(ctx, q); err != nil {
 			return nil, err
 		}
 		all[i] = q
 	}
-	if i, earlier := again(all); i >= 0 {
+	if i, earlier := duplicate(all); i >= 0 {
 		return nil, all[i].bookedBy(all[earlier])
 	}
-	replay := newReplay(tx, b, all)
-	if err := replay.Run(ctx); err != nil {
+	outcome, err := newReplay(tx, b, all, replay.Options{}).Run(ctx)
+	if err != nil {
 		for _, q := range all {
-			if q.key == replay.Culprit() {
+			if outcome.Refused[q.key] != nil {
 				return nil, fault.Within(q.at, err)
 			}
 		}
 		return nil, err
 	}
-	if err := s.leavesClosed(ctx, tx, all, replay); err != nil {
+	if err := s.checkClosed(ctx, tx, all, outcome.Changes); err != nil {
 		return nil, err
 	}
 	for _, q := range all {
-		if err := s.draw(ctx, tx, b, q, replay); err != nil {
+		if err := s.setLines(ctx, tx, b, q, outcome); err != nil {
 			return nil, fault.Within(q.at, err)
 		}
 	}
 	if dry {
-		return s.look(ctx, tx, all, replay)
+		return s.preview(ctx, tx, all, outcome)
 	}
-	return s.enter(ctx, tx, b, all, replay)
+	return s.enter(ctx, tx, b, all, outcome)
 }
 
-// newReplay lets what is to be posted happen.
-func newReplay(tx *db.Tx, b *snapshot.Books, all []*request) *asset.Replay {
-	replay := asset.NewReplay(tx, b, loader(b), false)
+// newReplay returns a replay with the effects of the requests that are to be posted.
+func newReplay(tx *db.Tx, b *snapshot.Books, all []*request, options replay.Options) *replay.Replay {
+	r := replay.New(tx, b, loader(b), options)
 	for _, q := range all {
 		if q.event != nil && q.AutoPost && q.ByHand == nil {
-			replay.Add(q.key, q.event.work)
+			r.Add(q.key, q.event.effect)
 		}
 	}
-	return replay
+	return r
 }
 
-// draw gives an entry its lines: those of a draft from a look at the lots, those of a posted one from what it takes.
-func (s *Service) draw(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *request, replay *asset.Replay) error {
-	if q.ByHand != nil || q.drawn {
+// previewEffect computes what an entry would consume and create, without refusing anything for lack of lots.
+func previewEffect(ctx context.Context, tx *db.Tx, b *snapshot.Books, effect replay.Effect) (replay.Added, error) {
+	const key = "preview"
+	r := replay.New(tx, b, loader(b), replay.Options{Preview: true})
+	r.Add(key, effect)
+	outcome, err := r.Run(ctx)
+	return outcome.Added[key], err
+}
+
+// setLines gives an entry its lines: a draft those that it would have now, a posted one those of the outcome.
+func (s *Service) setLines(ctx context.Context, tx *db.Tx, b *snapshot.Books, q *request, outcome *replay.Outcome) error {
+	if q.ByHand != nil || q.previewed {
 		return nil
 	}
+	added := outcome.Added[q.key]
 	if !q.AutoPost {
-		look := asset.NewReplay(tx, b, loader(b), true)
-		look.Add(q.key, q.event.work)
-		if err := look.Run(ctx); err != nil {
+		var err error
+		if added, err = previewEffect(ctx, tx, b, q.event.effect); err != nil {
 			return err
 		}
-		replay = look
+		q.previewed = true
 	}
-	q.entry.Lines, q.lots, q.drawn = linesOf(replay.Entry(q.key)), replay.Slices(q.key), !q.AutoPost
+	q.entry.Lines, q.uses = linesOf(added.Entry), added.Uses
 	return nil
 }
 
-// linesOf describes what rules/posting made.
+// linesOf returns the lines of an entry of rules/posting as parameters of the journal.
 func linesOf(e posting.Entry) []journal.LineParams {
 	out := make([]journal.LineParams, len(e.Lines))
 	for i, l := range e.Lines {
@@ -155,36 +165,36 @@ func linesOf(e posting.Entry) []journal.LineParams {
 	return out
 }
 
-// look gives what would be made.
-func (s *Service) look(ctx context.Context, tx *db.Tx, all []*request, replay *asset.Replay) ([]Made, error) {
+// preview returns what would be created.
+func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Made, error) {
 	guided, err := s.journal.Look(ctx, tx, entriesOf(all), placeIn(all))
 	if err != nil {
 		return nil, err
 	}
-	changes, err := s.outlook(ctx, tx, replay.Changes())
+	changes, err := s.previewChanges(ctx, tx, outcome.Changes)
 	if err != nil {
 		return nil, err
 	}
 	return made(all, guided, changes), nil
 }
 
-// made joins the entries with their lots. What they change together stands with the first.
+// made joins entries with their lots. Changes to other entries are listed with the first of them.
 func made(all []*request, guided []journal.Guided, changes []Change) []Made {
 	out := make([]Made, len(all))
 	for i, q := range all {
-		out[i] = Made{Guided: guided[i], Lots: q.lots}
+		out[i] = Made{Guided: guided[i], Lots: q.uses}
 		if out[i].Status == journal.Draft {
-			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.lots)...)
+			out[i].Guidance.Warnings = append(out[i].Guidance.Warnings, missing(q.uses)...)
 		}
 	}
 	out[0].Changes = changes
 	return out
 }
 
-// enter makes the entries, and lets the lots and the transactions know.
-func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*request, replay *asset.Replay) ([]Made, error) {
+// enter creates the entries and updates lots and transactions.
+func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []*request, outcome *replay.Outcome) ([]Made, error) {
 	for _, q := range all {
-		if err := q.vendor(ctx, tx); err != nil {
+		if err := q.addVendorTag(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
@@ -192,7 +202,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 	if err != nil {
 		return nil, err
 	}
-	refs, changes, err := s.rebook(ctx, tx, replay.Changes())
+	refs, changes, err := s.rebook(ctx, tx, outcome.Changes)
 	if err != nil {
 		return nil, err
 	}
@@ -216,10 +226,10 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 			refs[q.key] = refOf(e)
 		}
 	}
-	if err := insertBookings(ctx, tx, rows); err != nil { // first: drafts that are made anew may ask what these entries follow from
+	if err := insertBookings(ctx, tx, rows); err != nil { // first, because updating drafts may load the bookings of these entries
 		return nil, err
 	}
-	if err := s.write(ctx, tx, b, replay, refs); err != nil {
+	if err := s.write(ctx, tx, b, outcome, refs); err != nil {
 		return nil, err
 	}
 	if _, err := transaction.Save(ctx, tx, edits); err != nil {
@@ -228,17 +238,17 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 	return made(all, guided, changes), nil
 }
 
-// refOf is an entry as lots know it.
-func refOf(e journal.Entry) asset.Ref {
-	return asset.Ref{EntryID: e.ID, AccountingDate: e.AccountingDate, PeriodID: e.PeriodID}
+// refOf names an entry under which lots are written.
+func refOf(e journal.Entry) lots.EntryRef {
+	return lots.EntryRef{EntryID: e.ID, AccountingDate: e.AccountingDate, PeriodID: e.PeriodID}
 }
 
-// edits are what an entry makes of its transactions.
+// edits returns the changes of an entry to its transactions.
 func (e *event) edits(entry journal.Entry, p Params) (out []transaction.Edit) {
 	for _, t := range e.transactions() {
 		after := t
 		if t.ID == p.TransactionID {
-			after, _ = t.Noted(p.Vendor, p.AddTagIDs) // it was looked at
+			after, _ = t.Noted(p.Vendor, p.AddTagIDs) // it was validated before
 		}
 		after.JournalEntryID = entry.ID
 		if p.Type != "" {

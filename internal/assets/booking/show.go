@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/journal"
@@ -14,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Get gives an entry with its lots: those it took, or, of a draft, those it would take now.
+// Get returns an entry with the lots it consumed, or, for a draft, those it would consume now.
 func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		var b *snapshot.Books
@@ -22,19 +23,19 @@ func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 			return err
 		}
 		if m.Status == journal.Posted {
-			m.Lots, err = asset.UsesOf(ctx, tx, entryID)
+			m.Lots, err = lots.UsesOfEntry(ctx, tx, entryID)
 			return err
 		}
-		return s.preview(ctx, tx, b, &m)
+		return s.previewDraft(ctx, tx, b, &m)
 	})
 	return m, err
 }
 
-// missing warns of what a draft would take and is not there.
-func missing(lots []asset.Use) (warnings []string) {
+// missing returns warnings of quantities that a draft would consume and that are not held.
+func missing(uses []lots.Use) (warnings []string) {
 	of := map[string]money.Decimal{}
-	for _, u := range lots {
-		if u.LotID == "" && u.SourceID != "" && u.Kind != asset.Relocated { // what was never parked is not missed
+	for _, u := range uses {
+		if u.LotID == "" && u.SourceID != "" && u.Kind != lots.Relocated { // something that was never parked is not missing
 			of[u.AssetType] = of[u.AssetType].Add(u.Quantity)
 		}
 	}
@@ -45,8 +46,8 @@ func missing(lots []asset.Use) (warnings []string) {
 	return warnings
 }
 
-// preview looks at the lots a draft would take, and warns of what would prevent its posting.
-func (s *Service) preview(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *Made) error {
+// previewDraft adds the lots that a draft would consume now, and warnings of what would prevent its posting.
+func (s *Service) previewDraft(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *Made) error {
 	if m.TransactionID == "" {
 		return nil
 	}
@@ -54,11 +55,10 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *
 	if err != nil || stored == nil {
 		return err
 	}
-	e, err := remake(ctx, tx, b, stored)
-	look := asset.NewReplay(tx, b, loader(b), true)
+	e, err := rebuild(ctx, tx, b, stored)
+	var added replay.Added
 	if err == nil {
-		look.Add(m.ID, e.work)
-		err = look.Run(ctx)
+		added, err = previewEffect(ctx, tx, b, e.effect)
 	}
 	switch kind := fault.KindOf(err); {
 	case err == nil:
@@ -68,9 +68,9 @@ func (s *Service) preview(ctx context.Context, tx *db.Tx, b *snapshot.Books, m *
 	default:
 		return err
 	}
-	m.Lots = look.Slices(m.ID)
+	m.Lots = added.Uses
 	m.Guidance.Warnings = append(m.Guidance.Warnings, missing(m.Lots)...)
-	if lines := difference(linesOf(look.Entry(m.ID)), paramsOf(m.Lines)); len(lines) > 0 {
+	if lines := difference(linesOf(added.Entry), paramsOf(m.Lines)); len(lines) > 0 {
 		m.Guidance.Warnings = append(m.Guidance.Warnings, "other lots would be taken now than when it was drafted: posting makes its lines anew")
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/replay"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/rules/lot"
 	"github.com/bursarhq/bursar/internal/rules/posting"
@@ -25,8 +25,8 @@ type bookingRow struct {
 	RuleVersion   *int64  `db:"rule_version"`
 }
 
-// followed is what an entry follows from, as it is kept.
-type followed struct {
+// storedInput is what an entry follows from, as it is stored.
+type storedInput struct {
 	Number int64         `json:"number"`
 	Label  string        `json:"label"`
 	Block  int64         `json:"block,omitempty"`
@@ -37,15 +37,16 @@ type followed struct {
 }
 
 func (e *event) text() (string, error) {
-	w := e.work
+	w := e.effect
 	in := w.Input
-	in.Books.Accounts = nil // the roles are those of the chart at the time it is made again
-	text, err := json.Marshal(followed{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.Apart, LotsOf: w.LotsOf,
-		Picks: w.Picks, Input: in})
+	in.Books.Accounts = nil // it is booked again with the roles that the chart has then
+	text, err := json.Marshal(storedInput{Number: w.Number, Label: w.Label, Block: w.Block, Apart: w.SeparateAccountID,
+		LotsOf: w.LotsTransactionID,
+		Picks:  w.Picks, Input: in})
 	return string(text), err
 }
 
-// row is what an entry follows from, as it is kept.
+// row returns the row of a booking.
 func (e *event) row(entryID string, p Params) (bookingRow, error) {
 	text, err := e.text()
 	r := bookingRow{EntryID: entryID, TransactionID: e.first.ID, PartnerID: nil, Type: p.Type, AccountID: db.OrNull(p.LedgerAccountID),
@@ -88,31 +89,31 @@ func deleteBooking(ctx context.Context, tx *db.Tx, entryID string) error {
 	return tx.Queue(ctx, "DELETE FROM bookings WHERE organization_id = @org AND journal_entry_id = ?", entryID)
 }
 
-// copyBooking lets an entry follow from what another one did.
+// copyBooking stores the booking of an entry for another one too.
 func copyBooking(ctx context.Context, tx *db.Tx, from, to string) error {
 	return copyBookings(ctx, tx, map[string]string{from: to})
 }
 
-// copyBookings lets entries follow from what others did, by the ids of those.
-func copyBookings(ctx context.Context, tx *db.Tx, renamed map[string]string) error {
-	rows, err := selectBookings(ctx, tx, slices.Sorted(maps.Keys(renamed)))
+// copyBookings does so for several entries.
+func copyBookings(ctx context.Context, tx *db.Tx, copies map[string]string) error {
+	rows, err := selectBookings(ctx, tx, slices.Sorted(maps.Keys(copies)))
 	if err != nil || len(rows) == 0 {
 		return err
 	}
 	for i := range rows {
-		rows[i].EntryID = renamed[rows[i].EntryID]
+		rows[i].EntryID = copies[rows[i].EntryID]
 	}
 	return db.Insert(ctx, tx, "bookings", rows...)
 }
 
-// work reads what an entry follows from; its plan has no roles, and is only for what it asks of lots.
-func (r *bookingRow) work() (asset.Work, error) {
-	var f followed
+// effect returns what the entry does to lots, without the accounts of roles and without a plan.
+func (r *bookingRow) effect() (replay.Effect, error) {
+	var f storedInput
 	if err := json.Unmarshal([]byte(r.Input), &f); err != nil {
-		return asset.Work{}, fmt.Errorf("booking: read what %s follows from: %w", r.EntryID, err)
+		return replay.Effect{}, fmt.Errorf("booking: read what %s follows from: %w", r.EntryID, err)
 	}
-	return asset.Work{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number,
-		Block: f.Block, Apart: f.Apart, LotsOf: f.LotsOf, Picks: f.Picks,
+	return replay.Effect{EntryID: r.EntryID, TransactionID: r.TransactionID, Type: r.Type, Label: f.Label, Number: f.Number,
+		Block: f.Block, SeparateAccountID: f.Apart, LotsTransactionID: f.LotsOf, Picks: f.Picks,
 		Input: f.Input}, nil
 }
 

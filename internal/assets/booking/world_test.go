@@ -11,9 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -47,7 +48,8 @@ type world struct {
 	all      *source.Service
 	prices   *price.Service
 	rates    *fx.Service
-	picks    *asset.Service
+	picks    *lots.Service
+	openings *opening.Service
 	us, sub  string
 	sources  map[string]source.Source
 	names    map[string]string // of ledger accounts, by id
@@ -82,7 +84,7 @@ func newWorld(ctx context.Context, t rapid.TB, d *db.DB, now *clock.Manual) *wor
 		entities: entity.NewService(d), all: source.NewService(d, nil, nil), prices: price.NewService(d), rates: fx.NewService(d),
 		count: new(int)}
 	w.bookings = booking.NewService(d, w.journal)
-	w.picks = asset.NewService(d, asset.NewLedger(w.bookings.Load, w.bookings.Rebook), w.journal)
+	w.picks, w.openings = lots.NewService(d), opening.NewService(d, w.journal, w.bookings.Load, w.bookings.Rebook)
 	w.ctx = actor.With(ctx, actor.Actor{OrganizationID: f.Organization.ID})
 	return w
 }
@@ -188,14 +190,7 @@ func (w *world) tell(day, text string) transaction.Transaction {
 	if f[1] == "in" {
 		p.Direction = transaction.Credit
 	}
-	at, err := time.Parse(time.RFC3339, day+"T12:00:00Z")
-	if len(day) > 10 {
-		at, err = time.Parse(time.RFC3339, day)
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
-	p.At = at
+	p.At = w.at(day)
 	value := &transaction.ValueParams{Currency: "USD"}
 	for i := 4; i < len(f); i++ {
 		switch {
@@ -223,6 +218,19 @@ func (w *world) tell(day, text string) transaction.Transaction {
 		w.Fatalf("%s: %v", text, err)
 	}
 	return made.Transactions[0]
+}
+
+// at is noon of a day, unless a time is given.
+func (w *world) at(day string) time.Time {
+	w.Helper()
+	if len(day) == len(time.DateOnly) {
+		day += "T12:00:00Z"
+	}
+	at, err := time.Parse(time.RFC3339, day)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return at
 }
 
 // link makes a pair.
@@ -289,7 +297,7 @@ func (w *world) lots() string {
 	w.Helper()
 	var out []string
 	open := true
-	all, err := w.picks.List(w.ctx, asset.Filter{LegalEntityIDs: []string{w.us, w.sub}, Open: &open}, page.Request{Limit: 100})
+	all, err := w.picks.List(w.ctx, lots.Filter{LegalEntityIDs: []string{w.us, w.sub}, Open: &open}, page.Request{Limit: 100})
 	if err != nil {
 		w.Fatal(err)
 	}

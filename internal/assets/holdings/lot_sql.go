@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/period"
 	"github.com/bursarhq/bursar/internal/db"
@@ -60,20 +61,20 @@ func usedSince(what, name string) string {
 		".asset_id = l.asset_id) AND {unindexed}" + name + ".accounting_date >= ?)"
 }
 
-// selectLots reads lots of one asset and one life in the order of acquisition, as they were before an end. A lot that
+// selectLots reads lots of one asset and one node in the order of acquisition, as they were before an end. A lot that
 // had not come is not among them; one that was empty may be. The entry is looked up lot by lot: of an EXISTS,
 // PostgreSQL would make a join with all entries.
-func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, life string, after *mark, limit int) ([]LotState, error) {
+func selectLots(ctx context.Context, tx *db.Tx, w *walk, o owned, node string, after *mark, limit int) ([]LotState, error) {
 	var q *db.Query
 	if w.end.IsZero() {
 		q = db.Select("SELECT " + lotColumns + " FROM lots AS l WHERE l.organization_id = @org AND l.is_open")
 	} else {
 		q = lotsBefore(w.end)
-		if life != open {
+		if node != open {
 			q.And("l.emptied_at >= ?", w.end)
 		}
 	}
-	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = CAST(? AS BIGINT)", o.legalEntityID, o.asset, life)
+	q.And("l.legal_entity_id = ? AND l.asset_type = ? AND l.life = CAST(? AS BIGINT)", o.legalEntityID, o.asset, node)
 	Filter{SourceIDs: w.filter.SourceIDs}.narrow(q, "l.")
 	if after != nil {
 		q.And("(l.acquired_at, l.asset_id) > (?, ?)", after.acquiredAt, after.lotID)
@@ -134,12 +135,12 @@ func selectOwned(ctx context.Context, tx *db.Tx, f Filter, after owned) (owned, 
 	return owned{rows[0].LegalEntityID, rows[0].AssetType}, nil
 }
 
-// selectLives gives those of some lives of which a lot of an asset was emptied at a time or later. Each is looked for
-// by itself: it has many lots, or none.
-func selectLives(ctx context.Context, tx *db.Tx, o owned, lives []string, end time.Time) ([]string, error) {
+// selectNodes returns those of some nodes at which a lot of an asset was emptied at a time or later. Each is looked up by
+// itself: it has many lots, or none.
+func selectNodes(ctx context.Context, tx *db.Tx, o owned, nodes []string, end time.Time) ([]string, error) {
 	return db.All[string](ctx, tx,
 		`SELECT w.value FROM {texts} WHERE (SELECT 1 FROM lots AS l WHERE l.organization_id = @org AND l.legal_entity_id = ? AND l.asset_type = ?
-		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, lives, o.legalEntityID,
+		AND l.life = CAST(w.value AS BIGINT) AND l.emptied_at >= ? ORDER BY l.emptied_at LIMIT 1) IS NOT NULL`, nodes, o.legalEntityID,
 		o.asset, end)
 }
 
@@ -212,59 +213,31 @@ func selectGains(ctx context.Context, tx *db.Tx, month period.Period, f Filter, 
 	return out, err
 }
 
-type dispositionRow struct {
-	ID              string        `db:"use_id"`
-	LotID           string        `db:"asset_id"`
-	AssetType       string        `db:"asset_type"`
-	SourceID        *string       `db:"source_id"`
-	LegalEntityID   string        `db:"legal_entity_id"`
-	AccountingDate  time.Time     `db:"accounting_date"`
-	PeriodID        string        `db:"accounting_period_id"`
-	AcquiredAt      time.Time     `db:"acquired_at"`
-	DisposedAt      time.Time     `db:"disposed_at"`
-	TransactionType string        `db:"transaction_type"`
-	Quantity        money.Decimal `db:"quantity"`
-	Proceeds        money.Decimal `db:"proceeds"`
-	Fee             money.Decimal `db:"fee"`
-	Basis           money.Decimal `db:"basis"`
-	Gain            money.Decimal `db:"gain"`
-	Currency        string        `db:"currency"`
-	Term            string        `db:"term"`
-	Days            int64         `db:"days_held"`
-	Method          string        `db:"method"`
-	TransactionID   *string       `db:"transaction_id"`
-	JournalEntryID  string        `db:"journal_entry_id"`
-	Correction      bool          `db:"is_correction"`
-}
-
-func (r dispositionRow) disposition() Disposition {
-	return Disposition{
-		ID: r.ID, LotID: r.LotID, AssetType: r.AssetType, SourceID: db.OrEmpty(
-			r.SourceID), LegalEntityID: r.LegalEntityID, AccountingDate: r.AccountingDate, PeriodID: r.PeriodID, AcquiredAt: r.AcquiredAt,
-		DisposedAt: r.DisposedAt, TransactionType: r.TransactionType, Quantity: r.Quantity, Proceeds: r.Proceeds, Fee: r.Fee,
-		Basis: r.Basis, Gain: r.Gain, Currency: r.Currency, Term: r.Term, Days: r.Days, Method: r.Method, TransactionID: db.OrEmpty(
-			r.TransactionID), JournalEntryID: r.JournalEntryID, Correction: r.Correction,
-	}
-}
-
-// selectDispositions reads what was disposed of from an instant on, after a row where one is named, and before another instant.
+// selectDispositions reads disposals from an instant on, beginning after a row if one is named, and before another
+// instant.
 func selectDispositions(ctx context.Context, tx *db.Tx, f Filter, from, to time.Time, afterID string, limit int) ([]Disposition, error) {
-	q := db.Select("SELECT " + db.Columns[dispositionRow]() + " FROM lot_uses WHERE organization_id = @org AND kind IN ('dispose', 'fee')")
+	filter := lots.UseFilter{LegalEntityIDs: f.LegalEntityIDs, AssetTypes: f.AssetTypes, SourceIDs: f.SourceIDs, From: from, Until: to,
+		Realized: true}
+	var after *lots.UseCursor
 	if afterID != "" {
-		q.And("(accounting_date, use_id) > (?, ?)", from, afterID)
-	} else if !from.IsZero() {
-		q.And("accounting_date >= ?", from)
+		after = &lots.UseCursor{Date: from, ID: afterID}
 	}
-	if !to.IsZero() {
-		q.And("accounting_date < ?", to)
-	}
-	f.narrow(q, "{unindexed}")
-	rows, err := db.All[dispositionRow](ctx, tx, q.Then("ORDER BY accounting_date, use_id LIMIT ?", int64(limit)), q.Args...)
-	out := make([]Disposition, len(rows))
-	for i, r := range rows {
-		out[i] = r.disposition()
+	uses, err := lots.ListUses(ctx, tx, filter, after, limit)
+	out := make([]Disposition, len(uses))
+	for i, u := range uses {
+		out[i] = dispositionOf(u)
 	}
 	return out, err
+}
+
+func dispositionOf(u lots.Use) Disposition {
+	return Disposition{
+		ID: u.ID, LotID: u.LotID, AssetType: u.AssetType, SourceID: u.SourceID, LegalEntityID: u.LegalEntityID,
+		AccountingDate: u.AccountingDate, PeriodID: u.PeriodID, AcquiredAt: u.AcquiredAt, DisposedAt: u.DisposedAt,
+		TransactionType: u.TransactionType, Quantity: u.Quantity, Proceeds: u.Proceeds, Fee: u.Fee, Basis: u.Basis, Gain: u.Gain,
+		Currency: u.Currency, Term: u.Term, Days: u.Days, Method: u.Method, TransactionID: u.TransactionID,
+		JournalEntryID: u.JournalEntryID, Correction: u.Correction,
+	}
 }
 
 type lifeRow struct {

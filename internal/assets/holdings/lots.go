@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
@@ -13,7 +13,7 @@ import (
 )
 
 // OriginManual is that of lots that somebody entered.
-const OriginManual = string(asset.Manual)
+const OriginManual = string(lots.Manual)
 
 // LotState is a lot as it was at some time.
 type LotState struct {
@@ -74,7 +74,7 @@ func endOf(ctx context.Context, tx *db.Tx, periodKey string) (end time.Time, som
 // Check finds lots that reports of an earlier time would miss: those that are said to have been emptied when they were not.
 func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = eachLife(ctx, tx, func(r lifeRow) {
-		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.Life(r.CameAt,
+		if r.IsOpen || r.EmptiedAt == nil || r.LastUse == nil || !r.EmptiedAt.Equal(*r.LastUse) || r.Life != calendar.IntervalNode(r.CameAt,
 			*r.EmptiedAt) {
 			out = append(out, fmt.Sprintf("asset %s does not say rightly when it was emptied", r.ID))
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -65,7 +65,7 @@ func (s *Service) TaxLot(ctx context.Context, lotID, asOf string) (out TaxLot, e
 		return out, end, faults.Err()
 	}
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		kept, err := asset.Find(ctx, tx, lotID)
+		kept, err := lots.Find(ctx, tx, lotID)
 		if err != nil {
 			return err
 		}
@@ -127,11 +127,12 @@ func (l LotState) key() []string {
 	return []string{l.LegalEntityID, l.AssetType, clock.Format(l.AcquiredAt), l.LotID}
 }
 
-// walk reads the lots held at a time: asset by asset, and of each asset those of every life that holds the time, which are few.
+// walk reads the lots held at a time: asset by asset, and of each asset those at the few interval nodes that contain the
+// time (see calendar.IntervalNode; the column is life).
 type walk struct {
 	filter Filter
 	end    time.Time // the first instant after; zero where nothing is
-	lives  []string  // of lots that were emptied since
+	nodes  []string  // interval nodes of lots that were emptied since
 }
 
 // page reads up to limit lots after a key, or all after it where there is no limit.
@@ -169,7 +170,7 @@ func (w *walk) page(ctx context.Context, tx *db.Tx, after []string, limit int) (
 	}
 }
 
-// begin finds out which lives to look at. If nothing was taken since, what is left now is what was left then.
+// begin finds the nodes to read. If nothing was consumed since, what is left now is what was left then.
 func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
 	if w.end.IsZero() {
 		return nil
@@ -178,13 +179,13 @@ func (w *walk) begin(ctx context.Context, tx *db.Tx) error {
 	if err != nil || !later {
 		return err
 	}
-	for _, life := range calendar.Lives(w.end.Add(-time.Millisecond)) {
-		w.lives = append(w.lives, strconv.FormatInt(life, 10))
+	for _, node := range calendar.NodesContaining(w.end.Add(-time.Millisecond)) {
+		w.nodes = append(w.nodes, strconv.FormatInt(node, 10))
 	}
 	return nil
 }
 
-// open is the life of lots of which something is left.
+// open is the node of lots of which something is left.
 const open = "0"
 
 // mark is a place among the lots of an asset.
@@ -193,19 +194,19 @@ type mark struct {
 	lotID      string
 }
 
-// asset reads lots of one asset of a legal entity. Each life is read in order, and the pages are merged.
+// asset reads lots of one asset of a legal entity. Each node is read in order, and the pages are merged.
 func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit int) ([]LotState, error) {
-	lives := []string{open}
-	if len(w.lives) > 0 {
-		some, err := selectLives(ctx, tx, o, w.lives, w.end)
+	nodes := []string{open}
+	if len(w.nodes) > 0 {
+		some, err := selectNodes(ctx, tx, o, w.nodes, w.end)
 		if err != nil {
 			return nil, err
 		}
-		lives = append(lives, some...)
+		nodes = append(nodes, some...)
 	}
 	var out []LotState
-	for _, life := range lives {
-		lots, err := w.life(ctx, tx, o, life, from, limit)
+	for _, node := range nodes {
+		lots, err := w.node(ctx, tx, o, node, from, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -220,11 +221,11 @@ func (w *walk) asset(ctx context.Context, tx *db.Tx, o owned, from *mark, limit 
 	return atMost(out, limit), nil
 }
 
-// life reads lots of one life. Some turn out to have nothing left, so that it goes on until there are enough.
-func (w *walk) life(ctx context.Context, tx *db.Tx, o owned, life string, from *mark, limit int) ([]LotState, error) {
+// node reads lots at one node. Some had nothing left, so that it goes on until there are enough.
+func (w *walk) node(ctx context.Context, tx *db.Tx, o owned, node string, from *mark, limit int) ([]LotState, error) {
 	var out []LotState
 	for {
-		rows, err := selectLots(ctx, tx, w, o, life, from, limit)
+		rows, err := selectLots(ctx, tx, w, o, node, from, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -277,7 +277,7 @@ func (b *booking) life(l *lotIn) (*time.Time, int64) {
 		}
 	}
 	at := day(last)
-	return &at, calendar.Life(day(l.entered), at)
+	return &at, calendar.IntervalNode(day(l.entered), at)
 }
 
 func (b *booking) writeTotals() error {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/assets/revaluation"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -235,7 +235,7 @@ func TestAnEntryThatAChangeOfTimeZoneMovedCountsWhereItIs(t *testing.T) {
 		w.price("ETH 2025-09-30T10:00:00Z 2000")
 		w.say("September", w.run("2025-09"), "ETH fair_value 0 to 1000: posted")
 		zone := "Asia/Tokyo"
-		if _, err := organization.NewService(w.d, asset.Carry).Update(w.ctx, organization.UpdateParams{Timezone: &zone}); err != nil {
+		if _, err := organization.NewService(w.d, lots.MovePeriods).Update(w.ctx, organization.UpdateParams{Timezone: &zone}); err != nil {
 			t.Fatal(err)
 		}
 		w.say("September has none now", w.run("2025-09"), "ETH fair_value 0 to 1000: posted")

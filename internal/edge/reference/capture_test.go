@@ -2,10 +2,10 @@ package reference_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
@@ -198,11 +198,11 @@ func takesKey(a *api.API, operation string) bool {
 // runImports reads all imports that wait.
 func (c *capture) runImports(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { imports.NewRunner(c.service.App.Imports, nil).Run(ctx) })
-	defer wg.Wait()
-	defer cancel()
+	runner := imports.NewRunner(c.service.App.Imports, slog.New(slog.DiscardHandler))
+	if err := runner.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Stop()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		a := c.service.Send(t, apitest.Request{Method: "GET", Path: "/v1/imports", Key: c.key})
 		if !bytes.Contains(a.Body, []byte(`"finished_at":null`)) {

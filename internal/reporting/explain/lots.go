@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 )
@@ -105,7 +105,7 @@ const chainMax = 100
 // chain shows a lot and those it came from, up to the first that was acquired or that the actor's key is not for.
 func (i *inquiry) chain(ctx context.Context, lotID string) error {
 	for lotID != "" && len(i.out.Lots) < chainMax {
-		l, err := asset.Find(ctx, i.tx, lotID)
+		l, err := lots.Find(ctx, i.tx, lotID)
 		if fault.KindOf(err) == fault.NotFound {
 			return nil
 		}
@@ -120,21 +120,21 @@ func (i *inquiry) chain(ctx context.Context, lotID string) error {
 
 // touched shows the lots that an entry made, and what it took.
 func (i *inquiry) touched(ctx context.Context, entryID string) error {
-	made, err := asset.OfEntry(ctx, i.tx, entryID)
+	made, err := lots.OfEntries(ctx, i.tx, entryID)
 	if err != nil {
 		return err
 	}
 	for _, l := range made {
 		i.out.Lots = append(i.out.Lots, lotOf(l))
 	}
-	taken, err := asset.UsesOf(ctx, i.tx, entryID)
+	taken, err := lots.UsesOfEntry(ctx, i.tx, entryID)
 	for _, u := range taken {
 		i.out.Uses = append(i.out.Uses, useOf(u))
 	}
 	return err
 }
 
-func lotOf(l asset.Lot) Lot {
+func lotOf(l lots.Lot) Lot {
 	return Lot{
 		ID: l.ID, AssetType: l.AssetType, LegalEntityID: l.LegalEntityID, SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID,
 		AcquiredAt: l.AcquiredAt, Quantity: l.Quantity,
@@ -144,7 +144,7 @@ func lotOf(l asset.Lot) Lot {
 	}
 }
 
-func useOf(u asset.Use) Use {
+func useOf(u lots.Use) Use {
 	return Use{
 		ID: u.ID, Kind: u.Kind, LotID: u.LotID, AssetType: u.AssetType, LegalEntityID: u.LegalEntityID, JournalEntryID: u.JournalEntryID,
 		TransactionID: u.TransactionID, TransactionType: u.TransactionType,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
@@ -153,8 +154,8 @@ func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Positi
 			i.out.add("held when "+at.Key+" began", figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
 		}
 	}
-	quantity, basis, err := selectAdded(ctx, i.tx, []string{p.LegalEntityID, p.SourceID, p.LedgerAccountID, p.AssetType, p.Chain,
-		p.TokenID}, at.ID)
+	quantity, basis, err := lots.Added(ctx, i.tx, lots.PositionKey{LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
+		LedgerAccountID: p.LedgerAccountID, AssetType: p.AssetType, Chain: p.Chain, TokenID: p.TokenID, PeriodID: at.ID})
 	if err != nil {
 		return err
 	}

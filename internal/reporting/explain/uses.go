@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/assets/booking"
 	"github.com/bursarhq/bursar/internal/assets/holdings"
+	"github.com/bursarhq/bursar/internal/assets/lots"
 	"github.com/bursarhq/bursar/internal/assets/price"
 	"github.com/bursarhq/bursar/internal/base/clock"
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -62,13 +63,13 @@ func (i *inquiry) taken(ctx context.Context, f useFilter, count func(Use) money.
 	i.paged = true
 	key := func(u Use) []string { return []string{clock.Format(u.Date), u.ID} }
 	uses, err := page.List("explain", i.q, i.page, key, func(after []string, limit int) ([]Use, error) {
-		var from *usePlace
+		var from *lots.UseCursor
 		if after != nil {
 			date, err := time.Parse(time.RFC3339, after[0])
 			if err != nil {
 				return nil, fault.Invalidf("cursor", "is not a cursor of this list")
 			}
-			from = &usePlace{date, after[1]}
+			from = &lots.UseCursor{Date: date, ID: after[1]}
 		}
 		return selectUses(ctx, i.tx, f, from, limit)
 	})

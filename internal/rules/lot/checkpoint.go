@@ -1,8 +1,6 @@
 package lot
 
 import (
-	"fmt"
-
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
@@ -27,18 +25,4 @@ func Restore(config Config, c Checkpoint) *Pool {
 	p.after, p.seq, p.quantity, p.basis = c.After, c.Seq, c.Quantity, c.Basis
 	p.lots.base = c.Lots
 	return p
-}
-
-// Replay applies events in a row and hands over the result of each. It stops at the first error, of the event or of each.
-func (p *Pool) Replay(events []Event, each func(*Event, Result) error) error {
-	for i := range events {
-		result, err := p.Apply(&events[i])
-		if err == nil {
-			err = each(&events[i], result)
-		}
-		if err != nil {
-			return fmt.Errorf("event %s of %s: %w", events[i].ID, events[i].At.Format("2006-01-02"), err)
-		}
-	}
-	return nil
 }

@@ -31,13 +31,9 @@ type Config struct {
 	Places int32
 	// Zone is where the days of a holding period are counted, UTC if nil.
 	Zone *time.Location
-	// ZeroBasis lets more go than is held, the missing part at no cost. Otherwise such an event is refused with a Shortage,
-	// unless it is Partial.
+	// ZeroBasis lets more leave than is held, the missing part at no cost. Without it such an event is refused with a
+	// Shortage.
 	ZeroBasis bool
-	// NetFees takes fees off the gains; otherwise they are expenses of their own.
-	NetFees bool
-	// BySpot orders HIFO and LOFO by the price paid without fees, as rp2 does, instead of by unit basis.
-	BySpot bool
 }
 
 // method is the one that holds at an instant.

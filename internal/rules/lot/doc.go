@@ -1,19 +1,19 @@
-// Package lot says which lots of an asset leave when some of it does, at what cost, and with what gain.
+// Package lot decides which lots of an asset are consumed when some of it leaves, at what cost, and with what gain.
 //
-// A Pool holds the lots of one scope: an asset of a legal entity, or of one of its sources. Whoever calls keeps the
-// pools apart and gives each its events in the order of Compare; Apply answers with the uses, lot by lot, or refuses
-// and leaves the pool as it was. What leaves a pool is a pure function of its Config and its events, so it can be
+// A Pool holds the lots of one scope: an asset of a legal entity, or of one of its sources. The caller keeps a pool for
+// each scope and applies events in the order of Compare, which OrderKey writes down for the database. Apply returns the
+// uses, lot by lot, or an error. What leaves a pool is a pure function of its Config and its events, so that it can be
 // computed again from any Checkpoint.
 //
-//   - Acquire makes a lot: a purchase, a reward, an opening balance.
+//   - Acquire creates a lot: a purchase, a reward, an opening balance.
 //   - Dispose and Fee consume lots and realize gains. The fee part of an event comes before its principal.
-//   - Move and Convert take lots out without a gain. What the uses say arrives in another pool with Arrive, with its basis and its dates.
+//   - Move and Convert consume lots without a gain. What they consume enters another pool with Arrive, with its basis and dates.
 //
-// Where lots are chosen, by SpecificID, Picks name them; what names none takes the oldest, which is what the IRS does
-// where nobody identified anything.
+// Under SpecificID, Picks name the lots; an event without picks consumes the oldest, as the IRS prescribes if nothing was
+// identified.
 //
-// A place where half of a transfer waits for the other is a pool too, with Identified set: lots are parked there by
-// Move and Arrive, and taken from it by Picks. So are NFTs, which are never exchangeable for each other.
+// A clearing account on which half of a transfer waits for the other is a pool too, with Identified set: lots are parked
+// there by Move and Arrive, and consumed by Picks. So are NFTs, which are never exchangeable for each other.
 //
 // Quantities are exact and never rounded, money is rounded half-even to the currency's minor unit once, when a slice
 // is made, and parts always add up to the whole. The last slice of a lot takes all that is left of its basis.

@@ -1,6 +1,10 @@
 package lot
 
-import "github.com/bursarhq/bursar/internal/base/money"
+import (
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
 
 // Slices makes of what left one pool what arrives in another, with basis and dates kept. What was not there arrives
 // too, at no cost and marked.
@@ -8,7 +12,7 @@ func Slices(uses []Use) []Slice {
 	slices := make([]Slice, len(uses))
 	for i := range uses {
 		u := &uses[i]
-		slices[i] = Slice{Parent: u.Lot, Quantity: u.Quantity, Basis: u.Basis, AcquiredAt: u.AcquiredAt, Spot: u.spot, Marks: u.Marks}
+		slices[i] = Slice{Parent: u.Lot, Quantity: u.Quantity, Basis: u.Basis, AcquiredAt: u.AcquiredAt, Marks: u.Marks}
 	}
 	return slices
 }
@@ -36,12 +40,25 @@ func Converted(slices []Slice, quantity money.Decimal) []Slice {
 			homeless = homeless.Add(s.Basis)
 			continue
 		}
-		// The old price means nothing for the new asset.
-		s.Quantity, s.Basis, s.Spot = share, s.Basis.Add(homeless), money.Decimal{}
+		s.Quantity, s.Basis = share, s.Basis.Add(homeless)
 		homeless = money.Decimal{}
 		converted = append(converted, s)
 	}
 	last := &converted[len(converted)-1]
 	last.Basis = last.Basis.Add(homeless)
 	return converted
+}
+
+// Replay applies events in a row and hands over the result of each. It stops at the first error, of the event or of each.
+func (p *Pool) Replay(events []Event, each func(*Event, Result) error) error {
+	for i := range events {
+		result, err := p.Apply(&events[i])
+		if err == nil {
+			err = each(&events[i], result)
+		}
+		if err != nil {
+			return fmt.Errorf("event %s of %s: %w", events[i].ID, events[i].At.Format("2006-01-02"), err)
+		}
+	}
+	return nil
 }

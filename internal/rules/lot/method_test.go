@@ -75,16 +75,12 @@ func TestHIFOComparesUnitsExactlyAndIncludesFees(t *testing.T) {
 		2025-01-02 buy L2 1 @ 109.00 spot 90
 		`
 	run(t, method(lot.HIFO), fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)
-	bySpot := method(lot.HIFO)
-	bySpot.BySpot = true
-	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L1 1 100.00 +10.00`)
-	run(t, bySpot, `
+	runBySpot(t, lot.HIFO, fees+`2025-01-03 sell 1 for 110.00 -> L1 1 100.00 +10.00`)
+	runBySpot(t, lot.HIFO, `
 		2025-01-01 buy L1 1 @ 101.00 spot 100
 		2025-01-02 buy L2 1 @ 105.00 spot 100
 		2025-01-03 sell 1 for 110.00 -> L1 1 101.00 +9.00`)
-	bySpot = method(lot.LOFO)
-	bySpot.BySpot = true
-	run(t, bySpot, fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)
+	runBySpot(t, lot.LOFO, fees+`2025-01-03 sell 1 for 110.00 -> L2 1 109.00 +1.00`)
 }
 
 // What is left of a lot can cost more by the unit than the lot did, because a slice was rounded down.
@@ -109,9 +105,7 @@ func TestAMovedLotGoesByItsOwnDate(t *testing.T) {
 		A holds t4.1 1 10.00 2025-01-01; L2 1 20.00 2025-01-02; L3 1 30.00 2025-01-03
 		2025-01-05 sell 1.5 for 60.00 -> t4.1 1 10.00 +30.00; L2 0.5 10.00 +10.00
 		2025-01-06 sell 1.5 for 60.00 -> L2 0.5 10.00 +10.00; L3 1 30.00 +10.00`)
-	bySpot := method(lot.HIFO)
-	bySpot.BySpot = true
-	run(t, bySpot, `
+	runBySpot(t, lot.HIFO, `
 		B: 2025-01-01 buy L1 1 @ 10.00 spot 10
 		2025-01-02 buy L2 1 @ 20.00 spot 5
 		B: 2025-01-04 move 1 to A -> L1 1 10.00

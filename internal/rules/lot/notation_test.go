@@ -2,6 +2,7 @@ package lot_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,11 +32,45 @@ type script struct {
 	special map[string]lot.Config
 	pools   map[string]*lot.Pool
 	n       int
+
+	netFees bool                     // gains are shown after fees
+	bySpot  lot.Method               // HIFO or LOFO: the script picks the lots by the price that was paid for them, without fees
+	spots   map[string]money.Decimal // those prices, by lot
 }
 
 func newScript(t *testing.T, config lot.Config) *script {
 	config.Places = 2
-	return &script{t: t, config: config, pools: map[string]*lot.Pool{}}
+	return &script{t: t, config: config, pools: map[string]*lot.Pool{}, spots: map[string]money.Decimal{}}
+}
+
+// runBySpot plays a script in which lots are picked by the price that was paid for them, highest or lowest first. The
+// engine orders by unit cost, which includes fees; this is what it is compared with.
+func runBySpot(t *testing.T, order lot.Method, text string) {
+	t.Helper()
+	s := newScript(t, method(lot.SpecificID))
+	s.bySpot = order
+	s.play(text)
+}
+
+// pickBySpot picks lots for a quantity, by price and then by age, as HIFO or LOFO would.
+func pickBySpot(lots []lot.Lot, spots map[string]money.Decimal, order lot.Method, quantity money.Decimal) (picks []lot.Pick) {
+	slices.SortStableFunc(lots, func(a, b lot.Lot) int { // they are given oldest first
+		if order == lot.HIFO {
+			a, b = b, a
+		}
+		return spots[a.ID].Cmp(spots[b.ID])
+	})
+	for _, l := range lots {
+		part := l.Quantity
+		if part.Cmp(quantity) > 0 {
+			part = quantity
+		}
+		if part.Sign() > 0 {
+			picks = append(picks, lot.Pick{Lot: l.ID, Quantity: part})
+			quantity = quantity.Sub(part)
+		}
+	}
+	return picks
 }
 
 func run(t *testing.T, config lot.Config, text string) *script {
@@ -79,8 +114,11 @@ func (s *script) line(line string) {
 		name, text = before, after
 	}
 	e, to := s.event(strings.Fields(text))
-	result, err := s.pool(name).Apply(e)
-	got := uses(result, strings.Contains(want, " by "))
+	if s.bySpot != "" && e.Kind != lot.Acquire {
+		e.Picks = pickBySpot(s.pool(name).Lots(), s.spots, s.bySpot, e.Quantity)
+	}
+	result, err := s.apply(name, e, to.partial)
+	got := s.uses(result, strings.Contains(want, " by "))
 	if err != nil {
 		got = err.Error()
 	}
@@ -88,21 +126,42 @@ func (s *script) line(line string) {
 		s.t.Errorf("%s\ngives %s", line, got)
 	}
 	if to.pool != "" && err == nil {
-		slices := lot.Slices(result.Uses)
+		moved := lot.Slices(result.Uses)
 		if e.Kind == lot.Convert {
-			slices = lot.Converted(slices, to.quantity)
+			moved = lot.Converted(moved, to.quantity)
 		}
-		arrival := &lot.Event{Place: e.Place, Slices: slices}
+		arrival := &lot.Event{Place: e.Place, Slices: moved}
 		arrival.Kind = lot.Arrive
+		for i, slice := range moved {
+			s.spots[fmt.Sprintf("%s.%d", e.ID, i+1)] = s.spots[slice.Parent]
+		}
 		if _, err := s.pool(to.pool).Apply(arrival); err != nil {
 			s.t.Errorf("%s\narrives with %v", line, err)
 		}
 	}
 }
 
+// apply lets an event happen; a partial one takes what there is, as it would in a pool of ZeroBasis.
+func (s *script) apply(name string, e *lot.Event, partial bool) (lot.Result, error) {
+	if !partial {
+		return s.pool(name).Apply(e)
+	}
+	config := s.config
+	if special, ok := s.special[name]; ok {
+		config = special
+	}
+	lenient := config
+	lenient.ZeroBasis = true
+	p := lot.Restore(lenient, s.pool(name).Checkpoint())
+	result, err := p.Apply(e)
+	s.pools[name] = lot.Restore(config, p.Checkpoint())
+	return result, err
+}
+
 type destination struct {
 	pool     string
 	quantity money.Decimal
+	partial  bool
 }
 
 // event reads the words of a line.
@@ -144,7 +203,7 @@ func (s *script) event(words []string) (*lot.Event, destination) {
 		case "fee":
 			e.Fee = money.MustParse(next())
 		case "spot":
-			e.Spot = money.MustParse(next())
+			s.spots[e.Lot] = money.MustParse(next())
 		case "of":
 			e.Principal = lot.Kind(next())
 		case "to":
@@ -156,7 +215,7 @@ func (s *script) event(words []string) (*lot.Event, destination) {
 				e.Picks = append(e.Picks, lot.Pick{Lot: next(), Quantity: money.MustParse(next())})
 			}
 		case "partial":
-			e.Partial = true
+			to.partial = true
 		case "mark":
 			mark := next()
 			e.BasisPending, e.Provisional = mark == "pending", mark == "provisional"
@@ -182,7 +241,7 @@ func instant(t *testing.T, text string) time.Time {
 	return time.Time{}
 }
 
-func uses(r lot.Result, methods bool) string {
+func (s *script) uses(r lot.Result, methods bool) string {
 	var parts []string
 	for _, u := range r.Uses {
 		name := u.Lot
@@ -191,11 +250,14 @@ func uses(r lot.Result, methods bool) string {
 		}
 		text := fmt.Sprintf("%s %s %s", name, u.Quantity, u.Basis.Fixed("USD"))
 		if u.Kind == lot.Dispose || u.Kind == lot.Fee {
-			sign := "+"
-			if u.Gain.Sign() < 0 {
+			sign, gain := "+", u.Gain
+			if s.netFees {
+				gain = u.NetGain()
+			}
+			if gain.Sign() < 0 {
 				sign = ""
 			}
-			text += " " + sign + u.Gain.Fixed("USD")
+			text += " " + sign + gain.Fixed("USD")
 		}
 		if u.Term == lot.Long {
 			text += " long"

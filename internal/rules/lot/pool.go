@@ -16,7 +16,6 @@ type Lot struct {
 	Seq        int64 // the order of arrival in the pool, which decides between equal dates
 	Quantity   money.Decimal
 	Basis      money.Decimal
-	Spot       money.Decimal
 	Marks
 }
 
@@ -83,12 +82,12 @@ func (p *Pool) accept(e *Event) error {
 		}
 	}
 	if e.Kind == Acquire {
-		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Spot: e.Spot, Marks: e.Marks})
+		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
 		return nil
 	}
 	for i := range e.Slices {
 		s := &e.Slices[i]
-		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places), Spot: s.Spot,
+		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places),
 			Marks: s.Marks})
 	}
 	return nil
@@ -137,14 +136,14 @@ func (p *Pool) add(l Lot) {
 	}
 }
 
-// forget makes that a lot cannot be chosen any more.
+// forget removes a lot from those that can be picked.
 func (p *Pool) forget(slot int32) {
 	if p.byID != nil {
 		delete(p.byID, p.lots.at(slot).ID)
 	}
 }
 
-// sweep takes the empty lots out of the queue. It looks at all of them, so it is done when most are empty.
+// sweep removes empty lots from the queue. It visits all lots, so it is done when most are empty.
 func (p *Pool) sweep() {
 	p.queue.remove(func(slot int32) bool {
 		if !p.empty(slot) {
@@ -174,7 +173,7 @@ func (p *Pool) layOut(method Method) {
 			p.lots.at(slots[i]).Basis = basis
 		}
 	}
-	p.queue = queue{method: method, bySpot: p.config.BySpot, lots: &p.lots}
+	p.queue = queue{method: method, lots: &p.lots}
 	p.byID = nil
 	if method == SpecificID {
 		// What is picked waits anywhere in the queue, where its slot must stay the same.

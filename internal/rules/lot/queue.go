@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ticket is a lot's turn to be consumed. It repeats what decides the order, so that the table of lots is looked at in ties only.
+// ticket is a lot in a queue. It repeats what decides the order, so that the table of lots is read only in ties.
 type ticket struct {
 	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
 	rounded rounding
@@ -25,19 +25,18 @@ const (
 	inexact
 )
 
-// queue gives lots in the order of a method. Where dates decide, lots mostly come in their order and wait in a line,
-// which is left at its old end or at its new one; lots that moved in with an older date, and all lots of the other
-// methods, are in a heap beside it.
+// queue returns lots in the order of a method. If dates decide, lots mostly enter in their order and are kept in a line,
+// which is consumed from its old end or from its new one. Lots that were moved in with an older date, and all lots of
+// the methods that order by cost, are kept in a heap.
 type queue struct {
 	method Method
-	bySpot bool
 	lots   *table
 	line   []int32 // oldest first
 	head   int     // of the line
 	heap   []ticket
 }
 
-// lineMin is a length of a queue at which copying it is not worth a thought.
+// lineMin is a length up to which copying a queue costs nothing worth saving.
 const lineMin = 1024
 
 func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
@@ -83,6 +82,9 @@ func (q *queue) push(slot int32) {
 	q.up(len(q.heap) - 1)
 }
 
+// isEmpty reports whether no lot waits.
+func (q *queue) isEmpty() bool { return q.head == len(q.line) && len(q.heap) == 0 }
+
 // first is the slot of the lot whose turn it is. There must be one.
 func (q *queue) first() int32 {
 	if q.inLine() {
@@ -127,9 +129,9 @@ func (q *queue) pop() {
 	}
 }
 
-// settle puts the lot whose turn it was to where it belongs after some of it was taken. It may have another slot now;
-// the old one must still be there.
-func (q *queue) settle(slot int32) {
+// reorder moves the lot whose turn it was to where it belongs after some of it was consumed. It may have another slot
+// now; the old one must still be there.
+func (q *queue) reorder(slot int32) {
 	if q.inLine() {
 		q.line[q.end()] = slot
 		return
@@ -138,17 +140,13 @@ func (q *queue) settle(slot int32) {
 	q.down(0)
 }
 
-// unitDigits is how far units are rounded to be compared; what they share is compared exactly.
+// unitDigits is the number of decimal places to which unit costs are rounded; equal ones are compared exactly.
 const unitDigits = 6
 
 func (q *queue) ticket(slot int32) ticket {
 	l := q.lots.at(slot)
 	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
-	switch {
-	case !q.byUnit():
-	case q.bySpot:
-		t.unit, t.rounded = l.Spot, exact
-	default:
+	if q.byUnit() {
 		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
 	}
 	return t

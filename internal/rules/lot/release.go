@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// dust is the share of a quantity that may be missing without anybody being at fault: feeds round.
+// dust is the share of a quantity that may be missing because feeds round.
 var dust = money.MustParse("0.00000001")
 
 // Shortage is the refusal of an event that takes more than there is.
@@ -37,10 +37,10 @@ func (e *PickError) Error() string {
 	return fmt.Sprintf("the lots chosen for %s: %s", e.ID, e.Faults[0].Message)
 }
 
-// usesUsual is how many lots an event takes from, mostly.
+// usesUsual is how many lots most events consume.
 const usesUsual = 2
 
-// release takes lots out of the pool.
+// release consumes lots of the pool.
 func (p *Pool) release(e *Event, method Method) (Result, error) {
 	result := Result{}
 	wanted := e.Quantity
@@ -48,7 +48,7 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 		switch {
 		case missing.Cmp(wanted.Mul(dust)) <= 0:
 			result.Dust = missing
-		case p.config.ZeroBasis || e.Partial:
+		case p.config.ZeroBasis:
 			result.Deficit = missing
 		default:
 			return Result{}, &Shortage{ID: e.ID, Quantity: wanted, Held: p.quantity, Missing: missing}
@@ -65,14 +65,18 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	if method == SpecificID && !picked && !p.config.Identified {
 		method = FIFO
 	}
-	t := taking{pool: p, event: e, method: method, uses: make([]Use, 0, usesUsual)}
+	t := consumption{pool: p, event: e, method: method, uses: make([]Use, 0, usesUsual)}
+	var err error
 	switch {
 	case picked:
 		t.picked()
 	case method == WeightedAverage:
-		t.averaged(wanted)
+		err = t.averaged(wanted)
 	default:
-		t.queued(wanted, true)
+		err = t.queued(wanted, true)
+	}
+	if err != nil {
+		return Result{}, err
 	}
 	if !result.Deficit.IsZero() {
 		t.uses = append(t.uses, Use{
@@ -118,18 +122,22 @@ func (p *Pool) checkPicks(e *Event, method Method, wanted money.Decimal) error {
 	return nil
 }
 
-// taking is one event on its way through the lots.
-type taking struct {
+// consumption is an event while it consumes lots.
+type consumption struct {
 	pool   *Pool
 	event  *Event
 	method Method
 	uses   []Use
 }
 
-// queued takes from the lots whose turn it is.
-func (t *taking) queued(quantity money.Decimal, cost bool) {
+// queued consumes the lots whose turn it is. It returns an error if the pool was restored with fewer lots than its sums
+// say; then the pool cannot be used any more.
+func (t *consumption) queued(quantity money.Decimal, cost bool) error {
 	p := t.pool
 	for quantity.Sign() > 0 {
+		if p.queue.isEmpty() {
+			return fmt.Errorf("lot: event %s needs %s more, of which the pool has no lots although it should hold them", t.event.ID, quantity)
+		}
 		slot := p.queue.first()
 		if p.gone > 0 && p.empty(slot) {
 			p.queue.pop()
@@ -143,29 +151,34 @@ func (t *taking) queued(quantity money.Decimal, cost bool) {
 			p.forget(slot)
 			p.lots.drop(slot)
 		} else {
-			p.queue.settle(t.cut(slot))
+			p.queue.reorder(t.cut(slot))
 		}
 		quantity = quantity.Sub(part)
 	}
+	return nil
 }
 
-// averaged takes the oldest lots, for their dates, at the cost of the average.
-func (t *taking) averaged(quantity money.Decimal) {
+// averaged consumes the oldest lots, for their dates, at the average cost.
+func (t *consumption) averaged(quantity money.Decimal) error {
 	p := t.pool
 	if quantity.IsZero() {
-		return
+		return nil
 	}
 	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
 	p.basis = p.basis.Sub(basis)
-	t.queued(quantity, false)
+	if err := t.queued(quantity, false); err != nil {
+		return err
+	}
 	share := sharing{basis, quantity, p.config.Places}
 	for i := range t.uses {
 		t.uses[i].Basis = share.next(t.uses[i].Quantity)
 	}
+	return nil
 }
 
-// picked takes what was chosen. A lot that is used up stays in the queue until its turn, because nobody knows where it waits there.
-func (t *taking) picked() {
+// picked consumes the lots that were picked. An empty lot stays in the queue until its turn, because its position there
+// is not known.
+func (t *consumption) picked() {
 	p := t.pool
 	for _, pick := range t.event.Picks {
 		slot := p.byID[pick.Lot]
@@ -181,8 +194,8 @@ func (t *taking) picked() {
 	}
 }
 
-// use notes the use of a lot, of as much as is wanted and there, at the lot's own cost or none.
-func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
+// use adds a use of a lot, of as much as is wanted and left, at the cost of the lot or at none.
+func (t *consumption) use(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
 	l := p.lots.at(slot)
 	part, empty = wanted, wanted.Cmp(l.Quantity) >= 0
@@ -199,13 +212,13 @@ func (t *taking) use(slot int32, wanted money.Decimal, cost bool) (part money.De
 	p.quantity = p.quantity.Sub(part)
 	t.uses = append(t.uses, Use{
 		ID: e.ID, Kind: e.Kind, Lot: l.ID, Quantity: part, Basis: basis,
-		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, Empties: empty, spot: l.Spot, Marks: l.Marks,
+		AcquiredAt: l.AcquiredAt, At: e.At, Method: t.method, Empties: empty, Marks: l.Marks,
 	})
 	return part, empty
 }
 
-// cut takes the last use out of its lot and gives the slot it has from then on.
-func (t *taking) cut(slot int32) int32 {
+// cut subtracts the last use from its lot and returns the slot that the lot has from then on.
+func (t *consumption) cut(slot int32) int32 {
 	u := &t.uses[len(t.uses)-1]
 	slot = t.pool.lots.change(slot)
 	l := t.pool.lots.at(slot)

@@ -25,7 +25,9 @@ func TestProceedsAreSharedSoThatTheyAddUp(t *testing.T) {
 		2025-01-02 buy L2 1 @ 0
 		2025-01-03 buy L3 1 @ 0
 		2025-01-04 sell 3 for 100.00 -> L1 1 0.00 +33.33; L2 1 0.00 +33.34; L3 1 0.00 +33.33`)
-	run(t, lot.Config{NetFees: true}, `
+	net := newScript(t, lot.Config{})
+	net.netFees = true
+	net.play(`
 		2025-01-01 buy L1 1 @ 0
 		2025-01-02 buy L2 1 @ 0
 		2025-01-03 buy L3 1 @ 0

@@ -14,10 +14,9 @@ const base = `
 
 func TestEveryTransactionTypeMovesLotsAsItShould(t *testing.T) {
 	t.Parallel()
-	net := lot.Config{NetFees: true}
 	for name, c := range map[string]struct {
-		config lot.Config
-		text   string
+		netFees bool
+		text    string
 	}{
 		"withdrawal": {text: base + `
 			2025-09-15 sell 2.5 for 6000.00 fee 12.00 -> L1 2 3000.00 +1800.00; L2 0.5 1000.00 +200.00
@@ -27,7 +26,7 @@ func TestEveryTransactionTypeMovesLotsAsItShould(t *testing.T) {
 			USDC: 2025-09-15 buy U1 2394 @ 2394.00
 			A holds L1 1 1500.00 2025-01-10; L2 3 6000.00 2025-06-01
 			USDC holds U1 2394 2394.00 2025-09-15`},
-		"swap with fees off the gain": {config: net, text: base + `
+		"swap with fees off the gain": {netFees: true, text: base + `
 			2025-09-15 sell 1 for 2400.00 fee 6.00 -> L1 1 1500.00 +894.00`},
 		"conversion": {text: base + `
 			2025-09-15 gas 0.002 for 4.80 of convert -> L1 0.002 3.00 +1.80
@@ -83,7 +82,9 @@ func TestEveryTransactionTypeMovesLotsAsItShould(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, c.config, c.text)
+			s := newScript(t, lot.Config{})
+			s.netFees = c.netFees
+			s.play(c.text)
 		})
 	}
 }

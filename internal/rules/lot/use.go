@@ -24,9 +24,11 @@ type Use struct {
 	Term       Term
 	Method     Method
 	Empties    bool // Nothing is left of the lot.
-	spot       money.Decimal
 	Marks
 }
+
+// NetGain is the gain after the fee, for books that take fees off the gains instead of expensing them.
+func (u *Use) NetGain() money.Decimal { return u.Gain.Sub(u.Fee) }
 
 // Result is what an event did.
 type Result struct {
@@ -64,9 +66,6 @@ func (c *Config) realize(e *Event, uses []Use, quantity money.Decimal) {
 		u := &uses[i]
 		u.Proceeds, u.Fee = proceeds.next(u.Quantity), fee.next(u.Quantity)
 		u.Gain = u.Proceeds.Sub(u.Basis)
-		if c.NetFees {
-			u.Gain = u.Gain.Sub(u.Fee)
-		}
 		u.Days, u.Term = c.holding(u.AcquiredAt, u.At)
 	}
 }

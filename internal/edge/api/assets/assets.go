@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bursarhq/bursar/internal/assets/asset"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -28,7 +29,7 @@ func (h handlers) listAssets(ctx context.Context, in *struct {
 	IsManual        *bool    `query:"is_manual" doc:"true: only lots created by hand. false: only lots acquired by transactions."`
 	HasRemaining    *bool    `query:"has_remaining" doc:"true: only lots with a remaining quantity. false: only lots that are used up."`
 }) (wire.List[Asset], error) {
-	found, err := h.app.Assets.List(ctx, asset.Filter{
+	found, err := h.app.Lots.List(ctx, lots.Filter{
 		LegalEntityIDs:  in.LegalEntityIDs,
 		AssetTypes:      in.AssetTypes,
 		SourceIDs:       in.SourceIDs,
@@ -42,14 +43,14 @@ func (h handlers) listAssets(ctx context.Context, in *struct {
 }
 
 func (h handlers) getAsset(ctx context.Context, in *struct{ assetPath }) (wire.Data[Asset], error) {
-	lot, err := h.app.Assets.Get(ctx, in.ID)
+	lot, err := h.app.Lots.Get(ctx, in.ID)
 	return wire.DataOf(viewAsset(lot)), err
 }
 
 func (h handlers) createAsset(ctx context.Context, in *struct{ Body CreateAsset }) (wire.Data[Asset], error) {
 	b := in.Body
 	var faults fault.List
-	p := asset.CreateParams{
+	p := opening.CreateParams{
 		AssetType:       b.AssetType,
 		Quantity:        wire.ParseDecimal(&faults, "quantity", b.Quantity),
 		CostBasis:       wire.ParseDecimal(&faults, "cost_basis", b.CostBasis),
@@ -79,7 +80,7 @@ func (h handlers) updateAsset(ctx context.Context, in *struct {
 		}
 		return new(wire.ParseDecimal(&faults, field, *text))
 	}
-	p := asset.UpdateParams{
+	p := opening.UpdateParams{
 		LedgerAccountID: b.LedgerAccountID,
 		CostBasis:       read("cost_basis", b.CostBasis),
 		Quantity:        read("quantity", b.Quantity),
@@ -101,14 +102,14 @@ func (h handlers) listAssetDispositions(ctx context.Context, in *struct {
 	assetPath
 	wire.Paging
 }) (wire.List[AssetDisposition], error) {
-	found, err := h.app.Assets.Dispositions(ctx, in.ID, in.Request())
+	found, err := h.app.Lots.Dispositions(ctx, in.ID, in.Request())
 	return wire.ListOf(found, viewAssetDisposition), err
 }
 
 func (h handlers) getLotSelection(ctx context.Context, in *struct {
 	TransactionID string `query:"transaction_id" required:"true" minLength:"1" maxLength:"64" doc:"Identifier of the transaction."`
 }) (wire.Data[LotSelection], error) {
-	c, err := h.app.Assets.Chosen(ctx, in.TransactionID)
+	c, err := h.app.Lots.Selection(ctx, in.TransactionID)
 	return wire.DataOf(viewLotSelection(c)), err
 }
 
@@ -121,11 +122,11 @@ func (h handlers) storeLotSelection(ctx context.Context, in *struct{ Body StoreL
 	if err := faults.Err(); err != nil {
 		return wire.Data[LotSelection]{}, err
 	}
-	c, err := h.app.Assets.Choose(ctx, in.Body.TransactionID, picks)
+	c, err := h.app.Lots.SelectLots(ctx, in.Body.TransactionID, picks)
 	return wire.DataOf(viewLotSelection(c)), err
 }
 
-func viewAsset(h asset.Held) Asset {
+func viewAsset(h lots.Held) Asset {
 	return Asset{
 		ID:                 h.ID,
 		AssetType:          h.AssetType,
@@ -143,7 +144,7 @@ func viewAsset(h asset.Held) Asset {
 		SourceID:           db.OrNull(h.Account),
 		JournalEntryID:     db.OrNull(h.JournalEntryID),
 		ParentAssetID:      db.OrNull(h.ParentID),
-		IsManual:           h.Origin == asset.Manual,
+		IsManual:           h.Origin == lots.Manual,
 		BasisPending:       h.BasisPending,
 		Provisional:        h.Provisional,
 		CreatedAt:          new(wire.Timestamp(h.CreatedAt)),
@@ -151,7 +152,7 @@ func viewAsset(h asset.Held) Asset {
 	}
 }
 
-func viewAssetDisposition(u asset.Taken) AssetDisposition {
+func viewAssetDisposition(u lots.Disposition) AssetDisposition {
 	out := AssetDisposition{
 		ID:              u.ID,
 		Kind:            u.Kind,
@@ -179,7 +180,7 @@ func viewAssetDisposition(u asset.Taken) AssetDisposition {
 	return out
 }
 
-func viewLotSelection(c asset.Chosen) LotSelection {
+func viewLotSelection(c lots.Selection) LotSelection {
 	out := LotSelection{
 		TransactionID: c.TransactionID,
 		Selections:    make([]LotSelected, len(c.Picks)),

@@ -1,0 +1,384 @@
+package booking_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bursarhq/bursar/internal/assets/booking"
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/opening"
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/base/page"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+	"github.com/bursarhq/bursar/internal/treasury/transfers"
+)
+
+// quarters is a quantity.
+func quarters(n int) string { return money.FromInt(int64(n)).Quo(money.FromInt(4), 2).String() }
+
+// worth is what so many quarters are worth, with a fee or not.
+func (l *life) worth(n int, out bool) string {
+	gross := money.FromInt(int64(n*rapid.IntRange(1, 40).Draw(l.T, "price")*2500+rapid.IntRange(0, 3).Draw(l.T,
+		"cents"))).Quo(money.FromInt(100), 2)
+	text := " = " + gross.String()
+	switch pick(l.T, "fee", "", "", "", "taken", "gas") {
+	case "taken":
+		text += " fee " + gross.Quo(money.FromInt(10), 2).String()
+		if out {
+			text += " (" + money.FromInt(int64(n)).Quo(money.FromInt(40), 3).String() + ")"
+		}
+	case "gas":
+		text += " fee 0.50 gas 0.01 " + pick(l.T, "gas", "ETH", "BNB")
+	}
+	return text
+}
+
+// hear tells of a transaction; more comes than goes.
+func (l *life) hear() {
+	n, out := rapid.IntRange(1, 12).Draw(l.T, "quarters"), rapid.IntRange(0, 9).Draw(l.T, "out") > 5
+	way := "in"
+	if out {
+		way, n = "out", (n+1)/2
+	}
+	text := fmt.Sprint(pick(l.T, "source", "A", "A", "A", "B", "Kraken", "SubA"), " ", way, " ", quarters(n), " ",
+		pick(l.T, "asset", "ETH", "ETH", "ETH", "USDC", "BNB"))
+	if rapid.IntRange(0, 9).Draw(l.T, "valued") > 0 {
+		text += l.worth(n, out)
+	}
+	at := l.instant()
+	l.Logf("tell %s %s", at, l.tell(at, text).Description)
+}
+
+// hearPair tells of what left and what arrived, which mostly are linked.
+func (l *life) hearPair() {
+	n := rapid.IntRange(1, 6).Draw(l.T, "quarters")
+	from, to := pick(l.T, "from", "A", "A", "B", "Kraken"), pick(l.T, "to", "A", "B", "B", "SubA", "SubB")
+	leaves, arrives := pick(l.T, "leaves", "ETH", "ETH", "USDC"), "ETH"
+	if arrives = leaves; from == to {
+		arrives = "STETH"
+	}
+	out := fmt.Sprint(from, " out ", quarters(n), " ", leaves)
+	in := fmt.Sprint(to, " in ", quarters(n), " ", arrives)
+	if rapid.Bool().Draw(l.T, "less arrives") {
+		in = fmt.Sprint(to, " in ", money.MustParse(quarters(n)).Sub(money.MustParse("0.01")), " ", arrives)
+	}
+	out += l.worth(n, true)
+	if rapid.Bool().Draw(l.T, "both valued") {
+		in += l.worth(n, false)
+	}
+	at := l.instant()
+	left, _ := time.Parse(time.RFC3339, at)
+	arrived := left.Add(pick(l.T, "later", 0, 0, 5*time.Minute, -5*time.Minute, 5*24*time.Hour)).Format(time.RFC3339)
+	a, b := l.tell(at, out), l.tell(arrived, in)
+	l.Logf("tell %s %s, %s %s", at, out, arrived, in)
+	if rapid.IntRange(0, 4).Draw(l.T, "linked") > 0 {
+		l.try("link", func() error {
+			_, err := l.links.Link(l.ctx, transfers.LinkParams{TransactionIDs: []string{a.ID, b.ID}})
+			return err
+		})
+	}
+}
+
+// sensible is what transactions are booked as.
+var sensible = map[string][][2]string{
+	"in": {
+		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"DEPOSIT", "Paid-in capital"}, {"INCOME", "Sales"}, {"STAKING_REWARD",
+			"Staking income"}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
+		{"NON_TAXABLE_CONVERSION", ""}, {"DEPOSIT", "B"}, {"DEPOSIT", "Transfer clearing"}, {"BORROW", "Loans payable"}, {"REPAYMENT",
+			"Loans receivable"}, {"RESERVES CHANGE", "Reserves held by processors"},
+	},
+	"out": {
+		{"SWAP", "Bank"}, {"SWAP", "Bank"}, {"SWAP", "Bank"}, {"EXPENSE", "Contractors"}, {"EXPENSE", "Contractors"}, {"WITHDRAWAL",
+			"Contractors"}, {"FEE", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"SWAP", ""},
+		{"NON_TAXABLE_CONVERSION", ""}, {"WITHDRAWAL", "B"}, {"WITHDRAWAL", "Transfer clearing"}, {"BORROW",
+			"Loans receivable"}, {"REPAYMENT", "Loans payable"}, {"RESERVES CHANGE", "Reserves held by processors"},
+	},
+	"pair": {{"INTERNAL TRANSFER", ""}, {"INTERNAL TRANSFER", ""}, {"BRIDGE", ""}, {"INTERCOMPANY TRANSFER", ""},
+		{"INTERCOMPANY TRANSFER", ""}, {"SWAP", ""}, {"NON_TAXABLE_CONVERSION", ""}, {"NFT", ""}},
+}
+
+func (l *life) kindOf(t transaction.Transaction) (kind, target string) {
+	way := "out"
+	if transaction.IsInflow(t.Direction) {
+		way = "in"
+	}
+	if t.GroupID != "" {
+		way = "pair"
+	}
+	as := pick(l.T, "type", sensible[way]...)
+	return as[0], as[1]
+}
+
+func noPlace(int) string { return "" }
+
+// record books up to so many transactions.
+func (l *life) record(most int) {
+	all := l.pending()
+	if len(all) == 0 {
+		l.Skip("nothing to book")
+	}
+	var ps []booking.Params
+	var what []string
+	for range rapid.IntRange(1, most).Draw(l.T, "how many") {
+		t := pick(l.T, "transaction", all...)
+		kind, target := l.kindOf(t)
+		p := booking.Params{TransactionID: t.ID, Type: kind, LedgerAccountID: l.accountID(target),
+			AutoPost: rapid.IntRange(0, 4).Draw(l.T, "post") > 0}
+		if rapid.IntRange(0, 9).Draw(l.T, "offset") == 0 {
+			p.OffsetAccountID = l.accountID("Prepaid expenses")
+		}
+		if rapid.IntRange(0, 9).Draw(l.T, "dated") == 0 {
+			p.AccountingDate = l.instant()
+		}
+		ps, what = append(ps, p), append(what, fmt.Sprintf("%s %s as %s to %q, posted %t, offset %t", t.SequenceNumber(), t.Description,
+			kind, target, p.AutoPost, p.OffsetAccountID != ""))
+	}
+	if dry := rapid.IntRange(0, 9).Draw(l.T, "dry") == 0; dry {
+		before := l.everything()
+		_, err := l.bookings.Create(l.ctx, ps, noPlace, true)
+		l.Logf("look at %s: %v", strings.Join(what, "; "), err)
+		l.unchanged(before)
+	}
+	l.try("book "+strings.Join(what, "; "), func() error {
+		_, err := l.bookings.Create(l.ctx, ps, noPlace, false)
+		return err
+	})
+}
+
+func name(e journal.Entry) string {
+	return fmt.Sprintf("%s (OT-%d %s %s)", e.SequenceNumber(), e.TransactionNo, e.Classification, e.OriginatedBy)
+}
+
+func (l *life) postDraft() {
+	e := l.someEntry(draft)
+	l.try("post "+name(e), func() error {
+		_, err := l.journal.Post(l.ctx, e.ID)
+		return err
+	})
+}
+
+func (l *life) discard() {
+	e := l.someEntry(draft)
+	l.try("delete "+name(e), func() error { return l.journal.Delete(l.ctx, e.ID) })
+}
+
+// redate changes the date of a draft.
+func (l *life) redate() {
+	e, date := l.someEntry(draft), l.instant()
+	l.try("date "+name(e), func() error {
+		_, err := l.journal.Update(l.ctx, e.ID, journal.UpdateParams{AccountingDate: &date})
+		return err
+	})
+}
+
+func (l *life) unpost() {
+	e := l.someEntry(standing)
+	l.try("unpost "+name(e), func() error {
+		_, err := l.journal.Unpost(l.ctx, e.ID)
+		return err
+	})
+}
+
+func (l *life) undo() {
+	e, p := l.someEntry(standing), journal.ReverseParams{Cascade: rapid.IntRange(0, 3).Draw(l.T, "cascade") > 0}
+	if rapid.IntRange(0, 4).Draw(l.T, "dated") == 0 {
+		p.AccountingDate = l.instant()
+	}
+	l.try(fmt.Sprintf("reverse %s %+v", name(e), p), func() error {
+		_, err := l.journal.Reverse(l.ctx, e.ID, p)
+		return err
+	})
+}
+
+// retype corrects an entry to another type or account.
+func (l *life) retype() {
+	e := l.someEntry(func(e journal.Entry) bool { return standing(e) && e.TransactionID != "" })
+	kind, target := l.kindOf(l.again(transaction.Transaction{ID: e.TransactionID}))
+	account, p := l.accountID(target), booking.CorrectParams{Type: kind}
+	p.LedgerAccountID = &account
+	if rapid.IntRange(0, 4).Draw(l.T, "dated") == 0 {
+		date := l.instant()
+		p.Update.AccountingDate = &date
+	}
+	l.try(fmt.Sprintf("correct %s to %s %q", name(e), kind, target), func() error {
+		_, err := l.bookings.Correct(l.ctx, e.ID, p)
+		return err
+	})
+}
+
+// restate corrects the memo or the date of an entry.
+func (l *life) restate() {
+	e, memo := l.someEntry(standing), "noted"
+	p := journal.UpdateParams{Memo: &memo}
+	if rapid.Bool().Draw(l.T, "dated") {
+		date := l.instant()
+		p.AccountingDate = &date
+	}
+	l.try("restate "+name(e), func() error {
+		_, err := l.journal.Correct(l.ctx, e.ID, p)
+		return err
+	})
+}
+
+func (l *life) open() {
+	name := pick(l.T, "source", "A", "B", "SubA")
+	s, n := l.source(name), rapid.IntRange(1, 12).Draw(l.T, "quarters")
+	p := opening.CreateParams{
+		AssetType: "ETH", Quantity: money.MustParse(quarters(n)), CostBasis: money.FromInt(int64(rapid.IntRange(0, 5).Draw(l.T,
+			"cost") * 333)), LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID, SourceID: s.ID,
+		DateReceived: pick(l.T, "received", "", "2024-05-05", "2024-05-05", "2025-01-11"),
+	}
+	l.try(fmt.Sprintf("open %s %s ETH at %s of %q", name, p.Quantity, p.CostBasis, p.DateReceived), func() error {
+		_, err := l.openings.Create(l.ctx, p)
+		return err
+	})
+}
+
+// someLot picks a lot, by what it is and not by its name, which is random.
+func (l *life) someLot(f lots.Filter) lots.Held {
+	f.LegalEntityIDs = []string{l.us, l.sub}
+	all, err := l.picks.List(l.ctx, f, page.Request{Limit: 100})
+	if err != nil {
+		l.Fatal(err)
+	}
+	if len(all.Items) == 0 {
+		l.Skip("no lots")
+	}
+	slices.SortStableFunc(all.Items, func(a, b lots.Held) int {
+		return cmp.Or(a.AcquiredAt.Compare(b.AcquiredAt), cmp.Compare(l.names[a.LedgerAccountID], l.names[b.LedgerAccountID]),
+			a.Quantity.Cmp(b.Quantity), a.RemainingQuantity.Cmp(b.RemainingQuantity), a.CostBasis.Cmp(b.CostBasis))
+	})
+	return pick(l.T, "lot", all.Items...)
+}
+
+func (l *life) change() {
+	byHand := true
+	was := l.someLot(lots.Filter{Manual: &byHand})
+	quantity, cost := money.MustParse(quarters(rapid.IntRange(1, 12).Draw(l.T, "quarters"))), money.FromInt(int64(rapid.IntRange(0,
+		5).Draw(l.T, "cost")*333))
+	p := opening.UpdateParams{Quantity: &quantity, CostBasis: &cost}
+	switch pick(l.T, "change", "all", "cost", "place") {
+	case "cost":
+		p.Quantity = nil
+	case "place":
+		account := l.accountID("Prepaid expenses")
+		p.LedgerAccountID = &account
+	}
+	l.try(fmt.Sprintf("change %s ETH at %s to %s at %s", was.Quantity, was.CostBasis, quantity, cost), func() error {
+		_, err := l.openings.Update(l.ctx, was.ID, p)
+		return err
+	})
+}
+
+func (l *life) drop() {
+	byHand := true
+	was := l.someLot(lots.Filter{Manual: &byHand})
+	l.try("drop a lot", func() error { return l.openings.Delete(l.ctx, was.ID) })
+}
+
+// choose picks the lots of a transaction, where somebody may.
+func (l *life) choose() {
+	all := slices.DeleteFunc(l.pending(), func(t transaction.Transaction) bool { return transaction.IsInflow(t.Direction) })
+	if len(all) == 0 {
+		l.Skip("nothing leaves")
+	}
+	t, open := pick(l.T, "transaction", all...), true
+	left, picks := *t.Quantity, []lot.Pick{}
+	for range rapid.IntRange(0, 2).Draw(l.T, "picks") {
+		from := l.someLot(lots.Filter{Open: &open})
+		part := from.RemainingQuantity
+		if part.Cmp(left) > 0 {
+			part = left
+		}
+		picks, left = append(picks, lot.Pick{Lot: from.ID, Quantity: part}), left.Sub(part)
+	}
+	l.try("choose for "+t.SequenceNumber(), func() error {
+		_, err := l.picks.SelectLots(l.ctx, t.ID, picks)
+		return err
+	})
+}
+
+func (l *life) somePeriod() period.State {
+	all, err := l.periods.List(l.ctx, period.Filter{}, page.Request{Limit: 100})
+	if err != nil {
+		l.Fatal(err)
+	}
+	if len(all.Items) == 0 {
+		l.Skip("no periods")
+	}
+	slices.Reverse(all.Items)
+	return all.Items[rapid.IntRange(0, min(3, len(all.Items)-1)).Draw(l.T, "period")]
+}
+
+// shut closes periods up to one, for one legal entity or both.
+func (l *life) shut() {
+	through, whose := l.somePeriod(), pick(l.T, "whose", "", "", l.us)
+	all, err := l.periods.List(l.ctx, period.Filter{}, page.Request{Limit: 100})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, p := range slices.Backward(all.Items) {
+		if p.Key > through.Key {
+			break
+		}
+		l.try("close "+p.Key, func() error {
+			_, err := l.periods.Close(l.ctx, p.ID, whose)
+			return err
+		})
+	}
+}
+
+func (l *life) unshut() {
+	p := l.somePeriod()
+	l.try("reopen "+p.Key, func() error {
+		_, err := l.periods.Reopen(l.ctx, p.ID, period.ReopenParams{Reason: "late"})
+		return err
+	})
+}
+
+func (l *life) quote() {
+	p := price.Params{AssetType: pick(l.T, "asset", "ETH", "USDC", "BNB"), Currency: "USD", Timestamp: l.instant(),
+		Price: fmt.Sprint(rapid.IntRange(1, 4000).Draw(l.T, "price"))}
+	l.try("price of "+p.AssetType, func() error {
+		_, err := l.prices.Create(l.ctx, p)
+		return err
+	})
+}
+
+// decide changes the policies of a legal entity.
+func (l *life) decide() {
+	var p entity.UpdateParams
+	what := pick(l.T, "what", "method", "fees", "short", "intercompany", "loans")
+	switch what {
+	case "method":
+		method, from := pick(l.T, "method", entity.Methods...), l.instant()[:10]
+		p.CostBasisMethod, p.CostBasisFrom = &method, &from
+	case "fees":
+		fees := pick(l.T, "fees", entity.FeesExpensed, entity.FeesNetted, entity.FeesCapitalized)
+		p.FeeTreatment = &fees
+	case "short":
+		short := pick(l.T, "short", entity.ShortBlocked, entity.ShortAtZeroBasis)
+		p.ShortDisposal = &short
+	case "intercompany":
+		basis := pick(l.T, "basis", entity.BasisCarriedOver, entity.BasisAtFairValue)
+		p.IntercompanyBasis = &basis
+	case "loans":
+		loans := pick(l.T, "loans", entity.LoansParked, entity.LoansDerecognized)
+		p.LoansOut = &loans
+	}
+	whose := pick(l.T, "whose", l.us, l.sub)
+	l.try("decide about "+what, func() error {
+		_, err := l.entities.Update(l.ctx, whose, p)
+		return err
+	})
+}

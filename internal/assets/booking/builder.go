@@ -1,0 +1,319 @@
+package booking
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/assets/price"
+	"github.com/bursarhq/bursar/internal/assets/replay"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/entity"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// event is what an entry follows from: a transaction, or the two of a pair.
+type event struct {
+	first   transaction.Transaction // the transaction of the entry: the outgoing one of a pair
+	partner *transaction.Transaction
+	effect  replay.Effect
+}
+
+// transactions returns the transactions of the event.
+func (e *event) transactions() []transaction.Transaction {
+	if e.partner == nil {
+		return []transaction.Transaction{e.first}
+	}
+	return []transaction.Transaction{e.first, *e.partner}
+}
+
+// builder gathers what entries follow from.
+type builder struct {
+	*lookups
+	books *snapshot.Books
+	draft string // the entry that is being booked again
+}
+
+// newBuilder returns a builder for some requests.
+func newBuilder(ctx context.Context, tx *db.Tx, b *snapshot.Books, ps ...Params) (builder, error) {
+	m := builder{lookups: newLookups(tx), books: b}
+	return m, m.gather(ctx, ps)
+}
+
+// build gathers everything that an entry follows from.
+func (m builder) build(ctx context.Context, p Params, at string) (*event, error) {
+	if err := p.check(m.books, at); err != nil {
+		return nil, err
+	}
+	asked, err := m.transaction(p.TransactionID, at)
+	if err != nil {
+		return nil, err
+	}
+	e := &event{first: asked}
+	if e.partner, err = m.lookups.partner(ctx, asked); err != nil {
+		return nil, err
+	}
+	if e.partner != nil && transaction.IsInflow(asked.Direction) {
+		e.first, e.partner = *e.partner, &asked
+	}
+	for _, t := range e.transactions() {
+		if err := m.bookable(t, at); err != nil {
+			return nil, err
+		}
+	}
+	in, err := m.input(ctx, p, e, asked.ID, at)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := m.prepare(ctx, &in, e)
+	if err != nil {
+		return nil, explain(err, at)
+	}
+	e.effect = replay.Effect{
+		TransactionID: e.first.ID, Type: p.Type, Label: "the transaction " +
+			e.first.SequenceNumber(), Number: e.first.Number, Block: blockOf(e.first), Input: in, Plan: plan,
+		SeparateAccountID: p.separateAccount(asked),
+	}
+	if e.partner != nil {
+		e.effect.LotsTransactionID = e.partner.ID
+	}
+	if len(plan.Takes) > 0 {
+		e.effect.Picks, err = m.selection(ctx, e.first.ID)
+	}
+	return e, err
+}
+
+// separateAccount returns the account that was named instead of that of the source.
+func (p Params) separateAccount(asked transaction.Transaction) string {
+	if p.OffsetAccountID == asked.Source.LedgerAccountID {
+		return ""
+	}
+	return p.OffsetAccountID
+}
+
+func blockOf(t transaction.Transaction) int64 {
+	if t.Crypto == nil || t.Crypto.BlockNumber == nil {
+		return 0
+	}
+	return *t.Crypto.BlockNumber
+}
+
+// bookable returns an error if a transaction is spam or booked already.
+func (m builder) bookable(t transaction.Transaction, at string) error {
+	field := at + "transaction_id"
+	switch {
+	case t.Status == transaction.Spam:
+		return fault.ConflictAt([]fault.Field{{Name: field, Message: t.SequenceNumber() + " is spam"}},
+			"%s is spam, which is not booked: take it out of the spam first", t.SequenceNumber())
+	case t.JournalEntryID != "" && t.JournalEntryID != m.draft:
+		return fault.ConflictAt([]fault.Field{{Name: field, Message: "has the entry " + t.JournalEntryID}},
+			"%s has the journal entry %s already: edit, delete or reverse that first",
+			t.SequenceNumber(), t.JournalEntryID)
+	}
+	return nil
+}
+
+// input gathers the input of rules/posting.
+func (m builder) input(ctx context.Context, p Params, e *event, asked, at string) (posting.Input, error) {
+	in := posting.Input{Type: posting.Type(p.Type), Books: posting.Books{Accounts: m.books.Roles(), Currencies: map[string]string{},
+		Rates: map[posting.Rate]money.Decimal{}}}
+	for _, t := range e.transactions() {
+		leg, fee, err := m.leg(ctx, t)
+		if err != nil {
+			return in, err
+		}
+		if t.ID == asked && p.OffsetAccountID != t.Source.LedgerAccountID {
+			leg.Offset = p.OffsetAccountID
+		}
+		if err := m.checkLegAccount(leg, t, at); err != nil {
+			return in, err
+		}
+		in.Books.Currencies[leg.Entity] = m.books.Entities[leg.Entity].BaseCurrency
+		if transaction.IsInflow(t.Direction) {
+			in.In = leg
+		} else {
+			in.Out = leg
+		}
+		if fee != nil {
+			in.Fees = append(in.Fees, *fee)
+		}
+	}
+	var err error
+	if in.Target, err = m.target(ctx, p, e, at); err != nil {
+		return in, err
+	}
+	first := m.books.Entities[e.first.Source.LegalEntityID]
+	in.Policy = posting.Policy{
+		NetFees: first.FeeTreatment == entity.FeesNetted, Capitalize: first.FeeTreatment == entity.FeesCapitalized,
+		FairValue: first.IntercompanyBasis == entity.BasisAtFairValue, ParkLoans: first.LoansOut == entity.LoansParked,
+	}
+	return in, nil
+}
+
+// checkLegAccount returns an error if the account of a leg is for another asset.
+func (m builder) checkLegAccount(leg *posting.Leg, t transaction.Transaction, at string) error {
+	if !leg.Asset.Lots {
+		return nil
+	}
+	if leg.Offset != "" {
+		return checkAsset(m.books.Accounts[leg.Offset], leg.Asset.Symbol, at+"offset_ledger_account_id")
+	}
+	if a := m.books.Accounts[t.Source.LedgerAccountID]; a.AssetType != "" && a.AssetType != leg.Asset.Symbol {
+		return fault.Conflictf("the ledger account %s of the source %s is for %s, not for %s: name another as offset_ledger_account_id",
+			a, t.Source.Name, a.AssetType, leg.Asset.Symbol)
+	}
+	return nil
+}
+
+// shareDigits is the number of decimal places of a fee quantity that is computed from its value.
+const shareDigits = 18
+
+// leg returns a transaction as a leg of rules/posting, and a second leg for a fee in another asset.
+func (m builder) leg(ctx context.Context, t transaction.Transaction) (*posting.Leg, *posting.Leg, error) {
+	symbol := t.Asset()
+	l := &posting.Leg{
+		Place: posting.Place{Source: t.Source.ID, Account: t.Source.LedgerAccountID, Entity: t.Source.LegalEntityID},
+		Asset: posting.Asset{Symbol: symbol, Chain: chainOf(t), Lots: !money.IsFiat(symbol)}, At: t.At,
+	}
+	if l.Asset.Lots && transaction.IsInflow(t.Direction) {
+		policy, err := m.policy(ctx, symbol)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.Asset.Own = policy.OwnToken
+	}
+	if t.Quantity != nil {
+		l.Quantity = *t.Quantity
+	}
+	if t.Crypto != nil && t.Crypto.TokenID != "" {
+		l.Asset.Token = strings.ToLower(t.Crypto.ContractAddress) + ":" + t.Crypto.TokenID
+	}
+	if t.Value != nil {
+		l.Value = &posting.Value{Gross: t.Value.Gross, Fee: t.Value.Fee, Currency: t.Value.Currency}
+	} else if err := m.value(ctx, l); err != nil {
+		return nil, nil, err
+	}
+	fee, err := m.fee(ctx, t, l)
+	return l, fee, err
+}
+
+// chainOf returns the chain on which an asset is held. An exchange holds assets on no chain: the chain of its transactions
+// is the network of the deposit or withdrawal.
+func chainOf(t transaction.Transaction) string {
+	if t.Source.Type == source.Exchange {
+		return ""
+	}
+	if t.Crypto != nil && t.Crypto.Chain != "" {
+		return strings.ToLower(t.Crypto.Chain)
+	}
+	return strings.ToLower(t.Source.Chain)
+}
+
+// value sets the value of a leg that has none: money is worth itself, an asset its price.
+func (m builder) value(ctx context.Context, l *posting.Leg) error {
+	if l.Quantity.IsZero() {
+		return nil
+	}
+	if !l.Asset.Lots {
+		l.Value = &posting.Value{Gross: l.Quantity, Currency: l.Asset.Symbol}
+		return nil
+	}
+	currency := m.books.Entities[l.Entity].BaseCurrency
+	found, there, err := price.At(ctx, m.tx, l.Asset.Symbol, currency, l.At)
+	if err != nil || !there {
+		return err
+	}
+	l.Value = &posting.Value{Gross: l.Quantity.Mul(found.Value).RoundTo(currency), Currency: currency}
+	return nil
+}
+
+// fee sets the fee quantity of the leg, or returns a leg for a fee in another asset.
+func (m builder) fee(ctx context.Context, t transaction.Transaction, l *posting.Leg) (*posting.Leg, error) {
+	var quantity money.Decimal
+	symbol := ""
+	if t.Crypto != nil && t.Crypto.FeeQuantity != nil {
+		quantity, symbol = *t.Crypto.FeeQuantity, t.Crypto.FeeAssetType
+	}
+	if symbol == "" || symbol == l.Asset.Symbol {
+		valued := l.Value != nil && l.Value.Fee.Sign() > 0
+		switch {
+		case !transaction.IsInflow(t.Direction):
+			l.FeeQuantity = quantity
+		case valued && quantity.Sign() > 0:
+			l.FeeQuantity = quantity
+		case valued && l.Asset.Lots: // the quantity that arrives is after the fee
+			l.FeeQuantity = l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, shareDigits)
+		}
+		return nil, nil
+	}
+	if quantity.Sign() <= 0 || transaction.IsInflow(t.Direction) && (l.Value == nil || l.Value.Fee.IsZero()) { // the other side paid the fee
+		return nil, nil
+	}
+	paid := &posting.Leg{Place: l.Place, Asset: posting.Asset{Symbol: symbol, Chain: l.Asset.Chain, Lots: !money.IsFiat(symbol)},
+		Quantity: quantity, At: l.At}
+	if l.Value != nil && l.Value.Fee.Sign() > 0 {
+		paid.Value = &posting.Value{Gross: l.Value.Fee, Currency: l.Value.Currency}
+		l.Value = &posting.Value{Gross: l.Value.Gross.Sub(l.Value.Fee), Currency: l.Value.Currency}
+		return paid, nil
+	}
+	return paid, m.value(ctx, paid)
+}
+
+// target returns the account that was named, and what is known of it.
+func (m builder) target(ctx context.Context, p Params, e *event, at string) (posting.Target, error) {
+	t := posting.Target{Account: p.LedgerAccountID}
+	a := m.books.Accounts[p.LedgerAccountID]
+	if t.Account == "" || e.partner != nil {
+		return t, nil
+	}
+	field := at + "ledger_account_id"
+	if t.Account == p.OffsetAccountID || p.OffsetAccountID == "" && t.Account == e.first.Source.LedgerAccountID {
+		return t, fault.Invalidf(field, "is the account of the source itself")
+	}
+	t.Clearing = a.Clearing
+	if a.Type != account.Asset && a.Type != account.Liability {
+		return t, nil
+	}
+	if symbol := e.first.Asset(); !money.IsFiat(symbol) {
+		if err := checkAsset(a, symbol, field); err != nil {
+			return t, err
+		}
+	}
+	sources, err := m.sourcesOf(ctx, a.ID)
+	if err != nil {
+		return t, err
+	}
+	if len(sources) == 1 && sources[0].ID != e.first.Source.ID {
+		t.Source, t.Entity = sources[0].ID, sources[0].LegalEntityID
+	}
+	t.Lots, err = m.hasLots(ctx, e.first.Source.LegalEntityID, a.ID)
+	return t, err
+}
+
+// rateTries is how many exchange rates an entry may need.
+const rateTries = 6
+
+// prepare plans the entry and looks up the exchange rates it turns out to need.
+func (m builder) prepare(ctx context.Context, in *posting.Input, e *event) (*posting.Plan, error) {
+	for try := 0; ; try++ {
+		plan, err := posting.Prepare(*in)
+		var r *posting.Refusal
+		if err == nil || !asRefusal(err, &r) || r.Reason != posting.MissingRate || try == rateTries {
+			return plan, err
+		}
+		rate, failed := m.rate(ctx, r.Rate, calendar.DateOf(e.first.At, m.books.Zone))
+		if failed != nil || rate == nil {
+			return nil, errors.Join(failed, err)
+		}
+		in.Books.Rates[r.Rate] = *rate
+	}
+}
+
+func asRefusal(err error, to **posting.Refusal) bool { return errors.As(err, to) }

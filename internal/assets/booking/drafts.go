@@ -1,0 +1,76 @@
+package booking
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+)
+
+// write stores an outcome, and gives later drafts that use a recomputed pool the lines they have now.
+func (s *Service) write(ctx context.Context, tx *db.Tx, b *snapshot.Books, outcome *replay.Outcome, refs map[string]lots.EntryRef) error {
+	if err := outcome.Write(ctx, refs); err != nil {
+		return err
+	}
+	if len(outcome.Recomputed) == 0 {
+		return nil
+	}
+	var since time.Time
+	for _, at := range outcome.Recomputed {
+		if since.IsZero() || at.Before(since) {
+			since = at
+		}
+	}
+	drafts, err := journal.DraftsOfTransactions(ctx, tx, since)
+	if err != nil || len(drafts) == 0 {
+		return err
+	}
+	effects, err := loader(b)(ctx, tx, drafts)
+	if err != nil {
+		return err
+	}
+	var stale []string
+	for _, id := range drafts {
+		e, there := effects[id]
+		if there && slices.ContainsFunc(e.ConsumedPools(b), func(pool string) bool { _, is := outcome.Recomputed[pool]; return is }) {
+			stale = append(stale, id)
+		}
+	}
+	return s.updateDrafts(ctx, tx, b, stale, effects)
+}
+
+// updateDrafts gives drafts the lines they would have now.
+func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books, ids []string, effects map[string]replay.Effect) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
+	entries, err := journal.LoadSome(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		added, err := previewEffect(ctx, tx, b, effects[id])
+		if err != nil {
+			if fault.KindOf(err) == fault.Conflict { // it cannot be posted as it is, which reading it tells
+				continue
+			}
+			return err
+		}
+		lines := linesOf(added.Entry)
+		if len(difference(lines, paramsOf(entries[id].Lines))) == 0 {
+			continue
+		}
+		if _, err := s.journal.Redraft(ctx, tx, entries[id], lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}

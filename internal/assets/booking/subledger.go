@@ -1,0 +1,219 @@
+package booking
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Draw returns the lines of a draft as lots, prices and the chart are now, and what is to be done after it is posted.
+func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx,
+	journal.Entry) error, error) {
+	if draft.TransactionID == "" {
+		return nil, nil, nil
+	}
+	post := func(t *transaction.Transaction) { t.Status, t.JournalEntryID = transaction.Posted, draft.ID }
+	stored, err := selectBooking(ctx, tx, draft.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if stored == nil { // somebody wrote its lines
+		return nil, func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
+			return s.editTransactions(ctx, tx, posted, post)
+		}, nil
+	}
+	if stored.Type == string(transaction.Unknown) {
+		return nil, nil, fault.Conflictf("what is not known is not posted: delete the draft and say what %s is", draft.TransactionID)
+	}
+	b, err := snapshot.Lock(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := rebuild(ctx, tx, b, stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := replay.New(tx, b, loader(b), replay.Options{})
+	e.effect.EntryID = draft.ID
+	r.Add(draft.ID, e.effect)
+	outcome, err := r.Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return linesOf(outcome.Added[draft.ID].Entry), func(ctx context.Context, tx *db.Tx, posted journal.Entry) error {
+		refs, _, err := s.rebook(ctx, tx, outcome.Changes)
+		if err != nil {
+			return err
+		}
+		refs[draft.ID] = refOf(posted)
+		if err := updateInput(ctx, tx, draft.ID, e); err != nil {
+			return err
+		}
+		if err := s.write(ctx, tx, b, outcome, refs); err != nil {
+			return err
+		}
+		return s.editTransactions(ctx, tx, posted, post)
+	}, nil
+}
+
+// Edited returns an error if somebody edits lines that follow from lots. From then on another draft keeps the lines that
+// were written.
+func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error {
+	if err := checkTrueUp(e); err != nil {
+		return err
+	}
+	stored, err := selectBooking(ctx, tx, e.ID)
+	if err != nil || stored == nil {
+		return err
+	}
+	moves, err := stored.hasLots()
+	if err != nil {
+		return err
+	}
+	if moves {
+		return fault.ConflictAt([]fault.Field{{Name: "lines", Message: "follow from lots"}},
+			"the lines of %s follow from the lots it moves: change its date, memo or tags, or delete or reverse it and book the "+
+				"transaction anew", e.SequenceNumber())
+	}
+	if e.Status == journal.Draft {
+		return deleteBooking(ctx, tx, e.ID)
+	}
+	return nil
+}
+
+// hasLots reports whether a booking consumes or creates lots.
+func (r *bookingRow) hasLots() (bool, error) {
+	effect, err := r.effect()
+	in, out := effect.Input.In, effect.Input.Out
+	return len(effect.Input.Fees) > 0 || in != nil && in.Asset.Lots || out != nil && out.Asset.Lots, err
+}
+
+// Discarded releases the transaction of a draft that is deleted.
+func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
+	if draft.TransactionID == "" {
+		return nil
+	}
+	if err := s.editTransactions(ctx, tx, draft, func(t *transaction.Transaction) { t.JournalEntryID = "" }); err != nil {
+		return err
+	}
+	return deleteBooking(ctx, tx, draft.ID)
+}
+
+// checkTrueUp returns an error for a true-up, which follows from lots alone and is not changed by anybody.
+func checkTrueUp(e journal.Entry) error {
+	if e.OriginatedBy != journal.ByTrueUp {
+		return nil
+	}
+	return fault.Conflictf(
+		"the entry %s trues up that of the transaction %s and stands and falls with it: reverse or correct that one instead",
+		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
+}
+
+// Undone gives back what an entry consumed, deletes the lots it created, and recomputes everything after it.
+func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
+	if err := checkTrueUp(was); err != nil {
+		return err
+	}
+	unposted := by.ID == was.ID
+	if unposted && was.TransactionID != "" {
+		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
+			return cmp.Or(err, fault.Conflictf("the entry %s is trued up: reverse it instead", was.SequenceNumber()))
+		}
+	}
+	b, err := snapshot.Lock(ctx, tx)
+	if err != nil {
+		return err
+	}
+	created, err := lots.OfEntries(ctx, tx, was.ID)
+	if err != nil {
+		return err
+	}
+	for _, l := range created {
+		switch {
+		case l.Origin == lots.Manual:
+			return fault.Conflictf("the entry %s is that of the opening asset %s: change or delete the asset instead", was.SequenceNumber(), l.ID)
+		case !cascade && !l.RemainingQuantity.Equal(l.Quantity):
+			return fault.Conflictf("%s of the %s %s that the entry %s brought in is used by later entries: reverse those first, or "+
+				"reverse this one with cascade=replay",
+				l.Quantity.Sub(l.RemainingQuantity), l.Quantity, l.AssetType, was.SequenceNumber())
+		}
+	}
+	r := replay.New(tx, b, loader(b), replay.Options{})
+	r.Remove(was.ID)
+	outcome, err := r.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(outcome.Changes); unposted && n > 0 {
+		return fault.Conflictf("%d later entries take other lots without the entry %s: reverse it instead", n, was.SequenceNumber())
+	}
+	refs, _, err := s.rebook(ctx, tx, outcome.Changes)
+	if err != nil {
+		return err
+	}
+	refs[was.ID] = lots.EntryRef{EntryID: by.ID, AccountingDate: by.AccountingDate, PeriodID: by.PeriodID,
+		Correct: by.PeriodID != was.PeriodID}
+	if unposted {
+		refs[was.ID] = refOf(was)
+	}
+	if err := s.write(ctx, tx, b, outcome, refs); err != nil {
+		return err
+	}
+	if was.TransactionID == "" {
+		return nil
+	}
+	if !unposted {
+		if err := s.undoTrueUps(ctx, tx, was, by); err != nil {
+			return err
+		}
+	}
+	return s.editTransactions(ctx, tx, was, func(t *transaction.Transaction) {
+		t.Status = transaction.Pending
+		if !unposted {
+			t.JournalEntryID = ""
+		}
+	})
+}
+
+// undoTrueUps reverses the true-ups of an entry on the date of its reversal, where its lots are given back.
+func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal journal.Entry) error {
+	all, err := journal.TrueUps(ctx, tx, was.TransactionID)
+	if err != nil {
+		return err
+	}
+	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
+	for _, t := range all {
+		if _, err := s.journal.UndoOn(ctx, tx, t, reversal.AccountingDate); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Replaced gives the lots and transactions of an entry to the entry that corrected it.
+func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
+	if err := checkTrueUp(was); err != nil {
+		return err
+	}
+	if by.PeriodID != was.PeriodID && was.TransactionID != "" {
+		if ups, err := journal.TrueUps(ctx, tx, was.TransactionID); err != nil || len(ups) > 0 {
+			return cmp.Or(err, fault.Conflictf("the entry %s is trued up and stays in its period: reverse it and book the transaction anew",
+				was.SequenceNumber()))
+		}
+	}
+	if err := lots.ReplaceEntry(ctx, tx, refOf(was), refOf(reversal), refOf(by)); err != nil || was.TransactionID == "" {
+		return err
+	}
+	if err := s.editTransactions(ctx, tx, was, func(t *transaction.Transaction) { t.JournalEntryID = by.ID }); err != nil || lines {
+		return err
+	}
+	return copyBooking(ctx, tx, was.ID, by.ID)
+}

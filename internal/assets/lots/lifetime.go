@@ -1,0 +1,125 @@
+package lots
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+)
+
+// lifetime is when a lot was held, by accounting dates. Reports find the lots of some day by the node of the interval
+// from enteredAt to emptiedAt (see calendar.IntervalNode). A nil time is not known; such a lot is treated as if it were
+// not empty, which only costs time.
+type lifetime struct {
+	enteredAt    *time.Time // accounting date of its entry (column came_at)
+	lastUse      *time.Time // no use is dated later (column used_by)
+	emptiedAt    *time.Time // set only if nothing is left
+	intervalNode int64      // set only if nothing is left (column life)
+}
+
+// setInterval notes from when to when a lot was held, or that it still is if either is nil.
+func (l *lifetime) setInterval(entered, emptied *time.Time) {
+	l.emptiedAt, l.intervalNode = nil, 0
+	if entered != nil && emptied != nil {
+		l.emptiedAt, l.intervalNode = emptied, calendar.IntervalNode(*entered, *emptied)
+	}
+}
+
+// lifetimeRow is what is stored about when a lot was held, and what it follows from.
+type lifetimeRow struct {
+	ID           string     `db:"asset_id"`
+	EntryID      string     `db:"journal_entry_id"`
+	Open         bool       `db:"is_open"`
+	EmptiedAt    *time.Time `db:"emptied_at"`
+	IntervalNode int64      `db:"life"`
+	UsedBy       *time.Time `db:"used_by"`
+	EnteredAt    *time.Time `db:"came_at"`
+	LastUse      *time.Time `db:"last_use"` // among the uses that stay
+}
+
+// updateLifetimes brings the lifetimes of lots up to date that became empty, no longer are, or have other uses. Most
+// lots know when they entered and were last used; only the others are looked up.
+func (c *Changes) updateLifetimes(ctx context.Context, tx *db.Tx) error {
+	changed, last, lookUp := map[string]*Lot{}, map[string]*time.Time{}, map[string]bool{}
+	for i := range c.lots {
+		changed[c.lots[i].ID] = &c.lots[i]
+	}
+	for _, u := range c.uses {
+		last[u.LotID] = later(last[u.LotID], &u.AccountingDate)
+		lookUp[u.LotID] = changed[u.LotID] == nil
+	}
+	for _, id := range c.emptied {
+		l, at := changed[id], last[id]
+		switch {
+		case l == nil:
+			lookUp[id] = true
+		case !l.RemainingQuantity.IsZero():
+			l.setInterval(nil, nil)
+		case at != nil && l.enteredAt != nil && l.lastUse != nil && !at.Before(*l.lastUse):
+			l.setInterval(l.enteredAt, at)
+		default:
+			lookUp[id] = true
+		}
+	}
+	for id, l := range changed {
+		if l.lastUse != nil {
+			l.lastUse = later(l.lastUse, last[id])
+		}
+	}
+	maps.DeleteFunc(lookUp, func(id string, needed bool) bool { return id == "" || !needed })
+	if len(lookUp) == 0 {
+		return nil
+	}
+	rows, err := selectLifetimes(ctx, tx, slices.Sorted(maps.Keys(lookUp)), c.staleUses)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		r.LastUse = later(r.LastUse, last[r.ID])
+		if l := changed[r.ID]; l != nil {
+			c.updateLifetime(l, r)
+		} else if err := c.updateStoredLifetime(ctx, tx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateLifetime updates the lifetime of a lot that is written anyway.
+func (c *Changes) updateLifetime(l *Lot, r lifetimeRow) {
+	l.lastUse = later(r.UsedBy, r.LastUse)
+	if l.enteredAt = c.entryDates[l.JournalEntryID]; l.JournalEntryID == r.EntryID {
+		l.enteredAt = r.EnteredAt
+	}
+	l.setInterval(l.enteredAt, r.LastUse)
+}
+
+// updateStoredLifetime updates the lifetime of a lot of which nothing else is written.
+func (c *Changes) updateStoredLifetime(ctx context.Context, tx *db.Tx, r lifetimeRow) error {
+	l := Lot{JournalEntryID: r.EntryID}
+	for _, n := range c.reassigned {
+		if n.from == r.EntryID && n.table == Lots {
+			l.JournalEntryID = n.to
+		}
+	}
+	c.updateLifetime(&l, r)
+	if r.Open {
+		l.setInterval(nil, nil)
+	}
+	if l.intervalNode == r.IntervalNode && (l.intervalNode == 0 || l.emptiedAt.Equal(*r.EmptiedAt)) &&
+		(l.lastUse == nil || r.UsedBy != nil && l.lastUse.Equal(*r.UsedBy)) {
+		return nil
+	}
+	return saveLifetime(ctx, tx, r.ID, l.lifetime)
+}
+
+// later returns the later of two times, either of which may be nil.
+func later(a, b *time.Time) *time.Time {
+	if a == nil || b != nil && b.After(*a) {
+		return b
+	}
+	return a
+}

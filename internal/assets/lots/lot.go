@@ -1,0 +1,84 @@
+package lots
+
+import (
+	"time"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Origin is where a lot comes from.
+type Origin string
+
+// The origins.
+const (
+	Manual      Origin = "manual"      // somebody entered it as an opening balance
+	Acquired    Origin = "transaction" // a transaction brought it in
+	Transferred Origin = "move"        // it is a slice of another lot and keeps its cost and date
+)
+
+// Lot is what was acquired at one time and cost, and what is left of it. On the wire it is an asset.
+type Lot struct {
+	ID                string
+	Pool              string       // key of the pool
+	OrderKey          lot.OrderKey // where it entered the pool
+	Seq               int64        // its number among the lots of the pool, in the order of their keys
+	LegalEntityID     string
+	SourceID          string // empty for a parked lot
+	LedgerAccountID   string
+	AssetType         string
+	Chain             string
+	TokenID           string
+	AcquiredAt        time.Time
+	Quantity          money.Decimal
+	RemainingQuantity money.Decimal
+	CostBasis         money.Decimal // of Quantity
+	RemainingBasis    money.Decimal // of RemainingQuantity
+	Currency          string
+	Origin            Origin
+	ParentID          string // the lot it is a slice of
+	TransactionID     string
+	JournalEntryID    string
+	OpenedIn          string // accounting period of a lot without an entry
+	BasisPending      bool   // the other half of a transfer is still missing
+	Provisional       bool   // the transaction is not classified yet
+	CreatedAt         time.Time
+	UpdatedAt         *time.Time
+
+	lifetime
+}
+
+// AssignPool sets the pool and the order key of a lot that somebody entered: it enters at the time it was acquired.
+func (l *Lot) AssignPool(b *snapshot.Books) {
+	l.Pool = l.PoolIn(b).Key
+	l.OrderKey = (&lot.Place{At: l.AcquiredAt, Kind: lot.Acquire, ID: l.ID}).OrderKey()
+}
+
+// PoolIn returns the pool of a lot that is booked to the account of its source.
+func (l *Lot) PoolIn(b *snapshot.Books) Pool {
+	at := posting.Place{Source: l.SourceID, Account: l.LedgerAccountID, Entity: l.LegalEntityID}
+	return PoolOf(b, at, posting.Asset{Symbol: l.AssetType, Chain: l.Chain, Token: l.TokenID, Lots: true}, "")
+}
+
+// Marks returns the marks of the lot as rules/lot knows them.
+func (l *Lot) Marks() lot.Marks {
+	return lot.Marks{BasisPending: l.BasisPending, Provisional: l.Provisional}
+}
+
+// Consumed is how much of the lot is gone.
+func (l *Lot) Consumed() money.Decimal { return l.Quantity.Sub(l.RemainingQuantity) }
+
+// averaged reports whether a weighted average includes the lot: neither an NFT nor a parked lot is part of one.
+func (l *Lot) averaged() bool { return l.TokenID == "" && l.SourceID != "" }
+
+// equal reports whether two states of a lot have the same columns, leaving aside those that follow from others.
+func (l *Lot) equal(o *Lot) bool {
+	return l.Pool == o.Pool && l.OrderKey == o.OrderKey && l.Seq == o.Seq && l.LegalEntityID == o.LegalEntityID &&
+		l.SourceID == o.SourceID && l.LedgerAccountID == o.LedgerAccountID && l.AcquiredAt.Equal(o.AcquiredAt) &&
+		l.Quantity.Equal(o.Quantity) && l.RemainingQuantity.Equal(o.RemainingQuantity) &&
+		l.CostBasis.Equal(o.CostBasis) && l.RemainingBasis.Equal(o.RemainingBasis) &&
+		l.JournalEntryID == o.JournalEntryID && l.OpenedIn == o.OpenedIn && l.ParentID == o.ParentID &&
+		l.BasisPending == o.BasisPending && l.Provisional == o.Provisional
+}

@@ -1,0 +1,170 @@
+package lots
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/base/finding"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+// ConsumptionKey names a consumption.
+type ConsumptionKey struct {
+	Pool     string
+	OrderKey lot.OrderKey
+}
+
+// standing is true of an entry that counts: it is posted, and neither reversed nor a reversal.
+const standing = "e.status = 'posted' AND e.next_entry_id IS NULL AND e.originated_by <> 'reversal'"
+
+const joinEntry = " x LEFT JOIN journal_entries e ON e.organization_id = x.organization_id AND e.journal_entry_id = " +
+	"x.journal_entry_id WHERE x.organization_id = @org AND "
+
+const noPool = " x WHERE x.organization_id = @org AND NOT EXISTS (SELECT 1 FROM lot_pools p WHERE p.organization_id = " +
+	"x.organization_id AND p.pool = x.pool) ORDER BY 1"
+
+// orphans are queries for rows that do not belong to what they name, each with the text of a finding. What was consumed
+// in a closed period stays under its entry when that is reversed later, and corrections beside it take it back.
+var orphans = []struct{ kind, text, query string }{
+	{"lots without their pool", "the lot %s is in no pool", "SELECT x.asset_id FROM lots" + noPool},
+	{"requests without their pool", "the entry %s asks of no pool", "SELECT x.journal_entry_id FROM lot_takes" + noPool},
+	{"uses without their pool", "the use %s is of no pool", "SELECT x.use_id FROM lot_uses" + noPool},
+	{"lots of entries that do not stand", "the entry of the lot %s is not there, or not posted, or reversed",
+		"SELECT x.asset_id FROM lots" + joinEntry +
+			"(e.journal_entry_id IS NULL AND NOT (x.origin = 'manual' AND x.journal_entry_id = '') OR e.journal_entry_id IS NOT NULL " +
+			"AND NOT (" + standing + ")) ORDER BY 1"},
+	{"requests of entries that do not stand", "the entry %s asks for lots, but is not there, or not posted, or reversed",
+		"SELECT x.journal_entry_id FROM lot_takes" + joinEntry +
+			"(e.journal_entry_id IS NULL OR NOT (" + standing + ")) ORDER BY 1"},
+	{"uses of entries that do not stand", "the entry of the use %s is not there, or not posted, or reversed",
+		"SELECT x.use_id FROM lot_uses" + joinEntry +
+			`(e.journal_entry_id IS NULL OR e.status <> 'posted' OR NOT (` + standing + `) AND NOT EXISTS (
+			SELECT 1 FROM lot_uses y WHERE y.organization_id = x.organization_id AND y.pool = x.pool AND y.place = x.place AND
+			y.is_correction)) ORDER BY 1`},
+	{"uses in other periods than their entries", "the use %s is not in the accounting period of its entry",
+		"SELECT x.use_id FROM lot_uses" + joinEntry +
+			"NOT x.is_correction AND (e.accounting_period_id <> x.accounting_period_id OR e.accounting_date <> x.accounting_date) ORDER BY 1"},
+	{"lots that came at other times than their entries", "the lot %s did not come on the accounting date of its entry",
+		"SELECT x.asset_id FROM lots" + joinEntry +
+			"x.came_at <> e.accounting_date ORDER BY 1"},
+	{"lots used later than they say", "the lot %s was used later than it says",
+		`SELECT x.asset_id FROM lots x WHERE x.organization_id = @org AND EXISTS (
+		SELECT 1 FROM lot_uses u WHERE u.organization_id = x.organization_id AND u.asset_id = x.asset_id AND u.accounting_date >
+		x.used_by) ORDER BY 1`},
+}
+
+// FindOrphans reports rows that do not belong to a pool and an entry that count. It is a building block.
+func FindOrphans(ctx context.Context, tx *db.Tx, found *finding.List) error {
+	for _, o := range orphans {
+		names, err := db.All[string](ctx, tx, o.query)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			found.Addf(o.kind, o.text, name)
+		}
+	}
+	return nil
+}
+
+// Pools returns all pools. It is a building block.
+func Pools(ctx context.Context, tx *db.Tx) ([]Pool, error) {
+	rows, err := db.All[poolRow](ctx, tx, "SELECT "+db.Columns[poolRow]()+" FROM lot_pools WHERE organization_id = @org ORDER BY pool")
+	out := make([]Pool, len(rows))
+	for i, r := range rows {
+		out[i] = r.pool()
+	}
+	return out, err
+}
+
+// OfPool returns all lots of a pool in order, and the IDs of those whose columns is_open and unit_key, which repeat what
+// is left of them, are wrong. It is a building block.
+func OfPool(ctx context.Context, tx *db.Tx, pool string) (all []Lot, inconsistent map[string]bool, err error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"pool = ? ORDER BY place, seq", pool)
+	all, inconsistent = lotsOf(rows), map[string]bool{}
+	for i, r := range rows {
+		if all[i].RemainingBasis.Sign() < 0 { // it has no unit cost, and is wrong anyway
+			continue
+		}
+		if want := toRow(all[i]); r.Open != want.Open || r.UnitKey != want.UnitKey {
+			inconsistent[r.ID] = true
+		}
+	}
+	return all, inconsistent, err
+}
+
+// EntryPeriods returns the accounting periods of the entries that created lots, by entry. It is a building block.
+func EntryPeriods(ctx context.Context, tx *db.Tx) (map[string]string, error) {
+	rows, err := db.All[struct {
+		EntryID  string `db:"journal_entry_id"`
+		PeriodID string `db:"accounting_period_id"`
+	}](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.accounting_period_id FROM lots x JOIN journal_entries e ON e.organization_id =
+		x.organization_id AND e.journal_entry_id = x.journal_entry_id
+		WHERE x.organization_id = @org AND e.accounting_period_id IS NOT NULL`)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.EntryID] = r.PeriodID
+	}
+	return out, err
+}
+
+// LateEntities returns the legal entities whose lots do not tell in which period they are counted, because something of
+// a closed period was corrected in a later one. An entry has no line of the legal entity that received lots without
+// cost, so that the transaction is asked too. It is a building block.
+func LateEntities(ctx context.Context, tx *db.Tx) (map[string]bool, error) {
+	ids, err := db.All[string](ctx, tx, `WITH late AS (
+			SELECT e.journal_entry_id, e.previous_entry_id, e.legal_entity_id FROM journal_entries e LEFT JOIN journal_entries p ON
+			p.organization_id = e.organization_id AND p.journal_entry_id = e.previous_entry_id
+			WHERE e.organization_id = @org AND e.status = 'posted' AND (e.originated_by = 'true_up' OR p.accounting_period_id <>
+			e.accounting_period_id))
+		SELECT legal_entity_id FROM late
+		UNION SELECT l.legal_entity_id FROM late e JOIN journal_lines l ON l.organization_id = @org AND l.journal_entry_id = e.journal_entry_id
+		UNION SELECT s.legal_entity_id FROM late e JOIN bookings b ON b.organization_id = @org AND b.journal_entry_id IN
+		(e.journal_entry_id, e.previous_entry_id)
+			JOIN transactions t ON t.organization_id = @org AND t.transaction_id = b.partner_id JOIN sources s ON s.organization_id = @org
+			AND s.source_id = t.source_id
+		UNION SELECT u.legal_entity_id FROM lot_uses u WHERE u.organization_id = @org AND u.is_correction`)
+	out := map[string]bool{}
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out, err
+}
+
+// ConsumptionsOfEntries returns what entries ask of pools, by entry and position. It is a building block.
+func ConsumptionsOfEntries(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Consumption, error) {
+	rows, err := db.All[consumptionRow](ctx, tx, "SELECT "+db.Columns[consumptionRow]()+fromConsumptions+
+		"journal_entry_id {any} ORDER BY position", entryIDs)
+	if err != nil {
+		return nil, err
+	}
+	all, err := consumptionsOf(rows)
+	out := map[string][]Consumption{}
+	for _, t := range all {
+		out[t.EntryID] = append(out[t.EntryID], t)
+	}
+	return out, err
+}
+
+// UsesOfConsumptions returns the uses of the consumptions of entries, including corrections, which are written under
+// other entries. It is a building block.
+func UsesOfConsumptions(ctx context.Context, tx *db.Tx, entryIDs []string) (map[ConsumptionKey][]Use, error) {
+	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+`(pool, place) IN (
+		SELECT t.pool, t.place FROM lot_takes t WHERE t.organization_id = @org AND t.journal_entry_id {any}) ORDER BY use_id`, entryIDs)
+	out := map[ConsumptionKey][]Use{}
+	for _, u := range usesOf(rows) {
+		at := ConsumptionKey{u.Pool, u.OrderKey}
+		out[at] = append(out[at], u)
+	}
+	return out, err
+}
+
+// ByEntry returns the lots that entries created, by entry. It is a building block.
+func ByEntry(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string][]Lot, error) {
+	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+"journal_entry_id {any} ORDER BY pool, seq", entryIDs)
+	out := map[string][]Lot{}
+	for _, l := range lotsOf(rows) {
+		out[l.JournalEntryID] = append(out[l.JournalEntryID], l)
+	}
+	return out, err
+}

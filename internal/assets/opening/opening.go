@@ -1,0 +1,287 @@
+package opening
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/assets/replay"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/account"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/period"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/rules/book"
+	"github.com/bursarhq/bursar/internal/rules/calendar"
+	"github.com/bursarhq/bursar/internal/treasury/transaction"
+)
+
+// Rebook corrects the journal for entries that consume other lots than before, and returns the entry under which each is
+// written from now on.
+type Rebook func(ctx context.Context, tx *db.Tx, b *snapshot.Books, changes []replay.Change) (map[string]lots.EntryRef, error)
+
+// Service holds the use cases of entering, changing and deleting opening balances.
+type Service struct {
+	db      *db.DB
+	entries *journal.Service
+	load    replay.Loader
+	rebook  Rebook
+}
+
+// NewService returns a service on a database. load and rebook are those of whoever books transactions.
+func NewService(d *db.DB, entries *journal.Service, load replay.Loader, rebook Rebook) *Service {
+	return &Service{db: d, entries: entries, load: load, rebook: rebook}
+}
+
+// save stores an opening balance, or deletes it if after is nil, and recomputes everything that came after it. Each lot
+// is counted in an accounting period.
+func (s *Service) save(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after *lots.Lot, beforePeriodID,
+	afterPeriodID string) error {
+	if after != nil {
+		after.AssignPool(b)
+	}
+	r := replay.New(tx, b, s.load, replay.Options{})
+	r.Put(before, after, beforePeriodID, afterPeriodID)
+	outcome, err := r.Run(ctx)
+	if err != nil {
+		return err
+	}
+	refs := map[string]lots.EntryRef{}
+	if len(outcome.Changes) > 0 {
+		if refs, err = s.rebook(ctx, tx, b, outcome.Changes); err != nil {
+			return err
+		}
+	}
+	return outcome.Write(ctx, refs)
+}
+
+// facts is what audit records and events say of an opening balance.
+func facts(l *lots.Lot) map[string]any {
+	return map[string]any{
+		"id": l.ID, "asset_type": l.AssetType, "chain": db.OrNull(
+			l.Chain), "quantity": l.Quantity, "cost_basis": l.CostBasis, "currency": l.Currency, "date_received": l.AcquiredAt,
+		"legal_entity_id": l.LegalEntityID, "ledger_account_id": l.LedgerAccountID, "source_id": l.SourceID,
+		"journal_entry_id": db.OrNull(l.JournalEntryID),
+	}
+}
+
+func record(ctx context.Context, tx *db.Tx, action string, before, after *lots.Lot) {
+	c := audit.Change{Action: action, ResourceType: lots.Noun}
+	if before != nil {
+		c.ResourceID, c.Before = before.ID, facts(before)
+	}
+	if after != nil {
+		c.ResourceID, c.After = after.ID, facts(after)
+	}
+	audit.Record(ctx, tx, c)
+}
+
+// Create enters an asset that was held before the books began: a lot, and an entry of its cost against opening balance
+// equity. A lot that cost nothing has no entry.
+func (s *Service) Create(ctx context.Context, p CreateParams) (h lots.Held, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := snapshot.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		l, err := p.resolve(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		opening, err := openingDate(ctx, tx, b, l.LegalEntityID)
+		if err != nil {
+			return err
+		}
+		if err := checkOpen(b, l.LegalEntityID, opening); err != nil {
+			return err
+		}
+		l.ID, l.CreatedAt = tx.NewID(id.Asset), tx.Now()
+		if l.AcquiredAt.IsZero() {
+			l.AcquiredAt = opening
+		}
+		periodID, err := s.open(ctx, tx, &l, opening)
+		if err != nil {
+			return err
+		}
+		if err := s.save(ctx, tx, b, nil, &l, "", periodID); err != nil {
+			return err
+		}
+		record(ctx, tx, "asset.created", nil, &l)
+		h, err = lots.Show(ctx, tx, l.ID)
+		return err
+	})
+	return h, err
+}
+
+// openingDate is the last instant before the first accounting period of a legal entity: the month of its first entry or
+// transaction, booked or not. If the first entry is an opening balance, further ones get the same date.
+func openingDate(ctx context.Context, tx *db.Tx, b *snapshot.Books, legalEntityID string) (time.Time, error) {
+	first := time.Time{}
+	earlier := func(at time.Time) {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	entries, err := selectFirstEntry(ctx, tx, legalEntityID)
+	if err != nil {
+		return first, err
+	}
+	for _, e := range entries {
+		if e.OriginatedBy == journal.ByOpening {
+			earlier(e.At.Add(instant))
+		} else {
+			earlier(calendar.MonthOf(e.At, b.Zone).Start(b.Zone))
+		}
+	}
+	transactions, err := selectFirstTransactions(ctx, tx, legalEntityID)
+	for _, at := range transactions {
+		if at != nil {
+			earlier(calendar.MonthOf(*at, b.Zone).Start(b.Zone))
+		}
+	}
+	if first.IsZero() {
+		first = calendar.MonthOf(tx.Now(), b.Zone).Start(b.Zone)
+	}
+	return first.Add(-instant), err
+}
+
+// instant is the precision at which times are stored.
+const instant = time.Millisecond
+
+// checkOpen returns an error if the first period of a legal entity is closed: its opening balances stand.
+func checkOpen(b *snapshot.Books, legalEntityID string, opening time.Time) error {
+	month := calendar.MonthOf(opening, b.Zone)
+	if month.Key() > b.ClosedThrough(legalEntityID) {
+		return nil
+	}
+	return fault.Conflictf("the books of %s begin with a closed period, %s, whose opening balance stands: reopen it first",
+		b.Entities[legalEntityID].Name, month.Next().Key())
+}
+
+// checkLotOpen returns an error for a lot without an entry that is counted in a closed period: no entry would say what
+// changed.
+func checkLotOpen(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) error {
+	all, err := period.All(ctx, tx)
+	for _, p := range all {
+		if p.ID == l.OpenedIn && p.Key <= b.ClosedThrough(l.LegalEntityID) {
+			return fault.Conflictf("the asset is part of what %s began with, and %s is closed: reopen it first",
+				b.Entities[l.LegalEntityID].Name, p.Key)
+		}
+	}
+	return err
+}
+
+// open posts the opening entry of a lot and returns its accounting period. A lot that cost nothing gets no entry, only
+// the period.
+func (s *Service) open(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
+	if l.CostBasis.IsZero() {
+		l.JournalEntryID = ""
+		_, l.OpenedIn, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
+		return l.OpenedIn, err
+	}
+	lines, err := openingLines(ctx, tx, l)
+	if err != nil {
+		return "", err
+	}
+	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
+		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " +
+			l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
+	}}, func(int) string { return "" })
+	if err != nil {
+		return "", err
+	}
+	l.JournalEntryID, l.OpenedIn = made[0].ID, ""
+	return made[0].PeriodID, nil
+}
+
+// openingLines returns the lines of the opening entry.
+func openingLines(ctx context.Context, tx *db.Tx, l *lots.Lot) ([]journal.LineParams, error) {
+	equity, err := account.ByRole(ctx, tx, account.RoleOpeningBalanceEquity)
+	if err != nil {
+		return nil, fmt.Errorf("opening: the account of opening balances: %w", err)
+	}
+	line := func(side book.Side, accountID string) journal.LineParams {
+		return journal.LineParams{LedgerAccountID: accountID, Side: side, Amount: l.CostBasis.String(), Currency: l.Currency,
+			LegalEntityID: l.LegalEntityID}
+	}
+	lines := []journal.LineParams{line(book.Debit, l.LedgerAccountID), line(book.Credit, equity.ID)}
+	lines[0].Unit, lines[0].Quantity = l.AssetType, &l.Quantity
+	return lines, nil
+}
+
+// Delete deletes an asset that somebody entered and of which nothing was consumed, and reverses its entry.
+func (s *Service) Delete(ctx context.Context, assetID string) error {
+	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := snapshot.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		l, err := lots.Find(ctx, tx, assetID)
+		if err != nil {
+			return err
+		}
+		if err := checkManual(&l); err != nil {
+			return err
+		}
+		if consumed := l.Consumed(); !consumed.IsZero() {
+			return fault.Conflictf("%s %s of the asset were taken already: it stays", consumed, l.AssetType)
+		}
+		picked, err := lots.SelectedFor(ctx, tx, l.ID)
+		if err != nil {
+			return err
+		}
+		if len(picked) > 0 {
+			return fault.Conflictf("the asset is chosen for %s: choose other lots for it first", sequenceNumbers(picked))
+		}
+		if err := s.remove(ctx, tx, b, l); err != nil {
+			return err
+		}
+		record(ctx, tx, "asset.deleted", &l, nil)
+		return nil
+	})
+}
+
+// sequenceNumbers lists the numbers of transactions as they are shown.
+func sequenceNumbers(numbers []int64) string {
+	names := make([]string, len(numbers))
+	for i, n := range numbers {
+		names[i] = transaction.SequenceNumber(n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// remove deletes a lot, and reverses its entry if it has one.
+func (s *Service) remove(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) error {
+	periodID, err := s.reverse(ctx, tx, b, l)
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, tx, b, &l, nil, periodID, "")
+}
+
+// reverse reverses the entry of a lot, if it has one, and returns the accounting period in which the lot is taken back.
+func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l lots.Lot) (periodID string, err error) {
+	if l.JournalEntryID == "" {
+		return l.OpenedIn, checkLotOpen(ctx, tx, b, &l)
+	}
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	if err != nil {
+		return "", err
+	}
+	reversal, err := s.entries.Undo(ctx, tx, e)
+	return reversal.PeriodID, err
+}
+
+// checkManual returns an error for a lot that a transaction brought in.
+func checkManual(l *lots.Lot) error {
+	if l.Origin == lots.Manual {
+		return nil
+	}
+	return fault.Conflictf("the asset was brought by a transaction and follows from its journal entry: correct that instead")
+}

@@ -1,0 +1,194 @@
+package opening
+
+import (
+	"context"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/books/journal"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// UpdateParams are the changes asked for; nil leaves a field as it is.
+type UpdateParams struct {
+	LedgerAccountID *string
+	CostBasis       *money.Decimal
+	Quantity        *money.Decimal
+	LegalEntityID   *string
+}
+
+// apply returns the lot with the changes. What was consumed of it stays consumed.
+func (p UpdateParams) apply(l lots.Lot) lots.Lot {
+	consumed := l.Consumed()
+	if p.LedgerAccountID != nil {
+		l.LedgerAccountID = *p.LedgerAccountID
+	}
+	if p.CostBasis != nil {
+		l.CostBasis = *p.CostBasis
+	}
+	if p.Quantity != nil {
+		l.Quantity = *p.Quantity
+	}
+	if p.LegalEntityID != nil {
+		l.LegalEntityID = *p.LegalEntityID
+	}
+	if l.RemainingQuantity = l.Quantity.Sub(consumed); consumed.IsZero() {
+		l.RemainingBasis = l.CostBasis
+	}
+	return l
+}
+
+// Update changes an asset that somebody entered, its entry, and every entry that consumed it. If nothing changes, nothing
+// is written.
+func (s *Service) Update(ctx context.Context, assetID string, p UpdateParams) (h lots.Held, err error) {
+	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		b, err := snapshot.Lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		before, err := lots.Find(ctx, tx, assetID)
+		if err != nil {
+			return err
+		}
+		if err := checkManual(&before); err != nil {
+			return err
+		}
+		after, err := p.resolve(ctx, tx, b, before)
+		if err != nil {
+			return err
+		}
+		if !sameParams(&before, &after) {
+			if err := s.change(ctx, tx, b, before, after); err != nil {
+				return err
+			}
+		}
+		h, err = lots.Show(ctx, tx, assetID)
+		return err
+	})
+	return h, err
+}
+
+// sameParams reports whether two lots agree in everything that UpdateParams can change.
+func sameParams(a, b *lots.Lot) bool {
+	return a.LegalEntityID == b.LegalEntityID && a.LedgerAccountID == b.LedgerAccountID && a.CostBasis.Equal(b.CostBasis) &&
+		a.Quantity.Equal(b.Quantity)
+}
+
+// resolve returns the lot with the changes, or an error with everything that is wrong with them.
+func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot) (lots.Lot, error) {
+	after, consumed, o := p.apply(before), before.Consumed(), &objections{}
+	if after.Quantity.Sign() > 0 && after.Quantity.Cmp(consumed) < 0 {
+		o.conflict("quantity", "%s of the asset were taken already: it cannot be less", consumed)
+	}
+	moved, elsewhere := after.LegalEntityID != before.LegalEntityID, after.LedgerAccountID != before.LedgerAccountID
+	if moved && !consumed.IsZero() {
+		o.conflict("legal_entity_id", "%s of the asset were taken already: it cannot become that of another legal entity", consumed)
+	}
+	// What was consumed left the old account. If the rest moved to another one, a replay that gives it back would leave
+	// both accounts wrong.
+	if elsewhere && !consumed.IsZero() {
+		o.conflict("ledger_account_id", "%s of the asset were taken already, from the account it is on: it stays there", consumed)
+	}
+	var holder source.Source // fields that do not change are not checked again
+	if moved || elsewhere {
+		sources, err := source.Some(ctx, tx, []string{before.SourceID})
+		if err != nil {
+			return after, err
+		}
+		holder = sources[before.SourceID]
+	}
+	return after, checkLot(ctx, tx, o, b, &after, holder)
+}
+
+// change carries out changes that are valid.
+func (s *Service) change(ctx context.Context, tx *db.Tx, b *snapshot.Books, before, after lots.Lot) error {
+	now := tx.Now()
+	after.UpdatedAt = &now
+	change := s.correct
+	if before.LegalEntityID != after.LegalEntityID {
+		change = s.moveToEntity
+	}
+	if err := change(ctx, tx, b, before, &after); err != nil {
+		return err
+	}
+	record(ctx, tx, "asset.updated", &before, &after)
+	return nil
+}
+
+// moveToEntity makes the lot an opening balance of another legal entity.
+func (s *Service) moveToEntity(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot, after *lots.Lot) error {
+	opening, err := openingDate(ctx, tx, b, after.LegalEntityID)
+	if err != nil {
+		return err
+	}
+	if err := checkOpen(b, after.LegalEntityID, opening); err != nil {
+		return err
+	}
+	if err := s.remove(ctx, tx, b, before); err != nil {
+		return err
+	}
+	periodID, err := s.open(ctx, tx, after, opening)
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, tx, b, nil, after, "", periodID)
+}
+
+// correct brings the opening entry to what the lot says now: it is corrected, posted for the first time, or reversed.
+func (s *Service) correct(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot, after *lots.Lot) error {
+	left, entered, err := s.correctEntry(ctx, tx, b, before, after)
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, tx, b, &before, after, left, entered)
+}
+
+// correctEntry does so, and returns the accounting periods in which the lot is no longer counted as it was, and is counted
+// as it is.
+func (s *Service) correctEntry(ctx context.Context, tx *db.Tx, b *snapshot.Books, before lots.Lot,
+	after *lots.Lot) (left, entered string, err error) {
+	free := after.CostBasis.IsZero()
+	if !free && before.JournalEntryID != "" {
+		left, err = s.restate(ctx, tx, after)
+		return left, left, err
+	}
+	if left, err = s.reverse(ctx, tx, b, before); err != nil {
+		return "", "", err
+	}
+	if free {
+		after.JournalEntryID, after.OpenedIn = "", left
+		return left, left, nil
+	}
+	entered, err = s.postFirst(ctx, tx, b, after)
+	return left, entered, err
+}
+
+// postFirst posts the opening entry of a lot that had none.
+func (s *Service) postFirst(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot) (periodID string, err error) {
+	opening, err := openingDate(ctx, tx, b, l.LegalEntityID)
+	if err != nil {
+		return "", err
+	}
+	if err := checkOpen(b, l.LegalEntityID, opening); err != nil {
+		return "", err
+	}
+	return s.open(ctx, tx, l, opening)
+}
+
+// restate corrects the opening entry of a lot and returns its accounting period.
+func (s *Service) restate(ctx context.Context, tx *db.Tx, l *lots.Lot) (periodID string, err error) {
+	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	if err != nil {
+		return "", err
+	}
+	lines, err := openingLines(ctx, tx, l)
+	if err != nil {
+		return "", err
+	}
+	made, err := s.entries.Restate(ctx, tx, e, lines)
+	l.JournalEntryID = made.ID
+	return made.PeriodID, err
+}

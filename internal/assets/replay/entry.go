@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/id"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// Effect is what a journal entry does to lots, and what that follows from.
+type Effect struct {
+	EntryID           string // may be empty for a new entry
+	TransactionID     string
+	Type              string
+	Label             string // what the transaction is called in messages
+	Block, Number     int64
+	Input             posting.Input
+	Plan              *posting.Plan
+	LotsTransactionID string // the transaction that brings in the lots, if it is another one
+	SeparateAccountID string // the account that was named instead of that of the source
+	Picks             []lot.Pick
+}
+
+// ConsumedPools returns the keys of the pools that the effect consumes lots of.
+func (e *Effect) ConsumedPools(b *snapshot.Books) (out []string) {
+	for _, t := range e.Plan.Takes {
+		out = append(out, lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID).Key)
+	}
+	return out
+}
+
+// arrivesAt is when something that is moved arrives: at the later of the two legs.
+func (e *Effect) arrivesAt() time.Time {
+	var at time.Time
+	for _, l := range []*posting.Leg{e.Input.Out, e.Input.In} {
+		if l != nil && l.At.After(at) {
+			at = l.At
+		}
+	}
+	return at
+}
+
+// arrival returns the pool that the lots of the entry enter, and the order key at which they do. There is one at most.
+func (e *Effect) arrival(b *snapshot.Books) (lots.Pool, lot.OrderKey, bool) {
+	for _, t := range e.Plan.Takes {
+		if t.To.Account == "" {
+			continue
+		}
+		if e.staysInPool(b, t) {
+			return lots.Pool{}, "", false
+		}
+		return e.destination(b, t), e.orderKey(e.arrivesAt(), lot.Arrive), true
+	}
+	in := e.Input.In
+	if in == nil || !in.Asset.Lots {
+		return lots.Pool{}, "", false
+	}
+	place := in.Place
+	if in.Offset != "" {
+		place.Account = in.Offset
+	}
+	return lots.PoolOf(b, place, in.Asset, e.SeparateAccountID), e.orderKey(in.At, lot.Acquire), true
+}
+
+// orderKey returns the key at which the lots of the entry enter.
+func (e *Effect) orderKey(at time.Time, kind lot.Kind) lot.OrderKey {
+	return (&lot.Place{At: at, Kind: kind, Block: e.Block, Sequence: e.Number}).OrderKey()
+}
+
+// destination returns the pool that something enters, as the asset that it is there.
+func (e *Effect) destination(b *snapshot.Books, t posting.Take) lots.Pool {
+	if e.Input.In != nil {
+		return lots.PoolOf(b, t.To, e.Input.In.Asset, e.SeparateAccountID)
+	}
+	return lots.PoolOf(b, t.To, t.Asset, e.SeparateAccountID)
+}
+
+// staysInPool reports whether something is only moved within its pool.
+func (e *Effect) staysInPool(b *snapshot.Books, t posting.Take) bool {
+	return t.Kind == posting.Moved && e.destination(b, t).Key == lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID).Key
+}
+
+// entry is the state of a journal entry in a run.
+type entry struct {
+	Effect
+	key           string
+	loaded        bool // the effect is known
+	isNew         bool
+	removed       bool
+	changed       bool // it is stored and consumes other lots than it did
+	built         bool
+	consumptions  map[int]*consumption // by position
+	before        []lots.Lot           // the lots it created, as stored
+	beforeEntryID string               // the entry that created them, if it is another one
+	result        posting.Entry
+	lots          []*lots.Lot // the lots it creates
+}
+
+// createLots makes the lots of an entry. A slice of the same lot as before keeps its ID.
+func (r *run) createLots(e *entry) {
+	for _, c := range e.consumptions {
+		if c.Kind == lots.Relocated { // the holding stays in its pool, and so does what is missing there
+			return
+		}
+	}
+	ids := map[string][]string{} // by parent
+	for _, l := range e.before {
+		ids[l.ParentID] = append(ids[l.ParentID], l.ID)
+	}
+	for _, m := range e.result.Lots {
+		l := &lots.Lot{
+			Pool: lots.PoolOf(r.books, m.Place, m.Asset, e.SeparateAccountID).Key, LegalEntityID: m.Entity, SourceID: m.Source,
+			LedgerAccountID: m.Account, AssetType: m.Asset.Symbol, Chain: m.Asset.Chain, TokenID: m.Asset.Token, AcquiredAt: m.AcquiredAt,
+			Quantity: m.Quantity, CostBasis: m.Basis, Currency: m.Currency, Origin: lots.Acquired, ParentID: m.Parent,
+			TransactionID: e.TransactionID, JournalEntryID: e.EntryID, BasisPending: m.BasisPending, Provisional: m.Provisional,
+			CreatedAt: r.tx.Now(),
+		}
+		if e.LotsTransactionID != "" {
+			l.TransactionID = e.LotsTransactionID
+		}
+		if m.Parent != "" {
+			l.Origin = lots.Transferred
+		}
+		if before := ids[m.Parent]; len(before) > 0 {
+			l.ID, ids[m.Parent] = before[0], before[1:]
+		} else {
+			l.ID = r.tx.NewID(id.Asset)
+		}
+		e.lots = append(e.lots, l)
+	}
+}

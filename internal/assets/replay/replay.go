@@ -1,0 +1,223 @@
+package replay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+// Replay collects what is to happen to pools, also late. Run computes what follows from it.
+type Replay struct {
+	tx       *db.Tx
+	books    *snapshot.Books
+	load     Loader
+	options  Options
+	requests []func(context.Context, *run) error
+}
+
+// Options say how a replay deals with entries that cannot happen.
+type Options struct {
+	// Preview computes what would happen, for a draft: nothing is refused for lack of lots.
+	Preview bool
+	// SkipRefused leaves out added entries that are refused, if they ask for one thing only, to find out what else is
+	// refused. The outcome then tells only which entries those are.
+	SkipRefused bool
+}
+
+// Loader returns the effects of stored entries, by their IDs.
+type Loader func(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Effect, error)
+
+// New returns a replay without requests.
+func New(tx *db.Tx, b *snapshot.Books, load Loader, options Options) *Replay {
+	return &Replay{tx: tx, books: b, load: load, options: options}
+}
+
+// Add lets a new entry happen. The key names it until it has an ID.
+func (p *Replay) Add(key string, e Effect) {
+	p.requests = append(p.requests, func(_ context.Context, r *run) error { r.add(key, e); return nil })
+}
+
+// Remove takes back a stored entry.
+func (p *Replay) Remove(entryID string) {
+	p.requests = append(p.requests, func(ctx context.Context, r *run) error { return r.remove(ctx, entryID) })
+}
+
+// Replace lets a new entry happen instead of a stored one. Lots that both create keep their IDs.
+func (p *Replay) Replace(entryID, key string, e Effect) {
+	p.requests = append(p.requests, func(ctx context.Context, r *run) error { return r.replace(ctx, entryID, key, e) })
+}
+
+// Put enters, changes or deletes an opening balance: before is nil for a new lot, after is nil for one that is deleted.
+// Each is counted in an accounting period.
+func (p *Replay) Put(before, after *lots.Lot, beforePeriodID, afterPeriodID string) {
+	p.requests = append(p.requests, func(_ context.Context, r *run) error {
+		r.put(manualChange{before, after, beforePeriodID, afterPeriodID})
+		return nil
+	})
+}
+
+// errTooLate reports that something changed on which an event that is over had relied: the pool it comes from should have
+// been opened before.
+var errTooLate = errors.New("replay: a pool was opened too late")
+
+// Run computes the requests. It writes nothing. If it returns an error, the outcome tells only which added entry was
+// refused.
+func (p *Replay) Run(ctx context.Context) (*Outcome, error) {
+	known := map[string]staleRange{} // pools that turned out to be concerned
+	for {
+		r := newRun(p)
+		err := r.compute(ctx, known)
+		if err == nil {
+			return r.outcome(), nil
+		}
+		if !errors.Is(err, errTooLate) {
+			return &Outcome{Refused: r.refused}, err
+		}
+		if !r.remember(known) {
+			return &Outcome{}, fault.Conflictf("transfers at the same instant go in a circle, and none of them can be first")
+		}
+	}
+}
+
+// staleRange is a pool from some order key on, where something changes.
+type staleRange struct {
+	pool lots.Pool
+	from lot.OrderKey
+}
+
+// manualChange is a change to an opening balance.
+type manualChange struct {
+	before, after                 *lots.Lot
+	beforePeriodID, afterPeriodID string
+}
+
+// run is one attempt to compute a replay.
+type run struct {
+	*Replay
+	stale    map[string]staleRange // by pool
+	sessions map[string]*session   // by pool
+	entries  map[string]*entry     // by key, which is the ID for a stored entry
+	touched  []*entry              // added, removed or changed, in the order in which that was found out
+	added    map[string][]*event   // events that are new, by pool
+	altered  map[string]lots.Lot   // opening balances that stay at their order key
+	dropped  map[string]bool       // opening balances that are deleted or enter elsewhere
+	manual   []manualChange
+	refused  map[string]error // added entries that cannot happen
+}
+
+func newRun(p *Replay) *run {
+	return &run{
+		Replay: p, stale: map[string]staleRange{}, sessions: map[string]*session{}, entries: map[string]*entry{},
+		added: map[string][]*event{}, altered: map[string]lots.Lot{}, dropped: map[string]bool{}, refused: map[string]error{},
+	}
+}
+
+// markStale notes that something changes in a pool from an order key on.
+func (r *run) markStale(p lots.Pool, from lot.OrderKey) {
+	if s, found := r.stale[p.Key]; !found || from < s.from {
+		r.stale[p.Key] = staleRange{p, from}
+	}
+}
+
+// remember adds the pools that were opened to those that are known, and reports whether that is news.
+func (r *run) remember(known map[string]staleRange) (news bool) {
+	for key, s := range r.sessions {
+		if k, found := known[key]; !found || s.from < k.from {
+			known[key], news = staleRange{*s.Pool, s.from}, true
+		}
+	}
+	return news
+}
+
+// entry returns the state of a stored entry, at first without its effect.
+func (r *run) entry(entryID string) *entry {
+	e := r.entries[entryID]
+	if e == nil {
+		e = &entry{key: entryID, consumptions: map[int]*consumption{}}
+		e.EntryID = entryID
+		r.entries[entryID] = e
+	}
+	return e
+}
+
+func (r *run) add(key string, effect Effect) {
+	e := &entry{Effect: effect, key: key, loaded: true, isNew: true, consumptions: map[int]*consumption{}}
+	r.entries[key] = e
+	r.touched = append(r.touched, e)
+	for i, t := range effect.Plan.Takes {
+		p := lots.PoolOf(r.books, t.From, t.Asset, effect.SeparateAccountID)
+		c := newConsumption(&e.Effect, i, t, p)
+		if effect.staysInPool(r.books, t) {
+			c.Kind = lots.Relocated
+			c.setDestination(&e.Effect)
+		}
+		c.setOrderKey()
+		e.consumptions[i] = c
+		r.added[p.Key] = append(r.added[p.Key], &event{key: c.OrderKey, entry: e, consumption: c})
+		r.markStale(p, c.OrderKey)
+	}
+	if p, key, enters := effect.arrival(r.books); enters {
+		r.added[p.Key] = append(r.added[p.Key], &event{key: key, entry: e})
+		r.markStale(p, key)
+	}
+}
+
+func (r *run) remove(ctx context.Context, entryID string) error {
+	e := r.entry(entryID)
+	e.removed = true
+	consumptions, err := lots.ConsumptionsOfEntry(ctx, r.tx, entryID)
+	if err != nil {
+		return err
+	}
+	if e.before, err = lots.OfEntries(ctx, r.tx, entryID); err != nil {
+		return err
+	}
+	if len(consumptions)+len(e.before) == 0 {
+		delete(r.entries, entryID)
+		return nil
+	}
+	r.touched = append(r.touched, e)
+	for _, c := range consumptions {
+		r.markStale(lots.Pool{Key: c.Pool}, c.OrderKey)
+	}
+	for _, l := range e.before {
+		r.markStale(lots.Pool{Key: l.Pool}, l.OrderKey)
+	}
+	return nil
+}
+
+func (r *run) replace(ctx context.Context, entryID, key string, effect Effect) error {
+	if err := r.remove(ctx, entryID); err != nil {
+		return err
+	}
+	r.add(key, effect)
+	if old := r.entries[entryID]; old != nil {
+		e := r.entries[key]
+		e.before, e.beforeEntryID, old.before = old.before, entryID, nil
+	}
+	return nil
+}
+
+func (r *run) put(c manualChange) {
+	r.manual = append(r.manual, c)
+	if c.before != nil {
+		r.markStale(lots.Pool{Key: c.before.Pool}, c.before.OrderKey)
+		if c.after == nil || c.after.Pool != c.before.Pool || c.after.OrderKey != c.before.OrderKey {
+			r.dropped[c.before.ID] = true
+		} else {
+			r.altered[c.before.ID] = *c.after
+		}
+	}
+	if c.after == nil || c.before != nil && !r.dropped[c.before.ID] {
+		return
+	}
+	l := *c.after
+	e := r.entry(l.JournalEntryID)
+	r.added[l.Pool] = append(r.added[l.Pool], &event{key: l.OrderKey, entry: e, enter: []*lots.Lot{&l}})
+	r.markStale(l.PoolIn(r.books), l.OrderKey)
+}

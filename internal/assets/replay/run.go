@@ -1,0 +1,317 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+	"github.com/bursarhq/bursar/internal/treasury/source"
+)
+
+// compute carries out the requests with all pools opened that are known to be concerned.
+func (r *run) compute(ctx context.Context, known map[string]staleRange) error {
+	for _, request := range r.requests {
+		if err := request(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, s := range known {
+		r.markStale(s.pool, s.from)
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.stale)) {
+		if _, err := r.open(ctx, r.stale[key].pool, r.stale[key].from); err != nil {
+			return err
+		}
+	}
+	for s := r.nextSession(); s != nil; s = r.nextSession() {
+		if err := r.step(ctx, s); err != nil {
+			return err
+		}
+	}
+	for _, e := range r.touched {
+		if err := r.build(ctx, e); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.sessions {
+		s.finish()
+	}
+	return nil
+}
+
+// nextSession returns the session whose next event comes first, nil if all events are over.
+func (r *run) nextSession() (first *session) {
+	for _, s := range r.sessions {
+		if s.next == len(s.events) {
+			continue
+		}
+		if first == nil || cmp.Or(cmp.Compare(s.events[s.next].key, first.events[first.next].key), cmp.Compare(s.Key, first.Key)) < 0 {
+			first = s
+		}
+	}
+	return first
+}
+
+// step lets the next event of a session happen.
+func (r *run) step(ctx context.Context, s *session) error {
+	if s.busy {
+		return fault.Conflictf("transfers of %s at the same instant go in a circle, and none of them can be first", s.AssetType)
+	}
+	s.busy = true
+	defer func() { s.busy = false }()
+	e := s.events[s.next]
+	if e.consumption != nil {
+		if err := r.consume(ctx, s, e); err != nil {
+			return err
+		}
+	} else if err := r.enter(ctx, s, e); err != nil {
+		return err
+	}
+	s.next++
+	s.last = max(s.last, e.key)
+	return nil
+}
+
+// consume lets a consumption happen.
+func (r *run) consume(ctx context.Context, s *session, e *event) error {
+	c := e.consumption
+	if c.Kind == lots.Relocated && !c.findDestination() {
+		if err := r.loadEffect(ctx, s, e.entry); err != nil {
+			return err
+		}
+		c.setDestination(&e.entry.Effect)
+	}
+	if err := s.consume(c); err != nil {
+		return r.refuse(e, r.explain(ctx, s, e, err))
+	}
+	c.done = true
+	if e.entry.isNew || lots.SameUses(c.before, c.after) {
+		return nil
+	}
+	return r.markChanged(ctx, s, e.entry)
+}
+
+// markChanged notes that a stored entry consumes other lots than it did. If it creates lots, the pool they enter is
+// opened.
+func (r *run) markChanged(ctx context.Context, s *session, e *entry) error {
+	if e.built {
+		return errTooLate
+	}
+	if e.changed {
+		return nil
+	}
+	e.changed = true
+	r.touched = append(r.touched, e)
+	if err := r.loadEffect(ctx, s, e); err != nil {
+		return err
+	}
+	p, key, enters := e.arrival(r.books)
+	if !enters {
+		return nil
+	}
+	to := r.sessions[p.Key]
+	if to == nil || !to.begun() {
+		_, err := r.open(ctx, p, key)
+		return err
+	}
+	if to.passed(key) {
+		return errTooLate
+	}
+	return nil
+}
+
+// prefetchMax bounds how many effects are loaded at once.
+const prefetchMax = 500
+
+// loadEffect loads the effect of a stored entry, and those of some entries that come after it in the pool: if one
+// consumes other lots, the next ones mostly do too. Each time twice as many are loaded.
+func (r *run) loadEffect(ctx context.Context, s *session, e *entry) error {
+	if e.loaded {
+		return nil
+	}
+	s.prefetch = min(max(1, 2*s.prefetch), prefetchMax)
+	batch := map[string]*entry{e.EntryID: e}
+	for i := s.next; i < len(s.events) && len(batch) < s.prefetch; i++ {
+		if next := s.events[i]; next.consumption != nil && !next.entry.loaded && !next.entry.isNew {
+			batch[next.entry.EntryID] = next.entry
+		}
+	}
+	ids := slices.Sorted(maps.Keys(batch))
+	effects, err := r.load(ctx, r.tx, ids)
+	if err != nil {
+		return err
+	}
+	created, err := lots.OfEntries(ctx, r.tx, ids...)
+	if err != nil {
+		return err
+	}
+	for id, one := range batch {
+		effect, found := effects[id]
+		if !found {
+			return fmt.Errorf("replay: nothing is stored of how the journal entry %s was booked", id)
+		}
+		one.Effect, one.loaded = effect, true
+	}
+	for _, l := range created {
+		batch[l.JournalEntryID].before = append(batch[l.JournalEntryID].before, l)
+	}
+	return nil
+}
+
+// enter lets the lots of an entry enter a pool, once the entry has consumed what they are made of.
+func (r *run) enter(ctx context.Context, s *session, ev *event) error {
+	e := ev.entry
+	if len(ev.enter) > 0 && ev.enter[0].Origin == lots.Manual {
+		return s.accept(ev, ev.enter)
+	}
+	if err := r.consumeAll(ctx, e); err != nil || e.removed {
+		return err
+	}
+	if !e.isNew && !e.changed {
+		return s.accept(ev, ev.enter)
+	}
+	if err := r.build(ctx, e); err != nil {
+		return err
+	}
+	return s.accept(ev, e.lots)
+}
+
+// consumeAll lets those consumptions of an entry happen that have not yet.
+func (r *run) consumeAll(ctx context.Context, e *entry) error {
+	for _, position := range slices.Sorted(maps.Keys(e.consumptions)) {
+		c := e.consumptions[position]
+		s := r.sessions[c.Pool]
+		if c.done || s == nil || c.OrderKey < s.from {
+			continue
+		}
+		for !c.done && s.next < len(s.events) {
+			if err := r.step(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// build makes the lines and the lots of an entry from what it consumed.
+func (r *run) build(ctx context.Context, e *entry) error {
+	if e.built || e.removed {
+		return nil
+	}
+	if err := r.consumeAll(ctx, e); err != nil {
+		return err
+	}
+	answers := make([]posting.Answer, len(e.Plan.Takes))
+	for i := range e.Plan.Takes {
+		uses, err := r.usesOf(ctx, e, i)
+		if err != nil {
+			return err
+		}
+		answers[i] = answer(uses)
+	}
+	var err error
+	if e.result, err = e.Plan.Entry(answers); err != nil {
+		return err
+	}
+	e.built = true
+	r.createLots(e)
+	return nil
+}
+
+// usesOf returns what a consumption of an entry drew on: now, or as stored if its pool is not concerned.
+func (r *run) usesOf(ctx context.Context, e *entry, position int) ([]lots.Use, error) {
+	c := e.consumptions[position]
+	if c != nil && c.done {
+		return c.after, nil
+	}
+	if c == nil {
+		stored, err := lots.ConsumptionsOfEntry(ctx, r.tx, e.EntryID)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range stored {
+			if k.Position != position {
+				continue
+			}
+			rows, err := lots.UsesAt(ctx, r.tx, k.Pool, k.OrderKey)
+			if err != nil {
+				return nil, err
+			}
+			c = &consumption{Consumption: k, stored: rows, before: lots.Effective(rows)}
+			e.consumptions[position] = c
+		}
+	}
+	if c == nil {
+		return nil, fmt.Errorf("replay: consumption %d of the journal entry %s is not stored", position, e.EntryID)
+	}
+	c.after, c.done = c.before, true
+	return c.before, nil
+}
+
+// refuse returns the reason for which an entry cannot happen, unless it is a new one that may be left out.
+func (r *run) refuse(e *event, reason error) error {
+	if !e.entry.isNew {
+		return reason
+	}
+	if fault.Refused(reason) {
+		r.refused[e.entry.key] = reason
+	}
+	skip := r.options.SkipRefused && len(e.entry.consumptions) == 1 && len(e.consumption.events()) == 1
+	if !skip || fault.KindOf(reason) != fault.Conflict {
+		return reason
+	}
+	e.entry.removed, e.consumption.done = true, true
+	return nil
+}
+
+// explain turns an error of the engine into one that names the transaction, the pool and the next step.
+func (r *run) explain(ctx context.Context, s *session, e *event, err error) error {
+	who := cmp.Or(e.entry.Label, "the transaction "+e.consumption.TransactionID)
+	if !e.entry.isNew {
+		if failed := r.loadEffect(ctx, s, e.entry); failed == nil && e.entry.Label != "" {
+			who = e.entry.Label
+		}
+	}
+	var short *lot.Shortage
+	var picks *lot.PickError
+	switch {
+	case errors.As(err, &short):
+		return fault.ConflictAt([]fault.Field{{Name: "quantity", Message: fmt.Sprintf("%s %s are missing", short.Missing, s.AssetType)}},
+			"%s takes %s %s, and %s has %s at that time: %s %s are missing. Bring in and post what is missing first, or let the legal "+
+				"entity's short_disposal be zero_basis",
+			who, short.Quantity, s.AssetType, r.describe(ctx, s.Pool), short.Held, short.Missing, s.AssetType)
+	case errors.As(err, &picks):
+		var fields []fault.Field
+		for _, f := range picks.Faults {
+			name := "selections"
+			if f.Index >= 0 {
+				name = fmt.Sprintf("selections[%d]", f.Index)
+			}
+			fields = append(fields, fault.Field{Name: name, Message: f.Message})
+		}
+		return fault.ConflictAt(fields, "the lots chosen for %s do not fit: %s", who, picks.Faults[0].Message)
+	}
+	return fmt.Errorf("replay: pool %s: %w", s.Key, err)
+}
+
+// describe names the holder of a pool.
+func (r *run) describe(ctx context.Context, p *lots.Pool) string {
+	name := r.books.Entities[p.LegalEntityID].Name
+	switch {
+	case p.Parked():
+		return "what is parked on " + r.books.Accounts[p.LedgerAccountID].String() + " of " + name
+	case p.Wide():
+		return name + " in all its sources together"
+	}
+	if found, err := source.Some(ctx, r.tx, []string{p.SourceID}); err == nil {
+		return "the source " + found[p.SourceID].Name + " of " + name
+	}
+	return "the source " + p.SourceID + " of " + name
+}

@@ -1,0 +1,104 @@
+package replay
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/finding"
+	"github.com/bursarhq/bursar/internal/books/snapshot"
+	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/rules/posting"
+)
+
+// VerifyEffects compares what is stored of the consumptions and lots of entries with their effects, and returns the
+// entries as they would be booked again from the lots they consumed. It is a building block.
+func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []Effect, found *finding.List) (map[string]posting.Entry,
+	error) {
+	ids := make([]string, len(effects))
+	for i, e := range effects {
+		ids[i] = e.EntryID
+	}
+	consumptions, err := lots.ConsumptionsOfEntries(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := lots.UsesOfConsumptions(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	created, err := lots.ByEntry(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]posting.Entry, len(effects))
+	for _, e := range effects {
+		stored := consumptions[e.EntryID]
+		entry, ok := e.rebuild(b, stored, uses, found)
+		if !ok {
+			continue
+		}
+		out[e.EntryID] = entry
+		if slices.ContainsFunc(stored, func(c lots.Consumption) bool { return c.Kind == lots.Relocated }) {
+			entry.Lots = nil
+		}
+		e.checkCreated(entry, created[e.EntryID], found)
+	}
+	return out, nil
+}
+
+// rebuild books an entry again from the lots it consumed, and reports whether that is possible.
+func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[lots.ConsumptionKey][]lots.Use,
+	found *finding.List) (posting.Entry, bool) {
+	wrong := len(stored) != len(e.Plan.Takes)
+	answers := make([]posting.Answer, len(e.Plan.Takes))
+	for i, k := range stored {
+		if wrong || k.Position != i {
+			wrong = true
+			break
+		}
+		t := e.Plan.Takes[i]
+		c := newConsumption(e, i, t, lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID))
+		if k.Kind == lots.Relocated {
+			c.Kind = lots.Relocated
+		}
+		c.setOrderKey()
+		wrong = wrong || !c.Equal(&k)
+		answers[i] = answer(lots.Effective(uses[lots.ConsumptionKey{Pool: k.Pool, OrderKey: k.OrderKey}]))
+	}
+	if wrong {
+		found.Addf("entries that ask for something else", "what the entry %s asks of the pools is not what it follows from", e.EntryID)
+		return posting.Entry{}, false
+	}
+	entry, err := e.Plan.Entry(answers)
+	if err != nil {
+		found.Addf("entries that cannot be made", "the entry %s cannot be made of the lots it took: %v", e.EntryID, err)
+	}
+	return entry, err == nil
+}
+
+// checkCreated compares the stored lots of an entry with those it creates.
+func (e *Effect) checkCreated(entry posting.Entry, stored []lots.Lot, found *finding.List) {
+	left := map[string][]lots.Lot{}
+	for _, l := range stored {
+		left[l.ParentID] = append(left[l.ParentID], l)
+	}
+	wrong := false
+	for _, m := range entry.Lots {
+		same := left[m.Parent]
+		if len(same) == 0 {
+			wrong = true
+			break
+		}
+		l := same[0]
+		left[m.Parent] = same[1:]
+		wrong = wrong || !l.Quantity.Equal(m.Quantity) || !l.CostBasis.Equal(m.Basis) || !l.AcquiredAt.Equal(m.AcquiredAt) ||
+			l.SourceID != m.Source || l.LedgerAccountID != m.Account || l.LegalEntityID != m.Entity || l.AssetType != m.Asset.Symbol
+	}
+	for _, more := range left {
+		wrong = wrong || len(more) > 0
+	}
+	if wrong {
+		found.Addf("entries that made other lots", "the lots of the entry %s are not those it makes of what it took", e.EntryID)
+	}
+}

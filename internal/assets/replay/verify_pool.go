@@ -1,0 +1,121 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bursarhq/bursar/internal/assets/lots"
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/lot"
+)
+
+// recompute lets everything happen to a pool from nothing, and compares what that consumes and leaves with what is stored.
+func (c *verification) recompute(s *session, all []lots.Lot, consumptions []lots.Consumption, uses []lots.Use, averaged bool) {
+	s.engine = lot.New(s.config)
+	byKey := map[lot.OrderKey][]lots.Use{}
+	for _, u := range uses {
+		byKey[u.OrderKey] = append(byKey[u.OrderKey], u)
+	}
+	for _, e := range history(all, consumptions) {
+		if e.consumption == nil {
+			if err := s.accept(e, e.enter); err != nil {
+				c.found.Addf("pools that cannot happen", "the lot %s cannot enter the pool %s: %v", e.enter[0].ID, s.Key, err)
+				return
+			}
+			continue
+		}
+		k := e.consumption
+		k.before = lots.Effective(byKey[k.OrderKey])
+		delete(byKey, k.OrderKey)
+		if err := s.consume(k); err != nil {
+			c.found.Addf("pools that cannot happen", "what the entry %s asks of the pool %s cannot be taken: %v", k.EntryID, s.Key, err)
+			return
+		}
+		c.checkAnswer(s, k)
+		c.noteLeaving(k)
+	}
+	for key, rows := range byKey {
+		if left := lots.Effective(rows); len(left) > 0 {
+			c.found.Addf("uses that nobody asked for", "%s of the lot %s were taken from the pool %s at %q, but nobody asked for them",
+				left[0].Quantity, left[0].LotID, s.Key, key)
+		}
+	}
+	c.checkLeft(s, all, averaged)
+}
+
+// history returns all events of a pool in order. The lots of an entry enter together.
+func history(all []lots.Lot, consumptions []lots.Consumption) (out []*event) {
+	for _, l := range all {
+		if n := len(out); n > 0 && l.Origin != lots.Manual && out[n-1].key == l.OrderKey && out[n-1].enter[0].JournalEntryID == l.JournalEntryID {
+			out[n-1].enter = append(out[n-1].enter, &l)
+			continue
+		}
+		out = append(out, &event{key: l.OrderKey, enter: []*lots.Lot{&l}})
+	}
+	for _, k := range consumptions {
+		out = append(out, &event{key: k.OrderKey, consumption: &consumption{Consumption: k}})
+	}
+	slices.SortStableFunc(out, func(a, b *event) int { return cmp.Compare(a.key, b.key) })
+	return out
+}
+
+// checkAnswer compares what a consumption draws on with its stored uses.
+func (c *verification) checkAnswer(s *session, k *consumption) {
+	was := map[lots.UseKey]lots.Use{}
+	for _, u := range k.before {
+		was[u.Key()] = u
+	}
+	var moved money.Decimal
+	for i, u := range k.after {
+		old := was[u.Key()]
+		// Days are counted in the time zone of the organization, which may have been another one.
+		if away := u.Days - old.Days; away == 1 || away == -1 {
+			k.after[i].Days, k.after[i].Term = old.Days, old.Term
+		}
+		if u.Days != old.Days && k.after[i].Days != old.Days && len(k.before) == len(k.after) {
+			c.found.Addf("uses of other holding periods", "the lot %s was held for %d days when the entry %s took it, not for %d", u.LotID,
+				u.Days, k.EntryID, old.Days)
+		}
+		if u.Kind == lots.Relocated {
+			moved = moved.Add(u.Basis)
+		}
+	}
+	if !lots.SameUses(k.before, k.after) {
+		c.found.Addf("requests that took other lots", "the entry %s took %s from the pool %s, but takes %s", k.EntryID, spell(k.before),
+			s.Key, spell(k.after))
+	}
+	if !moved.IsZero() {
+		c.found.Addf("relocations that lose their cost", "the entry %s moves %s within the pool %s, of whose cost %s is lost", k.EntryID,
+			k.Quantity, s.Key, moved)
+	}
+}
+
+// spell describes uses.
+func spell(uses []lots.Use) string {
+	if len(uses) == 0 {
+		return "nothing"
+	}
+	parts := make([]string, len(uses))
+	for i, u := range uses {
+		parts[i] = u.Quantity.String() + " of " + u.LotID + " at " + u.Basis.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+// checkLeft compares what is left with what is stored.
+func (c *verification) checkLeft(s *session, all []lots.Lot, averaged bool) {
+	stored := *s.Pool
+	s.finish()
+	for _, l := range all {
+		now := s.lots[l.ID]
+		if !now.RemainingQuantity.Equal(l.RemainingQuantity) || !averaged && !now.RemainingBasis.Equal(l.RemainingBasis) {
+			c.found.Addf("lots that should be others", "%s at %s are left of the lot %s, but should be %s at %s", l.RemainingQuantity,
+				l.RemainingBasis, l.ID, now.RemainingQuantity, now.RemainingBasis)
+		}
+	}
+	if !s.Quantity.Equal(stored.Quantity) || !s.Basis.Equal(stored.Basis) {
+		c.found.Addf("pools that should be others", "the pool %s is kept as %s at %s, but everything in order comes to %s at %s", s.Key,
+			stored.Quantity, stored.Basis, s.Quantity, s.Basis)
+	}
+}
