@@ -23,7 +23,7 @@ func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell)
 		}
 		i.out.add("debits", natural(c.account, now.Debits), i.q.with("column", debits), NoList)
 		i.out.add("credits", natural(c.account, now.Credits.Neg()), i.q.with("column", credits), NoList)
-		i.out.rest("difference to what periods were closed with")
+		i.out.rest("difference from the closed balances")
 		return nil
 	}
 	if !moved {
@@ -37,7 +37,7 @@ func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell)
 			return err
 		}
 	}
-	i.out.rest("difference to what the period was closed with")
+	i.out.rest("difference from the closed balance")
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (i *inquiry) turn(ctx context.Context, c cell) error {
 				continue
 			}
 		}
-		i.out.some("turn of the fiscal year of "+e.Name, credit, q)
+		i.out.some("fiscal year-end transfer of "+e.Name, credit, q)
 	}
 	return nil
 }
@@ -140,14 +140,14 @@ func (i *inquiry) leftOver(ctx context.Context, c cell) error {
 			i.out.some(a.String(), natural(c.account, value), i.q.with("ledger_account_id", a.ID))
 		}
 	}
-	i.out.rest("what the books lack to balance")
+	i.out.rest("out-of-balance amount in the books")
 	return nil
 }
 
 // plugged explains the movement of what is left over: from what it was to what it is.
 func (i *inquiry) plugged(c cell, now statement.Cell) {
 	if i.out.Value.IsZero() {
-		i.out.Formula = "the balance did not move to this side"
+		i.out.Formula = "the balance did not move on this side"
 		return
 	}
 	to, from := natural(c.account, now.Closing), natural(c.account, now.Opening.Neg())
@@ -156,5 +156,5 @@ func (i *inquiry) plugged(c cell, now statement.Cell) {
 	}
 	i.out.some("closing balance", to, i.q.with("column", closingBalance))
 	i.out.some("opening balance", from, i.q.with("column", openingBalance))
-	i.out.rest("netted between legal entities")
+	i.out.rest("netting between legal entities")
 }

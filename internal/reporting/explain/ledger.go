@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -48,6 +49,9 @@ func (i *inquiry) ledger(ctx context.Context) error {
 	if i.q.Column != "amount" {
 		return fault.Invalidf("journal_line_id", "is required for a balance: an entry has none")
 	}
+	if err := mustBalance(e, lines); err != nil {
+		return err
+	}
 	var sum money.Decimal
 	for _, l := range lines {
 		if l.Currency != lines[0].Currency {
@@ -62,12 +66,25 @@ func (i *inquiry) ledger(ctx context.Context) error {
 	return i.behind(ctx, e.ID, lines)
 }
 
+// mustBalance returns an error when lines of a posted entry are missing or damaged: their sum would be a wrong figure.
+func mustBalance(e journal.Entry, lines []Line) error {
+	var net money.Decimal
+	for _, l := range lines {
+		net = net.Add(l.Amount)
+	}
+	if len(lines) == 0 || !net.IsZero() {
+		return fmt.Errorf("explain: the %d stored lines of the posted entry %s do not balance (debits less credits: %s); run bursar verify",
+			len(lines), e.ID, net)
+	}
+	return nil
+}
+
 // line explains one line of an entry, or the balance of its account before or after it.
 func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int) error {
 	l := lines[n]
 	if i.q.Column == "amount" {
 		i.out.value(l.Amount.Abs(), l.Currency)
-		i.out.add("the line", l.Amount.Abs(), nil, NoList)
+		i.out.add("this line", l.Amount.Abs(), nil, NoList)
 		return i.behind(ctx, e.ID, lines)
 	}
 	i.q.PeriodID, i.q.LedgerAccountID = e.PeriodID, l.LedgerAccountID // what a cell is found by
@@ -99,7 +116,7 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 		own := natural(c.account, l.Amount)
 		i.out.value(opening.Add(own), l.Currency)
 		i.out.add("opening balance", opening, i.q.with("column", openingBalance), NoList)
-		i.out.add("the line", own, i.q.with("column", "amount", "tag_id", ""), NoList)
+		i.out.add("this line", own, i.q.with("column", "amount", "tag_id", ""), NoList)
 		return i.behind(ctx, e.ID, lines)
 	}
 	var from *Query
@@ -108,8 +125,8 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 			PeriodID: c.before.ID, LedgerAccountID: c.account.ID}
 	}
 	i.out.value(opening, l.Currency)
-	i.out.add("balance when "+c.at.Key+" began", natural(c.account, began), from, NoList)
-	i.out.add("lines before it", natural(c.account, moved), nil, Lines)
+	i.out.add("balance at the start of "+c.at.Key, natural(c.account, began), from, NoList)
+	i.out.add("earlier lines of the period", natural(c.account, moved), nil, Lines)
 	return i.list(ctx, f, c.account.NormalBalance == "credit")
 }
 

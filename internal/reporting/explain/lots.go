@@ -34,7 +34,7 @@ func (i *inquiry) lot(ctx context.Context) error {
 	case "remaining_quantity":
 		i.out.value(l.RemainingQuantity, l.AssetType)
 		i.out.add("quantity", l.Quantity, column("quantity"), NoList)
-		i.out.add("taken", l.RemainingQuantity.Sub(l.Quantity), nil, Dispositions)
+		i.out.add("consumed", l.RemainingQuantity.Sub(l.Quantity), nil, Dispositions)
 		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Quantity.Neg() })
 	case "remaining_basis":
 		i.out.value(l.RemainingBasis, l.Currency)
@@ -43,8 +43,8 @@ func (i *inquiry) lot(ctx context.Context) error {
 			return err
 		}
 		i.out.add("cost basis", l.CostBasis, column("cost_basis"), NoList)
-		i.out.add("taken", total["cost_basis"].Neg(), nil, Dispositions)
-		i.out.rest("difference to its share of the pool, whose cost is averaged")
+		i.out.add("consumed", total["cost_basis"].Neg(), nil, Dispositions)
+		i.out.rest("adjustment to the average cost of the pool")
 		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Basis.Neg() })
 	case "unit_cost":
 		i.out.value(l.UnitCost, perUnit(l.Currency, l.AssetType))
@@ -67,15 +67,15 @@ func (i *inquiry) lot(ctx context.Context) error {
 func (i *inquiry) lotItself(value money.Decimal, unit string) {
 	i.out.value(value, unit)
 	i.out.Lots[0].Amount = &value
-	label := map[string]string{"manual": "entered by hand", "transaction": "acquired",
-		"move": "carried over from the lot it is a slice of"}[i.out.Lots[0].Origin]
+	label := map[string]string{"manual": "entered manually", "transaction": "acquired",
+		"move": "carried over from the parent lot"}[i.out.Lots[0].Origin]
 	i.out.add(label, value, nil, Lots)
 }
 
 // perUnit is what a price is in.
 func perUnit(currency, asset string) string { return currency + "/" + asset }
 
-const noPrice = "no price is stored, so that nobody knows"
+const noPrice = "unknown: no price is stored"
 
 // priced explains a price.
 func (i *inquiry) priced(w holdings.Worth, asset, currency string) {
@@ -85,7 +85,7 @@ func (i *inquiry) priced(w holdings.Worth, asset, currency string) {
 		return
 	}
 	i.out.Value = &w.Price.Value
-	i.out.add("the price that is stored", w.Price.Value, nil, NoList)
+	i.out.add("stored price", w.Price.Value, nil, NoList)
 }
 
 // valued explains what something is worth by how much it is and the price.

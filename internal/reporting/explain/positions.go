@@ -150,7 +150,7 @@ func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Positi
 			return err
 		}
 		if c, err := theOne(i, rows, positionOf); err == nil {
-			i.out.add("held when "+at.Key+" began", figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
+			i.out.add("held at the start of "+at.Key, figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
 		}
 	}
 	quantity, basis, err := selectAdded(ctx, i.tx, []string{p.LegalEntityID, p.SourceID, p.LedgerAccountID, p.AssetType, p.Chain,
@@ -169,7 +169,7 @@ func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Positi
 		}
 		i.out.some("disposed of", total[i.q.Column].Neg(), gone)
 	}
-	i.out.rest("came from elsewhere, less what went elsewhere")
+	i.out.rest("net transfers in")
 	return i.lotsHeld(ctx, f, at.End, figure)
 }
 
@@ -181,7 +181,7 @@ func (i *inquiry) lotsHeld(ctx context.Context, f holdings.Filter, end time.Time
 	if err != nil {
 		return err
 	}
-	i.out.HasMore, i.out.NextCursor = lots.HasMore, lots.NextCursor
+	i.out.HasMore, i.out.NextCursor, i.out.lotsHeld = lots.HasMore, lots.NextCursor, true
 	for _, l := range lots.Items {
 		if !i.same(holdings.Position{SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, Chain: l.Chain, TokenID: l.TokenID}) {
 			continue
@@ -224,11 +224,11 @@ func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID s
 	for _, other := range rows {
 		if p := other.Position; p.SourceID != c.SourceID || p.LedgerAccountID != c.LedgerAccountID || p.Chain != c.Chain ||
 			p.TokenID != c.TokenID {
-			i.out.some("share of another place", other.Adjustment.Neg(), i.q.with("source_id", p.SourceID, "ledger_account_id",
+			i.out.some("share of another holding", other.Adjustment.Neg(), i.q.with("source_id", p.SourceID, "ledger_account_id",
 				p.LedgerAccountID, "chain", p.Chain, "token_id", p.TokenID))
 		}
 	}
-	i.out.rest("not shared")
+	i.out.rest("not allocated")
 	return err
 }
 
@@ -265,12 +265,12 @@ func (i *inquiry) treasury(ctx context.Context) error {
 		i.out.Value, i.out.Unit = b.Worth.Value, b.Currency
 		switch {
 		case b.Worth.Value == nil:
-			i.out.Formula = "no rate is stored, so that nobody knows"
+			i.out.Formula = "unknown: no FX rate is stored"
 		case b.Rate != nil:
 			i.out.add(fmt.Sprintf("%s %s at %s of %s", b.Quantity, b.AssetType, b.Rate.Rate, b.Rate.Date), *b.Worth.Value,
 				i.q.with("column", "book_quantity"), NoList)
 		default:
-			i.out.add("the balance itself", *b.Worth.Value, i.q.with("column", "book_quantity"), NoList)
+			i.out.add("balance", *b.Worth.Value, i.q.with("column", "book_quantity"), NoList)
 		}
 		return nil
 	}
@@ -281,13 +281,13 @@ func (i *inquiry) treasury(ctx context.Context) error {
 		return err
 	}
 	if some {
-		i.out.add("when "+at.Key+" began", began, i.q.with("as_of", clock.Format(at.Start.Add(-time.Millisecond))), NoList)
+		i.out.add("balance at the start of "+at.Key, began, i.q.with("as_of", clock.Format(at.Start.Add(-time.Millisecond))), NoList)
 	}
 	if !fiat {
-		i.out.rest("what came since, less what went")
+		i.out.rest("net change since then")
 		return i.lotsHeld(ctx, f, end, func(p holdings.Position) money.Decimal { return p.Quantity })
 	}
-	i.out.add("lines since", b.Quantity.Sub(began), nil, Lines)
+	i.out.add("lines since then", b.Quantity.Sub(began), nil, Lines)
 	return i.moneyLines(ctx, b, at.Start, end)
 }
 

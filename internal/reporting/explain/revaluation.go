@@ -102,7 +102,7 @@ func (i *inquiry) begin(m measured) money.Decimal {
 	if some {
 		i.out.Value = &value
 	} else {
-		i.out.Formula = "there is none"
+		i.out.Formula = "not applicable: the revaluation has no such figure for this row"
 	}
 	if m.price != nil && m.price.PriceID != "" {
 		p := price.Price{ID: m.price.PriceID, AssetType: m.unit, Currency: m.currency, At: m.price.At, Value: m.price.Value,
@@ -120,7 +120,7 @@ func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, r
 	}
 	switch i.q.Column {
 	case "price":
-		i.out.add("as it was then", value, nil, NoList)
+		i.out.add("price at the time", value, nil, NoList)
 		return nil
 	case "delta":
 		i.difference(m)
@@ -135,7 +135,7 @@ func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, r
 			cost: r.Cost, price: r.Price}.figure(i.q.Column)
 		i.out.some(r.SubjectID, part, i.q.with(name, r.SubjectID))
 	}
-	i.out.rest("rounded to all together")
+	i.out.rest("rounding of the total")
 	return nil
 }
 
@@ -182,11 +182,11 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 		i.difference(m)
 		return i.bookedBy(ctx, item)
 	case "quantity":
-		i.out.add("left then", value, lot("remaining_quantity"), NoList)
+		i.out.add("remaining quantity at the time", value, lot("remaining_quantity"), NoList)
 	case "cost_basis":
-		i.out.add("what that cost", value, lot("remaining_basis"), NoList)
+		i.out.add("remaining basis at the time", value, lot("remaining_basis"), NoList)
 	case "value":
-		label := "nothing is held"
+		label := "nothing held"
 		if m.price != nil {
 			label = fmt.Sprintf("%s %s at %s", m.quantity, m.unit, m.price.Value)
 		}
@@ -199,7 +199,7 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 		}
 		fallthrough
 	default:
-		i.out.add("as it was measured", value, nil, NoList)
+		i.out.add("as measured", value, nil, NoList)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (i *inquiry) roll(ctx context.Context) error {
 // places explains what a legal entity holds by where it holds it.
 func (i *inquiry) places(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
 	if at == nil {
-		i.out.Formula = "there is no period before"
+		i.out.Formula = "there is no earlier period"
 		return nil
 	}
 	rows, err := i.closings(ctx, f, at.ID)
@@ -89,7 +89,7 @@ func (i *inquiry) places(ctx context.Context, f holdings.Filter, at *period.Peri
 		}
 		i.out.some(fmt.Sprintf("held at %s", named(p)), value, placeQuery(p, at.ID, column))
 	}
-	i.out.rest("elsewhere")
+	i.out.rest(unexplained)
 	return err
 }
 
@@ -125,13 +125,13 @@ func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.Ro
 				LegalEntityID: r.LegalEntityID, AssetType: r.AssetType})
 		}
 	}
-	i.out.rest("other")
+	i.out.rest(unexplained)
 	return nil
 }
 
 // carried explains what came from elsewhere: what the cost of all that is held moved by, without what was acquired and disposed of.
 func (i *inquiry) carried(ctx context.Context, f holdings.Filter, r holdings.RollForward, before *period.Period) error {
-	i.out.add("cost at the end", r.Cost, i.q.with("column", "cost"), NoList)
+	i.out.add("cost basis at the end", r.Cost, i.q.with("column", "cost"), NoList)
 	i.out.add("acquired", r.Additions.Neg(), i.q.with("column", "additions"), NoList)
 	if before != nil {
 		rows, err := i.closings(ctx, f, before.ID)
@@ -139,10 +139,10 @@ func (i *inquiry) carried(ctx context.Context, f holdings.Filter, r holdings.Rol
 			return err
 		}
 		for _, c := range rows {
-			i.out.some("cost at the beginning, at "+named(c.Position), c.Basis.Neg(), placeQuery(c.Position, before.ID, "cost_basis"))
+			i.out.some("cost basis at the start, held at "+named(c.Position), c.Basis.Neg(), placeQuery(c.Position, before.ID, "cost_basis"))
 		}
 	}
-	i.out.rest("cost of what was disposed of")
+	i.out.rest("cost of disposals")
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (i *inquiry) change(r holdings.RollForward, column func(string) *Query) {
 		i.out.Formula = noPrice
 		return
 	case i.out.Value.IsZero():
-		i.out.Formula = "the change was to the other side, or there was none"
+		i.out.Formula = "the change is zero or on the other side"
 		return
 	}
 	i.out.add("closing fair value", r.Closing.Value.Mul(sign), column("closing_fair_value"), NoList)

@@ -97,13 +97,14 @@ func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Expla
 	if err != nil {
 		return nil, err
 	}
-	i.out.write()
-	i.out.collect()
+	i.out.reconcile(pr.Cursor == "" && !i.out.HasMore)
+	i.out.writeFormula()
+	i.out.collectTransactions()
 	return i.out, nil
 }
 
-// collect names the transactions behind what is listed.
-func (x *Explanation) collect() {
+// collectTransactions sets the ids of the transactions behind what is listed.
+func (x *Explanation) collectTransactions() {
 	add := func(id string) {
 		if id != "" && !slices.Contains(x.TransactionIDs, id) {
 			x.TransactionIDs = append(x.TransactionIDs, id)

@@ -103,7 +103,7 @@ func (i *inquiry) sheet(ctx context.Context) error {
 // opening explains what a period began with by what the one before ended with.
 func (i *inquiry) opening(c cell, value money.Decimal) {
 	if c.before == nil {
-		i.out.Formula = "there is no period before, so that it opens with nothing"
+		i.out.Formula = "there is no earlier period, so the opening balance is zero"
 		return
 	}
 	i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
@@ -123,7 +123,7 @@ func (i *inquiry) posted(ctx context.Context, c cell, now statement.Cell) error 
 	i.began(c, now)
 	x.add("debits", natural(c.account, now.Debits), i.q.with("column", debits), Lines)
 	x.add("credits", natural(c.account, now.Credits.Neg()), i.q.with("column", credits), Lines)
-	x.rest("difference to what the period was closed with")
+	x.rest("difference from the closed balance")
 	return i.list(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
 }
 

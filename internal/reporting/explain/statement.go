@@ -148,7 +148,7 @@ func (i *inquiry) apart(c cell, figure func(Query) (money.Decimal, error)) error
 		}
 		i.out.some(e.Name, value, &q)
 	}
-	i.out.rest("netted between legal entities")
+	i.out.rest("netting between legal entities")
 	return nil
 }
 
@@ -234,7 +234,7 @@ func (i *inquiry) income(ctx context.Context) error {
 	}
 	i.out.add("debits", natural(c.account, cells[0].Debits), i.q.with("report", "trial-balance", "column", debits), listed)
 	i.out.add("credits", natural(c.account, cells[0].Credits.Neg()), i.q.with("report", "trial-balance", "column", credits), listed)
-	i.out.rest("difference to what the period was closed with")
+	i.out.rest("difference from the closed balance")
 	if listed == NoList {
 		return nil
 	}

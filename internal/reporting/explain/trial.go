@@ -97,7 +97,7 @@ func (i *inquiry) trial(ctx context.Context) error {
 	moved := i.q.Column == debits || i.q.Column == credits
 	switch {
 	case !moved && i.out.Value.IsZero():
-		i.out.Formula = "the balance is on the other side, or nothing"
+		i.out.Formula = "the balance is zero or on the other side"
 		return nil
 	case c.translated && len(c.entities) > 1:
 		return i.trialApart(ctx, c)
@@ -130,13 +130,13 @@ func (i *inquiry) sided(ctx context.Context, c cell) error {
 // trialOpening explains what a period began with: what the one before ended with, and the turn of a year.
 func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statement.TrialCell) error {
 	if c.before == nil {
-		i.out.Formula = "there is no period before"
+		i.out.Formula = "there is no earlier period"
 		return nil
 	}
 	i.out.some("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID,
 		"column", side("closing", before.Closing)))
 	for _, e := range c.turning() {
-		label := "turn of the fiscal year of " + e.Name
+		label := "fiscal year-end transfer of " + e.Name
 		switch {
 		case c.account.Role == account.RoleRetainedEarnings:
 			q, current, err := i.currentEarnings(ctx, c, e.ID)
@@ -154,7 +154,7 @@ func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statemen
 				side("closing", cells[0].Closing)))
 		}
 	}
-	i.out.rest("difference to what the period was closed with")
+	i.out.rest("difference from the closed balance")
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (i *inquiry) trialClosing(ctx context.Context, c cell, now statement.TrialC
 	i.out.some("opening balance", onSide(now.Opening, i.q.Column), i.q.with("column", side("opening", now.Opening)))
 	i.out.add("debits", onSide(now.Debits, i.q.Column), i.q.with("column", debits), listed)
 	i.out.add("credits", onSide(now.Credits.Neg(), i.q.Column), i.q.with("column", credits), listed)
-	i.out.rest("difference to what the period was closed with")
+	i.out.rest("difference from the closed balance")
 	if listed == NoList {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (i *inquiry) trialApart(ctx context.Context, c cell) error {
 		which, _, _ := strings.Cut(i.q.Column, "_")
 		i.out.some(e.Name, onSide(balance, i.q.Column), q.with("column", side(which, balance)))
 	}
-	i.out.rest("netted between legal entities")
+	i.out.rest("netting between legal entities")
 	return nil
 }
 
@@ -234,7 +234,7 @@ func (i *inquiry) trialLeftOver(ctx context.Context, c cell) error {
 			i.out.some(a.String(), onSide(balance.Neg(), i.q.Column), i.q.with("ledger_account_id", a.ID, "column", side(which, balance)))
 		}
 	}
-	i.out.rest("what the books lack to balance")
+	i.out.rest("out-of-balance amount in the books")
 	return nil
 }
 

@@ -197,7 +197,7 @@ func (i *inquiry) slice(ctx context.Context) error {
 		fallthrough
 	default:
 		u.Amount = i.out.Value
-		i.out.add("taken from the lot", *i.out.Value, nil, Dispositions)
+		i.out.add("consumed from the lot", *i.out.Value, nil, Dispositions)
 	}
 	i.out.Uses = []Use{u}
 	if err := i.elected(ctx, u); err != nil {
