@@ -164,7 +164,7 @@ func show(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
 			pools = append(pools, l.Pool)
 		}
 	}
-	known, err := source.Some(ctx, tx, sources)
+	known, err := source.FindSomeUnchecked(ctx, tx, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func showUses(ctx context.Context, tx *db.Tx, uses []Use) ([]Taken, error) {
 			sources = append(sources, u.SourceID)
 		}
 	}
-	known, err := source.Some(ctx, tx, sources)
+	known, err := source.FindSomeUnchecked(ctx, tx, sources)
 	out := make([]Taken, len(uses))
 	for i, u := range uses {
 		out[i] = Taken{u, ""}

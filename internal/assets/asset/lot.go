@@ -222,7 +222,7 @@ func (r *Replay) scope(ctx context.Context, p *pool) string {
 	case p.wide():
 		return name + " in all its sources together"
 	}
-	if found, err := source.Some(ctx, r.tx, []string{p.SourceID}); err == nil {
+	if found, err := source.FindSomeUnchecked(ctx, r.tx, []string{p.SourceID}); err == nil {
 		return "the source " + found[p.SourceID].Name + " of " + name
 	}
 	return "the source " + p.SourceID + " of " + name

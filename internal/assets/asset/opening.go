@@ -265,7 +265,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l L
 	if l.JournalEntryID == "" {
 		return l.OpenedIn, l.isOpen(ctx, tx, b)
 	}
-	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

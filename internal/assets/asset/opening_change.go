@@ -90,7 +90,7 @@ func (p UpdateParams) settle(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 	}
 	var holder source.Source // what stands already is not questioned
 	if moved || elsewhere {
-		sources, err := source.Some(ctx, tx, []string{before.SourceID})
+		sources, err := source.FindSomeUnchecked(ctx, tx, []string{before.SourceID})
 		if err != nil {
 			return after, err
 		}
@@ -174,7 +174,7 @@ func (s *Service) begin(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *Lo
 
 // restate corrects the entry of a lot.
 func (s *Service) restate(ctx context.Context, tx *db.Tx, l *Lot) (periodID string, err error) {
-	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

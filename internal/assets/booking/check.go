@@ -69,7 +69,7 @@ func checkMade(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []booking
 		return err
 	}
 	ids := slices.Sorted(maps.Keys(made))
-	entries, err := journal.LoadSome(ctx, tx, ids)
+	entries, err := journal.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
 	}

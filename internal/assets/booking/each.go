@@ -259,7 +259,7 @@ func (s *Service) leavesClosed(ctx context.Context, tx *db.Tx, all []*request, r
 		return nil
 	}
 	changes := replay.Changes()
-	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return err
 	}

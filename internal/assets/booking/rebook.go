@@ -27,7 +27,7 @@ func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *snapshot.Books, chan
 func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []asset.Changed) (map[string]asset.Ref, []Change, error) {
 	refs, out, renamed := map[string]asset.Ref{}, make([]Change, 0, len(changes)), map[string]string{}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
-	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) renamed(ctx context.Context, tx *db.Tx, to map[string]string) 
 
 // edit changes transactions.
 func edit(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
-	transactions, err := transaction.Some(ctx, tx, ids)
+	transactions, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c asset.Changed, e jo
 // outlook says what would be done to entries.
 func (s *Service) outlook(ctx context.Context, tx *db.Tx, changes []asset.Changed) ([]Change, error) {
 	out := make([]Change, 0, len(changes))
-	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 		provider := removing(func(ctx context.Context) error { // a transaction under way would be joined, and refused
 			return s.App.DB.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		})
-		s.App.Sources = source.NewService(s.App.DB, transaction.Shelve, map[string]source.Aggregator{"plaid": provider})
+		s.App.Sources = source.NewService(s.App.DB, transaction.DeleteOfSource, map[string]source.Aggregator{"plaid": provider})
 		if a, data := send(t, s, n.Key, "DELETE", "/v1/sources/"+id, ""); a.Status != 200 || string(data["id"]) != `"`+id+`"` {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

@@ -103,7 +103,8 @@ func TestADispositionShowsItsLotItsElectionAndItsEntry(t *testing.T) {
 			w.Errorf("%s, want %s", x.Formula, want)
 		}
 		if len(x.Lots) != 1 || len(x.Lines) < 3 || x.Election == nil || x.Booking == nil || len(x.TransactionIDs) != 2 {
-			w.Errorf("%d lots, %d lines, election %v, booking %v, transactions %v", len(x.Lots), len(x.Lines), x.Election, x.Booking, x.TransactionIDs)
+			w.Errorf("%d lots, %d lines, election %v, booking %v, transactions %v", len(x.Lots), len(x.Lines), x.Election,
+				x.Booking, x.TransactionIDs)
 		}
 	})
 }

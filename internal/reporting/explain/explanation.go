@@ -123,17 +123,17 @@ func (x *Explanation) add(label string, value money.Decimal, explain *Query, lis
 	x.Parts = append(x.Parts, Part{Label: label, Value: value, Explain: explain, Listed: listed, debits: label == "debits"})
 }
 
-// some is add for what is not worth a line when it is nothing.
-func (x *Explanation) some(label string, value money.Decimal, explain *Query) {
+// addNonZero is add for what is not worth a line when it is nothing.
+func (x *Explanation) addNonZero(label string, value money.Decimal, explain *Query) {
 	if !value.IsZero() {
 		x.add(label, value, explain, NoList)
 	}
 }
 
-// rest adds what the parts lack, if they lack anything.
-func (x *Explanation) rest(label string) {
+// addRemainder adds what the parts lack, if they lack anything.
+func (x *Explanation) addRemainder(label string) {
 	if x.Value != nil {
-		x.some(label, x.Value.Sub(x.sum()), nil)
+		x.addNonZero(label, x.Value.Sub(x.sum()), nil)
 	}
 }
 

@@ -130,7 +130,8 @@ func TestAStatementThatTheDatabaseRefusesFailsTheExplanation(t *testing.T) {
 		w.autumn()
 		figures := w.oneOfEach()
 		failed := map[string]int{}
-		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "prices", "bookings"} {
+		for _, table := range []string{"journal_lines", "account_balances", "lots", "lot_uses", "lot_positions", "lot_gains", "prices",
+			"bookings"} {
 			restore := dbtest.HideTable(w.T, w.db, table)
 			for _, q := range figures {
 				x, err := w.Explain(w.ctx, q, page.Request{Limit: 100})

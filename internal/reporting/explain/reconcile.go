@@ -22,7 +22,7 @@ func (x *Explanation) reconcile(complete bool) {
 		x.reconcileList(Lines, func(p Part) money.Decimal { return x.sumLines(both, p.debits) })
 		x.noteMissingLots()
 	}
-	x.rest(unexplained)
+	x.addRemainder(unexplained)
 }
 
 // parts counts the parts that a list makes up.

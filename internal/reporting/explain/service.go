@@ -46,7 +46,7 @@ type inquiry struct {
 	out  *Explanation
 
 	periods []period.Period
-	paged   bool // the cursor was looked at
+	cursorUsed   bool // the cursor was looked at
 }
 
 // specs says what figures of each report are named by. It is filled in at the start, because explanations ask for one another.
@@ -71,7 +71,7 @@ func init() {
 			[]string{"legal_entity_id", "asset_type", "source_id"}, (*inquiry).disposition},
 		"roll-forward": {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
 		"revaluation": {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id",
-			"ledger_account_id"}, (*inquiry).revalued},
+			"ledger_account_id"}, (*inquiry).revaluation},
 	} {
 		specs[name] = s
 	}
@@ -79,7 +79,7 @@ func init() {
 
 // Explain takes a figure apart. What the actor's key is not for is missing, like what is not there.
 func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Explanation, error) {
-	about, err := q.check()
+	about, err := q.validate()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Expla
 		}
 		return about.explain(i, ctx)
 	})
-	if err == nil && pr.Cursor != "" && !i.paged {
+	if err == nil && pr.Cursor != "" && !i.cursorUsed {
 		err = fault.Invalidf("cursor", "is not a cursor of this list")
 	}
 	if err != nil {
@@ -121,11 +121,11 @@ func (x *Explanation) collectTransactions() {
 	}
 }
 
-// value sets the figure.
-func (x *Explanation) value(d money.Decimal, unit string) { x.Value, x.Unit = &d, unit }
+// setValue sets the figure.
+func (x *Explanation) setValue(d money.Decimal, unit string) { x.Value, x.Unit = &d, unit }
 
-// month finds a period and the one before it, which the first one has not.
-func (i *inquiry) month(id string) (at, before *period.Period, err error) {
+// findPeriod finds a period and the one before it, which the first one has not.
+func (i *inquiry) findPeriod(id string) (at, before *period.Period, err error) {
 	n := slices.IndexFunc(i.periods, func(p period.Period) bool { return p.ID == id })
 	if n < 0 {
 		return nil, nil, fault.Missing("accounting period")

@@ -143,13 +143,15 @@ func (w *world) policy(p entity.UpdateParams) {
 
 func (w *world) price(asset, day, value string) {
 	w.Helper()
-	_, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: asset, Currency: "USD", Timestamp: day + "T23:00:00Z", Price: value})
+	_, err := price.NewService(w.db).Create(w.ctx, price.Params{AssetType: asset, Currency: "USD",
+		Timestamp: day + "T23:00:00Z", Price: value})
 	w.must(err)
 }
 
 func (w *world) revalue(key string) {
 	w.Helper()
-	_, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.period(key), LegalEntityIDs: []string{w.us}})
+	_, err := revaluation.NewService(w.db, w.journal).Run(w.ctx, revaluation.RunParams{PeriodID: w.period(key),
+		LegalEntityIDs: []string{w.us}})
 	w.must(err)
 }
 

@@ -19,7 +19,7 @@ import (
 // Service holds the use cases.
 type Service struct {
 	db    *db.DB
-	known known
+	known keyCache
 }
 
 // NewService makes one.
@@ -38,7 +38,7 @@ type CreateKeyParams struct {
 func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, text secret.Text, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if err := p.within(ctx, tx, who); err != nil {
+		if err := p.authorize(ctx, tx, who); err != nil {
 			return err
 		}
 		key, text, err = IssueKey(ctx, tx, p)
@@ -47,8 +47,8 @@ func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, te
 	return key, text, err
 }
 
-// within refuses what the actor could not do with the key it has.
-func (p CreateKeyParams) within(ctx context.Context, tx *db.Tx, who actor.Actor) error {
+// authorize refuses what the actor could not do with the key it has.
+func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Actor) error {
 	for _, scope := range p.Scopes {
 		if !slices.Contains(who.Scopes, scope) && (scope != actor.ScopeRead || !slices.Contains(who.Scopes, actor.ScopeAll)) {
 			return fault.Forbiddenf("a key cannot be given the scope %s by a key without it", scope)

@@ -15,19 +15,19 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Shelver deletes every transaction of a source that is deleted itself. Transactions know sources and not the other
+// TransactionDeleter deletes every transaction of a source that is deleted itself. Transactions know sources and not the other
 // way round, so it is handed in.
-type Shelver func(ctx context.Context, tx *db.Tx, sourceID string) error
+type TransactionDeleter func(ctx context.Context, tx *db.Tx, sourceID string) error
 
 // Service holds the use cases.
 type Service struct {
 	db          *db.DB
-	shelve      Shelver
+	deleteTransactions      TransactionDeleter
 	aggregators map[string]Aggregator
 }
 
 // NewService makes one. The aggregators are those that are configured, by the provider's name.
-func NewService(d *db.DB, shelve Shelver, aggregators map[string]Aggregator) *Service {
+func NewService(d *db.DB, shelve TransactionDeleter, aggregators map[string]Aggregator) *Service {
 	return &Service{d, shelve, aggregators}
 }
 
@@ -131,12 +131,12 @@ func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return s, err
 	}
-	s, err := settle(ctx, tx, s, Source{})
+	s, err := resolve(ctx, tx, s, Source{})
 	if err != nil {
 		return s, err
 	}
 	if s.LedgerAccountID == "" {
-		if s.LedgerAccountID, err = open(ctx, tx, s); err != nil {
+		if s.LedgerAccountID, err = createAccount(ctx, tx, s); err != nil {
 			return s, err
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 		if err != nil {
 			return err
 		}
-		after, err := settle(ctx, tx, p.apply(before), before)
+		after, err := resolve(ctx, tx, p.apply(before), before)
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 
 // change writes a source that is not what it was.
 func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
-	if err := fixed(ctx, tx, before, after); err != nil {
+	if err := requireNoTransactions(ctx, tx, before, after); err != nil {
 		return after, err
 	}
 	now := tx.Now()
@@ -191,8 +191,8 @@ func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error
 	return after, nil
 }
 
-// fixed refuses to change what the transactions of a source rest on.
-func fixed(ctx context.Context, tx *db.Tx, before, after Source) error {
+// requireNoTransactions refuses to change what the transactions of a source rest on.
+func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source) error {
 	var fields []fault.Field
 	for _, f := range []struct{ name, was, is string }{
 		{"legal_entity_id", before.LegalEntityID, after.LegalEntityID}, {"chain", before.Chain, after.Chain},
@@ -224,8 +224,8 @@ func (s Source) facts() map[string]any {
 	}
 }
 
-// seen is how a source is called, if the actor's key is for its legal entity.
-func seen(ctx context.Context, s Source) string {
+// displayName is how a source is called, if the actor's key is for its legal entity.
+func displayName(ctx context.Context, s Source) string {
 	if !actor.From(ctx).Sees(s.LegalEntityID) {
 		return ""
 	}

@@ -106,12 +106,12 @@ func Find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 // All gives every source that is not deleted, whoever asks, in the order they were made. It is a building block.
 func All(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ctx, tx) }
 
-// Some gives sources by their own ids, deleted ones too. It is a building block.
-func Some(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
+// FindSomeUnchecked gives sources by their own ids, deleted ones too. It is a building block.
+func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
 	return selectSome(ctx, tx, ids)
 }
 
-// OfLedgerAccount gives the sources that are booked to a ledger account, whoever asks. It is a building block.
-func OfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
+// OfLedgerAccountUnchecked gives the sources that are booked to a ledger account, whoever asks. It is a building block.
+func OfLedgerAccountUnchecked(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
 	return selectOfLedgerAccount(ctx, tx, ledgerAccountID)
 }

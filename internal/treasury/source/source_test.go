@@ -349,7 +349,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				bank.LedgerAccountID, "its ledger account is archived"},
 		} {
 			err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, source.Check, c.statement, c.id)
+				found := dbtest.Damage(ctx, t, tx, source.Verify, c.statement, c.id)
 				if text := strings.Join(found, "; "); !strings.Contains(text, c.says) {
 					t.Errorf("%s: %q does not say %q", c.statement, text, c.says)
 				}

@@ -68,8 +68,8 @@ func (l Listing) key() string {
 	return rules.AddressKey(l.Value)
 }
 
-// normal gives the listing as it is kept, or every fault in it.
-func (l Listing) normal() (Listing, error) {
+// normalized gives the listing as it is kept, or every fault in it.
+func (l Listing) normalized() (Listing, error) {
 	var faults fault.List
 	l.Value, l.Note, l.Chain = strings.TrimSpace(l.Value), strings.TrimSpace(l.Note), strings.ToLower(strings.TrimSpace(l.Chain))
 	if !slices.Contains(Verdicts, l.Verdict) {
@@ -96,8 +96,8 @@ func (l Listing) normal() (Listing, error) {
 	return l, faults.Err()
 }
 
-// against tells why two listings cannot both be: they are about the same, or one undoes the other.
-func (l Listing) against(other Listing) bool {
+// conflictsWith tells why two listings cannot both be: they are about the same, or one undoes the other.
+func (l Listing) conflictsWith(other Listing) bool {
 	if l.Kind != other.Kind || l.key() != other.key() {
 		return false
 	}

@@ -260,7 +260,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := d.Write(ctx, mine, func(ctx context.Context, tx *db.Tx) error {
-				if found := dbtest.Damage(ctx, t, tx, spam.Check, statement); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, spam.Verify, statement); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

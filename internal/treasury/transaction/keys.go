@@ -16,8 +16,8 @@ const (
 	deleted int64 = 2
 )
 
-// shelf is where a transaction that is not deleted stands.
-func (t Transaction) shelf() int64 {
+// visibility is where a transaction that is not deleted stands.
+func (t Transaction) visibility() int64 {
 	if t.Status == Spam {
 		return spammed
 	}

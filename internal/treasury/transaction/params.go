@@ -66,14 +66,14 @@ var (
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Check finds every fault of a transaction in itself. The prefix is what field names begin with.
-func (p Params) Check(faults *fault.List, at string) {
+// Validate finds every fault of a transaction in itself. The prefix is what field names begin with.
+func (p Params) Validate(faults *fault.List, at string) {
 	text := func(field, value string, most int, required bool) {
 		if required && strings.TrimSpace(value) == "" {
 			faults.Addf(at+field, "must not be empty")
 			return
 		}
-		checkText(faults, at+field, value, most)
+		validateText(faults, at+field, value, most)
 	}
 	text("external_id", p.ExternalID, ExternalIDMax, true)
 	text("external.description", p.Description, TextMax, false)
@@ -96,7 +96,7 @@ func (p Params) Check(faults *fault.List, at string) {
 	if len(p.TagIDs) > tagsMax {
 		faults.Addf(at+"tag_ids", "must have at most %d items", tagsMax)
 	}
-	p.checkValue(faults, at+"external.value_fiat")
+	p.validateValue(faults, at+"external.value_fiat")
 	if c := p.Crypto; c != nil {
 		text("crypto.chain", c.Chain, symbolMax, false)
 		text("crypto.asset_type", c.AssetType, symbolMax, false)
@@ -125,8 +125,8 @@ func (p Params) Check(faults *fault.List, at string) {
 	}
 }
 
-// checkText finds what no text may be: too long, or nothing that both databases keep.
-func checkText(faults *fault.List, field, value string, most int) {
+// validateText finds what no text may be: too long, or nothing that both databases keep.
+func validateText(faults *fault.List, field, value string, most int) {
 	switch {
 	case utf8.RuneCountInString(value) > most:
 		faults.Addf(field, "must have at most %d characters", most)
@@ -135,8 +135,8 @@ func checkText(faults *fault.List, field, value string, most int) {
 	}
 }
 
-// checkValue holds the parts of a value against each other.
-func (p Params) checkValue(faults *fault.List, field string) {
+// validateValue holds the parts of a value against each other.
+func (p Params) validateValue(faults *fault.List, field string) {
 	v := p.Value
 	if v == nil {
 		return

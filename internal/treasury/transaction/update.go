@@ -24,13 +24,13 @@ type UpdateParams struct {
 	Status *Status
 }
 
-// check finds every fault of a change in itself. A type and a state that contradict each other are one.
-func (p UpdateParams) check(faults *fault.List, at string) {
+// validate finds every fault of a change in itself. A type and a state that contradict each other are one.
+func (p UpdateParams) validate(faults *fault.List, at string) {
 	if p.Memo != nil {
-		checkText(faults, at+"memo", *p.Memo, TextMax)
+		validateText(faults, at+"memo", *p.Memo, TextMax)
 	}
 	if p.Vendor != nil {
-		checkText(faults, at+"vendor", *p.Vendor, nameMax)
+		validateText(faults, at+"vendor", *p.Vendor, nameMax)
 	}
 	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
@@ -81,9 +81,9 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	return t, nil
 }
 
-// Noted is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and
+// WithNotes is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and
 // whoever calls it has seen that the tags are there.
-func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) {
+func (t Transaction) WithNotes(vendor string, tagIDs []string) (Transaction, error) {
 	var p UpdateParams
 	if vendor != "" {
 		p.Vendor = &vendor
@@ -93,7 +93,7 @@ func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) 
 		p.TagIDs = &all
 	}
 	var faults fault.List
-	if p.check(&faults, ""); faults.Err() != nil {
+	if p.validate(&faults, ""); faults.Err() != nil {
 		return t, faults.Err()
 	}
 	after, _ := p.apply(t) // neither its type nor its state changes, so that nothing stands against it
@@ -177,7 +177,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 // Update changes one transaction.
 func (s *Service) Update(ctx context.Context, transactionID string, p UpdateParams) (t Transaction, err error) {
 	var faults fault.List
-	if p.check(&faults, ""); faults.Err() != nil {
+	if p.validate(&faults, ""); faults.Err() != nil {
 		return t, faults.Err()
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -188,7 +188,7 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 		if err != nil {
 			return err
 		}
-		if err := p.tagsThere(ctx, tx, ""); err != nil {
+		if err := p.requireTags(ctx, tx, ""); err != nil {
 			return err
 		}
 		after, refused := p.apply(before)
@@ -203,7 +203,7 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 	return t, err
 }
 
-func (p UpdateParams) tagsThere(ctx context.Context, tx *db.Tx, at string) error {
+func (p UpdateParams) requireTags(ctx context.Context, tx *db.Tx, at string) error {
 	if p.TagIDs == nil || len(*p.TagIDs) == 0 {
 		return nil
 	}
@@ -247,7 +247,7 @@ type Bulk struct {
 // BulkUpdate changes many transactions, all or none.
 func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err error) {
 	var faults fault.List
-	p.Changes.check(&faults, "changes.")
+	p.Changes.validate(&faults, "changes.")
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
 	}
@@ -264,11 +264,11 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		found, err := p.find(ctx, tx)
+		found, err := p.resolve(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := p.Changes.tagsThere(ctx, tx, "changes."); err != nil {
+		if err := p.Changes.requireTags(ctx, tx, "changes."); err != nil {
 			return err
 		}
 		edits, err := p.edits(found)
@@ -306,17 +306,17 @@ func (p BulkParams) edits(found []Transaction) ([]Edit, error) {
 	return edits, nil
 }
 
-// find gives the transactions that are meant.
-func (p BulkParams) find(ctx context.Context, tx *db.Tx) ([]Transaction, error) {
+// resolve gives the transactions that are meant.
+func (p BulkParams) resolve(ctx context.Context, tx *db.Tx) ([]Transaction, error) {
 	if p.Filter != nil {
-		return Matching(ctx, tx, *p.Filter, p.Expected)
+		return FindMatching(ctx, tx, *p.Filter, p.Expected)
 	}
-	return Named(ctx, tx, p.TransactionIDs)
+	return FindByIDs(ctx, tx, p.TransactionIDs)
 }
 
-// Named gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key
+// FindByIDs gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key
 // is named. It is a building block.
-func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	found, err := selectSome(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -344,8 +344,8 @@ func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) 
 	return out, nil
 }
 
-// Matching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
-func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
+// FindMatching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
+func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
 	w, err := f.wanted(ctx, tx)
 	if err != nil {
 		return nil, fault.Within("filter.", err)
@@ -360,7 +360,7 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 	case n > BulkMax:
 		return nil, fault.Conflictf("the filter finds %d transactions and at most %d may be changed at once: narrow it", n, BulkMax)
 	}
-	order, _ := Sort{By: "created_at", Order: "asc"}.check()
+	order, _ := Sort{By: "created_at", Order: "asc"}.validate()
 	var place []string
 	for {
 		rows, err := w.read(ctx, tx, order, place, page.LimitMax)
@@ -375,5 +375,5 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 	}
 }
 
-// Shelve deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
-func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error { return shelve(ctx, tx, sourceID) }
+// DeleteOfSource deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
+func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error { return markDeleted(ctx, tx, sourceID) }

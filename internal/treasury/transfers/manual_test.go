@@ -193,7 +193,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				"@org)": "the transaction is linked",
 		} {
 			err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, transfers.Check, statement)
+				found := dbtest.Damage(ctx, t, tx, transfers.Verify, statement)
 				if len(found) == 0 || !strings.Contains(strings.Join(found, "\n"), says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
@@ -213,7 +213,7 @@ func TestADeletedSourceTakesItsLinksWithIt(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		w.post(booked[1])
-		w.write(func(ctx context.Context, tx *db.Tx) error { return transfers.Shelve(ctx, tx, w.sources["kraken"].ID) })
+		w.write(func(ctx context.Context, tx *db.Tx) error { return transfers.DeleteTransactionsOfSource(ctx, tx, w.sources["kraken"].ID) })
 		if x := w.get(gone[1]); x.GroupID != "" || x.Type != transaction.Unknown {
 			t.Errorf("%+v", x)
 		}
