@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			return fault.Within("filter.", err)
 		}
 		if p.Expected != nil && *p.Expected != r.Total {
-			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("there are now %d", r.Total)}},
+			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", r.Total)}},
 				"the run would go through %d transactions, not %d: look again", r.Total, *p.Expected)
 		}
 		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
@@ -182,7 +182,7 @@ func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
 			return false, nil
 		}
 		if r.Status.Ended() {
-			return false, fault.Conflictf("the run is %s: there is nothing to cancel", r.Status)
+			return false, fault.Conflictf("the run is %s and can no longer be canceled", r.Status)
 		}
 		now := tx.Now()
 		r.Status, r.FinishedAt = Cancelled, &now
@@ -197,7 +197,7 @@ func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
 			return false, nil
 		}
 		if r.Status == Completed {
-			return false, fault.Conflictf("the run is completed: make another one")
+			return false, fault.Conflictf("the run is completed and cannot be resumed: create another run")
 		}
 		r.Status, r.Error, r.FinishedAt = Pending, "", nil
 		return true, nil

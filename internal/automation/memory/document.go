@@ -131,11 +131,12 @@ func (e entry) expected(version *string) error {
 	case version == nil && !e.there(), version != nil && e.there() && *version == versionText(e.Version):
 		return nil
 	case !e.there():
-		return fault.Conflictf("there is no file at this path now: expected_version must be null to make one")
+		return fault.Conflictf("there is no file at this path: send expected_version null to create one")
 	case version == nil:
-		return fault.Conflictf("there is a file at this path already, at version %d: read it first", e.Version)
+		return fault.Conflictf("there is already a file at this path, at version %d: read it, then send that version as "+
+			"expected_version", e.Version)
 	}
-	return fault.Conflictf("the file is at version %d now: read it again", e.Version)
+	return fault.Conflictf("the file is now at version %d: read it again and send that version as expected_version", e.Version)
 }
 
 // change adds a version to a path.

@@ -82,7 +82,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 	}
 	orgID := layers[Layer(key[0])]
 	if orgID == "" {
-		return q, fault.Invalidf("cursor", "is not a cursor of this organization now: begin again")
+		return q, fault.Invalidf("cursor", "is no longer valid for this organization: start again without a cursor")
 	}
 	q.again = Layer(key[0]) == Firm
 	err = s.db.ReadOne(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
@@ -90,7 +90,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 		return err
 	})
 	if fault.KindOf(err) == fault.NotFound {
-		return q, fault.Invalidf("cursor", "is not a cursor of this organization now: begin again")
+		return q, fault.Invalidf("cursor", "is no longer valid for this organization: start again without a cursor")
 	}
 	return q, err
 }

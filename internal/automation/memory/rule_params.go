@@ -78,7 +78,7 @@ func (t *textReader) optional(field string, text *string, most int) string {
 	}
 	out := strings.TrimSpace(*text)
 	if n := utf8.RuneCountInString(out); n < 1 || n > most {
-		t.faults.Addf(field, "must have 1 to %d characters besides spaces around it", most)
+		t.faults.Addf(field, "must have 1 to %d characters, not counting leading and trailing spaces", most)
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func (t *textReader) forbid(of RuleType, fields map[string]bool) {
 			}
 		}
 	}) {
-		t.faults.Addf(name, "must be left out: only a rule of type %s has one", of)
+		t.faults.Addf(name, "must be omitted: only rules of type %s have it", of)
 	}
 }
 
@@ -185,7 +185,7 @@ func (p RuleParams) cashApplication(t *textReader, r *Rule) {
 		case r.Action == RouteToAccount:
 			t.faults.Addf(f.name, "is required to route to an account")
 		case f.other:
-			t.faults.Addf(f.name, "is required beside the other")
+			t.faults.Addf(f.name, "is required together with the other")
 		}
 	}
 }

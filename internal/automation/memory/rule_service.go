@@ -167,7 +167,7 @@ func (r Rule) expected(version string) error {
 	if version == versionText(r.Version) {
 		return nil
 	}
-	return fault.Conflictf("the rule is at version %d now: read it again", r.Version)
+	return fault.Conflictf("the rule is now at version %d: read it again and send that version as expected_version", r.Version)
 }
 
 // DeleteRule takes a rule away that is at the version expected. Its versions stay.

@@ -66,7 +66,8 @@ func (i *inquiry) sheet(ctx context.Context) error {
 		return i.sheetTotal(ctx, c)
 	}
 	if !permanent(c.account) {
-		return fault.Invalidf("ledger_account_id", "is an income or expense account, which the balance sheet shows as earnings only")
+		return fault.Invalidf("ledger_account_id", "is an income or expense account, which the balance sheet only shows "+
+			"as part of earnings: ask for it in the income-statement report")
 	}
 	cells, frame, err := i.sheetRow(ctx, i.q, c.account, c.at)
 	if err != nil {

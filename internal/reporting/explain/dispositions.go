@@ -182,7 +182,7 @@ func (i *inquiry) explainDisposition(ctx context.Context) error {
 	}
 	for _, name := range []string{i.q.LegalEntityID, i.q.AssetType, i.q.SourceID} {
 		if name != "" {
-			return fault.Invalidf("disposition_id", "names the row by itself: send it alone")
+			return fault.Invalidf("disposition_id", "identifies the row: omit the other parameters")
 		}
 	}
 	u := rows[0]

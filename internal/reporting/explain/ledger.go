@@ -47,7 +47,7 @@ func (i *inquiry) ledger(ctx context.Context) error {
 		return i.line(ctx, e, lines, n)
 	}
 	if i.q.Column != "amount" {
-		return fault.Invalidf("journal_line_id", "is required for a balance: an entry has none")
+		return fault.Invalidf("journal_line_id", "is required for a balance, which only lines have")
 	}
 	if err := mustBalance(e, lines); err != nil {
 		return err

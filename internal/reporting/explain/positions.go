@@ -61,7 +61,7 @@ func singleRow[T any](i *inquiry, rows []T, position func(T) holdings.Position) 
 	} {
 		for _, p := range found[1:] {
 			if of(p) != of(found[0]) && *i.q.names()[name] == "" {
-				faults.Addf(name, "is required, because the report has several such rows")
+				faults.Addf(name, "is required, because several rows of the report match")
 				break
 			}
 		}

@@ -139,7 +139,7 @@ func (q *Query) validate() (spec, error) {
 	}
 	for _, name := range given {
 		if !slices.Contains(taken, name) {
-			faults.Addf(name, "does not name a figure of %s", q.Report)
+			faults.Addf(name, "is not used to name a figure of %s: omit it", q.Report)
 		}
 	}
 	return s, faults.Err()

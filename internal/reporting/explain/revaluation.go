@@ -64,7 +64,7 @@ func (i *inquiry) revaluation(ctx context.Context) error {
 	case len(items) == 0:
 		return fault.Missing("row of the report")
 	case len(items) > 1:
-		return fault.Invalidf("kind", "is required, because the revaluation measured it in several ways")
+		return fault.Invalidf("kind", "is required, because the revaluation measured the asset in several ways")
 	}
 	item := items[0]
 	rows, err := allPages(func(pr page.Request) (page.Page[revaluation.Row], error) {

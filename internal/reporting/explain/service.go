@@ -1,12 +1,13 @@
-// Package explain takes the figures of reports apart: what a figure is made up of, each part with the figure it is in
-// turn, down to journal lines, lots, prices and the transactions that they came from.
+// Package explain explains the figures of reports: the parts that a figure is made of, down to journal lines, lots,
+// prices and the transactions behind them.
 //
-// A figure is named by a Query, in the words of the report it stands in. The parts of an explanation add up to the
-// figure exactly; a part that is itself a figure of a report has the query that explains it, and one that is made of
-// the lines, lots or dispositions listed beside it says so. What happened before a period is one part, the figure of
-// the period before, so that an explanation costs what it shows and not what ever happened.
+// A Query names a figure in the terms of its report. The parts of an explanation add up to the figure exactly; what the
+// stored data does not account for is a part of its own, called an unexplained difference. A part that is itself a
+// figure of a report has the query that explains it, and a part made of the lines, lots or dispositions listed beside it
+// says so. Everything before a period is one part, the figure of the previous period, so that the cost of an explanation
+// depends on what it shows and not on the age of the books.
 //
-// The figures are those of the reports themselves, which are asked for the one row that matters.
+// The figures come from the reports themselves, restricted to the row in question.
 package explain
 
 import (
@@ -24,7 +25,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// Service explains.
+// Service explains figures.
 type Service struct {
 	db           *db.DB
 	reports      *statements.Service
@@ -32,12 +33,12 @@ type Service struct {
 	revaluations *revaluation.Service
 }
 
-// NewService makes one that takes the figures of these reports apart.
+// NewService returns a service that explains the figures of these reports.
 func NewService(d *db.DB, reports *statements.Service, held *holdings.Service, revaluations *revaluation.Service) *Service {
 	return &Service{d, reports, held, revaluations}
 }
 
-// inquiry is one figure being taken apart.
+// inquiry is a figure that is being explained.
 type inquiry struct {
 	*Service
 	tx   *db.Tx
@@ -45,8 +46,8 @@ type inquiry struct {
 	page page.Request
 	out  *Explanation
 
-	periods []period.Period
-	cursorUsed   bool // the cursor was looked at
+	periods    []period.Period
+	cursorUsed bool // the cursor was looked at
 }
 
 // specs says what figures of each report are named by. It is filled in at the start, because explanations ask for one another.
@@ -77,7 +78,7 @@ func init() {
 	}
 }
 
-// Explain takes a figure apart. What the actor's key is not for is missing, like what is not there.
+// Explain explains a figure. A record that the actor may not see is not found.
 func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Explanation, error) {
 	about, err := q.validate()
 	if err != nil {

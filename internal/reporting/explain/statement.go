@@ -208,7 +208,7 @@ func (i *inquiry) income(ctx context.Context) error {
 		return i.incomeRow(ctx, c)
 	}
 	if permanent(c.account) {
-		return fault.Invalidf("ledger_account_id", "is an account of the balance sheet, which is not in the income statement")
+		return fault.Invalidf("ledger_account_id", "is a balance sheet account: ask for it in the balance-sheet report")
 	}
 	r, err := i.reports.IncomeStatement(ctx, params(i.q, c.account, c.at))
 	if err != nil {

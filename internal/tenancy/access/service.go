@@ -51,7 +51,7 @@ func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, te
 func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Actor) error {
 	for _, scope := range p.Scopes {
 		if !slices.Contains(who.Scopes, scope) && (scope != actor.ScopeRead || !slices.Contains(who.Scopes, actor.ScopeAll)) {
-			return fault.Forbiddenf("a key cannot be given the scope %s by a key without it", scope)
+			return fault.Forbiddenf("a key without the scope %s cannot create a key that has it", scope)
 		}
 	}
 	if p.ExpiresAt != nil && !p.ExpiresAt.After(tx.Now()) {
@@ -61,10 +61,10 @@ func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Act
 		if _, err := selectRole(ctx, tx, p.UserID); err != nil {
 			return err
 		}
-		return fault.Forbiddenf("a key can be made for yourself, or for no person, but not for somebody else")
+		return fault.Forbiddenf("a key can be created for yourself or for no user, but not for another user")
 	}
 	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
-		return fault.Forbiddenf("a key limited to some legal entities cannot make one for all")
+		return fault.Forbiddenf("a key limited to some legal entities cannot create a key for all of them")
 	}
 	if len(p.LegalEntityIDs) > 0 { // whoever deletes one looks for keys first, and holds the head meanwhile
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

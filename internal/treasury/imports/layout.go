@@ -150,7 +150,8 @@ func (l Layout) requireMapping() error {
 	if len(open) == 0 {
 		open = []string{"how its columns are to be read"}
 	}
-	return fault.Invalidf("mapping", "must be stated, because the file leaves open: %s. Its columns are %s", strings.Join(open, "; "),
+	return fault.Invalidf("mapping", "is required, because the file leaves these questions open: %s. Its columns are "+
+		"%s", strings.Join(open, "; "),
 		strings.Join(names, ", "))
 }
 

@@ -83,10 +83,10 @@ func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 		if err != nil || u.Count == 0 {
 			return err
 		}
-		return fault.Conflictf("the source %s cannot be deleted: journal entries were made from its transactions; %s: unpost and "+
+		return fault.Conflictf("the source %s cannot be deleted: journal entries exist for its transactions; %s: unpost and "+
 			"delete those first", s.Name, u.text("journal entries", "JE"))
 	case !s.Manual:
-		return fault.Conflictf("the source %s was made by a connection: disconnect its connection instead", s.Name)
+		return fault.Conflictf("the source %s was created by a connection: disconnect the connection instead", s.Name)
 	}
 	var uses []string
 	for _, by := range users {
@@ -101,8 +101,8 @@ func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	return fault.Conflictf("the source %s is in use; %s: what it told stays on record, so keep the source, and rename it if it is "+
-		"not used any more", s.Name, strings.Join(uses, "; "))
+	return fault.Conflictf("the source %s is in use; %s: its records are kept, so keep the source, and rename it if it is "+
+		"no longer used", s.Name, strings.Join(uses, "; "))
 }
 
 // use is how often something refers to a source, and the number of the first that does.

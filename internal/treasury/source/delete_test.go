@@ -53,7 +53,7 @@ func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
 		s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
 		w.force("UPDATE sources SET is_manual = ? WHERE organization_id = @org AND source_id = ?", false, s.ID)
 		_, err := w.sources.Delete(w.ctx, s.ID)
-		refused(t, "a connection's", err, fault.Conflict, "disconnect its connection instead")
+		refused(t, "a connection's", err, fault.Conflict, "disconnect the connection instead")
 	})
 }
 

@@ -98,7 +98,7 @@ func (s Source) validate(faults *fault.List) {
 		faults.Addf("source_type", "must be wallet, exchange, bank, card or other")
 	}
 	if n := utf8.RuneCountInString(s.Name); n < 1 || n > NameMax {
-		faults.Addf("name", "must have 1 to %d characters besides spaces around it", NameMax)
+		faults.Addf("name", "must have 1 to %d characters, not counting leading and trailing spaces", NameMax)
 	}
 	s.validatePlace(faults)
 	switch fiat := s.Type == Bank || s.Type == Card; {
@@ -113,9 +113,9 @@ func (s Source) validate(faults *fault.List) {
 func (s Source) validatePlace(faults *fault.List) {
 	switch {
 	case s.Type != Wallet && s.Chain != "":
-		faults.Addf("chain", "must be left out: only a wallet is on a chain")
+		faults.Addf("chain", "must be omitted: only wallets are on a chain")
 	case s.Type == Wallet && s.Chain == "":
-		faults.Addf("chain", "must be given: a wallet is on one, such as ethereum")
+		faults.Addf("chain", "is required for a wallet, for example ethereum")
 	case s.Chain != "" && (len(s.Chain) > ChainMax || !word.MatchString(s.Chain)):
 		faults.Addf("chain", "must have at most %d letters, digits, dots, colons, dashes and underscores", ChainMax)
 	}
@@ -124,7 +124,7 @@ func (s Source) validatePlace(faults *fault.List) {
 	}
 	switch {
 	case s.Type != Wallet && s.Address != "":
-		faults.Addf("address", "must be left out: only a wallet has one")
+		faults.Addf("address", "must be omitted: only wallets have an address")
 	case utf8.RuneCountInString(s.Address) > AddressMax || strings.ContainsFunc(s.Address, unicode.IsSpace):
 		faults.Addf("address", "must have at most %d characters and no spaces", AddressMax)
 	}

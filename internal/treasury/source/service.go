@@ -15,15 +15,15 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// TransactionDeleter deletes every transaction of a source that is deleted itself. Transactions know sources and not the other
-// way round, so it is handed in.
+// TransactionDeleter deletes every transaction of a source when the source is deleted. It is passed in because package
+// transaction imports this one.
 type TransactionDeleter func(ctx context.Context, tx *db.Tx, sourceID string) error
 
 // Service holds the use cases.
 type Service struct {
-	db          *db.DB
-	deleteTransactions      TransactionDeleter
-	aggregators map[string]Aggregator
+	db                 *db.DB
+	deleteTransactions TransactionDeleter
+	aggregators        map[string]Aggregator
 }
 
 // NewService makes one. The aggregators are those that are configured, by the provider's name.
@@ -199,7 +199,7 @@ func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source)
 		{"address", before.Address, after.Address}, {"currency", before.Currency, after.Currency},
 	} {
 		if f.was != f.is {
-			fields = append(fields, fault.Field{Name: f.name, Message: "cannot change any more"})
+			fields = append(fields, fault.Field{Name: f.name, Message: "cannot change once the source has transactions"})
 		}
 	}
 	if len(fields) == 0 {
@@ -210,7 +210,7 @@ func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source)
 		return err
 	}
 	return fault.ConflictAt(fields,
-		"of a source with transactions only the name and the ledger account can change; %s: make another source instead",
+		"once a source has transactions, only its name and its ledger account can change; %s: create another source instead",
 		u.text(transactions.label, transactions.letters))
 }
 

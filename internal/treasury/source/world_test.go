@@ -23,13 +23,13 @@ import (
 // world is an organization with its sources, and an aggregator that does as it is told.
 type world struct {
 	*testing.T
-	db      *db.DB
-	ctx     context.Context
-	org     string
-	entity  string
-	sources *source.Service
-	plaid   *aggregator
-	deleteTransactions  func() error // what shelving transactions comes to, after it was done
+	db                 *db.DB
+	ctx                context.Context
+	org                string
+	entity             string
+	sources            *source.Service
+	plaid              *aggregator
+	deleteTransactions func() error // what shelving transactions comes to, after it was done
 }
 
 // each runs a test in a world of each engine.

@@ -80,13 +80,13 @@ func (l Listing) normalized() (Listing, error) {
 	}
 	switch {
 	case l.Value == "" || len(l.Value) > ValueMax:
-		faults.Addf("value", "must have 1 to %d bytes besides spaces around it", ValueMax)
+		faults.Addf("value", "must have 1 to %d bytes, not counting leading and trailing spaces", ValueMax)
 	case l.Kind != Symbol && !rules.Somebody(l.Value):
-		faults.Addf("value", "is nobody's: tokens are minted from it and burned to it")
+		faults.Addf("value", "is the zero address, which tokens are minted from and burned to: list a contract instead")
 	}
 	switch {
 	case l.Chain != "" && l.Kind != Contract:
-		faults.Addf("chain", "is only for contracts: an address is meant on every chain, and so is a symbol")
+		faults.Addf("chain", "must be omitted: addresses and symbols apply to every chain")
 	case utf8.RuneCountInString(l.Chain) > ChainMax:
 		faults.Addf("chain", "must have at most %d characters", ChainMax)
 	}

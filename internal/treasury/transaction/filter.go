@@ -63,27 +63,27 @@ var (
 
 // wanted is a filter as the database sees it: everything resolved. A nil list does not narrow; an empty one lets nothing through.
 type wanted struct {
-	visibilities     []int64
-	status      string // of those that are listed; spam has but one
-	ids         []string
-	excluded    []string
-	numbers     []int64
-	sources     []string // those that all of class, type, account, entity and the key leave
-	types       []string
-	assets      []string
-	chains      []string
-	categories  []string // keys
-	addresses   []string // keys
-	owners      []string // sources that have one of the addresses
-	kept        *keptSources
-	direction   string
-	search      string
-	rare        []string // the letters to look the search up by
-	price       bounds
-	amount      bounds
-	first, last time.Time
-	since       time.Time
-	upTo        int64 // the last number that is wanted; 0 does not narrow
+	visibilities []int64
+	status       string // of those that are listed; spam has but one
+	ids          []string
+	excluded     []string
+	numbers      []int64
+	sources      []string // those that all of class, type, account, entity and the key leave
+	types        []string
+	assets       []string
+	chains       []string
+	categories   []string // keys
+	addresses    []string // keys
+	owners       []string // sources that have one of the addresses
+	kept         *keptSources
+	direction    string
+	search       string
+	rare         []string // the letters to look the search up by
+	price        bounds
+	amount       bounds
+	first, last  time.Time
+	since        time.Time
+	upTo         int64 // the last number that is wanted; 0 does not narrow
 }
 
 // bounds are sort keys, both included.

@@ -66,7 +66,7 @@ var (
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Validate finds every fault of a transaction in itself. The prefix is what field names begin with.
+// Validate collects every fault of a transaction. Field names begin with the prefix.
 func (p Params) Validate(faults *fault.List, at string) {
 	text := func(field, value string, most int, required bool) {
 		if required && strings.TrimSpace(value) == "" {
@@ -82,13 +82,13 @@ func (p Params) Validate(faults *fault.List, at string) {
 	text("vendor", p.Vendor, nameMax, false)
 	text("memo", p.Memo, TextMax, false)
 	if p.At.Before(earliest) || !p.At.Before(latest) {
-		faults.Addf(at+"external.timestamp", "must lie between 1970 and 2200")
+		faults.Addf(at+"external.timestamp", "must be between 1970 and 2200")
 	}
 	if p.Direction != Credit && p.Direction != Debit {
 		faults.Addf(at+"external.direction", "must be credit or debit")
 	}
 	if p.Quantity != nil && p.Quantity.Sign() < 0 {
-		faults.Addf(at+"external.quantity", "must not be negative; external.direction says which way it went")
+		faults.Addf(at+"external.quantity", "must not be negative: external.direction states the direction")
 	}
 	if p.Type != "" && !slices.Contains(Types, string(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
@@ -125,7 +125,7 @@ func (p Params) Validate(faults *fault.List, at string) {
 	}
 }
 
-// validateText finds what no text may be: too long, or nothing that both databases keep.
+// validateText refuses texts that are too long or that the databases cannot store.
 func validateText(faults *fault.List, field, value string, most int) {
 	switch {
 	case utf8.RuneCountInString(value) > most:
@@ -135,7 +135,7 @@ func validateText(faults *fault.List, field, value string, most int) {
 	}
 }
 
-// validateValue holds the parts of a value against each other.
+// validateValue requires gross to equal net plus fee.
 func (p Params) validateValue(faults *fault.List, field string) {
 	v := p.Value
 	if v == nil {

@@ -24,7 +24,7 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 const keptMax = 10_000
 
 // keptSources are sources that lists have shown. What a list shows of one, its ids, type, provider and legal entity,
-// cannot change any more once it has transactions, so that it need not be looked up again.
+// cannot change once the source has transactions once it has transactions, so that it need not be looked up again.
 type keptSources struct {
 	mu   sync.Mutex
 	byID map[string]source.Source

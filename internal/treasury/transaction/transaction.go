@@ -1,5 +1,5 @@
-// Package txn holds the transactions: what really happened on a source, one asset and one direction each. What a source said of one never
-// changes; what people and rules make of it does.
+// Package transaction holds the transactions: what happened at a source, one asset and one direction each. What the
+// source reported never changes; type, status, memo, vendor, tags and links do.
 package transaction
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// UpdateParams is what people may change; nil leaves a thing as it is. What the source said is not among it.
+// UpdateParams are the fields of a transaction that can change; nil leaves a field as it is. What the source reported cannot change.
 type UpdateParams struct {
 	Memo   *string
 	Vendor *string
@@ -24,7 +24,7 @@ type UpdateParams struct {
 	Status *Status
 }
 
-// validate finds every fault of a change in itself. A type and a state that contradict each other are one.
+// validate collects every fault of a change, such as a type that contradicts the status.
 func (p UpdateParams) validate(faults *fault.List, at string) {
 	if p.Memo != nil {
 		validateText(faults, at+"memo", *p.Memo, TextMax)
@@ -42,13 +42,13 @@ func (p UpdateParams) validate(faults *fault.List, at string) {
 		return
 	}
 	if *p.Status != Spam && *p.Status != Pending {
-		faults.Addf(at+"status", "must be spam or pending: a transaction is posted by its journal entry")
+		faults.Addf(at+"status", "must be spam or pending: to post a transaction, post its journal entry")
 	} else if p.Type != nil && (*p.Type == TypeSpam) != (*p.Status == Spam) {
-		faults.Addf(at+"transaction_type", "must be SPAM exactly when status is spam")
+		faults.Addf(at+"transaction_type", "must be SPAM if status is spam, and only then")
 	}
 }
 
-// apply makes a change to a transaction, or says why the state of it stands against that.
+// apply returns the transaction with the change, or the field that its state does not allow to change.
 func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	kind, spam := t.Type, t.Status == Spam
 	if p.Type != nil {
@@ -59,14 +59,15 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	}
 	switch {
 	case t.Status == Posted && p.Status != nil:
-		return t, &fault.Field{Name: "status", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+		return t, &fault.Field{Name: "status", Message: "cannot change while the journal entry is posted: unpost or reverse the entry first"}
 	case t.Status == Posted && kind != t.Type:
-		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while the journal entry is posted: " +
+			"unpost or reverse the entry first"}
 	case t.JournalEntryID != "" && (kind != t.Type || spam != (t.Status == Spam)):
 		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID +
 			": delete that first"}
 	case spam && t.GroupID != "":
-		return t, &fault.Field{Name: "status", Message: "a transaction that is linked to another cannot be spam: unlink it first"}
+		return t, &fault.Field{Name: "status", Message: "cannot be spam while the transaction is linked to another: unlink it first"}
 	}
 	t = t.withStatus(spam, kind)
 	if p.Memo != nil {
@@ -142,9 +143,9 @@ const (
 	ActionClassified = "transaction.classified"
 )
 
-// Save writes what was made of transactions, counts them anew and records it; what did not change is left alone. It
-// gives how many changed, and the edits have the time of it. It is a building block, and whoever calls it has read
-// the transactions under the organization's head.
+// Save writes changed transactions, updates the counts and records the changes in the audit log. It skips edits that
+// change nothing, sets UpdatedAt of the others and returns how many there were. It is a building block: the caller has
+// read the transactions while holding the lock on the organization state.
 func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 	c, changed := counts{}, 0
 	for i := range edits {
@@ -255,7 +256,7 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
 	}
 	if p.Filter != nil && p.Expected == nil && !p.Dry {
-		faults.Addf("expected_count", "is required with filter: a dry run tells how many it finds")
+		faults.Addf("expected_count", "is required with filter: send a dry run first to learn how many transactions match")
 	}
 	if err := faults.Err(); err != nil {
 		return b, err
@@ -301,7 +302,7 @@ func (p BulkParams) edits(found []Transaction) ([]Edit, error) {
 		edits[i] = Edit{Before: t, After: after}
 	}
 	if len(refused) > 0 {
-		return nil, fault.ConflictAt(refused, "nothing was changed: %s %s", refused[0].Name, refused[0].Message)
+		return nil, fault.ConflictAt(refused, "nothing was changed, because %s %s", refused[0].Name, refused[0].Message)
 	}
 	return edits, nil
 }
@@ -355,10 +356,10 @@ func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (ou
 	case err != nil:
 		return nil, err
 	case expected != nil && *expected != n:
-		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now finds %d", n)}},
-			"the filter finds %d transactions, not %d: look again", n, *expected)
+		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", n)}},
+			"the filter matches %d transactions, not %d: review them and send the new expected_count", n, *expected)
 	case n > BulkMax:
-		return nil, fault.Conflictf("the filter finds %d transactions and at most %d may be changed at once: narrow it", n, BulkMax)
+		return nil, fault.Conflictf("the filter matches %d transactions, but at most %d can be changed at once: narrow the filter", n, BulkMax)
 	}
 	order, _ := Sort{By: "created_at", Order: "asc"}.validate()
 	var place []string
@@ -375,5 +376,7 @@ func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (ou
 	}
 }
 
-// DeleteOfSource deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
-func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error { return markDeleted(ctx, tx, sourceID) }
+// DeleteOfSource marks every transaction of a deleted source as deleted: the rows stay, and no list shows them. It is a building block.
+func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
+	return markDeleted(ctx, tx, sourceID)
+}

@@ -18,7 +18,7 @@ const verifyChunk = 1000
 // findings collects what is broken.
 type findings struct{ *finding.List }
 
-// Verify recomputes what follows from transactions: numbers have no gaps, each stands on the shelf of its state,
+// Verify recomputes what follows from transactions: numbers have no gaps, each has the visibility of its status,
 // amounts are possible, sources are there, and what transactions are found, marked and counted by repeats what they
 // say.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
@@ -114,7 +114,7 @@ func (f findings) one(r keyedRow, sources map[string]source.Source) {
 	}
 }
 
-// state holds type, status and shelf against each other.
+// state compares type, status and visibility.
 func (f findings) state(r keyedRow) {
 	name, spam := SequenceNumber(r.Number), Status(r.Status) == Spam
 	shelf := listed

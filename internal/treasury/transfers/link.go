@@ -1,6 +1,6 @@
-// Package transfers joins transactions that are two sides of one event: a transfer between sources of the
-// organization, into another legal entity or over a bridge, or a swap. What it finds by itself it finds by
-// rules/transfer; where more than one way fits it asks a person.
+// Package transfers links transactions that are two sides of one event: a transfer between sources of the
+// organization, between legal entities or over a bridge, or a swap. It matches them by the rules of rules/transfer, and
+// lists the ambiguous ones for a person to decide.
 package transfers
 
 import (

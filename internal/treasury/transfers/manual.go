@@ -22,7 +22,7 @@ type LinkParams struct {
 	Dry            bool
 }
 
-// Link joins two transactions by hand. A dry run checks that it can be.
+// Link links two transactions on request. A dry run only validates.
 func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 	if p.Kind != "" && !slices.Contains(Kinds, p.Kind) {
 		return g, fault.Invalidf("kind", "must be internal, intercompany, bridge or swap")
@@ -57,7 +57,7 @@ func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 	return g, err
 }
 
-// requireLinkable refuses what cannot be linked to anything, or not to each other.
+// requireLinkable returns a conflict unless both transactions can be linked, and to each other.
 func requireLinkable(pair []transaction.Transaction) error {
 	var fields []fault.Field
 	for i, t := range pair {
@@ -80,7 +80,7 @@ func requireLinkable(pair []transaction.Transaction) error {
 		return fault.ConflictAt(fields, "the transactions cannot be linked: %s", fields[0].Message)
 	}
 	if pair[0].Direction == pair[1].Direction {
-		return cannotLink("transaction_ids", "both are a %s: one must have left where the other arrived", pair[0].Direction)
+		return cannotLink("transaction_ids", "both transactions are a %s: link one debit and one credit", pair[0].Direction)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func cannotLink(field, format string, args ...any) error {
 	return fault.ConflictAt([]fault.Field{{Name: field, Message: text}}, "the transactions cannot be linked: %s", text)
 }
 
-// resolveKind finds what two transactions are together and whether they can be what is wanted.
+// resolveKind sets the kind and the shortfall of a group, or returns why two transactions cannot be the kind wanted.
 func (g *Group) resolveKind(wanted transfer.Kind) error {
 	out, in := g.Out, g.In
 	same := strings.EqualFold(asset(out), asset(in)) && money.IsFiat(out.Currency) == money.IsFiat(in.Currency)
@@ -109,13 +109,13 @@ func (g *Group) resolveKind(wanted transfer.Kind) error {
 	}
 	switch swap := g.Kind == transfer.Swap; {
 	case apart != (g.Kind == transfer.Intercompany):
-		return cannotLink("kind", "what moves between two legal entities is intercompany, and nothing else is")
+		return cannotLink("kind", "must be intercompany for a transfer between two legal entities, and only then")
 	case swap && same:
-		return cannotLink("kind", "a swap gives one asset for another, and both are %s", asset(out))
+		return cannotLink("kind", "a swap exchanges one asset for another, but both transactions are in %s", asset(out))
 	case !swap && home:
-		return cannotLink("kind", "both are of one source: only a swap stays there")
+		return cannotLink("kind", "both transactions belong to one source: link them as a swap")
 	case !swap && g.Kind != transfer.Bridge && !same:
-		return cannotLink("kind", "%s left and %s arrived: that is a swap or a bridge", asset(out), asset(in))
+		return cannotLink("kind", "%s left and %s arrived: link them as a swap or a bridge", asset(out), asset(in))
 	case swap || !same || out.Quantity == nil || in.Quantity == nil:
 		return nil
 	}

@@ -182,12 +182,12 @@ func updateMark(ctx context.Context, tx *db.Tx, number int64) error {
 
 // memberRow is a transaction that has a group.
 type memberRow struct {
-	Number    int64   `db:"number"`
-	ID        string  `db:"transaction_id"`
-	Visibility     int64   `db:"shelf"`
-	Direction string  `db:"direction"`
-	GroupID   string  `db:"group_id"`
-	Side      *string `db:"side"`
+	Number     int64   `db:"number"`
+	ID         string  `db:"transaction_id"`
+	Visibility int64   `db:"shelf"`
+	Direction  string  `db:"direction"`
+	GroupID    string  `db:"group_id"`
+	Side       *string `db:"side"`
 }
 
 // eachMember walks the transactions that have a group, some at a time, with what their link says.

@@ -110,8 +110,8 @@ func dissolveGroups(ctx context.Context, tx *db.Tx, links []Link, members []tran
 	return members, removeLinks(ctx, tx, groups)
 }
 
-// DeleteTransactionsOfSource deletes every transaction of a source that is deleted itself, and undoes their links: what is on the other
-// side of one stays, alone. It is a building block.
+// DeleteTransactionsOfSource deletes every transaction of a deleted source and unlinks them; the transactions that they
+// were linked to stay. It is a building block.
 func DeleteTransactionsOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err
