@@ -89,7 +89,7 @@ func TestWhatCannotBeOneEventIsNotLinked(t *testing.T) {
 			{w.ctx, []string{out, w.add(noon, "main -5 ETH")[0]}, "", fault.Conflict, "both transactions are a debit"},
 			{w.ctx, []string{out, w.add(noon, "main 6 ETH")[0]}, "", fault.Conflict, "more arrived (6) than left (5)"},
 			{w.ctx, []string{out, w.add(noon, "main 5 USDC")[0]}, "", fault.Conflict, "swap or a bridge"},
-			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Swap, fault.Conflict, "gives one asset for another"},
+			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Swap, fault.Conflict, "exchanges one asset for another"},
 			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Intercompany, fault.Conflict, "two legal entities"},
 			{w.ctx, []string{out, w.add(noon, "berlin 5 ETH")[0]}, transfer.Internal, fault.Conflict, "two legal entities"},
 			{w.ctx, []string{out, w.add(noon, "kraken 5 ETH")[0]}, transfer.Internal, fault.Conflict, "one source"},
