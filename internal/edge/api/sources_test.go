@@ -119,7 +119,7 @@ func TestEveryFaultOfASourceIsNamedAtOnce(t *testing.T) {
 		fails(t, "the address again", create(client.CreateSource{SourceType: "wallet", Name: "W", Chain: "BASE", Address: "0xab"}), 409,
 			[]string{"address"}, wallet.ID)
 		_, err := n.Client.UpdateSource(t.Context(), wallet.ID, client.UpdateSource{Chain: client.Null[string]()})
-		fails(t, "a wallet on no chain", err, 400, []string{"chain"}, "must be given")
+		fails(t, "a wallet on no chain", err, 400, []string{"chain"}, "is required for a wallet")
 	})
 }
 
