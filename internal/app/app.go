@@ -98,7 +98,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		Audit:          audit.NewService(d),
 		Entities:       entity.NewService(d).WithDisposals(holdings.LastDisposal),
 		Accounts:       account.NewService(d),
-		Sources:        source.NewService(d, transfers.Shelve, nil),
+		Sources:        source.NewService(d, transfers.DeleteTransactionsOfSource, nil),
 		Tags:           tag.NewService(d),
 		FX:             fx.NewService(d),
 		Prices:         price.NewService(d),

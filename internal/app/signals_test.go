@@ -174,7 +174,7 @@ func (a *active) groups(t *testing.T, of map[string]activity.Transaction) map[st
 		for id := range of {
 			ids = append(ids, id)
 		}
-		all, err := transaction.Some(ctx, tx, ids)
+		all, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 		for _, x := range all {
 			if x.GroupID != "" {
 				out[x.GroupID] = append(out[x.GroupID], x.ID)
@@ -256,7 +256,7 @@ func TestWhatComesLaterIsMatchedWithWhatWasThere(t *testing.T) {
 		whole := newActive(t, d)
 		truth := whole.add(t, func(int) bool { return true })
 		first, last := whole.Activity.Transactions[0].At, whole.Activity.Transactions[len(whole.Activity.Transactions)-1].At
-		if _, err := whole.Transfers.After(whole.ctx, whole.org, first, last); err != nil {
+		if _, err := whole.Transfers.MatchArrived(whole.ctx, whole.org, first, last); err != nil {
 			t.Fatal(err)
 		}
 		// The same, source by source, each matched when it is in.
@@ -274,7 +274,7 @@ func TestWhatComesLaterIsMatchedWithWhatWasThere(t *testing.T) {
 					to = x.At
 				}
 			}
-			if _, err := parts.Transfers.After(parts.ctx, parts.org, from, to); err != nil {
+			if _, err := parts.Transfers.MatchArrived(parts.ctx, parts.org, from, to); err != nil {
 				t.Fatal(err)
 			}
 		}

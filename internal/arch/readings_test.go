@@ -22,8 +22,10 @@ var readings = []reading{
 	{"treasury/transfers", []string{"organization_state"}, "organizations with unmatched transactions are found by comparing two counters"},
 	{"treasury/transfers", []string{"transactions"}, "links and ambiguities are listed and verified with the transactions they are of"},
 
-	{"assets/asset", []string{"journal_entries", "journal_lines", "transactions", "sources", "bookings"},
+	{"assets/lots", []string{"journal_entries", "journal_lines", "transactions", "sources", "bookings"},
 		"disposals are ordered by the dates of their entries and transactions, and verified against them"},
+	{"assets/opening", []string{"journal_entries", "transactions", "sources"},
+		"an opening balance must lie before the first entry and the first transaction, which are found by one indexed look-up each"},
 	{"assets/booking", []string{"journal_entries", "transactions", "lots", "lot_takes"},
 		"verify compares bookings with entries, transactions and lots"},
 	{"assets/holdings", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "lot_gains", "lot_takes"},
@@ -41,7 +43,6 @@ var readings = []reading{
 	{"reporting/statements", []string{"journal_entries", "journal_lines"}, "the general ledger pages through lines with their entries"},
 	{"reporting/explain", []string{"account_balances", "accounting_periods", "journal_entries", "journal_lines", "legal_entities"},
 		"an explanation pages through the lines behind a figure and adds up the rest in the database"},
-	{"reporting/explain", []string{"lot_uses", "lot_positions"}, "an explanation pages through the disposals behind a figure"},
 	{"reporting/readiness", []string{"transactions", "sources"},
 		"unposted transactions are counted by legal entity, which is that of their source"},
 	{"reporting/readiness", []string{"lots", "lot_uses", "lot_pools", "lot_positions", "journal_entries", "account_units",
@@ -55,5 +56,5 @@ var computed = map[string]string{
 	"kernel/task":      "it runs background tasks of several packages, each of which passes its own table",
 	"books/journal":    "verify counts the same in two of its tables",
 	"treasury/imports": "verify looks for the same in two of its tables",
-	"assets/asset":     "lots and disposals of an entry change alike in several of its tables",
+	"assets/lots":      "lots and disposals of an entry change alike in several of its tables",
 }

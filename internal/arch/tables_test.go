@@ -206,9 +206,6 @@ func stale(files []*source, readings []reading, computed map[string]string, used
 
 // ownerOf returns the owner that the tables of a folder are declared for.
 func ownerOf(folder string) string {
-	if folder == "assets/asset" {
-		return "assets/lots" // The tables of lots are declared for the package that they are moving to.
-	}
 	return folder
 }
 

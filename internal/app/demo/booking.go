@@ -136,7 +136,7 @@ func (c *company) pair(ctx context.Context) error {
 	}
 	linked := map[string]bool{}
 	err := c.app.DB.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		found, err := transaction.Some(ctx, tx, ids)
+		found, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 		for _, t := range found {
 			linked[t.ID] = t.GroupID != ""
 		}

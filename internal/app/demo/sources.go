@@ -56,7 +56,7 @@ func (c *company) addTransactions(ctx context.Context) error {
 			batch = nil
 		}
 	}
-	if _, err := c.app.Transfers.After(ctx, actor.From(ctx).OrganizationID, all[0].At, all[len(all)-1].At); err != nil {
+	if _, err := c.app.Transfers.MatchArrived(ctx, actor.From(ctx).OrganizationID, all[0].At, all[len(all)-1].At); err != nil {
 		return err
 	}
 	return c.pair(ctx)

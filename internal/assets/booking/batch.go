@@ -254,7 +254,7 @@ func (s *Service) checkClosed(ctx context.Context, tx *db.Tx, all []*request, ch
 	if !slices.ContainsFunc(all, func(q *request) bool { return q.OpenOnly }) {
 		return nil
 	}
-	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func checkEntries(ctx context.Context, tx *db.Tx, b *snapshot.Books, rows []book
 		return err
 	}
 	ids := slices.Sorted(maps.Keys(made))
-	entries, err := journal.LoadSome(ctx, tx, ids)
+	entries, err := journal.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
 	}

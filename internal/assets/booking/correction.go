@@ -28,7 +28,7 @@ func (s *Service) Rebook(ctx context.Context, tx *db.Tx, _ *snapshot.Books, chan
 func (s *Service) rebook(ctx context.Context, tx *db.Tx, changes []replay.Change) (map[string]lots.EntryRef, []Change, error) {
 	refs, out, replaced := map[string]lots.EntryRef{}, make([]Change, 0, len(changes)), map[string]string{}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
-	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) reassign(ctx context.Context, tx *db.Tx, to map[string]string)
 
 // edit changes transactions.
 func edit(ctx context.Context, tx *db.Tx, ids []string, change func(*transaction.Transaction)) error {
-	transactions, err := transaction.Some(ctx, tx, ids)
+	transactions, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c replay.Change, e jo
 // previewChanges returns what would be done to entries.
 func (s *Service) previewChanges(ctx context.Context, tx *db.Tx, changes []replay.Change) ([]Change, error) {
 	out := make([]Change, 0, len(changes))
-	entries, err := journal.LoadSome(ctx, tx, idsOf(changes))
+	entries, err := journal.FindSomeUnchecked(ctx, tx, idsOf(changes))
 	if err != nil {
 		return nil, err
 	}

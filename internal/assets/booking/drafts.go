@@ -52,7 +52,7 @@ func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		return nil
 	}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
-	entries, err := journal.LoadSome(ctx, tx, ids)
+	entries, err := journal.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (f *lookups) gather(ctx context.Context, ps []Params) error {
 	if delete(asked, ""); len(asked) == 0 {
 		return nil
 	}
-	found, err := transaction.Some(ctx, f.tx, slices.Sorted(maps.Keys(asked)))
+	found, err := transaction.FindSomeUnchecked(ctx, f.tx, slices.Sorted(maps.Keys(asked)))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (f *lookups) gather(ctx context.Context, ps []Params) error {
 			f.transactions[t.ID] = t
 		}
 	}
-	f.partners, err = transfers.Partners(ctx, f.tx, found)
+	f.partners, err = transfers.PartnersUnchecked(ctx, f.tx, found)
 	return err
 }
 
@@ -112,7 +112,9 @@ func (f *lookups) policy(ctx context.Context, symbol string) (assetpolicy.Policy
 
 // sourcesOf returns the sources that are booked to a ledger account.
 func (f *lookups) sourcesOf(ctx context.Context, ledgerAccountID string) ([]source.Source, error) {
-	return remember(f.sources, ledgerAccountID, func() ([]source.Source, error) { return source.OfLedgerAccount(ctx, f.tx, ledgerAccountID) })
+	return remember(f.sources, ledgerAccountID, func() ([]source.Source, error) {
+		return source.OfLedgerAccountUnchecked(ctx, f.tx, ledgerAccountID)
+	})
 }
 
 // hasLots reports whether an account has open lots of a legal entity.

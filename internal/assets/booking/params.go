@@ -155,7 +155,7 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 			q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), id)
 		}
 	}
-	if _, err := m.transactions[q.TransactionID].Noted(q.Vendor, q.AddTagIDs); err != nil {
+	if _, err := m.transactions[q.TransactionID].WithNotes(q.Vendor, q.AddTagIDs); err != nil {
 		return fault.Within(q.at, err)
 	}
 	if q.VendorName != "" {

@@ -101,7 +101,7 @@ func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
 		w.tell("2025-11-10", "A in 2 ETH = 4000.00")
 		w.book(w.tell("2025-11-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
 		_, err := s.CloseDespite(w.ctx, w.month("2025-11"), w.us, "it is a test")
-		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "other half of a transfer") ||
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "other half of their transfer") ||
 			strings.Contains(err.Error(), "are not posted") {
 			t.Errorf("got %v", err)
 		}

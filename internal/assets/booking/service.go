@@ -248,7 +248,7 @@ func (e *event) edits(entry journal.Entry, p Params) (out []transaction.Edit) {
 	for _, t := range e.transactions() {
 		after := t
 		if t.ID == p.TransactionID {
-			after, _ = t.Noted(p.Vendor, p.AddTagIDs) // it was validated before
+			after, _ = t.WithNotes(p.Vendor, p.AddTagIDs) // it was validated before
 		}
 		after.JournalEntryID = entry.ID
 		if p.Type != "" {

@@ -137,7 +137,7 @@ func (s *scope) balances(ctx context.Context, tx *db.Tx, end time.Time, held []P
 	if err != nil {
 		return nil, err
 	}
-	sources, err := source.Some(ctx, tx, ids)
+	sources, err := source.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}

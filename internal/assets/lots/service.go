@@ -163,7 +163,7 @@ func present(ctx context.Context, tx *db.Tx, lots ...Lot) ([]Held, error) {
 			pools = append(pools, l.Pool)
 		}
 	}
-	known, err := source.Some(ctx, tx, sources)
+	known, err := source.FindSomeUnchecked(ctx, tx, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func presentUses(ctx context.Context, tx *db.Tx, uses []Use) ([]Disposition, err
 			sources = append(sources, u.SourceID)
 		}
 	}
-	known, err := source.Some(ctx, tx, sources)
+	known, err := source.FindSomeUnchecked(ctx, tx, sources)
 	out := make([]Disposition, len(uses))
 	for i, u := range uses {
 		out[i] = Disposition{u, ""}

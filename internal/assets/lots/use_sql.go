@@ -116,7 +116,8 @@ func updateEntry(ctx context.Context, tx *db.Tx, r reassignment, date *time.Time
 	if r.table == Lots {
 		set, args = set+", came_at = ?", append(args, date)
 	}
-	return tx.Queue(ctx, "UPDATE "+string(r.table)+" SET "+set+" WHERE organization_id = @org AND journal_entry_id = ?", append(args, r.from)...)
+	return tx.Queue(ctx, "UPDATE "+string(r.table)+" SET "+set+" WHERE organization_id = @org AND journal_entry_id = ?",
+		append(args, r.from)...)
 }
 
 // HasOpenLots reports whether something is left of a lot of a legal entity on an account. It is a building block.

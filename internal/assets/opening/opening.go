@@ -270,7 +270,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l l
 	if l.JournalEntryID == "" {
 		return l.OpenedIn, checkLotOpen(ctx, tx, b, &l)
 	}
-	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

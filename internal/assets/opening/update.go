@@ -94,7 +94,7 @@ func (p UpdateParams) resolve(ctx context.Context, tx *db.Tx, b *snapshot.Books,
 	}
 	var holder source.Source // fields that do not change are not checked again
 	if moved || elsewhere {
-		sources, err := source.Some(ctx, tx, []string{before.SourceID})
+		sources, err := source.FindSomeUnchecked(ctx, tx, []string{before.SourceID})
 		if err != nil {
 			return after, err
 		}
@@ -180,7 +180,7 @@ func (s *Service) postFirst(ctx context.Context, tx *db.Tx, b *snapshot.Books, l
 
 // restate corrects the opening entry of a lot and returns its accounting period.
 func (s *Service) restate(ctx context.Context, tx *db.Tx, l *lots.Lot) (periodID string, err error) {
-	e, err := journal.Load(ctx, tx, l.JournalEntryID)
+	e, err := journal.FindUnchecked(ctx, tx, l.JournalEntryID)
 	if err != nil {
 		return "", err
 	}

@@ -310,7 +310,7 @@ func (r *run) describe(ctx context.Context, p *lots.Pool) string {
 	case p.Wide():
 		return name + " in all its sources together"
 	}
-	if found, err := source.Some(ctx, r.tx, []string{p.SourceID}); err == nil {
+	if found, err := source.FindSomeUnchecked(ctx, r.tx, []string{p.SourceID}); err == nil {
 		return "the source " + found[p.SourceID].Name + " of " + name
 	}
 	return "the source " + p.SourceID + " of " + name

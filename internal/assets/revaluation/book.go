@@ -35,7 +35,7 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, r *Run) error {
 
 // replace reverses the entry that an earlier run made for an item, and puts another behind it if there is something to book.
 func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error {
-	was, err := journal.Load(ctx, tx, i.ReplacedID)
+	was, err := journal.FindUnchecked(ctx, tx, i.ReplacedID)
 	if err != nil {
 		return err
 	}

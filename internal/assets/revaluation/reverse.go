@@ -78,7 +78,7 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
 		if i.EntryID == "" {
 			continue
 		}
-		e, err := journal.Load(ctx, tx, i.EntryID)
+		e, err := journal.FindUnchecked(ctx, tx, i.EntryID)
 		switch {
 		case fault.KindOf(err) == fault.NotFound: // it was unposted and deleted
 			continue

@@ -128,7 +128,7 @@ func newTester(ctx context.Context, tx *db.Tx, p TestParams) (*tester, error) {
 		t.rule = saved.Matching()
 	}
 	if p.Rule != nil {
-		if t.rule, err = memory.CheckRule(ctx, tx, *p.Rule); err != nil {
+		if t.rule, err = memory.ValidateRule(ctx, tx, *p.Rule); err != nil {
 			return nil, fault.Within("rule.", err)
 		}
 		t.rule.ID = cmp.Or(p.RuleID, unsaved)
@@ -146,11 +146,11 @@ func narrow(r classify.Rule) (f transaction.Filter) {
 	if r.Address != "" {
 		f.Addresses = []string{r.Address}
 	}
-	if r.Category != "" && !strings.ContainsAny(r.Category, ";") && !strings.ContainsFunc(r.Category, odd) {
+	if r.Category != "" && !strings.ContainsAny(r.Category, ";") && !strings.ContainsFunc(r.Category, isUnusual) {
 		f.ProviderCategory = []string{r.Category}
 	}
 	for word := range strings.FieldsSeq(r.MemoContains + " " + r.Merchant) {
-		if !strings.ContainsFunc(word, odd) && utf8.RuneCountInString(word) > max(2, utf8.RuneCountInString(f.Search)) {
+		if !strings.ContainsFunc(word, isUnusual) && utf8.RuneCountInString(word) > max(2, utf8.RuneCountInString(f.Search)) {
 			f.Search = word
 		}
 	}
@@ -163,14 +163,14 @@ func narrow(r classify.Rule) (f transaction.Filter) {
 	return f
 }
 
-// odd tells a letter whose lower case databases and rules may see differently, or a blank, of which a rule sees several as one.
-func odd(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
+// isUnusual tells a letter whose lower case databases and rules may see differently, or a blank, of which a rule sees several as one.
+func isUnusual(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
 
 // all goes through the transactions that a filter finds.
 func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
 	var behind *transaction.Place
 	for {
-		batch, err := transaction.Through(ctx, tx, f, behind, testBatch)
+		batch, err := transaction.ListAll(ctx, tx, f, behind, testBatch)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func TestARuleIsTriedOnHistory(t *testing.T) {
 		)
 		w.book(ids[0], "EXPENSE", "Software")
 		w.book(ids[1], "EXPENSE", "Travel")
-		_, err := w.txns.Update(w.ctx, ids[7], transaction.UpdateParams{Status: new(transaction.Spam)})
+		_, err := w.transactions.Update(w.ctx, ids[7], transaction.UpdateParams{Status: new(transaction.Spam)})
 		w.fine(err)
 		p := w.ruleParams("memo=aws direction=WITHDRAWAL to=Software")
 		got, err := w.Test(w.ctx, classification.TestParams{Rule: &p, StartDate: "2025-10-01", EndDate: "2025-10-31"})

@@ -43,7 +43,7 @@ func (s *Service) learn(ctx context.Context, organizationID string) error {
 				ids[i] = t.ResourceID
 			}
 			slices.Sort(ids)
-			all, err := transaction.Some(ctx, tx, slices.Compact(ids))
+			all, err := transaction.FindSomeUnchecked(ctx, tx, slices.Compact(ids))
 			if err != nil {
 				return err
 			}
@@ -169,15 +169,15 @@ func (t *turnover) onto(standing []classify.Precedent) []classify.Precedent {
 	return classify.LatestFirst(append(all, t.came...))
 }
 
-// habits are how transactions were booked, by feature, as far as a run has asked. What it knows once it does not ask again.
-type habits map[string]*classify.Habit
+// precedentCache are how transactions were booked, by feature, as far as a run has asked. What it knows once it does not ask again.
+type precedentCache map[string]*classify.Habit
 
-// habitsMax bounds how many features a run remembers.
-const habitsMax = 100_000
+// precedentCacheMax bounds how many features a run remembers.
+const precedentCacheMax = 100_000
 
-// ask finds the habits of features that were not asked for before.
-func (h habits) ask(ctx context.Context, tx *db.Tx, b *snapshot.Books, features []string) error {
-	if len(h) > habitsMax {
+// load finds the habits of features that were not asked for before.
+func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, features []string) error {
+	if len(h) > precedentCacheMax {
 		clear(h)
 	}
 	asked := slices.DeleteFunc(features, func(f string) bool { _, known := h[f]; return known })
@@ -200,7 +200,7 @@ func (h habits) ask(ctx context.Context, tx *db.Tx, b *snapshot.Books, features 
 }
 
 // propose looks at what was booked before for what no rule decided.
-func (h habits) propose(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []transaction.Transaction, results []Result) error {
+func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Books, all []transaction.Transaction, results []Result) error {
 	var features []string
 	for i, t := range all {
 		if results[i].Outcome == Unmatched {
@@ -209,7 +209,7 @@ func (h habits) propose(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 			}
 		}
 	}
-	if err := h.ask(ctx, tx, b, features); err != nil {
+	if err := h.load(ctx, tx, b, features); err != nil {
 		return err
 	}
 	for i, t := range all {

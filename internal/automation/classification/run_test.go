@@ -76,7 +76,7 @@ func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
 // list gives every transaction, the earliest first.
 func (w *world) list() []transaction.Transaction {
 	w.Helper()
-	got, err := w.txns.List(w.ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100},
+	got, err := w.transactions.List(w.ctx, transaction.ListParams{Sort: transaction.Sort{Order: "asc"}, Request: page.Request{Limit: 100},
 		Filter: transaction.Filter{IncludeSpam: true}})
 	w.fine(err)
 	return got.Items
@@ -126,7 +126,7 @@ func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
 		w.rule("all", "memo=x to=Rent")
 		ids := w.bring("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x",
 			"Bank 2025-11-05 -13 USD text=x", "Bank 2025-11-06 -14 USD text=x")
-		_, err := w.txns.Update(w.ctx, ids[1], transaction.UpdateParams{Status: new(transaction.Spam)})
+		_, err := w.transactions.Update(w.ctx, ids[1], transaction.UpdateParams{Status: new(transaction.Spam)})
 		w.fine(err)
 		w.book(ids[2], "EXPENSE", "Software")
 		made, err := w.bookings.Create(w.ctx, []booking.Params{{TransactionID: ids[3], Type: "EXPENSE",
@@ -473,7 +473,7 @@ func (w *world) exec(statement string) {
 func (w *world) findings() (found []string) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		found, err = classification.Check(ctx, tx)
+		found, err = classification.Verify(ctx, tx)
 		return err
 	})
 	return found

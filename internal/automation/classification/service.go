@@ -40,7 +40,7 @@ type CreateParams struct {
 	Dry            bool
 }
 
-func (p CreateParams) check() error {
+func (p CreateParams) validate() error {
 	var faults fault.List
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
@@ -56,7 +56,7 @@ func (p CreateParams) check() error {
 
 // Create makes a run, which is soon done in the background. The rules are those of this moment, and so are the transactions.
 func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error) {
-	if err := p.check(); err != nil {
+	if err := p.validate(); err != nil {
 		return r, err
 	}
 	who := actor.From(ctx)
@@ -71,7 +71,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			r.Filter = *p.Filter
 		} else {
 			r.Filter = transaction.Filter{TransactionIDs: p.TransactionIDs, IncludeSpam: true}
-			if _, err := transaction.Named(ctx, tx, p.TransactionIDs); err != nil {
+			if _, err := transaction.FindByIDs(ctx, tx, p.TransactionIDs); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			return fault.Within("filter.", err)
 		}
 		if p.Expected != nil && *p.Expected != r.Total {
-			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("there are now %d", r.Total)}},
+			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", r.Total)}},
 				"the run would go through %d transactions, not %d: look again", r.Total, *p.Expected)
 		}
 		if r.Revision, err = memory.Revision(ctx, tx); err != nil {
@@ -118,15 +118,15 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 // Get gives a run.
 func (s *Service) Get(ctx context.Context, runID string) (r Run, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		r, err = visible(ctx, tx, runID)
+		r, err = find(ctx, tx, runID)
 		return err
 	})
 	return r, err
 }
 
-// visible finds a run, unless it was made with a key for more than the actor's is.
-func visible(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
-	r, err := findRun(ctx, tx, runID)
+// find finds a run, unless it was made with a key for more than the actor's is.
+func find(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
+	r, err := findUnchecked(ctx, tx, runID)
 	if err == nil && !within(r.LegalEntityIDs, actor.From(ctx).LegalEntityIDs) {
 		err = fault.Missing(noun)
 	}
@@ -159,7 +159,7 @@ func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := visible(ctx, tx, f.RunID); err != nil {
+			if _, err := find(ctx, tx, f.RunID); err != nil {
 				return err
 			}
 			if rows, err = selectResults(ctx, tx, f, above, limit); err != nil || f.RuleID == "" || len(rows) > 0 || after != nil {
@@ -177,12 +177,12 @@ func (s *Service) Results(ctx context.Context, f ResultFilter, p page.Request) (
 
 // Cancel stops a run after the batch it is at; what it did stays.
 func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
-	return s.turn(ctx, runID, "classification_run.cancelled", func(r *Run, tx *db.Tx) (bool, error) {
+	return s.changeStatus(ctx, runID, "classification_run.cancelled", func(r *Run, tx *db.Tx) (bool, error) {
 		if r.Status == Cancelled {
 			return false, nil
 		}
 		if r.Status.Ended() {
-			return false, fault.Conflictf("the run is %s: there is nothing to cancel", r.Status)
+			return false, fault.Conflictf("the run is %s and can no longer be canceled", r.Status)
 		}
 		now := tx.Now()
 		r.Status, r.FinishedAt = Cancelled, &now
@@ -192,25 +192,25 @@ func (s *Service) Cancel(ctx context.Context, runID string) (Run, error) {
 
 // Resume lets a run that was cancelled or failed go on where it stopped, with the rules it began with.
 func (s *Service) Resume(ctx context.Context, runID string) (Run, error) {
-	return s.turn(ctx, runID, EventResumed, func(r *Run, _ *db.Tx) (bool, error) {
+	return s.changeStatus(ctx, runID, EventResumed, func(r *Run, _ *db.Tx) (bool, error) {
 		if !r.Status.Ended() {
 			return false, nil
 		}
 		if r.Status == Completed {
-			return false, fault.Conflictf("the run is completed: make another one")
+			return false, fault.Conflictf("the run is completed and cannot be resumed: create another run")
 		}
 		r.Status, r.Error, r.FinishedAt = Pending, "", nil
 		return true, nil
 	})
 }
 
-// turn changes the state of a run.
-func (s *Service) turn(ctx context.Context, runID, action string, change func(*Run, *db.Tx) (bool, error)) (r Run, err error) {
+// changeStatus changes the state of a run.
+func (s *Service) changeStatus(ctx context.Context, runID, action string, change func(*Run, *db.Tx) (bool, error)) (r Run, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		if r, err = visible(ctx, tx, runID); err != nil {
+		if r, err = find(ctx, tx, runID); err != nil {
 			return err
 		}
 		before := r.facts()

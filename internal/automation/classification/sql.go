@@ -92,7 +92,7 @@ func insertRun(ctx context.Context, tx *db.Tx, r Run) error {
 	return db.Insert(ctx, tx, "classification_runs", toRunRow(r))
 }
 
-func findRun(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
+func findUnchecked(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 	row, err := db.One[runRow](ctx, tx, noun, selectRunRows+" AND run_id = ?", runID)
 	if err != nil {
 		return Run{}, err

@@ -33,9 +33,9 @@ func NewRunner(s *Service, log *slog.Logger) *task.Runner {
 type work struct {
 	Run
 	*task.Claim
-	s       *Service
-	matcher *classify.Matcher
-	habits  habits
+	s          *Service
+	matcher    *classify.Matcher
+	precedents precedentCache
 }
 
 // Run takes a run up where it is and does it to its end, telling each batch. It gives task.ErrClaimed where somebody
@@ -46,7 +46,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 	if err != nil {
 		return Run{}, err
 	}
-	w := &work{s: s, Claim: claim, habits: habits{}}
+	w := &work{s: s, Claim: claim, precedents: precedentCache{}}
 	err = claim.Work(ctx, func(ctx context.Context) error {
 		if err := w.begin(ctx); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 // begin reads the run and the rules that it goes by.
 func (w *work) begin(ctx context.Context) error {
 	return w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		if w.Run, err = findRun(ctx, tx, w.Claim.ID); err != nil {
+		if w.Run, err = findUnchecked(ctx, tx, w.Claim.ID); err != nil {
 			return err
 		}
 		rules, err := memory.ClassificationRules(ctx, tx, w.Revision)
@@ -88,7 +88,7 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 			return err
 		}
 		end = len(results) < w.s.batch
-		if err := w.settle(ctx, results); err != nil {
+		if err := w.save(ctx, results); err != nil {
 			return err
 		}
 		if progress != nil {
@@ -104,7 +104,7 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 func (w *work) gather(ctx context.Context) (results []Result, err error) {
 	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		results = nil
-		all, err := transaction.Ahead(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
+		all, err := transaction.ListAhead(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -117,34 +117,34 @@ func (w *work) gather(ctx context.Context) (results []Result, err error) {
 		for i, t := range all {
 			results[i] = d.rule(t)
 		}
-		return w.habits.propose(ctx, tx, b, all, results)
+		return w.precedents.propose(ctx, tx, b, all, results)
 	})
 	return results, err
 }
 
-// settle writes what a batch came to. Where what is booked would change other entries and one of those cannot be
+// save writes what a batch came to. Where what is booked would change other entries and one of those cannot be
 // changed, nobody knows whose fault that is: the halves are tried, and at last the one that is to blame is refused.
-func (w *work) settle(ctx context.Context, results []Result) error {
-	err := w.put(ctx, results)
+func (w *work) save(ctx context.Context, results []Result) error {
+	err := w.saveBatch(ctx, results)
 	if !fault.Refused(err) || len(results) == 0 {
 		return err
 	}
 	if len(results) > 1 {
 		half := len(results) / 2
-		if err := w.settle(ctx, results[:half]); err != nil {
+		if err := w.save(ctx, results[:half]); err != nil {
 			return err
 		}
-		return w.settle(ctx, results[half:])
+		return w.save(ctx, results[half:])
 	}
 	if results[0].Outcome != Classified {
 		return err
 	}
 	results[0].Outcome, results[0].Message = Refused, err.Error()
-	return w.put(ctx, results)
+	return w.saveBatch(ctx, results)
 }
 
-// put writes what a batch came to and says how far the run is, in one transaction.
-func (w *work) put(ctx context.Context, results []Result) error {
+// saveBatch writes what a batch came to and says how far the run is, in one transaction.
+func (w *work) saveBatch(ctx context.Context, results []Result) error {
 	after := w.Run
 	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		done := slices.Clone(results)

@@ -32,21 +32,21 @@ import (
 type world struct {
 	*testing.T
 	*classification.Service
-	db       *db.DB
-	clock    *clock.Manual
-	ctx      context.Context
-	org      organization.Founded
-	memory   *memory.Service
-	txns     *transaction.Service
-	journal  *journal.Service
-	bookings *booking.Service
-	periods  *period.Service
-	all      *source.Service
-	sources  map[string]source.Source
-	accounts map[string]string // ids by name
-	names    map[string]string // of accounts, rules and tags, by id
-	tags     map[string]string
-	count    int
+	db           *db.DB
+	clock        *clock.Manual
+	ctx          context.Context
+	org          organization.Founded
+	memory       *memory.Service
+	transactions *transaction.Service
+	journal      *journal.Service
+	bookings     *booking.Service
+	periods      *period.Service
+	all          *source.Service
+	sources      map[string]source.Source
+	accounts     map[string]string // ids by name
+	names        map[string]string // of accounts, rules and tags, by id
+	tags         map[string]string
+	count        int
 }
 
 var today = time.Date(2025, 12, 15, 12, 0, 0, 0, time.UTC)
@@ -69,8 +69,8 @@ func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{
-		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), txns: transaction.NewService(d), journal: journal.NewService(
-			d), periods: period.NewService(d).WithTransit(holdings.InTransit), all: source.NewService(d, nil, nil),
+		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), transactions: transaction.NewService(d),
+		journal: journal.NewService(d), periods: period.NewService(d).WithTransit(holdings.InTransit), all: source.NewService(d, nil, nil),
 		sources: map[string]source.Source{}, accounts: map[string]string{}, names: map[string]string{}, tags: map[string]string{},
 	}
 	w.fine(err)
@@ -161,7 +161,7 @@ func (w *world) bring(lines ...string) (ids []string) {
 				w.Fatalf("%q says nothing", said)
 			}
 		}
-		made, err := w.txns.Create(w.ctx, []transaction.CreateParams{{SourceID: w.source(f[0]).ID, Params: p}})
+		made, err := w.transactions.Create(w.ctx, []transaction.CreateParams{{SourceID: w.source(f[0]).ID, Params: p}})
 		w.fine(err)
 		ids = append(ids, made.Transactions[0].ID)
 	}
@@ -302,7 +302,7 @@ func (w *world) book(transactionID, kind, to string) string {
 // get gives a transaction.
 func (w *world) get(transactionID string) transaction.Transaction {
 	w.Helper()
-	t, err := w.txns.Get(w.ctx, transactionID)
+	t, err := w.transactions.Get(w.ctx, transactionID)
 	w.fine(err)
 	return t
 }
@@ -311,7 +311,7 @@ func (w *world) get(transactionID string) transaction.Transaction {
 func (w *world) well() {
 	w.Helper()
 	err := w.db.Read(w.T.Context(), w.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){classification.Check, booking.Check, transaction.Check} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){classification.Verify, booking.Check, transaction.Verify} {
 			found, err := check(ctx, tx)
 			if err != nil {
 				return err

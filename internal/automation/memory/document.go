@@ -48,12 +48,12 @@ type PutParams struct {
 	ExpectedVersion *string
 }
 
-// check gives the front matter, and blames what is wrong in itself.
-func (p PutParams) check(faults *fault.List) (frontmatter string) {
-	if message := faultOfPath(p.Path); message != "" {
+// validate gives the front matter, and blames what is wrong in itself.
+func (p PutParams) validate(faults *fault.List) (frontmatter string) {
+	if message := validatePath(p.Path); message != "" {
 		faults.Addf("path", "%s", message)
 	}
-	checkRationale(faults, p.Rationale, true)
+	validateRationale(faults, p.Rationale, true)
 	if utf8.RuneCountInString(p.Content) > ContentMax {
 		faults.Addf("content", "must have at most %d characters", ContentMax)
 		return ""
@@ -68,7 +68,7 @@ func (p PutParams) check(faults *fault.List) (frontmatter string) {
 // Put writes a file whole.
 func (s *Service) Put(ctx context.Context, p PutParams) error {
 	var faults fault.List
-	frontmatter := p.check(&faults)
+	frontmatter := p.validate(&faults)
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s *Service) Put(ctx context.Context, p PutParams) error {
 		switch firm, err := organization.IsFirm(ctx, tx); {
 		case err != nil:
 			return err
-		case firm && !isFirms(p.Path):
+		case firm && !isFirmFile(p.Path):
 			faults.Addf("path", "must be one of a firm's: %s", firmText)
 		}
 		if err := faults.Err(); err != nil {
@@ -96,7 +96,7 @@ func (s *Service) Put(ctx context.Context, p PutParams) error {
 // Delete takes a file away that is at the version expected. Its versions stay, and the next one at its path goes on counting.
 func (s *Service) Delete(ctx context.Context, path, expectedVersion, rationale string) error {
 	var faults fault.List
-	if checkRationale(&faults, rationale, false); faults.Err() != nil {
+	if validateRationale(&faults, rationale, false); faults.Err() != nil {
 		return faults.Err()
 	}
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -131,11 +131,12 @@ func (e entry) expected(version *string) error {
 	case version == nil && !e.there(), version != nil && e.there() && *version == versionText(e.Version):
 		return nil
 	case !e.there():
-		return fault.Conflictf("there is no file at this path now: expected_version must be null to make one")
+		return fault.Conflictf("there is no file at this path: send expected_version null to create one")
 	case version == nil:
-		return fault.Conflictf("there is a file at this path already, at version %d: read it first", e.Version)
+		return fault.Conflictf("there is already a file at this path, at version %d: read it, then send that version as "+
+			"expected_version", e.Version)
 	}
-	return fault.Conflictf("the file is at version %d now: read it again", e.Version)
+	return fault.Conflictf("the file is now at version %d: read it again and send that version as expected_version", e.Version)
 }
 
 // change adds a version to a path.
@@ -145,7 +146,7 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 		after.ID = tx.NewID(id.Document)
 	}
 	v.ItemID, v.Number = after.ID, after.Version
-	v, err := add(ctx, tx, v)
+	v, err := addVersion(ctx, tx, v)
 	if err != nil {
 		return err
 	}

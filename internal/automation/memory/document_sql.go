@@ -36,7 +36,7 @@ func selectPath(ctx context.Context, tx *db.Tx, documentID string) (string, erro
 }
 
 // selectThere lists the files at a path, or below one that ends in a slash, or all; from a path on, or behind it.
-func selectThere(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit int) ([]documentRow, error) {
+func selectCurrentDocuments(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit int) ([]documentRow, error) {
 	s := q.there(shared)
 	return db.All[documentRow](ctx, tx, s.Then("ORDER BY path LIMIT ?", limit), s.Args...)
 }

@@ -287,7 +287,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":  "but no version of it",
 		} {
 			err := d.Write(h.ctx, h.id, func(ctx context.Context, tx *db.Tx) error {
-				if found := dbtest.Damage(ctx, t, tx, memory.Check, statement, rule.ID); !strings.Contains(strings.Join(found, "; "), says) {
+				if found := dbtest.Damage(ctx, t, tx, memory.Verify, statement, rule.ID); !strings.Contains(strings.Join(found, "; "), says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

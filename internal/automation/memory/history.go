@@ -52,7 +52,7 @@ func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) 
 			}
 			limit = 1
 		}
-		past, err := back(ctx, tx, item, from, limit)
+		past, err := versionsBack(ctx, tx, item, from, limit)
 		if err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (p HistoryParams) item(ctx context.Context, tx *db.Tx) (itemID string, last
 	return p.RuleID, last, err
 }
 
-// back reads versions downward from one, up to a number of them and as many characters as a page may hold.
-func back(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]Past, error) {
+// versionsBack reads versions downward from one, up to a number of them and as many characters as a page may hold.
+func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]Past, error) {
 	sizes, err := selectSizes(ctx, tx, itemID, from, limit+1)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (s *Service) List(ctx context.Context, path, cursor string) (out Documents,
 		}
 		all = append(all, firms...)
 	}
-	return cut(all, print), nil
+	return paginate(all, print), nil
 }
 
 // resume says where a cursor goes on: it names the layer and the id of the last document, because a path may be too long for it.
@@ -82,7 +82,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 	}
 	orgID := layers[Layer(key[0])]
 	if orgID == "" {
-		return q, fault.Invalidf("cursor", "is not a cursor of this organization now: begin again")
+		return q, fault.Invalidf("cursor", "is no longer valid for this organization: start again without a cursor")
 	}
 	q.again = Layer(key[0]) == Firm
 	err = s.db.ReadOne(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
@@ -90,7 +90,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 		return err
 	})
 	if fault.KindOf(err) == fault.NotFound {
-		return q, fault.Invalidf("cursor", "is not a cursor of this organization now: begin again")
+		return q, fault.Invalidf("cursor", "is no longer valid for this organization: start again without a cursor")
 	}
 	return q, err
 }
@@ -98,7 +98,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 // layer reads the files of one layer, in a transaction of the organization whose they are, and what they hold as far as a page can take it.
 func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer Layer) (out []found, err error) {
 	err = s.db.Read(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := selectThere(ctx, tx, q, layer == Firm, documentsPerPage+1)
+		rows, err := selectCurrentDocuments(ctx, tx, q, layer == Firm, documentsPerPage+1)
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer La
 	return out, err
 }
 
-// cut puts the layers into one order and ends the page where it is full.
-func cut(all []found, print string) (out Documents) {
+// paginate puts the layers into one order and ends the page where it is full.
+func paginate(all []found, print string) (out Documents) {
 	slices.SortFunc(all, func(a, b found) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c

@@ -35,9 +35,9 @@ var (
 
 const firmText = "policy/, knowledge/, skills/, profile.md and clients.yaml"
 
-// faultOfPath says why no document can be at a path; nothing when one can. What could be taken for another path, on
+// validatePath says why no document can be at a path; nothing when one can. What could be taken for another path, on
 // any system that such files are ever written out to, is refused.
-func faultOfPath(path string) string {
+func validatePath(path string) string {
 	if n := utf8.RuneCountInString(path); n < 1 || n > PathMax {
 		return fmt.Sprintf("must have 1 to %d characters", PathMax)
 	}
@@ -47,7 +47,7 @@ func faultOfPath(path string) string {
 	if strings.HasPrefix(path, "/") {
 		return "must be relative: without a slash before it"
 	}
-	if at := strings.IndexFunc(path, odd); at >= 0 {
+	if at := strings.IndexFunc(path, isForbidden); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(path[at:])
 		return fmt.Sprintf("must not have the character %U", r)
 	}
@@ -74,8 +74,8 @@ func faultOfPath(path string) string {
 	return ""
 }
 
-// odd tells a character that no path has: what is not printed, and what means something of its own elsewhere.
-func odd(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\%:`, r) }
+// isForbidden tells a character that no path has: what is not printed, and what means something of its own elsewhere.
+func isForbidden(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\%:`, r) }
 
 // below tells whether a path is in a folder, however it spells it.
 func below(segments []string, folder string) bool {
@@ -103,5 +103,5 @@ func isShared(path string) bool {
 	return slices.Contains(sharedFiles, path) || slices.ContainsFunc(sharedFolders, func(f string) bool { return strings.HasPrefix(path, f) })
 }
 
-// isFirms tells whether a firm may have a document.
-func isFirms(path string) bool { return isShared(path) || slices.Contains(firmFiles, path) }
+// isFirmFile tells whether a firm may have a document.
+func isFirmFile(path string) bool { return isShared(path) || slices.Contains(firmFiles, path) }

@@ -40,7 +40,7 @@ func TestPathsOfDocuments(t *testing.T) {
 		"skills/a.md": false, "skills/a/skill.md": false, "skills/a/SKILL.markdown": false, "skills/a/b/SKILL.md": false, "skills/A/SKILL.md": false, "skills/a_b/SKILL.md": false,
 		"skills/-a/SKILL.md": false, "Skills/a/SKILL.md": false, "SKILLS/x.md": false, "skills/a/README.md": false, "skills/SKILL.md": false,
 	} {
-		if message := faultOfPath(path); (message == "") != fine {
+		if message := validatePath(path); (message == "") != fine {
 			t.Errorf("%q: %q", path, message)
 		}
 	}
@@ -53,7 +53,7 @@ func FuzzNoPathSlipsThrough(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		if faultOfPath(path) != "" {
+		if validatePath(path) != "" {
 			return
 		}
 		if !utf8.ValidString(path) || utf8.RuneCountInString(path) > 512 || norm.NFC.String(path) != path {

@@ -63,15 +63,15 @@ type Rule struct {
 // ruleNoun is what a rule is called where it is missing.
 const ruleNoun = "rule"
 
-// said is a property of a rule and what it says.
-type said struct {
+// condition is a property of a rule and what it says.
+type condition struct {
 	name  string
 	value any
 }
 
-// says lists what a rule says, in an order that reads well. What is empty is left out.
-func (r Rule) says() []said {
-	list := []said{
+// conditions lists what a rule says, in an order that reads well. What is empty is left out.
+func (r Rule) conditions() []condition {
+	list := []condition{
 		{"rule_type", string(r.Type)}, {"name", r.Name}, {"statement", r.Statement}, {"matcher", r.Matcher}, {"match_mode", r.MatchMode},
 		{"memo_contains", r.MemoContains}, {"provider_category", r.ProviderCategory}, {"merchant", r.Merchant}, {"address", r.Address},
 		{"asset_type", r.AssetType}, {"direction", string(r.Direction)}, {"action", r.Action}, {"ledger_account_id", r.LedgerAccountID},
@@ -84,7 +84,7 @@ func (r Rule) says() []said {
 		}
 	}
 	if r.Type == Classification {
-		out = append(out, said{"priority", r.Priority}, said{"enabled", r.Enabled})
+		out = append(out, condition{"priority", r.Priority}, condition{"enabled", r.Enabled})
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func (r Rule) says() []said {
 func (r Rule) text() string {
 	var b strings.Builder
 	b.WriteString("{")
-	for i, s := range r.says() {
+	for i, s := range r.conditions() {
 		if i > 0 {
 			b.WriteString(",")
 		}
@@ -110,7 +110,7 @@ func (r Rule) text() string {
 // facts is what the audit and events say of a rule.
 func (r Rule) facts() map[string]any {
 	out := map[string]any{"rule_id": r.ID, "version": versionText(r.Version)}
-	for _, s := range r.says() {
+	for _, s := range r.conditions() {
 		out[s.name] = s.value
 	}
 	return out

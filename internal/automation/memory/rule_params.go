@@ -44,18 +44,18 @@ type RuleParams struct {
 // matchFields are the conditions of a classification rule, of which it needs one.
 var matchFields = []string{"memo_contains", "provider_category", "merchant", "address", "asset_type"}
 
-// CheckRule gives a rule that nobody saved as the matcher takes it, or everything that stands against saving it. It is a building block.
-func CheckRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, error) {
+// ValidateRule gives a rule that nobody saved as the matcher takes it, or everything that stands against saving it. It is a building block.
+func ValidateRule(ctx context.Context, tx *db.Tx, p RuleParams) (classify.Rule, error) {
 	if p.Type != Classification {
 		return classify.Rule{}, fault.Invalidf("rule_type", "must be %s", Classification)
 	}
-	r, err := p.settle(ctx, tx, &texts{})
+	r, err := p.resolve(ctx, tx, &textReader{})
 	return r.Matching(), err
 }
 
-// settle gives a rule as it is kept, or everything that stands against it.
-func (p RuleParams) settle(ctx context.Context, tx *db.Tx, t *texts) (Rule, error) {
-	r := Rule{Type: p.Type, LedgerAccountID: t.take("ledger_account_id", p.LedgerAccountID, 64)}
+// resolve gives a rule as it is kept, or everything that stands against it.
+func (p RuleParams) resolve(ctx context.Context, tx *db.Tx, t *textReader) (Rule, error) {
+	r := Rule{Type: p.Type, LedgerAccountID: t.optional("ledger_account_id", p.LedgerAccountID, 64)}
 	switch p.Type {
 	case Classification:
 		p.classification(t, &r)
@@ -65,34 +65,34 @@ func (p RuleParams) settle(ctx context.Context, tx *db.Tx, t *texts) (Rule, erro
 		t.faults.Addf("rule_type", "must be %s or %s", Classification, CashApplication)
 		return r, t.faults.Err()
 	}
-	return r, r.refers(ctx, tx, &t.faults)
+	return r, r.validateReferences(ctx, tx, &t.faults)
 }
 
-// texts reads texts and collects what is wrong with them.
-type texts struct{ faults fault.List }
+// textReader reads texts and collects what is wrong with them.
+type textReader struct{ faults fault.List }
 
-// take gives a text without the spaces around it; one that is there must say something.
-func (t *texts) take(field string, text *string, most int) string {
+// optional gives a text without the spaces around it; one that is there must say something.
+func (t *textReader) optional(field string, text *string, most int) string {
 	if text == nil {
 		return ""
 	}
 	out := strings.TrimSpace(*text)
 	if n := utf8.RuneCountInString(out); n < 1 || n > most {
-		t.faults.Addf(field, "must have 1 to %d characters besides spaces around it", most)
+		t.faults.Addf(field, "must have 1 to %d characters, not counting leading and trailing spaces", most)
 	}
 	return out
 }
 
-// need is take for a text that must be there.
-func (t *texts) need(field string, text *string, most int) string {
+// required is take for a text that must be there.
+func (t *textReader) required(field string, text *string, most int) string {
 	if text == nil {
 		t.faults.Addf(field, "is required")
 	}
-	return t.take(field, text, most)
+	return t.optional(field, text, most)
 }
 
-// choose gives one of some values, the first of them where none is given.
-func (t *texts) choose(field string, text *string, values ...string) string {
+// oneOf gives one of some values, the first of them where none is given.
+func (t *textReader) oneOf(field string, text *string, values ...string) string {
 	switch {
 	case text == nil:
 		return values[0]
@@ -102,8 +102,8 @@ func (t *texts) choose(field string, text *string, values ...string) string {
 	return *text
 }
 
-// refuse blames what belongs to rules of the other type.
-func (t *texts) refuse(of RuleType, fields map[string]bool) {
+// forbid blames what belongs to rules of the other type.
+func (t *textReader) forbid(of RuleType, fields map[string]bool) {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name, there := range fields {
 			if there && !yield(name) {
@@ -111,33 +111,33 @@ func (t *texts) refuse(of RuleType, fields map[string]bool) {
 			}
 		}
 	}) {
-		t.faults.Addf(name, "must be left out: only a rule of type %s has one", of)
+		t.faults.Addf(name, "must be omitted: only rules of type %s have it", of)
 	}
 }
 
-func (p RuleParams) classification(t *texts, r *Rule) {
-	t.refuse(CashApplication, map[string]bool{
+func (p RuleParams) classification(t *textReader, r *Rule) {
+	t.forbid(CashApplication, map[string]bool{
 		"name": p.Name != nil, "statement": p.Statement != nil, "action": p.Action != nil, "matcher": p.Matcher != nil,
 		"match_mode":          p.MatchMode != nil,
 		"ledger_account_name": p.LedgerAccountName != nil,
 	})
-	r.MemoContains = strings.ToLower(t.take("memo_contains", p.MemoContains, MatchMax))
-	r.ProviderCategory = t.take("provider_category", p.ProviderCategory, MatchMax)
-	r.Merchant = t.take("merchant", p.Merchant, MatchMax)
-	r.Address = strings.ToLower(t.take("address", p.Address, AddressMax))
-	r.AssetType = t.take("asset_type", p.AssetType, AssetTypeMax)
+	r.MemoContains = strings.ToLower(t.optional("memo_contains", p.MemoContains, MatchMax))
+	r.ProviderCategory = t.optional("provider_category", p.ProviderCategory, MatchMax)
+	r.Merchant = t.optional("merchant", p.Merchant, MatchMax)
+	r.Address = strings.ToLower(t.optional("address", p.Address, AddressMax))
+	r.AssetType = t.optional("asset_type", p.AssetType, AssetTypeMax)
 	if p.MemoContains == nil && p.ProviderCategory == nil && p.Merchant == nil && p.Address == nil && p.AssetType == nil {
 		for _, name := range matchFields {
 			t.faults.Addf(name, "is required, or another of %s", strings.Join(matchFields, ", "))
 		}
 	}
-	r.Direction = classify.Direction(t.choose("direction", p.Direction, string(classify.Any), string(classify.Deposit),
+	r.Direction = classify.Direction(t.oneOf("direction", p.Direction, string(classify.Any), string(classify.Deposit),
 		string(classify.Withdrawal)))
 	if p.TransactionType != nil {
-		r.TransactionType = t.choose("transaction_type", p.TransactionType, ruleTransactionTypes...)
+		r.TransactionType = t.oneOf("transaction_type", p.TransactionType, ruleTransactionTypes...)
 	}
-	r.PayeeName = t.take("payee_name", p.PayeeName, PayeeMax)
-	r.TagID = t.take("tag_id", p.TagID, 64)
+	r.PayeeName = t.optional("payee_name", p.PayeeName, PayeeMax)
+	r.TagID = t.optional("tag_id", p.TagID, 64)
 	if p.LedgerAccountID == nil {
 		t.faults.Addf("ledger_account_id", "is required")
 	}
@@ -159,20 +159,20 @@ var ruleTransactionTypes = func() (out []string) {
 	return out
 }()
 
-func (p RuleParams) cashApplication(t *texts, r *Rule) {
-	t.refuse(Classification, map[string]bool{
+func (p RuleParams) cashApplication(t *textReader, r *Rule) {
+	t.forbid(Classification, map[string]bool{
 		"memo_contains": p.MemoContains != nil, "provider_category": p.ProviderCategory != nil, "merchant": p.Merchant != nil,
 		"address":    p.Address != nil,
 		"asset_type": p.AssetType != nil, "direction": p.Direction != nil, "transaction_type": p.TransactionType != nil,
 		"payee_name": p.PayeeName != nil,
 		"tag_id":     p.TagID != nil, "priority": p.Priority != nil, "enabled": p.Enabled != nil,
 	})
-	r.Name = t.need("name", p.Name, RuleNameMax)
-	r.Statement = t.need("statement", p.Statement, StatementMax)
-	r.Matcher = t.need("matcher", p.Matcher, MatcherMax)
-	r.Action = t.choose("action", p.Action, RouteToAccount, RequireHumanReview)
-	r.MatchMode = t.choose("match_mode", p.MatchMode, MatchContains, MatchExact)
-	r.LedgerAccountName = t.take("ledger_account_name", p.LedgerAccountName, account.NameMax)
+	r.Name = t.required("name", p.Name, RuleNameMax)
+	r.Statement = t.required("statement", p.Statement, StatementMax)
+	r.Matcher = t.required("matcher", p.Matcher, MatcherMax)
+	r.Action = t.oneOf("action", p.Action, RouteToAccount, RequireHumanReview)
+	r.MatchMode = t.oneOf("match_mode", p.MatchMode, MatchContains, MatchExact)
+	r.LedgerAccountName = t.optional("ledger_account_name", p.LedgerAccountName, account.NameMax)
 	for _, f := range []struct {
 		name         string
 		there, other bool
@@ -185,14 +185,14 @@ func (p RuleParams) cashApplication(t *texts, r *Rule) {
 		case r.Action == RouteToAccount:
 			t.faults.Addf(f.name, "is required to route to an account")
 		case f.other:
-			t.faults.Addf(f.name, "is required beside the other")
+			t.faults.Addf(f.name, "is required together with the other")
 		}
 	}
 }
 
-// refers looks at what a rule names, and gives everything that stands against it: faults first, then what is missing,
+// validateReferences looks at what a rule names, and gives everything that stands against it: faults first, then what is missing,
 // then what is in the way.
-func (r Rule) refers(ctx context.Context, tx *db.Tx, faults *fault.List) error {
+func (r Rule) validateReferences(ctx context.Context, tx *db.Tx, faults *fault.List) error {
 	var missing, nouns []string
 	archived := ""
 	if r.LedgerAccountID != "" {

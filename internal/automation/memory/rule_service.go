@@ -104,8 +104,8 @@ type PutRuleParams struct {
 	Rule            RuleParams
 }
 
-func (p PutRuleParams) check(faults *fault.List) {
-	checkRationale(faults, p.Rationale, false)
+func (p PutRuleParams) validate(faults *fault.List) {
+	validateRationale(faults, p.Rationale, false)
 	switch {
 	case p.RuleID != "" && p.ExpectedVersion == nil:
 		faults.Addf("expected_version", "is required to replace a rule: it is the version that was last read")
@@ -114,8 +114,8 @@ func (p PutRuleParams) check(faults *fault.List) {
 	}
 }
 
-// checkRationale wants a reason that says something, where there must be one or is.
-func checkRationale(faults *fault.List, text string, needed bool) {
+// validateRationale wants a reason that says something, where there must be one or is.
+func validateRationale(faults *fault.List, text string, needed bool) {
 	if n := utf8.RuneCountInString(text); n > RationaleMax || (needed || n > 0) && strings.TrimSpace(text) == "" {
 		faults.Addf("rationale", "must have 1 to %d characters, and not only spaces", RationaleMax)
 	}
@@ -134,9 +134,9 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return r, err
 	}
-	t := &texts{}
-	p.check(&t.faults)
-	if r, err = p.Rule.settle(ctx, tx, t); err != nil {
+	t := &textReader{}
+	p.validate(&t.faults)
+	if r, err = p.Rule.resolve(ctx, tx, t); err != nil {
 		return r, err
 	}
 	change := audit.Change{Action: "rule.updated", ResourceType: ruleNoun}
@@ -151,7 +151,7 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 		change.Before = before.facts()
 	}
 	r.ID, r.Version, r.UpdatedAt = before.ID, before.Version+1, tx.Now()
-	if _, err := add(ctx, tx, Version{ItemID: r.ID, Number: r.Version, Content: r.text(), Rationale: p.Rationale}); err != nil {
+	if _, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version, Content: r.text(), Rationale: p.Rationale}); err != nil {
 		return r, err
 	}
 	if err := upsertRule(ctx, tx, r); err != nil {
@@ -167,13 +167,13 @@ func (r Rule) expected(version string) error {
 	if version == versionText(r.Version) {
 		return nil
 	}
-	return fault.Conflictf("the rule is at version %d now: read it again", r.Version)
+	return fault.Conflictf("the rule is now at version %d: read it again and send that version as expected_version", r.Version)
 }
 
 // DeleteRule takes a rule away that is at the version expected. Its versions stay.
 func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, rationale string) error {
 	var faults fault.List
-	if checkRationale(&faults, rationale, false); faults.Err() != nil {
+	if validateRationale(&faults, rationale, false); faults.Err() != nil {
 		return faults.Err()
 	}
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -187,7 +187,7 @@ func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, ratio
 		if err := r.expected(expectedVersion); err != nil {
 			return err
 		}
-		if _, err := add(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale}); err != nil {
+		if _, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale}); err != nil {
 			return err
 		}
 		if err := removeRule(ctx, tx, r.ID); err != nil {

@@ -208,7 +208,7 @@ func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
 			}
 			var checked error
 			h.read(t, func(ctx context.Context, tx *db.Tx) error {
-				_, checked = memory.CheckRule(ctx, tx, p)
+				_, checked = memory.ValidateRule(ctx, tx, p)
 				return nil
 			})
 			if !c.cash && blamed(checked) != c.fields && name != "no type" {

@@ -34,8 +34,8 @@ const RationaleMax = 2000
 // Revision counts the changes to documents and rules there were so far. It is a building block.
 func Revision(ctx context.Context, tx *db.Tx) (int64, error) { return selectRevision(ctx, tx) }
 
-// add writes the next version of an item. The head is taken, so that nobody else counts meanwhile.
-func add(ctx context.Context, tx *db.Tx, v Version) (Version, error) {
+// addVersion writes the next version of an item. The head is taken, so that nobody else counts meanwhile.
+func addVersion(ctx context.Context, tx *db.Tx, v Version) (Version, error) {
 	last, err := selectRevision(ctx, tx)
 	if err != nil {
 		return v, err

@@ -2,9 +2,9 @@ package journal
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
+	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/books/balance"
 	"github.com/bursarhq/bursar/internal/books/snapshot"
 	"github.com/bursarhq/bursar/internal/db"
@@ -15,32 +15,8 @@ import (
 // checkChunk is how many entries are looked at together.
 const checkChunk = 1000
 
-// namedMax bounds how many broken things of a kind are named; the rest is counted.
-const namedMax = 5
-
-// findings collects what is broken, a few of each kind by name.
-type findings struct {
-	texts []string
-	count map[string]int
-}
-
-func (f *findings) addf(kind, format string, args ...any) {
-	if f.count == nil {
-		f.count = map[string]int{}
-	}
-	if f.count[kind]++; f.count[kind] <= namedMax {
-		f.texts = append(f.texts, fmt.Sprintf(format, args...))
-	}
-}
-
-func (f *findings) all() []string {
-	for kind, n := range f.count {
-		if n > namedMax {
-			f.texts = append(f.texts, fmt.Sprintf("journal: %d more %s", n-namedMax, kind))
-		}
-	}
-	return f.texts
-}
+// findings collects what is broken.
+type findings struct{ *finding.List }
 
 // Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold
 // together, lines and what entries are found by repeat what the entry says, everything they refer to is there, and
@@ -54,7 +30,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{}
+	f := findings{finding.About("journal")}
 	totals, units, marks, next := book.Totals{}, balance.Units{}, map[string]int64{}, int64(1)
 	for {
 		rows, err := selectFrom(ctx, tx, next, checkChunk)
@@ -63,7 +39,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 		for _, r := range rows {
 			if r.Entry.Number != next {
-				f.addf("gaps", "journal: the entries JE-%d to JE-%d are missing", next, r.Entry.Number-1)
+				f.Addf("gaps", "the entries JE-%d to JE-%d are missing", next, r.Entry.Number-1)
 			}
 			next = r.Entry.Number + 1
 			f.entry(b, r)
@@ -82,7 +58,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 	}
 	if next-1 != h.EntryNumber {
-		f.addf("gaps", "journal: the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
+		f.Addf("gaps", "the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
 	}
 	if err := f.chains(ctx, tx); err != nil {
 		return nil, err
@@ -94,34 +70,34 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	err = f.units(ctx, tx, units)
-	return f.all(), err
+	return f.All(), err
 }
 
 // entry looks at one entry by itself.
-func (f *findings) entry(b *snapshot.Books, r checked) {
+func (f findings) entry(b *snapshot.Books, r checked) {
 	e := r.Entry
 	if e.Status == deleted {
 		if len(e.Lines) > 0 {
-			f.addf("tombstones with lines", "journal: the deleted entry %s has lines", e.SequenceNumber())
+			f.Addf("tombstones with lines", "the deleted entry %s has lines", e.SequenceNumber())
 		}
 		return
 	}
 	bare := len(e.Lines) == 0 && e.TransactionID != "" // of what is worth nothing
 	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.book())) > 0 {
-		f.addf("unbalanced entries", "journal: the entry %s does not balance", e.SequenceNumber())
+		f.Addf("unbalanced entries", "the entry %s does not balance", e.SequenceNumber())
 	}
 	if !r.repeats {
-		f.addf("lines that differ from their entry", "journal: the lines of %s do not repeat its date, number or state", e.SequenceNumber())
+		f.Addf("lines that differ from their entry", "the lines of %s do not repeat its date, number or state", e.SequenceNumber())
 	}
 	if r.search != e.search() {
-		f.addf("entries that are not found by their text", "journal: the entry %s is not found by its text", e.SequenceNumber())
+		f.Addf("entries that are not found by their text", "the entry %s is not found by its text", e.SequenceNumber())
 	}
 	for _, l := range e.Lines {
 		_, hasAccount := b.Accounts[l.LedgerAccountID]
 		_, hasEntity := b.Entities[l.LegalEntityID]
 		if !hasAccount || !hasEntity || l.Amount.Sign() <= 0 {
-			f.addf("faulty lines",
-				"journal: a line of %s has an amount that is not positive, or an account or legal entity that is not there", e.SequenceNumber())
+			f.Addf("faulty lines",
+				"a line of %s has an amount that is not positive, or an account or legal entity that is not there", e.SequenceNumber())
 		}
 	}
 	if e.Status != Posted {
@@ -129,7 +105,7 @@ func (f *findings) entry(b *snapshot.Books, r checked) {
 	}
 	p, there := b.PeriodByID(e.PeriodID)
 	if !there || !p.Holds(e.AccountingDate) {
-		f.addf("entries outside their period", "journal: the entry %s is not in its period", e.SequenceNumber())
+		f.Addf("entries outside their period", "the entry %s is not in its period", e.SequenceNumber())
 	}
 	base := book.Totals{}
 	for _, l := range e.book() {
@@ -138,35 +114,35 @@ func (f *findings) entry(b *snapshot.Books, r checked) {
 	}
 	for _, total := range base {
 		if !total.Debits.Equal(total.Credits) {
-			f.addf("entries unbalanced in their currency", "journal: the entry %s does not balance in its legal entity's currency",
+			f.Addf("entries unbalanced in their currency", "the entry %s does not balance in its legal entity's currency",
 				e.SequenceNumber())
 		}
 	}
 	for _, l := range e.Lines {
 		if l.Base == nil || l.Currency == b.Entities[l.LegalEntityID].BaseCurrency && !l.Base.Equal(l.Amount) {
-			f.addf("untranslated lines", "journal: a line of %s has no amount in its legal entity's currency, or a wrong one", e.SequenceNumber())
+			f.Addf("untranslated lines", "a line of %s has no amount in its legal entity's currency, or a wrong one", e.SequenceNumber())
 		}
 	}
 }
 
 // chains checks that links of reversal chains point at each other.
-func (f *findings) chains(ctx context.Context, tx *db.Tx) error {
+func (f findings) chains(ctx context.Context, tx *db.Tx) error {
 	broken, err := selectBrokenChains(ctx, tx)
 	for _, number := range broken {
-		f.addf("broken chains", "journal: the chain of reversals is broken at JE-%d", number)
+		f.Addf("broken chains", "the chain of reversals is broken at JE-%d", number)
 	}
 	return err
 }
 
 // strays checks that no line or tag is left of an entry that is not there, and that each tag finds as many as carry it.
-func (f *findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) error {
+func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) error {
 	for _, table := range []string{"journal_lines", "journal_tags"} {
 		n, err := countStrays(ctx, tx, table)
 		if err != nil {
 			return err
 		}
 		if n > 0 {
-			f.addf("rows without their entry", "journal: %d rows of %s belong to no entry, or not to its date and number", n, table)
+			f.Addf("rows without their entry", "%d rows of %s belong to no entry, or not to its date and number", n, table)
 		}
 	}
 	marks, err := selectMarks(ctx, tx)
@@ -177,28 +153,28 @@ func (f *findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64)
 	maps.Copy(all, want)
 	for tag := range all {
 		if marks[tag] != want[tag] {
-			f.addf("tags that do not find their entries", "journal: the tag %s finds %d entries, but is on %d", tag, marks[tag], want[tag])
+			f.Addf("tags that do not find their entries", "the tag %s finds %d entries, but is on %d", tag, marks[tag], want[tag])
 		}
 	}
 	return nil
 }
 
 // totals compares what is kept with what the lines come to.
-func (f *findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error {
+func (f findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error {
 	kept, err := balance.All(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for k, total := range kept {
 		if w := want[k]; !w.Debits.Equal(total.Debits) || !w.Credits.Equal(total.Credits) {
-			f.addf("balances that differ from their lines", "journal: account %s of %s in %s (tag %q) is kept as %s/%s, but its lines come to %s/%s",
+			f.Addf("balances that differ from their lines", "account %s of %s in %s (tag %q) is kept as %s/%s, but its lines come to %s/%s",
 				k.Account, k.Entity, k.Period, k.Tag, total.Debits, total.Credits, w.Debits, w.Credits)
 		}
 		delete(want, k)
 	}
 	for k, w := range want {
 		if !w.Debits.IsZero() || !w.Credits.IsZero() {
-			f.addf("balances that are missing", "journal: account %s of %s in %s (tag %q) has lines but no balance", k.Account, k.Entity,
+			f.Addf("balances that are missing", "account %s of %s in %s (tag %q) has lines but no balance", k.Account, k.Entity,
 				k.Period, k.Tag)
 		}
 	}
@@ -206,7 +182,7 @@ func (f *findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) erro
 }
 
 // units compares how much of foreign money and assets is kept with what the lines come to.
-func (f *findings) units(ctx context.Context, tx *db.Tx, want balance.Units) error {
+func (f findings) units(ctx context.Context, tx *db.Tx, want balance.Units) error {
 	kept, err := balance.AllUnits(ctx, tx)
 	if err != nil {
 		return err
@@ -215,8 +191,8 @@ func (f *findings) units(ctx context.Context, tx *db.Tx, want balance.Units) err
 	maps.Copy(all, want)
 	for k := range all {
 		if h, w := kept[k], want[k]; !h.Quantity.Equal(w.Quantity) || !h.Amount.Equal(w.Amount) {
-			f.addf("quantities that differ from their lines",
-				"journal: account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
+			f.Addf("quantities that differ from their lines",
+				"account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
 				k.Account, k.Entity, k.Period, h.Quantity, k.Unit, h.Amount, w.Quantity, w.Amount)
 		}
 	}

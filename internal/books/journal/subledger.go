@@ -53,13 +53,13 @@ func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
 	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
 }
 
-// Load gives an entry with its lines, whoever asks. It is a building block.
-func Load(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
+// FindUnchecked gives an entry with its lines, whoever asks. It is a building block.
+func FindUnchecked(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	return selectEntry(ctx, tx, entryID)
 }
 
-// LoadSome gives entries with their lines by their ids, whoever asks. It is a building block.
-func LoadSome(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
+// FindSomeUnchecked gives entries with their lines by their ids, whoever asks. It is a building block.
+func FindSomeUnchecked(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
 	if len(entryIDs) == 0 {
 		return nil, nil
 	}

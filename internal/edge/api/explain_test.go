@@ -223,7 +223,7 @@ func TestWhatAClosedPeriodDiffersByIsAPartOfItsOwn(t *testing.T) {
 		closeWith(t, s, l, periods[1].ID, "1010 1140.5; 3010 -1000; 4010 -250.5; 6080 110")
 		wantExplained(t, l.Client, statementFigures(t, l.Client, "", periods))
 		x := explained(t, l.Client, "report=balance-sheet&ledger_account_id="+l.accounts["1010"]+"&accounting_period_id="+periods[1].ID)
-		if want := "opening balance 1250.50 + debits 0.00 - credits 100.00 - difference to what the period was closed with 10.00 = " +
+		if want := "opening balance 1250.50 + debits 0.00 - credits 100.00 - difference from the closed balance 10.00 = " +
 			"1140.50"; x.Formula != want {
 			t.Errorf("%s, want %s", x.Formula, want)
 		}

@@ -119,7 +119,7 @@ func TestEveryFaultOfASourceIsNamedAtOnce(t *testing.T) {
 		fails(t, "the address again", create(client.CreateSource{SourceType: "wallet", Name: "W", Chain: "BASE", Address: "0xab"}), 409,
 			[]string{"address"}, wallet.ID)
 		_, err := n.Client.UpdateSource(t.Context(), wallet.ID, client.UpdateSource{Chain: client.Null[string]()})
-		fails(t, "a wallet on no chain", err, 400, []string{"chain"}, "must be given")
+		fails(t, "a wallet on no chain", err, 400, []string{"chain"}, "is required for a wallet")
 	})
 }
 
@@ -163,7 +163,7 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 		provider := removing(func(ctx context.Context) error { // a transaction under way would be joined, and refused
 			return s.App.DB.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		})
-		s.App.Sources = source.NewService(s.App.DB, transaction.Shelve, map[string]source.Aggregator{"plaid": provider})
+		s.App.Sources = source.NewService(s.App.DB, transaction.DeleteOfSource, map[string]source.Aggregator{"plaid": provider})
 		if a, data := send(t, s, n.Key, "DELETE", "/v1/sources/"+id, ""); a.Status != 200 || string(data["id"]) != `"`+id+`"` {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

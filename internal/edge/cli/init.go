@@ -22,7 +22,7 @@ func (s *settings) init() *cobra.Command {
 			"  bursar init --organization \"Acme GmbH\" --email you@acme.example --currency EUR --timezone Europe/Berlin --json",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := p.Check(); err != nil {
+			if err := p.Validate(); err != nil {
 				return sentences(err)
 			}
 			return s.with(c.Context(), func(a *app.App) error {

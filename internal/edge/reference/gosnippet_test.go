@@ -17,6 +17,7 @@ import (
 
 	"github.com/bursarhq/bursar/client"
 	"github.com/bursarhq/bursar/internal/edge/api"
+	"github.com/bursarhq/bursar/internal/edge/api/wire"
 	"github.com/bursarhq/bursar/internal/edge/reference"
 )
 
@@ -55,7 +56,7 @@ func goSnippet(t *testing.T, a *api.API, e reference.Example) string {
 	for name := range s.query {
 		s.params[name] = s.query.Get(name)
 	}
-	at := slices.IndexFunc(a.Routes(), func(r api.Route) bool { return r.Operation.OperationID == e.Operation })
+	at := slices.IndexFunc(a.Routes(), func(r wire.Route) bool { return r.Operation.OperationID == e.Operation })
 	if at < 0 {
 		t.Fatalf("no operation is called %s", e.Operation)
 	}

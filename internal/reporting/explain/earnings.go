@@ -13,37 +13,37 @@ func (i *inquiry) computedSheet(ctx context.Context, c cell, now statement.Cell)
 	moved := i.q.Column == debits || i.q.Column == credits
 	switch {
 	case c.account.Role == account.RoleTranslationAdjustment && moved:
-		i.plugged(c, now)
+		i.explainAdjustmentMovement(c, now)
 		return nil
 	case c.account.Role == account.RoleTranslationAdjustment:
-		return i.leftOver(ctx, c)
+		return i.explainAdjustment(ctx, c)
 	case i.q.Column == currentBalance:
-		if err := i.beganNow(ctx, c); err != nil {
+		if err := i.addCurrentOpening(ctx, c); err != nil {
 			return err
 		}
-		i.out.add("debits", natural(c.account, now.Debits), i.q.with("column", debits), NoList)
-		i.out.add("credits", natural(c.account, now.Credits.Neg()), i.q.with("column", credits), NoList)
-		i.out.rest("difference to what periods were closed with")
+		i.out.add("debits", inNormalSign(c.account, now.Debits), i.q.with("column", debits), NoList)
+		i.out.add("credits", inNormalSign(c.account, now.Credits.Neg()), i.q.with("column", credits), NoList)
+		i.out.addRemainder("difference from the closed balances")
 		return nil
 	}
 	if !moved {
-		i.began(c, now)
+		i.addOpening(c, now)
 	}
-	if err := i.turn(ctx, c); err != nil {
+	if err := i.addYearEndTransfers(ctx, c); err != nil {
 		return err
 	}
 	if c.account.Role == account.RoleCurrentEarnings {
-		if err := i.earned(ctx, c); err != nil {
+		if err := i.addEarnings(ctx, c); err != nil {
 			return err
 		}
 	}
-	i.out.rest("difference to what the period was closed with")
+	i.out.addRemainder("difference from the closed balance")
 	return nil
 }
 
-// beganNow adds what the period before comes to now. It need not be what is left of the balance without the
+// addCurrentOpening adds what the period before comes to now. It need not be what is left of the balance without the
 // movements, because the turn of a year moves what was closed.
-func (i *inquiry) beganNow(ctx context.Context, c cell) error {
+func (i *inquiry) addCurrentOpening(ctx context.Context, c cell) error {
 	if c.before == nil {
 		return nil
 	}
@@ -55,9 +55,9 @@ func (i *inquiry) beganNow(ctx context.Context, c cell) error {
 	return nil
 }
 
-// turn adds what moves from current to retained earnings where a fiscal year begins.
-func (i *inquiry) turn(ctx context.Context, c cell) error {
-	for _, e := range c.turning() {
+// addYearEndTransfers adds what moves from current to retained earnings where a fiscal year begins.
+func (i *inquiry) addYearEndTransfers(ctx context.Context, c cell) error {
+	for _, e := range c.startingFiscalYear() {
 		q, current, err := i.currentEarnings(ctx, c, e.ID)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (i *inquiry) turn(ctx context.Context, c cell) error {
 				continue
 			}
 		}
-		i.out.some("turn of the fiscal year of "+e.Name, credit, q)
+		i.out.addNonZero("fiscal year-end transfer of "+e.Name, credit, q)
 	}
 	return nil
 }
@@ -95,8 +95,8 @@ func (i *inquiry) currentEarnings(ctx context.Context, c cell, legalEntityID str
 	return q, cells[0].Closing, nil
 }
 
-// earned adds what every income and expense account did to earnings in the period.
-func (i *inquiry) earned(ctx context.Context, c cell) error {
+// addEarnings adds what every income and expense account did to earnings in the period.
+func (i *inquiry) addEarnings(ctx context.Context, c cell) error {
 	if i.q.Column == debits || i.q.Column == credits {
 		r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
 		if err != nil {
@@ -110,7 +110,7 @@ func (i *inquiry) earned(ctx context.Context, c cell) error {
 			if i.q.Column == credits {
 				value = r.Rows[n].Cells[0].Credits
 			}
-			i.out.some(a.String(), value, i.q.with("report", "trial-balance", "ledger_account_id", a.ID))
+			i.out.addNonZero(a.String(), value, i.q.with("report", "trial-balance", "ledger_account_id", a.ID))
 		}
 		return nil
 	}
@@ -121,40 +121,40 @@ func (i *inquiry) earned(ctx context.Context, c cell) error {
 	for s, section := range r.Sections {
 		for n, row := range section.Rows {
 			a := r.Accounts[s][n]
-			i.out.some(a.String(), natural(a, row.Amounts[0]).Neg(), i.q.with("report", "income-statement", "column", "amount",
+			i.out.addNonZero(a.String(), inNormalSign(a, row.Amounts[0]).Neg(), i.q.with("report", "income-statement", "column", "amount",
 				"ledger_account_id", a.ID))
 		}
 	}
 	return nil
 }
 
-// leftOver explains what translating at different rates leaves over: what all other rows lack to balance.
-func (i *inquiry) leftOver(ctx context.Context, c cell) error {
+// explainAdjustment explains what translating at different rates leaves over: what all other rows lack to balance.
+func (i *inquiry) explainAdjustment(ctx context.Context, c cell) error {
 	r, err := i.reports.BalanceSheet(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {
 		return err
 	}
 	for n, a := range r.Accounts {
 		if a.ID != c.account.ID {
-			value := natural(a, sheetFigure(r.Rows[n].Cells[0], i.q.Column)).Neg()
-			i.out.some(a.String(), natural(c.account, value), i.q.with("ledger_account_id", a.ID))
+			value := inNormalSign(a, sheetFigure(r.Rows[n].Cells[0], i.q.Column)).Neg()
+			i.out.addNonZero(a.String(), inNormalSign(c.account, value), i.q.with("ledger_account_id", a.ID))
 		}
 	}
-	i.out.rest("what the books lack to balance")
+	i.out.addRemainder("out-of-balance amount in the books")
 	return nil
 }
 
-// plugged explains the movement of what is left over: from what it was to what it is.
-func (i *inquiry) plugged(c cell, now statement.Cell) {
+// explainAdjustmentMovement explains the movement of what is left over: from what it was to what it is.
+func (i *inquiry) explainAdjustmentMovement(c cell, now statement.Cell) {
 	if i.out.Value.IsZero() {
-		i.out.Formula = "the balance did not move to this side"
+		i.out.Formula = "the balance did not move on this side"
 		return
 	}
-	to, from := natural(c.account, now.Closing), natural(c.account, now.Opening.Neg())
+	to, from := inNormalSign(c.account, now.Closing), inNormalSign(c.account, now.Opening.Neg())
 	if i.q.Column == credits {
 		to, from = to.Neg(), from.Neg()
 	}
-	i.out.some("closing balance", to, i.q.with("column", closingBalance))
-	i.out.some("opening balance", from, i.q.with("column", openingBalance))
-	i.out.rest("netted between legal entities")
+	i.out.addNonZero("closing balance", to, i.q.with("column", closingBalance))
+	i.out.addNonZero("opening balance", from, i.q.with("column", openingBalance))
+	i.out.addRemainder("netting between legal entities")
 }

@@ -28,6 +28,9 @@ type Explanation struct {
 	Election       *entity.Election // by which lots were chosen
 	Booking        *booking.Origin  // what the entry follows from
 	TransactionIDs []string         // what the lists of this page came from
+
+	lotsHeld bool   // the lots listed are all that make up the figure
+	note     string // added to the formula
 }
 
 // List is one of the lists beside a figure.
@@ -47,6 +50,7 @@ type Part struct {
 	Value   money.Decimal // signed as it counts
 	Explain *Query        // the figure it is, if it is one
 	Listed  List          // the list that adds up to it, over all pages
+	debits  bool          // of two parts that lines make up, the one that the debit lines do
 }
 
 // Line is a posted journal line.
@@ -116,20 +120,20 @@ type Use struct {
 
 // add puts a part to the others.
 func (x *Explanation) add(label string, value money.Decimal, explain *Query, listed List) {
-	x.Parts = append(x.Parts, Part{label, value, explain, listed})
+	x.Parts = append(x.Parts, Part{Label: label, Value: value, Explain: explain, Listed: listed, debits: label == "debits"})
 }
 
-// some is add for what is not worth a line when it is nothing.
-func (x *Explanation) some(label string, value money.Decimal, explain *Query) {
+// addNonZero is add for what is not worth a line when it is nothing.
+func (x *Explanation) addNonZero(label string, value money.Decimal, explain *Query) {
 	if !value.IsZero() {
 		x.add(label, value, explain, NoList)
 	}
 }
 
-// rest adds what the parts lack, if they lack anything.
-func (x *Explanation) rest(label string) {
+// addRemainder adds what the parts lack, if they lack anything.
+func (x *Explanation) addRemainder(label string) {
 	if x.Value != nil {
-		x.some(label, x.Value.Sub(x.sum()), nil)
+		x.addNonZero(label, x.Value.Sub(x.sum()), nil)
 	}
 }
 
@@ -151,15 +155,15 @@ func (x *Explanation) Text(d money.Decimal) string {
 // formulaMax is how many parts a formula writes out.
 const formulaMax = 12
 
-// write makes the formula of the parts, unless there is a better one.
-func (x *Explanation) write() {
+// writeFormula writes the formula from the parts, unless a text was set already.
+func (x *Explanation) writeFormula() {
 	if x.Formula != "" || x.Value == nil {
 		return
 	}
 	var b strings.Builder
 	for i, p := range x.Parts {
 		if i == formulaMax {
-			b.WriteString(" and so on")
+			b.WriteString(" + more")
 			break
 		}
 		switch {
@@ -173,9 +177,9 @@ func (x *Explanation) write() {
 		b.WriteString(p.Label + " " + x.Text(p.Value.Abs()))
 	}
 	if len(x.Parts) == 0 {
-		b.WriteString("nothing")
+		b.WriteString("no movements")
 	}
-	x.Formula = b.String() + " = " + x.Text(*x.Value)
+	x.Formula = b.String() + " = " + x.Text(*x.Value) + x.note
 }
 
 // TextOrNull is Text of what may be missing.

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -31,7 +32,7 @@ func (i *inquiry) ledger(ctx context.Context) error {
 	if e.Status != journal.Posted {
 		return fault.Missing("journal entry")
 	}
-	if _, _, err := i.whose(ctx); err != nil {
+	if _, _, err := i.findEntities(ctx); err != nil {
 		return err
 	}
 	lines, err := selectEntry(ctx, i.tx, e.ID, len(e.Lines))
@@ -46,7 +47,10 @@ func (i *inquiry) ledger(ctx context.Context) error {
 		return i.line(ctx, e, lines, n)
 	}
 	if i.q.Column != "amount" {
-		return fault.Invalidf("journal_line_id", "is required for a balance: an entry has none")
+		return fault.Invalidf("journal_line_id", "is required for a balance, which only lines have")
+	}
+	if err := mustBalance(e, lines); err != nil {
+		return err
 	}
 	var sum money.Decimal
 	for _, l := range lines {
@@ -58,17 +62,30 @@ func (i *inquiry) ledger(ctx context.Context) error {
 			i.out.add("debit", l.Amount, i.q.with("journal_line_id", l.ID), NoList)
 		}
 	}
-	i.out.value(sum, lines[0].Currency)
-	return i.behind(ctx, e.ID, lines)
+	i.out.setValue(sum, lines[0].Currency)
+	return i.showEntry(ctx, e.ID, lines)
+}
+
+// mustBalance returns an error when lines of a posted entry are missing or damaged: their sum would be a wrong figure.
+func mustBalance(e journal.Entry, lines []Line) error {
+	var net money.Decimal
+	for _, l := range lines {
+		net = net.Add(l.Amount)
+	}
+	if len(lines) == 0 || !net.IsZero() {
+		return fmt.Errorf("explain: the %d stored lines of the posted entry %s do not balance (debits less credits: %s); run bursar verify",
+			len(lines), e.ID, net)
+	}
+	return nil
 }
 
 // line explains one line of an entry, or the balance of its account before or after it.
 func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int) error {
 	l := lines[n]
 	if i.q.Column == "amount" {
-		i.out.value(l.Amount.Abs(), l.Currency)
-		i.out.add("the line", l.Amount.Abs(), nil, NoList)
-		return i.behind(ctx, e.ID, lines)
+		i.out.setValue(l.Amount.Abs(), l.Currency)
+		i.out.add("this line", l.Amount.Abs(), nil, NoList)
+		return i.showEntry(ctx, e.ID, lines)
 	}
 	i.q.PeriodID, i.q.LedgerAccountID = e.PeriodID, l.LedgerAccountID // what a cell is found by
 	c, err := i.cell(ctx)
@@ -94,32 +111,32 @@ func (i *inquiry) line(ctx context.Context, e journal.Entry, lines []Line, n int
 		return err
 	}
 	i.q.PeriodID, i.q.LedgerAccountID = "", ""
-	opening := natural(c.account, began.Add(moved))
+	opening := inNormalSign(c.account, began.Add(moved))
 	if i.q.Column == runningBalance {
-		own := natural(c.account, l.Amount)
-		i.out.value(opening.Add(own), l.Currency)
+		own := inNormalSign(c.account, l.Amount)
+		i.out.setValue(opening.Add(own), l.Currency)
 		i.out.add("opening balance", opening, i.q.with("column", openingBalance), NoList)
-		i.out.add("the line", own, i.q.with("column", "amount", "tag_id", ""), NoList)
-		return i.behind(ctx, e.ID, lines)
+		i.out.add("this line", own, i.q.with("column", "amount", "tag_id", ""), NoList)
+		return i.showEntry(ctx, e.ID, lines)
 	}
 	var from *Query
 	if c.before != nil && permanent(c.account) {
 		from = &Query{Report: "balance-sheet", Column: currentBalance, TagID: i.q.TagID, LegalEntityIDs: i.q.LegalEntityIDs,
 			PeriodID: c.before.ID, LedgerAccountID: c.account.ID}
 	}
-	i.out.value(opening, l.Currency)
-	i.out.add("balance when "+c.at.Key+" began", natural(c.account, began), from, NoList)
-	i.out.add("lines before it", natural(c.account, moved), nil, Lines)
-	return i.list(ctx, f, c.account.NormalBalance == "credit")
+	i.out.setValue(opening, l.Currency)
+	i.out.add("balance at the start of "+c.at.Key, inNormalSign(c.account, began), from, NoList)
+	i.out.add("earlier lines of the period", inNormalSign(c.account, moved), nil, Lines)
+	return i.listLines(ctx, f, c.account.NormalBalance == "credit")
 }
 
-// behind shows what is behind an entry: its lines, the lots it made and took, and what it follows from.
-func (i *inquiry) behind(ctx context.Context, entryID string, lines []Line) (err error) {
+// showEntry shows what is behind an entry: its lines, the lots it made and took, and what it follows from.
+func (i *inquiry) showEntry(ctx context.Context, entryID string, lines []Line) (err error) {
 	i.out.Lines = lines[:min(len(lines), linesMax)]
 	if i.out.Booking, err = booking.OriginOf(ctx, i.tx, entryID); err != nil {
 		return err
 	}
-	return i.touched(ctx, entryID)
+	return i.showLotsOf(ctx, entryID)
 }
 
 // key is where a line stands on its account.
@@ -143,9 +160,9 @@ func linePlaceOf(key []string) (*linePlace, error) {
 	return &p, nil
 }
 
-// list puts a page of lines beside the figure. Where credits add to it, their signs are turned.
-func (i *inquiry) list(ctx context.Context, f lineFilter, credits bool) error {
-	i.paged = true
+// listLines puts a page of lines beside the figure. Where credits add to it, their signs are turned.
+func (i *inquiry) listLines(ctx context.Context, f lineFilter, credits bool) error {
+	i.cursorUsed = true
 	lines, err := page.List("explain", i.q, i.page, Line.key, func(after []string, limit int) ([]Line, error) {
 		from, err := linePlaceOf(after)
 		if err != nil {

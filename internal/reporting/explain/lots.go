@@ -19,7 +19,7 @@ func (i *inquiry) lot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := i.chain(ctx, l.LotID); err != nil {
+	if err := i.showLotChain(ctx, l.LotID); err != nil {
 		return err
 	}
 	i.out.Lots[0].RemainingQuantity, i.out.Lots[0].RemainingBasis = l.RemainingQuantity, l.RemainingBasis
@@ -32,27 +32,27 @@ func (i *inquiry) lot(ctx context.Context) error {
 	case "cost_basis":
 		i.lotItself(l.CostBasis, l.Currency)
 	case "remaining_quantity":
-		i.out.value(l.RemainingQuantity, l.AssetType)
+		i.out.setValue(l.RemainingQuantity, l.AssetType)
 		i.out.add("quantity", l.Quantity, column("quantity"), NoList)
-		i.out.add("taken", l.RemainingQuantity.Sub(l.Quantity), nil, Dispositions)
-		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Quantity.Neg() })
+		i.out.add("consumed", l.RemainingQuantity.Sub(l.Quantity), nil, Dispositions)
+		return i.listUses(ctx, before, func(u Use) money.Decimal { return u.Quantity.Neg() })
 	case "remaining_basis":
-		i.out.value(l.RemainingBasis, l.Currency)
+		i.out.setValue(l.RemainingBasis, l.Currency)
 		total, _, err := sumUses(ctx, i.tx, before)
 		if err != nil {
 			return err
 		}
 		i.out.add("cost basis", l.CostBasis, column("cost_basis"), NoList)
-		i.out.add("taken", total["cost_basis"].Neg(), nil, Dispositions)
-		i.out.rest("difference to its share of the pool, whose cost is averaged")
-		return i.taken(ctx, before, func(u Use) money.Decimal { return u.Basis.Neg() })
+		i.out.add("consumed", total["cost_basis"].Neg(), nil, Dispositions)
+		i.out.addRemainder("adjustment to the average cost of the pool")
+		return i.listUses(ctx, before, func(u Use) money.Decimal { return u.Basis.Neg() })
 	case "unit_cost":
-		i.out.value(l.UnitCost, perUnit(l.Currency, l.AssetType))
+		i.out.setValue(l.UnitCost, perUnit(l.Currency, l.AssetType))
 		i.out.add(fmt.Sprintf("%s / %s %s", l.CostBasis.Fixed(l.Currency), l.Quantity, l.AssetType), l.UnitCost, column("cost_basis"), NoList)
 	case "price":
-		i.priced(l.Worth, l.AssetType, l.Currency)
+		i.explainPrice(l.Worth, l.AssetType, l.Currency)
 	case "market_value":
-		i.valued(l.Worth, l.RemainingQuantity, l.AssetType, l.Currency, column("remaining_quantity"))
+		i.explainValue(l.Worth, l.RemainingQuantity, l.AssetType, l.Currency, column("remaining_quantity"))
 	case "unrealized_gain_loss":
 		i.out.Value, i.out.Unit = l.Unrealized, l.Currency
 		if l.Unrealized != nil {
@@ -65,31 +65,31 @@ func (i *inquiry) lot(ctx context.Context) error {
 
 // lotItself explains what a lot was made with.
 func (i *inquiry) lotItself(value money.Decimal, unit string) {
-	i.out.value(value, unit)
+	i.out.setValue(value, unit)
 	i.out.Lots[0].Amount = &value
-	label := map[string]string{"manual": "entered by hand", "transaction": "acquired",
-		"move": "carried over from the lot it is a slice of"}[i.out.Lots[0].Origin]
+	label := map[string]string{"manual": "entered manually", "transaction": "acquired",
+		"move": "carried over from the parent lot"}[i.out.Lots[0].Origin]
 	i.out.add(label, value, nil, Lots)
 }
 
 // perUnit is what a price is in.
 func perUnit(currency, asset string) string { return currency + "/" + asset }
 
-const noPrice = "no price is stored, so that nobody knows"
+const noPrice = "unknown: no price is stored"
 
-// priced explains a price.
-func (i *inquiry) priced(w holdings.Worth, asset, currency string) {
+// explainPrice explains a price.
+func (i *inquiry) explainPrice(w holdings.Worth, asset, currency string) {
 	i.out.Unit, i.out.Price = perUnit(currency, asset), w.Price
 	if w.Price == nil {
 		i.out.Formula = noPrice
 		return
 	}
 	i.out.Value = &w.Price.Value
-	i.out.add("the price that is stored", w.Price.Value, nil, NoList)
+	i.out.add("stored price", w.Price.Value, nil, NoList)
 }
 
-// valued explains what something is worth by how much it is and the price.
-func (i *inquiry) valued(w holdings.Worth, quantity money.Decimal, asset, currency string, of *Query) {
+// explainValue explains what something is worth by how much it is and the price.
+func (i *inquiry) explainValue(w holdings.Worth, quantity money.Decimal, asset, currency string, of *Query) {
 	i.out.Value, i.out.Unit, i.out.Price = w.Value, currency, w.Price
 	switch {
 	case w.Value == nil:
@@ -102,8 +102,8 @@ func (i *inquiry) valued(w holdings.Worth, quantity money.Decimal, asset, curren
 // chainMax bounds how far back lots are followed.
 const chainMax = 100
 
-// chain shows a lot and those it came from, up to the first that was acquired or that the actor's key is not for.
-func (i *inquiry) chain(ctx context.Context, lotID string) error {
+// showLotChain shows a lot and those it came from, up to the first that was acquired or that the actor's key is not for.
+func (i *inquiry) showLotChain(ctx context.Context, lotID string) error {
 	for lotID != "" && len(i.out.Lots) < chainMax {
 		l, err := lots.Find(ctx, i.tx, lotID)
 		if fault.KindOf(err) == fault.NotFound {
@@ -118,8 +118,8 @@ func (i *inquiry) chain(ctx context.Context, lotID string) error {
 	return nil
 }
 
-// touched shows the lots that an entry made, and what it took.
-func (i *inquiry) touched(ctx context.Context, entryID string) error {
+// showLotsOf shows the lots that an entry made, and what it took.
+func (i *inquiry) showLotsOf(ctx context.Context, entryID string) error {
 	made, err := lots.OfEntries(ctx, i.tx, entryID)
 	if err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 
 var positionColumns = []string{"cost_basis", "quantity", "fair_value", "price", "adjustment", "carrying_amount", "unrealized_gain_loss"}
 
-// only is the filter that leaves the rows a query about holdings may mean.
-func (i *inquiry) only(ctx context.Context) (f holdings.Filter, err error) {
+// holdingsFilter is the filter that leaves the rows a query about holdings may mean.
+func (i *inquiry) holdingsFilter(ctx context.Context) (f holdings.Filter, err error) {
 	f = holdings.Filter{LegalEntityIDs: []string{i.q.LegalEntityID}, AssetTypes: []string{i.q.AssetType}}
 	if i.q.SourceID != "" {
 		s, err := source.Find(ctx, i.tx, i.q.SourceID)
@@ -31,19 +31,19 @@ func (i *inquiry) only(ctx context.Context) (f holdings.Filter, err error) {
 	return f, nil
 }
 
-// same tells that a row is what the query names. What it does not name decides nothing, but for the source: without
+// matches tells that a row is what the query names. What it does not name decides nothing, but for the source: without
 // one it means what has none.
-func (i *inquiry) same(p holdings.Position) bool {
+func (i *inquiry) matches(p holdings.Position) bool {
 	alike := func(asked, is string) bool { return asked == "" || asked == is }
 	return (i.q.SourceID != "" || p.SourceID == "") && alike(i.q.LedgerAccountID, p.LedgerAccountID) && alike(i.q.Chain, p.Chain) &&
 		alike(i.q.TokenID, p.TokenID)
 }
 
-// theOne picks the row that a query names.
-func theOne[T any](i *inquiry, rows []T, position func(T) holdings.Position) (out T, err error) {
+// singleRow picks the row that a query names.
+func singleRow[T any](i *inquiry, rows []T, position func(T) holdings.Position) (out T, err error) {
 	var found []holdings.Position
 	for _, r := range rows {
-		if p := position(r); i.same(p) {
+		if p := position(r); i.matches(p) {
 			out, found = r, append(found, p)
 		}
 	}
@@ -62,7 +62,7 @@ func theOne[T any](i *inquiry, rows []T, position func(T) holdings.Position) (ou
 	} {
 		for _, p := range found[1:] {
 			if of(p) != of(found[0]) && *i.q.names()[name] == "" {
-				faults.Addf(name, "is required, because the report has several such rows")
+				faults.Addf(name, "is required, because several rows of the report match")
 				break
 			}
 		}
@@ -70,8 +70,8 @@ func theOne[T any](i *inquiry, rows []T, position func(T) holdings.Position) (ou
 	return out, faults.Err()
 }
 
-// every reads all pages of a report.
-func every[T any](read func(page.Request) (page.Page[T], error)) (out []T, err error) {
+// allPages reads all pages of a report.
+func allPages[T any](read func(page.Request) (page.Page[T], error)) (out []T, err error) {
 	pr := page.Request{Limit: page.LimitMax}
 	for {
 		p, err := read(pr)
@@ -89,18 +89,18 @@ func positionOf(c holdings.Closing) holdings.Position { return c.Position }
 
 // closings reads the closing positions of a period that a query may mean.
 func (i *inquiry) closings(ctx context.Context, f holdings.Filter, periodID string) ([]holdings.Closing, error) {
-	return every(func(pr page.Request) (page.Page[holdings.Closing], error) {
+	return allPages(func(pr page.Request) (page.Page[holdings.Closing], error) {
 		return i.holdings.ClosingPositions(ctx, holdings.ClosingParams{Filter: f, PeriodID: periodID}, pr)
 	})
 }
 
 // position explains a figure of what was held at the end of a period.
 func (i *inquiry) position(ctx context.Context) error {
-	at, before, err := i.month(i.q.PeriodID)
+	at, before, err := i.findPeriod(i.q.PeriodID)
 	if err != nil {
 		return err
 	}
-	f, err := i.only(ctx)
+	f, err := i.holdingsFilter(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (i *inquiry) position(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := theOne(i, rows, positionOf)
+	c, err := singleRow(i, rows, positionOf)
 	if err != nil {
 		return err
 	}
@@ -116,15 +116,15 @@ func (i *inquiry) position(ctx context.Context) error {
 	i.out.Price = c.Worth.Price
 	switch i.q.Column {
 	case "quantity", "cost_basis":
-		return i.held(ctx, f, c.Position, *at, before)
+		return i.explainHeld(ctx, f, c.Position, *at, before)
 	case "price":
-		i.priced(c.Worth, c.AssetType, c.Currency)
+		i.explainPrice(c.Worth, c.AssetType, c.Currency)
 	case "fair_value":
-		i.valued(c.Worth, c.Quantity, c.AssetType, c.Currency, column("quantity"))
+		i.explainValue(c.Worth, c.Quantity, c.AssetType, c.Currency, column("quantity"))
 	case "adjustment":
 		return i.adjustment(ctx, c, at.ID)
 	case "carrying_amount":
-		i.out.value(c.Carrying, c.Currency)
+		i.out.setValue(c.Carrying, c.Currency)
 		i.out.add("cost basis", c.Basis, column("cost_basis"), NoList)
 		i.out.add("adjustment", c.Adjustment, column("adjustment"), NoList)
 	case "unrealized_gain_loss":
@@ -137,21 +137,21 @@ func (i *inquiry) position(ctx context.Context) error {
 	return nil
 }
 
-// held explains how much is held, or what it cost, by what the period began with and what happened in it, and lists the lots.
-func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Position, at period.Period, before *period.Period) error {
+// explainHeld explains how much is held, or what it cost, by what the period began with and what happened in it, and lists the lots.
+func (i *inquiry) explainHeld(ctx context.Context, f holdings.Filter, p holdings.Position, at period.Period, before *period.Period) error {
 	figure := func(p holdings.Position) money.Decimal { return p.Basis }
 	unit := p.Currency
 	if i.q.Column != "cost_basis" {
 		figure, unit = func(p holdings.Position) money.Decimal { return p.Quantity }, p.AssetType
 	}
-	i.out.value(figure(p), unit)
+	i.out.setValue(figure(p), unit)
 	if before != nil {
 		rows, err := i.closings(ctx, f, before.ID)
 		if err != nil {
 			return err
 		}
-		if c, err := theOne(i, rows, positionOf); err == nil {
-			i.out.add("held when "+at.Key+" began", figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
+		if c, err := singleRow(i, rows, positionOf); err == nil {
+			i.out.add("held at the start of "+at.Key, figure(c.Position), i.q.with("accounting_period_id", before.ID), NoList)
 		}
 	}
 	quantity, basis, err := lots.Added(ctx, i.tx, lots.PositionKey{LegalEntityID: p.LegalEntityID, SourceID: p.SourceID,
@@ -159,7 +159,7 @@ func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Positi
 	if err != nil {
 		return err
 	}
-	i.out.some("acquired", figure(holdings.Position{Quantity: quantity, Basis: basis}), nil)
+	i.out.addNonZero("acquired", figure(holdings.Position{Quantity: quantity, Basis: basis}), nil)
 	if p.SourceID != "" {
 		gone := &Query{Report: "schedule-of-dispositions", Column: i.q.Column, PeriodID: at.ID, LegalEntityID: p.LegalEntityID,
 			SourceID: p.SourceID, AssetType: p.AssetType}
@@ -168,23 +168,23 @@ func (i *inquiry) held(ctx context.Context, f holdings.Filter, p holdings.Positi
 		if err != nil {
 			return err
 		}
-		i.out.some("disposed of", total[i.q.Column].Neg(), gone)
+		i.out.addNonZero("disposed of", total[i.q.Column].Neg(), gone)
 	}
-	i.out.rest("came from elsewhere, less what went elsewhere")
-	return i.lotsHeld(ctx, f, at.End, figure)
+	i.out.addRemainder("net transfers in")
+	return i.listLots(ctx, f, at.End, figure)
 }
 
-// lotsHeld lists the lots held before an end, each as it counts.
-func (i *inquiry) lotsHeld(ctx context.Context, f holdings.Filter, end time.Time, figure func(holdings.Position) money.Decimal) error {
-	i.paged = true
+// listLots lists the lots held before an end, each as it counts.
+func (i *inquiry) listLots(ctx context.Context, f holdings.Filter, end time.Time, figure func(holdings.Position) money.Decimal) error {
+	i.cursorUsed = true
 	asOf := end.Add(-time.Millisecond).UTC().Format(time.RFC3339Nano)
 	lots, err := i.holdings.AssetTaxLots(ctx, holdings.TaxLotsParams{Filter: f, AsOf: asOf}, i.page)
 	if err != nil {
 		return err
 	}
-	i.out.HasMore, i.out.NextCursor = lots.HasMore, lots.NextCursor
+	i.out.HasMore, i.out.NextCursor, i.out.lotsHeld = lots.HasMore, lots.NextCursor, true
 	for _, l := range lots.Items {
-		if !i.same(holdings.Position{SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, Chain: l.Chain, TokenID: l.TokenID}) {
+		if !i.matches(holdings.Position{SourceID: l.SourceID, LedgerAccountID: l.LedgerAccountID, Chain: l.Chain, TokenID: l.TokenID}) {
 			continue
 		}
 		counts := figure(holdings.Position{Quantity: l.RemainingQuantity, Basis: l.RemainingBasis})
@@ -201,7 +201,7 @@ func (i *inquiry) lotsHeld(ctx context.Context, f holdings.Filter, end time.Time
 
 // adjustment explains a place's share of what the books adjust an asset by: all of it, less what other places have.
 func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID string) error {
-	i.out.value(c.Adjustment, c.Currency)
+	i.out.setValue(c.Adjustment, c.Currency)
 	a, err := account.ByRole(ctx, i.tx, account.RoleFairValueAdjustment(c.AssetType))
 	if fault.KindOf(err) == fault.NotFound {
 		i.out.Formula = "the books do not adjust it"
@@ -210,7 +210,7 @@ func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID s
 	if err != nil {
 		return err
 	}
-	at, _, err := i.month(periodID)
+	at, _, err := i.findPeriod(periodID)
 	if err != nil {
 		return err
 	}
@@ -220,23 +220,23 @@ func (i *inquiry) adjustment(ctx context.Context, c holdings.Closing, periodID s
 	if err != nil {
 		return err
 	}
-	i.out.add(a.String(), natural(a, cells[0].Current), &q, NoList)
+	i.out.add(a.String(), inNormalSign(a, cells[0].Current), &q, NoList)
 	rows, err := i.closings(ctx, holdings.Filter{LegalEntityIDs: []string{c.LegalEntityID}, AssetTypes: []string{c.AssetType}}, periodID)
 	for _, other := range rows {
 		if p := other.Position; p.SourceID != c.SourceID || p.LedgerAccountID != c.LedgerAccountID || p.Chain != c.Chain ||
 			p.TokenID != c.TokenID {
-			i.out.some("share of another place", other.Adjustment.Neg(), i.q.with("source_id", p.SourceID, "ledger_account_id",
+			i.out.addNonZero("share of another holding", other.Adjustment.Neg(), i.q.with("source_id", p.SourceID, "ledger_account_id",
 				p.LedgerAccountID, "chain", p.Chain, "token_id", p.TokenID))
 		}
 	}
-	i.out.rest("not shared")
+	i.out.addRemainder("not allocated")
 	return err
 }
 
 var treasuryColumns = []string{"book_quantity", "value"}
 
 func (i *inquiry) balances(ctx context.Context, f holdings.Filter, asOf string) ([]holdings.Balance, error) {
-	return every(func(pr page.Request) (page.Page[holdings.Balance], error) {
+	return allPages(func(pr page.Request) (page.Page[holdings.Balance], error) {
 		return i.holdings.TreasuryBalances(ctx, holdings.TreasuryParams{Filter: f, AsOf: asOf}, pr)
 	})
 }
@@ -245,7 +245,7 @@ func positionOfBalance(b holdings.Balance) holdings.Position { return b.Position
 
 // treasury explains how much of something is where, and what it is worth.
 func (i *inquiry) treasury(ctx context.Context) error {
-	f, err := i.only(ctx)
+	f, err := i.holdingsFilter(ctx)
 	if err != nil {
 		return err
 	}
@@ -253,43 +253,43 @@ func (i *inquiry) treasury(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := theOne(i, rows, positionOfBalance)
+	b, err := singleRow(i, rows, positionOfBalance)
 	if err != nil {
 		return err
 	}
 	fiat := money.IsFiat(b.AssetType)
 	switch {
 	case i.q.Column == "value" && !fiat:
-		i.valued(b.Worth, b.Quantity, b.AssetType, b.Currency, i.q.with("column", "book_quantity"))
+		i.explainValue(b.Worth, b.Quantity, b.AssetType, b.Currency, i.q.with("column", "book_quantity"))
 		return nil
 	case i.q.Column == "value":
 		i.out.Value, i.out.Unit = b.Worth.Value, b.Currency
 		switch {
 		case b.Worth.Value == nil:
-			i.out.Formula = "no rate is stored, so that nobody knows"
+			i.out.Formula = "unknown: no FX rate is stored"
 		case b.Rate != nil:
 			i.out.add(fmt.Sprintf("%s %s at %s of %s", b.Quantity, b.AssetType, b.Rate.Rate, b.Rate.Date), *b.Worth.Value,
 				i.q.with("column", "book_quantity"), NoList)
 		default:
-			i.out.add("the balance itself", *b.Worth.Value, i.q.with("column", "book_quantity"), NoList)
+			i.out.add("balance", *b.Worth.Value, i.q.with("column", "book_quantity"), NoList)
 		}
 		return nil
 	}
-	i.out.value(b.Quantity, b.AssetType)
+	i.out.setValue(b.Quantity, b.AssetType)
 	end := b.Worth.At.Add(time.Millisecond)
 	began, at, some, err := i.heldBefore(ctx, f, end)
 	if err != nil {
 		return err
 	}
 	if some {
-		i.out.add("when "+at.Key+" began", began, i.q.with("as_of", clock.Format(at.Start.Add(-time.Millisecond))), NoList)
+		i.out.add("balance at the start of "+at.Key, began, i.q.with("as_of", clock.Format(at.Start.Add(-time.Millisecond))), NoList)
 	}
 	if !fiat {
-		i.out.rest("what came since, less what went")
-		return i.lotsHeld(ctx, f, end, func(p holdings.Position) money.Decimal { return p.Quantity })
+		i.out.addRemainder("net change since then")
+		return i.listLots(ctx, f, end, func(p holdings.Position) money.Decimal { return p.Quantity })
 	}
-	i.out.add("lines since", b.Quantity.Sub(began), nil, Lines)
-	return i.moneyLines(ctx, b, at.Start, end)
+	i.out.add("lines since then", b.Quantity.Sub(began), nil, Lines)
+	return i.listMoneyLines(ctx, b, at.Start, end)
 }
 
 // heldBefore gives what there was when the period of an end began.
@@ -307,20 +307,20 @@ func (i *inquiry) heldBefore(ctx context.Context, f holdings.Filter, end time.Ti
 	if err != nil {
 		return began, at, false, err
 	}
-	b, missing := theOne(i, rows, positionOfBalance)
+	b, missing := singleRow(i, rows, positionOfBalance)
 	if missing != nil {
 		return began, at, false, nil
 	}
 	return b.Quantity, at, true, nil
 }
 
-// moneyLines lists the lines that moved money since a time: those in the currency of the books have no unit, those in another have it.
-func (i *inquiry) moneyLines(ctx context.Context, b holdings.Balance, from, until time.Time) error {
+// listMoneyLines lists the lines that moved money since a time: those in the currency of the books have no unit, those in another have it.
+func (i *inquiry) listMoneyLines(ctx context.Context, b holdings.Balance, from, until time.Time) error {
 	unit := b.AssetType
 	if unit == b.Currency {
 		unit = ""
 	}
-	err := i.list(ctx, lineFilter{accountID: b.LedgerAccountID, entities: []string{b.LegalEntityID}, from: from, until: until,
+	err := i.listLines(ctx, lineFilter{accountID: b.LedgerAccountID, entities: []string{b.LegalEntityID}, from: from, until: until,
 		unit: &unit}, false)
 	for n, l := range i.out.Lines {
 		if unit != "" && l.Quantity != nil {

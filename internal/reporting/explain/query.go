@@ -105,8 +105,8 @@ func Reports() []string {
 	return out
 }
 
-// check finds every fault of a query at once, and fills in the column.
-func (q *Query) check() (spec, error) {
+// validate finds every fault of a query at once, and fills in the column.
+func (q *Query) validate() (spec, error) {
 	s, known := specs[q.Report]
 	if !known {
 		return s, fault.Invalidf("report", "must be one of %s", strings.Join(Reports(), ", "))
@@ -130,7 +130,7 @@ func (q *Query) check() (spec, error) {
 		}
 		switch {
 		case len(some) == 0:
-			faults.Addf(names[0], "is required for a figure of %s%s", q.Report, or(names[1:]))
+			faults.Addf(names[0], "is required for a figure of %s%s", q.Report, unless(names[1:]))
 		case len(some) > 1:
 			for i, name := range some {
 				faults.Addf(name, "cannot be combined with %s", some[(i+1)%len(some)])
@@ -139,13 +139,13 @@ func (q *Query) check() (spec, error) {
 	}
 	for _, name := range given {
 		if !slices.Contains(taken, name) {
-			faults.Addf(name, "does not name a figure of %s", q.Report)
+			faults.Addf(name, "is not used to name a figure of %s: omit it", q.Report)
 		}
 	}
 	return s, faults.Err()
 }
 
-func or(names []string) string {
+func unless(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}

@@ -48,8 +48,8 @@ func (m measured) figure(column string) (money.Decimal, bool) {
 	return m.after.Sub(m.before), true
 }
 
-// revalued explains a figure of a revaluation: of an asset or a currency of a legal entity, or of a lot or an account of it.
-func (i *inquiry) revalued(ctx context.Context) error {
+// revaluation explains a figure of a revaluation: of an asset or a currency of a legal entity, or of a lot or an account of it.
+func (i *inquiry) revaluation(ctx context.Context) error {
 	run, err := i.revaluations.Get(ctx, i.q.RevaluationID)
 	if err != nil {
 		return err
@@ -64,10 +64,10 @@ func (i *inquiry) revalued(ctx context.Context) error {
 	case len(items) == 0:
 		return fault.Missing("row of the report")
 	case len(items) > 1:
-		return fault.Invalidf("kind", "is required, because the revaluation measured it in several ways")
+		return fault.Invalidf("kind", "is required, because the revaluation measured the asset in several ways")
 	}
 	item := items[0]
-	rows, err := every(func(pr page.Request) (page.Page[revaluation.Row], error) {
+	rows, err := allPages(func(pr page.Request) (page.Page[revaluation.Row], error) {
 		return i.revaluations.Rows(ctx, run.ID, revaluation.RowFilter{Kind: item.Kind, Unit: item.Unit}, pr)
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func (i *inquiry) revalued(ctx context.Context) error {
 	if subject == "" {
 		m := measured{unit: item.Unit, currency: item.Currency, quantity: item.Quantity, before: item.Before, value: item.Value,
 			after: item.After, cost: item.Cost, price: item.Price}
-		return i.item(ctx, item, m, rows)
+		return i.explainItem(ctx, item, m, rows)
 	}
 	n := slices.IndexFunc(rows, func(r revaluation.Row) bool { return r.SubjectID == subject })
 	if n < 0 {
@@ -89,8 +89,8 @@ func (i *inquiry) revalued(ctx context.Context) error {
 		value: r.Value, after: r.After, cost: r.Cost, price: r.Price})
 }
 
-// begin sets the figure, with the price it was found with. Without one there is nothing to explain.
-func (i *inquiry) begin(m measured) money.Decimal {
+// setMeasured sets the figure, with the price it was found with. Without one there is nothing to explain.
+func (i *inquiry) setMeasured(m measured) money.Decimal {
 	value, some := m.figure(i.q.Column)
 	i.out.Unit = m.currency
 	switch i.q.Column {
@@ -102,7 +102,7 @@ func (i *inquiry) begin(m measured) money.Decimal {
 	if some {
 		i.out.Value = &value
 	} else {
-		i.out.Formula = "there is none"
+		i.out.Formula = "not applicable: the revaluation has no such figure for this row"
 	}
 	if m.price != nil && m.price.PriceID != "" {
 		p := price.Price{ID: m.price.PriceID, AssetType: m.unit, Currency: m.currency, At: m.price.At, Value: m.price.Value,
@@ -112,19 +112,19 @@ func (i *inquiry) begin(m measured) money.Decimal {
 	return value
 }
 
-// item explains a figure of an asset or a currency by the lots or accounts it is made of.
-func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, rows []revaluation.Row) error {
-	value := i.begin(m)
+// explainItem explains a figure of an asset or a currency by the lots or accounts it is made of.
+func (i *inquiry) explainItem(ctx context.Context, item revaluation.Item, m measured, rows []revaluation.Row) error {
+	value := i.setMeasured(m)
 	if i.out.Value == nil {
 		return nil
 	}
 	switch i.q.Column {
 	case "price":
-		i.out.add("as it was then", value, nil, NoList)
+		i.out.add("price at the time", value, nil, NoList)
 		return nil
 	case "delta":
-		i.difference(m)
-		return i.bookedBy(ctx, item)
+		i.explainDelta(m)
+		return i.showBooking(ctx, item)
 	}
 	name := "asset_id"
 	if item.Kind == revaluation.Exchange {
@@ -133,19 +133,19 @@ func (i *inquiry) item(ctx context.Context, item revaluation.Item, m measured, r
 	for _, r := range rows {
 		part, _ := measured{unit: r.Unit, currency: r.Currency, quantity: r.Quantity, before: r.Before, value: r.Value, after: r.After,
 			cost: r.Cost, price: r.Price}.figure(i.q.Column)
-		i.out.some(r.SubjectID, part, i.q.with(name, r.SubjectID))
+		i.out.addNonZero(r.SubjectID, part, i.q.with(name, r.SubjectID))
 	}
-	i.out.rest("rounded to all together")
+	i.out.addRemainder("rounding of the total")
 	return nil
 }
 
-func (i *inquiry) difference(m measured) {
+func (i *inquiry) explainDelta(m measured) {
 	i.out.add("after", m.after, i.q.with("column", "after"), NoList)
 	i.out.add("before", m.before.Neg(), i.q.with("column", "before"), NoList)
 }
 
-// bookedBy shows the entry that books what changed.
-func (i *inquiry) bookedBy(ctx context.Context, item revaluation.Item) error {
+// showBooking shows the entry that books what changed.
+func (i *inquiry) showBooking(ctx context.Context, item revaluation.Item) error {
 	if item.EntryID == "" {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (i *inquiry) bookedBy(ctx context.Context, item revaluation.Item) error {
 
 // measuredRow explains a figure of a lot or an account.
 func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item revaluation.Item, m measured) error {
-	value := i.begin(m)
+	value := i.setMeasured(m)
 	if i.out.Value == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 	var of *Query // the lot then
 	if i.q.AssetID != "" {
 		of = &Query{Report: "asset-tax-lots", AssetID: i.q.AssetID, AsOf: asOf}
-		if err := i.chain(ctx, i.q.AssetID); err != nil {
+		if err := i.showLotChain(ctx, i.q.AssetID); err != nil {
 			return err
 		}
 	}
@@ -179,14 +179,14 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 	}
 	switch i.q.Column {
 	case "delta":
-		i.difference(m)
-		return i.bookedBy(ctx, item)
+		i.explainDelta(m)
+		return i.showBooking(ctx, item)
 	case "quantity":
-		i.out.add("left then", value, lot("remaining_quantity"), NoList)
+		i.out.add("remaining quantity at the time", value, lot("remaining_quantity"), NoList)
 	case "cost_basis":
-		i.out.add("what that cost", value, lot("remaining_basis"), NoList)
+		i.out.add("remaining basis at the time", value, lot("remaining_basis"), NoList)
 	case "value":
-		label := "nothing is held"
+		label := "nothing held"
 		if m.price != nil {
 			label = fmt.Sprintf("%s %s at %s", m.quantity, m.unit, m.price.Value)
 		}
@@ -199,7 +199,7 @@ func (i *inquiry) measuredRow(ctx context.Context, run revaluation.Run, item rev
 		}
 		fallthrough
 	default:
-		i.out.add("as it was measured", value, nil, NoList)
+		i.out.add("as measured", value, nil, NoList)
 	}
 	return nil
 }

@@ -1,12 +1,13 @@
-// Package explain takes the figures of reports apart: what a figure is made up of, each part with the figure it is in
-// turn, down to journal lines, lots, prices and the transactions that they came from.
+// Package explain explains the figures of reports: the parts that a figure is made of, down to journal lines, lots,
+// prices and the transactions behind them.
 //
-// A figure is named by a Query, in the words of the report it stands in. The parts of an explanation add up to the
-// figure exactly; a part that is itself a figure of a report has the query that explains it, and one that is made of
-// the lines, lots or dispositions listed beside it says so. What happened before a period is one part, the figure of
-// the period before, so that an explanation costs what it shows and not what ever happened.
+// A Query names a figure in the terms of its report. The parts of an explanation add up to the figure exactly; what the
+// stored data does not account for is a part of its own, called an unexplained difference. A part that is itself a
+// figure of a report has the query that explains it, and a part made of the lines, lots or dispositions listed beside it
+// says so. Everything before a period is one part, the figure of the previous period, so that the cost of an explanation
+// depends on what it shows and not on the age of the books.
 //
-// The figures are those of the reports themselves, which are asked for the one row that matters.
+// The figures come from the reports themselves, restricted to the row in question.
 package explain
 
 import (
@@ -25,7 +26,7 @@ import (
 	"github.com/bursarhq/bursar/internal/reporting/statements"
 )
 
-// Service explains.
+// Service explains figures.
 type Service struct {
 	db           *db.DB
 	reports      *statements.Service
@@ -33,12 +34,12 @@ type Service struct {
 	revaluations *revaluation.Service
 }
 
-// NewService makes one that takes the figures of these reports apart.
+// NewService returns a service that explains the figures of these reports.
 func NewService(d *db.DB, reports *statements.Service, held *holdings.Service, revaluations *revaluation.Service) *Service {
 	return &Service{d, reports, held, revaluations}
 }
 
-// inquiry is one figure being taken apart.
+// inquiry is a figure that is being explained.
 type inquiry struct {
 	*Service
 	tx   *db.Tx
@@ -46,8 +47,8 @@ type inquiry struct {
 	page page.Request
 	out  *Explanation
 
-	periods []period.Period
-	paged   bool // the cursor was looked at
+	periods    []period.Period
+	cursorUsed bool // the cursor was looked at
 }
 
 // specs says what figures of each report are named by. It is filled in at the start, because explanations ask for one another.
@@ -72,15 +73,15 @@ func init() {
 			[]string{"legal_entity_id", "asset_type", "source_id"}, (*inquiry).disposition},
 		"roll-forward": {rollColumns, row, []string{"accounting_period_id", "start_date", "end_date", "fiscal_year"}, (*inquiry).roll},
 		"revaluation": {revaluationColumns, append([]string{"revaluation_id"}, row...), []string{"kind", "asset_id",
-			"ledger_account_id"}, (*inquiry).revalued},
+			"ledger_account_id"}, (*inquiry).revaluation},
 	} {
 		specs[name] = s
 	}
 }
 
-// Explain takes a figure apart. What the actor's key is not for is missing, like what is not there.
+// Explain explains a figure. A record that the actor may not see is not found.
 func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Explanation, error) {
-	about, err := q.check()
+	about, err := q.validate()
 	if err != nil {
 		return nil, err
 	}
@@ -92,19 +93,20 @@ func (s *Service) Explain(ctx context.Context, q Query, pr page.Request) (*Expla
 		}
 		return about.explain(i, ctx)
 	})
-	if err == nil && pr.Cursor != "" && !i.paged {
+	if err == nil && pr.Cursor != "" && !i.cursorUsed {
 		err = fault.Invalidf("cursor", "is not a cursor of this list")
 	}
 	if err != nil {
 		return nil, err
 	}
-	i.out.write()
-	i.out.collect()
+	i.out.reconcile(pr.Cursor == "" && !i.out.HasMore)
+	i.out.writeFormula()
+	i.out.collectTransactions()
 	return i.out, nil
 }
 
-// collect names the transactions behind what is listed.
-func (x *Explanation) collect() {
+// collectTransactions sets the ids of the transactions behind what is listed.
+func (x *Explanation) collectTransactions() {
 	add := func(id string) {
 		if id != "" && !slices.Contains(x.TransactionIDs, id) {
 			x.TransactionIDs = append(x.TransactionIDs, id)
@@ -121,11 +123,11 @@ func (x *Explanation) collect() {
 	}
 }
 
-// value sets the figure.
-func (x *Explanation) value(d money.Decimal, unit string) { x.Value, x.Unit = &d, unit }
+// setValue sets the figure.
+func (x *Explanation) setValue(d money.Decimal, unit string) { x.Value, x.Unit = &d, unit }
 
-// month finds a period and the one before it, which the first one has not.
-func (i *inquiry) month(id string) (at, before *period.Period, err error) {
+// findPeriod finds a period and the one before it, which the first one has not.
+func (i *inquiry) findPeriod(id string) (at, before *period.Period, err error) {
 	n := slices.IndexFunc(i.periods, func(p period.Period) bool { return p.ID == id })
 	if n < 0 {
 		return nil, nil, fault.Missing("accounting period")

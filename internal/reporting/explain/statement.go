@@ -29,10 +29,10 @@ type cell struct {
 
 // cell finds what a query about a statement names.
 func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
-	if c.at, c.before, err = i.month(i.q.PeriodID); err != nil {
+	if c.at, c.before, err = i.findPeriod(i.q.PeriodID); err != nil {
 		return c, err
 	}
-	if c.entities, c.all, err = i.whose(ctx); err != nil {
+	if c.entities, c.all, err = i.findEntities(ctx); err != nil {
 		return c, err
 	}
 	for _, e := range c.entities {
@@ -44,9 +44,9 @@ func (i *inquiry) cell(ctx context.Context) (c cell, err error) {
 	return c, err
 }
 
-// whose gives the legal entities that are added together: those asked for, or all that the key is for. One that it is
+// findEntities gives the legal entities that are added together: those asked for, or all that the key is for. One that it is
 // not for is missing like one that is not there, and so is a tag.
-func (i *inquiry) whose(ctx context.Context) (out []entity.LegalEntity, all bool, err error) {
+func (i *inquiry) findEntities(ctx context.Context) (out []entity.LegalEntity, all bool, err error) {
 	known, err := snapshot.Entities(ctx, i.tx)
 	if err != nil {
 		return nil, false, err
@@ -77,8 +77,8 @@ func computed(a account.Account) bool {
 
 func permanent(a account.Account) bool { return a.Type != account.Revenue && a.Type != account.Expense }
 
-// natural turns debits less credits into the sign an account grows in.
-func natural(a account.Account, balance money.Decimal) money.Decimal {
+// inNormalSign turns debits less credits into the sign an account grows in.
+func inNormalSign(a account.Account, balance money.Decimal) money.Decimal {
 	if a.NormalBalance == account.Credit {
 		return balance.Neg()
 	}
@@ -128,8 +128,8 @@ func (c cell) entityIDs() []string {
 	return out
 }
 
-// turning gives the legal entities whose fiscal year begins with the period.
-func (c cell) turning() (out []entity.LegalEntity) {
+// startingFiscalYear gives the legal entities whose fiscal year begins with the period.
+func (c cell) startingFiscalYear() (out []entity.LegalEntity) {
 	month, err := strconv.Atoi(c.at.Key[len("2006-"):])
 	for _, e := range c.entities {
 		if err == nil && c.before != nil && int(e.FiscalYearStartMonth) == month {
@@ -139,17 +139,17 @@ func (c cell) turning() (out []entity.LegalEntity) {
 	return out
 }
 
-// apart explains a figure of several legal entities with different currencies by that of each. figure gives it.
-func (i *inquiry) apart(c cell, figure func(Query) (money.Decimal, error)) error {
+// byEntity explains a figure of several legal entities with different currencies by that of each. figure gives it.
+func (i *inquiry) byEntity(c cell, figure func(Query) (money.Decimal, error)) error {
 	for _, e := range c.entities {
 		q := i.q.of(e.ID)
 		value, err := figure(q)
 		if err != nil {
 			return err
 		}
-		i.out.some(e.Name, value, &q)
+		i.out.addNonZero(e.Name, value, &q)
 	}
-	i.out.rest("netted between legal entities")
+	i.out.addRemainder("netting between legal entities")
 	return nil
 }
 
@@ -166,8 +166,8 @@ func (i *inquiry) translate(c cell, value money.Decimal, rate statement.Rate) {
 // ratePlaces is to how many digits an average of rates is shown.
 const ratePlaces = 10
 
-// wrongRow blames a row that a statement has not.
-func wrongRow(names ...string) error {
+// unknownRow blames a row that a statement has not.
+func unknownRow(names ...string) error {
 	text := ""
 	for n, name := range names {
 		if n > 0 {
@@ -209,7 +209,7 @@ func (i *inquiry) income(ctx context.Context) error {
 		return i.incomeRow(ctx, c)
 	}
 	if permanent(c.account) {
-		return fault.Invalidf("ledger_account_id", "is an account of the balance sheet, which is not in the income statement")
+		return fault.Invalidf("ledger_account_id", "is a balance sheet account: ask for it in the balance-sheet report")
 	}
 	r, err := i.reports.IncomeStatement(ctx, params(i.q, c.account, c.at))
 	if err != nil {
@@ -218,7 +218,7 @@ func (i *inquiry) income(ctx context.Context) error {
 	for s, section := range r.Sections {
 		for n, row := range section.Rows {
 			if r.Accounts[s][n].ID == c.account.ID {
-				i.out.value(row.Amounts[0], r.Currency)
+				i.out.setValue(row.Amounts[0], r.Currency)
 			}
 		}
 	}
@@ -233,13 +233,13 @@ func (i *inquiry) income(ctx context.Context) error {
 	if c.translated {
 		listed = NoList
 	}
-	i.out.add("debits", natural(c.account, cells[0].Debits), i.q.with("report", "trial-balance", "column", debits), listed)
-	i.out.add("credits", natural(c.account, cells[0].Credits.Neg()), i.q.with("report", "trial-balance", "column", credits), listed)
-	i.out.rest("difference to what the period was closed with")
+	i.out.add("debits", inNormalSign(c.account, cells[0].Debits), i.q.with("report", "trial-balance", "column", debits), listed)
+	i.out.add("credits", inNormalSign(c.account, cells[0].Credits.Neg()), i.q.with("report", "trial-balance", "column", credits), listed)
+	i.out.addRemainder("difference from the closed balance")
 	if listed == NoList {
 		return nil
 	}
-	return i.list(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
+	return i.listLines(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
 }
 
 // incomeRow explains a section by its accounts, and what sections come to by them.
@@ -254,9 +254,9 @@ func (i *inquiry) incomeRow(ctx context.Context, c cell) error {
 		for _, s := range statement.Sections {
 			names = append(names, string(s))
 		}
-		return wrongRow(names...)
+		return unknownRow(names...)
 	}
-	i.out.value(value, r.Currency)
+	i.out.setValue(value, r.Currency)
 	for _, a := range results[i.q.Row] {
 		part, _ := incomeFigure(r, a.row)
 		if a.less {
@@ -274,7 +274,7 @@ func (i *inquiry) incomeRow(ctx context.Context, c cell) error {
 		if income != (a.NormalBalance == account.Credit) {
 			amount = amount.Neg()
 		}
-		i.out.some(a.String(), amount, i.q.with("row", "", "ledger_account_id", a.ID))
+		i.out.addNonZero(a.String(), amount, i.q.with("row", "", "ledger_account_id", a.ID))
 	}
 	return nil
 }

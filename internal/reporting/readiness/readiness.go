@@ -1,5 +1,6 @@
-// Package readiness looks at what must be in order before a period is closed and is no matter of the journal alone:
-// transactions that are not booked, lots that are missing or whose cost is not known, and prices.
+// Package readiness holds the readiness checks of an accounting period that need more than the journal: unposted
+// transactions, lot deficits, lots without a cost basis, missing prices, and revaluations that are out of date.
+// Package period runs them, next to its own, before it closes a period.
 package readiness
 
 import (
@@ -29,16 +30,17 @@ const (
 	CodeRevaluation  = "revaluation"
 )
 
-// samplesMax is how many of what was counted are named.
+// samplesMax is how many of the records counted are named in a message.
 const samplesMax = 5
 
 // Inspectors are the checks of this package.
 func Inspectors() []period.Inspector {
-	return []period.Inspector{Unposted, each(deficits), each(pending), each(unpriced), each(differing), each(stale)}
+	return []period.Inspector{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectPrices),
+		forEach(inspectLotBalances), forEach(inspectRevaluation)}
 }
 
-// each makes an inspector of what looks at one legal entity.
-func each(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEntity) (period.Verdict, error)) period.Inspector {
+// forEach makes an inspector of a function that inspects one legal entity.
+func forEach(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEntity) (period.Verdict, error)) period.Inspector {
 	return func(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.Verdict, error) {
 		out := make([]period.Verdict, len(entities))
 		for i, e := range entities {
@@ -52,18 +54,18 @@ func each(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEntit
 	}
 }
 
-// few names the first of many.
-func few(names []string) string {
+// sample names the first few of some records and says how many more there are.
+func sample(names []string, count int) string {
 	shown := names[:min(samplesMax, len(names))]
 	text := strings.Join(shown, ", ")
-	if more := len(names) - len(shown); more > 0 {
+	if more := count - len(shown); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// Unposted checks that every transaction of the period is booked, unless it is spam.
-func Unposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.Verdict, error) {
+// inspectUnposted requires every transaction of the period to be posted, unless it is spam.
+func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.Verdict, error) {
 	counts, err := countUnposted(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -80,58 +82,66 @@ func Unposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity
 				ids, numbers = append(ids, t.ID), append(numbers, transaction.SequenceNumber(t.Number))
 			}
 		}
-		if more := counts[e.ID] - int64(len(numbers)); more > 0 {
-			numbers[len(numbers)-1] += fmt.Sprintf(" and %d more", more)
-		}
-		out[i] = period.Judge(e, CodeUnposted, counts[e.ID], ids, "every transaction of the period is posted or spam",
-			"transactions of the period are not posted: post them or mark them as spam, or close with an override_reason: "+
-				strings.Join(numbers, ", "))
+		out[i] = period.Judge(e, CodeUnposted, counts[e.ID], ids, "all transactions of the period are posted or marked as spam",
+			"transactions of the period are not posted: "+sample(numbers, int(counts[e.ID]))+
+				". Post them, mark them as spam, or close with an override_reason")
 		out[i].Overridable = true
 	}
 	return out, nil
 }
 
-// deficits checks that everything that was disposed of was there.
-func deficits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
-	missing, err := selectDeficits(ctx, tx, p, e.ID)
-	var ids, texts []string
-	for _, m := range missing {
-		ids, texts = append(ids, m.EntryID), append(texts, fmt.Sprintf("%s %s on %s", m.Quantity, m.AssetType, m.At.Format(time.DateOnly)))
+// inspectDeficits requires every disposal to be covered by lots.
+func inspectDeficits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+	deficits, err := selectDeficits(ctx, tx, p, e.ID)
+	if err != nil {
+		return period.Verdict{}, err
 	}
-	return period.Judge(e, CodeLotDeficit, int64(len(ids)), ids[:min(samplesMax, len(ids))], "no disposal lacks lots",
-		"more was disposed of than there was: bring in and post what is missing: "+few(texts)), err
+	var ids, texts []string
+	for _, d := range deficits {
+		ids, texts = append(ids, d.EntryID), append(texts, fmt.Sprintf("%s %s on %s", d.Quantity, d.AssetType, d.At.Format(time.DateOnly)))
+	}
+	return period.Judge(e, CodeLotDeficit, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every disposal is covered by lots",
+		"disposals exceed the lots held: "+sample(texts, len(texts))+". Import and post the missing acquisitions"), nil
 }
 
-// pending checks that the cost of every lot is known.
-func pending(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+// inspectPendingBasis requires the cost basis of every lot to be known.
+func inspectPendingBasis(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
 	lots, err := selectPending(ctx, tx, p, e.ID)
+	if err != nil {
+		return period.Verdict{}, err
+	}
 	var ids, texts []string
 	for _, l := range lots {
 		ids, texts = append(ids, l.ID), append(texts, fmt.Sprintf("%s %s of %s", l.Quantity, l.AssetType, l.At.Format(time.DateOnly)))
 	}
-	return period.Judge(e, CodeBasisPending, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the cost of every lot is known",
-		"the cost of lots waits for the other half of a transfer: post that, or book them as something else: "+few(texts)), err
+	return period.Judge(e, CodeBasisPending, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the cost basis of every lot is known",
+		"the cost basis of lots is unknown until the other half of their transfer is booked: "+sample(texts, len(texts))+
+			". Post the other transaction, or book these as something else"), nil
 }
 
-// unpriced checks that there is a price of everything that is measured at the end of the period. What is carried at
-// cost needs none, nor does what cost nothing where only impairment is looked for.
-func unpriced(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+// inspectPrices requires a price for every asset that is measured at the end of the period. An asset carried at cost
+// needs none, nor does one without cost basis where it is only tested for impairment.
+func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
 	wanted, err := measured(ctx, tx, p, e)
 	if err != nil {
 		return period.Verdict{}, err
 	}
 	found, err := price.Many(ctx, tx, wanted)
+	if err != nil {
+		return period.Verdict{}, err
+	}
 	var missing []string
 	for i, q := range found {
 		if q == nil {
 			missing = append(missing, wanted[i].AssetType)
 		}
 	}
-	return period.Judge(e, CodeMissingPrice, int64(len(missing)), nil, "there is a price of everything that is measured",
-		"prices in "+e.BaseCurrency+" at the end of the period are missing: "+few(missing)), err
+	return period.Judge(e, CodeMissingPrice, int64(len(missing)), nil, "every asset that is measured has a price at the end of the period",
+		fmt.Sprintf("no price in %s at the end of the period: %s. Add the prices, then run the revaluation", e.BaseCurrency,
+			sample(missing, len(missing)))), nil
 }
 
-// measured lists the prices that a legal entity's measurement needs.
+// measured lists the prices that the measurement of a legal entity needs.
 func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (wanted []price.Wanted, err error) {
 	if e.Measurement == entity.MeasuredAtCost {
 		return nil, nil
@@ -158,8 +168,8 @@ func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 	return wanted, err
 }
 
-// differing checks that what stands on the accounts of assets is what their lots cost.
-func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+// inspectLotBalances requires the balances of asset accounts to equal the cost basis of their lots.
+func inspectLotBalances(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
 	found, err := selectDiffering(ctx, tx, p, e.ID)
 	if err != nil {
 		return period.Verdict{}, err
@@ -180,20 +190,24 @@ func differing(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEn
 			names[d.LedgerAccountID], d.Ledger.Fixed(e.BaseCurrency), d.Lots.Fixed(e.BaseCurrency)))
 	}
 	return period.Judge(e, CodeLotsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))],
-		"what stands on the accounts of assets is what their lots cost",
-		"what stands on accounts is not what their lots cost: "+few(texts)), nil
+		"the balances of asset accounts equal the cost basis of their lots",
+		"the balances of asset accounts differ from the cost basis of their lots: "+sample(texts, len(texts))+
+			". Correct manual entries on these accounts, or run bursar verify"), nil
 }
 
-// stale checks that what is held was measured, and that nothing changed since. Before the books began there was nothing to measure.
-func stale(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+// inspectRevaluation requires the revaluation of the period to be up to date. Before the first entry there is nothing to measure.
+func inspectRevaluation(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
 	begun, err := journal.Begun(ctx, tx, e.ID, p.End)
 	if err != nil {
 		return period.Verdict{}, err
 	}
-	missing, why, err := revaluation.Stale(ctx, tx, p, e.ID)
+	stale, why, err := revaluation.Stale(ctx, tx, p, e.ID)
+	if err != nil {
+		return period.Verdict{}, err
+	}
 	count := int64(0)
-	if missing && begun {
+	if stale && begun {
 		count = 1
 	}
-	return period.Judge(e, CodeRevaluation, count, nil, "what is held is measured as it is now", why), err
+	return period.Judge(e, CodeRevaluation, count, nil, "the revaluation of the period is up to date", why), nil
 }

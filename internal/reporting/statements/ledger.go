@@ -75,7 +75,7 @@ func placeOf(key []string) (p place, err error) {
 // GeneralLedger lists posted lines, account by account in the order of the chart, each by date, with the balance
 // before and after it. It is not translated: each line is what was booked.
 func (s *Service) GeneralLedger(ctx context.Context, p Params, pr page.Request) (page.Page[Line], error) {
-	span, err := p.check()
+	span, err := p.validate()
 	if err != nil {
 		return page.Page[Line]{}, err
 	}

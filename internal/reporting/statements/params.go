@@ -31,8 +31,8 @@ type span struct {
 	from, to *bound
 }
 
-// check finds every fault at once and blames each parameter that takes part in one.
-func (p Params) check() (span, error) {
+// validate finds every fault at once and blames each parameter that takes part in one.
+func (p Params) validate() (span, error) {
 	var faults fault.List
 	s := span{ids: p.PeriodIDs}
 	if p.PeriodID != "" {

@@ -153,7 +153,7 @@ func (s *Service) IncomeStatement(ctx context.Context, p Params) (out IncomeStat
 
 // read does what every statement begins with, and hands over what was read.
 func (s *Service) read(ctx context.Context, p Params, compute func(*reading) error) error {
-	span, err := p.check()
+	span, err := p.validate()
 	if err != nil {
 		return err
 	}

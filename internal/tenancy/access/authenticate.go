@@ -18,35 +18,35 @@ const (
 	knownMax = 10_000
 )
 
-// known remembers keys for a moment, so that a busy key is read from the database twice a second and not per request.
-type known struct {
+// keyCache remembers keys for a moment, so that a busy key is read from the database twice a second and not per request.
+type keyCache struct {
 	mu     sync.RWMutex
-	byHash map[string]knownKey
+	byHash map[string]cachedKey
 }
 
-type knownKey struct {
+type cachedKey struct {
 	key  Key
 	who  actor.Actor
 	read time.Time
 }
 
-func (k *known) get(hash string, now time.Time) (knownKey, bool) {
+func (k *keyCache) get(hash string, now time.Time) (cachedKey, bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	e, ok := k.byHash[hash]
 	return e, ok && now.Sub(e.read) < knownFor
 }
 
-func (k *known) put(hash string, e knownKey) {
+func (k *keyCache) put(hash string, e cachedKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.byHash == nil || len(k.byHash) >= knownMax {
-		k.byHash = make(map[string]knownKey)
+		k.byHash = make(map[string]cachedKey)
 	}
 	k.byHash[hash] = e
 }
 
-func (k *known) forget(hash string) {
+func (k *keyCache) forget(hash string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byHash, hash)
@@ -65,7 +65,7 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 	e, ok := s.known.get(hash, now)
 	if !ok {
 		var err error
-		if e, err = s.look(ctx, hash, now); err != nil {
+		if e, err = s.readKey(ctx, hash, now); err != nil {
 			return actor.Actor{}, err
 		}
 		s.known.put(hash, e)
@@ -76,20 +76,20 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 	return e.who, nil
 }
 
-func (s *Service) look(ctx context.Context, hash string, now time.Time) (knownKey, error) {
+func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
 	var key Key
 	err := s.db.ReadAcross(ctx, "a key says which organization it is for", func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = selectKeyByHash(ctx, tx, hash)
 		return err
 	})
 	if fault.KindOf(err) == fault.NotFound {
-		return knownKey{}, errBadKey
+		return cachedKey{}, errBadKey
 	}
 	if err != nil {
-		return knownKey{}, err
+		return cachedKey{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(key.hash), []byte(hash)) != 1 {
-		return knownKey{}, errBadKey
+		return cachedKey{}, errBadKey
 	}
 	who := actor.Actor{OrganizationID: key.OrganizationID, UserID: key.UserID, APIKeyID: key.ID, Scopes: key.Scopes,
 		LegalEntityIDs: key.LegalEntityIDs}
@@ -99,11 +99,11 @@ func (s *Service) look(ctx context.Context, hash string, now time.Time) (knownKe
 			return err
 		})
 		if fault.KindOf(err) == fault.NotFound { // the person left, and the key with them
-			return knownKey{}, errBadKey
+			return cachedKey{}, errBadKey
 		}
 		if err != nil {
-			return knownKey{}, err
+			return cachedKey{}, err
 		}
 	}
-	return knownKey{key, who, now}, nil
+	return cachedKey{key, who, now}, nil
 }

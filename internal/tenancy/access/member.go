@@ -71,8 +71,8 @@ func (s *Service) Members(ctx context.Context, p page.Request) (page.Page[Member
 	})
 }
 
-// Check finds what must not be in an organization's people.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify finds what must not be in an organization's people.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	owners, err := countRole(ctx, tx, actor.Owner)
 	if err != nil || owners > 0 {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 // Service holds the use cases.
 type Service struct {
 	db    *db.DB
-	known known
+	known keyCache
 }
 
 // NewService makes one.
@@ -38,7 +38,7 @@ type CreateKeyParams struct {
 func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, text secret.Text, err error) {
 	who := actor.From(ctx)
 	err = s.db.Write(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if err := p.within(ctx, tx, who); err != nil {
+		if err := p.authorize(ctx, tx, who); err != nil {
 			return err
 		}
 		key, text, err = IssueKey(ctx, tx, p)
@@ -47,11 +47,11 @@ func (s *Service) CreateKey(ctx context.Context, p CreateKeyParams) (key Key, te
 	return key, text, err
 }
 
-// within refuses what the actor could not do with the key it has.
-func (p CreateKeyParams) within(ctx context.Context, tx *db.Tx, who actor.Actor) error {
+// authorize refuses what the actor could not do with the key it has.
+func (p CreateKeyParams) authorize(ctx context.Context, tx *db.Tx, who actor.Actor) error {
 	for _, scope := range p.Scopes {
 		if !slices.Contains(who.Scopes, scope) && (scope != actor.ScopeRead || !slices.Contains(who.Scopes, actor.ScopeAll)) {
-			return fault.Forbiddenf("a key cannot be given the scope %s by a key without it", scope)
+			return fault.Forbiddenf("a key without the scope %s cannot create a key that has it", scope)
 		}
 	}
 	if p.ExpiresAt != nil && !p.ExpiresAt.After(tx.Now()) {
@@ -61,10 +61,10 @@ func (p CreateKeyParams) within(ctx context.Context, tx *db.Tx, who actor.Actor)
 		if _, err := selectRole(ctx, tx, p.UserID); err != nil {
 			return err
 		}
-		return fault.Forbiddenf("a key can be made for yourself, or for no person, but not for somebody else")
+		return fault.Forbiddenf("a key can be created for yourself or for no user, but not for another user")
 	}
 	if len(p.LegalEntityIDs) == 0 && len(who.LegalEntityIDs) > 0 {
-		return fault.Forbiddenf("a key limited to some legal entities cannot make one for all")
+		return fault.Forbiddenf("a key limited to some legal entities cannot create a key for all of them")
 	}
 	if len(p.LegalEntityIDs) > 0 { // whoever deletes one looks for keys first, and holds the head meanwhile
 		if _, err := orgstate.Lock(ctx, tx); err != nil {

@@ -90,7 +90,7 @@ type Founded struct {
 // Found makes an organization, its chart of accounts, one legal entity of the same name, the month it begins in, its
 // owner and a key of the owner with every scope.
 func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
-	if err := p.Check(); err != nil {
+	if err := p.Validate(); err != nil {
 		return f, err
 	}
 	if p.FirmID != "" { // a firm whose client then does not come to be is harmless

@@ -35,7 +35,7 @@ type UpdateParams struct {
 
 // Update changes the profile. What changes nothing writes nothing.
 func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organization, err error) {
-	if err := p.check(); err != nil {
+	if err := p.validate(); err != nil {
 		return after, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -88,13 +88,13 @@ func (p UpdateParams) apply(o Organization) Organization {
 	return o
 }
 
-func (p UpdateParams) check() error {
+func (p UpdateParams) validate() error {
 	var faults fault.List
 	if p.Name != nil {
-		checkName(&faults, "name", *p.Name)
+		validateName(&faults, "name", *p.Name)
 	}
 	if p.Timezone != nil {
-		checkZone(&faults, "timezone", *p.Timezone)
+		validateZone(&faults, "timezone", *p.Timezone)
 	}
 	if p.TimeFormat != nil && *p.TimeFormat != TimeFormat12 && *p.TimeFormat != TimeFormat24 {
 		faults.Addf("time_format", "must be %s or %s", TimeFormat12, TimeFormat24)
@@ -107,11 +107,11 @@ func (p UpdateParams) check() error {
 	return faults.Err()
 }
 
-// Check finds every fault of the description, before anything is made.
-func (p FoundParams) Check() error {
+// Validate finds every fault of the description, before anything is made.
+func (p FoundParams) Validate() error {
 	var faults fault.List
-	checkName(&faults, "organization", p.Name)
-	checkZone(&faults, "timezone", p.Timezone)
+	validateName(&faults, "organization", p.Name)
+	validateZone(&faults, "timezone", p.Timezone)
 	if _, err := access.NormalEmail(p.Email); err != nil {
 		_ = faults.Take(err)
 	}
@@ -121,7 +121,7 @@ func (p FoundParams) Check() error {
 	return faults.Err()
 }
 
-func checkName(faults *fault.List, field, name string) {
+func validateName(faults *fault.List, field, name string) {
 	if n := utf8.RuneCountInString(name); n > NameMax {
 		faults.Addf(field, "must have at most %d characters", NameMax)
 	}
@@ -130,8 +130,8 @@ func checkName(faults *fault.List, field, name string) {
 	}
 }
 
-// checkZone takes the names of the IANA database only: Go also reads "", "Local" and whatever lies in a machine's zone folder.
-func checkZone(faults *fault.List, field, zone string) {
+// validateZone takes the names of the IANA database only: Go also reads "", "Local" and whatever lies in a machine's zone folder.
+func validateZone(faults *fault.List, field, zone string) {
 	_, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" || strings.HasPrefix(zone, "posix") || strings.HasPrefix(zone, "right/") {
 		faults.Addf(field, "must be an IANA time zone such as Europe/Berlin")

@@ -16,7 +16,7 @@ import (
 // convert makes of a record what its source tells of a transaction.
 func convert(r intake.Record) transaction.Params {
 	p := transaction.Params{
-		ExternalID: fitID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit, Quantity: r.Quantity,
+		ExternalID: shortenID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit, Quantity: r.Quantity,
 		Currency: r.Currency,
 		Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo, Type: transaction.Type(r.Type), EventKey: r.Group,
 	}
@@ -45,8 +45,8 @@ func convert(r intake.Record) transaction.Params {
 	return p
 }
 
-// fitID keeps an id that is not too long, and makes the same shorter one of another each time.
-func fitID(text string) string {
+// shortenID keeps an id that is not too long, and makes the same shorter one of another each time.
+func shortenID(text string) string {
 	if utf8.RuneCountInString(text) <= transaction.ExternalIDMax {
 		return text
 	}
@@ -62,8 +62,8 @@ func readRow(row intake.Row, m intake.Mapping) (all []transaction.Params, faults
 	for _, record := range row.Records {
 		p := convert(record)
 		var list fault.List
-		p.Check(&list, "")
-		faults = append(faults, blame(list.Err(), row.Line, m)...)
+		p.Validate(&list, "")
+		faults = append(faults, rowFaults(list.Err(), row.Line, m)...)
 		all = append(all, p)
 	}
 	if len(faults) > 0 { // half of an event would be worse than none
@@ -92,8 +92,8 @@ var mapped = map[string]intake.Field{
 	"card.cardholder_name": intake.FieldCardholder, "card.last4": intake.FieldCardLast4,
 }
 
-// blame turns what a check found into faults of a line, in the names of the file where they are known.
-func blame(err error, line int, m intake.Mapping) (out []intake.Fault) {
+// rowFaults turns what a check found into faults of a line, in the names of the file where they are known.
+func rowFaults(err error, line int, m intake.Mapping) (out []intake.Fault) {
 	var e *fault.Error
 	if !errors.As(err, &e) {
 		return nil

@@ -42,9 +42,9 @@ func (s *Service) Prepare(ctx context.Context, p Params, file io.ReadSeeker, dry
 	if err != nil {
 		return d, err
 	}
-	p.FileName = plainName(p.FileName)
+	p.FileName = sanitizeName(p.FileName)
 	d.FileName = p.FileName
-	d.Layout, err = settle(p, d.Source, file, dry)
+	d.Layout, err = resolveLayout(p, d.Source, file, dry)
 	return d, err
 }
 
@@ -56,8 +56,8 @@ func missingAt(err error, field string) error {
 	return err
 }
 
-// plainName is the name of a file as it is kept and shown.
-func plainName(name string) string {
+// sanitizeName is the name of a file as it is kept and shown.
+func sanitizeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return -1
@@ -117,14 +117,14 @@ func (s *Service) store(ctx context.Context, importID string, file io.Reader) er
 // Create makes an import of a file that was uploaded; from then on it is listed, and soon read.
 func (s *Service) Create(ctx context.Context, importID string) (i Import, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if i, err = find(ctx, tx, importID); err != nil {
+		if i, err = findUnchecked(ctx, tx, importID); err != nil {
 			return err
 		}
 		if _, err := source.Find(ctx, tx, i.SourceID); err != nil {
 			return missingAt(err, "source_id")
 		}
 		i.Status, i.CreatedAt = Pending, tx.Now()
-		if i.FileSize, err = begin(ctx, tx, i); err != nil {
+		if i.FileSize, err = createFromUpload(ctx, tx, i); err != nil {
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: EventCreated, ResourceType: noun, ResourceID: i.ID, After: i.facts()})
@@ -137,7 +137,7 @@ func (s *Service) Create(ctx context.Context, importID string) (i Import, err er
 func (s *Service) Discard(ctx context.Context, importID string) error {
 	ctx = context.WithoutCancel(ctx) // whoever brought it may be gone
 	organizationID := actor.From(ctx).OrganizationID
-	err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return giveUp(ctx, tx, importID) })
+	err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return abandonUpload(ctx, tx, importID) })
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,10 @@ type Layout struct {
 // headMax is how much of a file is looked at to find out what it is.
 const headMax = 1 << 20
 
-// settle finds out how to read a file: as it was stated, as its layout is known, or as it suggests. A guess that
+// resolveLayout finds out how to read a file: as it was stated, as its layout is known, or as it suggests. A guess that
 // leaves something open is good enough to look at, but not to act on, unless some of the mapping was stated: then
 // whoever did has looked.
-func settle(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, error) {
+func resolveLayout(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, error) {
 	m, err := p.stated()
 	if err != nil {
 		return Layout{}, err
@@ -50,7 +50,7 @@ func settle(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, er
 		}
 	}
 	if guessed && p.Mapping == nil && !dry && len(l.Undecided) > 0 {
-		return l, l.ask()
+		return l, l.requireMapping()
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return l, err
@@ -58,9 +58,9 @@ func settle(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, er
 	in, err := intake.Open(file, options(p.FileName, l.Mapping, s))
 	if err != nil {
 		if guessed && p.Mapping == nil {
-			err = l.ask()
+			err = l.requireMapping()
 		}
-		return l, blamingFile(err)
+		return l, asFileFault(err)
 	}
 	l.Mapping = in.Mapping()
 	_, err = file.Seek(0, io.SeekStart)
@@ -111,7 +111,7 @@ func guess(head []byte, stated intake.Mapping, s source.Source) (Layout, error) 
 	if err != nil {
 		return Layout{}, fault.Invalidf("file", "cannot be read: %v", err)
 	}
-	m := over(p.Mapping, stated)
+	m := override(p.Mapping, stated)
 	if open := slices.IndexFunc(p.Undecided, func(text string) bool {
 		return strings.HasSuffix(text, noCurrency)
 	}); open >= 0 && m.Currency == "" && s.Currency != "" {
@@ -122,8 +122,8 @@ func guess(head []byte, stated intake.Mapping, s source.Source) (Layout, error) 
 	return Layout{m, p.Reasons, p.Undecided, p.Columns}, nil
 }
 
-// over puts what was stated in place of what was guessed; columns were not stated.
-func over(m, stated intake.Mapping) intake.Mapping {
+// override puts what was stated in place of what was guessed; columns were not stated.
+func override(m, stated intake.Mapping) intake.Mapping {
 	out := stated
 	out.Columns = m.Columns
 	out.Format, out.Preset = cmp.Or(stated.Format, m.Format), cmp.Or(stated.Preset, m.Preset)
@@ -137,8 +137,8 @@ func over(m, stated intake.Mapping) intake.Mapping {
 	return out
 }
 
-// ask refuses a file whose mapping cannot be guessed, and says what to decide.
-func (l Layout) ask() error {
+// requireMapping refuses a file whose mapping cannot be guessed, and says what to decide.
+func (l Layout) requireMapping() error {
 	names := make([]string, len(l.Columns))
 	for i, c := range l.Columns {
 		names[i] = fmt.Sprintf("%q", c.Name)
@@ -150,12 +150,13 @@ func (l Layout) ask() error {
 	if len(open) == 0 {
 		open = []string{"how its columns are to be read"}
 	}
-	return fault.Invalidf("mapping", "must be stated, because the file leaves open: %s. Its columns are %s", strings.Join(open, "; "),
+	return fault.Invalidf("mapping", "is required, because the file leaves these questions open: %s. Its columns are "+
+		"%s", strings.Join(open, "; "),
 		strings.Join(names, ", "))
 }
 
-// blamingFile makes of an error that is no fault of the mapping one of the file.
-func blamingFile(err error) error {
+// asFileFault makes of an error that is no fault of the mapping one of the file.
+func asFileFault(err error) error {
 	if err == nil || fault.KindOf(err) == fault.Invalid {
 		return err
 	}

@@ -38,16 +38,16 @@ func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress
 	p := Preview{Draft: d}
 	in, err := intake.Open(file, options(d.FileName, d.Mapping, d.Source))
 	if err != nil {
-		return p, blamingFile(err)
+		return p, asFileFault(err)
 	}
 	var all []PreviewRow
 	for end := false; !end; {
 		row, err := in.Next()
 		if end = errors.Is(err, io.EOF); err != nil && !end {
-			return p, blamingFile(err)
+			return p, asFileFault(err)
 		}
 		if !end {
-			all = p.take(row, all)
+			all = p.count(row, all)
 		}
 		if len(all) < batchRecords && !end {
 			continue
@@ -63,8 +63,8 @@ func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress
 	return p, nil
 }
 
-// take counts a row and gives its transactions to those that wait to be compared.
-func (p *Preview) take(row intake.Row, all []PreviewRow) []PreviewRow {
+// count counts a row and gives its transactions to those that wait to be compared.
+func (p *Preview) count(row intake.Row, all []PreviewRow) []PreviewRow {
 	params, faults := readRow(row, p.Mapping)
 	p.Counts.Rows++
 	p.Counts.Faults += int64(len(faults))
@@ -89,7 +89,7 @@ func (s *Service) compare(ctx context.Context, p *Preview, all []PreviewRow) err
 	}
 	var known map[string]string
 	err := s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		known, err = transaction.Known(ctx, tx, p.Source.ID, ids)
+		known, err = transaction.FindExternal(ctx, tx, p.Source.ID, ids)
 		return err
 	})
 	if err != nil {

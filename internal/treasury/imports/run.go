@@ -41,7 +41,7 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 	w := &work{s: s, Claim: claim}
 	err = claim.Work(ctx, func(ctx context.Context) error {
 		err := s.db.ReadOne(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-			w.Import, err = find(ctx, tx, importID)
+			w.Import, err = findUnchecked(ctx, tx, importID)
 			return err
 		})
 		if err != nil {
@@ -176,7 +176,7 @@ func (w *work) put(ctx context.Context, b batch) error {
 		}
 		after = w.Import
 		after.add(b, outcomes)
-		if err := insertFaults(ctx, tx, w.Import.ID, keep(w.Counts.Faults, b.faults)); err != nil {
+		if err := insertFaults(ctx, tx, w.Import.ID, numberFaults(w.Counts.Faults, b.faults)); err != nil {
 			return err
 		}
 		return w.advance(ctx, tx, after)
@@ -203,8 +203,8 @@ func (i *Import) add(b batch, outcomes []transaction.Outcome) {
 	i.BytesRead = max(i.BytesRead, min(b.offset, i.FileSize))
 }
 
-// keep numbers faults behind those before, as far as they are kept.
-func keep(before int64, faults []intake.Fault) (out []Fault) {
+// numberFaults numbers faults behind those before, as far as they are kept.
+func numberFaults(before int64, faults []intake.Fault) (out []Fault) {
 	for i, f := range faults {
 		if position := before + int64(i) + 1; position <= FaultsKept {
 			out = append(out, Fault{position, f})

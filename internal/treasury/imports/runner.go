@@ -31,7 +31,7 @@ const uploadMax = 24 * time.Hour
 func (s *Service) Clear(ctx context.Context) error {
 	var left []leftover
 	err := s.db.WriteAcross(ctx, "uploads of all organizations break off alike", func(ctx context.Context, tx *db.Tx) (err error) {
-		if err := giveUpBefore(ctx, tx, tx.Now().Add(-uploadMax)); err != nil {
+		if err := abandonUploadsBefore(ctx, tx, tx.Now().Add(-uploadMax)); err != nil {
 			return err
 		}
 		left, err = selectLeftovers(ctx, tx)

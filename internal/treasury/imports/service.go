@@ -59,7 +59,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 // Get gives an import and the first of its faults.
 func (s *Service) Get(ctx context.Context, importID string) (i Import, faults []intake.Fault, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if i, err = visible(ctx, tx, importID); err != nil {
+		if i, err = find(ctx, tx, importID); err != nil {
 			return err
 		}
 		rows, err := selectFaults(ctx, tx, importID, 0, FaultsShown)
@@ -89,7 +89,7 @@ func (s *Service) Faults(ctx context.Context, importID string, p page.Request) (
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := visible(ctx, tx, importID); err != nil {
+			if _, err := find(ctx, tx, importID); err != nil {
 				return err
 			}
 			rows, err = selectFaults(ctx, tx, importID, above, limit)
@@ -99,15 +99,15 @@ func (s *Service) Faults(ctx context.Context, importID string, p page.Request) (
 	})
 }
 
-// visible finds an import that is listed, unless it is of a legal entity that the actor's key is not for.
-func visible(ctx context.Context, tx *db.Tx, importID string) (Import, error) {
-	i, err := find(ctx, tx, importID)
+// find finds an import that is listed, unless it is of a legal entity that the actor's key is not for.
+func find(ctx context.Context, tx *db.Tx, importID string) (Import, error) {
+	i, err := findUnchecked(ctx, tx, importID)
 	if err != nil {
 		return i, err
 	}
-	sources, err := source.Some(ctx, tx, []string{i.SourceID})
+	sources, err := source.FindSomeUnchecked(ctx, tx, []string{i.SourceID})
 	if err == nil && (i.Status == Uploading || !actor.From(ctx).Sees(sources[i.SourceID].LegalEntityID)) {
-		err = errMissing()
+		err = errNotFound()
 	}
 	return i, err
 }

@@ -64,7 +64,7 @@ func (r row) imported() (Import, error) {
 	return i, nil
 }
 
-func errMissing() error { return fault.Missing(noun) }
+func errNotFound() error { return fault.Missing(noun) }
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM imports WHERE organization_id = @org"
 
@@ -76,15 +76,15 @@ func insert(ctx context.Context, tx *db.Tx, i Import) error {
 	return db.Insert(ctx, tx, "imports", r)
 }
 
-func find(ctx context.Context, tx *db.Tx, importID string) (Import, error) {
-	r, err := findRow(ctx, tx, importID)
+func findUnchecked(ctx context.Context, tx *db.Tx, importID string) (Import, error) {
+	r, err := selectRow(ctx, tx, importID)
 	if err != nil {
 		return Import{}, err
 	}
 	return r.imported()
 }
 
-func findRow(ctx context.Context, tx *db.Tx, importID string) (row, error) {
+func selectRow(ctx context.Context, tx *db.Tx, importID string) (row, error) {
 	return db.One[row](ctx, tx, noun, selectRows+" AND import_id = ?", importID)
 }
 
@@ -155,8 +155,8 @@ func deleteChunks(ctx context.Context, tx *db.Tx, importID string, limit int64) 
 		importID, importID, importID, limit)
 }
 
-// begin makes an upload an import, and gives the size of its file.
-func begin(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
+// createFromUpload makes an upload an import, and gives the size of its file.
+func createFromUpload(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
 	size, err = db.One[int64](ctx, tx, "count",
 		"SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = ?", i.ID)
 	if err != nil {
@@ -166,13 +166,13 @@ func begin(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
 		"= ? AND status = 'uploading' AND claim IS NULL",
 		string(i.Status), i.CreatedAt, size, i.ID)
 	if err == nil && n == 0 {
-		err = errMissing()
+		err = errNotFound()
 	}
 	return size, err
 }
 
-// giveUp keeps an upload from becoming an import.
-func giveUp(ctx context.Context, tx *db.Tx, importID string) error {
+// abandonUpload keeps an upload from becoming an import.
+func abandonUpload(ctx context.Context, tx *db.Tx, importID string) error {
 	_, err := tx.Exec(ctx,
 		"UPDATE imports SET claim = 'given up' WHERE organization_id = @org AND import_id = ? AND status = 'uploading'", importID)
 	return err

@@ -24,8 +24,8 @@ type leftover struct {
 	ID             string `db:"import_id"`
 }
 
-// giveUpBefore keeps uploads from becoming imports that should long have.
-func giveUpBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
+// abandonUploadsBefore keeps uploads from becoming imports that should long have.
+func abandonUploadsBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE status = 'uploading' AND created_at < ? AND claim IS NULL", before)
 	return err
 }
@@ -38,7 +38,7 @@ func selectLeftovers(ctx context.Context, tx *db.Tx) ([]leftover, error) {
 		UNION SELECT u.organization_id, u.import_id FROM imports u WHERE u.status = 'uploading' AND u.claim IS NOT NULL`)
 }
 
-type checkRow struct {
+type verifyRow struct {
 	row
 	Kept   int64  `db:"kept"`
 	Last   *int64 `db:"last"`
@@ -48,9 +48,9 @@ type checkRow struct {
 	Source int64  `db:"source"`
 }
 
-// selectChecks reads every import with what there is of it.
-func selectChecks(ctx context.Context, tx *db.Tx) ([]checkRow, error) {
-	return db.All[checkRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
+// selectForVerify reads every import with what there is of it.
+func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
+	return db.All[verifyRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
 		(SELECT count(*) FROM import_faults f WHERE f.organization_id = @org AND f.import_id = imports.import_id) AS kept,
 		(SELECT max(l.position) FROM import_faults l WHERE l.organization_id = @org AND l.import_id = imports.import_id) AS last,
 		(SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id =

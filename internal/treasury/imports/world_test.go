@@ -119,7 +119,7 @@ func (c *company) run(t *testing.T, importID string) imports.Import {
 func (c *company) check(t *testing.T) {
 	t.Helper()
 	err := c.db.Read(t.Context(), c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		found, err := imports.Check(ctx, tx)
+		found, err := imports.Verify(ctx, tx)
 		if len(found) > 0 {
 			t.Errorf("check: %v", found)
 		}

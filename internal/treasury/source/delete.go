@@ -17,7 +17,7 @@ import (
 // fails on the way, doing it again finishes it. It must not run inside a transaction, because the aggregator is asked in between.
 func (s *Service) Delete(ctx context.Context, sourceID string) (string, error) {
 	for {
-		gone, first, err := s.drop(ctx, sourceID)
+		gone, first, err := s.deleteUnlessLast(ctx, sourceID)
 		if err != nil || first == nil {
 			return gone, err
 		}
@@ -27,8 +27,8 @@ func (s *Service) Delete(ctx context.Context, sourceID string) (string, error) {
 	}
 }
 
-// drop takes a source away in one transaction, or changes nothing and gives the item that must be removed first.
-func (s *Service) drop(ctx context.Context, sourceID string) (gone string, first *Item, err error) {
+// deleteUnlessLast takes a source away in one transaction, or changes nothing and gives the item that must be removed first.
+func (s *Service) deleteUnlessLast(ctx context.Context, sourceID string) (gone string, first *Item, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		gone, first = "", nil
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
@@ -38,14 +38,14 @@ func (s *Service) drop(ctx context.Context, sourceID string) (gone string, first
 		if err != nil {
 			return err
 		}
-		if err := stays(ctx, tx, going); err != nil {
+		if err := requireDeletable(ctx, tx, going); err != nil {
 			return err
 		}
 		if going.ItemID != "" {
-			if first, err = lastOf(ctx, tx, going); err != nil || first != nil {
+			if first, err = lastItem(ctx, tx, going); err != nil || first != nil {
 				return err
 			}
-			if err := s.shelve(ctx, tx, going.ID); err != nil {
+			if err := s.deleteTransactions(ctx, tx, going.ID); err != nil {
 				return err
 			}
 			err = markDeleted(ctx, tx, going.ID)
@@ -62,8 +62,8 @@ func (s *Service) drop(ctx context.Context, sourceID string) (gone string, first
 	return gone, first, err
 }
 
-// lastOf gives the item of a source that is its last one, unless the item is removed already.
-func lastOf(ctx context.Context, tx *db.Tx, s Source) (*Item, error) {
+// lastItem gives the item of a source that is its last one, unless the item is removed already.
+func lastItem(ctx context.Context, tx *db.Tx, s Source) (*Item, error) {
 	standings, err := selectStandings(ctx, tx, []string{s.ID})
 	if err != nil || standings[s.ID].Beside > 0 {
 		return nil, err
@@ -75,25 +75,25 @@ func lastOf(ctx context.Context, tx *db.Tx, s Source) (*Item, error) {
 	return &item, nil
 }
 
-// stays refuses to delete a source that must stay, and says what to do.
-func stays(ctx context.Context, tx *db.Tx, s Source) error {
+// requireDeletable refuses to delete a source that must stay, and says what to do.
+func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 	switch {
 	case s.ItemID != "":
 		u, err := selectEntryUse(ctx, tx, s.ID)
 		if err != nil || u.Count == 0 {
 			return err
 		}
-		return fault.Conflictf("the source %s cannot be deleted, because %s came from its transactions: unpost and "+
+		return fault.Conflictf("the source %s cannot be deleted, because %s were made from its transactions: unpost and "+
 			"delete those first", s.Name, u)
 	case !s.Manual:
-		return fault.Conflictf("the source %s was made by a connection: disconnect its connection instead", s.Name)
+		return fault.Conflictf("the source %s was created by a connection: disconnect the connection instead", s.Name)
 	}
 	uses, err := reference.To(ctx, tx, table, s.ID)
 	if err != nil || len(uses) == 0 {
 		return err
 	}
-	return fault.Conflictf("the source %s is in use by %s: what it told stays on record, so keep the source, and rename it if it is "+
-		"not used any more", s.Name, uses)
+	return fault.Conflictf("the source %s is in use by %s: its records are kept, so keep the source, and rename it if it is "+
+		"no longer used", s.Name, uses)
 }
 
 // use is how many journal entries were made from transactions of a source, and the number of the first.

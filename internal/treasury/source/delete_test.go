@@ -52,7 +52,7 @@ func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
 		s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
 		w.force("UPDATE sources SET is_manual = ? WHERE organization_id = @org AND source_id = ?", false, s.ID)
 		_, err := w.sources.Delete(w.ctx, s.ID)
-		refused(t, "a connection's", err, fault.Conflict, "disconnect its connection instead")
+		refused(t, "a connection's", err, fault.Conflict, "disconnect the connection instead")
 	})
 }
 
@@ -138,7 +138,7 @@ func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
 		"the process dies after the provider's answer": {
 			func(w *world) { w.plaid.after = func() error { panic("died") } }, fault.Internal, "died", true, 0, 2},
 		"the local cleanup fails": {
-			func(w *world) { w.shelve = func() error { return errors.New("disk full") } }, fault.Internal, "disk full", true, 1, 1},
+			func(w *world) { w.deleteTransactions = func() error { return errors.New("disk full") } }, fault.Internal, "disk full", true, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
@@ -158,7 +158,7 @@ func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
 				if n := w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf = 0"); w.gone(s) || n != 1 {
 					t.Errorf("gone %v, with %d transactions left", w.gone(s), n)
 				}
-				w.plaid.before, w.plaid.after, w.shelve = nil, nil, nil
+				w.plaid.before, w.plaid.after, w.deleteTransactions = nil, nil, nil
 				if _, err := w.sources.Delete(w.ctx, s.ID); err != nil || !w.gone(s) || w.plaid.items["item-1"] || w.plaid.asked != c.asked {
 					t.Errorf("again: %v, gone %v, asked %d times", err, w.gone(s), w.plaid.asked)
 				}

@@ -53,17 +53,18 @@ func (s Source) guidance(now standing) Guidance {
 	}
 	switch {
 	case s.ItemID != "" && now.Booked:
-		g.Warnings = append(g.Warnings, "journal entries were made from its transactions: it cannot be deleted")
+		g.Warnings = append(g.Warnings, "journal entries exist for its transactions, so it cannot be deleted")
 	case s.ItemID != "":
 		g.Allowed = append(g.Allowed, "delete")
-		g.Warnings = append(g.Warnings, "deleting it deletes its transactions too")
+		g.Warnings = append(g.Warnings, "deleting the source also deletes its transactions")
 		if now.Beside == 0 {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("it is the last account of its sign-in: deleting it removes the sign-in at %s", s.Provider))
+			g.Warnings = append(g.Warnings, fmt.Sprintf("this is the last account of its sign-in: deleting it also removes "+
+				"the sign-in at %s", s.Provider))
 		}
 	case !s.Manual:
-		g.Warnings = append(g.Warnings, "a connection made the source: disconnect the connection instead of deleting it")
+		g.Warnings = append(g.Warnings, "the source was created by a connection: disconnect the connection instead of deleting it")
 	case now.Used:
-		g.Warnings = append(g.Warnings, "what uses the source keeps it from being deleted")
+		g.Warnings = append(g.Warnings, "the source is in use, so it cannot be deleted")
 	default:
 		g.Allowed = append(g.Allowed, "delete")
 	}

@@ -19,10 +19,10 @@ func (t Type) accountType() account.Type {
 	return account.Asset
 }
 
-// open makes a ledger account for a source that names none: beside that of the last source of its type, or else in
+// createAccount makes a ledger account for a source that names none: beside that of the last source of its type, or else in
 // the group a new chart has for it, or at the top when people keep their chart differently.
-func open(ctx context.Context, tx *db.Tx, s Source) (string, error) {
-	parent, err := home(ctx, tx, s.Type)
+func createAccount(ctx context.Context, tx *db.Tx, s Source) (string, error) {
+	parent, err := parentAccount(ctx, tx, s.Type)
 	if err != nil {
 		return "", err
 	}
@@ -30,7 +30,7 @@ func open(ctx context.Context, tx *db.Tx, s Source) (string, error) {
 	return a.ID, err
 }
 
-func home(ctx context.Context, tx *db.Tx, t Type) (string, error) {
+func parentAccount(ctx context.Context, tx *db.Tx, t Type) (string, error) {
 	if last, err := findLast(ctx, tx, t); err == nil {
 		beside, err := account.Get(ctx, tx, last.LedgerAccountID)
 		if err != nil {

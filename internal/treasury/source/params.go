@@ -80,8 +80,8 @@ func set(field, to *string) {
 // word is what chains and providers are called by.
 var word = regexp.MustCompile(`^[a-z0-9][a-z0-9._:-]*$`)
 
-// normal gives a source as it is kept, as far as it says so itself.
-func (s Source) normal() Source {
+// normalized gives a source as it is kept, as far as it says so itself.
+func (s Source) normalized() Source {
 	s.Name, s.Address, s.Currency = strings.TrimSpace(s.Name), strings.TrimSpace(s.Address), strings.TrimSpace(s.Currency)
 	s.Chain, s.Provider = strings.ToLower(strings.TrimSpace(s.Chain)), strings.ToLower(strings.TrimSpace(s.Provider))
 	if s.Provider == "" {
@@ -92,15 +92,15 @@ func (s Source) normal() Source {
 	return s
 }
 
-// check finds every fault of a source in itself.
-func (s Source) check(faults *fault.List) {
+// validate finds every fault of a source in itself.
+func (s Source) validate(faults *fault.List) {
 	if !slices.Contains(Types, s.Type) {
 		faults.Addf("source_type", "must be wallet, exchange, bank, card or other")
 	}
 	if n := utf8.RuneCountInString(s.Name); n < 1 || n > NameMax {
-		faults.Addf("name", "must have 1 to %d characters besides spaces around it", NameMax)
+		faults.Addf("name", "must have 1 to %d characters, not counting leading and trailing spaces", NameMax)
 	}
-	s.checkPlace(faults)
+	s.validatePlace(faults)
 	switch fiat := s.Type == Bank || s.Type == Card; {
 	case fiat && s.Currency != "" && !money.IsFiat(s.Currency):
 		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
@@ -109,13 +109,13 @@ func (s Source) check(faults *fault.List) {
 	}
 }
 
-// checkPlace finds the faults in where a source is.
-func (s Source) checkPlace(faults *fault.List) {
+// validatePlace finds the faults in where a source is.
+func (s Source) validatePlace(faults *fault.List) {
 	switch {
 	case s.Type != Wallet && s.Chain != "":
-		faults.Addf("chain", "must be left out: only a wallet is on a chain")
+		faults.Addf("chain", "must be omitted: only wallets are on a chain")
 	case s.Type == Wallet && s.Chain == "":
-		faults.Addf("chain", "must be given: a wallet is on one, such as ethereum")
+		faults.Addf("chain", "is required for a wallet, for example ethereum")
 	case s.Chain != "" && (len(s.Chain) > ChainMax || !word.MatchString(s.Chain)):
 		faults.Addf("chain", "must have at most %d letters, digits, dots, colons, dashes and underscores", ChainMax)
 	}
@@ -124,16 +124,17 @@ func (s Source) checkPlace(faults *fault.List) {
 	}
 	switch {
 	case s.Type != Wallet && s.Address != "":
-		faults.Addf("address", "must be left out: only a wallet has one")
+		faults.Addf("address", "must be omitted: only wallets have an address")
 	case utf8.RuneCountInString(s.Address) > AddressMax || strings.ContainsFunc(s.Address, unicode.IsSpace):
 		faults.Addf("address", "must have at most %d characters and no spaces", AddressMax)
 	}
 }
 
-// settle gives a source as it is kept, or everything that stands against it: what is wrong in itself, what is not there, and what is in its
-// way. Before is what it was, if it was. The head is taken.
-func settle(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
-	s = s.normal()
+// resolve normalizes a source, fills in defaults and returns it as it is stored. It returns every fault of the input,
+// then missing records, then conflicts. before is the stored source, empty for a new one. The caller holds the lock on
+// the organization state.
+func resolve(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
+	s = s.normalized()
 	var faults fault.List
 	var missing, archived []string
 	e, err := entity.Get(ctx, tx, s.LegalEntityID)
@@ -145,7 +146,7 @@ func settle(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 	case s.Currency == "" && (s.Type == Bank || s.Type == Card):
 		s.Currency = e.BaseCurrency
 	}
-	s.check(&faults)
+	s.validate(&faults)
 	if s.LedgerAccountID != "" && s.LedgerAccountID != before.LedgerAccountID {
 		a, err := account.Get(ctx, tx, s.LedgerAccountID)
 		switch {
@@ -170,11 +171,11 @@ func settle(ctx context.Context, tx *db.Tx, s, before Source) (Source, error) {
 	case len(archived) > 0:
 		return s, fault.ConflictAt([]fault.Field{{Name: "ledger_account_id", Message: archived[0]}}, "%s", archived[0])
 	}
-	return s, s.isFree(ctx, tx)
+	return s, s.requireFreeAddress(ctx, tx)
 }
 
-// isFree refuses an address that another source on the chain has.
-func (s Source) isFree(ctx context.Context, tx *db.Tx) error {
+// requireFreeAddress refuses an address that another source on the chain has.
+func (s Source) requireFreeAddress(ctx context.Context, tx *db.Tx) error {
 	if s.Address == "" {
 		return nil
 	}
@@ -185,7 +186,7 @@ func (s Source) isFree(ctx context.Context, tx *db.Tx) error {
 	for _, other := range others {
 		if other.ID != s.ID && other.Chain == s.Chain {
 			message := fmt.Sprintf("another source has this address on %s", s.Chain)
-			if who := seen(ctx, other); who != "" {
+			if who := displayName(ctx, other); who != "" {
 				message = fmt.Sprintf("the source %s has this address on %s", who, s.Chain)
 			}
 			return fault.ConflictAt([]fault.Field{{Name: "address", Message: message}}, "%s", message)

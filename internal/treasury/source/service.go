@@ -16,19 +16,19 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Shelver deletes every transaction of a source that is deleted itself. Transactions know sources and not the other
-// way round, so it is handed in.
-type Shelver func(ctx context.Context, tx *db.Tx, sourceID string) error
+// TransactionDeleter deletes every transaction of a source when the source is deleted. It is passed in because package
+// transaction imports this one.
+type TransactionDeleter func(ctx context.Context, tx *db.Tx, sourceID string) error
 
 // Service holds the use cases.
 type Service struct {
-	db          *db.DB
-	shelve      Shelver
-	aggregators map[string]Aggregator
+	db                 *db.DB
+	deleteTransactions TransactionDeleter
+	aggregators        map[string]Aggregator
 }
 
 // NewService makes one. The aggregators are those that are configured, by the provider's name.
-func NewService(d *db.DB, shelve Shelver, aggregators map[string]Aggregator) *Service {
+func NewService(d *db.DB, shelve TransactionDeleter, aggregators map[string]Aggregator) *Service {
 	return &Service{d, shelve, aggregators}
 }
 
@@ -132,12 +132,12 @@ func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return s, err
 	}
-	s, err := settle(ctx, tx, s, Source{})
+	s, err := resolve(ctx, tx, s, Source{})
 	if err != nil {
 		return s, err
 	}
 	if s.LedgerAccountID == "" {
-		if s.LedgerAccountID, err = open(ctx, tx, s); err != nil {
+		if s.LedgerAccountID, err = createAccount(ctx, tx, s); err != nil {
 			return s, err
 		}
 	}
@@ -162,7 +162,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 		if err != nil {
 			return err
 		}
-		after, err := settle(ctx, tx, p.apply(before), before)
+		after, err := resolve(ctx, tx, p.apply(before), before)
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 
 // change writes a source that is not what it was.
 func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
-	if err := fixed(ctx, tx, before, after); err != nil {
+	if err := requireNoTransactions(ctx, tx, before, after); err != nil {
 		return after, err
 	}
 	now := tx.Now()
@@ -192,15 +192,15 @@ func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error
 	return after, nil
 }
 
-// fixed refuses to change what the transactions of a source rest on.
-func fixed(ctx context.Context, tx *db.Tx, before, after Source) error {
+// requireNoTransactions refuses to change what the transactions of a source rest on.
+func requireNoTransactions(ctx context.Context, tx *db.Tx, before, after Source) error {
 	var fields []fault.Field
 	for _, f := range []struct{ name, was, is string }{
 		{"legal_entity_id", before.LegalEntityID, after.LegalEntityID}, {"chain", before.Chain, after.Chain},
 		{"address", before.Address, after.Address}, {"currency", before.Currency, after.Currency},
 	} {
 		if f.was != f.is {
-			fields = append(fields, fault.Field{Name: f.name, Message: "cannot change any more"})
+			fields = append(fields, fault.Field{Name: f.name, Message: "cannot change once the source has transactions"})
 		}
 	}
 	if len(fields) == 0 {
@@ -211,7 +211,7 @@ func fixed(ctx context.Context, tx *db.Tx, before, after Source) error {
 		return err
 	}
 	return fault.ConflictAt(fields,
-		"of a source with transactions only the name and the ledger account can change, and this one has %s: create another source instead",
+		"once a source has transactions, only its name and its ledger account can change, and this one has %s: create another source instead",
 		uses)
 }
 
@@ -225,8 +225,8 @@ func (s Source) facts() map[string]any {
 	}
 }
 
-// seen is how a source is called, if the actor's key is for its legal entity.
-func seen(ctx context.Context, s Source) string {
+// displayName is how a source is called, if the actor's key is for its legal entity.
+func displayName(ctx context.Context, s Source) string {
 	if !actor.From(ctx).Sees(s.LegalEntityID) {
 		return ""
 	}

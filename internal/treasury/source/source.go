@@ -1,5 +1,5 @@
-// Package source holds where transactions come from: wallets, exchange accounts, bank and card accounts, and whatever
-// else keeps a record of money. Each belongs to a legal entity and to a ledger account.
+// Package source holds the sources that transactions come from: wallets, exchange accounts, bank and card accounts,
+// payment processors. Each belongs to a legal entity and is booked to a ledger account.
 package source
 
 import (
@@ -93,8 +93,8 @@ func (s Source) Account() string {
 // AddressKey is how addresses are compared: without regard to case.
 func AddressKey(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// Find gives a source by its id or that of its account, unless it is deleted or of a legal entity the actor's key is
-// not for. It is a building block.
+// Find returns a source by its id or that of its account. A source that is deleted, or that the actor may not see, is
+// not found. It is a building block.
 func Find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	s, err := find(ctx, tx, sourceID)
 	if err == nil && (s.DeletedAt != nil || !actor.From(ctx).Sees(s.LegalEntityID)) {
@@ -106,12 +106,12 @@ func Find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 // All gives every source that is not deleted, whoever asks, in the order they were made. It is a building block.
 func All(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ctx, tx) }
 
-// Some gives sources by their own ids, deleted ones too. It is a building block.
-func Some(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
+// FindSomeUnchecked gives sources by their own ids, deleted ones too. It is a building block.
+func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {
 	return selectSome(ctx, tx, ids)
 }
 
-// OfLedgerAccount gives the sources that are booked to a ledger account, whoever asks. It is a building block.
-func OfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
+// OfLedgerAccountUnchecked gives the sources that are booked to a ledger account, whoever asks. It is a building block.
+func OfLedgerAccountUnchecked(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
 	return selectOfLedgerAccount(ctx, tx, ledgerAccountID)
 }

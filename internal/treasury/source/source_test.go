@@ -329,8 +329,8 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			return "UPDATE sources SET " + set + " WHERE organization_id = @org AND source_id = ?"
 		}
 		for _, c := range []struct{ statement, id, says string }{
-			{at("source_type = 'bank'"), wallet.ID, "only a wallet"},
-			{at("chain = NULL, provider = 'base'"), wallet.ID, "chain must be given"},
+			{at("source_type = 'bank'"), wallet.ID, "only wallets"},
+			{at("chain = NULL, provider = 'base'"), wallet.ID, "chain is required for a wallet"},
 			{at("name = ''"), wallet.ID, "name must have"},
 			{at("chain = 'Base', provider = 'base'"), wallet.ID, "not written as sources are"},
 			{at("address_key = '0xab'"), wallet.ID, "compared as another"},
@@ -349,7 +349,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				bank.LedgerAccountID, "its ledger account is archived"},
 		} {
 			err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, source.Check, c.statement, c.id)
+				found := dbtest.Damage(ctx, t, tx, source.Verify, c.statement, c.id)
 				if text := strings.Join(found, "; "); !strings.Contains(text, c.says) {
 					t.Errorf("%s: %q does not say %q", c.statement, text, c.says)
 				}

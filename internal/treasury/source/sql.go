@@ -54,7 +54,7 @@ func (r row) source() Source {
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM sources WHERE organization_id = @org"
 
-var living = selectRows + " AND deleted_at IS NULL"
+var selectLiving = selectRows + " AND deleted_at IS NULL"
 
 func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	r, err := db.One[row](ctx, tx, noun, selectRows+" AND (source_id = ? OR account_id = ?)", sourceID, sourceID)
@@ -62,7 +62,7 @@ func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 }
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Source, error) {
-	return query(ctx, tx, living+" ORDER BY source_id")
+	return query(ctx, tx, selectLiving+" ORDER BY source_id")
 }
 
 func query(ctx context.Context, tx *db.Tx, text string, args ...any) ([]Source, error) {
@@ -85,7 +85,7 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source
 
 // selectPage reads in the order of ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Source, error) {
-	q := db.Select(living).And("source_id > ?", above)
+	q := db.Select(selectLiving).And("source_id > ?", above)
 	for _, only := range [][]string{f.limited, f.LegalEntityIDs} {
 		if len(only) > 0 {
 			q.And("legal_entity_id {any}", only)
@@ -101,16 +101,16 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit in
 }
 
 func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
-	return query(ctx, tx, living+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
+	return query(ctx, tx, selectLiving+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
 }
 
 func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, error) {
-	return query(ctx, tx, living+" AND address_key = ? ORDER BY source_id", key)
+	return query(ctx, tx, selectLiving+" AND address_key = ? ORDER BY source_id", key)
 }
 
 // findLast gives the latest source of a type.
 func findLast(ctx context.Context, tx *db.Tx, t Type) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, living+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
+	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
 	return r.source(), err
 }
 
@@ -201,7 +201,7 @@ func findLivingItem(ctx context.Context, tx *db.Tx, provider, externalID string)
 }
 
 func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, living+" AND item_id = ? AND external_id = ?", itemID, externalID)
+	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND item_id = ? AND external_id = ?", itemID, externalID)
 	return r.source(), err
 }
 
@@ -210,8 +210,8 @@ func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
 		"UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)
 }
 
-// kept is a source as it is stored, deleted or not, with what must agree with it elsewhere.
-type kept struct {
+// verifyRow is a source as it is stored, deleted or not, with what must agree with it elsewhere.
+type verifyRow struct {
 	row
 	AccountType  *string `db:"account_type"`
 	Archived     bool    `db:"archived"`
@@ -219,10 +219,10 @@ type kept struct {
 	Transactions bool    `db:"has_transactions"`
 }
 
-func (r kept) source() Source { return r.row.source() }
+func (r verifyRow) source() Source { return r.row.source() }
 
-func selectKept(ctx context.Context, tx *db.Tx) ([]kept, error) {
-	return db.All[kept](ctx, tx, "SELECT "+db.Columns[row]()+", "+
+func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
+	return db.All[verifyRow](ctx, tx, "SELECT "+db.Columns[row]()+", "+
 		"(SELECT a.type FROM ledger_accounts a WHERE a.organization_id = @org AND a.ledger_account_id = sources.ledger_account_id) AS "+
 		"account_type, "+
 		"EXISTS (SELECT 1 FROM ledger_accounts p WHERE p.organization_id = @org AND p.ledger_account_id = sources.ledger_account_id "+

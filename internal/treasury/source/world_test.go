@@ -23,13 +23,13 @@ import (
 // world is an organization with its sources, and an aggregator that does as it is told.
 type world struct {
 	*testing.T
-	db      *db.DB
-	ctx     context.Context
-	org     string
-	entity  string
-	sources *source.Service
-	plaid   *aggregator
-	shelve  func() error // what shelving transactions comes to, after it was done
+	db                 *db.DB
+	ctx                context.Context
+	org                string
+	entity             string
+	sources            *source.Service
+	plaid              *aggregator
+	deleteTransactions func() error // what shelving transactions comes to, after it was done
 }
 
 // each runs a test in a world of each engine.
@@ -48,7 +48,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		w.sources = source.NewService(d, w.shelveAll, map[string]source.Aggregator{"plaid": w.plaid})
 		test(t, w)
 		w.read(func(ctx context.Context, tx *db.Tx) error {
-			found, err := source.Check(ctx, tx)
+			found, err := source.Verify(ctx, tx)
 			if len(found) > 0 {
 				t.Errorf("the check finds %q", found)
 			}
@@ -95,10 +95,10 @@ func (w *world) count(statement string, args ...any) (n int64) {
 
 // shelveAll deletes the transactions of a source, and fails when it is told to.
 func (w *world) shelveAll(ctx context.Context, tx *db.Tx, sourceID string) error {
-	if err := transaction.Shelve(ctx, tx, sourceID); err != nil || w.shelve == nil {
+	if err := transaction.DeleteOfSource(ctx, tx, sourceID); err != nil || w.deleteTransactions == nil {
 		return err
 	}
-	return w.shelve()
+	return w.deleteTransactions()
 }
 
 func (w *world) create(p source.CreateParams) source.Source {

@@ -43,7 +43,7 @@ func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arriva
 	for _, a := range judged {
 		l.Learn(a)
 	}
-	if err := keep(ctx, tx, l.Lessons()); err != nil {
+	if err := savePast(ctx, tx, l.Lessons()); err != nil {
 		return nil, err
 	}
 	k := l.Knowledge()

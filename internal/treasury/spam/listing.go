@@ -68,8 +68,8 @@ func (l Listing) key() string {
 	return rules.AddressKey(l.Value)
 }
 
-// normal gives the listing as it is kept, or every fault in it.
-func (l Listing) normal() (Listing, error) {
+// normalized gives the listing as it is kept, or every fault in it.
+func (l Listing) normalized() (Listing, error) {
 	var faults fault.List
 	l.Value, l.Note, l.Chain = strings.TrimSpace(l.Value), strings.TrimSpace(l.Note), strings.ToLower(strings.TrimSpace(l.Chain))
 	if !slices.Contains(Verdicts, l.Verdict) {
@@ -80,13 +80,13 @@ func (l Listing) normal() (Listing, error) {
 	}
 	switch {
 	case l.Value == "" || len(l.Value) > ValueMax:
-		faults.Addf("value", "must have 1 to %d bytes besides spaces around it", ValueMax)
+		faults.Addf("value", "must have 1 to %d bytes, not counting leading and trailing spaces", ValueMax)
 	case l.Kind != Symbol && !rules.Somebody(l.Value):
-		faults.Addf("value", "is nobody's: tokens are minted from it and burned to it")
+		faults.Addf("value", "is the zero address, which tokens are minted from and burned to: list a contract instead")
 	}
 	switch {
 	case l.Chain != "" && l.Kind != Contract:
-		faults.Addf("chain", "is only for contracts: an address is meant on every chain, and so is a symbol")
+		faults.Addf("chain", "must be omitted: addresses and symbols apply to every chain")
 	case utf8.RuneCountInString(l.Chain) > ChainMax:
 		faults.Addf("chain", "must have at most %d characters", ChainMax)
 	}
@@ -96,8 +96,8 @@ func (l Listing) normal() (Listing, error) {
 	return l, faults.Err()
 }
 
-// against tells why two listings cannot both be: they are about the same, or one undoes the other.
-func (l Listing) against(other Listing) bool {
+// conflictsWith tells why two listings cannot both be: they are about the same, or one undoes the other.
+func (l Listing) conflictsWith(other Listing) bool {
 	if l.Kind != other.Kind || l.key() != other.key() {
 		return false
 	}

@@ -50,7 +50,7 @@ type CreateParams struct {
 
 // Create makes a listing. What arrived before is left as it was judged.
 func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err error) {
-	wanted, err := Listing{Verdict: p.Verdict, Kind: p.Kind, Chain: p.Chain, Value: p.Value, Note: p.Note}.normal()
+	wanted, err := Listing{Verdict: p.Verdict, Kind: p.Kind, Chain: p.Chain, Value: p.Value, Note: p.Note}.normalized()
 	if err != nil {
 		return l, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (l Listing, err er
 			return err
 		}
 		for _, other := range others {
-			if wanted.against(other) {
+			if wanted.conflictsWith(other) {
 				return fault.ConflictAt([]fault.Field{{Name: "value", Message: "is listed already"}},
 					"there is a listing of that %s already: %s (%s)", other.Kind, other.ID, other.Verdict)
 			}

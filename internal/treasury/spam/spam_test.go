@@ -194,8 +194,8 @@ func TestListingsAreUniqueAndDecide(t *testing.T) {
 			{spam.Allow, spam.Contract, "ETHEREUM", unknown, made.ID, fault.Conflict},
 			{spam.Allow, spam.Contract, "", unknown, made.ID, fault.Conflict}, // it would undo the other
 			{"maybe", "thing", "", "", "verdict must be allow or deny; kind must be contract, address or symbol; value", fault.Invalid},
-			{spam.Deny, spam.Address, "base", customer, "chain is only for contracts", fault.Invalid},
-			{spam.Deny, spam.Address, "", "0x0000000000000000000000000000000000000000", "nobody", fault.Invalid},
+			{spam.Deny, spam.Address, "base", customer, "chain must be omitted", fault.Invalid},
+			{spam.Deny, spam.Address, "", "0x0000000000000000000000000000000000000000", "the zero address", fault.Invalid},
 			{spam.Deny, spam.Symbol, "", strings.Repeat("x", 129), "value must have 1 to 128", fault.Invalid},
 		} {
 			if _, err := create(c.verdict, c.kind, c.chain, c.value); fault.KindOf(err) != c.want || !strings.Contains(err.Error(), c.says) {
@@ -260,7 +260,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := d.Write(ctx, mine, func(ctx context.Context, tx *db.Tx) error {
-				if found := dbtest.Damage(ctx, t, tx, spam.Check, statement); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, spam.Verify, statement); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

@@ -126,8 +126,8 @@ func selectPast(ctx context.Context, tx *db.Tx, q rules.Questions) (p rules.Past
 	return p, nil
 }
 
-// keep writes what was learned over what was kept of it.
-func keep(ctx context.Context, tx *db.Tx, p rules.Past) error {
+// savePast writes what was learned over what was kept of it.
+func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	dealings := make([]dealingRow, len(p.Dealings))
 	for i, d := range p.Dealings {
 		dealings[i] = dealingRow{d.Shown, d.Name, tx.Now()}

@@ -37,13 +37,13 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := alreadyThere(ctx, tx, all)
+	known, err := findExisting(ctx, tx, all)
 	if err != nil {
 		return nil, nil, err
 	}
 	out, made := make([]Outcome, len(all)), make([]Transaction, 0, len(all))
 	for i, n := range all {
-		told := telling{n.Source.ID, n.ExternalID}
+		told := externalKey{n.Source.ID, n.ExternalID}
 		if there := known[told]; there != "" {
 			out[i] = Outcome{there, true}
 			continue
@@ -56,7 +56,7 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	if len(made) == 0 {
 		return out, nil, nil
 	}
-	if err := judge(ctx, tx, made); err != nil {
+	if err := judgeSpam(ctx, tx, made); err != nil {
 		return nil, nil, err
 	}
 	if err := insertAll(ctx, tx, made); err != nil {
@@ -73,22 +73,22 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	return out, made, nil
 }
 
-// telling is what a source calls a transaction.
-type telling struct{ sourceID, externalID string }
+// externalKey is what a source calls a transaction.
+type externalKey struct{ sourceID, externalID string }
 
-func alreadyThere(ctx context.Context, tx *db.Tx, all []New) (map[telling]string, error) {
+func findExisting(ctx context.Context, tx *db.Tx, all []New) (map[externalKey]string, error) {
 	bySource := map[string][]string{}
 	for _, n := range all {
 		bySource[n.Source.ID] = append(bySource[n.Source.ID], n.ExternalID)
 	}
-	known := make(map[telling]string, len(all))
+	known := make(map[externalKey]string, len(all))
 	for sourceID, externalIDs := range bySource {
 		found, err := selectExternal(ctx, tx, sourceID, externalIDs)
 		if err != nil {
 			return nil, err
 		}
 		for externalID, transactionID := range found {
-			known[telling{sourceID, externalID}] = transactionID
+			known[externalKey{sourceID, externalID}] = transactionID
 		}
 	}
 	return known, nil
@@ -122,8 +122,8 @@ func tagSet(ids []string) []string {
 	return slices.Compact(set)
 }
 
-// judge puts the spam among what has just arrived aside, and keeps why.
-func judge(ctx context.Context, tx *db.Tx, made []Transaction) error {
+// judgeSpam puts the spam among what has just arrived aside, and keeps why.
+func judgeSpam(ctx context.Context, tx *db.Tx, made []Transaction) error {
 	if !slices.ContainsFunc(made, func(t Transaction) bool { return t.Source.Type.Class() == source.Crypto }) {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (s *Service) Create(ctx context.Context, all []CreateParams) (c Created, er
 	}
 	var faults fault.List
 	for i, p := range all {
-		p.Check(&faults, fmt.Sprintf("transactions[%d].", i))
+		p.Validate(&faults, fmt.Sprintf("transactions[%d].", i))
 	}
 	if err := faults.Err(); err != nil {
 		return c, err

@@ -84,7 +84,7 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 			alias := string(rune('a' + i))
 			c.by.text += " UNION ALL SELECT " + alias + ".transaction_id FROM transactions " + alias + " WHERE " + alias +
 				".organization_id = @org AND " +
-				w.onShelves().render(alias, true) + " AND " + alias + "." + column + " {any}"
+				w.withVisibility().render(alias, true) + " AND " + alias + "." + column + " {any}"
 		}
 		c.by.text = "§transaction_id IN (" + strings.TrimPrefix(c.by.text, " UNION ALL ") + ")"
 		all = append(all, c)
@@ -110,10 +110,10 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 	return all
 }
 
-// onShelves asks for the shelves that are looked at.
-func (w wanted) onShelves() condition {
-	texts := make([]string, len(w.shelves))
-	for i, shelf := range w.shelves {
+// withVisibility asks for the shelves that are looked at.
+func (w wanted) withVisibility() condition {
+	texts := make([]string, len(w.visibilities))
+	for i, shelf := range w.visibilities {
 		texts[i] = strconv.FormatInt(shelf, 10)
 	}
 	if len(texts) == 1 {
@@ -134,7 +134,7 @@ func (w wanted) tabled() (all []condition) {
 	}
 	if w.status != "" {
 		statuses := []string{w.status}
-		if len(w.shelves) > 1 { // spam stays in
+		if len(w.visibilities) > 1 { // spam stays in
 			statuses = append(statuses, string(Spam))
 		}
 		all = append(all, oneOf("status", statuses))
@@ -168,9 +168,9 @@ func (w wanted) span() []condition {
 	return nil
 }
 
-// nothing tells that no transaction can pass.
-func (w wanted) nothing() bool {
-	if len(w.shelves) == 0 || w.numbers != nil && len(w.numbers) == 0 {
+// matchesNothing tells that no transaction can pass.
+func (w wanted) matchesNothing() bool {
+	if len(w.visibilities) == 0 || w.numbers != nil && len(w.numbers) == 0 {
 		return true
 	}
 	for _, list := range [][]string{w.sources, w.categories} {
@@ -191,9 +191,9 @@ func (w wanted) counted() (all []condition) {
 		statuses = []string{string(Pending), string(Posted)}
 	}
 	switch {
-	case len(w.shelves) == 2:
+	case len(w.visibilities) == 2:
 		statuses = append(statuses, string(Spam))
-	case w.shelves[0] == spammed:
+	case w.visibilities[0] == spammed:
 		statuses = []string{string(Spam)}
 	}
 	return append(all, oneOf("status", statuses))
@@ -209,8 +209,8 @@ func (w wanted) facets() map[string][]string {
 	return all
 }
 
-// unread tells that how many pass is known without reading them.
-func (w wanted) unread() bool {
+// countable tells that how many pass is known without reading them.
+func (w wanted) countable() bool {
 	return w.ids == nil && w.excluded == nil && w.numbers == nil && w.addresses == nil && w.search == "" && w.price == bounds{} &&
 		w.amount == bounds{} &&
 		w.first.IsZero() && w.last.IsZero() && w.since.IsZero() && len(w.facets()) <= 1

@@ -64,34 +64,34 @@ var (
 
 // wanted is a filter as the database sees it: everything resolved. A nil list does not narrow; an empty one lets nothing through.
 type wanted struct {
-	shelves     []int64
-	status      string // of those that are listed; spam has but one
-	ids         []string
-	excluded    []string
-	numbers     []int64
-	sources     []string // those that all of class, type, account, entity and the key leave
-	types       []string
-	assets      []string
-	chains      []string
-	categories  []string // keys
-	addresses   []string // keys
-	owners      []string // sources that have one of the addresses
-	kept        *keptSources
-	direction   string
-	search      string
-	rare        []string // the letters to look the search up by
-	price       bounds
-	amount      bounds
-	first, last time.Time
-	since       time.Time
-	upTo        int64 // the last number that is wanted; 0 does not narrow
+	visibilities []int64
+	status       string // of those that are listed; spam has but one
+	ids          []string
+	excluded     []string
+	numbers      []int64
+	sources      []string // those that all of class, type, account, entity and the key leave
+	types        []string
+	assets       []string
+	chains       []string
+	categories   []string // keys
+	addresses    []string // keys
+	owners       []string // sources that have one of the addresses
+	kept         *keptSources
+	direction    string
+	search       string
+	rare         []string // the letters to look the search up by
+	price        bounds
+	amount       bounds
+	first, last  time.Time
+	since        time.Time
+	upTo         int64 // the last number that is wanted; 0 does not narrow
 }
 
 // bounds are sort keys, both included.
 type bounds struct{ low, high string }
 
-// check finds every fault of a filter in itself, and every combination that is not allowed.
-func (f Filter) check() (w wanted, err error) {
+// validate finds every fault of a filter in itself, and every combination that is not allowed.
+func (f Filter) validate() (w wanted, err error) {
 	var faults fault.List
 	oneOf := func(field, value string, allowed ...string) {
 		if value != "" && !slices.Contains(allowed, value) {
@@ -128,7 +128,7 @@ func (f Filter) check() (w wanted, err error) {
 			w.numbers = []int64{}
 		}
 	}
-	checkText(&faults, "search", f.Search, SearchMax)
+	validateText(&faults, "search", f.Search, SearchMax)
 	w.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
 	w.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
 	w.first, w.last = page.Bound(&faults, "start_date", f.StartDate, false), page.Bound(&faults, "end_date", f.EndDate, true)
@@ -140,7 +140,7 @@ func (f Filter) check() (w wanted, err error) {
 	w.ids, w.excluded, w.types, w.assets, w.direction =
 		f.TransactionIDs, f.ExcludeTransactionIDs, f.TransactionTypes, f.AssetTypes, f.Direction
 	w.chains, w.search = lower(f.Chains), strings.ToLower(f.Search)
-	w.status, w.shelves = f.shelves()
+	w.status, w.visibilities = f.visibilities()
 	return w, faults.Err()
 }
 
@@ -159,9 +159,9 @@ func (f Filter) combinations(faults *fault.List) {
 	}
 }
 
-// shelves says on which shelves to look, and for which status among those that are listed. A transaction has a posted
+// visibilities says on which shelves to look, and for which status among those that are listed. A transaction has a posted
 // entry exactly while its status is posted.
-func (f Filter) shelves() (status string, shelves []int64) {
+func (f Filter) visibilities() (status string, shelves []int64) {
 	has := f.HasPostedJournalEntry
 	switch {
 	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil &&
@@ -220,7 +220,7 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 		if err != nil {
 			return err
 		}
-		if err := f.known(ctx, tx, all); err != nil {
+		if err := f.requireKnown(ctx, tx, all); err != nil {
 			return err
 		}
 		w.addresses = []string{}
@@ -229,7 +229,7 @@ func (f Filter) resolve(ctx context.Context, tx *db.Tx, w *wanted) error {
 		}
 		w.sources = []string{}
 		for _, s := range all {
-			if f.takes(s) && who.Sees(s.LegalEntityID) {
+			if f.acceptsSource(s) && who.Sees(s.LegalEntityID) {
 				w.sources = append(w.sources, s.ID)
 			}
 			if s.Address != "" && slices.Contains(w.addresses, source.AddressKey(s.Address)) {
@@ -287,8 +287,8 @@ func rarest(trigrams, texts []string) []string {
 	return trigrams[:min(len(trigrams), rareMax)]
 }
 
-// known refuses sources and legal entities that are not there.
-func (f Filter) known(ctx context.Context, tx *db.Tx, all []source.Source) error {
+// requireKnown refuses sources and legal entities that are not there.
+func (f Filter) requireKnown(ctx context.Context, tx *db.Tx, all []source.Source) error {
 	who := actor.From(ctx)
 	named := func(id string) bool {
 		return slices.ContainsFunc(all, func(s source.Source) bool { return (s.ID == id || s.AccountID == id) && who.Sees(s.LegalEntityID) })
@@ -316,8 +316,8 @@ func (f Filter) known(ctx context.Context, tx *db.Tx, all []source.Source) error
 	return nil
 }
 
-// takes tells whether a source passes everything a filter says of sources.
-func (f Filter) takes(s source.Source) bool {
+// acceptsSource tells whether a source passes everything a filter says of sources.
+func (f Filter) acceptsSource(s source.Source) bool {
 	return (f.SourceClass == "" || f.SourceClass == string(s.Type.Class())) &&
 		(len(f.SourceTypes) == 0 || slices.Contains(f.SourceTypes, string(s.Type))) &&
 		(len(f.LegalEntityIDs) == 0 || slices.Contains(f.LegalEntityIDs, s.LegalEntityID)) &&

@@ -9,15 +9,15 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// The shelves a transaction can stand on. A list looks at some of them, and every index begins with them.
+// The visibilities of a transaction, stored in the column shelf. A list reads some of them, and every index begins with it.
 const (
 	listed  int64 = 0
 	spammed int64 = 1
 	deleted int64 = 2
 )
 
-// shelf is where a transaction that is not deleted stands.
-func (t Transaction) shelf() int64 {
+// visibility is that of a transaction that is not deleted.
+func (t Transaction) visibility() int64 {
 	if t.Status == Spam {
 		return spammed
 	}

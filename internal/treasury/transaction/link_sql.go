@@ -11,8 +11,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Loose is a transaction that is not linked to another yet, as far as it says which one it could belong to.
-type Loose struct {
+// Unlinked is a transaction that is not linked to another yet, as far as it says which one it could belong to.
+type Unlinked struct {
 	ID        string
 	Number    int64
 	SourceID  string
@@ -28,14 +28,14 @@ type Loose struct {
 	Card      *Card
 }
 
-// LooseFrom gives transactions that are pending and linked to nothing, of a span of time that ends before its end, in
+// ListUnlinked gives transactions that are pending and linked to nothing, of a span of time that ends before its end, in
 // the order of date and number and after one of them, as many as a limit. It is a building block.
-func LooseFrom(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
-	return selectLoose(ctx, tx, from, end, after, limit)
+func ListUnlinked(ctx context.Context, tx *db.Tx, from, end time.Time, after *Unlinked, limit int) ([]Unlinked, error) {
+	return selectUnlinked(ctx, tx, from, end, after, limit)
 }
 
-// Some gives transactions by their ids, in no order, except those that are deleted, whoever asks. It is a building block.
-func Some(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+// FindSomeUnchecked gives transactions by their ids, in no order, except those that are deleted, whoever asks. It is a building block.
+func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	if len(ids) == 1 {
 		t, err := selectOne(ctx, tx, ids[0])
 		if fault.KindOf(err) == fault.NotFound {
@@ -46,17 +46,17 @@ func Some(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	return selectSome(ctx, tx, ids)
 }
 
-// CameAt tells when the transaction with a number came. It is a building block.
-func CameAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
-	return selectCameAt(ctx, tx, number)
+// CreatedAt tells when the transaction with a number came. It is a building block.
+func CreatedAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
+	return selectCreatedAt(ctx, tx, number)
 }
 
-// SpanOf tells when the transactions after a number and up to another happened, first and last. It is a building block.
-func SpanOf(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
-	return selectSpan(ctx, tx, after, upTo)
+// DateSpan tells when the transactions after a number and up to another happened, first and last. It is a building block.
+func DateSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
+	return selectDateSpan(ctx, tx, after, upTo)
 }
 
-type looseRow struct {
+type unlinkedRow struct {
 	ID        string        `db:"transaction_id"`
 	Number    int64         `db:"number"`
 	SourceID  string        `db:"source_id"`
@@ -71,24 +71,24 @@ type looseRow struct {
 	Details   *string       `db:"details"`
 }
 
-func (r looseRow) loose() (Loose, error) {
-	l := Loose{ID: r.ID, Number: r.Number, SourceID: r.SourceID, At: r.At, Direction: Direction(r.Direction), Quantity: r.Quantity,
+func (r unlinkedRow) unlinked() (Unlinked, error) {
+	l := Unlinked{ID: r.ID, Number: r.Number, SourceID: r.SourceID, At: r.At, Direction: Direction(r.Direction), Quantity: r.Quantity,
 		Currency: r.Currency, Asset: r.Asset, Chain: r.Chain, Type: Type(r.Type), EventKey: db.OrEmpty(r.EventKey), Crypto: nil, Card: nil}
 	if r.Details != nil {
 		var d details
 		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {
-			return l, fmt.Errorf("txn: the details of %s: %w", r.ID, err)
+			return l, fmt.Errorf("transaction: the stored details of %s: %w", r.ID, err)
 		}
 		l.Crypto, l.Card = d.Crypto, d.Card
 	}
 	return l, nil
 }
 
-var selectLooseRows = "SELECT " + db.Columns[looseRow]() +
+var selectLooseRows = "SELECT " + db.Columns[unlinkedRow]() +
 	" FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL " +
 	"AND quantity IS NOT NULL"
 
-func selectLoose(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loose, limit int) ([]Loose, error) {
+func selectUnlinked(ctx context.Context, tx *db.Tx, from, end time.Time, after *Unlinked, limit int) ([]Unlinked, error) {
 	q := db.Select(selectLooseRows, listed, string(Pending))
 	if after != nil {
 		q.And("(transaction_date, number) > (?, ?)", after.At, after.Number)
@@ -96,24 +96,24 @@ func selectLoose(ctx context.Context, tx *db.Tx, from, end time.Time, after *Loo
 		q.And("transaction_date >= ?", from)
 	}
 	q.And("transaction_date < ?", end)
-	rows, err := db.All[looseRow](ctx, tx, q.Then("ORDER BY transaction_date, number LIMIT ?", limit), q.Args...)
+	rows, err := db.All[unlinkedRow](ctx, tx, q.Then("ORDER BY transaction_date, number LIMIT ?", limit), q.Args...)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Loose, len(rows))
+	out := make([]Unlinked, len(rows))
 	for i, r := range rows {
-		if out[i], err = r.loose(); err != nil {
+		if out[i], err = r.unlinked(); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func selectCameAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
+func selectCreatedAt(ctx context.Context, tx *db.Tx, number int64) (time.Time, error) {
 	return db.One[time.Time](ctx, tx, noun, "SELECT created_at FROM transactions WHERE organization_id = @org AND number = ?", number)
 }
 
-func selectSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
+func selectDateSpan(ctx context.Context, tx *db.Tx, after, upTo int64) (first, last time.Time, err error) {
 	type row struct {
 		First *time.Time `db:"first"`
 		Last  *time.Time `db:"last"`

@@ -24,11 +24,11 @@ type ListParams struct {
 
 // List gives transactions.
 func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transaction], err error) {
-	w, err := p.Filter.check()
+	w, err := p.Filter.validate()
 	if err != nil {
 		return out, err
 	}
-	order, err := p.Sort.check()
+	order, err := p.Sort.validate()
 	if err != nil {
 		return out, err
 	}
@@ -71,7 +71,7 @@ func (s *Service) List(ctx context.Context, p ListParams) (out page.Page[Transac
 // read gives the transactions behind a place.
 func (w wanted) read(ctx context.Context, tx *db.Tx, order sorting, place []string, limit int) ([]Transaction, error) {
 	after, err := order.after(place)
-	if err != nil || w.nothing() {
+	if err != nil || w.matchesNothing() {
 		return nil, err
 	}
 	best, err := w.best(ctx, tx)
@@ -135,7 +135,7 @@ func (w wanted) best(ctx context.Context, tx *db.Tx) (best string, err error) {
 	least := int64(-1)
 	for _, c := range choice {
 		column, values := c.column, w.facets()[c.column]
-		only := wanted{shelves: w.shelves}
+		only := wanted{visibilities: w.visibilities}
 		switch column {
 		case "source_id":
 			column, only.sources = "", w.sources
@@ -155,10 +155,10 @@ func (w wanted) best(ctx context.Context, tx *db.Tx) (best string, err error) {
 
 // count tells how many transactions pass, from what is kept where that knows.
 func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
-	if w.nothing() {
+	if w.matchesNothing() {
 		return 0, nil
 	}
-	if w.unread() {
+	if w.countable() {
 		for column, values := range w.facets() {
 			return selectCount(ctx, tx, column, values, w.counted())
 		}
@@ -168,7 +168,7 @@ func (w wanted) count(ctx context.Context, tx *db.Tx) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	order, _ := Sort{By: "created_at"}.check()
+	order, _ := Sort{By: "created_at"}.validate()
 	p := w.plan(tx.DB().Engine(), order, best) // no order is asked for: whatever finds the fewest rows
 	s := p.counting()
 	return db.One[int64](ctx, tx, "count", s.String(), s.args...)
@@ -180,10 +180,10 @@ type Place struct {
 	Number int64
 }
 
-// Ahead gives transactions that pass a filter, the earliest first, behind a place and not beyond a number, as many as
+// ListAhead gives transactions that pass a filter, the earliest first, behind a place and not beyond a number, as many as
 // a limit; what is posted only if the filter asks for it or names it. It is a building block for whoever goes through
 // all of them batch by batch.
-func Ahead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, limit int) ([]Transaction, error) {
+func ListAhead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, limit int) ([]Transaction, error) {
 	w, err := f.unposted(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -192,9 +192,9 @@ func Ahead(ctx context.Context, tx *db.Tx, f Filter, behind *Place, upTo int64, 
 	return w.ahead(ctx, tx, behind, limit)
 }
 
-// Through gives transactions that pass a filter, posted ones too, the earliest first, behind a place, as many as a
+// ListAll gives transactions that pass a filter, posted ones too, the earliest first, behind a place, as many as a
 // limit. It is a building block.
-func Through(ctx context.Context, tx *db.Tx, f Filter, behind *Place, limit int) ([]Transaction, error) {
+func ListAll(ctx context.Context, tx *db.Tx, f Filter, behind *Place, limit int) ([]Transaction, error) {
 	w, err := f.wanted(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func Through(ctx context.Context, tx *db.Tx, f Filter, behind *Place, limit int)
 }
 
 func (w wanted) ahead(ctx context.Context, tx *db.Tx, behind *Place, limit int) ([]Transaction, error) {
-	order, _ := Sort{Order: "asc"}.check()
+	order, _ := Sort{Order: "asc"}.validate()
 	var place []string
 	if behind != nil {
 		place = []string{clock.Format(behind.At), strconv.FormatInt(behind.Number, 10)}
@@ -223,7 +223,7 @@ func CountAhead(ctx context.Context, tx *db.Tx, f Filter) (int64, error) {
 // unposted is the filter as the database sees it, without what is posted unless that is asked for.
 func (f Filter) unposted(ctx context.Context, tx *db.Tx) (wanted, error) {
 	w, err := f.wanted(ctx, tx)
-	if w.status == "" && len(w.shelves) > 0 && w.shelves[0] == listed && w.ids == nil && w.numbers == nil {
+	if w.status == "" && len(w.visibilities) > 0 && w.visibilities[0] == listed && w.ids == nil && w.numbers == nil {
 		w.status = string(Pending)
 	}
 	return w, err
@@ -231,7 +231,7 @@ func (f Filter) unposted(ctx context.Context, tx *db.Tx) (wanted, error) {
 
 // wanted is the filter as the database sees it.
 func (f Filter) wanted(ctx context.Context, tx *db.Tx) (wanted, error) {
-	w, err := f.check()
+	w, err := f.validate()
 	if err == nil {
 		err = f.resolve(ctx, tx, &w)
 	}

@@ -46,7 +46,7 @@ type sorting struct {
 	descending bool
 }
 
-func (s Sort) check() (sorting, error) {
+func (s Sort) validate() (sorting, error) {
 	var faults fault.List
 	if s.By == "" {
 		s.By = "transaction_date"

@@ -66,14 +66,14 @@ var (
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Check finds every fault of a transaction in itself. The prefix is what field names begin with.
-func (p Params) Check(faults *fault.List, at string) {
+// Validate collects every fault of a transaction. Field names begin with the prefix.
+func (p Params) Validate(faults *fault.List, at string) {
 	text := func(field, value string, most int, required bool) {
 		if required && strings.TrimSpace(value) == "" {
 			faults.Addf(at+field, "must not be empty")
 			return
 		}
-		checkText(faults, at+field, value, most)
+		validateText(faults, at+field, value, most)
 	}
 	text("external_id", p.ExternalID, ExternalIDMax, true)
 	text("external.description", p.Description, TextMax, false)
@@ -82,13 +82,13 @@ func (p Params) Check(faults *fault.List, at string) {
 	text("vendor", p.Vendor, nameMax, false)
 	text("memo", p.Memo, TextMax, false)
 	if p.At.Before(earliest) || !p.At.Before(latest) {
-		faults.Addf(at+"external.timestamp", "must lie between 1970 and 2200")
+		faults.Addf(at+"external.timestamp", "must be between 1970 and 2200")
 	}
 	if p.Direction != Credit && p.Direction != Debit {
 		faults.Addf(at+"external.direction", "must be credit or debit")
 	}
 	if p.Quantity != nil && p.Quantity.Sign() < 0 {
-		faults.Addf(at+"external.quantity", "must not be negative; external.direction says which way it went")
+		faults.Addf(at+"external.quantity", "must not be negative: external.direction states the direction")
 	}
 	if p.Type != "" && !slices.Contains(Types, string(p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
@@ -96,7 +96,7 @@ func (p Params) Check(faults *fault.List, at string) {
 	if len(p.TagIDs) > tagsMax {
 		faults.Addf(at+"tag_ids", "must have at most %d items", tagsMax)
 	}
-	p.checkValue(faults, at+"external.value_fiat")
+	p.validateValue(faults, at+"external.value_fiat")
 	if c := p.Crypto; c != nil {
 		text("crypto.chain", c.Chain, symbolMax, false)
 		text("crypto.asset_type", c.AssetType, symbolMax, false)
@@ -125,8 +125,8 @@ func (p Params) Check(faults *fault.List, at string) {
 	}
 }
 
-// checkText finds what no text may be: too long, or nothing that both databases keep.
-func checkText(faults *fault.List, field, value string, most int) {
+// validateText refuses texts that are too long or that the databases cannot store.
+func validateText(faults *fault.List, field, value string, most int) {
 	switch {
 	case utf8.RuneCountInString(value) > most:
 		faults.Addf(field, "must have at most %d characters", most)
@@ -135,8 +135,8 @@ func checkText(faults *fault.List, field, value string, most int) {
 	}
 }
 
-// checkValue holds the parts of a value against each other.
-func (p Params) checkValue(faults *fault.List, field string) {
+// validateValue requires gross to equal net plus fee.
+func (p Params) validateValue(faults *fault.List, field string) {
 	v := p.Value
 	if v == nil {
 		return

@@ -72,7 +72,7 @@ func TestATransactionIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 		p := plain("src_a", "1").Params
 		bad.change(&p)
 		var faults fault.List
-		p.Check(&faults, "transactions[3].")
+		p.Validate(&faults, "transactions[3].")
 		var want []string
 		for _, field := range strings.Fields(bad.fields) {
 			want = append(want, "transactions[3]."+field)

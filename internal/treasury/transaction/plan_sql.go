@@ -56,7 +56,7 @@ func (w wanted) plan(e db.Engine, s sorting, best string) plan {
 // drive takes out the condition whose index the list is read by: addresses, or the column that leaves the least.
 func (p *plan) drive(all []condition, best string) (rest []condition) {
 	for i, c := range all {
-		n := len(c.branches) * len(p.w.shelves)
+		n := len(c.branches) * len(p.w.visibilities)
 		if n > 0 && n <= branchesMax && (c.column == "" || c.column == best) {
 			p.branches, p.distinct = c.branches, c.column == ""
 			return append(all[:i:i], all[i+1:]...)
@@ -99,7 +99,7 @@ func (p plan) ordered(s *statement, after *condition, limit int, within []condit
 		union = " UNION "
 	}
 	n := 0
-	for _, shelf := range p.w.shelves {
+	for _, shelf := range p.w.visibilities {
 		for _, b := range branches {
 			if n > 0 {
 				s.add(union)
@@ -149,7 +149,7 @@ func (p plan) probe() (s statement) {
 		by = *by.by
 	}
 	s.add("SELECT count(*) FROM (SELECT 1 FROM transactions t WHERE t.organization_id = @org")
-	s.and("t", p.gather.by == nil, p.w.onShelves())
+	s.and("t", p.gather.by == nil, p.w.withVisibility())
 	s.and("t", true, by)
 	s.add(" LIMIT ?) p", few+1)
 	return s
@@ -180,7 +180,7 @@ func (p plan) found(s *statement) {
 	if by != nil && by.by != nil {
 		s.and("t", true, *by.by)
 	}
-	s.and("t", by == nil || by.by == nil && !by.names, p.w.onShelves())
+	s.and("t", by == nil || by.by == nil && !by.names, p.w.withVisibility())
 	for i := range p.rest {
 		s.and("t", &p.rest[i] == by && by.by == nil, p.rest[i])
 	}

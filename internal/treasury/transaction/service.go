@@ -24,7 +24,7 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 const keptMax = 10_000
 
 // keptSources are sources that lists have shown. What a list shows of one, its ids, type, provider and legal entity,
-// cannot change any more once it has transactions, so that it need not be looked up again.
+// cannot change once the source has transactions once it has transactions, so that it need not be looked up again.
 type keptSources struct {
 	mu   sync.Mutex
 	byID map[string]source.Source
@@ -38,7 +38,7 @@ func (k *keptSources) of(ctx context.Context, tx *db.Tx, ids []string) (map[stri
 	if found := k.all(ids); found != nil {
 		return found, nil
 	}
-	found, err := source.Some(ctx, tx, ids)
+	found, err := source.FindSomeUnchecked(ctx, tx, ids)
 	if err == nil && k != nil {
 		k.keep(found)
 	}
@@ -90,7 +90,7 @@ func Find(ctx context.Context, tx *db.Tx, transactionID string) (Transaction, er
 	return t, err
 }
 
-// Known gives the ids of the transactions that a source has told of already, by its own ids for them. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
+// FindExternal gives the ids of the transactions that a source has told of already, by its own ids for them. It is a building block.
+func FindExternal(ctx context.Context, tx *db.Tx, sourceID string, externalIDs []string) (map[string]string, error) {
 	return selectExternal(ctx, tx, sourceID, externalIDs)
 }

@@ -65,7 +65,7 @@ func toRow(t Transaction) keyedRow {
 	k := t.keys()
 	r := keyedRow{
 		row: row{
-			ID: t.ID, Number: t.Number, Shelf: t.shelf(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
+			ID: t.ID, Number: t.Number, Shelf: t.visibility(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
 			Description: t.Description, Direction: string(t.Direction),
 			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
 			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
@@ -101,18 +101,18 @@ func (r row) transaction(s source.Source) (Transaction, error) {
 	if r.Details != nil {
 		var d details
 		if err := json.Unmarshal([]byte(*r.Details), &d); err != nil {
-			return t, fmt.Errorf("txn: the details of %s: %w", r.ID, err)
+			return t, fmt.Errorf("transaction: the stored details of %s: %w", r.ID, err)
 		}
 		t.Crypto, t.Bank, t.Card = d.Crypto, d.Bank, d.Card
 	}
 	if r.Spam != nil {
 		if err := json.Unmarshal([]byte(*r.Spam), &t.Spam); err != nil {
-			return t, fmt.Errorf("txn: the verdict on %s: %w", r.ID, err)
+			return t, fmt.Errorf("transaction: the stored spam verdict on %s: %w", r.ID, err)
 		}
 	}
 	if r.Suggested != nil && t.Status == Pending && t.JournalEntryID == "" {
 		if err := json.Unmarshal([]byte(*r.Suggested), &t.Suggested); err != nil {
-			return t, fmt.Errorf("txn: what is suggested for %s: %w", r.ID, err)
+			return t, fmt.Errorf("transaction: the stored suggestion for %s: %w", r.ID, err)
 		}
 	}
 	return t, nil
@@ -275,7 +275,7 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 	return db.Insert(ctx, tx, "transaction_tags", tagsOf([]Transaction{after})...)
 }
 
-func shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
+func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if err := tx.Queue(ctx,
 		"UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted,
 		tx.Now(), sourceID, deleted); err != nil {

@@ -1,5 +1,5 @@
-// Package transaction holds what happened at the sources: each transaction moves one asset in one direction. What a
-// source reported never changes; how people and rules interpret it does.
+// Package transaction holds the transactions: what happened at a source, one asset and one direction each. What the
+// source reported never changes; type, status, memo, vendor, tags and links do.
 package transaction
 
 import (

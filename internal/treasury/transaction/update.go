@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// UpdateParams is what people may change; nil leaves a thing as it is. What the source said is not among it.
+// UpdateParams are the fields of a transaction that can change; nil leaves a field as it is. What the source reported cannot change.
 type UpdateParams struct {
 	Memo   *string
 	Vendor *string
@@ -24,13 +24,13 @@ type UpdateParams struct {
 	Status *Status
 }
 
-// check finds every fault of a change in itself. A type and a state that contradict each other are one.
-func (p UpdateParams) check(faults *fault.List, at string) {
+// validate collects every fault of a change, such as a type that contradicts the status.
+func (p UpdateParams) validate(faults *fault.List, at string) {
 	if p.Memo != nil {
-		checkText(faults, at+"memo", *p.Memo, TextMax)
+		validateText(faults, at+"memo", *p.Memo, TextMax)
 	}
 	if p.Vendor != nil {
-		checkText(faults, at+"vendor", *p.Vendor, nameMax)
+		validateText(faults, at+"vendor", *p.Vendor, nameMax)
 	}
 	if p.Type != nil && !slices.Contains(Types, string(*p.Type)) {
 		faults.Addf(at+"transaction_type", "must be one of the transaction types")
@@ -42,13 +42,13 @@ func (p UpdateParams) check(faults *fault.List, at string) {
 		return
 	}
 	if *p.Status != Spam && *p.Status != Pending {
-		faults.Addf(at+"status", "must be spam or pending: a transaction is posted by its journal entry")
+		faults.Addf(at+"status", "must be spam or pending: to post a transaction, post its journal entry")
 	} else if p.Type != nil && (*p.Type == TypeSpam) != (*p.Status == Spam) {
-		faults.Addf(at+"transaction_type", "must be SPAM exactly when status is spam")
+		faults.Addf(at+"transaction_type", "must be SPAM if status is spam, and only then")
 	}
 }
 
-// apply makes a change to a transaction, or says why the state of it stands against that.
+// apply returns the transaction with the change, or the field that its state does not allow to change.
 func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	kind, spam := t.Type, t.Status == Spam
 	if p.Type != nil {
@@ -59,14 +59,15 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	}
 	switch {
 	case t.Status == Posted && p.Status != nil:
-		return t, &fault.Field{Name: "status", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+		return t, &fault.Field{Name: "status", Message: "cannot change while the journal entry is posted: unpost or reverse the entry first"}
 	case t.Status == Posted && kind != t.Type:
-		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while its journal entry is posted: unpost or reverse that first"}
+		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while the journal entry is posted: " +
+			"unpost or reverse the entry first"}
 	case t.JournalEntryID != "" && (kind != t.Type || spam != (t.Status == Spam)):
 		return t, &fault.Field{Name: "transaction_type", Message: "cannot change while it has the draft entry " + t.JournalEntryID +
 			": delete that first"}
 	case spam && t.GroupID != "":
-		return t, &fault.Field{Name: "status", Message: "a transaction that is linked to another cannot be spam: unlink it first"}
+		return t, &fault.Field{Name: "status", Message: "cannot be spam while the transaction is linked to another: unlink it first"}
 	}
 	t = t.withStatus(spam, kind)
 	if p.Memo != nil {
@@ -81,9 +82,9 @@ func (p UpdateParams) apply(t Transaction) (Transaction, *fault.Field) {
 	return t, nil
 }
 
-// Noted is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and
+// WithNotes is the transaction with another vendor, unless that is empty, and with more tags. It is a building block, and
 // whoever calls it has seen that the tags are there.
-func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) {
+func (t Transaction) WithNotes(vendor string, tagIDs []string) (Transaction, error) {
 	var p UpdateParams
 	if vendor != "" {
 		p.Vendor = &vendor
@@ -93,7 +94,7 @@ func (t Transaction) Noted(vendor string, tagIDs []string) (Transaction, error) 
 		p.TagIDs = &all
 	}
 	var faults fault.List
-	if p.check(&faults, ""); faults.Err() != nil {
+	if p.validate(&faults, ""); faults.Err() != nil {
 		return t, faults.Err()
 	}
 	after, _ := p.apply(t) // neither its type nor its state changes, so that nothing stands against it
@@ -142,9 +143,9 @@ const (
 	ActionClassified = "transaction.classified"
 )
 
-// Save writes what was made of transactions, counts them anew and records it; what did not change is left alone. It
-// gives how many changed, and the edits have the time of it. It is a building block, and whoever calls it has read
-// the transactions under the organization's head.
+// Save writes changed transactions, updates the counts and records the changes in the audit log. It skips edits that
+// change nothing, sets UpdatedAt of the others and returns how many there were. It is a building block: the caller has
+// read the transactions while holding the lock on the organization state.
 func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 	c, changed := counts{}, 0
 	for i := range edits {
@@ -177,7 +178,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 // Update changes one transaction.
 func (s *Service) Update(ctx context.Context, transactionID string, p UpdateParams) (t Transaction, err error) {
 	var faults fault.List
-	if p.check(&faults, ""); faults.Err() != nil {
+	if p.validate(&faults, ""); faults.Err() != nil {
 		return t, faults.Err()
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
@@ -188,7 +189,7 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 		if err != nil {
 			return err
 		}
-		if err := p.tagsThere(ctx, tx, ""); err != nil {
+		if err := p.requireTags(ctx, tx, ""); err != nil {
 			return err
 		}
 		after, refused := p.apply(before)
@@ -203,7 +204,7 @@ func (s *Service) Update(ctx context.Context, transactionID string, p UpdatePara
 	return t, err
 }
 
-func (p UpdateParams) tagsThere(ctx context.Context, tx *db.Tx, at string) error {
+func (p UpdateParams) requireTags(ctx context.Context, tx *db.Tx, at string) error {
 	if p.TagIDs == nil || len(*p.TagIDs) == 0 {
 		return nil
 	}
@@ -247,7 +248,7 @@ type Bulk struct {
 // BulkUpdate changes many transactions, all or none.
 func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err error) {
 	var faults fault.List
-	p.Changes.check(&faults, "changes.")
+	p.Changes.validate(&faults, "changes.")
 	if (p.Filter == nil) == (p.TransactionIDs == nil) {
 		faults.Addf("transaction_ids", "exactly one of transaction_ids and filter is required")
 	}
@@ -255,7 +256,7 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 		faults.Addf("transaction_ids", "must have 1 to %d items", BulkMax)
 	}
 	if p.Filter != nil && p.Expected == nil && !p.Dry {
-		faults.Addf("expected_count", "is required with filter: a dry run tells how many it finds")
+		faults.Addf("expected_count", "is required with filter: send a dry run first to learn how many transactions match")
 	}
 	if err := faults.Err(); err != nil {
 		return b, err
@@ -264,11 +265,11 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		found, err := p.find(ctx, tx)
+		found, err := p.resolve(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := p.Changes.tagsThere(ctx, tx, "changes."); err != nil {
+		if err := p.Changes.requireTags(ctx, tx, "changes."); err != nil {
 			return err
 		}
 		edits, err := p.edits(found)
@@ -301,22 +302,22 @@ func (p BulkParams) edits(found []Transaction) ([]Edit, error) {
 		edits[i] = Edit{Before: t, After: after}
 	}
 	if len(refused) > 0 {
-		return nil, fault.ConflictAt(refused, "nothing was changed: %s %s", refused[0].Name, refused[0].Message)
+		return nil, fault.ConflictAt(refused, "nothing was changed, because %s %s", refused[0].Name, refused[0].Message)
 	}
 	return edits, nil
 }
 
-// find gives the transactions that are meant.
-func (p BulkParams) find(ctx context.Context, tx *db.Tx) ([]Transaction, error) {
+// resolve gives the transactions that are meant.
+func (p BulkParams) resolve(ctx context.Context, tx *db.Tx) ([]Transaction, error) {
 	if p.Filter != nil {
-		return Matching(ctx, tx, *p.Filter, p.Expected)
+		return FindMatching(ctx, tx, *p.Filter, p.Expected)
 	}
-	return Named(ctx, tx, p.TransactionIDs)
+	return FindByIDs(ctx, tx, p.TransactionIDs)
 }
 
-// Named gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key
+// FindByIDs gives transactions by their ids, in that order, each once; what is not there or not seen by the actor's key
 // is named. It is a building block.
-func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
+func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) {
 	found, err := selectSome(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -344,8 +345,8 @@ func Named(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, error) 
 	return out, nil
 }
 
-// Matching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
-func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
+// FindMatching gives every transaction that passes a filter, as many as are expected if a number is. It is a building block.
+func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
 	w, err := f.wanted(ctx, tx)
 	if err != nil {
 		return nil, fault.Within("filter.", err)
@@ -355,12 +356,12 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 	case err != nil:
 		return nil, err
 	case expected != nil && *expected != n:
-		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now finds %d", n)}},
-			"the filter finds %d transactions, not %d: look again", n, *expected)
+		return nil, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", n)}},
+			"the filter matches %d transactions, not %d: review them and send the new expected_count", n, *expected)
 	case n > BulkMax:
-		return nil, fault.Conflictf("the filter finds %d transactions and at most %d may be changed at once: narrow it", n, BulkMax)
+		return nil, fault.Conflictf("the filter matches %d transactions, but at most %d can be changed at once: narrow the filter", n, BulkMax)
 	}
-	order, _ := Sort{By: "created_at", Order: "asc"}.check()
+	order, _ := Sort{By: "created_at", Order: "asc"}.validate()
 	var place []string
 	for {
 		rows, err := w.read(ctx, tx, order, place, page.LimitMax)
@@ -375,5 +376,7 @@ func Matching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []
 	}
 }
 
-// Shelve deletes every transaction of a source that is deleted itself: they are kept, and nobody sees them. It is a building block.
-func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error { return shelve(ctx, tx, sourceID) }
+// DeleteOfSource marks every transaction of a deleted source as deleted: the rows stay, and no list shows them. It is a building block.
+func DeleteOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
+	return markDeleted(ctx, tx, sourceID)
+}

@@ -251,21 +251,21 @@ func TestNamedKeepsTheOrderAndMatchingReadsEveryPage(t *testing.T) {
 	eachTimed(t, func(t *testing.T, c company) {
 		w := newWorld(t, c, 350)
 		c.read(t, func(ctx context.Context, tx *db.Tx) error {
-			got, err := transaction.Named(ctx, tx, []string{w.all[9].ID, w.all[3].ID, w.all[9].ID, w.all[200].ID})
+			got, err := transaction.FindByIDs(ctx, tx, []string{w.all[9].ID, w.all[3].ID, w.all[9].ID, w.all[200].ID})
 			if err != nil || len(got) != 3 || got[0].Number != 10 || got[1].Number != 4 || got[2].Number != 201 {
 				t.Error(len(got), err)
 			}
-			_, err = transaction.Named(ctx, tx, []string{w.all[9].ID, "txn_none"})
+			_, err = transaction.FindByIDs(ctx, tx, []string{w.all[9].ID, "txn_none"})
 			blames(t, "one that is not there", err, fault.NotFound, "transaction_ids[1]")
 			for _, f := range []transaction.Filter{{IncludeSpam: true}, {}, {Direction: "credit"}, {Search: "a"}, {Status: "spam"},
 				{Chains: []string{"none"}}} {
 				want := answer(w.all, nil, f, transaction.Sort{By: "created_at", Order: "asc"})
-				got, err := transaction.Matching(ctx, tx, f, new(int64(len(want))))
+				got, err := transaction.FindMatching(ctx, tx, f, new(int64(len(want))))
 				same := slices.EqualFunc(got, want, func(a, b transaction.Transaction) bool { return a.ID == b.ID })
 				if err != nil || !same {
 					t.Errorf("%+v: %d, want %d, %v", f, len(got), len(want), err)
 				}
-				_, err = transaction.Matching(ctx, tx, f, new(int64(len(want)+1)))
+				_, err = transaction.FindMatching(ctx, tx, f, new(int64(len(want)+1)))
 				blames(t, "another number", err, fault.Conflict, "expected_count")
 			}
 			return nil

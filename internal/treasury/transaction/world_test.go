@@ -141,7 +141,7 @@ func (w *world) reread(t *testing.T) (all []transaction.Transaction) {
 		if err != nil {
 			return err
 		}
-		all, err = transaction.Named(ctx, tx, ids)
+		all, err = transaction.FindByIDs(ctx, tx, ids)
 		return err
 	})
 	return all

@@ -41,15 +41,15 @@ func (s *Service) Ambiguous(ctx context.Context, p page.Request) (page.Page[Ambi
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			rows, err = seen(ctx, tx, above, limit)
+			rows, err = selectVisible(ctx, tx, above, limit)
 			return err
 		})
 		return rows, err
 	})
 }
 
-// seen reads what the actor's key sees.
-func seen(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Ambiguity, error) {
+// selectVisible reads what the actor's key sees.
+func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Ambiguity, error) {
 	who := actor.From(ctx)
 	if len(who.LegalEntityIDs) == 0 {
 		return selectAmbiguities(ctx, tx, nil, above, limit)
@@ -72,7 +72,7 @@ func seen(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Ambiguity, 
 	for _, r := range rows {
 		ids = append(ids, r.Candidates...)
 	}
-	candidates, err := transaction.Some(ctx, tx, ids)
+	candidates, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	if err := removeAmbiguities(ctx, tx, gone); err != nil || len(news) == 0 {
 		return err
 	}
-	found, err := transaction.Some(ctx, tx, slices.Collect(maps.Keys(news)))
+	found, err := transaction.FindSomeUnchecked(ctx, tx, slices.Collect(maps.Keys(news)))
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ var open = append([]transaction.Type{transaction.Swap, transaction.Bridge, trans
 // isLeg tells a transaction that may have another side. Purchases and sales have a counterparty outside by their
 // nature: those by card name the merchant, and what comes in at a payment processor is a sale unless it says
 // otherwise.
-func isLeg(l transaction.Loose, s source.Source) bool {
+func isLeg(l transaction.Unlinked, s source.Source) bool {
 	switch {
 	case !slices.Contains(open, l.Type):
 		return false
@@ -38,7 +38,7 @@ func platform(s source.Source) string {
 	return s.Provider
 }
 
-func legOf(l transaction.Loose, s source.Source, not []string) transfer.Leg {
+func legOf(l transaction.Unlinked, s source.Source, not []string) transfer.Leg {
 	leg := transfer.Leg{
 		ID: l.ID, SourceID: s.ID, LegalEntityID: s.LegalEntityID, Asset: l.Asset, Chain: l.Chain, Inflow: transaction.IsInflow(
 			l.Direction), Quantity: l.Quantity, At: l.At,

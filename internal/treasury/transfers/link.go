@@ -1,6 +1,6 @@
-// Package transfers joins transactions that are two sides of one event: a transfer between sources of the
-// organization, into another legal entity or over a bridge, or a swap. What it finds by itself it finds by
-// rules/transfer; where more than one way fits it asks a person.
+// Package transfers links transactions that are two sides of one event: a transfer between sources of the
+// organization, between legal entities or over a bridge, or a swap. It matches them by the rules of rules/transfer, and
+// lists the ambiguous ones for a person to decide.
 package transfers
 
 import (
@@ -60,8 +60,8 @@ type Group struct {
 	Out, In   transaction.Transaction
 }
 
-// typed is the transaction as a member of a group.
-func typed(t transaction.Transaction, groupID string, kind transfer.Kind) transaction.Transaction {
+// asMember is the transaction as a member of a group.
+func asMember(t transaction.Transaction, groupID string, kind transfer.Kind) transaction.Transaction {
 	t.GroupID = groupID
 	if slices.Contains(vague, t.Type) {
 		t.Type = types[kind]
@@ -69,8 +69,8 @@ func typed(t transaction.Transaction, groupID string, kind transfer.Kind) transa
 	return t
 }
 
-// untyped is the transaction as it is without its group. A type that somebody gave it since stays.
-func (l Link) untyped(t transaction.Transaction) transaction.Transaction {
+// withoutGroup is the transaction as it is without its group. A type that somebody gave it since stays.
+func (l Link) withoutGroup(t transaction.Transaction) transaction.Transaction {
 	t.GroupID = ""
 	if l.TypeBefore != "" && t.Type == types[l.Kind] && t.Status != transaction.Posted {
 		t.Type = l.TypeBefore
@@ -78,8 +78,8 @@ func (l Link) untyped(t transaction.Transaction) transaction.Transaction {
 	return t
 }
 
-// Partners gives the transactions that some are linked to, by the ids of those, whoever asks. It is a building block.
-func Partners(ctx context.Context, tx *db.Tx, of []transaction.Transaction) (map[string]transaction.Transaction, error) {
+// PartnersUnchecked gives the transactions that some are linked to, by the ids of those, whoever asks. It is a building block.
+func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transaction) (map[string]transaction.Transaction, error) {
 	var groups []string
 	asked := map[string]transaction.Transaction{}
 	for _, t := range of {
@@ -102,7 +102,7 @@ func Partners(ctx context.Context, tx *db.Tx, of []transaction.Transaction) (map
 		}
 	}
 	if len(ids) > 0 {
-		others, err := transaction.Some(ctx, tx, ids)
+		others, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 		if err != nil {
 			return nil, err
 		}

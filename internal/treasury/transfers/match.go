@@ -56,8 +56,8 @@ func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Mat
 	return m.out, nil
 }
 
-// After matches what belongs to transactions of a span of time that have come. It is for jobs: nobody in particular asks for it.
-func (s *Service) After(ctx context.Context, organizationID string, from, to time.Time) (Matched, error) {
+// MatchArrived matches what belongs to transactions of a span of time that have come. It is for jobs: nobody in particular asks for it.
+func (s *Service) MatchArrived(ctx context.Context, organizationID string, from, to time.Time) (Matched, error) {
 	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID})
 	return s.Match(ctx, from, to.Add(time.Millisecond), false)
 }
@@ -76,8 +76,8 @@ type matching struct {
 	from, end time.Time
 	sources   map[string]source.Source
 	refused   map[string][]string
-	legs      []transaction.Loose // in the order of time, those that are near
-	last      *transaction.Loose  // the last that was read
+	legs      []transaction.Unlinked // in the order of time, those that are near
+	last      *transaction.Unlinked  // the last that was read
 	linked    map[string]bool
 	out       Matched
 }
@@ -106,7 +106,7 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	if err := m.load(ctx, from.Add(-transfer.Reach), end.Add(transfer.Reach)); err != nil {
 		return err
 	}
-	legs, within := make([]transfer.Leg, 0, len(m.legs)), map[string]transaction.Loose{}
+	legs, within := make([]transfer.Leg, 0, len(m.legs)), map[string]transaction.Unlinked{}
 	for _, l := range m.legs {
 		legs = append(legs, legOf(l, m.sources[l.SourceID], m.refused[l.ID]))
 		if !l.At.Before(from) && l.At.Before(end) {
@@ -141,12 +141,12 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 
 // load forgets what is too long ago and reads what is near.
 func (m *matching) load(ctx context.Context, from, end time.Time) error {
-	m.legs = slices.DeleteFunc(m.legs, func(l transaction.Loose) bool { return l.At.Before(from) || m.linked[l.ID] })
+	m.legs = slices.DeleteFunc(m.legs, func(l transaction.Unlinked) bool { return l.At.Before(from) || m.linked[l.ID] })
 	clear(m.linked)
 	for {
-		var page []transaction.Loose
+		var page []transaction.Unlinked
 		err := m.read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			page, err = transaction.LooseFrom(ctx, tx, from, end, m.last, pageSize)
+			page, err = transaction.ListUnlinked(ctx, tx, from, end, m.last, pageSize)
 			return err
 		})
 		if err != nil {

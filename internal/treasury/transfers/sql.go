@@ -61,8 +61,8 @@ type refusalRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// refuse remembers that the sides of groups do not belong together.
-func refuse(ctx context.Context, tx *db.Tx, links []Link) error {
+// insertRefusals remembers that the sides of groups do not belong together.
+func insertRefusals(ctx context.Context, tx *db.Tx, links []Link) error {
 	sides := map[string]*refusalRow{}
 	for _, l := range links {
 		r := sides[l.GroupID]
@@ -148,8 +148,8 @@ func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above i
 	return ambiguitiesOf(rows), err
 }
 
-// selectBehind gives the organizations in which transactions came that were not matched yet.
-func selectBehind(ctx context.Context, tx *db.Tx) ([]string, error) {
+// selectUnmatched gives the organizations in which transactions came that were not matched yet.
+func selectUnmatched(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx,
 		"SELECT h.organization_id FROM organization_state h LEFT JOIN transfer_marks m ON m.organization_id = h.organization_id "+
 			"WHERE h.transaction_number > COALESCE(m.number, 0) ORDER BY h.organization_id")
@@ -167,20 +167,20 @@ type markRow struct {
 	Number int64 `db:"number"`
 }
 
-// mark says that all up to a number were matched, unless more were.
-func mark(ctx context.Context, tx *db.Tx, number int64) error {
+// updateMark says that all up to a number were matched, unless more were.
+func updateMark(ctx context.Context, tx *db.Tx, number int64) error {
 	return db.Upsert(ctx, tx, "transfer_marks", []markRow{{number}},
 		"ON CONFLICT (organization_id) DO UPDATE SET number = excluded.number WHERE transfer_marks.number < excluded.number")
 }
 
 // memberRow is a transaction that has a group.
 type memberRow struct {
-	Number    int64   `db:"number"`
-	ID        string  `db:"transaction_id"`
-	Shelf     int64   `db:"shelf"`
-	Direction string  `db:"direction"`
-	GroupID   string  `db:"group_id"`
-	Side      *string `db:"side"`
+	Number     int64   `db:"number"`
+	ID         string  `db:"transaction_id"`
+	Visibility int64   `db:"shelf"`
+	Direction  string  `db:"direction"`
+	GroupID    string  `db:"group_id"`
+	Side       *string `db:"side"`
 }
 
 // eachMember walks the transactions that have a group, some at a time, with what their link says.
@@ -232,8 +232,8 @@ func selectStrayLinks(ctx context.Context, tx *db.Tx) ([]string, error) {
 			"WHERE l.organization_id = @org AND (t.group_id IS NULL OR t.group_id <> l.group_id) ORDER BY l.transaction_id")
 }
 
-// selectClearAmbiguities gives what is called unclear and is linked.
-func selectClearAmbiguities(ctx context.Context, tx *db.Tx) ([]string, error) {
+// selectResolvedAmbiguities gives what is called unclear and is linked.
+func selectResolvedAmbiguities(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx,
 		"SELECT a.transaction_id FROM transfer_ambiguities a JOIN transaction_links l ON l.organization_id = a.organization_id AND "+
 			"l.transaction_id = a.transaction_id "+

@@ -33,7 +33,7 @@ func (s *Service) MatchNew(ctx context.Context) error {
 	defer s.sweeping.Unlock()
 	var behind []string
 	err := s.db.ReadAcross(ctx, "transactions come in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
-		behind, err = selectBehind(ctx, tx)
+		behind, err = selectUnmatched(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -61,11 +61,11 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 		if err != nil || done >= h.TransactionNumber {
 			return err
 		}
-		oldest, err := transaction.CameAt(ctx, tx, done+1)
+		oldest, err := transaction.CreatedAt(ctx, tx, done+1)
 		if err != nil {
 			return err
 		}
-		newest, err := transaction.CameAt(ctx, tx, h.TransactionNumber)
+		newest, err := transaction.CreatedAt(ctx, tx, h.TransactionNumber)
 		if err != nil {
 			return err
 		}
@@ -73,14 +73,14 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 			return nil
 		}
 		number, due = h.TransactionNumber, true
-		first, last, err = transaction.SpanOf(ctx, tx, done, number)
+		first, last, err = transaction.DateSpan(ctx, tx, done, number)
 		return err
 	})
 	if err != nil || !due {
 		return err
 	}
-	if _, err := s.After(ctx, organizationID, first, last); err != nil {
+	if _, err := s.MatchArrived(ctx, organizationID, first, last); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return mark(ctx, tx, number) })
+	return s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return updateMark(ctx, tx, number) })
 }

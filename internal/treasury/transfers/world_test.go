@@ -83,7 +83,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 func (w *world) check() {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		found, err := transfers.Check(ctx, tx)
+		found, err := transfers.Verify(ctx, tx)
 		if len(found) > 0 {
 			w.Errorf("the check finds %q", found)
 		}

@@ -22,7 +22,7 @@ func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfe
 	for _, p := range pairs {
 		ids = append(ids, p.Out, p.In)
 	}
-	found, err := transaction.Some(ctx, tx, ids)
+	found, err := transaction.FindSomeUnchecked(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfe
 		}
 		groups, written = append(groups, g), append(written, p)
 	}
-	_, err = join(ctx, tx, groups)
+	_, err = createGroups(ctx, tx, groups)
 	return written, err
 }
 
-// join makes groups of transactions that were read under the head, and gives them as they are then.
-func join(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
+// createGroups makes groups of transactions that were read under the head, and gives them as they are then.
+func createGroups(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
 	var links []Link
 	var edits []transaction.Edit
 	var ids []string
@@ -63,7 +63,7 @@ func join(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
 			if side == In {
 				before = g.In
 			}
-			e := transaction.Edit{Before: before, After: typed(before, g.ID, g.Kind)}
+			e := transaction.Edit{Before: before, After: asMember(before, g.ID, g.Kind)}
 			l := Link{TransactionID: before.ID, GroupID: g.ID, Side: side, Kind: g.Kind, By: g.By, Shortfall: g.Shortfall,
 				CreatedBy: actor.From(ctx).UserID, CreatedAt: tx.Now()}
 			if e.After.Type != before.Type {
@@ -87,8 +87,8 @@ func join(ctx context.Context, tx *db.Tx, groups []Group) ([]Group, error) {
 	return groups, removeAmbiguities(ctx, tx, ids)
 }
 
-// part undoes groups, and gives their members as they are then. What is posted keeps its type, by which it was booked.
-func part(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Transaction) ([]transaction.Transaction, error) {
+// dissolveGroups undoes groups, and gives their members as they are then. What is posted keeps its type, by which it was booked.
+func dissolveGroups(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Transaction) ([]transaction.Transaction, error) {
 	byID := make(map[string]Link, len(links))
 	var groups []string
 	for _, l := range links {
@@ -99,7 +99,7 @@ func part(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Tr
 	}
 	edits := make([]transaction.Edit, len(members))
 	for i, t := range members {
-		edits[i] = transaction.Edit{Before: t, After: byID[t.ID].untyped(t)}
+		edits[i] = transaction.Edit{Before: t, After: byID[t.ID].withoutGroup(t)}
 	}
 	if _, err := transaction.Save(ctx, tx, edits); err != nil {
 		return nil, err
@@ -110,9 +110,9 @@ func part(ctx context.Context, tx *db.Tx, links []Link, members []transaction.Tr
 	return members, removeLinks(ctx, tx, groups)
 }
 
-// Shelve deletes every transaction of a source that is deleted itself, and undoes their links: what is on the other
-// side of one stays, alone. It is a building block.
-func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
+// DeleteTransactionsOfSource deletes every transaction of a deleted source and unlinks them; the transactions that they
+// were linked to stay. It is a building block.
+func DeleteTransactionsOfSource(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err
 	}
@@ -125,15 +125,15 @@ func Shelve(ctx context.Context, tx *db.Tx, sourceID string) error {
 		if err != nil {
 			return err
 		}
-		members, err := transaction.Some(ctx, tx, idsOf(links))
+		members, err := transaction.FindSomeUnchecked(ctx, tx, idsOf(links))
 		if err != nil {
 			return err
 		}
-		if _, err := part(ctx, tx, links, members); err != nil {
+		if _, err := dissolveGroups(ctx, tx, links, members); err != nil {
 			return err
 		}
 	}
-	return transaction.Shelve(ctx, tx, sourceID)
+	return transaction.DeleteOfSource(ctx, tx, sourceID)
 }
 
 func idsOf(links []Link) []string {

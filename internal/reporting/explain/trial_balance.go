@@ -93,11 +93,11 @@ func (i *inquiry) trial(ctx context.Context) error {
 	if c.before != nil {
 		before = cells[0]
 	}
-	i.out.value(trialFigure(now, i.q.Column), frame.Currency)
+	i.out.setValue(trialFigure(now, i.q.Column), frame.Currency)
 	moved := i.q.Column == debits || i.q.Column == credits
 	switch {
 	case !moved && i.out.Value.IsZero():
-		i.out.Formula = "the balance is on the other side, or nothing"
+		i.out.Formula = "the balance is zero or on the other side"
 		return nil
 	case c.translated && len(c.entities) > 1:
 		return i.trialApart(ctx, c)
@@ -106,7 +106,7 @@ func (i *inquiry) trial(ctx context.Context) error {
 	case moved && c.translated:
 		return i.trialTranslated(ctx, c, frame)
 	case moved:
-		return i.sided(ctx, c)
+		return i.explainSide(ctx, c)
 	case i.q.Column == openingDebit || i.q.Column == openingCredit:
 		return i.trialOpening(ctx, c, before, now)
 	case c.translated && permanent(c.account) && !computed(c.account):
@@ -115,46 +115,46 @@ func (i *inquiry) trial(ctx context.Context) error {
 	return i.trialClosing(ctx, c, now)
 }
 
-// sided explains the debits or the credits of an account by its lines.
-func (i *inquiry) sided(ctx context.Context, c cell) error {
+// explainSide explains the debits or the credits of an account by its lines.
+func (i *inquiry) explainSide(ctx context.Context, c cell) error {
 	if computed(c.account) {
 		return nil // it takes none
 	}
 	i.out.add(strings.TrimSuffix(i.q.Column, "s")+" lines", *i.out.Value, nil, Lines)
 	if i.q.Column == credits {
-		return i.list(ctx, i.lines(c, credit), true)
+		return i.listLines(ctx, i.lines(c, credit), true)
 	}
-	return i.list(ctx, i.lines(c, debit), false)
+	return i.listLines(ctx, i.lines(c, debit), false)
 }
 
 // trialOpening explains what a period began with: what the one before ended with, and the turn of a year.
 func (i *inquiry) trialOpening(ctx context.Context, c cell, before, now statement.TrialCell) error {
 	if c.before == nil {
-		i.out.Formula = "there is no period before"
+		i.out.Formula = "there is no earlier period"
 		return nil
 	}
-	i.out.some("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID,
+	i.out.addNonZero("closing balance of "+c.before.Key, onSide(before.Closing, i.q.Column), i.q.with("accounting_period_id", c.before.ID,
 		"column", side("closing", before.Closing)))
-	for _, e := range c.turning() {
-		label := "turn of the fiscal year of " + e.Name
+	for _, e := range c.startingFiscalYear() {
+		label := "fiscal year-end transfer of " + e.Name
 		switch {
 		case c.account.Role == account.RoleRetainedEarnings:
 			q, current, err := i.currentEarnings(ctx, c, e.ID)
 			if err != nil {
 				return err
 			}
-			i.out.some(label, onSide(current.Neg(), i.q.Column), q)
+			i.out.addNonZero(label, onSide(current.Neg(), i.q.Column), q)
 		case !permanent(c.account):
 			q := i.q.of(e.ID)
 			cells, _, err := i.trialRow(ctx, q, c.account, c.before)
 			if err != nil {
 				return err
 			}
-			i.out.some(label, onSide(cells[0].Closing.Neg(), i.q.Column), q.with("accounting_period_id", c.before.ID, "column",
+			i.out.addNonZero(label, onSide(cells[0].Closing.Neg(), i.q.Column), q.with("accounting_period_id", c.before.ID, "column",
 				side("closing", cells[0].Closing)))
 		}
 	}
-	i.out.rest("difference to what the period was closed with")
+	i.out.addRemainder("difference from the closed balance")
 	return nil
 }
 
@@ -164,14 +164,14 @@ func (i *inquiry) trialClosing(ctx context.Context, c cell, now statement.TrialC
 	if c.translated || computed(c.account) {
 		listed = NoList
 	}
-	i.out.some("opening balance", onSide(now.Opening, i.q.Column), i.q.with("column", side("opening", now.Opening)))
+	i.out.addNonZero("opening balance", onSide(now.Opening, i.q.Column), i.q.with("column", side("opening", now.Opening)))
 	i.out.add("debits", onSide(now.Debits, i.q.Column), i.q.with("column", debits), listed)
 	i.out.add("credits", onSide(now.Credits.Neg(), i.q.Column), i.q.with("column", credits), listed)
-	i.out.rest("difference to what the period was closed with")
+	i.out.addRemainder("difference from the closed balance")
 	if listed == NoList {
 		return nil
 	}
-	return i.list(ctx, i.lines(c, ""), i.q.Column == closingCredit)
+	return i.listLines(ctx, i.lines(c, ""), i.q.Column == closingCredit)
 }
 
 // trialApart explains a balance that several legal entities have in different currencies. One of them may be on the other side.
@@ -183,14 +183,14 @@ func (i *inquiry) trialApart(ctx context.Context, c cell) error {
 			return err
 		}
 		if i.q.Column == debits || i.q.Column == credits {
-			i.out.some(e.Name, trialFigure(cells[0], i.q.Column), &q)
+			i.out.addNonZero(e.Name, trialFigure(cells[0], i.q.Column), &q)
 			continue
 		}
 		balance := trialBalance(cells[0], i.q.Column)
 		which, _, _ := strings.Cut(i.q.Column, "_")
-		i.out.some(e.Name, onSide(balance, i.q.Column), q.with("column", side(which, balance)))
+		i.out.addNonZero(e.Name, onSide(balance, i.q.Column), q.with("column", side(which, balance)))
 	}
-	i.out.rest("netted between legal entities")
+	i.out.addRemainder("netting between legal entities")
 	return nil
 }
 
@@ -226,30 +226,30 @@ func (i *inquiry) trialLeftOver(ctx context.Context, c cell) error {
 			if i.q.Column == debits {
 				sign = sign.Neg()
 			}
-			i.out.some(a.String()+", debits", now.Debits.Mul(sign), i.q.with("ledger_account_id", a.ID, "column", debits))
-			i.out.some(a.String()+", credits", now.Credits.Neg().Mul(sign), i.q.with("ledger_account_id", a.ID, "column", credits))
+			i.out.addNonZero(a.String()+", debits", now.Debits.Mul(sign), i.q.with("ledger_account_id", a.ID, "column", debits))
+			i.out.addNonZero(a.String()+", credits", now.Credits.Neg().Mul(sign), i.q.with("ledger_account_id", a.ID, "column", credits))
 		default:
 			balance := trialBalance(now, i.q.Column)
 			which, _, _ := strings.Cut(i.q.Column, "_")
-			i.out.some(a.String(), onSide(balance.Neg(), i.q.Column), i.q.with("ledger_account_id", a.ID, "column", side(which, balance)))
+			i.out.addNonZero(a.String(), onSide(balance.Neg(), i.q.Column), i.q.with("ledger_account_id", a.ID, "column", side(which, balance)))
 		}
 	}
-	i.out.rest("what the books lack to balance")
+	i.out.addRemainder("out-of-balance amount in the books")
 	return nil
 }
 
 // trialTotal explains the sum of a column.
 func (i *inquiry) trialTotal(ctx context.Context, c cell) error {
 	if i.q.Row != rowTotal {
-		return wrongRow(rowTotal)
+		return unknownRow(rowTotal)
 	}
 	r, err := i.reports.TrialBalance(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {
 		return err
 	}
-	i.out.value(totalFigure(r.Totals[0], i.q.Column), r.Currency)
+	i.out.setValue(totalFigure(r.Totals[0], i.q.Column), r.Currency)
 	for n, a := range r.Accounts {
-		i.out.some(a.String(), trialFigure(r.Rows[n].Cells[0], i.q.Column), i.q.with("row", "", "ledger_account_id", a.ID))
+		i.out.addNonZero(a.String(), trialFigure(r.Rows[n].Cells[0], i.q.Column), i.q.with("row", "", "ledger_account_id", a.ID))
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ var (
 		"long_term"}
 )
 
-// counts is what a disposition adds to a column.
-func (u Use) counts(column string) money.Decimal {
+// amountOf is what a disposition adds to a column.
+func (u Use) amountOf(column string) money.Decimal {
 	positive := u.Gain.Sign() >= 0
 	long := u.Term == "long"
 	switch column {
@@ -58,9 +58,9 @@ func onlyIf(is bool, d money.Decimal) money.Decimal {
 	return money.Decimal{}
 }
 
-// taken puts a page of what was taken beside the figure, each as it counts.
-func (i *inquiry) taken(ctx context.Context, f useFilter, count func(Use) money.Decimal) error {
-	i.paged = true
+// listUses puts a page of what was taken beside the figure, each as it counts.
+func (i *inquiry) listUses(ctx context.Context, f useFilter, count func(Use) money.Decimal) error {
+	i.cursorUsed = true
 	key := func(u Use) []string { return []string{clock.Format(u.Date), u.ID} }
 	uses, err := page.List("explain", i.q, i.page, key, func(after []string, limit int) ([]Use, error) {
 		var from *lots.UseCursor
@@ -82,7 +82,7 @@ func (i *inquiry) taken(ctx context.Context, f useFilter, count func(Use) money.
 
 // gains explains what was realized in a period with an asset.
 func (i *inquiry) gains(ctx context.Context) error {
-	at, _, err := i.month(i.q.PeriodID)
+	at, _, err := i.findPeriod(i.q.PeriodID)
 	if err != nil {
 		return err
 	}
@@ -108,18 +108,18 @@ func (i *inquiry) gains(ctx context.Context) error {
 		"net": g.Net(), "units": g.Quantity, "proceeds": g.Proceeds, "fees": g.Fee, "cost_basis": g.Basis, "realized_gain": g.Gain,
 		"realized_loss": g.Loss, "short_term": g.ShortTerm, "long_term": g.LongTerm,
 	}[i.q.Column]
-	i.out.value(value, g.Currency)
+	i.out.setValue(value, g.Currency)
 	if i.q.Column == "units" {
 		i.out.Unit = g.AssetType
 	}
 	i.out.add("dispositions of "+at.Key, value, nil, Dispositions)
-	return i.taken(ctx, f, func(u Use) money.Decimal { return u.counts(i.q.Column) })
+	return i.listUses(ctx, f, func(u Use) money.Decimal { return u.amountOf(i.q.Column) })
 }
 
 // disposition explains one row of the schedule, or what rows of an entry or a period come to.
 func (i *inquiry) disposition(ctx context.Context) error {
 	if i.q.DispositionID != "" {
-		return i.slice(ctx)
+		return i.explainDisposition(ctx)
 	}
 	f, err := i.useFilter(ctx)
 	if err != nil {
@@ -135,22 +135,22 @@ func (i *inquiry) disposition(ctx context.Context) error {
 	if currency == "" && i.q.Column != "quantity" {
 		return fault.Invalidf("legal_entity_id", "is required, because the legal entities keep their books in different currencies")
 	}
-	i.out.value(total[i.q.Column], currency)
+	i.out.setValue(total[i.q.Column], currency)
 	if i.q.Column == "quantity" {
 		i.out.Unit = i.q.AssetType
 	}
 	i.out.add("dispositions", total[i.q.Column], nil, Dispositions)
-	if err := i.taken(ctx, f, func(u Use) money.Decimal { return u.counts(i.q.Column) }); err != nil || i.q.JournalEntryID == "" {
+	if err := i.listUses(ctx, f, func(u Use) money.Decimal { return u.amountOf(i.q.Column) }); err != nil || i.q.JournalEntryID == "" {
 		return err
 	}
-	return i.entry(ctx, i.q.JournalEntryID)
+	return i.showLines(ctx, i.q.JournalEntryID)
 }
 
 // useFilter finds what rows of the schedule a query is about.
 func (i *inquiry) useFilter(ctx context.Context) (f useFilter, err error) {
 	f = useFilter{entryID: i.q.JournalEntryID, assetType: i.q.AssetType, realized: true, entities: actor.From(ctx).LegalEntityIDs}
 	if i.q.PeriodID != "" {
-		at, _, err := i.month(i.q.PeriodID)
+		at, _, err := i.findPeriod(i.q.PeriodID)
 		if err != nil {
 			return f, err
 		}
@@ -172,8 +172,8 @@ func (i *inquiry) useFilter(ctx context.Context) (f useFilter, err error) {
 	return f, nil
 }
 
-// slice explains one row: what was taken from one lot.
-func (i *inquiry) slice(ctx context.Context) error {
+// explainDisposition explains one row: what was taken from one lot.
+func (i *inquiry) explainDisposition(ctx context.Context) error {
 	rows, err := selectUses(ctx, i.tx, useFilter{id: i.q.DispositionID, realized: true}, nil, 1)
 	if err != nil {
 		return err
@@ -183,35 +183,35 @@ func (i *inquiry) slice(ctx context.Context) error {
 	}
 	for _, name := range []string{i.q.LegalEntityID, i.q.AssetType, i.q.SourceID} {
 		if name != "" {
-			return fault.Invalidf("disposition_id", "names the row by itself: send it alone")
+			return fault.Invalidf("disposition_id", "identifies the row: omit the other parameters")
 		}
 	}
 	u := rows[0]
-	i.out.value(u.counts(i.q.Column), u.Currency)
+	i.out.setValue(u.amountOf(i.q.Column), u.Currency)
 	switch i.q.Column {
 	case "gain_loss":
 		i.out.add("proceeds", u.Proceeds, i.q.with("column", "proceeds"), NoList)
 		i.out.add("cost basis", u.Basis.Neg(), i.q.with("column", "cost_basis"), NoList)
-		i.out.rest("fee and rounding")
+		i.out.addRemainder("fee and rounding")
 	case "quantity":
 		i.out.Unit = u.AssetType
 		fallthrough
 	default:
 		u.Amount = i.out.Value
-		i.out.add("taken from the lot", *i.out.Value, nil, Dispositions)
+		i.out.add("consumed from the lot", *i.out.Value, nil, Dispositions)
 	}
 	i.out.Uses = []Use{u}
-	if err := i.elected(ctx, u); err != nil {
+	if err := i.showElection(ctx, u); err != nil {
 		return err
 	}
-	if err := i.chain(ctx, u.LotID); err != nil {
+	if err := i.showLotChain(ctx, u.LotID); err != nil {
 		return err
 	}
-	return i.entry(ctx, u.JournalEntryID)
+	return i.showLines(ctx, u.JournalEntryID)
 }
 
-// elected says what the legal entity had chosen when something was disposed of.
-func (i *inquiry) elected(ctx context.Context, u Use) error {
+// showElection says what the legal entity had chosen when something was disposed of.
+func (i *inquiry) showElection(ctx context.Context, u Use) error {
 	zone, err := snapshot.Zone(ctx, i.tx)
 	if err != nil {
 		return err
@@ -226,8 +226,8 @@ func (i *inquiry) elected(ctx context.Context, u Use) error {
 	return err
 }
 
-// entry shows the lines of an entry, what it follows from, and the price that it took for what nobody had given a value.
-func (i *inquiry) entry(ctx context.Context, entryID string) (err error) {
+// showLines shows the lines of an entry, what it follows from, and the price that it took for what nobody had given a value.
+func (i *inquiry) showLines(ctx context.Context, entryID string) (err error) {
 	if i.out.Lines, err = selectEntry(ctx, i.tx, entryID, linesMax); err != nil {
 		return err
 	}

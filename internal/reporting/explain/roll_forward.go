@@ -19,7 +19,7 @@ var rollColumns = []string{
 
 // roll explains a figure of how the fair value of an asset came about.
 func (i *inquiry) roll(ctx context.Context) error {
-	f, err := i.only(ctx)
+	f, err := i.holdingsFilter(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (i *inquiry) roll(ctx context.Context) error {
 		return fault.Missing("row of the report")
 	}
 	r := found.Items[0]
-	_, before, err := i.month(r.First.ID)
+	_, before, err := i.findPeriod(r.First.ID)
 	if err != nil {
 		return err
 	}
@@ -41,43 +41,43 @@ func (i *inquiry) roll(ctx context.Context) error {
 	i.out.Unit = r.Currency
 	switch i.q.Column {
 	case "opening_units":
-		i.out.value(r.OpeningUnits, r.AssetType)
-		return i.places(ctx, f, before, "quantity")
+		i.out.setValue(r.OpeningUnits, r.AssetType)
+		return i.explainByPlace(ctx, f, before, "quantity")
 	case "units":
-		i.out.value(r.ClosingUnits, r.AssetType)
-		return i.places(ctx, f, &r.Last, "quantity")
+		i.out.setValue(r.ClosingUnits, r.AssetType)
+		return i.explainByPlace(ctx, f, &r.Last, "quantity")
 	case "cost":
-		i.out.value(r.Cost, r.Currency)
-		return i.places(ctx, f, &r.Last, "cost_basis")
+		i.out.setValue(r.Cost, r.Currency)
+		return i.explainByPlace(ctx, f, &r.Last, "cost_basis")
 	case "opening_fair_value":
-		i.valued(r.Opening, r.OpeningUnits, r.AssetType, r.Currency, column("opening_units"))
+		i.explainValue(r.Opening, r.OpeningUnits, r.AssetType, r.Currency, column("opening_units"))
 	case "closing_fair_value":
-		i.valued(r.Closing, r.ClosingUnits, r.AssetType, r.Currency, column("units"))
+		i.explainValue(r.Closing, r.ClosingUnits, r.AssetType, r.Currency, column("units"))
 	case "dispositions":
-		i.out.value(r.Dispositions, r.Currency)
+		i.out.setValue(r.Dispositions, r.Currency)
 		return i.realized(ctx, f, r, "proceeds", func(g holdings.Gains) money.Decimal { return g.Proceeds })
 	case "realized_gains":
-		i.out.value(r.Gain, r.Currency)
+		i.out.setValue(r.Gain, r.Currency)
 		return i.realized(ctx, f, r, "realized_gain", func(g holdings.Gains) money.Decimal { return g.Gain })
 	case "realized_losses":
-		i.out.value(r.Loss, r.Currency)
+		i.out.setValue(r.Loss, r.Currency)
 		return i.realized(ctx, f, r, "realized_loss", func(g holdings.Gains) money.Decimal { return g.Loss })
 	case "additions":
-		i.out.value(r.Additions, r.Currency)
+		i.out.setValue(r.Additions, r.Currency)
 		i.out.add("acquired, at cost", r.Additions, nil, NoList)
 	case "transfers":
-		i.out.value(r.Transfers, r.Currency)
-		return i.carried(ctx, f, r, before)
+		i.out.setValue(r.Transfers, r.Currency)
+		return i.explainTransfers(ctx, f, r, before)
 	case "gains", "losses":
-		i.change(r, column)
+		i.explainChange(r, column)
 	}
 	return nil
 }
 
-// places explains what a legal entity holds by where it holds it.
-func (i *inquiry) places(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
+// explainByPlace explains what a legal entity holds by where it holds it.
+func (i *inquiry) explainByPlace(ctx context.Context, f holdings.Filter, at *period.Period, column string) error {
 	if at == nil {
-		i.out.Formula = "there is no period before"
+		i.out.Formula = "there is no earlier period"
 		return nil
 	}
 	rows, err := i.closings(ctx, f, at.ID)
@@ -87,9 +87,9 @@ func (i *inquiry) places(ctx context.Context, f holdings.Filter, at *period.Peri
 		if column == "cost_basis" {
 			value = p.Basis
 		}
-		i.out.some(fmt.Sprintf("held at %s", named(p)), value, placeQuery(p, at.ID, column))
+		i.out.addNonZero(fmt.Sprintf("held at %s", named(p)), value, placeQuery(p, at.ID, column))
 	}
-	i.out.rest("elsewhere")
+	i.out.addRemainder(unexplained)
 	return err
 }
 
@@ -121,17 +121,17 @@ func (i *inquiry) realized(ctx context.Context, f holdings.Filter, r holdings.Ro
 			return err
 		}
 		for _, g := range found.Items {
-			i.out.some(p.Key, figure(g), &Query{Report: "realized-gains-losses", Column: column, PeriodID: p.ID,
+			i.out.addNonZero(p.Key, figure(g), &Query{Report: "realized-gains-losses", Column: column, PeriodID: p.ID,
 				LegalEntityID: r.LegalEntityID, AssetType: r.AssetType})
 		}
 	}
-	i.out.rest("other")
+	i.out.addRemainder(unexplained)
 	return nil
 }
 
-// carried explains what came from elsewhere: what the cost of all that is held moved by, without what was acquired and disposed of.
-func (i *inquiry) carried(ctx context.Context, f holdings.Filter, r holdings.RollForward, before *period.Period) error {
-	i.out.add("cost at the end", r.Cost, i.q.with("column", "cost"), NoList)
+// explainTransfers explains what was transferred in: the change in the cost basis held, less acquisitions, plus the cost of disposals.
+func (i *inquiry) explainTransfers(ctx context.Context, f holdings.Filter, r holdings.RollForward, before *period.Period) error {
+	i.out.add("cost basis at the end", r.Cost, i.q.with("column", "cost"), NoList)
 	i.out.add("acquired", r.Additions.Neg(), i.q.with("column", "additions"), NoList)
 	if before != nil {
 		rows, err := i.closings(ctx, f, before.ID)
@@ -139,15 +139,15 @@ func (i *inquiry) carried(ctx context.Context, f holdings.Filter, r holdings.Rol
 			return err
 		}
 		for _, c := range rows {
-			i.out.some("cost at the beginning, at "+named(c.Position), c.Basis.Neg(), placeQuery(c.Position, before.ID, "cost_basis"))
+			i.out.addNonZero("cost basis at the start, held at "+named(c.Position), c.Basis.Neg(), placeQuery(c.Position, before.ID, "cost_basis"))
 		}
 	}
-	i.out.rest("cost of what was disposed of")
+	i.out.addRemainder("cost of disposals")
 	return nil
 }
 
-// change explains what is left of the change in fair value when everything that came and went is taken off.
-func (i *inquiry) change(r holdings.RollForward, column func(string) *Query) {
+// explainChange explains what is left of the change in fair value when everything that came and went is taken off.
+func (i *inquiry) explainChange(r holdings.RollForward, column func(string) *Query) {
 	i.out.Value = r.Gains()
 	sign := money.FromInt(1)
 	if i.q.Column == "losses" {
@@ -158,7 +158,7 @@ func (i *inquiry) change(r holdings.RollForward, column func(string) *Query) {
 		i.out.Formula = noPrice
 		return
 	case i.out.Value.IsZero():
-		i.out.Formula = "the change was to the other side, or there was none"
+		i.out.Formula = "the change is zero or on the other side"
 		return
 	}
 	i.out.add("closing fair value", r.Closing.Value.Mul(sign), column("closing_fair_value"), NoList)

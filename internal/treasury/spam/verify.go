@@ -8,16 +8,16 @@ import (
 	rules "github.com/bursarhq/bursar/internal/rules/spam"
 )
 
-// Check finds what must not be in an organization's lists, and in what it judges arrivals by.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify finds what must not be in an organization's lists, and in what it judges arrivals by.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	byKey := map[string][]Listing{}
 	err = eachListing(ctx, tx, func(l Listing, key string) {
-		kept, err := l.normal()
+		kept, err := l.normalized()
 		if err != nil || kept != l || key != l.key() {
 			out = append(out, fmt.Sprintf("spam listing %s: it is not one that can be", l.ID))
 		}
 		for _, other := range byKey[key] {
-			if l.against(other) {
+			if l.conflictsWith(other) {
 				out = append(out, fmt.Sprintf("spam listing %s: it is about the same as %s", l.ID, other.ID))
 			}
 		}

@@ -2,62 +2,33 @@ package transaction
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/bursarhq/bursar/internal/base/finding"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-const (
-	// checkChunk is how many transactions are looked at together.
-	checkChunk = 1000
-	// namedMax bounds how many broken things of a kind are named; the rest is counted.
-	namedMax = 5
-)
+// verifyChunk is how many transactions are read at a time.
+const verifyChunk = 1000
 
-// findings collects what is broken, a few of each kind by name.
-type findings struct {
-	texts []string
-	kinds []string
-	count map[string]int
-}
+// findings collects what is broken.
+type findings struct{ *finding.List }
 
-func (f *findings) addf(kind, format string, args ...any) {
-	if f.count == nil {
-		f.count = map[string]int{}
-	}
-	if f.count[kind]++; f.count[kind] == 1 {
-		f.kinds = append(f.kinds, kind)
-	}
-	if f.count[kind] <= namedMax {
-		f.texts = append(f.texts, "transactions: "+fmt.Sprintf(format, args...))
-	}
-}
-
-func (f *findings) all() []string {
-	for _, kind := range f.kinds {
-		if n := f.count[kind]; n > namedMax {
-			f.texts = append(f.texts, fmt.Sprintf("transactions: %d more %s", n-namedMax, kind))
-		}
-	}
-	return f.texts
-}
-
-// Check recomputes what follows from transactions: numbers have no gaps, each stands on the shelf of its state,
+// Verify recomputes what follows from transactions: numbers have no gaps, each has the visibility of its status,
 // amounts are possible, sources are there, and what transactions are found, marked and counted by repeats what they
 // say.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	f, k, next := &findings{}, tally{counts{}, map[string]int64{}}, int64(1)
+	f, k, next := findings{finding.About("transactions")}, tally{counts{}, map[string]int64{}}, int64(1)
 	for {
-		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		rows, err := selectFrom(ctx, tx, next, verifyChunk)
 		if err != nil {
 			return nil, err
 		}
@@ -66,16 +37,16 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 		for _, r := range rows {
 			if r.Number != next {
-				f.addf("gaps", "%s to %s are missing", SequenceNumber(next), SequenceNumber(r.Number-1))
+				f.Addf("gaps", "%s to %s are missing", SequenceNumber(next), SequenceNumber(r.Number-1))
 			}
 			next = r.Number + 1
 		}
-		if len(rows) < checkChunk {
+		if len(rows) < verifyChunk {
 			break
 		}
 	}
 	if next-1 != h.TransactionNumber {
-		f.addf("gaps", "the last is %s, but the head says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
+		f.Addf("gaps", "the last is %s, but the head says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
 	}
 	if err := f.counts(ctx, tx, k.counts); err != nil {
 		return nil, err
@@ -85,9 +56,9 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	}
 	n, err := countUnsearchable(ctx, tx)
 	if n > 0 {
-		f.addf("unsearchable", "%d are not in the index of texts", n)
+		f.Addf("unsearchable", "%d are not in the index of texts", n)
 	}
-	return f.all(), err
+	return f.All(), err
 }
 
 // tally is what there is: how many of each sort, and how many with each tag. What is deleted is in neither.
@@ -97,12 +68,12 @@ type tally struct {
 }
 
 // chunk looks at some transactions and counts them.
-func (f *findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally) error {
+func (f findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally) error {
 	var ids []string
 	for _, r := range rows {
 		ids = append(ids, r.SourceID)
 	}
-	sources, err := source.Some(ctx, tx, slices.Compact(slices.Sorted(slices.Values(ids))))
+	sources, err := source.FindSomeUnchecked(ctx, tx, slices.Compact(slices.Sorted(slices.Values(ids))))
 	if err != nil {
 		return err
 	}
@@ -122,68 +93,68 @@ func (f *findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tall
 }
 
 // one looks at a transaction by itself.
-func (f *findings) one(r keyedRow, sources map[string]source.Source) {
+func (f findings) one(r keyedRow, sources map[string]source.Source) {
 	name := SequenceNumber(r.Number)
 	s, there := sources[r.SourceID]
 	if !there && r.Shelf != deleted {
-		f.addf("without their source", "the source %s of %s is not there", r.SourceID, name)
+		f.Addf("without their source", "the source %s of %s is not there", r.SourceID, name)
 	}
 	f.state(r)
 	if fault := r.amountFault(); fault != "" {
-		f.addf("with impossible amounts", "%s %s", name, fault)
+		f.Addf("with impossible amounts", "%s %s", name, fault)
 		return // such amounts have no keys
 	}
 	t, err := r.transaction(s)
 	if err != nil {
-		f.addf("that cannot be read", "%s cannot be read: %v", name, err)
+		f.Addf("that cannot be read", "%s cannot be read: %v", name, err)
 		return
 	}
 	if wrong := r.keyFaults(toRow(t)); len(wrong) > 0 {
-		f.addf("that are not found by what they say", "%s does not repeat what it says in %s", name, strings.Join(wrong, ", "))
+		f.Addf("that are not found by what they say", "%s does not repeat what it says in %s", name, strings.Join(wrong, ", "))
 	}
 }
 
-// state holds type, status and shelf against each other.
-func (f *findings) state(r keyedRow) {
+// state compares type, status and visibility.
+func (f findings) state(r keyedRow) {
 	name, spam := SequenceNumber(r.Number), Status(r.Status) == Spam
 	shelf := listed
 	if spam {
 		shelf = spammed
 	}
 	if !slices.Contains(Statuses, Status(r.Status)) || r.Shelf != shelf && r.Shelf != deleted {
-		f.addf("on the wrong shelf", "%s is %s, but stands on shelf %d", name, r.Status, r.Shelf)
+		f.Addf("on the wrong shelf", "%s is %s, but stands on shelf %d", name, r.Status, r.Shelf)
 	}
 	if !slices.Contains(Types, r.Type) || spam != (Type(r.Type) == TypeSpam) || spam != (r.TypeBefore != nil) {
-		f.addf("whose type and state differ", "%s is %s of the type %s, before spam %q", name, r.Status, r.Type, db.OrEmpty(r.TypeBefore))
+		f.Addf("whose type and state differ", "%s is %s of the type %s, before spam %q", name, r.Status, r.Type, db.OrEmpty(r.TypeBefore))
 	}
 }
 
 // counts compares what is kept with what there is.
-func (f *findings) counts(ctx context.Context, tx *db.Tx, want counts) error {
+func (f findings) counts(ctx context.Context, tx *db.Tx, want counts) error {
 	kept, err := selectCounts(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for _, k := range kept {
 		if n := want[k.cell]; n != k.Count {
-			f.addf("wrong counts", "%+v are counted as %d, but there are %d", k.cell, k.Count, n)
+			f.Addf("wrong counts", "%+v are counted as %d, but there are %d", k.cell, k.Count, n)
 		}
 		delete(want, k.cell)
 	}
 	for cell, n := range want {
-		f.addf("missing counts", "%+v are not counted, but there are %d", cell, n)
+		f.Addf("missing counts", "%+v are not counted, but there are %d", cell, n)
 	}
 	return nil
 }
 
 // marks checks that each tag finds as many as carry it, and none that does not.
-func (f *findings) marks(ctx context.Context, tx *db.Tx, want map[string]int64) error {
+func (f findings) marks(ctx context.Context, tx *db.Tx, want map[string]int64) error {
 	n, err := countStrayMarks(ctx, tx)
 	if err != nil {
 		return err
 	}
 	if n > 0 {
-		f.addf("stray tags", "%d rows of transaction_tags belong to none that has the tag", n)
+		f.Addf("stray tags", "%d rows of transaction_tags belong to none that has the tag", n)
 	}
 	kept, err := selectMarks(ctx, tx)
 	if err != nil {
@@ -193,7 +164,7 @@ func (f *findings) marks(ctx context.Context, tx *db.Tx, want map[string]int64) 
 	maps.Copy(all, want)
 	for tagID := range all {
 		if kept[tagID] != want[tagID] {
-			f.addf("tags that do not find their transactions", "the tag %s finds %d, but is on %d", tagID, kept[tagID], want[tagID])
+			f.Addf("tags that do not find their transactions", "the tag %s finds %d, but is on %d", tagID, kept[tagID], want[tagID])
 		}
 	}
 	return nil

@@ -86,10 +86,10 @@ func TestWhatCannotBeOneEventIsNotLinked(t *testing.T) {
 			{w.ctx, []string{out, junk}, "", fault.Conflict, "is spam"},
 			{w.ctx, []string{out, posted}, "", fault.Conflict, "is posted"},
 			{w.ctx, taken, "", fault.Conflict, "is linked already"},
-			{w.ctx, []string{out, w.add(noon, "main -5 ETH")[0]}, "", fault.Conflict, "both are a debit"},
+			{w.ctx, []string{out, w.add(noon, "main -5 ETH")[0]}, "", fault.Conflict, "both transactions are a debit"},
 			{w.ctx, []string{out, w.add(noon, "main 6 ETH")[0]}, "", fault.Conflict, "more arrived (6) than left (5)"},
 			{w.ctx, []string{out, w.add(noon, "main 5 USDC")[0]}, "", fault.Conflict, "swap or a bridge"},
-			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Swap, fault.Conflict, "gives one asset for another"},
+			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Swap, fault.Conflict, "exchanges one asset for another"},
 			{w.ctx, []string{out, w.add(noon, "main 5 ETH")[0]}, transfer.Intercompany, fault.Conflict, "two legal entities"},
 			{w.ctx, []string{out, w.add(noon, "berlin 5 ETH")[0]}, transfer.Internal, fault.Conflict, "two legal entities"},
 			{w.ctx, []string{out, w.add(noon, "kraken 5 ETH")[0]}, transfer.Internal, fault.Conflict, "one source"},
@@ -193,7 +193,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				"@org)": "the transaction is linked",
 		} {
 			err := w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, transfers.Check, statement)
+				found := dbtest.Damage(ctx, t, tx, transfers.Verify, statement)
 				if len(found) == 0 || !strings.Contains(strings.Join(found, "\n"), says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
@@ -213,7 +213,9 @@ func TestADeletedSourceTakesItsLinksWithIt(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		w.post(booked[1])
-		w.write(func(ctx context.Context, tx *db.Tx) error { return transfers.Shelve(ctx, tx, w.sources["kraken"].ID) })
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			return transfers.DeleteTransactionsOfSource(ctx, tx, w.sources["kraken"].ID)
+		})
 		if x := w.get(gone[1]); x.GroupID != "" || x.Type != transaction.Unknown {
 			t.Errorf("%+v", x)
 		}

@@ -9,19 +9,19 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// Check finds what must not be: runs whose results are not those that they count, and features that remember what was not learned.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify finds what must not be: runs whose results are not those that they count, and features that remember what was not learned.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.About("classification")
-	if err := checkRuns(ctx, tx, found); err != nil {
+	if err := verifyRuns(ctx, tx, found); err != nil {
 		return nil, err
 	}
-	if err := checkPrecedents(ctx, tx, found); err != nil {
+	if err := verifyPrecedents(ctx, tx, found); err != nil {
 		return nil, err
 	}
 	return found.All(), nil
 }
 
-func checkRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
+func verifyRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
 	rows, err := selectAllRuns(ctx, tx)
 	if err != nil {
 		return err
@@ -63,8 +63,8 @@ func checkRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
 	return nil
 }
 
-// checkPrecedents holds what features remember against what was learned of each transaction.
-func checkPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error {
+// verifyPrecedents holds what features remember against what was learned of each transaction.
+func verifyPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error {
 	has := map[string]int{} // how many precedents have a feature
 	learned := map[string]precedentRow{}
 	for after := ""; ; {

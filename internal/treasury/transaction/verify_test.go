@@ -101,7 +101,7 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 		}
 		for statement, says := range statements {
 			err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				if found := dbtest.Damage(ctx, t, tx, transaction.Check, statement); !strings.Contains(strings.Join(found, "\n"), says) {
+				if found := dbtest.Damage(ctx, t, tx, transaction.Verify, statement); !strings.Contains(strings.Join(found, "\n"), says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo
@@ -123,7 +123,7 @@ func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 		c.create(t, plain("src_b", "1"))
 		c.write(t, func(ctx context.Context, tx *db.Tx) error {
 			audit.Record(ctx, tx, audit.Change{Action: "source.deleted", ResourceType: "source", ResourceID: "src_a", Before: map[string]any{}})
-			return transaction.Shelve(ctx, tx, "src_a")
+			return transaction.DeleteOfSource(ctx, tx, "src_a")
 		})
 		c.sound(t)
 		for _, f := range []transaction.Filter{{IncludeSpam: true}, {IncludeSpam: true, Search: "payment"},
@@ -156,7 +156,7 @@ func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
 		}
 		c.sound(t)
 		err := c.db.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			found := dbtest.Damage(ctx, t, tx, transaction.Check,
+			found := dbtest.Damage(ctx, t, tx, transaction.Verify,
 				"UPDATE transactions SET search = 'x' WHERE organization_id = @org AND number IN (1, 1000, 1001, 2000, 2001, 2099, 2100)")
 			if len(found) != 6 || found[0] != "transactions: OT-1 does not repeat what it says in search" ||
 				found[5] != "transactions: 2 more that are not found by what they say" {

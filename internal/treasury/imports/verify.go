@@ -8,9 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Check finds what must not be in an organization's imports.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	rows, err := selectChecks(ctx, tx)
+// Verify finds what must not be in an organization's imports.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	rows, err := selectForVerify(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, nil
 }
 
-func (r checkRow) faults() (out []string) {
+func (r verifyRow) faults() (out []string) {
 	i, err := r.imported()
 	say := func(broken bool, format string, args ...any) {
 		if broken {

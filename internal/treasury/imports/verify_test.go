@@ -38,7 +38,7 @@ func TestTheCheckSeesEveryDamage(t *testing.T) {
 			"UPDATE import_chunks SET import_id = 'imp_x' WHERE organization_id = @org": "import_chunks: the import imp_x is not there",
 		} {
 			err := d.Write(c.ctx, c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, imports.Check, statement)
+				found := dbtest.Damage(ctx, t, tx, imports.Verify, statement)
 				if len(found) == 0 || !strings.Contains(strings.Join(found, "; "), says) {
 					t.Errorf("%s: %q", statement, found)
 				}

@@ -163,7 +163,7 @@ func dec(text string) *money.Decimal {
 func (c company) sound(t *testing.T) {
 	t.Helper()
 	c.read(t, func(ctx context.Context, tx *db.Tx) error {
-		broken, err := transaction.Check(ctx, tx)
+		broken, err := transaction.Verify(ctx, tx)
 		for _, text := range broken {
 			t.Error(text)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Check finds what must not be in an organization's links.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify finds what must not be in an organization's links.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	odd, err := selectOddGroups(ctx, tx)
 	if err != nil {
@@ -26,7 +26,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	for _, id := range stray {
 		say("transaction link %s: the transaction is not in its group", id)
 	}
-	clear, err := selectClearAmbiguities(ctx, tx)
+	clear, err := selectResolvedAmbiguities(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			say("transaction %s: it is in group %s without a link", number, m.GroupID)
 		case (*m.Side == string(In)) != transaction.IsInflow(transaction.Direction(m.Direction)):
 			say("transaction %s: it is a %s and linked as the side that went %s", number, m.Direction, *m.Side)
-		case m.Shelf != 0:
+		case m.Visibility != 0:
 			say("transaction %s: it is linked though it is spam or deleted", number)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Check finds what must not be in an organization's memory.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify finds what must not be in an organization's memory.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	revision, err := selectRevision(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if count != revision {
 		out = append(out, fmt.Sprintf("memory: %d versions, but the last revision is %d", count, revision))
 	}
-	unsaid, err := selectUnsaid(ctx, tx)
+	unsaid, err := selectItemsWithoutVersion(ctx, tx)
 	for _, id := range unsaid {
 		out = append(out, fmt.Sprintf("memory %s: no version says what it is", id))
 	}
@@ -40,7 +40,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(out, checkRules(rows, keys)...), nil
+	return append(out, verifyRules(rows, keys)...), nil
 }
 
 // faults says what is wrong with how the versions of an item were counted.
@@ -60,8 +60,8 @@ func (i itemRow) faults() (out []string) {
 	return out
 }
 
-// checkRules holds the rules that are there against what their versions say.
-func checkRules(said []ruleRow, keys []ruleKeyRow) (out []string) {
+// verifyRules holds the rules that are there against what their versions say.
+func verifyRules(said []ruleRow, keys []ruleKeyRow) (out []string) {
 	there := make(map[string]ruleKeyRow, len(keys))
 	for _, k := range keys {
 		there[k.ID] = k

@@ -66,17 +66,18 @@ func (i *inquiry) sheet(ctx context.Context) error {
 		return i.sheetTotal(ctx, c)
 	}
 	if !permanent(c.account) {
-		return fault.Invalidf("ledger_account_id", "is an income or expense account, which the balance sheet shows as earnings only")
+		return fault.Invalidf("ledger_account_id", "is an income or expense account, which the balance sheet only shows "+
+			"as part of earnings: ask for it in the income-statement report")
 	}
 	cells, frame, err := i.sheetRow(ctx, i.q, c.account, c.at)
 	if err != nil {
 		return err
 	}
 	now := cells[0]
-	i.out.value(sheetFigure(now, i.q.Column), frame.Currency)
+	i.out.setValue(sheetFigure(now, i.q.Column), frame.Currency)
 	switch {
 	case c.translated && len(c.entities) > 1:
-		return i.apart(c, func(q Query) (money.Decimal, error) {
+		return i.byEntity(c, func(q Query) (money.Decimal, error) {
 			cells, _, err := i.sheetRow(ctx, q, c.account, c.at)
 			if err != nil {
 				return money.Decimal{}, err
@@ -84,7 +85,7 @@ func (i *inquiry) sheet(ctx context.Context) error {
 			return sheetFigure(cells[0], q.Column), nil
 		})
 	case i.q.Column == openingBalance && c.account.Role != account.RoleTranslationAdjustment:
-		i.opening(c, now.Opening)
+		i.explainOpening(c, now.Opening)
 		return nil
 	case computed(c.account):
 		return i.computedSheet(ctx, c, now)
@@ -97,41 +98,41 @@ func (i *inquiry) sheet(ctx context.Context) error {
 		i.translate(c, sheetFigure(books[0], i.q.Column), rate)
 		return nil
 	}
-	return i.posted(ctx, c, now)
+	return i.explainPosted(ctx, c, now)
 }
 
-// opening explains what a period began with by what the one before ended with.
-func (i *inquiry) opening(c cell, value money.Decimal) {
+// explainOpening explains what a period began with by what the one before ended with.
+func (i *inquiry) explainOpening(c cell, value money.Decimal) {
 	if c.before == nil {
-		i.out.Formula = "there is no period before, so that it opens with nothing"
+		i.out.Formula = "there is no earlier period, so the opening balance is zero"
 		return
 	}
 	i.out.add("closing balance of "+c.before.Key, value, i.q.with("accounting_period_id", c.before.ID, "column", closingBalance), NoList)
 }
 
-// posted explains a figure of an account that takes lines.
-func (i *inquiry) posted(ctx context.Context, c cell, now statement.Cell) error {
+// explainPosted explains a figure of an account that takes lines.
+func (i *inquiry) explainPosted(ctx context.Context, c cell, now statement.Cell) error {
 	x := i.out
 	switch i.q.Column {
 	case debits:
 		x.add("debit lines", now.Debits, nil, Lines)
-		return i.list(ctx, i.lines(c, debit), false)
+		return i.listLines(ctx, i.lines(c, debit), false)
 	case credits:
 		x.add("credit lines", now.Credits, nil, Lines)
-		return i.list(ctx, i.lines(c, credit), true)
+		return i.listLines(ctx, i.lines(c, credit), true)
 	}
-	i.began(c, now)
-	x.add("debits", natural(c.account, now.Debits), i.q.with("column", debits), Lines)
-	x.add("credits", natural(c.account, now.Credits.Neg()), i.q.with("column", credits), Lines)
-	x.rest("difference to what the period was closed with")
-	return i.list(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
+	i.addOpening(c, now)
+	x.add("debits", inNormalSign(c.account, now.Debits), i.q.with("column", debits), Lines)
+	x.add("credits", inNormalSign(c.account, now.Credits.Neg()), i.q.with("column", credits), Lines)
+	x.addRemainder("difference from the closed balance")
+	return i.listLines(ctx, i.lines(c, ""), c.account.NormalBalance == account.Credit)
 }
 
-// began adds what a balance began with: that of the period before, as it was closed or as it is now.
-func (i *inquiry) began(c cell, now statement.Cell) {
+// addOpening adds what a balance began with: that of the period before, as it was closed or as it is now.
+func (i *inquiry) addOpening(c cell, now statement.Cell) {
 	before := now.Opening
 	if i.q.Column == currentBalance {
-		before = now.Current.Sub(natural(c.account, now.Debits.Sub(now.Credits)))
+		before = now.Current.Sub(inNormalSign(c.account, now.Debits.Sub(now.Credits)))
 	}
 	var from *Query
 	if c.before != nil {
@@ -143,7 +144,7 @@ func (i *inquiry) began(c cell, now statement.Cell) {
 // sheetTotal explains what all assets come to, or all else.
 func (i *inquiry) sheetTotal(ctx context.Context, c cell) error {
 	if i.q.Row != rowAssets && i.q.Row != rowOthers {
-		return wrongRow(rowAssets, rowOthers)
+		return unknownRow(rowAssets, rowOthers)
 	}
 	r, err := i.reports.BalanceSheet(ctx, params(i.q, account.Account{}, c.at))
 	if err != nil {
@@ -154,7 +155,7 @@ func (i *inquiry) sheetTotal(ctx context.Context, c cell) error {
 		if (a.Type == account.Asset) != (i.q.Row == rowAssets) {
 			continue
 		}
-		value := natural(a, sheetFigure(r.Rows[n].Cells[0], i.q.Column))
+		value := inNormalSign(a, sheetFigure(r.Rows[n].Cells[0], i.q.Column))
 		if i.q.Row == rowOthers {
 			value = value.Neg()
 		}
@@ -162,8 +163,8 @@ func (i *inquiry) sheetTotal(ctx context.Context, c cell) error {
 			value = sheetFigure(r.Rows[n].Cells[0], i.q.Column)
 		}
 		sum = sum.Add(value)
-		i.out.some(a.String(), value, i.q.with("row", "", "ledger_account_id", a.ID))
+		i.out.addNonZero(a.String(), value, i.q.with("row", "", "ledger_account_id", a.ID))
 	}
-	i.out.value(sum, r.Currency)
+	i.out.setValue(sum, r.Currency)
 	return nil
 }

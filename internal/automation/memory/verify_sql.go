@@ -35,8 +35,8 @@ func selectItems(ctx context.Context, tx *db.Tx) ([]itemRow, error) {
 		LEFT JOIN memory_rules r ON r.organization_id = @org AND r.rule_id = c.item_id ORDER BY c.item_id`)
 }
 
-// selectUnsaid gives the documents and rules that no version says anything of.
-func selectUnsaid(ctx context.Context, tx *db.Tx) ([]string, error) {
+// selectItemsWithoutVersion gives the documents and rules that no version says anything of.
+func selectItemsWithoutVersion(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT k.id FROM (
 			SELECT d.document_id AS id FROM memory_documents d WHERE d.organization_id = @org UNION ALL SELECT r.rule_id FROM memory_rules r
 			WHERE r.organization_id = @org) AS k

@@ -22,7 +22,7 @@ type LinkParams struct {
 	Dry            bool
 }
 
-// Link joins two transactions by hand. A dry run checks that it can be.
+// Link links two transactions on request. A dry run only validates.
 func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 	if p.Kind != "" && !slices.Contains(Kinds, p.Kind) {
 		return g, fault.Invalidf("kind", "must be internal, intercompany, bridge or swap")
@@ -31,24 +31,24 @@ func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		found, err := transaction.Named(ctx, tx, p.TransactionIDs)
+		found, err := transaction.FindByIDs(ctx, tx, p.TransactionIDs)
 		if err != nil {
 			return err
 		}
 		if len(found) != 2 {
 			return fault.Invalidf("transaction_ids", "must be two different transactions")
 		}
-		if err := linkable(found); err != nil {
+		if err := requireLinkable(found); err != nil {
 			return err
 		}
 		g = Group{By: Manual, Out: found[0], In: found[1]}
 		if transaction.IsInflow(g.Out.Direction) {
 			g.Out, g.In = g.In, g.Out
 		}
-		if err := g.settle(p.Kind); err != nil || p.Dry {
+		if err := g.resolveKind(p.Kind); err != nil || p.Dry {
 			return err
 		}
-		made, err := join(ctx, tx, []Group{g})
+		made, err := createGroups(ctx, tx, []Group{g})
 		if err == nil {
 			g = made[0]
 		}
@@ -57,8 +57,8 @@ func (s *Service) Link(ctx context.Context, p LinkParams) (g Group, err error) {
 	return g, err
 }
 
-// linkable refuses what cannot be linked to anything, or not to each other.
-func linkable(pair []transaction.Transaction) error {
+// requireLinkable returns a conflict unless both transactions can be linked, and to each other.
+func requireLinkable(pair []transaction.Transaction) error {
 	var fields []fault.Field
 	for i, t := range pair {
 		why := ""
@@ -80,18 +80,18 @@ func linkable(pair []transaction.Transaction) error {
 		return fault.ConflictAt(fields, "the transactions cannot be linked: %s", fields[0].Message)
 	}
 	if pair[0].Direction == pair[1].Direction {
-		return against("transaction_ids", "both are a %s: one must have left where the other arrived", pair[0].Direction)
+		return cannotLink("transaction_ids", "both transactions are a %s: link one debit and one credit", pair[0].Direction)
 	}
 	return nil
 }
 
-func against(field, format string, args ...any) error {
+func cannotLink(field, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return fault.ConflictAt([]fault.Field{{Name: field, Message: text}}, "the transactions cannot be linked: %s", text)
 }
 
-// settle finds what two transactions are together and whether they can be what is wanted.
-func (g *Group) settle(wanted transfer.Kind) error {
+// resolveKind sets the kind and the shortfall of a group, or returns why two transactions cannot be the kind wanted.
+func (g *Group) resolveKind(wanted transfer.Kind) error {
 	out, in := g.Out, g.In
 	same := strings.EqualFold(asset(out), asset(in)) && money.IsFiat(out.Currency) == money.IsFiat(in.Currency)
 	apart, home := out.Source.LegalEntityID != in.Source.LegalEntityID, out.Source.ID == in.Source.ID
@@ -109,19 +109,19 @@ func (g *Group) settle(wanted transfer.Kind) error {
 	}
 	switch swap := g.Kind == transfer.Swap; {
 	case apart != (g.Kind == transfer.Intercompany):
-		return against("kind", "what moves between two legal entities is intercompany, and nothing else is")
+		return cannotLink("kind", "must be intercompany for a transfer between two legal entities, and only then")
 	case swap && same:
-		return against("kind", "a swap gives one asset for another, and both are %s", asset(out))
+		return cannotLink("kind", "a swap exchanges one asset for another, but both transactions are in %s", asset(out))
 	case !swap && home:
-		return against("kind", "both are of one source: only a swap stays there")
+		return cannotLink("kind", "both transactions belong to one source: link them as a swap")
 	case !swap && g.Kind != transfer.Bridge && !same:
-		return against("kind", "%s left and %s arrived: that is a swap or a bridge", asset(out), asset(in))
+		return cannotLink("kind", "%s left and %s arrived: link them as a swap or a bridge", asset(out), asset(in))
 	case swap || !same || out.Quantity == nil || in.Quantity == nil:
 		return nil
 	}
 	missing := out.Quantity.Sub(*in.Quantity)
 	if missing.Sign() < 0 {
-		return against("transaction_ids", "more arrived (%s) than left (%s)", in.Quantity, out.Quantity)
+		return cannotLink("transaction_ids", "more arrived (%s) than left (%s)", in.Quantity, out.Quantity)
 	}
 	g.Shortfall = &missing
 	return nil
@@ -151,7 +151,7 @@ func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []tr
 		if _, err := orgstate.Lock(ctx, tx); err != nil {
 			return err
 		}
-		named, err := transaction.Named(ctx, tx, transactionIDs)
+		named, err := transaction.FindByIDs(ctx, tx, transactionIDs)
 		if err != nil {
 			return err
 		}
@@ -159,10 +159,10 @@ func (s *Service) Unlink(ctx context.Context, transactionIDs []string) (out []tr
 		if err != nil {
 			return err
 		}
-		if out, err = part(ctx, tx, links, members); err != nil {
+		if out, err = dissolveGroups(ctx, tx, links, members); err != nil {
 			return err
 		}
-		return refuse(ctx, tx, links)
+		return insertRefusals(ctx, tx, links)
 	})
 	return out, err
 }
@@ -186,7 +186,7 @@ func membersOf(ctx context.Context, tx *db.Tx, named []transaction.Transaction) 
 	if err != nil {
 		return nil, nil, err
 	}
-	members, err := transaction.Some(ctx, tx, idsOf(links))
+	members, err := transaction.FindSomeUnchecked(ctx, tx, idsOf(links))
 	if err != nil {
 		return nil, nil, err
 	}

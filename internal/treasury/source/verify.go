@@ -10,16 +10,16 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Check finds what must not be in an organization's sources. That their ledger accounts and legal entities are there
+// Verify finds what must not be in an organization's sources. That their ledger accounts and legal entities are there
 // is checked by those areas.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	rows, err := selectKept(ctx, tx)
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	rows, err := selectForVerify(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	places := map[[2]string]string{}
 	for _, r := range rows {
-		for _, text := range append(r.broken(), r.brokenItem()...) {
+		for _, text := range append(r.faults(), r.itemFaults()...) {
 			out = append(out, fmt.Sprintf("source %s: %s", r.ID, text))
 		}
 		if r.Address == nil || r.DeletedAt != nil {
@@ -34,15 +34,15 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, nil
 }
 
-// broken says what is wrong with a source as such.
-func (r kept) broken() (out []string) {
+// faults says what is wrong with a source as such.
+func (r verifyRow) faults() (out []string) {
 	s := r.source()
 	var faults fault.List
-	s.check(&faults)
+	s.validate(&faults)
 	if err := faults.Err(); err != nil {
 		out = append(out, err.Error())
 	}
-	if s != s.normal() {
+	if s != s.normalized() {
 		out = append(out, "it is not written as sources are")
 	}
 	if (s.Type == Bank || s.Type == Card) && s.Currency == "" {
@@ -67,8 +67,8 @@ func (r kept) broken() (out []string) {
 	return out
 }
 
-// brokenItem says what is wrong between a source and what it is an account of.
-func (r kept) brokenItem() (out []string) {
+// itemFaults says what is wrong between a source and what it is an account of.
+func (r verifyRow) itemFaults() (out []string) {
 	switch {
 	case r.ItemID == nil && r.DeletedAt != nil:
 		out = append(out, "it is deleted and still there, which only an aggregator's account may be")

@@ -1,0 +1,90 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/bursarhq/bursar/internal/base/money"
+)
+
+// unexplained is the label of what the stored data does not account for. It only appears when rows are missing or
+// damaged, which bursar verify finds out about.
+const unexplained = "unexplained difference"
+
+// reconcile makes sure that the parts add up to the figure and, where a list is complete on this page, that the list
+// adds up to the parts that it makes up. What is lacking becomes a part of its own.
+func (x *Explanation) reconcile(complete bool) {
+	if x.Value == nil {
+		return
+	}
+	if complete {
+		x.reconcileList(Dispositions, func(Part) money.Decimal { return x.sumUses() })
+		both := x.parts(Lines) > 1 // debits and credits apart, which share the list
+		x.reconcileList(Lines, func(p Part) money.Decimal { return x.sumLines(both, p.debits) })
+		x.noteMissingLots()
+	}
+	x.addRemainder(unexplained)
+}
+
+// parts counts the parts that a list makes up.
+func (x *Explanation) parts(list List) (n int) {
+	for _, p := range x.Parts {
+		if p.Listed == list {
+			n++
+		}
+	}
+	return n
+}
+
+// reconcileList sets each part that a list makes up to the sum of what is listed for it. The difference becomes a part
+// right after it.
+func (x *Explanation) reconcileList(list List, sum func(Part) money.Decimal) {
+	var out []Part
+	for _, p := range x.Parts {
+		if p.Listed != list {
+			out = append(out, p)
+			continue
+		}
+		listed := sum(p)
+		missing := p.Value.Sub(listed)
+		p.Value = listed
+		if out = append(out, p); !missing.IsZero() {
+			out = append(out, Part{Label: fmt.Sprintf("%s to the %s that are stored", unexplained, list), Value: missing})
+		}
+	}
+	x.Parts = out
+}
+
+// sumLines adds up the lines listed, or only those of one side.
+func (x *Explanation) sumLines(oneSide, debits bool) (total money.Decimal) {
+	for _, l := range x.Lines {
+		if !oneSide || l.Debit == debits {
+			total = total.Add(l.Amount)
+		}
+	}
+	return total
+}
+
+func (x *Explanation) sumUses() (total money.Decimal) {
+	for _, u := range x.Uses {
+		if u.Amount != nil {
+			total = total.Add(*u.Amount)
+		}
+	}
+	return total
+}
+
+// noteMissingLots says so in the formula when the lots held do not add up to the figure that they are listed for.
+func (x *Explanation) noteMissingLots() {
+	if !x.lotsHeld {
+		return
+	}
+	var total money.Decimal
+	for _, l := range x.Lots {
+		if l.Amount != nil {
+			total = total.Add(*l.Amount)
+		}
+	}
+	if !total.Equal(*x.Value) {
+		x.note = fmt.Sprintf("; %s: the stored lots add up to %s", unexplained, x.Text(total))
+	}
+}
