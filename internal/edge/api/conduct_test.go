@@ -35,7 +35,7 @@ func TestABodyThatIsNoGoodIsRefusedWithTheErrorBodyAndChangesNothing(t *testing.
 		}{
 			"malformed":         {`{"name":`, "", 400, "ends too early"},
 			"not JSON":          {`name=x`, "", 400, "not valid JSON"},
-			"something after":   {`{"name":"x"} {}`, "", 400, "something after"},
+			"something after":   {`{"name":"x"} {}`, "", 400, "the body continues after its JSON value"},
 			"a list":            {`[]`, "", 400, "not valid"},
 			"null":              {`null`, "", 400, "not valid"},
 			"nothing":           {``, "", 400, "required"},
