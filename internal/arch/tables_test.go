@@ -168,7 +168,7 @@ func forbids(folder string, m mention, readings []reading) string {
 	mine, _ := layerOf("internal/" + folder)
 	its, _ := layerOf("internal/" + owner)
 	switch {
-	case owner == ownerOf(folder):
+	case owner == folder:
 		return ""
 	case m.writes:
 		return "writes " + m.table + ", which " + owner + " alone writes, so that its rules are in one place"
@@ -202,11 +202,6 @@ func stale(files []*source, readings []reading, computed map[string]string, used
 		}
 	}
 	return found
-}
-
-// ownerOf returns the owner that the tables of a folder are declared for.
-func ownerOf(folder string) string {
-	return folder
 }
 
 func TestTheTableRuleFires(t *testing.T) {
