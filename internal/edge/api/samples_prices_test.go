@@ -8,9 +8,6 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// thePrices is a file of prices.
-const thePrices = "asset_type,currency,date,price\nBTC,USD,2026-01-31,64250.12\n"
-
 func init() {
 	one := func(t *testing.T, n *apitest.Tenant) sample {
 		return sample{path: map[string]string{"price_id": newPrice(t, n).ID}}
