@@ -5,7 +5,7 @@ ldflags := -s -w -X github.com/bursarhq/bursar/internal/edge/cli.version=$(versi
 with_postgres := bin/with-postgres --
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench soak race lint fmt openapi clean with-postgres
+.PHONY: help build demo test bench soak race lint fmt openapi examples clean with-postgres
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,8 +34,11 @@ lint: ## Check formatting, vet and staticcheck only
 fmt: ## Format all Go files
 	gofmt -w $$(git ls-files --cached --others --exclude-standard -- '*.go')
 
-openapi: ## Write api/openapi.yaml anew from the routes
+openapi: ## Rewrite api/openapi.yaml from the routes
 	go test ./internal/edge/api -run OpenAPI -update
+
+examples: ## Capture the examples of the API reference again from the demo company
+	go test ./internal/edge/reference -run Examples -update
 
 clean: ## Remove what was built
 	rm -rf bin

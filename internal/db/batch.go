@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"fmt"
 	"time"
 
@@ -52,21 +53,38 @@ func (d *DB) sendBatch(ctx context.Context, org string, conn *sql.Conn, queue []
 	return rows, err
 }
 
-// inTransaction runs fn in a database transaction of an organization and commits it.
+// inTransaction runs fn in a database transaction of an organization and commits it. On PostgreSQL the statements that
+// fn has queued and COMMIT go out in one message, which saves each group a round trip.
 func (d *DB) inTransaction(ctx context.Context, org string, fn func(*transaction) error) error {
 	if d.engine == SQLite {
 		return d.inWriter(ctx, false, func(stx *sql.Tx) error { return fn(d.newTransaction(org, stx, nil)) })
 	}
-	stx, conn, done, err := d.begin(ctx, ctx)
+	conn, err := d.write.Conn(ctx)
 	if err != nil {
+		return fmt.Errorf("wait for a database connection: %w", err)
+	}
+	defer conn.Close()
+	t := d.newTransaction(org, nil, conn)
+	if _, err := t.execOne(ctx, queued{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}); err != nil {
 		return err
 	}
-	defer done()
-	if err := fn(d.newTransaction(org, stx, conn)); err != nil {
+	committed := false
+	defer func() {
+		if committed {
+			return
+		}
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err != nil {
+			// The connection is closed, so that nobody gets it with a transaction left open.
+			_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
+		}
+	}()
+	if err := fn(t); err != nil {
 		return err
 	}
-	if err := d.commit(org, stx); err != nil {
+	t.queue = append(t.queue, queued{text: "COMMIT"})
+	if _, err := t.sendQueue(ctx); err != nil {
 		return commitError(err)
 	}
+	committed = true
 	return nil
 }

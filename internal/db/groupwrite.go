@@ -108,7 +108,7 @@ func (d *DB) commitGroup(b *groupcommit.Batch[groupMember]) error {
 		if err := b.Run(begin, endOfBody); err != nil || b.Size() == 0 {
 			return err
 		}
-		return t.flush(ctx)
+		return t.runBeforeCommit(ctx)
 	})
 	if err == nil {
 		d.stats.committed(groupOfOrganization, b.Size())

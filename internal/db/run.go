@@ -87,20 +87,23 @@ func (d *DB) ran(ctx context.Context, org, text string, began time.Time, rows in
 // execOne runs one statement at once and returns the number of rows it changed.
 func (t *transaction) execOne(ctx context.Context, q queued) (rows int64, err error) {
 	began := time.Now()
-	res, err := t.db.execOn(ctx, t.sql, q.text, q.values)
+	res, err := t.execOn(ctx, q.text, q.values)
 	if err == nil {
 		rows, err = res.RowsAffected()
 	}
 	return rows, t.db.ran(ctx, t.main.org, q.text, began, rows, err)
 }
 
-func (d *DB) execOn(ctx context.Context, stx *sql.Tx, text string, values []any) (sql.Result, error) {
-	stmt, release := d.acquirePrepared(d.write, text)
+func (t *transaction) execOn(ctx context.Context, text string, values []any) (sql.Result, error) {
+	if t.sql == nil {
+		return t.conn.ExecContext(ctx, text, values...)
+	}
+	stmt, release := t.db.acquirePrepared(t.db.write, text)
 	if stmt == nil {
-		return stx.ExecContext(ctx, text, values...)
+		return t.sql.ExecContext(ctx, text, values...)
 	}
 	defer release()
-	return stx.StmtContext(ctx, stmt).ExecContext(ctx, values...)
+	return t.sql.StmtContext(ctx, stmt).ExecContext(ctx, values...)
 }
 
 // queryOn runs a statement that returns rows. The error names the statement; All logs a slow one when it has read the rows.
@@ -109,22 +112,25 @@ func (tx *Tx) queryOn(ctx context.Context, text string, values []any) (*sql.Rows
 	if tx.readOnly {
 		pool = tx.db.read
 	}
-	rows, err := tx.db.openRows(ctx, pool, tx.trans.sql, text, values)
+	rows, err := tx.trans.openRows(ctx, pool, text, values)
 	return rows, nameStatement(text, err)
 }
 
-func (d *DB) openRows(ctx context.Context, pool *sql.DB, stx *sql.Tx, text string, values []any) (*sql.Rows, error) {
-	stmt, release := d.acquirePrepared(pool, text)
+// openRows runs a query on the transaction, or on the pool where there is none.
+func (t *transaction) openRows(ctx context.Context, pool *sql.DB, text string, values []any) (*sql.Rows, error) {
+	stmt, release := t.db.acquirePrepared(pool, text)
 	if stmt != nil {
 		defer release()
 	}
 	switch {
-	case stmt != nil && stx != nil:
-		return stx.StmtContext(ctx, stmt).QueryContext(ctx, values...)
+	case stmt != nil && t.sql != nil:
+		return t.sql.StmtContext(ctx, stmt).QueryContext(ctx, values...)
 	case stmt != nil:
 		return stmt.QueryContext(ctx, values...)
-	case stx != nil:
-		return stx.QueryContext(ctx, text, values...)
+	case t.sql != nil:
+		return t.sql.QueryContext(ctx, text, values...)
+	case t.conn != nil:
+		return t.conn.QueryContext(ctx, text, values...)
 	}
 	return pool.QueryContext(ctx, text, values...)
 }

@@ -12,7 +12,7 @@ import (
 // transaction is one database transaction: an ordinary write has one to itself, the members of a group share one.
 type transaction struct {
 	db   *DB
-	sql  *sql.Tx   // nil in ReadOne, which has none
+	sql  *sql.Tx   // nil in ReadOne, which has none, and in a group on PostgreSQL, which begins and commits on its connection
 	conn *sql.Conn // the connection, on PostgreSQL, in a transaction that writes
 	main *Tx       // the handle that BeforeCommit functions get; in an ordinary write the body's own
 
@@ -44,7 +44,7 @@ func (t *transaction) newTx(org string) *Tx {
 
 // note remembers an error that the transaction cannot survive, and returns the error.
 func (t *transaction) note(err error) error {
-	if err != nil && t.broken == nil && t.sql != nil && (t.db.engine == Postgres || isLost(err)) {
+	if err != nil && t.broken == nil && (t.sql != nil || t.conn != nil) && (t.db.engine == Postgres || isLost(err)) {
 		t.broken = err
 	}
 	return err
@@ -81,9 +81,20 @@ func (t *transaction) sendQueue(ctx context.Context) (int64, error) {
 	return n, t.note(err)
 }
 
-// flush runs the BeforeCommit functions, the last one registered first, and sends the queue. A function may register
-// others. It may run in the goroutine of a group's leader, where nobody recovers from a panic: that becomes an error.
-func (t *transaction) flush(ctx context.Context) (err error) {
+// flush runs the BeforeCommit functions and sends what they have queued.
+func (t *transaction) flush(ctx context.Context) error {
+	if err := t.runBeforeCommit(ctx); err != nil {
+		return err
+	}
+	if err := t.send(ctx); err != nil {
+		return err
+	}
+	return t.survived(t.main)
+}
+
+// runBeforeCommit runs the BeforeCommit functions, the last one registered first. A function may register others. It may
+// run in the goroutine of a group's leader, where nobody recovers from a panic: that becomes an error.
+func (t *transaction) runBeforeCommit(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("db: panic in a BeforeCommit function: %v\n%s", p, debug.Stack())
@@ -97,9 +108,6 @@ func (t *transaction) flush(ctx context.Context) (err error) {
 		if err := fn(ctx, t.main); err != nil {
 			return err
 		}
-	}
-	if err := t.send(ctx); err != nil {
-		return err
 	}
 	return t.survived(t.main)
 }

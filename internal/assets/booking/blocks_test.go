@@ -84,6 +84,9 @@ func TestOrderKeysOfWideBlocksAreRewrittenByTheMigration(t *testing.T) {
 	})
 }
 
+// undoLaterMigrations are the Down statements of the migrations after 17, the last one first.
+var undoLaterMigrations = []string{"ALTER TABLE organization_state RENAME TO heads"}
+
 // asBefore17 brings the keys and the version of the schema back to those of an earlier version.
 func (w *world) asBefore17() {
 	w.Helper()
@@ -93,6 +96,11 @@ func (w *world) asBefore17() {
 				table, column, column, column, column))
 			if err != nil || n == 0 {
 				w.Errorf("%s has %d wide keys, %v", table, n, err)
+			}
+		}
+		for _, statement := range undoLaterMigrations {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				return err
 			}
 		}
 		_, err := tx.Exec(ctx, "DELETE FROM goose_db_version WHERE version_id >= 17")

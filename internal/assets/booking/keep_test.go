@@ -20,7 +20,7 @@ func TestWhatHasLotsIsNotDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		// It cost nothing, so that nothing but the lot itself names them.
-		if _, err := w.all.Delete(w.ctx, a.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "assets: 1") {
+		if _, err := w.all.Delete(w.ctx, a.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "is in use by 1 asset") {
 			t.Errorf("the source: %v", err)
 		}
 		if err := account.NewService(w.db).Delete(w.ctx, a.LedgerAccountID); fault.KindOf(err) != fault.Conflict ||

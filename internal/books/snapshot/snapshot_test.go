@@ -75,7 +75,7 @@ func TestAnUnchangedChartIsReadFromTheDatabaseOnce(t *testing.T) {
 			t.Errorf("an unchanged chart was loaded %d times", n)
 		}
 		chart()
-		if n := ran.count("FROM heads"); n != 1 {
+		if n := ran.count("FROM organization_state"); n != 1 {
 			t.Errorf("the version was read %d times in one transaction", n)
 		}
 		err := d.Write(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {

@@ -92,7 +92,7 @@ type lagRow struct {
 // selectLag counts the events that were not handed on yet, and finds when the first of them was written.
 func selectLag(ctx context.Context, tx *db.Tx) (lagRow, error) {
 	return db.One[lagRow](ctx, tx, "count", `SELECT CAST(coalesce(sum(h.event_sequence - r.sequence), 0) AS {integer}) AS waiting,
-		min(e.created_at) AS oldest FROM relays r JOIN heads h ON h.organization_id = r.organization_id
+		min(e.created_at) AS oldest FROM relays r JOIN organization_state h ON h.organization_id = r.organization_id
 		LEFT JOIN events e ON e.organization_id = r.organization_id AND e.sequence = r.sequence + 1
 		WHERE r.sequence < h.event_sequence`)
 }
