@@ -77,6 +77,7 @@ func ListUses(ctx context.Context, tx *db.Tx, f UseFilter, after *UseCursor, lim
 type UseSums struct {
 	Quantity, Proceeds, Fee, Basis, Gain money.Decimal
 	Currency                             string // empty if there is none, or more than one
+	Found                                bool   // false if there is no use to add up
 }
 
 type useSumRow struct {
@@ -95,7 +96,7 @@ func SumUses(ctx context.Context, tx *db.Tx, f UseFilter) (UseSums, error) {
 		CASE WHEN min(currency) = max(currency) THEN min(currency) ELSE NULL END AS currency FROM lot_uses WHERE organization_id = @org`))
 	r, err := db.One[useSumRow](ctx, tx, "disposition", q.Then(""), q.Args...)
 	return UseSums{Quantity: orZero(r.Quantity), Proceeds: orZero(r.Proceeds), Fee: orZero(r.Fee), Basis: orZero(r.Basis),
-		Gain: orZero(r.Gain), Currency: db.OrEmpty(r.Currency)}, err
+		Gain: orZero(r.Gain), Currency: db.OrEmpty(r.Currency), Found: r.Quantity != nil}, err
 }
 
 func orZero(d *money.Decimal) money.Decimal {

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
 // randomBooks posts to two legal entities with different fiscal years. Every line has exactly one of two tags.
@@ -238,6 +239,9 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 	}
 	err := s.App.DB.Write(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 		tx.Recorded() // the books are forged here, and nobody notes it
+		if _, err := orgstate.Touch(ctx, tx); err != nil {
+			return err
+		}
 		c := closing{ID: tx.NewID(id.PeriodClosing), Period: periodID, Entity: l.LegalEntity.ID, At: "2026-02-01T00:00:00.000Z", Count: 1,
 			Hash: "x"}
 		if err := db.Insert(ctx, tx, "period_closings", c); err != nil {
@@ -258,6 +262,9 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 	t.Cleanup(func() {
 		err := s.App.DB.Write(context.Background(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
 			tx.Recorded()
+			if _, err := orgstate.Touch(ctx, tx); err != nil {
+				return err
+			}
 			_, err := tx.Exec(ctx, "DELETE FROM period_closing_balances WHERE organization_id = @org")
 			if err == nil {
 				_, err = tx.Exec(ctx, "DELETE FROM period_closings WHERE organization_id = @org")

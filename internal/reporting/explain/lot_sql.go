@@ -44,8 +44,11 @@ func selectUses(ctx context.Context, tx *db.Tx, f useFilter, after *lots.UseCurs
 // sums are the sums of uses, by the column that shows them.
 type sums map[string]money.Decimal
 
-// sumUses adds up uses. The currency is empty if there are none.
+// sumUses adds up uses. It returns nothing if there are none, and no currency if they have different ones.
 func sumUses(ctx context.Context, tx *db.Tx, f useFilter) (sums, string, error) {
 	s, err := lots.SumUses(ctx, tx, f.filter())
-	return sums{"quantity": s.Quantity, "proceeds": s.Proceeds, "fee": s.Fee, "cost_basis": s.Basis, "gain_loss": s.Gain}, s.Currency, err
+	if err != nil || !s.Found {
+		return nil, "", err
+	}
+	return sums{"quantity": s.Quantity, "proceeds": s.Proceeds, "fee": s.Fee, "cost_basis": s.Basis, "gain_loss": s.Gain}, s.Currency, nil
 }
