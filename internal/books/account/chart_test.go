@@ -249,7 +249,7 @@ func TestALegalEntityBringsItsIntercompanyAccountsAndTakesThemAway(t *testing.T)
 		var made []account.Account
 		before := len(w.chart())
 		w.write(func(ctx context.Context, tx *db.Tx) error {
-			if err := account.ForEntity(ctx, tx, "le_second", long); err != nil {
+			if err := account.CreateIntercompany(ctx, tx, "le_second", long); err != nil {
 				return err
 			}
 			for _, role := range []string{account.RoleDueFrom("le_second"), account.RoleDueTo("le_second")} {
@@ -265,12 +265,12 @@ func TestALegalEntityBringsItsIntercompanyAccountsAndTakesThemAway(t *testing.T)
 			}
 			return nil
 		})
-		w.write(func(ctx context.Context, tx *db.Tx) error { return account.DropEntity(ctx, tx, "le_second") })
+		w.write(func(ctx context.Context, tx *db.Tx) error { return account.DeleteIntercompany(ctx, tx, "le_second") })
 		if len(w.chart()) != before || w.logged(made[0].ID) != "ledger_account.created, ledger_account.deleted" {
 			t.Errorf("%d accounts, %d before; %s", len(w.chart()), before, w.logged(made[0].ID))
 		}
 		w.post("draft", map[string]string{"Due from Acme": "1", "Bank accounts": "-1"})
-		err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error { return account.DropEntity(ctx, tx, w.entity) })
+		err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error { return account.DeleteIntercompany(ctx, tx, w.entity) })
 		refused(t, "dropping an entity whose account is used", err, fault.Conflict, "Due from Acme", "JE-1")
 	})
 }

@@ -29,7 +29,7 @@ func archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) 
 	if before.Role != "" {
 		return Account{}, fault.Conflictf("the system account %s cannot be archived: the service itself uses it as %s", before, before.Role)
 	}
-	standing, err := stands(ctx, tx, before)
+	standing, err := archiveObstacles(ctx, tx, before)
 	if err != nil {
 		return Account{}, err
 	}
@@ -41,8 +41,8 @@ func archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) 
 	return store(ctx, tx, "ledger_account.archived", before, after)
 }
 
-// stands says what stands against archiving an account: all of it, so that it can be cleared away in one go.
-func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error) {
+// archiveObstacles says what stands against archiving an account: all of it, so that it can be cleared away in one go.
+func archiveObstacles(ctx context.Context, tx *db.Tx, a Account) (out []string, err error) {
 	children, err := selectChildren(ctx, tx, a.ID)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 		}
 	}
 	if len(open) > 0 {
-		out = append(out, fmt.Sprintf("%s, for example %s, not archived below it", counted(len(open), "account is", "accounts are"), open[0]))
+		out = append(out, fmt.Sprintf("%s, for example %s, not archived below it", plural(len(open), "account is", "accounts are"), open[0]))
 	}
 	var balances []balanceRow
 	if a.Type != Revenue && a.Type != Expense { // those end in earnings, and an old one is put away with what it earned or cost
@@ -73,17 +73,17 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 	}
 	drafts, example, err := openDrafts(ctx, tx, a.ID)
 	if drafts > 0 {
-		out = append(out, fmt.Sprintf("%s on it, for example %s", counted(int(drafts), "draft has lines", "drafts have lines"), example))
+		out = append(out, fmt.Sprintf("%s on it, for example %s", plural(int(drafts), "draft has lines", "drafts have lines"), example))
 	}
 	if err != nil {
 		return nil, err
 	}
-	used, err := usedActively(ctx, tx, a)
+	used, err := activeUses(ctx, tx, a)
 	return append(out, used...), err
 }
 
-// usedActively says what uses an account, which then must go on taking lines.
-func usedActively(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
+// activeUses says what uses an account, which then must go on taking lines.
+func activeUses(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
 	uses, err := reference.ToActive(ctx, tx, table, a.ID)
 	if err != nil || len(uses) == 0 {
 		return nil, err
@@ -134,8 +134,8 @@ func deleteTree(ctx context.Context, tx *db.Tx, accountID string) error {
 	return deleteUnused(ctx, tx, tree, system)
 }
 
-// DropEntity removes the accounts of a legal entity that is going. It is a building block.
-func DropEntity(ctx context.Context, tx *db.Tx, legalEntityID string) error {
+// DeleteIntercompany removes the accounts of a legal entity that is going. It is a building block.
+func DeleteIntercompany(ctx context.Context, tx *db.Tx, legalEntityID string) error {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return err
 	}
@@ -183,16 +183,16 @@ type use struct {
 
 type uses []use
 
-// usesToldMax bounds a message; whoever clears those away is told of the next.
-const usesToldMax = 5
+// usesShownMax bounds a message; whoever clears those away is told of the next.
+const usesShownMax = 5
 
 // String says which account is used by what.
 func (u uses) String() string {
-	told := make([]string, 0, usesToldMax+1)
-	for _, one := range u[:min(len(u), usesToldMax)] {
+	told := make([]string, 0, usesShownMax+1)
+	for _, one := range u[:min(len(u), usesShownMax)] {
 		told = append(told, one.account.String()+" "+one.what)
 	}
-	if rest := len(u) - usesToldMax; rest > 0 {
+	if rest := len(u) - usesShownMax; rest > 0 {
 		told = append(told, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(told, "; ")
@@ -207,8 +207,8 @@ func usesOf(ctx context.Context, tx *db.Tx, a Account) (out uses, err error) {
 	return out, err
 }
 
-// counted puts a number before what is counted.
-func counted(n int, one, many string) string {
+// plural puts a number before what is counted.
+func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

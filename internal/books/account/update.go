@@ -36,10 +36,10 @@ func Update(ctx context.Context, tx *db.Tx, accountID string, p UpdateParams) (A
 	if after == before {
 		return before, nil
 	}
-	if err := after.fits(ctx, tx, before); err != nil {
+	if err := after.validateInChart(ctx, tx, before); err != nil {
 		return Account{}, err
 	}
-	if err := after.follows(ctx, tx, before); err != nil {
+	if err := after.validateChange(ctx, tx, before); err != nil {
 		return Account{}, err
 	}
 	return store(ctx, tx, "ledger_account.updated", before, after)
@@ -81,8 +81,8 @@ func set[T any](field *T, to *T) {
 	}
 }
 
-// follows refuses a change that what is there already stands against.
-func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
+// validateChange refuses a change that what is there already stands against.
+func (a Account) validateChange(ctx context.Context, tx *db.Tx, before Account) error {
 	var fixed []string // what may not change for some accounts
 	for name, changed := range map[string]bool{
 		"type": a.Type != before.Type, "normal_balance": a.NormalBalance != before.NormalBalance,
@@ -98,7 +98,7 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 			strings.Join(fixed, " and "), before, before.Role)
 	}
 	if before.Postable && !a.Postable {
-		used, err := usedActively(ctx, tx, before)
+		used, err := activeUses(ctx, tx, before)
 		if err != nil {
 			return err
 		}
@@ -124,5 +124,5 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 		return err
 	}
 	return fault.Conflictf("the type of the account %s cannot change while %s, for example %s, below it of type %s", before,
-		counted(len(children), "account is", "accounts are"), children[0], before.Type)
+		plural(len(children), "account is", "accounts are"), children[0], before.Type)
 }

@@ -60,7 +60,7 @@ func (w *world) read(fn db.Func) {
 
 func (w *world) check() (texts []string) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		texts, err = account.Check(ctx, tx)
+		texts, err = account.Verify(ctx, tx)
 		return err
 	})
 	return texts

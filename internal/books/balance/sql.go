@@ -34,8 +34,8 @@ func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 		excluded.credits)`)
 }
 
-// DropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
-func DropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
+// DeleteEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
+func DeleteEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
 	for _, k := range keys {
 		err := tx.Queue(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND
 			ledger_account_id = ? AND accounting_period_id = ?

@@ -15,8 +15,8 @@ type Unit struct{ Quantity, Amount money.Decimal }
 // Units are movements of such things.
 type Units map[UnitKey]Unit
 
-// Put adds one movement.
-func (u Units) Put(k UnitKey, quantity, amount money.Decimal) {
+// AddMovement adds one movement.
+func (u Units) AddMovement(k UnitKey, quantity, amount money.Decimal) {
 	was := u[k]
 	u[k] = Unit{was.Quantity.Add(quantity), was.Amount.Add(amount)}
 }
@@ -24,7 +24,7 @@ func (u Units) Put(k UnitKey, quantity, amount money.Decimal) {
 // Add adds all of others.
 func (u Units) Add(others Units) {
 	for k, o := range others {
-		u.Put(k, o.Quantity, o.Amount)
+		u.AddMovement(k, o.Quantity, o.Amount)
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 		if len(uses) > 0 {
 			return fault.Conflictf("the legal entity %s cannot be deleted, because it is in use: %s", e.Name, strings.Join(uses, "; "))
 		}
-		if err := account.DropEntity(ctx, tx, e.ID); err != nil {
+		if err := account.DeleteIntercompany(ctx, tx, e.ID); err != nil {
 			return err
 		}
 		if err := reference.DeleteDependents(ctx, tx, table, e.ID); err != nil {
@@ -54,7 +54,7 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 	if len(all) == 1 {
 		out = append(out, "it is the only one of the organization")
 	}
-	out = append(out, e.below(ctx, all)...)
+	out = append(out, e.describeChildren(ctx, all)...)
 	found, err := reference.To(ctx, tx, table, e.ID)
 	if err != nil {
 		return nil, err
@@ -62,15 +62,15 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 	for _, u := range found {
 		out = append(out, u.String())
 	}
-	ofAccounts, err := account.UsesOfEntity(ctx, tx, e.ID)
+	ofAccounts, err := account.IntercompanyUses(ctx, tx, e.ID)
 	if ofAccounts != "" {
 		out = append(out, ofAccounts)
 	}
 	return out, err
 }
 
-// below counts the entities whose parent this is, and names one that the actor may know of.
-func (e LegalEntity) below(ctx context.Context, all []LegalEntity) []string {
+// describeChildren counts the entities whose parent this is, and names one that the actor may know of.
+func (e LegalEntity) describeChildren(ctx context.Context, all []LegalEntity) []string {
 	n, example := int64(0), ""
 	for _, other := range all {
 		if other.ParentID != e.ID {

@@ -95,11 +95,11 @@ func decimalFact(d *money.Decimal) *string {
 	return &text
 }
 
-// usual is an entity with what holds for one that says nothing else.
-func usual(name, currency string) LegalEntity {
+// withDefaults is an entity with what holds for one that says nothing else.
+func withDefaults(name, currency string) LegalEntity {
 	return LegalEntity{
 		Name: name, BaseCurrency: currency, CostBasisMethod: MethodFIFO, CostBasisScope: ScopeSource, Measurement: MeasuredAtCost,
-		FiscalYearStartMonth: fiscalYearStartMonth, Framework: usualFramework(currency), FeeTreatment: FeesExpensed, ShortDisposal: ShortBlocked,
+		FiscalYearStartMonth: fiscalYearStartMonth, Framework: defaultFramework(currency), FeeTreatment: FeesExpensed, ShortDisposal: ShortBlocked,
 		IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
 	}
 }
@@ -112,7 +112,7 @@ func Create(ctx context.Context, tx *db.Tx, name, currency string) (LegalEntity,
 	if !money.IsFiat(currency) {
 		return LegalEntity{}, fault.Invalidf("base_currency", mustBeCurrency)
 	}
-	return create(ctx, tx, usual(name, currency))
+	return create(ctx, tx, withDefaults(name, currency))
 }
 
 const mustBeCurrency = "must be an ISO 4217 currency such as USD"
@@ -127,7 +127,7 @@ func create(ctx context.Context, tx *db.Tx, e LegalEntity) (LegalEntity, error) 
 		return e, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
-	return e, account.ForEntity(ctx, tx, e.ID, e.Name)
+	return e, account.CreateIntercompany(ctx, tx, e.ID, e.Name)
 }
 
 // Get finds a legal entity that the actor's key is for; any other is as missing as one that does not exist. It is a building block.

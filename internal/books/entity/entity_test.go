@@ -123,7 +123,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		} {
 			ctx, f := found(t, d)
 			err := d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, entity.Check, statement, f.LegalEntity.ID)
+				found := dbtest.Damage(ctx, t, tx, entity.Verify, statement, f.LegalEntity.ID)
 				if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}

@@ -55,7 +55,7 @@ func (p CreateParams) entity() (LegalEntity, error) {
 	if p.FiscalYearStartMonth != 0 {
 		u.FiscalYearStartMonth = &p.FiscalYearStartMonth
 	}
-	return u.apply(usual(p.Name, p.BaseCurrency))
+	return u.apply(withDefaults(p.Name, p.BaseCurrency))
 }
 
 // UpdateParams are the changes asked for; nil leaves a field as it is, and an empty country, parent, percentage or first day clears it.
@@ -100,7 +100,7 @@ func (p UpdateParams) apply(e LegalEntity) (LegalEntity, error) {
 	if p.OwnershipPercent != nil {
 		e.OwnershipPercent = percent(&faults, *p.OwnershipPercent)
 	}
-	e.check(&faults)
+	e.validate(&faults)
 	return e, faults.Err()
 }
 
@@ -127,8 +127,8 @@ var (
 	hundred   = money.FromInt(100)
 )
 
-// check finds every fault that an entity has by itself, whatever else there is.
-func (e LegalEntity) check(faults *fault.List) {
+// validate finds every fault that an entity has by itself, whatever else there is.
+func (e LegalEntity) validate(faults *fault.List) {
 	if n := utf8.RuneCountInString(e.Name); n > NameMax || strings.TrimSpace(e.Name) == "" {
 		faults.Addf("name", "must have 1 to %d characters, not only spaces", NameMax)
 	}

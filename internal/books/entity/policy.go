@@ -40,8 +40,8 @@ var (
 	LoansOuts         = []string{LoansDerecognized, LoansParked}
 )
 
-// usualFramework is that of an entity that does not say: who keeps books in dollars mostly reports to Americans.
-func usualFramework(currency string) string {
+// defaultFramework is that of an entity that does not say: who keeps books in dollars mostly reports to Americans.
+func defaultFramework(currency string) string {
 	if currency == "USD" {
 		return FrameworkUSGAAP
 	}

@@ -39,7 +39,7 @@ type Detail struct {
 	History []Election // the first one first
 }
 
-func detailed(ctx context.Context, tx *db.Tx, e LegalEntity) (Detail, error) {
+func loadDetail(ctx context.Context, tx *db.Tx, e LegalEntity) (Detail, error) {
 	history, err := Elections(ctx, tx, e.ID)
 	return Detail{e, history}, err
 }
@@ -51,7 +51,7 @@ func (s *Service) Get(ctx context.Context, legalEntityID string) (d Detail, err 
 		if err != nil {
 			return err
 		}
-		d, err = detailed(ctx, tx, e)
+		d, err = loadDetail(ctx, tx, e)
 		return err
 	})
 	return d, err
@@ -89,14 +89,14 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (d Detail, err err
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		if err := checkParent(ctx, tx, e); err != nil {
+		if err := validateParent(ctx, tx, e); err != nil {
 			return err
 		}
 		made, err := create(ctx, tx, e)
 		if err != nil {
 			return err
 		}
-		d, err = detailed(ctx, tx, made)
+		d, err = loadDetail(ctx, tx, made)
 		return err
 	})
 	return d, err
@@ -121,7 +121,7 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 				return err
 			}
 		}
-		d, err = detailed(ctx, tx, after)
+		d, err = loadDetail(ctx, tx, after)
 		return err
 	})
 	return d, err
@@ -130,11 +130,11 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 // change writes an entity that is not what it was.
 func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
 	if before.ParentID != after.ParentID {
-		if err := checkParent(ctx, tx, after); err != nil {
+		if err := validateParent(ctx, tx, after); err != nil {
 			return after, err
 		}
 	}
-	if err := s.checkFixed(ctx, tx, before, after); err != nil {
+	if err := s.validateFixedFields(ctx, tx, before, after); err != nil {
 		return after, err
 	}
 	now := tx.Now()
@@ -142,7 +142,7 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
 	}
-	if before.elects(after) {
+	if before.changesElection(after) {
 		history, err := Elections(ctx, tx, after.ID)
 		if err != nil {
 			return after, err
@@ -156,8 +156,8 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 	return after, nil
 }
 
-// checkParent finds the parent of an entity and refuses one that is below it.
-func checkParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
+// validateParent finds the parent of an entity and refuses one that is below it.
+func validateParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	if e.ParentID == "" {
 		return nil
 	}

@@ -137,7 +137,7 @@ func selectAllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, 
 	return out, err
 }
 
-// Known returns those of some ids that legal entities have. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+// ExistingIDs returns those of some ids that legal entities have. It is a building block.
+func ExistingIDs(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org AND legal_entity_id {any}", ids)
 }

@@ -36,19 +36,19 @@ func Rate(ctx context.Context, tx *db.Tx, base, quote, date string) (money.Decim
 	return rows[0].Rate, true, nil
 }
 
-// Last gives the latest rate of a day or of one before it, and whether there is one. It is a building block.
-func Last(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) (Quotation, bool, error) {
-	rows, err := selectLast(ctx, tx, base, quote, onOrBefore)
+// Latest gives the latest rate of a day or of one before it, and whether there is one. It is a building block.
+func Latest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) (Quotation, bool, error) {
+	rows, err := selectLatest(ctx, tx, base, quote, onOrBefore)
 	if err != nil || len(rows) == 0 {
 		return Quotation{}, false, err
 	}
 	return rows[0], true, nil
 }
 
-// Between gives the rates of a range of days, the first and the last included, by day. It is a building block.
-func Between(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
+// ListBetween gives the rates of a range of days, the first and the last included, by day. It is a building block.
+func ListBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
 	return selectBetween(ctx, tx, base, quote, from, to)
 }
 
 // Each gives every rate, by pair and day. It is a building block.
-func Each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error { return each(ctx, tx, do) }
+func Each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error { return walk(ctx, tx, do) }

@@ -50,7 +50,7 @@ func selectBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string)
 	return quotationsOf(rows), err
 }
 
-func selectLast(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) ([]Quotation, error) {
+func selectLatest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) ([]Quotation, error) {
 	rows, err := db.All[row](ctx, tx,
 		selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
 	return quotationsOf(rows), err
@@ -73,8 +73,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit 
 	return quotationsOf(rows), err
 }
 
-// each walks every rate in the order of its key, some at a time.
-func each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
+// walk walks every rate in the order of its key, some at a time.
+func walk(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
 	const some = 1000
 	var last Quotation
 	for {

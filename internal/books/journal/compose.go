@@ -66,7 +66,7 @@ type composer struct {
 	books *snapshot.Books
 	who   actor.Actor
 	now   time.Time
-	*review
+	*validation
 }
 
 // compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
@@ -74,14 +74,14 @@ func (c *composer) compose(p CreateParams) Entry {
 	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified),
 		TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID,
 		TransactionID: p.TransactionID, TransactionNo: p.TransactionNo}
-	c.unique("tag_ids", p.TagIDs)
-	e.AccountingDate = c.date("accounting_date", p.AccountingDate)
+	c.requireUnique("tag_ids", p.TagIDs)
+	e.AccountingDate = c.parseDate("accounting_date", p.AccountingDate)
 	if p.IntendedDate != "" {
-		intended := c.date("intended_accounting_date", p.IntendedDate)
+		intended := c.parseDate("intended_accounting_date", p.IntendedDate)
 		e.IntendedDate = &intended
 	}
-	c.entity(&e, p)
-	c.lines(&e, p.Lines)
+	c.resolveEntity(&e, p)
+	c.composeLines(&e, p.Lines)
 	e.PeriodID = periodOf(c.books, e.AccountingDate)
 	return e
 }
@@ -94,8 +94,8 @@ func periodOf(b *snapshot.Books, at time.Time) string {
 
 func (c *composer) month(at time.Time) calendar.Month { return calendar.MonthOf(at, c.books.Zone) }
 
-// date reads an instant, or a bare date as its first instant where the organization is.
-func (c *composer) date(field, text string) time.Time {
+// parseDate reads an instant, or a bare date as its first instant where the organization is.
+func (c *composer) parseDate(field, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		at, err = calendar.StartOfDay(text, c.books.Zone)
@@ -112,11 +112,11 @@ func (c *composer) date(field, text string) time.Time {
 	return at
 }
 
-// entity finds the legal entity of an entry: the one named, the one all lines name, or the only one there is.
-func (c *composer) entity(e *Entry, p CreateParams) {
+// resolveEntity finds the legal entity of an entry: the one named, the one all lines name, or the only one there is.
+func (c *composer) resolveEntity(e *Entry, p CreateParams) {
 	if p.LegalEntityID != "" {
 		e.LegalEntityID, e.AutoEntity = p.LegalEntityID, p.AutoEntity
-		c.sees("legal_entity_id", p.LegalEntityID)
+		c.requireEntity("legal_entity_id", p.LegalEntityID)
 		return
 	}
 	e.AutoEntity = true
@@ -143,18 +143,18 @@ func (c *composer) entity(e *Entry, p CreateParams) {
 	e.LegalEntityID = seen[0]
 }
 
-func (c *composer) sees(field, legalEntityID string) {
-	if !c.knows(legalEntityID) {
-		c.miss("legal entity", field)
+func (c *composer) requireEntity(field, legalEntityID string) {
+	if !c.entityVisible(legalEntityID) {
+		c.notFound("legal entity", field)
 	}
 }
 
-func (c *composer) knows(legalEntityID string) bool {
+func (c *composer) entityVisible(legalEntityID string) bool {
 	_, there := c.books.Entities[legalEntityID]
 	return there && c.who.Sees(legalEntityID)
 }
 
-func (c *composer) unique(field string, ids []string) {
+func (c *composer) requireUnique(field string, ids []string) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			c.fault(field+"["+strconv.Itoa(i)+"]", "is given twice")
@@ -162,7 +162,7 @@ func (c *composer) unique(field string, ids []string) {
 	}
 }
 
-func (c *composer) lines(e *Entry, lines []LineParams) {
+func (c *composer) composeLines(e *Entry, lines []LineParams) {
 	// What is worth nothing moves lots and no money.
 	if n := len(lines); (n < LinesMin || n > LinesMax) && (n > 0 || e.TransactionID == "" || e.OriginatedBy == ByHand) {
 		c.fault("lines", fmt.Sprintf("must have %d to %d lines", LinesMin, LinesMax))
@@ -171,12 +171,12 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 	before := len(c.faults)
 	e.Lines = make([]Line, len(lines))
 	for i, l := range lines {
-		e.Lines[i] = c.line(*e, "lines["+strconv.Itoa(i)+"].", l)
+		e.Lines[i] = c.composeLine(*e, "lines["+strconv.Itoa(i)+"].", l)
 	}
-	if len(c.faults) > before || slices.ContainsFunc(e.Lines, func(l Line) bool { return !c.knows(l.LegalEntityID) }) {
+	if len(c.faults) > before || slices.ContainsFunc(e.Lines, func(l Line) bool { return !c.entityVisible(l.LegalEntityID) }) {
 		return // amounts that are none add up to nothing, and who is not known has no books to balance
 	}
-	for _, d := range book.Differences(e.book()) {
+	for _, d := range book.Differences(e.bookLines()) {
 		c.fault("lines", fmt.Sprintf("do not balance: in %s of %s, debits are %s and credits %s, a difference of %s",
 			d.Currency, c.books.Entities[d.Entity].Name, d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency),
 			d.Amount().Abs().Fixed(d.Currency)))
@@ -185,12 +185,12 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 
 var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
-func (c *composer) line(e Entry, at string, p LineParams) Line {
+func (c *composer) composeLine(e Entry, at string, p LineParams) Line {
 	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo,
 		TagIDs: p.TagIDs, Base: p.Base, Unit: p.Unit, Quantity: p.Quantity}
 	if p.LegalEntityID != "" {
 		l.LegalEntityID = p.LegalEntityID
-		c.sees(at+"legal_entity_id", p.LegalEntityID)
+		c.requireEntity(at+"legal_entity_id", p.LegalEntityID)
 	}
 	if p.Side != book.Debit && p.Side != book.Credit {
 		c.fault(at+"credit_or_debit", "must be DEBIT or CREDIT")
@@ -212,16 +212,16 @@ func (c *composer) line(e Entry, at string, p LineParams) Line {
 		foreign := l.Amount
 		l.Unit, l.Quantity = l.Currency, &foreign
 	}
-	c.unique(at+"tag_ids", p.TagIDs)
-	c.postable(at+"ledger_account_id", p.LedgerAccountID)
+	c.requireUnique(at+"tag_ids", p.TagIDs)
+	c.requirePostable(at+"ledger_account_id", p.LedgerAccountID)
 	return l
 }
 
-func (c *composer) postable(field, accountID string) {
+func (c *composer) requirePostable(field, accountID string) {
 	a, there := c.books.Accounts[accountID]
 	switch {
 	case !there:
-		c.miss("ledger account", field)
+		c.notFound("ledger account", field)
 	case a.ArchivedAt != nil:
 		c.conflict(field, "the ledger account "+a.String()+" is archived")
 	case !a.Postable:

@@ -108,8 +108,8 @@ func (e Entry) tags() []string {
 	return slices.Compact(out)
 }
 
-// book gives the lines as arithmetic sees them.
-func (e Entry) book() []book.Line {
+// bookLines gives the lines as arithmetic sees them.
+func (e Entry) bookLines() []book.Line {
 	out := make([]book.Line, len(e.Lines))
 	for i, l := range e.Lines {
 		out[i] = book.Line{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Side: l.Side, Amount: l.Amount, Currency: l.Currency}
@@ -161,7 +161,7 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	switch {
 	case e.Status == Draft:
 		g.Allowed = append(g.Allowed, "edit", "delete")
-		switch blocked := e.onBlocked(b); {
+		switch blocked := e.linesOnBlocked(b); {
 		case len(blocked) > 0:
 			g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[blocked[0]].LedgerAccountID].String()+
 				" takes no lines now: edit the entry before posting it")
@@ -175,8 +175,8 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByReversal:
 		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: make a new entry")
-	case len(e.onArchived(b)) > 0:
-		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.onArchived(b)[0]].LedgerAccountID].String()+
+	case len(e.linesOnArchived(b)) > 0:
+		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.linesOnArchived(b)[0]].LedgerAccountID].String()+
 			" is archived: unarchive it to reverse, correct or unpost the entry")
 	default:
 		g.Allowed = append(g.Allowed, "reverse", "correct")
@@ -192,20 +192,20 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	return g
 }
 
-// onArchived gives the lines that stand on an archived account.
-func (e Entry) onArchived(b *snapshot.Books) []int {
-	return e.where(func(l Line) bool { return b.Accounts[l.LedgerAccountID].ArchivedAt != nil })
+// linesOnArchived gives the lines that stand on an archived account.
+func (e Entry) linesOnArchived(b *snapshot.Books) []int {
+	return e.linesWhere(func(l Line) bool { return b.Accounts[l.LedgerAccountID].ArchivedAt != nil })
 }
 
-// onBlocked gives the lines on accounts that take none now.
-func (e Entry) onBlocked(b *snapshot.Books) []int {
-	return e.where(func(l Line) bool {
+// linesOnBlocked gives the lines on accounts that take none now.
+func (e Entry) linesOnBlocked(b *snapshot.Books) []int {
+	return e.linesWhere(func(l Line) bool {
 		a := b.Accounts[l.LedgerAccountID]
 		return a.ArchivedAt != nil || !a.Postable
 	})
 }
 
-func (e Entry) where(is func(Line) bool) (out []int) {
+func (e Entry) linesWhere(is func(Line) bool) (out []int) {
 	for i, l := range e.Lines {
 		if is(l) {
 			out = append(out, i)
@@ -244,14 +244,14 @@ func (e Entry) facts() facts {
 	f := facts{
 		ID: e.ID, SequenceNumber: e.SequenceNumber(), Status: e.Status, OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID,
 		AccountingDate: clock.Format(e.AccountingDate), PeriodID: db.OrNull(e.PeriodID), Memo: db.OrNull(e.Memo),
-		TagIDs: listed(e.TagIDs), PreviousID: e.PreviousID, NextID: e.NextID, Lines: make([]lineFacts, len(e.Lines)),
+		TagIDs: nilIfEmpty(e.TagIDs), PreviousID: e.PreviousID, NextID: e.NextID, Lines: make([]lineFacts, len(e.Lines)),
 	}
 	for i, l := range e.Lines {
 		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side,
-			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: listed(l.TagIDs)}
+			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: nilIfEmpty(l.TagIDs)}
 	}
 	return f
 }
 
-// listed makes no tags one thing, whether there is a list without any or no list: facts are compared.
-func listed(ids []string) []string { return append([]string(nil), ids...) }
+// nilIfEmpty makes no tags one thing, whether there is a list without any or no list: facts are compared.
+func nilIfEmpty(ids []string) []string { return append([]string(nil), ids...) }

@@ -39,8 +39,8 @@ type Span struct {
 	first, last time.Time
 }
 
-// read finds the instants that bound a span.
-func (s *Span) read(loc *time.Location) error {
+// resolve finds the instants that bound a span.
+func (s *Span) resolve(loc *time.Location) error {
 	var faults fault.List
 	bound := func(field, text string, days int) (at time.Time) {
 		if text == "" {
@@ -69,20 +69,20 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
 	return page.List("journal-entries", f, p, func(g Guided) []string {
-		return placeOf(g.AccountingDate, g.Number)
+		return encodeCursorKey(g.AccountingDate, g.Number)
 	}, func(after []string, limit int) (rows []Guided, err error) {
-		below, err := placeFrom(after)
+		below, err := parseCursorKey(after)
 		if err != nil {
 			return nil, err
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			b, err := s.known(ctx, tx, &f)
+			b, err := s.resolveFilter(ctx, tx, &f)
 			if err != nil {
 				return err
 			}
 			entries, err := selectPage(ctx, tx, f, below, limit)
 			for _, e := range entries {
-				rows = append(rows, guided(e, b))
+				rows = append(rows, withGuidance(e, b))
 			}
 			return err
 		})
@@ -90,9 +90,9 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing
+// resolveFilter reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing
 // were booked. It gives the books it looked in.
-func (s *Service) known(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
+func (s *Service) resolveFilter(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -122,21 +122,21 @@ func (s *Service) known(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Bo
 			return nil, err
 		}
 	}
-	return b, f.read(b.Zone)
+	return b, f.resolve(b.Zone)
 }
 
-// place is where an entry stands in a list: by date, then by number.
-type place struct {
+// cursorKey is where an entry stands in a list: by date, then by number.
+type cursorKey struct {
 	date   time.Time
 	number int64
 }
 
-func placeOf(date time.Time, number int64) []string {
+func encodeCursorKey(date time.Time, number int64) []string {
 	return []string{clock.Format(date), strconv.FormatInt(number, 10)}
 }
 
-// placeFrom reads a cursor's key; none is the place before the first.
-func placeFrom(key []string) (*place, error) {
+// parseCursorKey reads a cursor's key; none is the place before the first.
+func parseCursorKey(key []string) (*cursorKey, error) {
 	if key == nil {
 		return nil, nil
 	}
@@ -148,7 +148,7 @@ func placeFrom(key []string) (*place, error) {
 	if err != nil {
 		return nil, fault.Invalidf("cursor", "is not a cursor of this service")
 	}
-	return &place{date, number}, nil
+	return &cursorKey{date, number}, nil
 }
 
 // AccountLine is a posted line with the entry it belongs to.
@@ -178,10 +178,10 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
 	key := func(l AccountLine) []string {
-		return append(placeOf(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10))
+		return append(encodeCursorKey(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10))
 	}
 	return page.List("ledger-account-lines", f, p, key, func(after []string, limit int) (rows []AccountLine, err error) {
-		below, err := placeFrom(after)
+		below, err := parseCursorKey(after)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			known := Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs, Span: f.Span}
-			b, err := s.known(ctx, tx, &known)
+			b, err := s.resolveFilter(ctx, tx, &known)
 			if err != nil {
 				return err
 			}
@@ -208,7 +208,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 	})
 }
 
-// like makes a text a pattern that finds it anywhere.
-func like(text string) string {
+// containsPattern makes a text a pattern that finds it anywhere.
+func containsPattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }

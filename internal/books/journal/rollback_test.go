@@ -42,7 +42,7 @@ func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
 		}
 		deliberate := errors.New("deliberate")
 		err = d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := s.Enter(ctx, tx, []journal.CreateParams{entry("2019-01-05")}, func(int) string {
+			if _, err := s.CreateInTx(ctx, tx, []journal.CreateParams{entry("2019-01-05")}, func(int) string {
 				return ""
 			}); err != nil { // which makes months
 				return err
@@ -64,7 +64,7 @@ func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
 		if e, err := s.Create(ctx, entry("2019-01-05")); err != nil || e.Number != 1 || e.PeriodID == "" {
 			t.Errorf("%+v %v", e, err)
 		}
-		if got := check(t, d, f.Organization.ID); len(got) > 0 {
+		if got := verify(t, d, f.Organization.ID); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
 	})

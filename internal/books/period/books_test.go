@@ -118,7 +118,7 @@ func (b *books) write(t *testing.T, fn db.Func) {
 func (b *books) check(t *testing.T) (out []string) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){period.Check, journal.Check} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){period.Verify, journal.Verify} {
 			texts, err := check(ctx, tx)
 			if err != nil {
 				return err

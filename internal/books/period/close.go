@@ -33,8 +33,8 @@ func (p Position) equal(o Position) bool {
 		p.Credits.Equal(o.Credits) && p.Closing.Equal(o.Closing)
 }
 
-// differing lists the accounts on which two accounts of the same movements disagree, in order.
-func differing(a, b map[string]movement) (ids []string) {
+// differingAccounts lists the accounts on which two accounts of the same movements disagree, in order.
+func differingAccounts(a, b map[string]movement) (ids []string) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -51,9 +51,9 @@ func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (St
 	return s.close(ctx, periodID, legalEntityID, "")
 }
 
-// CloseDespite closes a period as Close does, though something stands in the way that may be overridden. The reason is kept with the close.
-func (s *Service) CloseDespite(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
-	reason, err := checkReason("override_reason", reason)
+// CloseWithOverride closes a period as Close does, though something stands in the way that may be overridden. The reason is kept with the close.
+func (s *Service) CloseWithOverride(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
+	reason, err := validateReason("override_reason", reason)
 	if err != nil {
 		return State{}, err
 	}
@@ -61,15 +61,15 @@ func (s *Service) CloseDespite(ctx context.Context, periodID, legalEntityID, rea
 }
 
 func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string) (State, error) {
-	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
+	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
 		x, err := s.examine(ctx, tx, p, o)
 		if err != nil {
 			return err
 		}
 		if override != "" {
-			x.overrule()
+			x.override()
 		}
-		if err := x.refusal(); err != nil {
+		if err := x.conflict(); err != nil {
 			return err
 		}
 		closings, err := x.freeze(ctx, tx, override)
@@ -77,14 +77,14 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(openFacts(closings)), After: p.facts(closings)})
+			Before: p.facts(asOpen(closings)), After: p.facts(closings)})
 		return nil
 	})
 }
 
 // change runs a use case on a period, alone with the books, and gives the period as it is then.
 func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period,
-	outlook) error) (state State, err error) {
+	closeStatus) error) (state State, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		h, err := orgstate.Touch(ctx, tx)
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do
 		if err != nil {
 			return err
 		}
-		o, err := look(ctx, tx, legalEntityID)
+		o, err := loadCloseStatus(ctx, tx, legalEntityID)
 		if err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do
 // reasonsMax bounds how many reasons a refusal gives in its sentence; its fields have them all.
 const reasonsMax = 5
 
-// refusal names every check that failed.
-func (x *examination) refusal() error {
+// conflict names every check that failed.
+func (x *examination) conflict() error {
 	names := map[string]string{}
 	if len(x.entities) > 1 {
 		for _, e := range x.entities {
@@ -121,7 +121,7 @@ func (x *examination) refusal() error {
 	}
 	var fields []fault.Field
 	var reasons []string
-	for _, v := range failing(x.verdicts) {
+	for _, v := range failed(x.results) {
 		reason := names[v.LegalEntityID] + v.Message
 		fields, reasons = append(fields, fault.Field{Name: v.Code, Message: reason}), append(reasons, reason)
 	}
@@ -167,16 +167,16 @@ type ReopenParams struct {
 
 // Reopen opens a period again. What was frozen is kept as history.
 func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (State, error) {
-	reason, err := checkReason("reason", p.Reason)
+	reason, err := validateReason("reason", p.Reason)
 	if err != nil {
 		return State{}, err
 	}
-	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
-		_, closed := o.split(p)
-		if err := o.reopenable(p, closed); err != nil {
+	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
+		_, closed := o.partition(p)
+		if err := o.requireReopenable(p, closed); err != nil {
 			return err
 		}
-		before, err := selectClosings(ctx, tx, []string{p.ID}, idsOf(closed), true)
+		before, err := selectClosings(ctx, tx, []string{p.ID}, entityIDs(closed), true)
 		if err != nil {
 			return err
 		}
@@ -193,8 +193,8 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 	})
 }
 
-// checkReason gives a reason without blanks around it.
-func checkReason(field, reason string) (string, error) {
+// validateReason gives a reason without blanks around it.
+func validateReason(field, reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
 		return "", fault.Invalidf(field, "must have 1 to %d characters that are not blank", ReasonMax)
@@ -202,8 +202,8 @@ func checkReason(field, reason string) (string, error) {
 	return reason, nil
 }
 
-// reopenable refuses to open a month that a later closed one rests on.
-func (o outlook) reopenable(p Period, closed []entity.LegalEntity) error {
+// requireReopenable refuses to open a month that a later closed one rests on.
+func (o closeStatus) requireReopenable(p Period, closed []entity.LegalEntity) error {
 	if len(closed) == 0 {
 		return fault.Conflictf("the period %s is not closed", p.Key)
 	}
@@ -216,7 +216,7 @@ func (o outlook) reopenable(p Period, closed []entity.LegalEntity) error {
 	if len(reasons) == 0 {
 		return nil
 	}
-	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, few(reasons, len(reasons)))
+	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, joinFirst(reasons, len(reasons)))
 }
 
 // facts is what the audit and events say of a period and some of its closings.
@@ -243,8 +243,8 @@ func (c Closing) facts() map[string]any {
 	return out
 }
 
-// openFacts is how the legal entities stood before these closings.
-func openFacts(closings []Closing) []Closing {
+// asOpen is how the legal entities stood before these closings.
+func asOpen(closings []Closing) []Closing {
 	out := make([]Closing, len(closings))
 	for i, c := range closings {
 		out[i].LegalEntityID = c.LegalEntityID

@@ -22,8 +22,8 @@ type Period struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// Holds tells whether an instant lies in the period.
-func (p Period) Holds(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
+// Contains tells whether an instant lies in the period.
+func (p Period) Contains(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
 
 // month is the key, read.
 func (p Period) month() calendar.Month {
@@ -53,8 +53,10 @@ type Closing struct {
 // All gives every period, in order. It is a building block.
 func All(ctx context.Context, tx *db.Tx) ([]Period, error) { return selectAll(ctx, tx) }
 
-// Standing gives the closes that have not been reopened: what is closed now. It is a building block.
-func Standing(ctx context.Context, tx *db.Tx) ([]Closing, error) { return selectStanding(ctx, tx) }
+// ActiveClosings gives the closes that have not been reopened: what is closed now. It is a building block.
+func ActiveClosings(ctx context.Context, tx *db.Tx) ([]Closing, error) {
+	return selectActiveClosings(ctx, tx)
+}
 
 // Zone is the time zone that months begin and end in. It is a building block.
 func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
@@ -83,7 +85,7 @@ func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period,
 	if err != nil {
 		return nil, err
 	}
-	there, missing, err := wanting(ctx, tx, loc, months)
+	there, missing, err := findMissing(ctx, tx, loc, months)
 	if err != nil || len(missing) == 0 {
 		return there, err
 	}
@@ -94,12 +96,12 @@ func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period,
 	if loc, err = Zone(ctx, tx); err != nil {
 		return nil, err
 	}
-	return fill(ctx, tx, loc, months)
+	return createMissing(ctx, tx, loc, months)
 }
 
-// fill makes what is missing. The head is taken.
-func fill(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) ([]Period, error) {
-	there, missing, err := wanting(ctx, tx, loc, months)
+// createMissing makes what is missing. The head is taken.
+func createMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) ([]Period, error) {
+	there, missing, err := findMissing(ctx, tx, loc, months)
 	if err != nil || len(missing) == 0 {
 		return there, err
 	}
@@ -109,8 +111,8 @@ func fill(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.
 	return sorted(append(there, missing...)), nil
 }
 
-// wanting gives the periods there are, and those to be made.
-func wanting(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) (there, missing []Period, err error) {
+// findMissing gives the periods there are, and those to be made.
+func findMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) (there, missing []Period, err error) {
 	if there, err = selectAll(ctx, tx); err != nil {
 		return nil, nil, err
 	}

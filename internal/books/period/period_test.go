@@ -95,7 +95,7 @@ func TestTheNextMonthIsMadeBeforeItBeginsAndOnlyWhereItIsMissing(t *testing.T) {
 	each(t, "Pacific/Auckland", func(t *testing.T, b *books) {
 		turn := func(want string) {
 			t.Helper()
-			if err := period.TurnMonths(t.Context(), b.db); err != nil {
+			if err := period.CreateNextMonths(t.Context(), b.db); err != nil {
 				t.Fatal(err)
 			}
 			if got := keys(b.all(t)); got != want {

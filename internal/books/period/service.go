@@ -14,16 +14,16 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db         *db.DB
-	inspectors []Inspector
+	db          *db.DB
+	extraChecks []ReadinessCheck
 
 	findTransit FindTransit
 }
 
 // NewService makes one. The inspectors look at what periods know nothing of.
-func NewService(d *db.DB, inspectors ...Inspector) *Service {
+func NewService(d *db.DB, inspectors ...ReadinessCheck) *Service {
 	none := func(context.Context, *db.Tx, Period, []string) (map[string][]InTransit, error) { return nil, nil }
-	return &Service{db: d, inspectors: inspectors, findTransit: none}
+	return &Service{db: d, extraChecks: inspectors, findTransit: none}
 }
 
 // InTransit is an asset that waits on a clearing account for the other half of a transfer.
@@ -63,12 +63,12 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			o, err := look(ctx, tx, f.LegalEntityID)
+			o, err := loadCloseStatus(ctx, tx, f.LegalEntityID)
 			if err != nil {
 				return err
 			}
 			r.below = below
-			f.Status.narrow(&r, o)
+			f.Status.restrict(&r, o)
 			periods, err := selectSpan(ctx, tx, r, limit)
 			if err != nil {
 				return err
@@ -86,9 +86,9 @@ type span struct {
 	from, to              time.Time
 }
 
-// narrow turns a status into keys: months close in order, so those with one status lie together.
-func (s Status) narrow(r *span, o outlook) {
-	all, some := o.bounds()
+// restrict turns a status into keys: months close in order, so those with one status lie together.
+func (s Status) restrict(r *span, o closeStatus) {
+	all, some := o.closedBounds()
 	switch s {
 	case StatusOpen:
 		r.above = some
@@ -115,12 +115,12 @@ func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 	}
 	var faults fault.List
 	if f.From != "" {
-		if r.from, err = moment(f.From, loc); err != nil {
+		if r.from, err = parseInstant(f.From, loc); err != nil {
 			faults.Addf("start_date", "%s", mustBeDate)
 		}
 	}
 	if f.To != "" {
-		if r.to, err = endOf(f.To, loc); err != nil {
+		if r.to, err = parseEnd(f.To, loc); err != nil {
 			faults.Addf("end_date", "%s", mustBeDate)
 		}
 	}
@@ -129,19 +129,19 @@ func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 
 const mustBeDate = "must be an RFC 3339 time or a date such as 2026-01-31"
 
-// moment reads an instant, or a date as its first instant.
-func moment(text string, loc *time.Location) (time.Time, error) {
+// parseInstant reads an instant, or a date as its first instant.
+func parseInstant(text string, loc *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
 	return calendar.StartOfDay(text, loc)
 }
 
-// endOf reads an instant, or a date as its last instant.
-func endOf(text string, loc *time.Location) (time.Time, error) {
+// parseEnd reads an instant, or a date as its last instant.
+func parseEnd(text string, loc *time.Location) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return moment(text, loc)
+		return parseInstant(text, loc)
 	}
 	next, err := calendar.StartOfDay(day.AddDate(0, 0, 1).Format(time.DateOnly), loc)
 	return next.Add(-time.Millisecond), err
@@ -162,7 +162,7 @@ func (s *Service) Get(ctx context.Context, periodID string) (state State, err er
 
 // stateOf looks at a period as it is now.
 func stateOf(ctx context.Context, tx *db.Tx, p Period) (State, error) {
-	o, err := look(ctx, tx, "")
+	o, err := loadCloseStatus(ctx, tx, "")
 	if err != nil {
 		return State{}, err
 	}

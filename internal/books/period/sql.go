@@ -45,8 +45,8 @@ func insertPeriods(ctx context.Context, tx *db.Tx, periods []Period) error {
 	return db.Insert(ctx, tx, "accounting_periods", periods...)
 }
 
-// selectBehind lists organizations whose last month ends by a moment.
-func selectBehind(ctx context.Context, tx *db.Tx, by time.Time) ([]string, error) {
+// selectOrganizationsEndingBy lists organizations whose last month ends by a moment.
+func selectOrganizationsEndingBy(ctx context.Context, tx *db.Tx, by time.Time) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT o.organization_id FROM organizations o
 		WHERE NOT EXISTS (SELECT 1 FROM accounting_periods p WHERE p.organization_id = o.organization_id AND p.end_date_utc > ?) ORDER BY
 		o.organization_id`, by)
@@ -80,7 +80,7 @@ func toRow(c Closing) closingRow {
 
 var closingQuery = "SELECT " + db.Columns[closingRow]() + " FROM period_closings WHERE organization_id = @org"
 
-func selectStanding(ctx context.Context, tx *db.Tx) ([]Closing, error) {
+func selectActiveClosings(ctx context.Context, tx *db.Tx) ([]Closing, error) {
 	return closingsOf(db.All[closingRow](ctx, tx, closingQuery+" AND reopened_at IS NULL ORDER BY period_closing_id"))
 }
 
@@ -101,8 +101,8 @@ func closingsOf(rows []closingRow, err error) ([]Closing, error) {
 	return out, err
 }
 
-// selectThrough gives, by legal entity, the key of its last closed month.
-func selectThrough(ctx context.Context, tx *db.Tx) (map[string]string, error) {
+// selectClosedThrough gives, by legal entity, the key of its last closed month.
+func selectClosedThrough(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 	rows, err := db.All[struct {
 		LegalEntityID string `db:"legal_entity_id"`
 		Key           string `db:"key"`

@@ -67,8 +67,8 @@ func (s State) Status() Status {
 	return StatusPartlyClosed
 }
 
-// outlook is what the states of periods are seen from: some legal entities, and how far each is closed.
-type outlook struct {
+// closeStatus is what the states of periods are seen from: some legal entities, and how far each is closed.
+type closeStatus struct {
 	entities []entity.LegalEntity
 	through  map[string]string // by legal entity, the key of its last closed month
 	first    string            // the key of the first month
@@ -76,8 +76,8 @@ type outlook struct {
 	now      time.Time
 }
 
-// look takes in all legal entities that the actor sees, or one of them.
-func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err error) {
+// loadCloseStatus takes in all legal entities that the actor sees, or one of them.
+func loadCloseStatus(ctx context.Context, tx *db.Tx, legalEntityID string) (o closeStatus, err error) {
 	o.now = tx.Now()
 	if legalEntityID != "" {
 		e, err := entity.Get(ctx, tx, legalEntityID)
@@ -96,7 +96,7 @@ func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err 
 			}
 		}
 	}
-	if o.through, err = selectThrough(ctx, tx); err != nil {
+	if o.through, err = selectClosedThrough(ctx, tx); err != nil {
 		return o, err
 	}
 	if o.first, err = selectFirstKey(ctx, tx); err != nil {
@@ -108,10 +108,10 @@ func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err 
 }
 
 // closed tells whether a month is closed for a legal entity.
-func (o outlook) closed(p Period, e entity.LegalEntity) bool { return p.Key <= o.through[e.ID] }
+func (o closeStatus) closed(p Period, e entity.LegalEntity) bool { return p.Key <= o.through[e.ID] }
 
-// split parts the legal entities for which a month is open from those for which it is closed.
-func (o outlook) split(p Period) (open, closed []entity.LegalEntity) {
+// partition parts the legal entities for which a month is open from those for which it is closed.
+func (o closeStatus) partition(p Period) (open, closed []entity.LegalEntity) {
 	for _, e := range o.entities {
 		if o.closed(p, e) {
 			closed = append(closed, e)
@@ -122,8 +122,8 @@ func (o outlook) split(p Period) (open, closed []entity.LegalEntity) {
 	return open, closed
 }
 
-// next is the key of the month to be closed next for a legal entity.
-func (o outlook) next(e entity.LegalEntity) string {
+// nextToClose is the key of the month to be closed next for a legal entity.
+func (o closeStatus) nextToClose(e entity.LegalEntity) string {
 	through := o.through[e.ID]
 	if through == "" {
 		return o.first
@@ -131,8 +131,8 @@ func (o outlook) next(e entity.LegalEntity) string {
 	return Period{Key: through}.month().Next().Key()
 }
 
-// bounds gives the keys up to which a month is closed for all and for any of the legal entities.
-func (o outlook) bounds() (all, some string) {
+// closedBounds gives the keys up to which a month is closed for all and for any of the legal entities.
+func (o closeStatus) closedBounds() (all, some string) {
 	for i, e := range o.entities {
 		through := o.through[e.ID]
 		if i == 0 || through < all {
@@ -144,12 +144,12 @@ func (o outlook) bounds() (all, some string) {
 }
 
 // states looks at periods.
-func (o outlook) states(ctx context.Context, tx *db.Tx, periods []Period) ([]State, error) {
+func (o closeStatus) states(ctx context.Context, tx *db.Tx, periods []Period) ([]State, error) {
 	ids := make([]string, len(periods))
 	for i, p := range periods {
 		ids[i] = p.ID
 	}
-	standing, err := selectClosings(ctx, tx, ids, idsOf(o.entities), true)
+	standing, err := selectClosings(ctx, tx, ids, entityIDs(o.entities), true)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (o outlook) states(ctx context.Context, tx *db.Tx, periods []Period) ([]Sta
 	return out, nil
 }
 
-func idsOf(entities []entity.LegalEntity) []string {
+func entityIDs(entities []entity.LegalEntity) []string {
 	out := make([]string, len(entities))
 	for i, e := range entities {
 		out[i] = e.ID
@@ -177,16 +177,16 @@ func idsOf(entities []entity.LegalEntity) []string {
 }
 
 // guide says what order and time allow; whether the books are ready is for the readiness checks to say.
-func (o outlook) guide(p Period) Guidance {
+func (o closeStatus) guide(p Period) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: o.version}
 	warn := func(format string, args ...any) { g.Warnings = append(g.Warnings, fmt.Sprintf(format, args...)) }
-	open, closed := o.split(p)
+	open, closed := o.partition(p)
 	if len(open) > 0 {
 		if !p.over(o.now) {
 			warn("the period is not over: it can be closed after %s", p.lastDay())
 		}
 		for _, e := range open {
-			if next := o.next(e); next != p.Key {
+			if next := o.nextToClose(e); next != p.Key {
 				warn("%s: %s is open and must be closed first", e.Name, next)
 			}
 		}

@@ -137,7 +137,7 @@ func Periods(ctx context.Context, tx *db.Tx) ([]period.Period, error) {
 
 // Closings returns the closings that have not been reopened in the order of period.Standing.
 func Closings(ctx context.Context, tx *db.Tx) ([]period.Closing, error) {
-	return part(ctx, tx, period.Standing, func(b *Books) []period.Closing { return b.closings })
+	return part(ctx, tx, period.ActiveClosings, func(b *Books) []period.Closing { return b.closings })
 }
 
 // Zone returns the time zone of the organization.

@@ -91,7 +91,7 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	for _, p := range b.months {
 		b.periods[p.Key], b.byID[p.ID] = p, p
 	}
-	b.closings, err = period.Standing(ctx, tx)
+	b.closings, err = period.ActiveClosings(ctx, tx)
 	for _, c := range b.closings {
 		b.closedThrough[c.LegalEntityID] = max(b.closedThrough[c.LegalEntityID], b.byID[c.PeriodID].Key)
 	}

@@ -52,7 +52,7 @@ func (s *Service) Get(ctx context.Context, tagID string) (t Tag, err error) {
 
 // Create makes a tag.
 func (s *Service) Create(ctx context.Context, kind Kind, name string) (t Tag, err error) {
-	wanted, err := Tag{Name: name, Kind: kind}.normal()
+	wanted, err := Tag{Name: name, Kind: kind}.normalize()
 	if err != nil {
 		return t, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) Create(ctx context.Context, kind Kind, name string) (t Tag, er
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		if err := wanted.isFree(ctx, tx); err != nil {
+		if err := wanted.requireFreeName(ctx, tx); err != nil {
 			return err
 		}
 		t, err = create(ctx, tx, wanted.Kind, wanted.Name)
@@ -92,10 +92,10 @@ func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (aft
 		if p.Kind != nil {
 			after.Kind = *p.Kind
 		}
-		if after, err = after.normal(); err != nil || after == before {
+		if after, err = after.normalize(); err != nil || after == before {
 			return err
 		}
-		if err := after.isFree(ctx, tx); err != nil {
+		if err := after.requireFreeName(ctx, tx); err != nil {
 			return err
 		}
 		now := tx.Now()
@@ -139,10 +139,10 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 	})
 }
 
-// normal gives the tag as it is kept, or every fault in it.
-func (t Tag) normal() (Tag, error) {
+// normalize gives the tag as it is kept, or every fault in it.
+func (t Tag) normalize() (Tag, error) {
 	var faults fault.List
-	name, err := NormalName(t.Name)
+	name, err := NormalizeName(t.Name)
 	if err := faults.Take(err); err != nil {
 		return t, err
 	}
@@ -153,8 +153,8 @@ func (t Tag) normal() (Tag, error) {
 	return t, faults.Err()
 }
 
-// isFree refuses a name that another tag of the kind has.
-func (t Tag) isFree(ctx context.Context, tx *db.Tx) error {
+// requireFreeName refuses a name that another tag of the kind has.
+func (t Tag) requireFreeName(ctx context.Context, tx *db.Tx) error {
 	others, err := selectNamed(ctx, tx, t.Kind, t.Name)
 	if err != nil {
 		return err
@@ -167,14 +167,14 @@ func (t Tag) isFree(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Check finds what must not be in an organization's tags.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify finds what must not be in an organization's tags.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range all {
-		if kept, err := t.normal(); err != nil || kept.Name != t.Name {
+		if kept, err := t.normalize(); err != nil || kept.Name != t.Name {
 			out = append(out, fmt.Sprintf("tag %s: its name or kind is not one a tag can have", t.ID))
 		}
 	}

@@ -58,20 +58,20 @@ func All(ctx context.Context, tx *db.Tx) ([]Tag, error) { return selectAll(ctx, 
 // Get finds a tag. It is a building block.
 func Get(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) { return find(ctx, tx, tagID) }
 
-// Known gives those of some ids that are tags. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+// ExistingIDs gives those of some ids that are tags. It is a building block.
+func ExistingIDs(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return selectKnown(ctx, tx, ids)
 }
 
-// Proper refuses a name that no supplier can have. It is a building block.
-func Proper(name string) error {
-	_, err := Tag{Name: name, Kind: Supplier}.normal()
+// ValidateSupplierName refuses a name that no supplier can have. It is a building block.
+func ValidateSupplierName(name string) error {
+	_, err := Tag{Name: name, Kind: Supplier}.normalize()
 	return err
 }
 
 // Ensure gives the tag of a kind and name, made now if there is none. It is a building block.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
-	t, err := Tag{Name: name, Kind: kind}.normal()
+	t, err := Tag{Name: name, Kind: kind}.normalize()
 	if err != nil {
 		return t, err
 	}
@@ -101,8 +101,8 @@ func create(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error)
 	return t, nil
 }
 
-// NormalName is the form in which a name is kept and compared.
-func NormalName(name string) (string, error) {
+// NormalizeName is the form in which a name is kept and compared.
+func NormalizeName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 1 || n > NameMax {
 		return "", fault.Invalidf("name", "must have 1 to %d characters besides spaces around it", NameMax)

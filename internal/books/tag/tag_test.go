@@ -134,7 +134,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 					"VALUES (@org, ?, 'je_x', ?, 1)", made.ID, tx.Now()); err != nil {
 					return err
 				}
-				if found := dbtest.Damage(ctx, t, tx, tag.Check, statement, made.ID); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, tag.Verify, statement, made.ID); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

@@ -13,27 +13,27 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// stretch is the time by which one boundary moves: what is dated in it changes from one month to a neighbour.
-type stretch struct {
+// dateRange is the time by which one boundary moves: what is dated in it changes from one month to a neighbour.
+type dateRange struct {
 	start, end time.Time
 	from       Period
 	to         calendar.Month
 }
 
-// Moved is a stretch of time whose entries changed from one period to another.
-type Moved struct {
+// Reassignment is a stretch of time whose entries changed from one period to another.
+type Reassignment struct {
 	Start, End   time.Time
 	FromID, ToID string
 }
 
 // Reassign puts the journal entries of a stretch of time into their new period and returns how many there were. The journal, which is
 // built on periods, provides it.
-type Reassign func(ctx context.Context, tx *db.Tx, m Moved) (int64, error)
+type Reassign func(ctx context.Context, tx *db.Tx, m Reassignment) (int64, error)
 
-// MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another
+// ChangeTimezone moves the boundaries of all periods to another time zone, and with them the entries that then lie in another
 // month, and says which. Dates do not change. It refuses when a posted entry would leave or enter a period that is
 // closed for one of its legal entities. It is a building block.
-func MoveTo(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Moved, error) {
+func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Reassignment, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -45,11 +45,11 @@ func MoveTo(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]M
 	if err != nil {
 		return nil, err
 	}
-	moved, stretches, err := shift(ctx, tx, periods, loc)
+	moved, stretches, err := planShift(ctx, tx, periods, loc)
 	if err != nil {
 		return nil, err
 	}
-	if err := unbound(ctx, tx, periods, stretches, zone); err != nil {
+	if err := requireNoneClosed(ctx, tx, periods, stretches, zone); err != nil {
 		return nil, err
 	}
 	if err := updateBounds(ctx, tx, moved); err != nil {
@@ -59,29 +59,29 @@ func MoveTo(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]M
 	for i, s := range stretches {
 		months[i] = s.to
 	}
-	if periods, err = fill(ctx, tx, loc, months); err != nil {
+	if periods, err = createMissing(ctx, tx, loc, months); err != nil {
 		return nil, err
 	}
-	return carry(ctx, tx, periods, stretches, reassign)
+	return moveEntries(ctx, tx, periods, stretches, reassign)
 }
 
-// shift gives the periods whose bounds change, as they will be, and the stretches in which there are entries.
-func shift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, stretches []stretch, err error) {
+// planShift gives the periods whose bounds change, as they will be, and the stretches in which there are entries.
+func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, stretches []dateRange, err error) {
 	for _, p := range periods {
 		was := p
 		if p.Start, p.End = p.month().Bounds(loc); p.Start.Equal(was.Start) && p.End.Equal(was.End) {
 			continue
 		}
 		moved = append(moved, p)
-		var around []stretch
+		var around []dateRange
 		if p.Start.After(was.Start) { // its beginning goes to the month before
-			around = append(around, stretch{was.Start, p.Start, was, p.month().Prev()})
+			around = append(around, dateRange{was.Start, p.Start, was, p.month().Prev()})
 		}
 		if p.End.Before(was.End) { // its end goes to the month after
-			around = append(around, stretch{p.End, was.End, was, p.month().Next()})
+			around = append(around, dateRange{p.End, was.End, was, p.month().Next()})
 		}
 		for _, s := range around {
-			found, err := anyBetween(ctx, tx, s)
+			found, err := hasEntries(ctx, tx, s)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -93,15 +93,15 @@ func shift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location)
 	return moved, stretches, nil
 }
 
-// unbound refuses to move what a closed period holds, or to move anything into one.
-func unbound(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch, zone string) error {
+// requireNoneClosed refuses to move what a closed period holds, or to move anything into one.
+func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, stretches []dateRange, zone string) error {
 	byKey := map[string]string{}
 	for _, p := range periods {
 		byKey[p.Key] = p.ID
 	}
 	total := int64(0)
 	for _, s := range stretches {
-		n, err := countBound(ctx, tx, s, []string{s.from.ID, byKey[s.to.Key()]})
+		n, err := countClosed(ctx, tx, s, []string{s.from.ID, byKey[s.to.Key()]})
 		if err != nil {
 			return err
 		}
@@ -114,18 +114,18 @@ func unbound(ctx context.Context, tx *db.Tx, periods []Period, stretches []stret
 	return fault.ConflictAt([]fault.Field{{Name: "timezone", Message: why}}, "the time zone cannot be changed to %s: %d %s", zone, total, why)
 }
 
-// carry moves entries and what they add up to.
-func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch, reassign Reassign) (out []Moved, err error) {
+// moveEntries moves entries and what they add up to.
+func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, stretches []dateRange, reassign Reassign) (out []Reassignment, err error) {
 	byKey := map[string]Period{}
 	for _, p := range periods {
 		byKey[p.Key] = p
 	}
 	for _, s := range stretches {
-		rows, err := selectStretch(ctx, tx, s)
+		rows, err := selectRangeTotals(ctx, tx, s)
 		if err != nil {
 			return nil, err
 		}
-		held, err := selectStretchUnits(ctx, tx, s)
+		held, err := selectRangeUnits(ctx, tx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -140,14 +140,14 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 		units := balance.Units{}
 		for _, h := range held {
 			at := balance.UnitKey{Entity: h.LegalEntityID, Account: h.LedgerAccountID, Unit: h.Unit, Period: s.from.ID}
-			units.Put(at, h.quantity().Neg(), h.amount().Neg())
+			units.AddMovement(at, h.quantity().Neg(), h.amount().Neg())
 			at.Period = to.ID
-			units.Put(at, h.quantity(), h.amount())
+			units.AddMovement(at, h.quantity(), h.amount())
 		}
 		if err := balance.AddUnits(ctx, tx, units); err != nil {
 			return nil, err
 		}
-		m := Moved{s.start, s.end, s.from.ID, to.ID}
+		m := Reassignment{s.start, s.end, s.from.ID, to.ID}
 		n, err := reassign(ctx, tx, m)
 		if err != nil {
 			return nil, err

@@ -15,14 +15,14 @@ import (
 // Readiness is what stands between a period and its close.
 type Readiness struct {
 	Period Period
-	Checks []Verdict
+	Checks []CheckResult
 }
 
 // Ready tells that nothing does.
-func (r Readiness) Ready() bool { return len(failing(r.Checks)) == 0 }
+func (r Readiness) Ready() bool { return len(failed(r.Checks)) == 0 }
 
-// Verdict is the outcome of one check, for one legal entity unless it is empty.
-type Verdict struct {
+// CheckResult is the outcome of one check, for one legal entity unless it is empty.
+type CheckResult struct {
 	Code          string
 	Outcome       Outcome
 	LegalEntityID string
@@ -32,12 +32,12 @@ type Verdict struct {
 	Overridable   bool     // The period may be closed all the same, for a reason.
 }
 
-// Inspector looks at something that may stand between a period and its close, and gives a verdict for each of some legal entities.
-type Inspector func(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalEntity) ([]Verdict, error)
+// ReadinessCheck looks at something that may stand between a period and its close, and gives a verdict for each of some legal entities.
+type ReadinessCheck func(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalEntity) ([]CheckResult, error)
 
-// Judge gives the outcome of a check: it passes when nothing was counted.
-func Judge(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) Verdict {
-	v := Verdict{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
+// NewCheckResult gives the outcome of a check: it passes when nothing was counted.
+func NewCheckResult(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) CheckResult {
+	v := CheckResult{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
 	if count > 0 {
 		v.Outcome, v.Message = Fail, failed
 	}
@@ -80,7 +80,7 @@ func (s *Service) Readiness(ctx context.Context, periodID, legalEntityID string)
 		if r.Period, err = selectOne(ctx, tx, periodID); err != nil {
 			return err
 		}
-		o, err := look(ctx, tx, legalEntityID)
+		o, err := loadCloseStatus(ctx, tx, legalEntityID)
 		if err != nil {
 			return err
 		}
@@ -88,13 +88,13 @@ func (s *Service) Readiness(ctx context.Context, periodID, legalEntityID string)
 		if err != nil {
 			return err
 		}
-		r.Checks = x.verdicts
+		r.Checks = x.results
 		return nil
 	})
 	return r, err
 }
 
-func failing(verdicts []Verdict) (out []Verdict) {
+func failed(verdicts []CheckResult) (out []CheckResult) {
 	for _, v := range verdicts {
 		if v.Outcome == Fail {
 			out = append(out, v)
@@ -110,31 +110,31 @@ type examination struct {
 	positions map[string][]Position  // by legal entity
 	inTransit map[string][]InTransit // by legal entity
 	digests   map[string]*digest     // by legal entity
-	verdicts  []Verdict
+	results   []CheckResult
 
 	findTransit FindTransit
 }
 
-// verdict adds the outcome of a check.
-func (x *examination) verdict(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) {
-	x.verdicts = append(x.verdicts, Judge(e, code, count, samples, passed, failed))
+// addResult adds the outcome of a check.
+func (x *examination) addResult(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) {
+	x.results = append(x.results, NewCheckResult(e, code, count, samples, passed, failed))
 }
 
-// overrule lets what may be overridden stand in the way no more.
-func (x *examination) overrule() {
-	for i, v := range x.verdicts {
+// override lets what may be overridden stand in the way no more.
+func (x *examination) override() {
+	for i, v := range x.results {
 		if v.Outcome == Fail && v.Overridable {
-			x.verdicts[i].Outcome = Warn
+			x.results[i].Outcome = Warn
 		}
 	}
 }
 
 // examine runs every check there is.
-func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (*examination, error) {
-	open, closed := o.split(p)
+func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o closeStatus) (*examination, error) {
+	open, closed := o.partition(p)
 	x := &examination{period: p, entities: open, findTransit: s.findTransit}
 	if len(open) == 0 {
-		x.verdict(entity.LegalEntity{}, CodeAlreadyClosed, max(1, int64(len(closed))), idsOf(closed[:min(samplesMax, len(closed))]), "",
+		x.addResult(entity.LegalEntity{}, CodeAlreadyClosed, max(1, int64(len(closed))), entityIDs(closed[:min(samplesMax, len(closed))]), "",
 			"the period is closed already")
 		return x, nil
 	}
@@ -142,25 +142,25 @@ func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o outlook) (
 	if !p.over(tx.Now()) {
 		notOver = 1
 	}
-	x.verdict(entity.LegalEntity{}, CodeNotOver, notOver, nil, "the period is over", "the period is not over: it can be closed after "+
+	x.addResult(entity.LegalEntity{}, CodeNotOver, notOver, nil, "the period is over", "the period is not over: it can be closed after "+
 		p.lastDay())
-	for _, check := range []func(context.Context, *db.Tx, outlook) error{x.order, x.drafts, x.balances} {
+	for _, check := range []func(context.Context, *db.Tx, closeStatus) error{x.checkOrder, x.checkDrafts, x.checkBalances} {
 		if err := check(ctx, tx, o); err != nil {
 			return nil, err
 		}
 	}
-	for _, inspect := range s.inspectors {
+	for _, inspect := range s.extraChecks {
 		verdicts, err := inspect(ctx, tx, p, open)
 		if err != nil {
 			return nil, err
 		}
-		x.verdicts = append(x.verdicts, verdicts...)
+		x.results = append(x.results, verdicts...)
 	}
 	return x, nil
 }
 
-// order checks that every earlier period is closed.
-func (x *examination) order(ctx context.Context, tx *db.Tx, o outlook) error {
+// checkOrder checks that every earlier period is closed.
+func (x *examination) checkOrder(ctx context.Context, tx *db.Tx, o closeStatus) error {
 	periods, err := selectAll(ctx, tx)
 	if err != nil {
 		return err
@@ -172,14 +172,14 @@ func (x *examination) order(ctx context.Context, tx *db.Tx, o outlook) error {
 				ids, keys = append(ids, p.ID), append(keys, p.Key)
 			}
 		}
-		x.verdict(e, CodePreviousOpen, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every earlier period is closed",
-			"earlier periods are open and must be closed first: "+few(keys, len(keys)))
+		x.addResult(e, CodePreviousOpen, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every earlier period is closed",
+			"earlier periods are open and must be closed first: "+joinFirst(keys, len(keys)))
 	}
 	return nil
 }
 
-// few names the first of many.
-func few(names []string, of int) string {
+// joinFirst names the first of many.
+func joinFirst(names []string, of int) string {
 	shown := names[:min(samplesMax, len(names))]
 	text := strings.Join(shown, ", ")
 	if more := of - len(shown); more > 0 {
@@ -188,36 +188,36 @@ func few(names []string, of int) string {
 	return text
 }
 
-// drafts checks that none is dated in the period.
-func (x *examination) drafts(ctx context.Context, tx *db.Tx, _ outlook) error {
-	counts, err := countDrafts(ctx, tx, x.period, idsOf(x.entities))
+// checkDrafts checks that none is dated in the period.
+func (x *examination) checkDrafts(ctx context.Context, tx *db.Tx, _ closeStatus) error {
+	counts, err := countDrafts(ctx, tx, x.period, entityIDs(x.entities))
 	if err != nil {
 		return err
 	}
 	for _, e := range x.entities {
-		var sample []named
+		var sample []entryRef
 		if counts[e.ID] > 0 {
 			if sample, err = selectDrafts(ctx, tx, x.period, e.ID, samplesMax); err != nil {
 				return err
 			}
 		}
-		ids, numbers := namesOf(sample)
-		x.verdict(e, CodeDrafts, counts[e.ID], ids, "no draft is dated in the period",
-			"drafts are dated in the period, post or delete them: "+few(numbers, int(counts[e.ID])))
+		ids, numbers := idsAndNumbers(sample)
+		x.addResult(e, CodeDrafts, counts[e.ID], ids, "no draft is dated in the period",
+			"drafts are dated in the period, post or delete them: "+joinFirst(numbers, int(counts[e.ID])))
 	}
 	return nil
 }
 
-func namesOf(entries []named) (ids, numbers []string) {
+func idsAndNumbers(entries []entryRef) (ids, numbers []string) {
 	for _, e := range entries {
 		ids, numbers = append(ids, e.ID), append(numbers, fmt.Sprint("JE-", e.Number))
 	}
 	return ids, numbers
 }
 
-// balances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each
+// checkBalances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each
 // entry balances by itself.
-func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error {
+func (x *examination) checkBalances(ctx context.Context, tx *db.Tx, _ closeStatus) error {
 	accounts, err := account.All(ctx, tx)
 	if err != nil {
 		return err
@@ -226,36 +226,36 @@ func (x *examination) balances(ctx context.Context, tx *db.Tx, _ outlook) error 
 	for _, a := range accounts {
 		byID[a.ID] = a
 	}
-	if x.positions, err = selectPositions(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+	if x.positions, err = selectPositions(ctx, tx, x.period, entityIDs(x.entities)); err != nil {
 		return err
 	}
-	if x.inTransit, err = x.findTransit(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+	if x.inTransit, err = x.findTransit(ctx, tx, x.period, entityIDs(x.entities)); err != nil {
 		return err
 	}
-	if x.digests, err = digests(ctx, tx, x.period, idsOf(x.entities)); err != nil {
+	if x.digests, err = computeDigests(ctx, tx, x.period, entityIDs(x.entities)); err != nil {
 		return err
 	}
 	for _, e := range x.entities {
-		x.uncleared(e, byID)
-		x.balanced(e)
-		x.restated(e, byID)
-		ids, numbers := namesOf(x.digests[e.ID].unbalanced)
-		x.verdict(e, CodeUnbalancedEntries, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every entry balances",
-			"entries do not balance: "+few(numbers, len(numbers)))
+		x.checkClearing(e, byID)
+		x.checkTrialBalance(e)
+		x.checkTotals(e, byID)
+		ids, numbers := idsAndNumbers(x.digests[e.ID].unbalanced)
+		x.addResult(e, CodeUnbalancedEntries, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every entry balances",
+			"entries do not balance: "+joinFirst(numbers, len(numbers)))
 	}
 	return nil
 }
 
-// uncleared checks that nothing is left on the accounts that things only pass through. Lots that are parked there are
+// checkClearing checks that nothing is left on the accounts that things only pass through. Lots that are parked there are
 // on their way, which is no fault: they are listed.
-func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]account.Account) {
+func (x *examination) checkClearing(e entity.LegalEntity, accounts map[string]account.Account) {
 	var ids, texts [3][]string // clearing, suspense, on the way
 	waits := map[string]money.Decimal{}
 	for _, w := range x.inTransit[e.ID] {
 		waits[w.LedgerAccountID] = waits[w.LedgerAccountID].Add(w.Basis)
 	}
 	for _, w := range x.inTransit[e.ID] {
-		if a := accounts[w.LedgerAccountID]; a.Clearing && x.closing(e, a.ID).Equal(waits[a.ID]) {
+		if a := accounts[w.LedgerAccountID]; a.Clearing && x.closingBalance(e, a.ID).Equal(waits[a.ID]) {
 			ids[2], texts[2] = append(ids[2], a.ID), append(texts[2], fmt.Sprintf("%s %s on %s", w.Quantity, w.AssetType, a))
 		}
 	}
@@ -273,19 +273,19 @@ func (x *examination) uncleared(e entity.LegalEntity, accounts map[string]accoun
 		ids[sort], texts[sort] = append(ids[sort], a.ID), append(texts[sort], fmt.Sprintf("%s %s %s", a, at.Closing.Fixed(e.BaseCurrency),
 			e.BaseCurrency))
 	}
-	x.verdict(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense", "something is in suspense: "+few(texts[1], len(texts[1])))
-	x.verdict(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero",
-		"clearing accounts are not at zero: "+few(texts[0], len(texts[0])))
+	x.addResult(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense", "something is in suspense: "+joinFirst(texts[1], len(texts[1])))
+	x.addResult(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero",
+		"clearing accounts are not at zero: "+joinFirst(texts[0], len(texts[0])))
 	if n := len(ids[2]); n > 0 {
-		v := Judge(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+
-			few(texts[2], n))
+		v := NewCheckResult(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+
+			joinFirst(texts[2], n))
 		v.Outcome = Warn
-		x.verdicts = append(x.verdicts, v)
+		x.results = append(x.results, v)
 	}
 }
 
-// closing is what stands on an account at the end.
-func (x *examination) closing(e entity.LegalEntity, accountID string) money.Decimal {
+// closingBalance is what stands on an account at the end.
+func (x *examination) closingBalance(e entity.LegalEntity, accountID string) money.Decimal {
 	for _, at := range x.positions[e.ID] {
 		if at.LedgerAccountID == accountID {
 			return at.Closing
@@ -294,8 +294,8 @@ func (x *examination) closing(e entity.LegalEntity, accountID string) money.Deci
 	return money.Decimal{}
 }
 
-// balanced checks that debits and credits are equal, in the period and before it.
-func (x *examination) balanced(e entity.LegalEntity) {
+// checkTrialBalance checks that debits and credits are equal, in the period and before it.
+func (x *examination) checkTrialBalance(e entity.LegalEntity) {
 	var opening, during money.Decimal
 	for _, at := range x.positions[e.ID] {
 		opening, during = opening.Add(at.Opening), during.Add(at.Debits).Sub(at.Credits)
@@ -306,21 +306,21 @@ func (x *examination) balanced(e entity.LegalEntity) {
 			wrong++
 		}
 	}
-	x.verdict(e, CodeUnbalancedPeriod, wrong, nil, "debits and credits are equal",
+	x.addResult(e, CodeUnbalancedPeriod, wrong, nil, "debits and credits are equal",
 		fmt.Sprintf("debits exceed credits by %s in the period and by %s before it", during.Fixed(e.BaseCurrency), opening.Fixed(e.BaseCurrency)))
 }
 
-// restated checks that the totals are the sums of the lines.
-func (x *examination) restated(e entity.LegalEntity, accounts map[string]account.Account) {
+// checkTotals checks that the totals are the sums of the lines.
+func (x *examination) checkTotals(e entity.LegalEntity, accounts map[string]account.Account) {
 	stated := map[string]movement{}
 	for _, at := range x.positions[e.ID] {
 		stated[at.LedgerAccountID] = movement{at.Debits, at.Credits}
 	}
-	ids := differing(stated, x.digests[e.ID].moved)
+	ids := differingAccounts(stated, x.digests[e.ID].movements)
 	var texts []string
 	for _, id := range ids {
 		texts = append(texts, accounts[id].String())
 	}
-	x.verdict(e, CodeBalancesDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the totals are the sums of the lines",
-		"totals differ from the sums of their lines: "+few(texts, len(texts)))
+	x.addResult(e, CodeBalancesDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the totals are the sums of the lines",
+		"totals differ from the sums of their lines: "+joinFirst(texts, len(texts)))
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// checkChunk is how many entries are looked at together.
-const checkChunk = 1000
+// verifyChunk is how many entries are looked at together.
+const verifyChunk = 1000
 
 // findings collects what is broken.
 type findings struct{ *finding.List }
 
-// Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold
+// Verify recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold
 // together, lines and what entries are found by repeat what the entry says, everything they refer to is there, and
 // the totals are what the lines add up to.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	f := findings{finding.About("journal")}
 	totals, units, marks, next := book.Totals{}, balance.Units{}, map[string]int64{}, int64(1)
 	for {
-		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		rows, err := selectFromNumber(ctx, tx, next, verifyChunk)
 		if err != nil {
 			return nil, err
 		}
@@ -42,39 +42,39 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 				f.Addf("gaps", "the entries JE-%d to JE-%d are missing", next, r.Entry.Number-1)
 			}
 			next = r.Entry.Number + 1
-			f.entry(b, r)
+			f.verifyEntry(b, r)
 			for _, tag := range r.Entry.tags() {
 				if r.Entry.Status != deleted {
 					marks[tag]++
 				}
 			}
 			if r.Entry.Status == Posted {
-				totals.Add(r.Entry.PeriodID, r.Entry.book())
-				r.Entry.units(units, false)
+				totals.Add(r.Entry.PeriodID, r.Entry.bookLines())
+				r.Entry.addUnits(units, false)
 			}
 		}
-		if len(rows) < checkChunk {
+		if len(rows) < verifyChunk {
 			break
 		}
 	}
 	if next-1 != h.EntryNumber {
 		f.Addf("gaps", "the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
 	}
-	if err := f.chains(ctx, tx); err != nil {
+	if err := f.verifyChains(ctx, tx); err != nil {
 		return nil, err
 	}
-	if err := f.strays(ctx, tx, marks); err != nil {
+	if err := f.verifyOrphans(ctx, tx, marks); err != nil {
 		return nil, err
 	}
-	if err := f.totals(ctx, tx, totals); err != nil {
+	if err := f.verifyTotals(ctx, tx, totals); err != nil {
 		return nil, err
 	}
-	err = f.units(ctx, tx, units)
+	err = f.verifyUnits(ctx, tx, units)
 	return f.All(), err
 }
 
-// entry looks at one entry by itself.
-func (f findings) entry(b *snapshot.Books, r checked) {
+// verifyEntry looks at one entry by itself.
+func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 	e := r.Entry
 	if e.Status == deleted {
 		if len(e.Lines) > 0 {
@@ -83,10 +83,10 @@ func (f findings) entry(b *snapshot.Books, r checked) {
 		return
 	}
 	bare := len(e.Lines) == 0 && e.TransactionID != "" // of what is worth nothing
-	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.book())) > 0 {
+	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.bookLines())) > 0 {
 		f.Addf("unbalanced entries", "the entry %s does not balance", e.SequenceNumber())
 	}
-	if !r.repeats {
+	if !r.linesAgree {
 		f.Addf("lines that differ from their entry", "the lines of %s do not repeat its date, number or state", e.SequenceNumber())
 	}
 	if r.search != e.search() {
@@ -104,11 +104,11 @@ func (f findings) entry(b *snapshot.Books, r checked) {
 		return
 	}
 	p, there := b.PeriodByID(e.PeriodID)
-	if !there || !p.Holds(e.AccountingDate) {
+	if !there || !p.Contains(e.AccountingDate) {
 		f.Addf("entries outside their period", "the entry %s is not in its period", e.SequenceNumber())
 	}
 	base := book.Totals{}
-	for _, l := range e.book() {
+	for _, l := range e.bookLines() {
 		l.Tags, l.Account = nil, ""
 		base.Add("", []book.Line{l})
 	}
@@ -125,8 +125,8 @@ func (f findings) entry(b *snapshot.Books, r checked) {
 	}
 }
 
-// chains checks that links of reversal chains point at each other.
-func (f findings) chains(ctx context.Context, tx *db.Tx) error {
+// verifyChains checks that links of reversal chains point at each other.
+func (f findings) verifyChains(ctx context.Context, tx *db.Tx) error {
 	broken, err := selectBrokenChains(ctx, tx)
 	for _, number := range broken {
 		f.Addf("broken chains", "the chain of reversals is broken at JE-%d", number)
@@ -134,10 +134,10 @@ func (f findings) chains(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// strays checks that no line or tag is left of an entry that is not there, and that each tag finds as many as carry it.
-func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) error {
+// verifyOrphans checks that no line or tag is left of an entry that is not there, and that each tag finds as many as carry it.
+func (f findings) verifyOrphans(ctx context.Context, tx *db.Tx, want map[string]int64) error {
 	for _, table := range []string{"journal_lines", "journal_tags"} {
-		n, err := countStrays(ctx, tx, table)
+		n, err := countOrphans(ctx, tx, table)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) 
 			f.Addf("rows without their entry", "%d rows of %s belong to no entry, or not to its date and number", n, table)
 		}
 	}
-	marks, err := selectMarks(ctx, tx)
+	marks, err := countByTag(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -159,8 +159,8 @@ func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) 
 	return nil
 }
 
-// totals compares what is kept with what the lines come to.
-func (f findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error {
+// verifyTotals compares what is kept with what the lines come to.
+func (f findings) verifyTotals(ctx context.Context, tx *db.Tx, want book.Totals) error {
 	kept, err := balance.All(ctx, tx)
 	if err != nil {
 		return err
@@ -181,8 +181,8 @@ func (f findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error
 	return nil
 }
 
-// units compares how much of foreign money and assets is kept with what the lines come to.
-func (f findings) units(ctx context.Context, tx *db.Tx, want balance.Units) error {
+// verifyUnits compares how much of foreign money and assets is kept with what the lines come to.
+func (f findings) verifyUnits(ctx context.Context, tx *db.Tx, want balance.Units) error {
 	kept, err := balance.AllUnits(ctx, tx)
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// volume is a small journal: JE-1 posted and reversed by JE-2, which JE-3 replaces; JE-4 a draft, JE-5 a deleted one, JE-6 posted.
-func volume(t *testing.T, d *db.DB) (organizationID string) {
+// sampleJournal is a small journal: JE-1 posted and reversed by JE-2, which JE-3 replaces; JE-4 a draft, JE-5 a deleted one, JE-6 posted.
+func sampleJournal(t *testing.T, d *db.DB) (organizationID string) {
 	t.Helper()
 	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
@@ -62,10 +62,10 @@ func volume(t *testing.T, d *db.DB) (organizationID string) {
 	return f.Organization.ID
 }
 
-func check(t *testing.T, d *db.DB, organizationID string) (out []string) {
+func verify(t *testing.T, d *db.DB, organizationID string) (out []string) {
 	t.Helper()
 	err := d.Read(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = journal.Check(ctx, tx)
+		out, err = journal.Verify(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func check(t *testing.T, d *db.DB, organizationID string) (out []string) {
 func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		if got := check(t, d, volume(t, d)); len(got) > 0 {
+		if got := verify(t, d, sampleJournal(t, d)); len(got) > 0 {
 			t.Fatalf("found in whole books: %v", got)
 		}
 		for damage, says := range map[string]string{
@@ -117,7 +117,7 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 			"UPDATE journal_entries SET originated_by = 'reversal' WHERE organization_id = ? AND number = 6":                    "the chain of reversals is broken at JE-6",
 			"UPDATE journal_entries SET status = 'draft', accounting_period_id = NULL WHERE organization_id = ? AND number = 2": "the chain of reversals is broken at JE-1",
 		} {
-			organizationID := volume(t, d)
+			organizationID := sampleJournal(t, d)
 			err := d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
 				n, err := tx.Exec(ctx, damage, organizationID)
 				if n == 0 {
@@ -128,7 +128,7 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", damage, err)
 			}
-			if got := strings.Join(check(t, d, organizationID), "\n"); !strings.Contains(got, says) {
+			if got := strings.Join(verify(t, d, organizationID), "\n"); !strings.Contains(got, says) {
 				t.Errorf("%s\nis found as\n%s\nwant %s", damage, got, says)
 			}
 		}
@@ -138,7 +138,7 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 func TestTheCheckNamesAFewOfManyAndCountsTheRest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		organizationID := volume(t, d)
+		organizationID := sampleJournal(t, d)
 		err := d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, "UPDATE journal_lines SET amount = '0', base_amount = '0' WHERE organization_id = ?", organizationID)
 			return err
@@ -146,7 +146,7 @@ func TestTheCheckNamesAFewOfManyAndCountsTheRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(check(t, d, organizationID), "\n")
+		got := strings.Join(verify(t, d, organizationID), "\n")
 		if strings.Count(got, "an amount that is not positive") != 5 || !strings.Contains(got, "5 more faulty lines") {
 			t.Errorf("%s", got)
 		}

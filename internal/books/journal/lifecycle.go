@@ -25,11 +25,11 @@ func (s *Service) change(ctx context.Context, entryID string, do func(ctx contex
 		if err != nil {
 			return err
 		}
-		c := &composer{b, who, tx.Now(), &review{}}
+		c := &composer{b, who, tx.Now(), &validation{}}
 		if e, err = do(ctx, tx, c, e); err != nil {
 			return err
 		}
-		g = guided(e, c.books)
+		g = withGuidance(e, c.books)
 		return nil
 	})
 	return g, err
@@ -50,8 +50,8 @@ type UpdateParams struct {
 	Lines          *[]LineParams
 }
 
-// over gives the description of an entry with the changes in it.
-func (p UpdateParams) over(e Entry) CreateParams {
+// applyTo gives the description of an entry with the changes in it.
+func (p UpdateParams) applyTo(e Entry) CreateParams {
 	out := e.params()
 	if p.LegalEntityID != nil {
 		out.LegalEntityID = *p.LegalEntityID
@@ -82,12 +82,12 @@ func (p UpdateParams) over(e Entry) CreateParams {
 func (e Entry) params() CreateParams {
 	out := CreateParams{
 		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(
-			instant), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
+			instantLayout), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
 		TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, Classification: e.Classification,
 		Lines: make([]LineParams, len(e.Lines)),
 	}
 	if e.IntendedDate != nil {
-		out.AccountingDate = e.IntendedDate.Format(instant)
+		out.AccountingDate = e.IntendedDate.Format(instantLayout)
 	}
 	for i, l := range e.Lines {
 		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
@@ -99,13 +99,13 @@ func (e Entry) params() CreateParams {
 	return out
 }
 
-// instant is RFC 3339 with as many digits as there are.
-const instant = "2006-01-02T15:04:05.999999999Z07:00"
+// instantLayout is RFC 3339 with as many digits as there are.
+const instantLayout = "2006-01-02T15:04:05.999999999Z07:00"
 
-// redo composes an entry anew under the identity of another.
-func (c *composer) redo(ctx context.Context, tx *db.Tx, was Entry, p CreateParams) (Entry, error) {
+// recompose composes an entry anew under the identity of another.
+func (c *composer) recompose(ctx context.Context, tx *db.Tx, was Entry, p CreateParams) (Entry, error) {
 	e := c.compose(p)
-	if err := knownTags(ctx, tx, c.review, []Entry{e}, func(int) string { return "" }); err != nil {
+	if err := resolveTags(ctx, tx, c.validation, []Entry{e}, func(int) string { return "" }); err != nil {
 		return e, err
 	}
 	if err := c.err(); err != nil {
@@ -129,17 +129,17 @@ func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (G
 			return e, fault.Conflictf("the entry %s is posted and does not change: correct it instead", e.SequenceNumber())
 		}
 		if p.Lines != nil || p.LegalEntityID != nil {
-			if err := s.subledger.Edited(ctx, tx, e); err != nil {
+			if err := s.subledger.BeforeLinesChange(ctx, tx, e); err != nil {
 				return e, err
 			}
 		}
-		after, err := c.redo(ctx, tx, e, p.over(e))
+		after, err := c.recompose(ctx, tx, e, p.applyTo(e))
 		if err != nil || reflect.DeepEqual(e.facts(), after.facts()) {
 			return after, err
 		}
 		after.UpdatedAt = tx.Now()
 		record(ctx, tx, "journal_entry.updated", e, after)
-		return after, replace(ctx, tx, e, after)
+		return after, updateDraft(ctx, tx, e, after)
 	})
 }
 
@@ -149,12 +149,12 @@ func (s *Service) Delete(ctx context.Context, entryID string) error {
 		if e.Status != Draft {
 			return e, fault.Conflictf("the entry %s is posted and stays: reverse it instead", e.SequenceNumber())
 		}
-		if err := s.subledger.Discarded(ctx, tx, e); err != nil {
+		if err := s.subledger.BeforeDelete(ctx, tx, e); err != nil {
 			return e, err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID, Before: e.facts()})
 		e.Status, e.UpdatedAt = deleted, tx.Now()
-		return e, bury(ctx, tx, e)
+		return e, markDeleted(ctx, tx, e)
 	})
 	return err
 }
@@ -172,36 +172,36 @@ func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 	c.stored = true
 	description := e.params()
-	lines, posted, err := s.subledger.Draw(ctx, tx, e)
+	lines, posted, err := s.subledger.BeforePost(ctx, tx, e)
 	if err != nil {
 		return e, err
 	}
 	if lines != nil {
 		description.Lines = lines
 	}
-	after, err := c.redo(ctx, tx, e, description)
+	after, err := c.recompose(ctx, tx, e, description)
 	if err != nil {
 		return e, err
 	}
 	if lines != nil { // they may be others than when it was drafted
-		if err := replace(ctx, tx, e, after); err != nil {
+		if err := updateDraft(ctx, tx, e, after); err != nil {
 			return e, err
 		}
 	}
-	if err := c.settle(ctx, tx, s, &after); err != nil {
+	if err := c.postCreatingPeriods(ctx, tx, s, &after); err != nil {
 		return e, err
 	}
 	after.UpdatedAt = tx.Now()
-	pagesOf(tx).move(after, false)
+	pendingOf(tx).addMovement(after, false)
 	record(ctx, tx, "journal_entry.posted", e, after)
-	if err := move(ctx, tx, after); err != nil || posted == nil {
+	if err := updatePosting(ctx, tx, after); err != nil || posted == nil {
 		return after, err
 	}
 	return after, posted(ctx, tx, after)
 }
 
-// settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
-func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
+// postCreatingPeriods posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
+func (c *composer) postCreatingPeriods(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
 	missing, err := c.post(ctx, tx, e)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) 
 	if err := c.err(); err != nil || len(missing) == 0 {
 		return err
 	}
-	if err := makeFirst(ctx, tx, missing); err != nil {
+	if err := requirePeriods(ctx, tx, missing); err != nil {
 		return err
 	}
 	if c.books, err = snapshot.Lock(ctx, tx); err != nil {
@@ -231,10 +231,10 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		case period.Key <= c.books.ClosedThrough(e.entities()...):
 			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", period.Key)
 		}
-		if err := c.movable(e); err != nil {
+		if err := c.requireNoArchivedAccounts(e); err != nil {
 			return e, err
 		}
-		pagesOf(tx).move(e, true)
+		pendingOf(tx).addMovement(e, true)
 		after := e
 		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
 		if e.IntendedDate != nil { // a draft has the date it was meant for
@@ -247,9 +247,9 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 			after.Lines[i].Base = nil
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
-		if err := s.subledger.Undone(ctx, tx, e, after, false); err != nil {
+		if err := s.subledger.AfterUndo(ctx, tx, e, after, false); err != nil {
 			return e, err
 		}
-		return after, move(ctx, tx, after)
+		return after, updatePosting(ctx, tx, after)
 	})
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Turn is the job that makes the next month before it begins, so that the current one is always there and reading it need not write it.
-type Turn struct{}
+// CreateNextMonthTask is the job that makes the next month before it begins, so that the current one is always there and reading it need not write it.
+type CreateNextMonthTask struct{}
 
 // Kind names the job.
-func (Turn) Kind() string { return "period_turn" }
+func (CreateNextMonthTask) Kind() string { return "period_turn" }
 
-// ahead is how long before it begins a month is made: longer than the job may be late.
-const ahead = 24 * time.Hour
+// createAhead is how long before it begins a month is made: longer than the job may be late.
+const createAhead = 24 * time.Hour
 
-// TurnMonths creates the month that begins soon where it does not exist yet. An organization where that fails does not
+// CreateNextMonths creates the month that begins soon where it does not exist yet. An organization where that fails does not
 // keep the others from theirs: the errors are returned together.
-func TurnMonths(ctx context.Context, d *db.DB) error {
-	soon := d.Clock().Now().Add(ahead)
+func CreateNextMonths(ctx context.Context, d *db.DB) error {
+	soon := d.Clock().Now().Add(createAhead)
 	var behind []string
 	err := d.ReadAcross(ctx, "months turn in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
-		behind, err = selectBehind(ctx, tx, soon)
+		behind, err = selectOrganizationsEndingBy(ctx, tx, soon)
 		return err
 	})
 	if err != nil {

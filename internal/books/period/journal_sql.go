@@ -60,8 +60,8 @@ func orZero(d *money.Decimal) money.Decimal {
 // movement is what was added to an account.
 type movement struct{ debits, credits money.Decimal }
 
-// named is an entry as far as a check names it.
-type named struct {
+// entryRef is an entry as far as a check names it.
+type entryRef struct {
 	ID     string `db:"journal_entry_id"`
 	Number int64  `db:"number"`
 }
@@ -84,8 +84,8 @@ func countDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []stri
 }
 
 // selectDrafts gives a few of them.
-func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, limit int) ([]named, error) {
-	return db.All[named](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.number
+func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, limit int) ([]entryRef, error) {
+	return db.All[entryRef](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.number
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
 		WHERE `+isDraft+` AND l.legal_entity_id = ? ORDER BY e.number LIMIT ?`, p.Start, p.End, legalEntityID, limit)
 }
@@ -124,8 +124,8 @@ func selectEntryLines(ctx context.Context, tx *db.Tx, entryIDs []string) ([]line
 		WHERE e.organization_id = @org AND e.journal_entry_id {any} ORDER BY e.number, l.position`, entryIDs)
 }
 
-// selectStray finds posted entries that do not lie in the period they are in.
-func selectStray(ctx context.Context, tx *db.Tx, limit int) ([]int64, error) {
+// selectMisdatedEntries finds posted entries that do not lie in the period they are in.
+func selectMisdatedEntries(ctx context.Context, tx *db.Tx, limit int) ([]int64, error) {
 	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
 		LEFT JOIN accounting_periods p ON p.organization_id = e.organization_id AND p.accounting_period_id = e.accounting_period_id
 		WHERE e.organization_id = @org AND e.status = 'posted' AND (p.key IS NULL OR e.accounting_date < p.start_date_utc OR

@@ -8,10 +8,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// pages are what a database transaction adds to the journal: new entries, links of chains, and the effect of posted
+// pendingWrites are what a database transaction adds to the journal: new entries, links of chains, and the effect of posted
 // entries on the totals. They are written before the commit, once for all writes that share the transaction, and the
 // totals are added up first, so that a busy account is written once.
-type pages struct {
+type pendingWrites struct {
 	entries   []Entry
 	links     []Entry // entries of before that got a successor
 	movements []movement
@@ -19,17 +19,17 @@ type pages struct {
 
 // movement is an entry that comes into the totals, or leaves them.
 type movement struct {
-	period string
-	lines  []book.Line
-	units  balance.Units
-	leaves bool
+	period  string
+	lines   []book.Line
+	units   balance.Units
+	removed bool
 }
 
-type pagesKey struct{}
+type pendingKey struct{}
 
-// pagesOf returns the pages of a transaction. What is added to them is removed again if the write is rolled back.
-func pagesOf(tx *db.Tx) *pages {
-	p := tx.Group().State(pagesKey{}, func() any { return &pages{} }).(*pages)
+// pendingOf returns the pages of a transaction. What is added to them is removed again if the write is rolled back.
+func pendingOf(tx *db.Tx) *pendingWrites {
+	p := tx.Group().State(pendingKey{}, func() any { return &pendingWrites{} }).(*pendingWrites)
 	if len(p.entries)+len(p.links)+len(p.movements) == 0 {
 		tx.Group().BeforeCommit(p.flush)
 	}
@@ -41,10 +41,10 @@ func pagesOf(tx *db.Tx) *pages {
 }
 
 // add puts a new entry into the journal, and hangs it behind the one before it in its chain.
-func (p *pages) add(tx *db.Tx, e Entry, previous *Entry) {
+func (p *pendingWrites) add(tx *db.Tx, e Entry, previous *Entry) {
 	p.entries = append(p.entries, e)
 	if e.Status == Posted {
-		p.move(e, false)
+		p.addMovement(e, false)
 	}
 	if previous == nil {
 		return
@@ -60,30 +60,30 @@ func (p *pages) add(tx *db.Tx, e Entry, previous *Entry) {
 	p.links = append(p.links, *previous)
 }
 
-// move brings a posted entry into the totals, or takes it out.
-func (p *pages) move(e Entry, leaves bool) {
-	lines := e.book()
+// addMovement brings a posted entry into the totals, or takes it out.
+func (p *pendingWrites) addMovement(e Entry, leaves bool) {
+	lines := e.bookLines()
 	book.MustBalance(lines)
 	units := balance.Units{}
-	e.units(units, leaves)
+	e.addUnits(units, leaves)
 	p.movements = append(p.movements, movement{e.PeriodID, lines, units, leaves})
 }
 
-func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
+func (p *pendingWrites) flush(ctx context.Context, tx *db.Tx) error {
 	all := *p
-	*p = pages{}
+	*p = pendingWrites{}
 	if err := insertEntries(ctx, tx, all.entries); err != nil {
 		return err
 	}
 	for _, e := range all.links {
-		if err := setNext(ctx, tx, e); err != nil {
+		if err := updateNext(ctx, tx, e); err != nil {
 			return err
 		}
 	}
 	totals, left, units := book.Totals{}, book.Totals{}, balance.Units{}
 	for _, m := range all.movements {
 		units.Add(m.units)
-		if m.leaves {
+		if m.removed {
 			totals.Remove(m.period, m.lines)
 			left.Remove(m.period, m.lines)
 		} else {
@@ -96,11 +96,11 @@ func (p *pages) flush(ctx context.Context, tx *db.Tx) error {
 	if err := balance.AddUnits(ctx, tx, units); err != nil {
 		return err
 	}
-	return balance.DropEmpty(ctx, tx, left.Keys())
+	return balance.DeleteEmpty(ctx, tx, left.Keys())
 }
 
-// units adds what an entry brings to accounts of foreign money and of assets, or takes from them.
-func (e Entry) units(to balance.Units, leaves bool) {
+// addUnits adds what an entry brings to accounts of foreign money and of assets, or takes from them.
+func (e Entry) addUnits(to balance.Units, leaves bool) {
 	for _, l := range e.Lines {
 		if l.Unit == "" || l.Quantity == nil || l.Base == nil {
 			continue
@@ -109,6 +109,6 @@ func (e Entry) units(to balance.Units, leaves bool) {
 		if (l.Side == book.Credit) != leaves {
 			quantity, amount = quantity.Neg(), amount.Neg()
 		}
-		to.Put(balance.UnitKey{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Unit: l.Unit, Period: e.PeriodID}, quantity, amount)
+		to.AddMovement(balance.UnitKey{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Unit: l.Unit, Period: e.PeriodID}, quantity, amount)
 	}
 }

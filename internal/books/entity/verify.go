@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Check finds what must not be in an organization's legal entities.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify finds what must not be in an organization's legal entities.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -24,11 +24,11 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	}
 	for _, e := range all {
 		var faults fault.List
-		e.check(&faults)
+		e.validate(&faults)
 		if err := faults.Err(); err != nil {
 			out = append(out, fmt.Sprintf("legal entity %s: %v", e.ID, err))
 		}
-		out = append(out, e.checkAbove(parents)...)
+		out = append(out, e.verifyAncestors(parents)...)
 		history, err := Elections(ctx, tx, e.ID)
 		if err != nil {
 			return nil, err
@@ -44,8 +44,8 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return out, err
 }
 
-// checkAbove goes up from an entity: every parent must be there, and the way must end.
-func (e LegalEntity) checkAbove(parents map[string]string) []string {
+// verifyAncestors goes up from an entity: every parent must be there, and the way must end.
+func (e LegalEntity) verifyAncestors(parents map[string]string) []string {
 	steps := 0
 	for above := e.ParentID; above != ""; steps++ {
 		next, there := parents[above]

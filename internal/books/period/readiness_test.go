@@ -38,9 +38,9 @@ func (b *books) readiness(t *testing.T, key, legalEntityID string) period.Readin
 }
 
 // find gives the verdict of a check for a legal entity.
-func find(t *testing.T, r period.Readiness, code, legalEntityID string) period.Verdict {
+func find(t *testing.T, r period.Readiness, code, legalEntityID string) period.CheckResult {
 	t.Helper()
-	i := slices.IndexFunc(r.Checks, func(v period.Verdict) bool { return v.Code == code && v.LegalEntityID == legalEntityID })
+	i := slices.IndexFunc(r.Checks, func(v period.CheckResult) bool { return v.Code == code && v.LegalEntityID == legalEntityID })
 	if i < 0 {
 		t.Fatalf("no check %s for %q in %+v", code, legalEntityID, r.Checks)
 	}
@@ -167,7 +167,7 @@ func TestReadinessLooksAtEachLegalEntityThatIsOpen(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		b.close(t, "2026-02", b.us)
-		if r := b.readiness(t, "2026-02", ""); slices.ContainsFunc(r.Checks, func(v period.Verdict) bool { return v.LegalEntityID == b.us }) {
+		if r := b.readiness(t, "2026-02", ""); slices.ContainsFunc(r.Checks, func(v period.CheckResult) bool { return v.LegalEntityID == b.us }) {
 			t.Errorf("a legal entity that is closed is looked at: %+v", r)
 		}
 		r = b.readiness(t, "2026-02", b.us)

@@ -35,7 +35,7 @@ func (s *Service) Package(ctx context.Context, periodID, legalEntityID string) (
 		if out.Period, err = selectOne(ctx, tx, periodID); err != nil {
 			return err
 		}
-		o, err := look(ctx, tx, legalEntityID)
+		o, err := loadCloseStatus(ctx, tx, legalEntityID)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func packages(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalE
 	for i, e := range entities {
 		out[i].Entity, at[e.ID] = e, &out[i]
 	}
-	closings, err := selectClosings(ctx, tx, []string{p.ID}, idsOf(entities), false)
+	closings, err := selectClosings(ctx, tx, []string{p.ID}, entityIDs(entities), false)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 			b.damage(t, c.statement, b.org)
 			b.broken = true
 			b.read(t, func(ctx context.Context, tx *db.Tx) error {
-				texts, err := period.Check(ctx, tx)
+				texts, err := period.Verify(ctx, tx)
 				if !strings.Contains(strings.Join(texts, "\n"), c.finding) {
 					t.Errorf("%s: the check says %v, want %q", c.statement, texts, c.finding)
 				}

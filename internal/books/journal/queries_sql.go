@@ -11,7 +11,7 @@ import (
 
 // MoveToPeriod puts the entries of a stretch of time into another period and returns how many there were. A draft that has no period yet
 // gets none. It is a building block.
-func MoveToPeriod(ctx context.Context, tx *db.Tx, m period.Moved) (int64, error) {
+func MoveToPeriod(ctx context.Context, tx *db.Tx, m period.Reassignment) (int64, error) {
 	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?
 		WHERE organization_id = @org AND accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?`, m.ToID, tx.Now(),
 		m.Start, m.End, m.FromID)
@@ -39,8 +39,8 @@ func SideAmounts(ctx context.Context, tx *db.Tx, entryIDs []string) ([]SideAmoun
 		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", entryIDs)
 }
 
-// Begun tells whether anything but opening balances of a legal entity was posted with a date before a time. It is a building block.
-func Begun(ctx context.Context, tx *db.Tx, legalEntityID string, before time.Time) (bool, error) {
+// HasPostingsBefore tells whether anything but opening balances of a legal entity was posted with a date before a time. It is a building block.
+func HasPostingsBefore(ctx context.Context, tx *db.Tx, legalEntityID string, before time.Time) (bool, error) {
 	found, err := db.All[string](ctx, tx,
 		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
 		AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, before)
