@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Filter narrows a list of entries; what is empty does not.
+// Filter narrows a list of entries; empty fields do not.
 type Filter struct {
 	LegalEntityIDs  []string
 	LedgerAccountID string
@@ -28,18 +28,18 @@ type Filter struct {
 	Span
 	Search string
 
-	limited []string // the legal entities the actor's key is for
+	limited []string // the legal entities that the actor's key is limited to; empty: no limit
 }
 
-// Span is from one accounting date to another, both included: instants, or dates where the organization is.
+// Span is a range of accounting dates, both ends included. From and To are instants, or dates in the organization's time zone.
 type Span struct {
 	From, To string
 
-	period      period.Period // the span lies in it, if it has an id
+	period      period.Period // limits the span if it has an id
 	first, last time.Time
 }
 
-// resolve finds the instants that bound a span.
+// resolve parses the bounds of a span into instants.
 func (s *Span) resolve(loc *time.Location) error {
 	var faults fault.List
 	bound := func(field, text string, days int) (at time.Time) {
@@ -64,7 +64,7 @@ func (s *Span) resolve(loc *time.Location) error {
 	return faults.Err()
 }
 
-// List gives entries, the latest accounting date first.
+// List returns a page of entries, the latest accounting date first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
@@ -90,8 +90,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// resolveFilter reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing
-// were booked. It gives the books it looked in.
+// resolveFilter parses a filter and returns an error if it names a record that does not exist: an empty list would look as if
+// nothing were booked. It returns the books that it looked in.
 func (s *Service) resolveFilter(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Service) resolveFilter(ctx context.Context, tx *db.Tx, f *Filter) (*sna
 	return b, f.resolve(b.Zone)
 }
 
-// cursorKey is where an entry stands in a list: by date, then by number.
+// cursorKey is the position of an entry in a list: lists are ordered by date, then by number.
 type cursorKey struct {
 	date   time.Time
 	number int64
@@ -135,7 +135,7 @@ func encodeCursorKey(date time.Time, number int64) []string {
 	return []string{clock.Format(date), strconv.FormatInt(number, 10)}
 }
 
-// parseCursorKey reads a cursor's key; none is the place before the first.
+// parseCursorKey parses the key of a cursor. It returns nil for the first page.
 func parseCursorKey(key []string) (*cursorKey, error) {
 	if key == nil {
 		return nil, nil
@@ -161,7 +161,7 @@ type AccountLine struct {
 	EntryMemo      string
 }
 
-// SequenceNumber is how people call the entry.
+// SequenceNumber returns the number of the entry that users see, such as JE-7.
 func (l AccountLine) SequenceNumber() string { return "JE-" + strconv.FormatInt(l.Number, 10) }
 
 // LineFilter narrows an account's lines.
@@ -173,7 +173,7 @@ type LineFilter struct {
 	limited []string
 }
 
-// Lines gives the posted lines of an account, the latest first.
+// Lines returns a page of the posted lines of an account, the latest first.
 func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page.Page[AccountLine], error) {
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
@@ -208,7 +208,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 	})
 }
 
-// containsPattern makes a text a pattern that finds it anywhere.
+// containsPattern returns the LIKE pattern that matches what contains a text.
 func containsPattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// pendingWrites are what a database transaction adds to the journal: new entries, links of chains, and the effect of posted
-// entries on the totals. They are written before the commit, once for all writes that share the transaction, and the
-// totals are added up first, so that a busy account is written once.
+// pendingWrites are the changes of a database transaction to the journal: new entries, links of chains, and the effect of
+// posted entries on the balances. They are written before the commit, once for all writes of a group commit. Movements
+// are summed up first, so that the balance of a busy account is updated once.
 type pendingWrites struct {
 	entries   []Entry
 	links     []Entry // entries of before that got a successor
 	movements []movement
 }
 
-// movement is an entry that comes into the totals, or leaves them.
+// movement is the effect of posting an entry on the balances, or of unposting it if removed is set.
 type movement struct {
 	period  string
 	lines   []book.Line
@@ -27,7 +27,7 @@ type movement struct {
 
 type pendingKey struct{}
 
-// pendingOf returns the pages of a transaction. What is added to them is removed again if the write is rolled back.
+// pendingOf returns the pending writes of a transaction. Additions are removed again if the write is rolled back.
 func pendingOf(tx *db.Tx) *pendingWrites {
 	p := tx.Group().State(pendingKey{}, func() any { return &pendingWrites{} }).(*pendingWrites)
 	if len(p.entries)+len(p.links)+len(p.movements) == 0 {
@@ -40,7 +40,7 @@ func pendingOf(tx *db.Tx) *pendingWrites {
 	return p
 }
 
-// add puts a new entry into the journal, and hangs it behind the one before it in its chain.
+// add adds a new entry and links the previous entry of its chain to it.
 func (p *pendingWrites) add(tx *db.Tx, e Entry, previous *Entry) {
 	p.entries = append(p.entries, e)
 	if e.Status == Posted {
@@ -49,7 +49,7 @@ func (p *pendingWrites) add(tx *db.Tx, e Entry, previous *Entry) {
 	if previous == nil {
 		return
 	}
-	for i := range p.entries { // it may be as new as this one
+	for i := range p.entries { // the previous entry may be pending too
 		if p.entries[i].ID == previous.ID {
 			was := p.entries[i].NextID
 			tx.Group().OnRollback(func() { p.entries[i].NextID = was })
@@ -60,13 +60,13 @@ func (p *pendingWrites) add(tx *db.Tx, e Entry, previous *Entry) {
 	p.links = append(p.links, *previous)
 }
 
-// addMovement brings a posted entry into the totals, or takes it out.
-func (p *pendingWrites) addMovement(e Entry, leaves bool) {
+// addMovement adds a posted entry to the balances, or removes it.
+func (p *pendingWrites) addMovement(e Entry, removed bool) {
 	lines := e.bookLines()
 	book.MustBalance(lines)
 	units := balance.Units{}
-	e.addUnits(units, leaves)
-	p.movements = append(p.movements, movement{e.PeriodID, lines, units, leaves})
+	e.addUnits(units, removed)
+	p.movements = append(p.movements, movement{e.PeriodID, lines, units, removed})
 }
 
 func (p *pendingWrites) flush(ctx context.Context, tx *db.Tx) error {
@@ -99,14 +99,15 @@ func (p *pendingWrites) flush(ctx context.Context, tx *db.Tx) error {
 	return balance.DeleteEmpty(ctx, tx, left.Keys())
 }
 
-// addUnits adds what an entry brings to accounts of foreign money and of assets, or takes from them.
-func (e Entry) addUnits(to balance.Units, leaves bool) {
+// addUnits adds the quantities of assets and foreign currencies that an entry moves to a sum, or subtracts them if
+// removed is set.
+func (e Entry) addUnits(to balance.Units, removed bool) {
 	for _, l := range e.Lines {
 		if l.Unit == "" || l.Quantity == nil || l.Base == nil {
 			continue
 		}
 		quantity, amount := *l.Quantity, *l.Base
-		if (l.Side == book.Credit) != leaves {
+		if (l.Side == book.Credit) != removed {
 			quantity, amount = quantity.Neg(), amount.Neg()
 		}
 		to.AddMovement(balance.UnitKey{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Unit: l.Unit, Period: e.PeriodID}, quantity, amount)

@@ -10,14 +10,14 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// ReverseParams describe a reversal; what is empty follows from the entry.
+// ReverseParams describe a reversal; empty fields are derived from the entry.
 type ReverseParams struct {
 	AccountingDate string
 	Memo           string
-	Cascade        bool // entries that rest on the lots it made may change
+	Cascade        bool // entries that consumed the lots it created may change
 }
 
-// Reverse undoes a posted entry by another one with its lines turned around, and gives that one.
+// Reverse posts a reversal of a posted entry, with debits and credits exchanged, and returns it.
 func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		if err := c.requireReversible(e); err != nil {
@@ -30,7 +30,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 				return e, err
 			}
 		} else if month, _ := c.postingMonth(e.AccountingDate, e.entities()); month != c.month(e.AccountingDate) {
-			reversal.AccountingDate = c.now // its own month is closed, so the reversal belongs to the present
+			reversal.AccountingDate = c.now // the period of the entry is closed
 		}
 		made, err := s.appendToChain(ctx, tx, c, e, reversal)
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) 
 	})
 }
 
-// Correct undoes a posted entry and posts it anew as it should have been, and gives the new one.
+// Correct reverses a posted entry, posts a replacement with the changes, and returns the replacement.
 func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		if err := c.requireReversible(e); err != nil {
@@ -69,7 +69,8 @@ func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (
 	})
 }
 
-// requireReversible refuses what cannot be reversed: a draft, an entry that is reversed already, a reversal, what stands on an archived account.
+// requireReversible returns an error for an entry that cannot be reversed: a draft, an entry that is reversed already, a
+// reversal, or an entry on an archived account.
 func (c *composer) requireReversible(e Entry) error {
 	switch {
 	case e.Status != Posted:
@@ -77,12 +78,13 @@ func (c *composer) requireReversible(e Entry) error {
 	case e.NextID != "":
 		return fault.Conflictf("the entry %s is reversed already, by %s: work on the last entry of its chain", e.SequenceNumber(), e.NextID)
 	case e.OriginatedBy == ByReversal:
-		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: make a new entry", e.SequenceNumber())
+		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: create a new entry", e.SequenceNumber())
 	}
 	return c.requireNoArchivedAccounts(e)
 }
 
-// requireNoArchivedAccounts refuses to change what stands on an account that was archived since, which has no balance and no drafts.
+// requireNoArchivedAccounts returns an error for an entry on an archived account, which must not get a balance or a draft
+// again.
 func (c *composer) requireNoArchivedAccounts(e Entry) error {
 	var where []fault.Field
 	for _, i := range e.linesOnArchived(c.books) {
@@ -94,7 +96,8 @@ func (c *composer) requireNoArchivedAccounts(e Entry) error {
 	return fault.ConflictAt(where, "the entry %s is on an account that is archived: unarchive it first", e.SequenceNumber())
 }
 
-// reversalDraft is the draft of an entry's reversal: the same lines turned around, at the amounts that were booked.
+// reversalDraft returns the draft of the reversal of an entry: the same lines and amounts, with debits and credits
+// exchanged. An empty memo is derived from the entry.
 func (e Entry) reversalDraft(memo string) Entry {
 	out := e
 	out.ID, out.Status, out.OriginatedBy, out.PostedAt, out.IntendedDate = "", Draft, ByReversal, nil, nil
@@ -115,10 +118,10 @@ func (e Entry) reversalDraft(memo string) Entry {
 	return out
 }
 
-// MemoMax bounds a memo.
+// MemoMax is the maximum length of a memo in characters.
 const MemoMax = 2000
 
-// appendToChain posts an entry and hangs it behind the tail of a chain.
+// appendToChain posts an entry and links it as the successor of the last entry of a chain.
 func (s *Service) appendToChain(ctx context.Context, tx *db.Tx, c *composer, tail, e Entry) (Entry, error) {
 	e.PreviousID, e.NextID = tail.ID, ""
 	if err := c.postCreatingPeriods(ctx, tx, s, &e); err != nil {

@@ -22,16 +22,17 @@ type Service struct {
 	subledger Subledger
 }
 
-// NewService makes one.
+// NewService returns a Service without a subledger.
 func NewService(d *db.DB) *Service { return &Service{d, noSubledger{}} }
 
-// Guided is an entry with what may be done to it.
+// Guided is an entry with its guidance.
 type Guided struct {
 	Entry
 	Guidance Guidance
 }
 
-// withGuidance looks at an entry in the light of the books. The month of a draft may have come into being after it.
+// withGuidance adds what is not stored to an entry: guidance, base currencies and, for a draft, the period of its date, which may
+// have been created after the draft.
 func withGuidance(e Entry, b *snapshot.Books) Guided {
 	if e.Status == Draft {
 		e.PeriodID = periodOf(b, e.AccountingDate)
@@ -42,7 +43,7 @@ func withGuidance(e Entry, b *snapshot.Books) Guided {
 	return Guided{e, e.Guide(b)}
 }
 
-// Create makes an entry, as a draft or posted at once.
+// Create creates an entry, as a draft or posted.
 func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
 	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" }, false)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
 	return made[0], nil
 }
 
-// CreateBatch makes many entries, all or none. Dry gives what would be made and makes nothing.
+// CreateBatch creates several entries, all or none. If dry is set it returns what it would create and writes nothing.
 func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) ([]Guided, error) {
 	if n := len(ps); n < 1 || n > BatchMax {
 		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", BatchMax)
@@ -84,8 +85,8 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 	return out, err
 }
 
-// CreateInTx makes entries in a transaction that is under way, all or none, in the order given: one that follows another
-// in a chain comes after it. It is a building block.
+// CreateInTx creates entries in the caller's database transaction, all or none and in the order given. An entry that
+// follows another one in a chain must come after it.
 func (s *Service) CreateInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
 	entries, _, err := s.compose(ctx, tx, ps, at, false)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Service) CreateInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, 
 	return entries, nil
 }
 
-// CreateGuidedInTx is Enter, and says what may be done to each entry.
+// CreateGuidedInTx is CreateInTx and returns the entries with their guidance.
 func (s *Service) CreateGuidedInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
 	entries, err := s.CreateInTx(ctx, tx, ps, at)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Service) CreateGuidedInTx(ctx context.Context, tx *db.Tx, ps []CreatePa
 	return out, err
 }
 
-// Preview gives entries as they would be made, and makes nothing. It is a building block.
+// Preview returns entries as CreateInTx would create them and writes nothing. It runs in the caller's transaction.
 func (s *Service) Preview(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
 	entries, b, err := s.compose(ctx, tx, ps, at, true)
 	if err != nil {
@@ -140,7 +141,8 @@ func (s *Service) Preview(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 	return out, nil
 }
 
-// linkPrevious gives the entry before one in its chain, with the one behind it, and tells the audit that it was reversed.
+// linkPrevious returns the entry before e in its chain, linked to e, or nil if there is none. If e is a reversal it writes
+// an audit record for the previous entry. Entries that were created in the same call are in made.
 func linkPrevious(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*Entry, error) {
 	if e.PreviousID == "" {
 		return nil, nil
@@ -160,8 +162,8 @@ func linkPrevious(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry
 	return &after, nil
 }
 
-// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The
-// months they need are made first, all at once, unless it is only a try.
+// compose turns requests into entries, drafts or posted, and returns every fault of all of them. Unless dry is set it
+// creates the periods they need, all at once.
 func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry,
 	*snapshot.Books, error) {
 	b, err := snapshot.Lock(ctx, tx)
@@ -201,7 +203,7 @@ func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 	return entries, b, err
 }
 
-// assignIdentity gives a composed entry its number and all other names.
+// assignIdentity gives a composed entry its number, ids and times.
 func (e *Entry) assignIdentity(tx *db.Tx, number int64) {
 	if e.ID == "" {
 		e.ID = tx.NewID(id.JournalEntry)
@@ -212,7 +214,7 @@ func (e *Entry) assignIdentity(tx *db.Tx, number int64) {
 	}
 }
 
-// addEntry puts an entry that has the next number into the journal, behind the one before it in its chain.
+// addEntry adds an entry that has the next number to the journal and links the previous entry of its chain, if any.
 func addEntry(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previous *Entry) {
 	h.EntryNumber = e.Number
 	pendingOf(tx).add(tx, e, previous)
@@ -223,7 +225,7 @@ func addEntry(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previo
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts()})
 }
 
-// resolveTags looks all tags up at once.
+// resolveTags looks up the tags of all entries in one query and reports those that do not exist.
 func resolveTags(ctx context.Context, tx *db.Tx, all *validation, entries []Entry, at func(int) string) error {
 	var asked []string
 	for _, e := range entries {
@@ -255,7 +257,7 @@ func reportUnknownTags(r *validation, at string, ids, known []string) {
 	}
 }
 
-// Get gives one entry.
+// Get returns an entry with its guidance.
 func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		g, _, err = FindGuided(ctx, tx, entryID)
@@ -264,7 +266,8 @@ func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error)
 	return g, err
 }
 
-// FindGuided gives one entry with what may be done to it, and the books that was seen in. It is a building block.
+// FindGuided returns an entry with its guidance, if the actor may see it, and the books that the guidance follows from. It
+// runs in the caller's transaction.
 func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapshot.Books, error) {
 	e, err := Find(ctx, tx, entryID)
 	if err != nil {
@@ -277,7 +280,7 @@ func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapsh
 	return withGuidance(e, b), b, nil
 }
 
-// Find gives an entry with its lines, if the actor may see it. It is a building block.
+// Find returns an entry with its lines, if the actor may see it. It runs in the caller's transaction.
 func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	e, err := selectEntry(ctx, tx, entryID)
 	if err != nil {
@@ -294,7 +297,8 @@ func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 
 const noun = "journal entry"
 
-// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+// Each calls do for every entry, drafts included, in the order of their numbers, with the number of the last one. It runs
+// in the caller's transaction.
 func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
@@ -320,7 +324,7 @@ func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) er
 	}
 }
 
-// Link is what a chain needs to know of an entry.
+// Link is the part of an entry that decides which entry may follow it in a chain.
 type Link struct {
 	ID           string
 	Number       int64
@@ -329,12 +333,13 @@ type Link struct {
 	NextID       string
 }
 
-// AcceptsNext tells whether an entry that something made may come next in the chain: after an original its reversal, after that its replacement.
+// AcceptsNext reports whether an entry of some origin may come next in the chain: after an original its reversal, after
+// that its replacement.
 func (l Link) AcceptsNext(originatedBy string) bool {
 	return l.Status == Posted && l.NextID == "" && (originatedBy == ByReversal) != (l.OriginatedBy == ByReversal)
 }
 
-// FindLinks finds those of some entries that are here, deleted ones too. It is a building block.
+// FindLinks returns those of some entries that exist, deleted ones included, by id. It runs in the caller's transaction.
 func FindLinks(ctx context.Context, tx *db.Tx, ids []string) (map[string]Link, error) {
 	links, err := selectLinks(ctx, tx, ids)
 	out := make(map[string]Link, len(links))

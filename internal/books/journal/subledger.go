@@ -11,25 +11,27 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Subledger is what entries are made from: the transactions they record and the lots they move. It lives in packages above the journal,
-// which calls it inside the database transaction that changes an entry.
+// Subledger keeps the transactions that entries book and the lots that they move. Packages above the journal implement it. The journal
+// calls its hooks inside the database transaction that changes an entry; an error from a hook rolls the change back.
 type Subledger interface {
 	// FindTransaction returns an error of kind NotFound unless the transaction exists and the actor may see it.
 	FindTransaction(ctx context.Context, tx *db.Tx, transactionID string) error
-	// BeforePost gives the lines that a draft has now, nil where they are its own, and what is to be done once it is posted with them.
+	// BeforePost is called before a draft is posted. It returns the lines to post, or nil to post those of the draft, and a function to
+	// call after posting, or nil.
 	BeforePost(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
-	// BeforeLinesChange is told that the lines of a draft are to be others.
+	// BeforeLinesChange is called before the lines or the legal entity of a draft are edited, or those of a posted entry corrected.
 	BeforeLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
-	// BeforeDelete is told that a draft is no more.
+	// BeforeDelete is called before a draft is deleted.
 	BeforeDelete(ctx context.Context, tx *db.Tx, draft Entry) error
-	// AfterUndo is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that
-	// change entries that rest on it.
+	// AfterUndo is called after an entry was reversed or unposted: by is the reversal, or the draft that the entry became. Only if
+	// cascade is set may it change entries that depend on the entry.
 	AfterUndo(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
-	// AfterCorrect is told that a posted entry was reversed and corrected by another, with other lines or with its own.
+	// AfterCorrect is called after an entry was corrected: by is the replacement, and lines reports whether its lines or legal entity
+	// were changed.
 	AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
 }
 
-// noSubledger is the subledger of a journal whose entries are all written by hand.
+// noSubledger is the subledger of a journal without transactions.
 type noSubledger struct{}
 
 func (noSubledger) FindTransaction(context.Context, *db.Tx, string) error {
@@ -47,18 +49,19 @@ func (noSubledger) AfterCorrect(context.Context, *db.Tx, Entry, Entry, Entry, bo
 // AttachSubledger sets the subledger. It is called once, before the service is used.
 func (s *Service) AttachSubledger(l Subledger) { s.subledger = l }
 
-// newComposer gives what entries are made with in a transaction that is under way.
+// newComposer returns a composer for the caller's transaction.
 func (s *Service) newComposer(ctx context.Context, tx *db.Tx) (*composer, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	return &composer{b, actor.From(ctx), tx.Now(), &validation{}}, err
 }
 
-// FindUnchecked gives an entry with its lines, whoever asks. It is a building block.
+// FindUnchecked returns an entry with its lines without checking that the actor may see it. It runs in the caller's transaction.
 func FindUnchecked(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	return selectEntry(ctx, tx, entryID)
 }
 
-// FindSomeUnchecked gives entries with their lines by their ids, whoever asks. It is a building block.
+// FindSomeUnchecked returns entries with their lines, by id, without checking that the actor may see them. It runs in the caller's
+// transaction.
 func FindSomeUnchecked(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
 	if len(entryIDs) == 0 {
 		return nil, nil
@@ -71,13 +74,13 @@ func FindSomeUnchecked(ctx context.Context, tx *db.Tx, entryIDs []string) (map[s
 	return out, err
 }
 
-// ReverseInTx reverses a posted entry on its own date without asking what stands behind it, and gives the reversal. It is a
-// building block for who does.
+// ReverseInTx reverses a posted entry on its own date and returns the reversal. It does not call the subledger, which
+// uses it. It runs in the caller's transaction.
 func (s *Service) ReverseInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
 	return s.ReverseInTxOn(ctx, tx, e, e.AccountingDate)
 }
 
-// ReverseInTxOn does it on another date.
+// ReverseInTxOn is ReverseInTx with another date for the reversal.
 func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time.Time) (Entry, error) {
 	c, err := s.newComposer(ctx, tx)
 	if err != nil {
@@ -91,8 +94,8 @@ func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time
 	return s.appendToChain(ctx, tx, c, e, reversal)
 }
 
-// Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands
-// behind it: it is a building block for who knows.
+// Restate reverses a posted entry, posts a replacement with other lines, and returns the replacement. It does not call the
+// subledger, which uses it. It runs in the caller's transaction.
 func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
 	reversal, err := s.ReverseInTx(ctx, tx, e)
 	if err != nil {
@@ -100,14 +103,14 @@ func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineP
 	}
 	description := CorrectionParams(e, UpdateParams{})
 	description.Lines = lines
-	if e.IntendedDate != nil { // it stays where it is, also when the month it was meant for is open again
+	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again
 		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instantLayout), e.IntendedDate.Format(instantLayout)
 	}
 	again, err := s.PostReplacement(ctx, tx, reversal, description)
 	return again.Entry, err
 }
 
-// RequireReversible refuses what cannot be reversed. It is a building block.
+// RequireReversible returns an error for an entry that cannot be reversed. It runs in the caller's transaction.
 func (s *Service) RequireReversible(ctx context.Context, tx *db.Tx, e Entry) error {
 	c, err := s.newComposer(ctx, tx)
 	if err != nil {
@@ -116,14 +119,14 @@ func (s *Service) RequireReversible(ctx context.Context, tx *db.Tx, e Entry) err
 	return c.requireReversible(e)
 }
 
-// CorrectionParams describes what replaces an entry.
+// CorrectionParams returns the params of the replacement of an entry.
 func CorrectionParams(e Entry, p UpdateParams) CreateParams {
 	out := p.applyTo(e)
 	out.OriginatedBy, out.Status, out.AutoEntity = ByCorrection, Posted, e.AutoEntity
 	return out
 }
 
-// PostReplacement posts an entry behind a reversal. It is a building block.
+// PostReplacement posts an entry as the successor of a reversal. It runs in the caller's transaction.
 func (s *Service) PostReplacement(ctx context.Context, tx *db.Tx, reversal Entry, p CreateParams) (Guided, error) {
 	c, err := s.newComposer(ctx, tx)
 	if err != nil {
@@ -139,7 +142,7 @@ func (s *Service) PostReplacement(ctx context.Context, tx *db.Tx, reversal Entry
 	return withGuidance(e, c.books), nil
 }
 
-// ReplaceDraftLines gives a draft other lines. It is a building block.
+// ReplaceDraftLines replaces the lines of a draft. It runs in the caller's transaction.
 func (s *Service) ReplaceDraftLines(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
 	c, err := s.newComposer(ctx, tx)
 	if err != nil {
@@ -156,7 +159,8 @@ func (s *Service) ReplaceDraftLines(ctx context.Context, tx *db.Tx, e Entry, lin
 	return after, updateDraft(ctx, tx, e, after)
 }
 
-// ResolvePostingPeriod finds where a posting on a date would fall, and makes its month if need be. It is a building block.
+// ResolvePostingPeriod returns the date and period that an entry would get if it were posted on a date, and creates the period if
+// it does not exist. It runs in the caller's transaction.
 func (s *Service) ResolvePostingPeriod(ctx context.Context, tx *db.Tx, at time.Time, entities ...string) (date time.Time, periodID string, err error) {
 	c, err := s.newComposer(ctx, tx)
 	if err != nil {
@@ -170,7 +174,7 @@ func (s *Service) ResolvePostingPeriod(ctx context.Context, tx *db.Tx, at time.T
 		return date, p.ID, nil
 	}
 	periods, err := period.Ensure(ctx, tx, month)
-	for _, p := range periods { // all there are
+	for _, p := range periods {
 		if p.Contains(date) {
 			return date, p.ID, err
 		}
@@ -178,7 +182,8 @@ func (s *Service) ResolvePostingPeriod(ctx context.Context, tx *db.Tx, at time.T
 	return at, "", err
 }
 
-// InClosedPeriod tells that an entry stands in a month that is closed for one of its legal entities. It is a building block.
+// InClosedPeriod reports whether an entry lies in a period that is closed for one of its legal entities. It runs in the caller's
+// transaction.
 func (s *Service) InClosedPeriod(ctx context.Context, tx *db.Tx, e Entry) (bool, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
@@ -188,7 +193,7 @@ func (s *Service) InClosedPeriod(ctx context.Context, tx *db.Tx, e Entry) (bool,
 	return p.Key <= b.ClosedThrough(e.entities()...), nil
 }
 
-// TrueUps gives the entries that brought those of a transaction to what it cost after all. It is a building block.
+// TrueUps returns the true-ups of a transaction that are posted and not reversed. It runs in the caller's transaction.
 func TrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
 	return selectTrueUps(ctx, tx, transactionID)
 }

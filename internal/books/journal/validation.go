@@ -4,16 +4,16 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// validation collects everything that stands against a request before any of it is answered: what is wrong in itself,
-// what is not there, and what the state of the books forbids.
+// validation collects every fault of a request, so that they are reported together: invalid values, records that do not
+// exist, and conflicts with the state of the books.
 type validation struct {
-	at            string // what field names begin with, such as journal_entries[17].
+	at            string // prefix of field names, such as journal_entries[17].
 	faults        []fault.Field
 	missing       []fault.Field
 	conflicts     []fault.Field
-	firstMissing  string // what the first missing thing is
-	firstConflict string // what the first conflict says
-	stored        bool   // nothing of it was sent: whatever is wrong with it now is a conflict
+	firstMissing  string // the noun of the first record that does not exist
+	firstConflict string // the message of the first conflict
+	stored        bool   // the values are stored, not sent with the request: every fault is a conflict
 }
 
 func (r *validation) fault(field, message string) {
@@ -34,10 +34,10 @@ func (r *validation) conflict(field, message string) {
 	r.conflicts = append(r.conflicts, fault.Field{Name: r.at + field, Message: message})
 }
 
-// ok tells that nothing stands against the request so far.
+// ok reports whether no fault was found so far.
 func (r *validation) ok() bool { return len(r.faults)+len(r.missing)+len(r.conflicts) == 0 }
 
-// err answers with the gravest sort there is, and names every field of every sort.
+// err returns an error of the gravest kind found, with the fields of all kinds, or nil.
 func (r *validation) err() error {
 	all := append(append(append([]fault.Field{}, r.faults...), r.missing...), r.conflicts...)
 	switch {
@@ -57,7 +57,7 @@ func (r *validation) err() error {
 	return nil
 }
 
-// add takes over what another review found.
+// add adds the faults of another validation.
 func (r *validation) add(o *validation) {
 	r.faults, r.missing, r.conflicts = append(r.faults, o.faults...), append(r.missing, o.missing...), append(r.conflicts, o.conflicts...)
 	if r.firstMissing == "" {

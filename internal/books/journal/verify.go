@@ -12,15 +12,15 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// verifyChunk is how many entries are looked at together.
+// verifyChunk is how many entries are read at a time.
 const verifyChunk = 1000
 
-// findings collects what is broken.
+// findings collects broken invariants.
 type findings struct{ *finding.List }
 
-// Verify recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold
-// together, lines and what entries are found by repeat what the entry says, everything they refer to is there, and
-// the totals are what the lines add up to.
+// Verify recomputes the invariants of the journal and returns a sentence for each broken one: every entry balances and
+// lies in its period, numbers have no gaps, the links of chains match, the columns that lines and tags repeat from their
+// entry agree with it, all references exist, and the balances are the sums of the lines.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
@@ -58,7 +58,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 	}
 	if next-1 != h.EntryNumber {
-		f.Addf("gaps", "the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
+		f.Addf("gaps", "the last entry is JE-%d, but the organization state says JE-%d", next-1, h.EntryNumber)
 	}
 	if err := f.verifyChains(ctx, tx); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return f.All(), err
 }
 
-// verifyEntry looks at one entry by itself.
+// verifyEntry verifies one entry.
 func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 	e := r.Entry
 	if e.Status == deleted {
@@ -82,22 +82,22 @@ func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 		}
 		return
 	}
-	bare := len(e.Lines) == 0 && e.TransactionID != "" // of what is worth nothing
+	bare := len(e.Lines) == 0 && e.TransactionID != "" // books something worthless
 	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.bookLines())) > 0 {
 		f.Addf("unbalanced entries", "the entry %s does not balance", e.SequenceNumber())
 	}
 	if !r.linesAgree {
-		f.Addf("lines that differ from their entry", "the lines of %s do not repeat its date, number or state", e.SequenceNumber())
+		f.Addf("lines that differ from their entry", "the lines of %s do not have its date, number and state", e.SequenceNumber())
 	}
 	if r.search != e.search() {
-		f.Addf("entries that are not found by their text", "the entry %s is not found by its text", e.SequenceNumber())
+		f.Addf("entries with a wrong search text", "the entry %s cannot be found by its text", e.SequenceNumber())
 	}
 	for _, l := range e.Lines {
 		_, hasAccount := b.Accounts[l.LedgerAccountID]
 		_, hasEntity := b.Entities[l.LegalEntityID]
 		if !hasAccount || !hasEntity || l.Amount.Sign() <= 0 {
 			f.Addf("faulty lines",
-				"a line of %s has an amount that is not positive, or an account or legal entity that is not there", e.SequenceNumber())
+				"a line of %s has an amount that is not positive, or an account or legal entity that does not exist", e.SequenceNumber())
 		}
 	}
 	if e.Status != Posted {
@@ -125,7 +125,7 @@ func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 	}
 }
 
-// verifyChains checks that links of reversal chains point at each other.
+// verifyChains verifies that the entries of a chain refer to each other.
 func (f findings) verifyChains(ctx context.Context, tx *db.Tx) error {
 	broken, err := selectBrokenChains(ctx, tx)
 	for _, number := range broken {
@@ -134,7 +134,7 @@ func (f findings) verifyChains(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// verifyOrphans checks that no line or tag is left of an entry that is not there, and that each tag finds as many as carry it.
+// verifyOrphans verifies that every line and tag belongs to an entry, and that each tag has a row for every entry it is on.
 func (f findings) verifyOrphans(ctx context.Context, tx *db.Tx, want map[string]int64) error {
 	for _, table := range []string{"journal_lines", "journal_tags"} {
 		n, err := countOrphans(ctx, tx, table)
@@ -153,13 +153,13 @@ func (f findings) verifyOrphans(ctx context.Context, tx *db.Tx, want map[string]
 	maps.Copy(all, want)
 	for tag := range all {
 		if marks[tag] != want[tag] {
-			f.Addf("tags that do not find their entries", "the tag %s finds %d entries, but is on %d", tag, marks[tag], want[tag])
+			f.Addf("tags with a wrong index", "the tag %s has %d rows in the index, but is on %d entries", tag, marks[tag], want[tag])
 		}
 	}
 	return nil
 }
 
-// verifyTotals compares what is kept with what the lines come to.
+// verifyTotals compares the stored balances with the sums of the lines.
 func (f findings) verifyTotals(ctx context.Context, tx *db.Tx, want book.Totals) error {
 	kept, err := balance.All(ctx, tx)
 	if err != nil {
@@ -167,7 +167,7 @@ func (f findings) verifyTotals(ctx context.Context, tx *db.Tx, want book.Totals)
 	}
 	for k, total := range kept {
 		if w := want[k]; !w.Debits.Equal(total.Debits) || !w.Credits.Equal(total.Credits) {
-			f.Addf("balances that differ from their lines", "account %s of %s in %s (tag %q) is kept as %s/%s, but its lines come to %s/%s",
+			f.Addf("balances that differ from their lines", "the stored balance of account %s of %s in %s (tag %q) is %s/%s, but its lines add up to %s/%s",
 				k.Account, k.Entity, k.Period, k.Tag, total.Debits, total.Credits, w.Debits, w.Credits)
 		}
 		delete(want, k)
@@ -181,7 +181,7 @@ func (f findings) verifyTotals(ctx context.Context, tx *db.Tx, want book.Totals)
 	return nil
 }
 
-// verifyUnits compares how much of foreign money and assets is kept with what the lines come to.
+// verifyUnits compares the stored quantities of assets and foreign currencies with the sums of the lines.
 func (f findings) verifyUnits(ctx context.Context, tx *db.Tx, want balance.Units) error {
 	kept, err := balance.AllUnits(ctx, tx)
 	if err != nil {
@@ -192,7 +192,7 @@ func (f findings) verifyUnits(ctx context.Context, tx *db.Tx, want balance.Units
 	for k := range all {
 		if h, w := kept[k], want[k]; !h.Quantity.Equal(w.Quantity) || !h.Amount.Equal(w.Amount) {
 			f.Addf("quantities that differ from their lines",
-				"account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
+				"account %s of %s in %s is stored as holding %s %s at %s, but its lines add up to %s at %s",
 				k.Account, k.Entity, k.Period, h.Quantity, k.Unit, h.Amount, w.Quantity, w.Amount)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Package is what was frozen when a period was closed, by legal entity.
+// Package is what was stored when a period was closed, by legal entity.
 type Package struct {
 	Period   Period
 	Entities []EntityPackage
 }
 
-// EntityPackage is one legal entity's part: the close that stands, if one does, and those that were reopened.
+// EntityPackage is the part of one legal entity: the active closing, if there is one, and those that were reopened.
 type EntityPackage struct {
 	Entity    entity.LegalEntity
 	Closing   *Closing
@@ -23,13 +23,13 @@ type EntityPackage struct {
 	History   []Closing // oldest first
 }
 
-// NamedPosition is a frozen position with the account as it is called now.
+// NamedPosition is a stored position with the account as it is named now.
 type NamedPosition struct {
 	Position
 	Account account.Account
 }
 
-// Package gives what was frozen for one legal entity or, if none is named, for all that the actor sees.
+// Package returns what was stored at the close for one legal entity or, if none is named, for all that the actor sees.
 func (s *Service) Package(ctx context.Context, periodID, legalEntityID string) (out Package, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if out.Period, err = selectOne(ctx, tx, periodID); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// digest is what the posted entries of a period come to for one legal entity.
+// digest sums up the posted entries of a period for one legal entity: a hash, their count and the movements by account.
 type digest struct {
 	hash       hash.Hash
 	entries    int64
@@ -31,7 +31,7 @@ func newDigest(organizationID, legalEntityID, key string) *digest {
 	return d
 }
 
-// writeStrings writes each part after its length: no two periods share an encoding.
+// writeStrings writes each part after its length, so that different periods never have the same encoding.
 func (d *digest) writeStrings(parts ...string) {
 	for _, part := range parts {
 		d.writeNumber(int64(len(part)))
@@ -46,7 +46,7 @@ func (d *digest) flush() {
 	d.buffer = d.buffer[:0]
 }
 
-// add takes in an entry by all of it that never changes once it is posted: memos and tags may.
+// add adds an entry. The hash covers what never changes after posting, which excludes memos and tags.
 func (d *digest) add(lines []lineRow, legalEntityID string) {
 	d.entries++
 	first := lines[0]
@@ -75,14 +75,14 @@ func (d *digest) add(lines []lineRow, legalEntityID string) {
 	}
 }
 
-// sum is the SHA-256 over everything taken in, in hex.
+// sum returns the SHA-256 of everything added, in hex.
 func (d *digest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 
-// digestChunk is how many entries are held at a time: a period may have a hundred thousand.
+// digestChunk is how many entries are in memory at a time: a period may have a hundred thousand.
 const digestChunk = 1000
 
-// computeDigests goes through the posted entries of a period once, for several legal entities. An entry with lines of
-// several belongs to each of them.
+// computeDigests reads the posted entries of a period once and returns the digests of several legal entities. An entry
+// with lines of several legal entities is part of the digest of each.
 func computeDigests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]*digest, error) {
 	out := make(map[string]*digest, len(legalEntityIDs))
 	for _, e := range legalEntityIDs {
@@ -111,7 +111,7 @@ func computeDigests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []s
 	return out, nil
 }
 
-// addToDigests takes an entry into the digest of each legal entity that has a line in it.
+// addToDigests adds an entry to the digest of each legal entity that has a line in it.
 func addToDigests(digests map[string]*digest, entry []lineRow) {
 	var done []string
 	for _, l := range entry {

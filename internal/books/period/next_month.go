@@ -10,21 +10,22 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// CreateNextMonthTask is the job that makes the next month before it begins, so that the current one is always there and reading it need not write it.
+// CreateNextMonthTask is the background task that creates the next period before it begins, so that the current period always
+// exists and reading it writes nothing.
 type CreateNextMonthTask struct{}
 
-// Kind names the job.
+// Kind returns the name under which the task is stored.
 func (CreateNextMonthTask) Kind() string { return "period_turn" }
 
-// createAhead is how long before it begins a month is made: longer than the job may be late.
+// createAhead is how long before its beginning a period is created: longer than the task may be late.
 const createAhead = 24 * time.Hour
 
-// CreateNextMonths creates the month that begins soon where it does not exist yet. An organization where that fails does not
-// keep the others from theirs: the errors are returned together.
+// CreateNextMonths creates the period that begins soon in every organization where it does not exist yet. If that fails for
+// an organization it goes on with the others and returns all errors together.
 func CreateNextMonths(ctx context.Context, d *db.DB) error {
 	soon := d.Clock().Now().Add(createAhead)
 	var behind []string
-	err := d.ReadAcross(ctx, "months turn in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
+	err := d.ReadAcross(ctx, "the next period is created in all organizations", func(ctx context.Context, tx *db.Tx) (err error) {
 		behind, err = selectOrganizationsEndingBy(ctx, tx, soon)
 		return err
 	})

@@ -12,30 +12,30 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Readiness is what stands between a period and its close.
+// Readiness is the results of the readiness checks of a period.
 type Readiness struct {
 	Period Period
 	Checks []CheckResult
 }
 
-// Ready tells that nothing does.
+// Ready reports whether no check failed.
 func (r Readiness) Ready() bool { return len(failed(r.Checks)) == 0 }
 
-// CheckResult is the outcome of one check, for one legal entity unless it is empty.
+// CheckResult is the result of one readiness check, for one legal entity or, if LegalEntityID is empty, for all.
 type CheckResult struct {
 	Code          string
 	Outcome       Outcome
 	LegalEntityID string
 	Count         int64
 	Message       string
-	SampleIDs     []string // a few of what was counted
-	Overridable   bool     // The period may be closed all the same, for a reason.
+	SampleIDs     []string // a few of the records that were counted
+	Overridable   bool     // the period may be closed all the same, with a reason
 }
 
-// ReadinessCheck looks at something that may stand between a period and its close, and gives a verdict for each of some legal entities.
+// ReadinessCheck checks a condition for closing a period and returns a result for each of some legal entities.
 type ReadinessCheck func(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalEntity) ([]CheckResult, error)
 
-// NewCheckResult gives the outcome of a check: it passes when nothing was counted.
+// NewCheckResult returns a result that passes if count is zero and fails otherwise.
 func NewCheckResult(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) CheckResult {
 	v := CheckResult{Code: code, Outcome: Pass, LegalEntityID: e.ID, Count: count, Message: passed, SampleIDs: samples}
 	if count > 0 {
@@ -47,10 +47,10 @@ func NewCheckResult(e entity.LegalEntity, code string, count int64, samples []st
 	return v
 }
 
-// Outcome is how a check ended.
+// Outcome is the outcome of a check.
 type Outcome string
 
-// The outcomes: what fails prevents the close.
+// The outcomes. Only a failed check prevents the close.
 const (
 	Pass Outcome = "pass"
 	Warn Outcome = "warn"
@@ -71,10 +71,10 @@ const (
 	CodeUnbalancedEntries = "unbalanced_entries"
 )
 
-// samplesMax is how many of what was counted are named.
+// samplesMax is how many of the records that were counted a result names.
 const samplesMax = 5
 
-// Readiness runs the checks that a close would, and changes nothing.
+// Readiness runs the checks that Close runs and changes nothing.
 func (s *Service) Readiness(ctx context.Context, periodID, legalEntityID string) (r Readiness, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if r.Period, err = selectOne(ctx, tx, periodID); err != nil {
@@ -103,7 +103,7 @@ func failed(verdicts []CheckResult) (out []CheckResult) {
 	return out
 }
 
-// examination is a period looked at for the legal entities it is open for.
+// examination is a run of the readiness checks of a period, for the legal entities for which it is open.
 type examination struct {
 	period    Period
 	entities  []entity.LegalEntity
@@ -115,12 +115,12 @@ type examination struct {
 	findTransit FindTransit
 }
 
-// addResult adds the outcome of a check.
+// addResult adds the result of a check.
 func (x *examination) addResult(e entity.LegalEntity, code string, count int64, samples []string, passed, failed string) {
 	x.results = append(x.results, NewCheckResult(e, code, count, samples, passed, failed))
 }
 
-// override lets what may be overridden stand in the way no more.
+// override turns overridable failures into warnings.
 func (x *examination) override() {
 	for i, v := range x.results {
 		if v.Outcome == Fail && v.Overridable {
@@ -129,7 +129,7 @@ func (x *examination) override() {
 	}
 }
 
-// examine runs every check there is.
+// examine runs every readiness check.
 func (s *Service) examine(ctx context.Context, tx *db.Tx, p Period, o closeStatus) (*examination, error) {
 	open, closed := o.partition(p)
 	x := &examination{period: p, entities: open, findTransit: s.findTransit}
@@ -178,7 +178,7 @@ func (x *examination) checkOrder(ctx context.Context, tx *db.Tx, o closeStatus) 
 	return nil
 }
 
-// joinFirst names the first of many.
+// joinFirst joins the first names and says how many more there are in total.
 func joinFirst(names []string, of int) string {
 	shown := names[:min(samplesMax, len(names))]
 	text := strings.Join(shown, ", ")
@@ -188,7 +188,7 @@ func joinFirst(names []string, of int) string {
 	return text
 }
 
-// checkDrafts checks that none is dated in the period.
+// checkDrafts checks that no draft is dated in the period.
 func (x *examination) checkDrafts(ctx context.Context, tx *db.Tx, _ closeStatus) error {
 	counts, err := countDrafts(ctx, tx, x.period, entityIDs(x.entities))
 	if err != nil {
@@ -215,8 +215,8 @@ func idsAndNumbers(entries []entryRef) (ids, numbers []string) {
 	return ids, numbers
 }
 
-// checkBalances checks what stands on the accounts at the end of the period, that it is what the lines say, and that each
-// entry balances by itself.
+// checkBalances checks clearing accounts, the trial balance, that balances are the sums of their lines, and that each entry
+// balances.
 func (x *examination) checkBalances(ctx context.Context, tx *db.Tx, _ closeStatus) error {
 	accounts, err := account.All(ctx, tx)
 	if err != nil {
@@ -246,10 +246,10 @@ func (x *examination) checkBalances(ctx context.Context, tx *db.Tx, _ closeStatu
 	return nil
 }
 
-// checkClearing checks that nothing is left on the accounts that things only pass through. Lots that are parked there are
-// on their way, which is no fault: they are listed.
+// checkClearing checks that clearing and suspense accounts have no balance. Lots in transit between two sources explain the
+// balance of a clearing account: they are listed as a warning.
 func (x *examination) checkClearing(e entity.LegalEntity, accounts map[string]account.Account) {
-	var ids, texts [3][]string // clearing, suspense, on the way
+	var ids, texts [3][]string // clearing, suspense, in transit
 	waits := map[string]money.Decimal{}
 	for _, w := range x.inTransit[e.ID] {
 		waits[w.LedgerAccountID] = waits[w.LedgerAccountID].Add(w.Basis)
@@ -277,14 +277,14 @@ func (x *examination) checkClearing(e entity.LegalEntity, accounts map[string]ac
 	x.addResult(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero",
 		"clearing accounts are not at zero: "+joinFirst(texts[0], len(texts[0])))
 	if n := len(ids[2]); n > 0 {
-		v := NewCheckResult(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are on their way from one source to another: "+
+		v := NewCheckResult(e, CodeInTransit, int64(n), ids[2][:min(samplesMax, n)], "", "lots are in transit from one source to another: "+
 			joinFirst(texts[2], n))
 		v.Outcome = Warn
 		x.results = append(x.results, v)
 	}
 }
 
-// closingBalance is what stands on an account at the end.
+// closingBalance returns the balance of an account at the end of the period.
 func (x *examination) closingBalance(e entity.LegalEntity, accountID string) money.Decimal {
 	for _, at := range x.positions[e.ID] {
 		if at.LedgerAccountID == accountID {
@@ -310,7 +310,7 @@ func (x *examination) checkTrialBalance(e entity.LegalEntity) {
 		fmt.Sprintf("debits exceed credits by %s in the period and by %s before it", during.Fixed(e.BaseCurrency), opening.Fixed(e.BaseCurrency)))
 }
 
-// checkTotals checks that the totals are the sums of the lines.
+// checkTotals checks that the stored balances are the sums of the lines.
 func (x *examination) checkTotals(e entity.LegalEntity, accounts map[string]account.Account) {
 	stated := map[string]movement{}
 	for _, at := range x.positions[e.ID] {

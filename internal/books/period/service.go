@@ -20,37 +20,37 @@ type Service struct {
 	findTransit FindTransit
 }
 
-// NewService makes one. The inspectors look at what periods know nothing of.
+// NewService returns a Service. The extra readiness checks are those of packages above this one.
 func NewService(d *db.DB, inspectors ...ReadinessCheck) *Service {
 	none := func(context.Context, *db.Tx, Period, []string) (map[string][]InTransit, error) { return nil, nil }
 	return &Service{db: d, extraChecks: inspectors, findTransit: none}
 }
 
-// InTransit is an asset that waits on a clearing account for the other half of a transfer.
+// InTransit is an asset on a clearing account, between the two transactions of a transfer.
 type InTransit struct {
 	LedgerAccountID string
 	AssetType       string
 	Quantity, Basis money.Decimal
 }
 
-// FindTransit finds what is in transit at the end of a period, by legal entity.
+// FindTransit returns the assets that are in transit at the end of a period, by legal entity.
 type FindTransit func(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]InTransit, error)
 
-// WithTransit sets how the service finds what is in transit, which packages above this one know. It returns the service.
+// WithTransit sets the function that finds assets in transit, which a package above this one provides. It returns the service.
 func (s *Service) WithTransit(find FindTransit) *Service {
 	s.findTransit = find
 	return s
 }
 
-// Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and
-// take in every period they touch.
+// Filter narrows a list; empty fields do not. From and To are instants, or dates in the organization's time zone, and
+// include every period that they touch.
 type Filter struct {
 	Status        Status
 	LegalEntityID string
 	From, To      string
 }
 
-// List gives periods, the latest first.
+// List returns a page of periods, the latest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[State], error) {
 	latest := func(s State) []string { return []string{s.Key} }
 	return page.List("accounting-periods", f, p, latest, func(after []string, limit int) (states []State, err error) {
@@ -80,13 +80,13 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// span is a run of periods: by key above one and below another, by time touching a stretch.
+// span is a range of periods: those with a key between bounds that overlap a range of time.
 type span struct {
 	above, through, below string // through is empty for no bound
 	from, to              time.Time
 }
 
-// restrict turns a status into keys: months close in order, so those with one status lie together.
+// restrict limits a span to periods with a status. Periods close in order, so those with one status are consecutive.
 func (s Status) restrict(r *span, o closeStatus) {
 	all, some := o.closedBounds()
 	switch s {
@@ -99,12 +99,12 @@ func (s Status) restrict(r *span, o closeStatus) {
 	default:
 		return
 	}
-	if s != StatusOpen && r.through == "" { // none is
+	if s != StatusOpen && r.through == "" { // no period has the status
 		r.through = "-"
 	}
 }
 
-// span reads the dates of a filter.
+// span parses the dates of a filter.
 func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 	if f.From == "" && f.To == "" {
 		return r, nil
@@ -129,7 +129,7 @@ func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 
 const mustBeDate = "must be an RFC 3339 time or a date such as 2026-01-31"
 
-// parseInstant reads an instant, or a date as its first instant.
+// parseInstant parses an instant, or a date, which stands for its first instant.
 func parseInstant(text string, loc *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
@@ -137,7 +137,7 @@ func parseInstant(text string, loc *time.Location) (time.Time, error) {
 	return calendar.StartOfDay(text, loc)
 }
 
-// parseEnd reads an instant, or a date as its last instant.
+// parseEnd parses an instant, or a date, which stands for its last instant.
 func parseEnd(text string, loc *time.Location) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -147,7 +147,7 @@ func parseEnd(text string, loc *time.Location) (time.Time, error) {
 	return next.Add(-time.Millisecond), err
 }
 
-// Get gives one period.
+// Get returns a period.
 func (s *Service) Get(ctx context.Context, periodID string) (state State, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		p, err := selectOne(ctx, tx, periodID)
@@ -160,7 +160,7 @@ func (s *Service) Get(ctx context.Context, periodID string) (state State, err er
 	return state, err
 }
 
-// stateOf looks at a period as it is now.
+// stateOf returns the current state of a period.
 func stateOf(ctx context.Context, tx *db.Tx, p Period) (State, error) {
 	o, err := loadCloseStatus(ctx, tx, "")
 	if err != nil {

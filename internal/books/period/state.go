@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Status is how a period stands over several legal entities.
+// Status sums up the states of a period for several legal entities.
 type Status string
 
 // The states.
@@ -22,22 +22,22 @@ const (
 	StatusClosed       Status = "closed"
 )
 
-// State is a period and how it stands for the legal entities the actor sees.
+// State is a period with its state for each legal entity that the actor sees.
 type State struct {
 	Period
 	Entities []EntityState
 	Guidance Guidance
 }
 
-// EntityState is how a period stands for one legal entity. Months close in order, so a month is closed when a later
-// one is; it then has no closing of its own if it came to be after that.
+// EntityState is the state of a period for one legal entity. Periods close in order, so a period is closed if a later one
+// is. It then has no closing of its own if it was created after that one was closed.
 type EntityState struct {
 	LegalEntityID string
 	Closed        bool
 	Closing       *Closing
 }
 
-// Guidance says what may be done to a period now, and why not the rest.
+// Guidance lists the actions that are possible on a period now, and warnings that explain why others are not.
 type Guidance struct {
 	Allowed  []string
 	Warnings []string
@@ -50,7 +50,7 @@ const (
 	actionReopen = "reopen"
 )
 
-// Status sums up the legal entities.
+// Status returns the status over all legal entities.
 func (s State) Status() Status {
 	closed := 0
 	for _, e := range s.Entities {
@@ -67,7 +67,7 @@ func (s State) Status() Status {
 	return StatusPartlyClosed
 }
 
-// closeStatus is what the states of periods are seen from: some legal entities, and how far each is closed.
+// closeStatus is what the states of periods follow from: some legal entities, and up to which period each is closed.
 type closeStatus struct {
 	entities []entity.LegalEntity
 	through  map[string]string // by legal entity, the key of its last closed month
@@ -76,7 +76,7 @@ type closeStatus struct {
 	now      time.Time
 }
 
-// loadCloseStatus takes in all legal entities that the actor sees, or one of them.
+// loadCloseStatus reads the close status of one legal entity or, if none is named, of all that the actor sees.
 func loadCloseStatus(ctx context.Context, tx *db.Tx, legalEntityID string) (o closeStatus, err error) {
 	o.now = tx.Now()
 	if legalEntityID != "" {
@@ -107,10 +107,10 @@ func loadCloseStatus(ctx context.Context, tx *db.Tx, legalEntityID string) (o cl
 	return o, err
 }
 
-// closed tells whether a month is closed for a legal entity.
+// closed reports whether a period is closed for a legal entity.
 func (o closeStatus) closed(p Period, e entity.LegalEntity) bool { return p.Key <= o.through[e.ID] }
 
-// partition parts the legal entities for which a month is open from those for which it is closed.
+// partition returns the legal entities for which a period is open, and those for which it is closed.
 func (o closeStatus) partition(p Period) (open, closed []entity.LegalEntity) {
 	for _, e := range o.entities {
 		if o.closed(p, e) {
@@ -122,7 +122,7 @@ func (o closeStatus) partition(p Period) (open, closed []entity.LegalEntity) {
 	return open, closed
 }
 
-// nextToClose is the key of the month to be closed next for a legal entity.
+// nextToClose returns the key of the first open period of a legal entity.
 func (o closeStatus) nextToClose(e entity.LegalEntity) string {
 	through := o.through[e.ID]
 	if through == "" {
@@ -131,7 +131,7 @@ func (o closeStatus) nextToClose(e entity.LegalEntity) string {
 	return Period{Key: through}.month().Next().Key()
 }
 
-// closedBounds gives the keys up to which a month is closed for all and for any of the legal entities.
+// closedBounds returns the keys of the last period that is closed for all and for any of the legal entities.
 func (o closeStatus) closedBounds() (all, some string) {
 	for i, e := range o.entities {
 		through := o.through[e.ID]
@@ -143,7 +143,7 @@ func (o closeStatus) closedBounds() (all, some string) {
 	return all, some
 }
 
-// states looks at periods.
+// states returns the states of periods.
 func (o closeStatus) states(ctx context.Context, tx *db.Tx, periods []Period) ([]State, error) {
 	ids := make([]string, len(periods))
 	for i, p := range periods {
@@ -176,7 +176,7 @@ func entityIDs(entities []entity.LegalEntity) []string {
 	return out
 }
 
-// guide says what order and time allow; whether the books are ready is for the readiness checks to say.
+// guide returns what order and time allow. Whether the books are ready to close is decided by the readiness checks.
 func (o closeStatus) guide(p Period) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: o.version}
 	warn := func(format string, args ...any) { g.Warnings = append(g.Warnings, fmt.Sprintf(format, args...)) }
@@ -209,7 +209,7 @@ func (o closeStatus) guide(p Period) Guidance {
 
 func (p Period) over(now time.Time) bool { return !now.Before(p.End) }
 
-// lastDay is the date of the month's last day.
+// lastDay returns the date of the last day of the period.
 func (p Period) lastDay() string {
 	next := p.month().Next()
 	return time.Date(next.Year, next.Month, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)

@@ -13,26 +13,27 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// dateRange is the time by which one boundary moves: what is dated in it changes from one month to a neighbour.
+// dateRange is the time by which a boundary between periods moves: entries dated in it move from one period to the next or previous.
 type dateRange struct {
 	start, end time.Time
 	from       Period
 	to         calendar.Month
 }
 
-// Reassignment is a stretch of time whose entries changed from one period to another.
+// Reassignment is a range of dates whose entries move from one period to another.
 type Reassignment struct {
 	Start, End   time.Time
 	FromID, ToID string
 }
 
-// Reassign puts the journal entries of a stretch of time into their new period and returns how many there were. The journal, which is
-// built on periods, provides it.
+// Reassign moves the journal entries of a range of dates to their new period and returns how many there were. The journal, which
+// depends on this package, provides it.
 type Reassign func(ctx context.Context, tx *db.Tx, m Reassignment) (int64, error)
 
-// ChangeTimezone moves the boundaries of all periods to another time zone, and with them the entries that then lie in another
-// month, and says which. Dates do not change. It refuses when a posted entry would leave or enter a period that is
-// closed for one of its legal entities. It is a building block.
+// ChangeTimezone moves the boundaries of all periods to another time zone, and with them the entries that then lie in
+// another period. It returns which ranges of dates were reassigned; the dates of entries do not change. It returns a
+// conflict if a posted entry would leave or enter a period that is closed for one of its legal entities. It runs in the
+// caller's transaction.
 func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Reassignment, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err
@@ -45,28 +46,28 @@ func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassi
 	if err != nil {
 		return nil, err
 	}
-	moved, stretches, err := planShift(ctx, tx, periods, loc)
+	moved, ranges, err := planShift(ctx, tx, periods, loc)
 	if err != nil {
 		return nil, err
 	}
-	if err := requireNoneClosed(ctx, tx, periods, stretches, zone); err != nil {
+	if err := requireNoneClosed(ctx, tx, periods, ranges, zone); err != nil {
 		return nil, err
 	}
 	if err := updateBounds(ctx, tx, moved); err != nil {
 		return nil, err
 	}
-	months := make([]calendar.Month, len(stretches))
-	for i, s := range stretches {
+	months := make([]calendar.Month, len(ranges))
+	for i, s := range ranges {
 		months[i] = s.to
 	}
 	if periods, err = createMissing(ctx, tx, loc, months); err != nil {
 		return nil, err
 	}
-	return moveEntries(ctx, tx, periods, stretches, reassign)
+	return moveEntries(ctx, tx, periods, ranges, reassign)
 }
 
-// planShift gives the periods whose bounds change, as they will be, and the stretches in which there are entries.
-func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, stretches []dateRange, err error) {
+// planShift returns the periods whose bounds change, with their new bounds, and the ranges of dates to reassign that have entries.
+func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, ranges []dateRange, err error) {
 	for _, p := range periods {
 		was := p
 		if p.Start, p.End = p.month().Bounds(loc); p.Start.Equal(was.Start) && p.End.Equal(was.End) {
@@ -86,21 +87,21 @@ func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Locat
 				return nil, nil, err
 			}
 			if found {
-				stretches = append(stretches, s)
+				ranges = append(ranges, s)
 			}
 		}
 	}
-	return moved, stretches, nil
+	return moved, ranges, nil
 }
 
-// requireNoneClosed refuses to move what a closed period holds, or to move anything into one.
-func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, stretches []dateRange, zone string) error {
+// requireNoneClosed returns a conflict if a posted entry would leave or enter a closed period.
+func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, ranges []dateRange, zone string) error {
 	byKey := map[string]string{}
 	for _, p := range periods {
 		byKey[p.Key] = p.ID
 	}
 	total := int64(0)
-	for _, s := range stretches {
+	for _, s := range ranges {
 		n, err := countClosed(ctx, tx, s, []string{s.from.ID, byKey[s.to.Key()]})
 		if err != nil {
 			return err
@@ -114,13 +115,13 @@ func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, stretch
 	return fault.ConflictAt([]fault.Field{{Name: "timezone", Message: why}}, "the time zone cannot be changed to %s: %d %s", zone, total, why)
 }
 
-// moveEntries moves entries and what they add up to.
-func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, stretches []dateRange, reassign Reassign) (out []Reassignment, err error) {
+// moveEntries moves the entries of ranges of dates to their new periods, and their share of the balances with them.
+func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, ranges []dateRange, reassign Reassign) (out []Reassignment, err error) {
 	byKey := map[string]Period{}
 	for _, p := range periods {
 		byKey[p.Key] = p
 	}
-	for _, s := range stretches {
+	for _, s := range ranges {
 		rows, err := selectRangeTotals(ctx, tx, s)
 		if err != nil {
 			return nil, err
@@ -153,7 +154,7 @@ func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, stretches []d
 			return nil, err
 		}
 		out = append(out, m)
-		// Entries changed, though none of what they say: the log tells which by the stretch. No event: nothing was booked.
+		// The audit record names the entries by the range of their dates. It is silent, because nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
 			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, Silent: true,
 			Before: map[string]any{"accounting_period_id": s.from.ID, "key": s.from.Key},

@@ -9,17 +9,17 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// inRange are the entries of a period that are dated in a stretch of time.
+// inRange is the condition for the entries of a period that are dated in a range.
 const inRange = "e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date < ? AND e.accounting_period_id = ?"
 
-// hasEntries tells whether there is an entry in a stretch, posted or not.
+// hasEntries reports whether there is an entry in a range, posted or not.
 func hasEntries(ctx context.Context, tx *db.Tx, s dateRange) (bool, error) {
 	found, err := db.All[string](ctx, tx, "SELECT e.journal_entry_id FROM journal_entries e WHERE "+inRange+" LIMIT 1", s.start,
 		s.end, s.from.ID)
 	return len(found) > 0, err
 }
 
-// countClosed counts posted entries of a stretch with a line of a legal entity for which one of two periods is closed.
+// countClosed counts the posted entries of a range with a line of a legal entity for which one of the periods is closed.
 func countClosed(ctx context.Context, tx *db.Tx, s dateRange, periodIDs []string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM journal_entries e WHERE `+inRange+` AND e.status = 'posted'
 		AND EXISTS (SELECT 1 FROM journal_lines l JOIN period_closings c ON c.organization_id = l.organization_id AND c.legal_entity_id =
@@ -38,7 +38,7 @@ type rangeTotalRow struct {
 	Credits         *money.Decimal `db:"credits"`
 }
 
-// lines gives what a row adds up, as the lines that totals are made of.
+// lines returns the sums of a row as two lines, a debit and a credit.
 func (r rangeTotalRow) lines() []book.Line {
 	tags := map[string]bool{}
 	line := book.Line{Entity: r.LegalEntityID, Account: r.LedgerAccountID}
@@ -54,7 +54,7 @@ func (r rangeTotalRow) lines() []book.Line {
 	return []book.Line{debit, credit}
 }
 
-// selectRangeTotals adds up the posted lines of a stretch by account and by the tags they count for.
+// selectRangeTotals sums up the posted lines of a range by account and tags.
 func selectRangeTotals(ctx context.Context, tx *db.Tx, s dateRange) ([]rangeTotalRow, error) {
 	return db.All[rangeTotalRow](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, e.tag_ids AS entry_tag_ids, l.tag_ids AS line_tag_ids,
 			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit =
@@ -80,7 +80,7 @@ func (u rangeUnitRow) quantity() money.Decimal {
 
 func (u rangeUnitRow) amount() money.Decimal { return orZero(u.Debits).Sub(orZero(u.Credits)) }
 
-// selectRangeUnits adds up the posted lines of a stretch that hold assets or foreign money.
+// selectRangeUnits sums up the quantities of assets and foreign currencies that the posted lines of a range move.
 func selectRangeUnits(ctx context.Context, tx *db.Tx, s dateRange) ([]rangeUnitRow, error) {
 	return db.All[rangeUnitRow](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, l.unit,
 			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.quantity END) AS quantity_in, {dec_sum}(CASE WHEN l.credit_or_debit =

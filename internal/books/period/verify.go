@@ -9,11 +9,11 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// misdatedMax bounds how many entries a finding names.
+// misdatedMax is how many misdated entries are reported.
 const misdatedMax = 20
 
-// Verify is the periods' part of verifying an organization's data: months are whole, entries lie in theirs, and what
-// was closed is as it was.
+// Verify recomputes the invariants of periods and returns a sentence for each broken one: no month is missing, periods begin
+// and end where the calendar says, posted entries are dated in their period, and closed periods have not changed.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	periods, err := selectAll(ctx, tx)
 	if err != nil {
@@ -51,7 +51,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return found, nil
 }
 
-// verifyCalendar finds months that are missing or do not begin and end where the calendar says.
+// verifyCalendar reports months that are missing and periods that do not begin and end where the calendar says.
 func verifyCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []string, err error) {
 	loc, err := Zone(ctx, tx)
 	if err != nil {
@@ -59,7 +59,7 @@ func verifyCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []s
 	}
 	for i, p := range periods {
 		if start, end := p.month().Bounds(loc); !p.Start.Equal(start) || !p.End.Equal(end) {
-			found = append(found, fmt.Sprintf("periods: %s does not begin and end where it does in %s", p.Key, loc))
+			found = append(found, fmt.Sprintf("periods: %s does not begin and end with the month in the time zone %s", p.Key, loc))
 		}
 		if i > 0 && periods[i-1].month().Next() != p.month() {
 			found = append(found, fmt.Sprintf("periods: months are missing between %s and %s", periods[i-1].Key, p.Key))
@@ -68,7 +68,8 @@ func verifyCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []s
 	return found, nil
 }
 
-// verifyOrder finds months that are open between closed ones. Those before the first close may have come to be after it.
+// verifyOrder reports periods that are open between closed ones. Those before the first closed one may have been created after it
+// was closed.
 func verifyOrder(periods []Period, standing []Closing) (found []string) {
 	closed := map[string]map[string]bool{}
 	for _, c := range standing {
@@ -93,7 +94,7 @@ func verifyOrder(periods []Period, standing []Closing) (found []string) {
 	return found
 }
 
-// verifyFrozen finds closes whose period does not say any more what it said then.
+// verifyFrozen reports closings whose period has changed since.
 func verifyFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) (found []string, err error) {
 	if len(closings) == 0 {
 		return nil, nil
@@ -134,7 +135,7 @@ func verifyFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) 
 			wrong = append(wrong, "its lines do not add up to what was closed")
 		}
 		if len(wrong) > 0 {
-			found = append(found, fmt.Sprintf("periods: the close of %s for %s does not hold: %s", p.Key, c.LegalEntityID,
+			found = append(found, fmt.Sprintf("periods: %s has changed since it was closed for %s: %s", p.Key, c.LegalEntityID,
 				strings.Join(wrong, "; ")))
 		}
 	}

@@ -42,7 +42,7 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 			"accounting_period_id FROM accounting_periods WHERE key = '2025-12')",
 			"2026-01 is closed for le_"},
 		{"UPDATE accounting_periods SET start_date_utc = created_at WHERE organization_id = ? AND key = '2026-03'",
-			"2026-03 does not begin and end where it does in UTC"},
+			"2026-03 does not begin and end with the month in the time zone UTC"},
 		{"UPDATE accounting_periods SET end_date_utc = created_at WHERE organization_id = ? AND key = '2026-01'",
 			"2026-01 does not begin and end"},
 		{"DELETE FROM accounting_periods WHERE organization_id = ? AND key = '2026-02'", "months are missing between 2026-01 and 2026-03"},
