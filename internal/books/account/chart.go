@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// chartEntry is one line of a chart.
+// chartEntry is one account of the default chart.
 type chartEntry struct {
 	code, name string
 	role       string
@@ -18,13 +18,13 @@ type chartEntry struct {
 	children   []chartEntry
 }
 
-// traits an account differs from a postable one that grows on the side of its type.
+// traits are how an account differs from a postable one with the normal balance of its type.
 type traits int
 
 const (
-	group    traits = 1 << iota // takes no lines
-	contra                      // grows on the other side
-	clearing                    // is zero when all is explained
+	group    traits = 1 << iota // not postable
+	contra                      // has the other normal balance
+	clearing                    // has a balance of zero once everything is booked
 )
 
 // defaultChart is the chart of a new organization by type.
@@ -175,7 +175,8 @@ var systemRoles = func() (roles []string) {
 	return roles
 }()
 
-// seededFacts is what the audit says of an account of the first chart. A struct, because a map of each would cost as much as the rows.
+// seededFacts describes an account of the default chart in the audit log. It is a struct, because a map for each account would
+// cost as much as inserting the rows.
 type seededFacts struct {
 	Code     string  `json:"code"`
 	ID       string  `json:"id"`
@@ -189,7 +190,7 @@ type seededFacts struct {
 	Type     Type    `json:"type"`
 }
 
-// Seed gives a new organization its chart, as one change. It is a building block.
+// Seed creates the default chart of a new organization, with one audit record. It runs in the caller's transaction.
 func Seed(ctx context.Context, tx *db.Tx) error {
 	h, err := orgstate.Touch(ctx, tx)
 	if err != nil {
@@ -215,7 +216,7 @@ func Seed(ctx context.Context, tx *db.Tx) error {
 	if err := insert(ctx, tx, chart...); err != nil {
 		return err
 	}
-	// Nobody listens to an organization that is being made, so the chart is in the log and no event repeats it.
+	// A new organization has no webhooks yet, so the audit record is silent: there is no event.
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_accounts.seeded", ResourceType: "organization", ResourceID: tx.Organization(),
 		After: map[string]any{"ledger_accounts": told}, Silent: true})
 	return nil
@@ -230,7 +231,8 @@ func (e chartEntry) account(kind Type) Account {
 	return a
 }
 
-// CreateIntercompany adds what a new legal entity and the others owe each other. It is a building block.
+// CreateIntercompany creates the accounts for what a new legal entity and the others owe each other. It runs in the caller's
+// transaction.
 func CreateIntercompany(ctx context.Context, tx *db.Tx, legalEntityID, name string) error {
 	h, err := orgstate.Touch(ctx, tx)
 	if err != nil {
@@ -247,8 +249,8 @@ func CreateIntercompany(ctx context.Context, tx *db.Tx, legalEntityID, name stri
 	for _, g := range groups {
 		h.AccountNumber++
 		a := Account{
-			ID: tx.NewID(id.LedgerAccount), SequenceNumber: h.AccountNumber, Name: truncate("Due from "+name,
-				NameMax), Type: g.Type, NormalBalance: g.NormalBalance,
+			ID: tx.NewID(id.LedgerAccount), SequenceNumber: h.AccountNumber,
+			Name: truncate("Due from "+name, NameMax), Type: g.Type, NormalBalance: g.NormalBalance,
 			ParentID: g.ID, Postable: true, Role: RoleDueFrom(legalEntityID), CreatedAt: tx.Now(),
 		}
 		if g.Role == GroupDueTo {

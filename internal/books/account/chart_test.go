@@ -148,7 +148,7 @@ func TestTheFirstChartIsOneChangeAndNoEvent(t *testing.T) {
 }
 
 // A line is a name, in brackets its role, and after the colon its section.
-func TestAnAccountStandsInTheSectionOfTheNearestGroupThatNamesOne(t *testing.T) {
+func TestAnAccountIsInTheSectionOfTheNearestGroupWithOne(t *testing.T) {
 	t.Parallel()
 	for kind, tree := range map[account.Type]string{
 		account.Revenue: `

@@ -24,23 +24,23 @@ type CreateParams struct {
 	Name          string
 	Code          string
 	Type          Type
-	NormalBalance Balance // empty means that of the type
+	NormalBalance Balance // empty: that of the type
 	ParentID      string
-	Postable      *bool // nil means true
+	Postable      *bool // nil: true
 	Clearing      bool
 	AssetType     string
-	Role          string // for accounts the service makes for itself
+	Role          string // only for accounts that the service creates for its own use
 }
 
-// Create makes an account. It is a building block.
+// Create creates an account. It runs in the caller's transaction.
 func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	h, err := orgstate.Touch(ctx, tx)
 	if err != nil {
 		return Account{}, err
 	}
 	a := Account{
-		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID, Postable: p.Postable == nil ||
-			*p.Postable,
+		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID,
+		Postable: p.Postable == nil || *p.Postable,
 		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, CreatedAt: tx.Now(),
 	}
 	if a.NormalBalance == "" {
@@ -62,7 +62,8 @@ func recordCreated(ctx context.Context, tx *db.Tx, a Account) {
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_account.created", ResourceType: "ledger_account", ResourceID: a.ID, After: a.facts()})
 }
 
-// validateInChart finds every fault of an account as it is to be, first in itself, then in its place in the chart. Before is what it was, if it was.
+// validateInChart returns every fault of a new or changed account: in its fields, and in its place in the chart. Before is the
+// account before the change, or zero for a new one.
 func (a Account) validateInChart(ctx context.Context, tx *db.Tx, before Account) error {
 	var faults fault.List
 	a.validateFields(&faults)
@@ -140,7 +141,7 @@ func (a Account) requireFreeCode(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// isBelow tells whether an account is another or stands somewhere below it.
+// isBelow reports whether an account is top or anywhere below it.
 func isBelow(ctx context.Context, tx *db.Tx, top, accountID string) (bool, error) {
 	chart, err := selectAll(ctx, tx)
 	if err != nil {
@@ -154,14 +155,14 @@ func isBelow(ctx context.Context, tx *db.Tx, top, accountID string) (bool, error
 	return false, nil
 }
 
-// subtree gives an account and all below it, each after what it stands below.
+// subtree returns an account and all below it, parents before their children.
 func subtree(chart []Account, top string) []Account {
 	children := map[string][]Account{}
 	var out []Account
 	for _, a := range chart {
 		if a.ID == top {
 			out = append(out, a)
-			continue // were the chart circular, the top would come again
+			continue // in a circular chart the top would be visited again
 		}
 		children[a.ParentID] = append(children[a.ParentID], a)
 	}

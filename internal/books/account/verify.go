@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Verify finds what must not be in a chart of accounts.
+// Verify recomputes the invariants of the chart of accounts and returns a sentence for each broken one.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *verification) addf(format string, args ...any) {
 	c.found = append(c.found, "ledger accounts: "+fmt.Sprintf(format, args...))
 }
 
-// verifyAccounts checks every account by itself, and that what must be unique is.
+// verifyAccounts verifies every account by itself, and that numbers and codes are unique.
 func (c *verification) verifyAccounts(last int64) {
 	numbers, codes := map[int64]bool{}, map[string]bool{}
 	for _, a := range c.chart {
@@ -61,19 +61,19 @@ func (c *verification) verifyAccounts(last int64) {
 			c.addf("%s: %v", a.ID, faults.Err())
 		}
 		if a.SequenceNumber < 1 || a.SequenceNumber > last {
-			c.addf("%s has the number %d, but the last one given is %d", a.ID, a.SequenceNumber, last)
+			c.addf("%s has the number %d, but the last one assigned is %d", a.ID, a.SequenceNumber, last)
 		}
 		if numbers[a.SequenceNumber] {
-			c.addf("%s has the number %d, which another has", a.ID, a.SequenceNumber)
+			c.addf("%s has the number %d, which another account has", a.ID, a.SequenceNumber)
 		}
 		if a.Code != "" && codes[a.Code] {
-			c.addf("%s has the code %s, which another has", a.ID, a.Code)
+			c.addf("%s has the code %s, which another account has", a.ID, a.Code)
 		}
 		numbers[a.SequenceNumber], codes[a.Code] = true, true
 	}
 }
 
-// verifyTree checks that accounts stand below others of their type, up to a top.
+// verifyTree verifies that parents exist, have the same type, are not archived before their children, and form no cycle.
 func (c *verification) verifyTree() {
 	for _, a := range c.chart {
 		if a.ParentID == "" {
@@ -81,18 +81,18 @@ func (c *verification) verifyTree() {
 		}
 		above, there := c.byID[a.ParentID]
 		if !there {
-			c.addf("%s stands below %s, which does not exist", a.ID, a.ParentID)
+			c.addf("%s is below %s, which does not exist", a.ID, a.ParentID)
 			continue
 		}
 		if above.Type != a.Type {
-			c.addf("%s of type %s stands below %s of type %s", a.ID, a.Type, above.ID, above.Type)
+			c.addf("%s of type %s is below %s of type %s", a.ID, a.Type, above.ID, above.Type)
 		}
 		if above.Archived() && !a.Archived() {
 			c.addf("%s is not archived, but %s above it is", a.ID, above.ID)
 		}
 		for steps := 0; there && above.ParentID != ""; steps++ {
 			if above.ID == a.ID || steps > len(c.chart) {
-				c.addf("%s stands below itself", a.ID)
+				c.addf("%s is below itself", a.ID)
 				break
 			}
 			above, there = c.byID[above.ParentID]
@@ -100,7 +100,8 @@ func (c *verification) verifyTree() {
 	}
 }
 
-// verifyRoles checks that every role is there that must be, once, and none of a legal entity that is not.
+// verifyRoles verifies that every required role is on exactly one account, and that no role names a legal entity that does not
+// exist.
 func (c *verification) verifyRoles(entities []string) {
 	holders := map[string]int{}
 	for _, a := range c.chart {

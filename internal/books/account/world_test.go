@@ -27,7 +27,7 @@ type world struct {
 	entries int64
 }
 
-// each runs a test in a world of each engine. When it ends, the chart must still hold.
+// each runs a test on each database and verifies the chart when it ends.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -35,7 +35,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		w := found(t, d)
 		test(t, w)
 		if texts := w.check(); len(texts) > 0 {
-			t.Errorf("the chart does not hold any more: %s", strings.Join(texts, "; "))
+			t.Errorf("the test left a damaged chart: %s", strings.Join(texts, "; "))
 		}
 	})
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// changesElection tells whether a change is a new election of cost basis.
+// changesElection reports whether a change is a new election of cost basis.
 func (e LegalEntity) changesElection(after LegalEntity) bool {
 	return e.election(time.Time{}) != after.election(time.Time{})
 }
 
-// validateFixedFields refuses to change what the books that there are already follow from, and says all of it.
+// validateFixedFields returns a conflict that lists every changed field that existing bookings depend on.
 func (s *Service) validateFixedFields(ctx context.Context, tx *db.Tx, before, after LegalEntity) error {
 	var fields []fault.Field
 	blame := func(field, why string) {
@@ -54,17 +54,18 @@ func (s *Service) validateFixedFields(ctx context.Context, tx *db.Tx, before, af
 	return fault.ConflictAt(fields, "%s", strings.Join(texts, "; "))
 }
 
-// reasonFixed says what prevents a change to a field, if anything does: amounts are in the base currency of the legal entity, and lots in
-// the pools of its scope.
+// reasonFixed returns why a field cannot change, or nothing if it can: booked amounts are in the base currency of the legal entity,
+// and lots are in the pools of its scope.
 func reasonFixed(ctx context.Context, tx *db.Tx, field, legalEntityID string) (string, error) {
 	uses, err := reference.Fixing(ctx, tx, table, field, legalEntityID)
 	if err != nil || len(uses) == 0 {
 		return "", err
 	}
-	return "is fixed once something was booked by it, and the legal entity has " + uses.String(), nil
+	return "cannot be changed after something was booked with it: the legal entity has " + uses.String(), nil
 }
 
-// reasonTooEarly says why an election cannot hold from its first day on: it would rewrite what was booked.
+// reasonTooEarly returns why an election cannot be effective from its first day on, or nothing if it can: it must not change
+// disposals that are booked.
 func (s *Service) reasonTooEarly(ctx context.Context, tx *db.Tx, e LegalEntity) (string, error) {
 	last, err := s.lastDisposal(ctx, tx, e.ID)
 	if err != nil || last == nil {

@@ -97,7 +97,7 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 	})
 }
 
-func TestPutRefusesWhatIsNoRate(t *testing.T) {
+func TestStoreRefusesInvalidRates(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, organizationID := found(t, d)
@@ -142,7 +142,7 @@ func TestTheServiceNamesEveryFaultOnce(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{

@@ -14,10 +14,10 @@ import (
 // Service holds the use cases.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Filter narrows a list; what is empty does not. The first and the last day are included.
+// Filter narrows a list; empty fields do not. The first and the last day are included.
 type Filter struct{ Base, Quote, From, To string }
 
 func (f Filter) validate() error {
@@ -34,7 +34,7 @@ func (f Filter) validate() error {
 	return faults.Err()
 }
 
-// List gives rates, the newest day first.
+// List returns a page of rates, the newest day first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Quotation], error) {
 	if err := f.validate(); err != nil {
 		return page.Page[Quotation]{}, err
@@ -49,7 +49,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// StoreParams are a rate as it was written.
+// StoreParams are a rate as text.
 type StoreParams struct{ Base, Quote, Date, Rate, Source string }
 
 // Store stores up to RatesMax rates, all or none.
@@ -76,7 +76,7 @@ func parse(params []StoreParams) ([]Quotation, error) {
 		rate, err := money.Parse(p.Rate)
 		if err != nil {
 			faults.Addf(fmt.Sprintf("rates[%d].rate", i), "%s", err)
-			rate = money.FromInt(1) // is not blamed twice
+			rate = money.FromInt(1) // a valid value, so that validation does not report the field again
 		}
 		rates[i] = Quotation{Base: p.Base, Quote: p.Quote, Date: p.Date, Rate: rate, Source: p.Source}
 	}
@@ -84,7 +84,7 @@ func parse(params []StoreParams) ([]Quotation, error) {
 	return rates, faults.Err()
 }
 
-// Verify finds what must not be in an organization's rates.
+// Verify recomputes the invariants of rates and returns a sentence for each broken one.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	err = walk(ctx, tx, func(q Quotation) error {
 		var faults fault.List

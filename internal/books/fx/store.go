@@ -14,14 +14,14 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Store stores rates, all or none, and gives them back in the order sent; one of a day that has one already replaces
-// it. Faults are named rates[0].rate and so on. It is a building block.
+// Store stores rates, all or none, and returns them in the same order. A rate replaces the stored one of its pair and day.
+// The fields of faults are named rates[0].rate and so on. It runs in the caller's transaction.
 func Store(ctx context.Context, tx *db.Tx, rates []Quotation) ([]Quotation, error) {
 	var faults fault.List
 	if validateRates(&faults, rates); faults.Err() != nil {
 		return nil, faults.Err()
 	}
-	if _, err := orgstate.Lock(ctx, tx); err != nil { // two that replace the same rate must each see what they replace
+	if _, err := orgstate.Lock(ctx, tx); err != nil { // concurrent writes of the same rate must each see the rate they replace
 		return nil, err
 	}
 	out := make([]Quotation, len(rates))
@@ -33,7 +33,7 @@ func Store(ctx context.Context, tx *db.Tx, rates []Quotation) ([]Quotation, erro
 	return out, nil
 }
 
-// validateRates finds every fault of rates that are sent together.
+// validateRates adds every fault of rates that are stored together.
 func validateRates(faults *fault.List, rates []Quotation) {
 	seen := map[[3]string]int{}
 	for i, q := range rates {
@@ -41,7 +41,7 @@ func validateRates(faults *fault.List, rates []Quotation) {
 		q.validate(faults, at)
 		key := [3]string{q.Base, q.Quote, q.Date}
 		if other, twice := seen[key]; twice {
-			faults.Addf(at+"date", "is that of rates[%d] too, for the same pair of currencies", other)
+			faults.Addf(at+"date", "is the same as in rates[%d], for the same pair of currencies", other)
 		} else {
 			seen[key] = i
 		}
@@ -75,13 +75,13 @@ func validateDate(faults *fault.List, field, date string) {
 	}
 }
 
-// pair is the places of one pair of currencies among the rates sent.
+// pair is a pair of currencies with the indexes of its rates in the request.
 type pair struct {
 	base, quote string
 	indexes     []int
 }
 
-// groupByPair gathers rates by pair, in the order in which the pairs come.
+// groupByPair groups rates by pair, in the order of the first rate of each pair.
 func groupByPair(rates []Quotation) []*pair {
 	var out []*pair
 	known := map[string]*pair{}
@@ -97,7 +97,7 @@ func groupByPair(rates []Quotation) []*pair {
 	return out
 }
 
-// store stores the rates of one pair as one change. What is there already as it is sent stays as it is.
+// store stores the rates of one pair with one audit record. It does not write rates that are unchanged.
 func (p *pair) store(ctx context.Context, tx *db.Tx, rates, out []Quotation) error {
 	from, to := rates[p.indexes[0]].Date, rates[p.indexes[0]].Date
 	for _, i := range p.indexes {
@@ -140,7 +140,7 @@ func (p *pair) store(ctx context.Context, tx *db.Tx, rates, out []Quotation) err
 	return nil
 }
 
-// facts is what the audit and events say of the rates of a pair.
+// facts describes rates of a pair in the audit log and in events.
 func (p *pair) facts(rates []Quotation) map[string]any {
 	if len(rates) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package fxsample makes up FX rates, for the demo company and for tests.
+// Package fxsample generates fictitious FX rates for the demo company and for tests.
 package fxsample
 
 import (
