@@ -140,9 +140,9 @@ func TestTheFirstChartIsOneChangeAndNoEvent(t *testing.T) {
 			}
 			return err
 		})
-		if chart := w.chart(); w.head().AccountNumber != int64(len(chart)) || chart[0].SequenceNumber != 1 ||
+		if chart := w.chart(); w.state().AccountNumber != int64(len(chart)) || chart[0].SequenceNumber != 1 ||
 			chart[len(chart)-1].SequenceNumber != int64(len(chart)) {
-			t.Errorf("%d accounts, and the head says %d", len(chart), w.head().AccountNumber)
+			t.Errorf("%d accounts, and the organization state says %d", len(chart), w.state().AccountNumber)
 		}
 	})
 }

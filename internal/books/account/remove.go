@@ -54,7 +54,8 @@ func archiveObstacles(ctx context.Context, tx *db.Tx, a Account) (out []string, 
 		}
 	}
 	if len(open) > 0 {
-		out = append(out, fmt.Sprintf("%s not archived, for example %s", plural(len(open), "account below it is", "accounts below it are"), open[0]))
+		out = append(out, fmt.Sprintf("%s not archived, for example %s",
+			plural(len(open), "account below it is", "accounts below it are"), open[0]))
 	}
 	var balances []balanceRow
 	if a.Type != Revenue && a.Type != Expense { // their balances end in earnings and need not be zero

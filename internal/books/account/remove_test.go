@@ -31,12 +31,12 @@ func TestAnUnusedAccountIsDeletedWithAllBelowIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		top, leaf := w.named("Top").ID, w.named("Leaf").ID
-		version := w.head().BooksVersion
+		version := w.state().BooksVersion
 		if err := w.s.Delete(w.ctx, top); err != nil {
 			t.Fatal(err)
 		}
-		if got := names(w.chart()); got != before || w.head().BooksVersion <= version {
-			t.Errorf("left: %s; version %d after %d", got, w.head().BooksVersion, version)
+		if got := names(w.chart()); got != before || w.state().BooksVersion <= version {
+			t.Errorf("left: %s; version %d after %d", got, w.state().BooksVersion, version)
 		}
 		for _, gone := range []string{top, leaf} {
 			if got := w.logged(gone); got != "ledger_account.created, ledger_account.deleted" {
@@ -269,7 +269,7 @@ func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 				"credits, closing_balance) VALUES (@org, 'x', 'lac_x', '0', '0', '0', '0')": "period_closing_balances names the account lac_x",
 		} {
 			w := found(t, d)
-			if texts := w.check(); len(texts) > 0 {
+			if texts := w.verify(); len(texts) > 0 {
 				t.Fatalf("a new chart: %v", texts)
 			}
 			w.write(func(ctx context.Context, tx *db.Tx) error {
@@ -279,7 +279,7 @@ func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 				}
 				return err
 			})
-			texts := w.check()
+			texts := w.verify()
 			if !slices.ContainsFunc(texts, func(text string) bool {
 				return strings.HasPrefix(text, "ledger accounts: ") && strings.Contains(text, want)
 			}) {
@@ -298,7 +298,7 @@ func TestVerifyReportsACounterThatWasSetBack(t *testing.T) {
 			h.AccountNumber--
 			return err
 		})
-		if texts := w.check(); len(texts) != 1 || !strings.Contains(texts[0], "but the last one assigned is") {
+		if texts := w.verify(); len(texts) != 1 || !strings.Contains(texts[0], "but the last one assigned is") {
 			t.Errorf("%v", texts)
 		}
 	})
@@ -314,7 +314,7 @@ func TestVerifyReportsACycleOfSeveralAccounts(t *testing.T) {
 				w.named("C").ID, w.named("A").ID)
 			return err
 		})
-		if texts := w.check(); len(texts) != 3 || !strings.Contains(strings.Join(texts, " "), w.named("B").ID+" is below itself") {
+		if texts := w.verify(); len(texts) != 3 || !strings.Contains(strings.Join(texts, " "), w.named("B").ID+" is below itself") {
 			t.Errorf("%v", texts)
 		}
 	})

@@ -34,7 +34,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := found(t, d)
 		test(t, w)
-		if texts := w.check(); len(texts) > 0 {
+		if texts := w.verify(); len(texts) > 0 {
 			t.Errorf("the test left a damaged chart: %s", strings.Join(texts, "; "))
 		}
 	})
@@ -58,7 +58,7 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-func (w *world) check() (texts []string) {
+func (w *world) verify() (texts []string) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		texts, err = account.Verify(ctx, tx)
 		return err
@@ -183,8 +183,8 @@ func (w *world) logged(resourceID string) string {
 	return strings.Join(actions, ", ")
 }
 
-// head reads the organization's head.
-func (w *world) head() (h orgstate.State) {
+// state reads the organization state.
+func (w *world) state() (h orgstate.State) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		h, err = orgstate.Read(ctx, tx)
 		return err

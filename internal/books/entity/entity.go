@@ -99,8 +99,8 @@ func decimalFact(d *money.Decimal) *string {
 func withDefaults(name, currency string) LegalEntity {
 	return LegalEntity{
 		Name: name, BaseCurrency: currency, CostBasisMethod: MethodFIFO, CostBasisScope: ScopeSource, Measurement: MeasuredAtCost,
-		FiscalYearStartMonth: fiscalYearStartMonth, Framework: defaultFramework(currency), FeeTreatment: FeesExpensed, ShortDisposal: ShortBlocked,
-		IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
+		FiscalYearStartMonth: fiscalYearStartMonth, Framework: defaultFramework(currency), FeeTreatment: FeesExpensed,
+		ShortDisposal: ShortBlocked, IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
 	}
 }
 

@@ -161,7 +161,8 @@ func (s *Service) ReplaceDraftLines(ctx context.Context, tx *db.Tx, e Entry, lin
 
 // ResolvePostingPeriod returns the date and period that an entry would get if it were posted on a date, and creates the period if
 // it does not exist. It runs in the caller's transaction.
-func (s *Service) ResolvePostingPeriod(ctx context.Context, tx *db.Tx, at time.Time, entities ...string) (date time.Time, periodID string, err error) {
+func (s *Service) ResolvePostingPeriod(ctx context.Context, tx *db.Tx, at time.Time, entities ...string) (
+	date time.Time, periodID string, err error) {
 	c, err := s.newComposer(ctx, tx)
 	if err != nil {
 		return at, "", err

@@ -167,7 +167,8 @@ func (f findings) verifyTotals(ctx context.Context, tx *db.Tx, want book.Totals)
 	}
 	for k, total := range kept {
 		if w := want[k]; !w.Debits.Equal(total.Debits) || !w.Credits.Equal(total.Credits) {
-			f.Addf("balances that differ from their lines", "the stored balance of account %s of %s in %s (tag %q) is %s/%s, but its lines add up to %s/%s",
+			f.Addf("balances that differ from their lines",
+				"the stored balance of account %s of %s in %s (tag %q) is %s/%s, but its lines add up to %s/%s",
 				k.Account, k.Entity, k.Period, k.Tag, total.Debits, total.Credits, w.Debits, w.Credits)
 		}
 		delete(want, k)

@@ -273,7 +273,8 @@ func (x *examination) checkClearing(e entity.LegalEntity, accounts map[string]ac
 		ids[sort], texts[sort] = append(ids[sort], a.ID), append(texts[sort], fmt.Sprintf("%s %s %s", a, at.Closing.Fixed(e.BaseCurrency),
 			e.BaseCurrency))
 	}
-	x.addResult(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense", "something is in suspense: "+joinFirst(texts[1], len(texts[1])))
+	x.addResult(e, CodeSuspense, int64(len(ids[1])), ids[1], "nothing is in suspense",
+		"something is in suspense: "+joinFirst(texts[1], len(texts[1])))
 	x.addResult(e, CodeClearing, int64(len(ids[0])), ids[0][:min(samplesMax, len(ids[0]))], "every clearing account is at zero",
 		"clearing accounts are not at zero: "+joinFirst(texts[0], len(texts[0])))
 	if n := len(ids[2]); n > 0 {

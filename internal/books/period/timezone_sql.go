@@ -56,7 +56,8 @@ func (r rangeTotalRow) lines() []book.Line {
 
 // selectRangeTotals sums up the posted lines of a range by account and tags.
 func selectRangeTotals(ctx context.Context, tx *db.Tx, s dateRange) ([]rangeTotalRow, error) {
-	return db.All[rangeTotalRow](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id, e.tag_ids AS entry_tag_ids, l.tag_ids AS line_tag_ids,
+	return db.All[rangeTotalRow](ctx, tx, `SELECT l.legal_entity_id, l.ledger_account_id,
+			e.tag_ids AS entry_tag_ids, l.tag_ids AS line_tag_ids,
 			{dec_sum}(CASE WHEN l.credit_or_debit = 'DEBIT' THEN l.base_amount END) AS debits, {dec_sum}(CASE WHEN l.credit_or_debit =
 			'CREDIT' THEN l.base_amount END) AS credits
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id

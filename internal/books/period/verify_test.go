@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
+func TestVerifyReportsEveryChangeToAClosedPeriod(t *testing.T) {
 	t.Parallel()
 	const (
 		entries  = "its entries are not those that were closed"
@@ -59,7 +59,7 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 			for _, key := range []string{"2025-11", "2025-12", "2026-01"} {
 				b.close(t, key, "")
 			}
-			if texts := b.check(t); len(texts) > 0 {
+			if texts := b.verify(t); len(texts) > 0 {
 				t.Fatalf("before anything is altered: %v", texts)
 			}
 			b.damage(t, c.statement, b.org)
@@ -67,7 +67,7 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 			b.read(t, func(ctx context.Context, tx *db.Tx) error {
 				texts, err := period.Verify(ctx, tx)
 				if !strings.Contains(strings.Join(texts, "\n"), c.finding) {
-					t.Errorf("%s: the check says %v, want %q", c.statement, texts, c.finding)
+					t.Errorf("%s: verify returns %v, want %q", c.statement, texts, c.finding)
 				}
 				return err
 			})
@@ -75,8 +75,8 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 	})
 }
 
-// Memos and tags may change after a close; that does not alter what was closed.
-func TestAClosedPeriodStandsWhenAMemoChanges(t *testing.T) {
+// Memos and tags may change after the close: the digest does not include them.
+func TestVerifyAcceptsAChangedMemoInAClosedPeriod(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-01-09", sale)

@@ -136,7 +136,8 @@ func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.Leg
 			missing = append(missing, wanted[i].AssetType)
 		}
 	}
-	return period.NewCheckResult(e, CodeMissingPrice, int64(len(missing)), nil, "every asset that is measured has a price at the end of the period",
+	return period.NewCheckResult(e, CodeMissingPrice, int64(len(missing)), nil,
+		"every asset that is measured has a price at the end of the period",
 		fmt.Sprintf("no price in %s at the end of the period: %s. Add the prices, then run the revaluation", e.BaseCurrency,
 			sample(missing, len(missing)))), nil
 }
