@@ -198,7 +198,7 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 func validateReason(field, reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
-		return "", fault.Invalidf(field, "must have 1 to %d characters that are not blank", ReasonMax)
+		return "", fault.Invalidf(field, "must have 1 to %d characters, not counting spaces before and after", ReasonMax)
 	}
 	return reason, nil
 }
