@@ -151,8 +151,10 @@ func (a *App) Work(ctx context.Context) error {
 	})
 	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
-	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
-	job.Every(workers, turnEvery, period.Turn{})
+	job.Handle(workers, func(ctx context.Context, _ period.CreateNextMonthTask) error {
+		return period.CreateNextMonths(ctx, a.DB)
+	})
+	job.Every(workers, turnEvery, period.CreateNextMonthTask{})
 	// A large import takes longer to match than a job may; what is done of it stays done.
 	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
 		return a.Transfers.MatchNew(context.WithoutCancel(ctx))

@@ -133,7 +133,7 @@ func begin(r *rapid.T, ctx context.Context, a *app.App, now *clock.Manual) *life
 
 // quote stores rates of most days.
 func (l *life) quote() {
-	var all []fx.PutParams
+	var all []fx.StoreParams
 	for day := -180; day < 60; day++ {
 		if day%8 == 0 {
 			continue
@@ -141,11 +141,11 @@ func (l *life) quote() {
 		date, rate := l.now.Now().AddDate(0, 0, day).Format(time.DateOnly), int64(7000+(day+180)*37%9000)
 		for i, base := range l.model.currencies {
 			quote := l.model.currencies[1-i]
-			all = append(all, fx.PutParams{Base: base, Quote: quote, Date: date, Rate: tenThousandths(rate + int64(i))})
+			all = append(all, fx.StoreParams{Base: base, Quote: quote, Date: date, Rate: tenThousandths(rate + int64(i))})
 			l.model.rates[base+quote+date] = rate + int64(i)
 		}
 	}
-	if _, err := l.app.FX.Put(l.ctx, all); err != nil {
+	if _, err := l.app.FX.Store(l.ctx, all); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -400,7 +400,7 @@ func storedTotals(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 func (l *life) rate() {
 	day, rate := l.someDate().Format(time.DateOnly), rapid.Int64Range(1, 50_000).Draw(l.T, "rate")
 	pair := rapid.SampledFrom([][2]string{{"USD", "EUR"}, {"EUR", "USD"}}).Draw(l.T, "pair")
-	_, err := l.app.FX.Put(l.ctx, []fx.PutParams{{Base: pair[0], Quote: pair[1], Date: day, Rate: tenThousandths(rate)}})
+	_, err := l.app.FX.Store(l.ctx, []fx.StoreParams{{Base: pair[0], Quote: pair[1], Date: day, Rate: tenThousandths(rate)}})
 	l.same("store a rate", err, fine)
 	l.model.rates[pair[0]+pair[1]+day] = rate
 }

@@ -74,7 +74,7 @@ func TestAnOrganizationThatFailsDoesNotKeepOthersFromTheirNextMonth(t *testing.T
 			t.Fatal(err)
 		}
 		now.Advance(16 * 24 * time.Hour)
-		if err := period.TurnMonths(t.Context(), a.DB); err == nil || !strings.Contains(err.Error(), ids[0]) {
+		if err := period.CreateNextMonths(t.Context(), a.DB); err == nil || !strings.Contains(err.Error(), ids[0]) {
 			t.Errorf("the error does not name the organization that failed: %v", err)
 		}
 		err = a.DB.Read(t.Context(), ids[1], func(ctx context.Context, tx *db.Tx) error {

@@ -18,7 +18,7 @@ import (
 func (c *company) rates(ctx context.Context) error {
 	all := fxsample.Rates(c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC))
 	for batch := range slices.Chunk(all, fx.RatesMax) {
-		if _, err := c.app.FX.Put(ctx, batch); err != nil {
+		if _, err := c.app.FX.Store(ctx, batch); err != nil {
 			return err
 		}
 	}

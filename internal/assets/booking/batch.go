@@ -194,7 +194,7 @@ func (r *batchFilter) bisect(ctx context.Context, left []*request) error {
 // review lets the journal validate all entries, and then each one that it found fault with.
 func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 	place := func(i int) string { return fmt.Sprintf("%d.", i) }
-	_, err := r.journal.Look(ctx, r.tx, entriesOf(kept), place)
+	_, err := r.journal.Preview(ctx, r.tx, entriesOf(kept), place)
 	var f *fault.Error
 	if err == nil || !errors.As(err, &f) || !fault.Refused(err) {
 		return err
@@ -209,7 +209,7 @@ func (r *batchFilter) review(ctx context.Context, kept []*request) error {
 		if !named[place(i)] {
 			continue
 		}
-		_, err := r.journal.Look(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
+		_, err := r.journal.Preview(ctx, r.tx, entriesOf([]*request{q}), func(int) string { return "" })
 		if err := r.blame(q, err); err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (s *Service) checkClosed(ctx context.Context, tx *db.Tx, all []*request, ch
 	}
 	for _, c := range changes {
 		e := entries[c.EntryID]
-		is, err := s.journal.IsClosed(ctx, tx, e)
+		is, err := s.journal.InClosedPeriod(ctx, tx, e)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 
 // findings is what the checks of everything that bookings touch find.
 func findings(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Check, transaction.Verify, period.Check,
+	for _, check := range []func(context.Context, *db.Tx) ([]string, error){journal.Verify, transaction.Verify, period.Verify,
 		replay.Verify, booking.Check, holdings.Check} {
 		found, err := check(ctx, tx)
 		if err != nil {

@@ -52,7 +52,7 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if p.Type == string(posting.Unknown) {
 		return Made{}, fault.ConflictAt([]fault.Field{{Name: "transaction_type", Message: "is UNKNOWN"}}, "what is not known is not posted")
 	}
-	if err := s.journal.Undoable(ctx, tx, was); err != nil {
+	if err := s.journal.RequireReversible(ctx, tx, was); err != nil {
 		return Made{}, err
 	}
 	q := &request{key: "new", Params: p.apply(stored)}
@@ -70,7 +70,7 @@ func (s *Service) correctBooking(ctx context.Context, tx *db.Tx, entryID string,
 	if err != nil {
 		return Made{}, err
 	}
-	q.entry = journal.Corrected(was, p.Update)
+	q.entry = journal.CorrectionParams(was, p.Update)
 	q.entry.Classification = q.Type
 	q.entry.Lines, q.uses = linesOf(outcome.Added[q.key].Entry), outcome.Added[q.key].Uses
 	if p.Dry {
@@ -107,14 +107,14 @@ func (p CorrectParams) apply(r *bookingRow) Params {
 // replace posts the reversal and the replacement.
 func (s *Service) replace(ctx context.Context, tx *db.Tx, b *snapshot.Books, was journal.Entry, q *request,
 	outcome *replay.Outcome) (Made, error) {
-	reversal, err := s.journal.Undo(ctx, tx, was)
+	reversal, err := s.journal.ReverseInTx(ctx, tx, was)
 	if err != nil {
 		return Made{}, err
 	}
 	if err := s.undoTrueUps(ctx, tx, was, reversal); err != nil {
 		return Made{}, err
 	}
-	guided, err := s.journal.Append(ctx, tx, reversal, q.entry)
+	guided, err := s.journal.PostReplacement(ctx, tx, reversal, q.entry)
 	if err != nil {
 		return Made{}, err
 	}

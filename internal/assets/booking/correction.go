@@ -111,7 +111,7 @@ func unlimited(who actor.Actor) actor.Actor {
 func (s *Service) changeOf(ctx context.Context, tx *db.Tx, c replay.Change, e journal.Entry) (Change, []journal.LineParams, error) {
 	out := Change{EntryID: e.ID, SequenceNumber: e.SequenceNumber(), TransactionID: e.TransactionID, Action: Corrected,
 		Basis: c.Basis.String(), Gain: c.Gain.String()}
-	stays, err := s.journal.IsClosed(ctx, tx, e)
+	stays, err := s.journal.InClosedPeriod(ctx, tx, e)
 	booked := paramsOf(e.Lines)
 	if err == nil && c.Corrected {
 		booked, err = bookedFor(ctx, tx, e)
@@ -177,10 +177,10 @@ func (s *Service) trueUp(ctx context.Context, tx *db.Tx, e journal.Entry, lines 
 		at = *e.IntendedDate
 	}
 	if len(lines) == 0 {
-		date, periodID, err := s.journal.Opens(ctx, tx, at, entitiesOf(e)...)
+		date, periodID, err := s.journal.ResolvePostingPeriod(ctx, tx, at, entitiesOf(e)...)
 		return lots.EntryRef{EntryID: e.ID, AccountingDate: date, PeriodID: periodID, Correct: true}, "", err
 	}
-	made, err := s.journal.Enter(ctx, tx, []journal.CreateParams{{
+	made, err := s.journal.CreateInTx(ctx, tx, []journal.CreateParams{{
 		LegalEntityID: e.LegalEntityID, AccountingDate: clock.Format(at), Memo: "True-up of " +
 			e.SequenceNumber(), TagIDs: e.TagIDs, Status: journal.Posted, TransactionID: e.TransactionID,
 		TransactionNo: e.TransactionNo, OriginatedBy: journal.ByTrueUp, Classification: e.Classification, Lines: lines,

@@ -68,7 +68,7 @@ func (s *Service) updateDrafts(ctx context.Context, tx *db.Tx, b *snapshot.Books
 		if len(difference(lines, paramsOf(entries[id].Lines))) == 0 {
 			continue
 		}
-		if _, err := s.journal.Redraft(ctx, tx, entries[id], lines); err != nil {
+		if _, err := s.journal.ReplaceDraftLines(ctx, tx, entries[id], lines); err != nil {
 			return err
 		}
 	}

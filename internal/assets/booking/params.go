@@ -159,7 +159,7 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		return fault.Within(q.at, err)
 	}
 	if q.VendorName != "" {
-		if err := tag.Proper(q.VendorName); err != nil {
+		if err := tag.ValidateSupplierName(q.VendorName); err != nil {
 			return fault.Within(q.at+"vendor_", err)
 		}
 	}

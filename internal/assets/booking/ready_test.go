@@ -34,7 +34,7 @@ func (w *world) month(key string) string {
 }
 
 // verdict is that of a check about our legal entity.
-func (w *world) verdict(s *period.Service, key, code string) period.Verdict {
+func (w *world) verdict(s *period.Service, key, code string) period.CheckResult {
 	w.Helper()
 	r, err := s.Readiness(w.ctx, w.month(key), w.us)
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *world) verdict(s *period.Service, key, code string) period.Verdict {
 			return v
 		}
 	}
-	return period.Verdict{}
+	return period.CheckResult{}
 }
 
 // judged looks at one check.
@@ -69,10 +69,10 @@ func TestAPeriodIsNotReadyWhileTransactionsAreNotPosted(t *testing.T) {
 		if _, err := s.Close(w.ctx, id, w.us); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "override_reason") {
 			t.Errorf("close: %v", err)
 		}
-		if _, err := s.CloseDespite(w.ctx, id, w.us, " "); fault.KindOf(err) != fault.Invalid {
+		if _, err := s.CloseWithOverride(w.ctx, id, w.us, " "); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("close without a reason: %v", err)
 		}
-		state, err := s.CloseDespite(w.ctx, id, w.us, " it is a test ")
+		state, err := s.CloseWithOverride(w.ctx, id, w.us, " it is a test ")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestOnlyTransactionsMayBeOverridden(t *testing.T) {
 		s := period.NewService(w.db, readiness.Inspectors()...).WithTransit(holdings.InTransit)
 		w.tell("2025-11-10", "A in 2 ETH = 4000.00")
 		w.book(w.tell("2025-11-20", "B in 1 ETH = 2500.00"), "INTERNAL TRANSFER", "") // nothing is parked
-		_, err := s.CloseDespite(w.ctx, w.month("2025-11"), w.us, "it is a test")
+		_, err := s.CloseWithOverride(w.ctx, w.month("2025-11"), w.us, "it is a test")
 		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "other half of their transfer") ||
 			strings.Contains(err.Error(), "are not posted") {
 			t.Errorf("got %v", err)

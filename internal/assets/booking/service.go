@@ -167,7 +167,7 @@ func linesOf(e posting.Entry) []journal.LineParams {
 
 // preview returns what would be created.
 func (s *Service) preview(ctx context.Context, tx *db.Tx, all []*request, outcome *replay.Outcome) ([]Made, error) {
-	guided, err := s.journal.Look(ctx, tx, entriesOf(all), placeIn(all))
+	guided, err := s.journal.Preview(ctx, tx, entriesOf(all), placeIn(all))
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (s *Service) enter(ctx context.Context, tx *db.Tx, b *snapshot.Books, all [
 			return nil, err
 		}
 	}
-	guided, err := s.journal.EnterGuided(ctx, tx, entriesOf(all), placeIn(all))
+	guided, err := s.journal.CreateGuidedInTx(ctx, tx, entriesOf(all), placeIn(all))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 func (s *Service) Get(ctx context.Context, entryID string) (m Made, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		var b *snapshot.Books
-		if m.Guided, b, err = journal.Show(ctx, tx, entryID); err != nil {
+		if m.Guided, b, err = journal.FindGuided(ctx, tx, entryID); err != nil {
 			return err
 		}
 		if m.Status == journal.Posted {

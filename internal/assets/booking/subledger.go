@@ -14,8 +14,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Draw returns the lines of a draft as lots, prices and the chart are now, and what is to be done after it is posted.
-func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx,
+// BeforePost returns the lines of a draft as lots, prices and the chart are now, and what is to be done after it is posted.
+func (s *Service) BeforePost(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]journal.LineParams, func(context.Context, *db.Tx,
 	journal.Entry) error, error) {
 	if draft.TransactionID == "" {
 		return nil, nil, nil
@@ -64,9 +64,9 @@ func (s *Service) Draw(ctx context.Context, tx *db.Tx, draft journal.Entry) ([]j
 	}, nil
 }
 
-// Edited returns an error if somebody edits lines that follow from lots. From then on another draft keeps the lines that
+// BeforeLinesChange returns an error if somebody edits lines that follow from lots. From then on another draft keeps the lines that
 // were written.
-func (s *Service) Edited(ctx context.Context, tx *db.Tx, e journal.Entry) error {
+func (s *Service) BeforeLinesChange(ctx context.Context, tx *db.Tx, e journal.Entry) error {
 	if err := checkTrueUp(e); err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (r *bookingRow) hasLots() (bool, error) {
 	return len(effect.Input.Fees) > 0 || in != nil && in.Asset.Lots || out != nil && out.Asset.Lots, err
 }
 
-// Discarded releases the transaction of a draft that is deleted.
-func (s *Service) Discarded(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
+// BeforeDelete releases the transaction of a draft that is deleted.
+func (s *Service) BeforeDelete(ctx context.Context, tx *db.Tx, draft journal.Entry) error {
 	if draft.TransactionID == "" {
 		return nil
 	}
@@ -117,8 +117,8 @@ func checkTrueUp(e journal.Entry) error {
 		e.SequenceNumber(), transaction.SequenceNumber(e.TransactionNo))
 }
 
-// Undone gives back what an entry consumed, deletes the lots it created, and recomputes everything after it.
-func (s *Service) Undone(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
+// AfterUndo gives back what an entry consumed, deletes the lots it created, and recomputes everything after it.
+func (s *Service) AfterUndo(ctx context.Context, tx *db.Tx, was, by journal.Entry, cascade bool) error {
 	if err := checkTrueUp(was); err != nil {
 		return err
 	}
@@ -191,15 +191,15 @@ func (s *Service) undoTrueUps(ctx context.Context, tx *db.Tx, was, reversal jour
 	}
 	ctx = actor.With(ctx, unlimited(actor.From(ctx)))
 	for _, t := range all {
-		if _, err := s.journal.UndoOn(ctx, tx, t, reversal.AccountingDate); err != nil {
+		if _, err := s.journal.ReverseInTxOn(ctx, tx, t, reversal.AccountingDate); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Replaced gives the lots and transactions of an entry to the entry that corrected it.
-func (s *Service) Replaced(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
+// AfterCorrect gives the lots and transactions of an entry to the entry that corrected it.
+func (s *Service) AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by journal.Entry, lines bool) error {
 	if err := checkTrueUp(was); err != nil {
 		return err
 	}

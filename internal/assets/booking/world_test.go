@@ -334,7 +334,7 @@ func (w *world) price(assetType, day, value string) {
 
 func (w *world) rate(from, to, day, value string) {
 	w.Helper()
-	if _, err := w.rates.Put(w.ctx, []fx.PutParams{{Base: from, Quote: to, Date: day, Rate: value, Source: "test"}}); err != nil {
+	if _, err := w.rates.Store(w.ctx, []fx.StoreParams{{Base: from, Quote: to, Date: day, Rate: value, Source: "test"}}); err != nil {
 		w.Fatal(err)
 	}
 }

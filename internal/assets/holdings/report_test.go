@@ -308,7 +308,7 @@ func TestTreasuryBalancesCoverMoneyAndWhatIsParked(t *testing.T) {
 		w.exec(`INSERT INTO journal_lines (organization_id, journal_entry_id, position, journal_line_id, ledger_account_id,
 			legal_entity_id, credit_or_debit, amount, currency, tag_ids, accounting_date, number, is_posted)
 			VALUES (@org, 'je_x', 0, 'jel_x', 'lac_bank', ?, 'DEBIT', '500', 'USD', '[]', ?, 77, TRUE)`, w.entity, day("2025-11-20"))
-		if _, err := fx.NewService(w.d).Put(w.ctx, []fx.PutParams{{Base: "EUR", Quote: "USD", Date: "2025-10-01", Rate: "1.1"}}); err != nil {
+		if _, err := fx.NewService(w.d).Store(w.ctx, []fx.StoreParams{{Base: "EUR", Quote: "USD", Date: "2025-10-01", Rate: "1.1"}}); err != nil {
 			t.Fatal(err)
 		}
 		early := []string{

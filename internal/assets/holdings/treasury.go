@@ -165,7 +165,7 @@ func (b *Balance) translate(ctx context.Context, tx *db.Tx, at time.Time, zone *
 	b.Worth.At = at
 	value := b.Quantity
 	if b.AssetType != b.Currency {
-		rate, some, err := fx.Last(ctx, tx, b.AssetType, b.Currency, calendar.DateOf(at, zone))
+		rate, some, err := fx.Latest(ctx, tx, b.AssetType, b.Currency, calendar.DateOf(at, zone))
 		if err != nil || !some {
 			return err
 		}

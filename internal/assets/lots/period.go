@@ -9,7 +9,7 @@ import (
 
 // MovePeriods counts what was consumed and created between two instants in another accounting period, after the
 // boundaries of periods moved. The entries have been moved already. It is a building block.
-func MovePeriods(ctx context.Context, tx *db.Tx, moved []period.Moved) error {
+func MovePeriods(ctx context.Context, tx *db.Tx, moved []period.Reassignment) error {
 	c := NewChanges()
 	for _, m := range moved {
 		uses, err := selectUsesBetween(ctx, tx, m)

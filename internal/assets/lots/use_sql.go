@@ -143,17 +143,17 @@ func AllOpen(ctx context.Context, tx *db.Tx) ([]Lot, error) {
 // between selects rows of a period that are dated between two instants.
 const between = "accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?"
 
-func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Use, error) {
+func selectUsesBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) ([]Use, error) {
 	rows, err := db.All[useRow](ctx, tx, "SELECT "+db.Columns[useRow]()+fromUses+between, m.Start, m.End, m.FromID)
 	return usesOf(rows), err
 }
 
-func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Moved) error {
+func moveUsesBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) error {
 	return tx.Queue(ctx, "UPDATE lot_uses SET accounting_period_id = ? WHERE organization_id = @org AND "+between, m.ToID, m.Start,
 		m.End, m.FromID)
 }
 
-func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Moved) ([]Lot, error) {
+func selectLotsBetween(ctx context.Context, tx *db.Tx, m period.Reassignment) ([]Lot, error) {
 	rows, err := db.All[lotRow](ctx, tx, "SELECT "+db.Columns[lotRow]()+fromLots+`journal_entry_id IN (
 		SELECT e.journal_entry_id FROM journal_entries e WHERE e.organization_id = @org AND e.accounting_date >= ? AND e.accounting_date
 		< ? AND e.accounting_period_id = ?)`, m.Start, m.End, m.ToID)

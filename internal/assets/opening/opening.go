@@ -182,14 +182,14 @@ func checkLotOpen(ctx context.Context, tx *db.Tx, b *snapshot.Books, l *lots.Lot
 func (s *Service) open(ctx context.Context, tx *db.Tx, l *lots.Lot, at time.Time) (periodID string, err error) {
 	if l.CostBasis.IsZero() {
 		l.JournalEntryID = ""
-		_, l.OpenedIn, err = s.entries.Opens(ctx, tx, at, l.LegalEntityID)
+		_, l.OpenedIn, err = s.entries.ResolvePostingPeriod(ctx, tx, at, l.LegalEntityID)
 		return l.OpenedIn, err
 	}
 	lines, err := openingLines(ctx, tx, l)
 	if err != nil {
 		return "", err
 	}
-	made, err := s.entries.Enter(ctx, tx, []journal.CreateParams{{
+	made, err := s.entries.CreateInTx(ctx, tx, []journal.CreateParams{{
 		LegalEntityID: l.LegalEntityID, AccountingDate: at.Format(time.RFC3339Nano), Memo: "Opening balance of " +
 			l.AssetType, OriginatedBy: journal.ByOpening, Status: journal.Posted, Lines: lines,
 	}}, func(int) string { return "" })
@@ -274,7 +274,7 @@ func (s *Service) reverse(ctx context.Context, tx *db.Tx, b *snapshot.Books, l l
 	if err != nil {
 		return "", err
 	}
-	reversal, err := s.entries.Undo(ctx, tx, e)
+	reversal, err := s.entries.ReverseInTx(ctx, tx, e)
 	return reversal.PeriodID, err
 }
 

@@ -48,7 +48,7 @@ func (w *world) write(do func(ctx context.Context, tx *db.Tx) error) {
 func (w *world) rate(base, quote, date, rate string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := fx.Put(ctx, tx, []fx.Quotation{{Base: base, Quote: quote, Date: date, Rate: money.MustParse(rate)}})
+		_, err := fx.Store(ctx, tx, []fx.Quotation{{Base: base, Quote: quote, Date: date, Rate: money.MustParse(rate)}})
 		return err
 	})
 }

@@ -26,7 +26,7 @@ func (s *Service) book(ctx context.Context, tx *db.Tx, r *Run) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	posted, err := s.journal.Enter(ctx, tx, fresh, func(int) string { return "" })
+	posted, err := s.journal.CreateInTx(ctx, tx, fresh, func(int) string { return "" })
 	for n, e := range posted {
 		r.Items[places[n]].EntryID = e.ID
 	}
@@ -39,11 +39,11 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, r Run, i *Item) error 
 	if err != nil {
 		return err
 	}
-	reversal, err := s.journal.Undo(ctx, tx, was)
+	reversal, err := s.journal.ReverseInTx(ctx, tx, was)
 	if err != nil || len(i.Lines) == 0 {
 		return err
 	}
-	again, err := s.journal.Append(ctx, tx, reversal, i.entry(r))
+	again, err := s.journal.PostReplacement(ctx, tx, reversal, i.entry(r))
 	i.EntryID = again.ID
 	return err
 }

@@ -90,7 +90,7 @@ func (s *subject) rate(ctx context.Context, currency string, accounts []unitRow)
 		return nil, nil
 	}
 	day := calendar.DateOf(s.asOf, s.books.Zone)
-	found, err := fx.Between(ctx, s.tx, currency, s.BaseCurrency, day, day)
+	found, err := fx.ListBetween(ctx, s.tx, currency, s.BaseCurrency, day, day)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, r Run) error {
 		case e.Status != journal.Posted || e.NextID != "":
 			continue
 		}
-		if _, err := s.journal.Undo(ctx, tx, e); err != nil {
+		if _, err := s.journal.ReverseInTx(ctx, tx, e); err != nil {
 			return err
 		}
 	}

@@ -94,8 +94,8 @@ func (w *world) read(fn db.Func) {
 func (w *world) verify() {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Check, journal.Check, account.Check,
-			price.Check, entity.Check} {
+		for _, check := range []func(context.Context, *db.Tx) ([]string, error){revaluation.Check, journal.Verify, account.Verify,
+			price.Check, entity.Verify} {
 			found, err := check(ctx, tx)
 			if len(found) > 0 || err != nil {
 				w.t.Errorf("%q %v", found, err)
@@ -306,7 +306,7 @@ func (w *world) closing(unit, key, value string) {
 func (w *world) rate(unit, date, value string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
-		_, err := fx.Put(ctx, tx, []fx.Quotation{{Base: unit, Quote: "USD", Date: date, Rate: dec(value), Source: "ECB"}})
+		_, err := fx.Store(ctx, tx, []fx.Quotation{{Base: unit, Quote: "USD", Date: date, Rate: dec(value), Source: "ECB"}})
 		return err
 	})
 }

@@ -163,7 +163,7 @@ func (w *world) closeThrough(key string) {
 		if p.Key > key {
 			continue
 		}
-		_, err := w.periods.CloseDespite(w.ctx, p.ID, "", "a test")
+		_, err := w.periods.CloseWithOverride(w.ctx, p.ID, "", "a test")
 		w.fine(err)
 	}
 }

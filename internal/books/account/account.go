@@ -55,12 +55,12 @@ func (t Type) NormalBalance() Balance {
 	return Credit
 }
 
-// Valid tells whether it is one of the five.
+// Valid reports whether it is one of the five types.
 func (t Type) Valid() bool {
 	return t == Asset || t == Liability || t == Equity || t == Revenue || t == Expense
 }
 
-// Contra is the other side.
+// Contra returns the other side.
 func (b Balance) Contra() Balance {
 	if b == Debit {
 		return Credit
@@ -68,10 +68,10 @@ func (b Balance) Contra() Balance {
 	return Debit
 }
 
-// Archived tells whether it takes no new lines because it was put away.
+// Archived reports whether the account is archived and therefore gets no new lines.
 func (a Account) Archived() bool { return a.ArchivedAt != nil }
 
-// String is how people are told of an account: 1010 Bank accounts.
+// String returns the account as messages name it: 1010 Bank accounts.
 func (a Account) String() string {
 	if a.Code == "" {
 		return a.Name
@@ -79,25 +79,25 @@ func (a Account) String() string {
 	return a.Code + " " + a.Name
 }
 
-// facts is what the audit and events say of an account.
+// facts describes an account in the audit log and in events.
 func (a Account) facts() map[string]any {
 	return map[string]any{
-		"id": a.ID, "sequence_number": a.SequenceNumber, "code": db.OrNull(
-			a.Code), "name": a.Name, "type": a.Type, "normal_balance": a.NormalBalance,
-		"parent_account_id": db.OrNull(a.ParentID), "is_postable": a.Postable, "is_clearing_account": a.Clearing, "archived_at": a.ArchivedAt,
+		"id": a.ID, "sequence_number": a.SequenceNumber, "code": db.OrNull(a.Code), "name": a.Name, "type": a.Type,
+		"normal_balance": a.NormalBalance, "parent_account_id": db.OrNull(a.ParentID), "is_postable": a.Postable,
+		"is_clearing_account": a.Clearing, "archived_at": a.ArchivedAt,
 		"asset_type": db.OrNull(a.AssetType), "role": db.OrNull(a.Role),
 	}
 }
 
-// All gives every account, archived ones too, by sequence number. It is a building block.
+// All returns every account, archived ones included, by sequence number. It runs in the caller's transaction.
 func All(ctx context.Context, tx *db.Tx) ([]Account, error) { return selectAll(ctx, tx) }
 
-// Get finds an account. It is a building block.
+// Get returns an account. It runs in the caller's transaction.
 func Get(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
 	return find(ctx, tx, accountID)
 }
 
-// ByCode finds the account that has a code. It is a building block.
+// ByCode returns the account with a code. It runs in the caller's transaction.
 func ByCode(ctx context.Context, tx *db.Tx, code string) (Account, error) {
 	found, err := selectByCode(ctx, tx, code)
 	switch {
@@ -109,7 +109,7 @@ func ByCode(ctx context.Context, tx *db.Tx, code string) (Account, error) {
 	return found[0], nil
 }
 
-// ByRole finds the account that has a role. It is a building block.
+// ByRole returns the account with a role. It runs in the caller's transaction.
 func ByRole(ctx context.Context, tx *db.Tx, role string) (Account, error) {
 	return findByRole(ctx, tx, role)
 }

@@ -42,7 +42,7 @@ func TestANewAccountIsAsItWasAskedForOrAsItsTypeSays(t *testing.T) {
 					Postable: true, Clearing: true, AssetType: "BTC", Role: "fair_value_adjustment:BTC"},
 			},
 		} {
-			before := w.head()
+			before := w.state()
 			made, err := w.s.Create(w.ctx, c.p)
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +52,7 @@ func TestANewAccountIsAsItWasAskedForOrAsItsTypeSays(t *testing.T) {
 			if err != nil || got != c.want || made != c.want {
 				t.Errorf("%+v became %+v, want %+v (%v)", c.p, got, c.want, err)
 			}
-			if after := w.head(); after.AccountNumber != before.AccountNumber+1 || after.BooksVersion <= before.BooksVersion ||
+			if after := w.state(); after.AccountNumber != before.AccountNumber+1 || after.BooksVersion <= before.BooksVersion ||
 				w.logged(made.ID) != "ledger_account.created" {
 				t.Errorf("head %+v became %+v; the audit has %s", before, after, w.logged(made.ID))
 			}
@@ -67,7 +67,7 @@ func TestABadAccountIsRefusedWithEveryFaultAndLeavesNothing(t *testing.T) {
 		if _, err := w.s.Archive(w.ctx, w.named("Old").ID); err != nil {
 			t.Fatal(err)
 		}
-		before, chart := w.head(), len(w.chart())
+		before, chart := w.state(), len(w.chart())
 		for what, c := range map[string]struct {
 			p     account.CreateParams
 			kind  fault.Kind
@@ -95,7 +95,7 @@ func TestABadAccountIsRefusedWithEveryFaultAndLeavesNothing(t *testing.T) {
 			_, err := w.s.Create(w.ctx, c.p)
 			refused(t, what, err, c.kind, c.words...)
 		}
-		if after := w.head(); after != before || len(w.chart()) != chart {
+		if after := w.state(); after != before || len(w.chart()) != chart {
 			t.Errorf("head %+v became %+v, %d accounts became %d", before, after, chart, len(w.chart()))
 		}
 	})
@@ -152,7 +152,7 @@ func TestAnAccountChangesAsAskedAndWhatChangesNothingIsNotRecorded(t *testing.T)
 			}},
 		} {
 			step.change(&a)
-			before := w.head()
+			before := w.state()
 			got, err := w.s.Update(w.ctx, coins.ID, step.p)
 			if err != nil || got.UpdatedAt == nil {
 				t.Fatalf("%s: %+v %v", step.what, got, err)
@@ -162,11 +162,11 @@ func TestAnAccountChangesAsAskedAndWhatChangesNothingIsNotRecorded(t *testing.T)
 			if err != nil || got != a || stored != a {
 				t.Errorf("%s: %+v and %+v, want %+v (%v)", step.what, got, stored, a, err)
 			}
-			if after := w.head(); after.AuditSequence != before.AuditSequence+1 || after.BooksVersion <= before.BooksVersion {
+			if after := w.state(); after.AuditSequence != before.AuditSequence+1 || after.BooksVersion <= before.BooksVersion {
 				t.Errorf("%s: head %+v became %+v", step.what, before, after)
 			}
-			if _, err := w.s.Update(w.ctx, coins.ID, step.p); err != nil || w.head().AuditSequence != before.AuditSequence+1 {
-				t.Errorf("%s again: %v, recorded %d times", step.what, err, w.head().AuditSequence-before.AuditSequence)
+			if _, err := w.s.Update(w.ctx, coins.ID, step.p); err != nil || w.state().AuditSequence != before.AuditSequence+1 {
+				t.Errorf("%s again: %v, recorded %d times", step.what, err, w.state().AuditSequence-before.AuditSequence)
 			}
 		}
 	})
@@ -183,7 +183,7 @@ func TestABadChangeIsRefusedWithEveryFaultAndChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		top, middle, leaf := w.named("Top").ID, w.named("Middle").ID, w.named("Leaf").ID
-		before := w.head().AuditSequence
+		before := w.state().AuditSequence
 		for what, c := range map[string]struct {
 			id    string
 			p     account.UpdateParams
@@ -207,12 +207,12 @@ func TestABadChangeIsRefusedWithEveryFaultAndChangesNothing(t *testing.T) {
 			"another type than its parent": {leaf, account.UpdateParams{Type: ptr(account.Equity)}, fault.Invalid,
 				[]string{"type must be Asset, as that of its parent account Middle"}},
 			"another type than its child": {top, account.UpdateParams{Type: ptr(account.Equity)}, fault.Conflict,
-				[]string{"1 account is", "Middle"}},
+				[]string{"1 account below it is of type Asset", "Middle"}},
 		} {
 			_, err := w.s.Update(w.ctx, c.id, c.p)
 			refused(t, what, err, c.kind, c.words...)
 		}
-		if got := w.head().AuditSequence; got != before {
+		if got := w.state().AuditSequence; got != before {
 			t.Errorf("%d changes were recorded", got-before)
 		}
 	})

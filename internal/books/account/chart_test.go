@@ -140,15 +140,15 @@ func TestTheFirstChartIsOneChangeAndNoEvent(t *testing.T) {
 			}
 			return err
 		})
-		if chart := w.chart(); w.head().AccountNumber != int64(len(chart)) || chart[0].SequenceNumber != 1 ||
+		if chart := w.chart(); w.state().AccountNumber != int64(len(chart)) || chart[0].SequenceNumber != 1 ||
 			chart[len(chart)-1].SequenceNumber != int64(len(chart)) {
-			t.Errorf("%d accounts, and the head says %d", len(chart), w.head().AccountNumber)
+			t.Errorf("%d accounts, and the organization state says %d", len(chart), w.state().AccountNumber)
 		}
 	})
 }
 
 // A line is a name, in brackets its role, and after the colon its section.
-func TestAnAccountStandsInTheSectionOfTheNearestGroupThatNamesOne(t *testing.T) {
+func TestAnAccountIsInTheSectionOfTheNearestGroupWithOne(t *testing.T) {
 	t.Parallel()
 	for kind, tree := range map[account.Type]string{
 		account.Revenue: `
@@ -249,7 +249,7 @@ func TestALegalEntityBringsItsIntercompanyAccountsAndTakesThemAway(t *testing.T)
 		var made []account.Account
 		before := len(w.chart())
 		w.write(func(ctx context.Context, tx *db.Tx) error {
-			if err := account.ForEntity(ctx, tx, "le_second", long); err != nil {
+			if err := account.CreateIntercompany(ctx, tx, "le_second", long); err != nil {
 				return err
 			}
 			for _, role := range []string{account.RoleDueFrom("le_second"), account.RoleDueTo("le_second")} {
@@ -265,12 +265,12 @@ func TestALegalEntityBringsItsIntercompanyAccountsAndTakesThemAway(t *testing.T)
 			}
 			return nil
 		})
-		w.write(func(ctx context.Context, tx *db.Tx) error { return account.DropEntity(ctx, tx, "le_second") })
+		w.write(func(ctx context.Context, tx *db.Tx) error { return account.DeleteIntercompany(ctx, tx, "le_second") })
 		if len(w.chart()) != before || w.logged(made[0].ID) != "ledger_account.created, ledger_account.deleted" {
 			t.Errorf("%d accounts, %d before; %s", len(w.chart()), before, w.logged(made[0].ID))
 		}
 		w.post("draft", map[string]string{"Due from Acme": "1", "Bank accounts": "-1"})
-		err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error { return account.DropEntity(ctx, tx, w.entity) })
+		err := w.d.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error { return account.DeleteIntercompany(ctx, tx, w.entity) })
 		refused(t, "dropping an entity whose account is used", err, fault.Conflict, "Due from Acme", "JE-1")
 	})
 }

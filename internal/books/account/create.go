@@ -24,29 +24,29 @@ type CreateParams struct {
 	Name          string
 	Code          string
 	Type          Type
-	NormalBalance Balance // empty means that of the type
+	NormalBalance Balance // empty: that of the type
 	ParentID      string
-	Postable      *bool // nil means true
+	Postable      *bool // nil: true
 	Clearing      bool
 	AssetType     string
-	Role          string // for accounts the service makes for itself
+	Role          string // only for accounts that the service creates for its own use
 }
 
-// Create makes an account. It is a building block.
+// Create creates an account. It runs in the caller's transaction.
 func Create(ctx context.Context, tx *db.Tx, p CreateParams) (Account, error) {
 	h, err := orgstate.Touch(ctx, tx)
 	if err != nil {
 		return Account{}, err
 	}
 	a := Account{
-		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID, Postable: p.Postable == nil ||
-			*p.Postable,
+		Code: p.Code, Name: p.Name, Type: p.Type, NormalBalance: p.NormalBalance, ParentID: p.ParentID,
+		Postable: p.Postable == nil || *p.Postable,
 		Clearing: p.Clearing, AssetType: p.AssetType, Role: p.Role, CreatedAt: tx.Now(),
 	}
 	if a.NormalBalance == "" {
 		a.NormalBalance = a.Type.NormalBalance()
 	}
-	if err := a.fits(ctx, tx, Account{}); err != nil {
+	if err := a.validateInChart(ctx, tx, Account{}); err != nil {
 		return Account{}, err
 	}
 	h.AccountNumber++
@@ -62,10 +62,11 @@ func recordCreated(ctx context.Context, tx *db.Tx, a Account) {
 	audit.Record(ctx, tx, audit.Change{Action: "ledger_account.created", ResourceType: "ledger_account", ResourceID: a.ID, After: a.facts()})
 }
 
-// fits finds every fault of an account as it is to be, first in itself, then in its place in the chart. Before is what it was, if it was.
-func (a Account) fits(ctx context.Context, tx *db.Tx, before Account) error {
+// validateInChart returns every fault of a new or changed account: in its fields, and in its place in the chart. Before is the
+// account before the change, or zero for a new one.
+func (a Account) validateInChart(ctx context.Context, tx *db.Tx, before Account) error {
 	var faults fault.List
-	a.check(&faults)
+	a.validateFields(&faults)
 	var above Account
 	var missing error
 	if a.ParentID != "" && (a.ParentID != before.ParentID || a.Type != before.Type) {
@@ -81,7 +82,7 @@ func (a Account) fits(ctx context.Context, tx *db.Tx, before Account) error {
 		}
 	}
 	if a.ParentID != before.ParentID && before.ID != "" && missing == nil {
-		circle, err := below(ctx, tx, before.ID, a.ParentID)
+		circle, err := isBelow(ctx, tx, before.ID, a.ParentID)
 		if err != nil {
 			return err
 		}
@@ -97,19 +98,19 @@ func (a Account) fits(ctx context.Context, tx *db.Tx, before Account) error {
 	case above.Archived() && !a.Archived():
 		return fault.Conflictf("the parent account %s is archived; unarchive it first", above)
 	}
-	return a.codeIsFree(ctx, tx)
+	return a.requireFreeCode(ctx, tx)
 }
 
-func (a Account) check(faults *fault.List) {
-	checkText(faults, "name", a.Name, NameMax)
+func (a Account) validateFields(faults *fault.List) {
+	validateLength(faults, "name", a.Name, NameMax)
 	if strings.TrimSpace(a.Name) == "" {
 		faults.Addf("name", "must not be empty")
 	}
-	checkText(faults, "code", a.Code, CodeMax)
+	validateLength(faults, "code", a.Code, CodeMax)
 	if a.Code != strings.TrimSpace(a.Code) {
 		faults.Addf("code", "must not begin or end with a space")
 	}
-	checkText(faults, "asset_type", a.AssetType, AssetTypeMax)
+	validateLength(faults, "asset_type", a.AssetType, AssetTypeMax)
 	if !a.Type.Valid() {
 		faults.Addf("type", "must be Asset, Liability, Equity, Revenue or Expense")
 	}
@@ -118,13 +119,13 @@ func (a Account) check(faults *fault.List) {
 	}
 }
 
-func checkText(faults *fault.List, field, text string, limit int) {
+func validateLength(faults *fault.List, field, text string, limit int) {
 	if utf8.RuneCountInString(text) > limit {
 		faults.Addf(field, "must have at most %d characters", limit)
 	}
 }
 
-func (a Account) codeIsFree(ctx context.Context, tx *db.Tx) error {
+func (a Account) requireFreeCode(ctx context.Context, tx *db.Tx) error {
 	if a.Code == "" {
 		return nil
 	}
@@ -140,8 +141,8 @@ func (a Account) codeIsFree(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// below tells whether an account is another or stands somewhere below it.
-func below(ctx context.Context, tx *db.Tx, top, accountID string) (bool, error) {
+// isBelow reports whether an account is top or anywhere below it.
+func isBelow(ctx context.Context, tx *db.Tx, top, accountID string) (bool, error) {
 	chart, err := selectAll(ctx, tx)
 	if err != nil {
 		return false, err
@@ -154,14 +155,14 @@ func below(ctx context.Context, tx *db.Tx, top, accountID string) (bool, error) 
 	return false, nil
 }
 
-// subtree gives an account and all below it, each after what it stands below.
+// subtree returns an account and all below it, parents before their children.
 func subtree(chart []Account, top string) []Account {
 	children := map[string][]Account{}
 	var out []Account
 	for _, a := range chart {
 		if a.ID == top {
 			out = append(out, a)
-			continue // were the chart circular, the top would come again
+			continue // in a circular chart the top would be visited again
 		}
 		children[a.ParentID] = append(children[a.ParentID], a)
 	}

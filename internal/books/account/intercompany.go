@@ -6,9 +6,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// UsesOfEntity says what keeps the accounts of a legal entity where they are, and nothing when DropEntity would
-// remove them. It is a building block.
-func UsesOfEntity(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
+// IntercompanyUses describes what uses the intercompany accounts of a legal entity. It returns an empty text if
+// DeleteIntercompany would delete them. It runs in the caller's transaction.
+func IntercompanyUses(ctx context.Context, tx *db.Tx, legalEntityID string) (string, error) {
 	chart, err := selectAll(ctx, tx)
 	if err != nil {
 		return "", err

@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Archive puts an account away. It is a building block.
+// Archive archives an account, so that it gets no new lines. It runs in the caller's transaction.
 func Archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) {
 	return archive(ctx, tx, accountID)
 }
@@ -29,7 +29,7 @@ func archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) 
 	if before.Role != "" {
 		return Account{}, fault.Conflictf("the system account %s cannot be archived: the service itself uses it as %s", before, before.Role)
 	}
-	standing, err := stands(ctx, tx, before)
+	standing, err := archiveObstacles(ctx, tx, before)
 	if err != nil {
 		return Account{}, err
 	}
@@ -41,8 +41,8 @@ func archive(ctx context.Context, tx *db.Tx, accountID string) (Account, error) 
 	return store(ctx, tx, "ledger_account.archived", before, after)
 }
 
-// stands says what stands against archiving an account: all of it, so that it can be cleared away in one go.
-func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error) {
+// archiveObstacles describes everything that prevents archiving an account, so that a user can resolve it all at once.
+func archiveObstacles(ctx context.Context, tx *db.Tx, a Account) (out []string, err error) {
 	children, err := selectChildren(ctx, tx, a.ID)
 	if err != nil {
 		return nil, err
@@ -54,10 +54,11 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 		}
 	}
 	if len(open) > 0 {
-		out = append(out, fmt.Sprintf("%s, for example %s, not archived below it", counted(len(open), "account is", "accounts are"), open[0]))
+		out = append(out, fmt.Sprintf("%s not archived, for example %s",
+			plural(len(open), "account below it is", "accounts below it are"), open[0]))
 	}
 	var balances []balanceRow
-	if a.Type != Revenue && a.Type != Expense { // those end in earnings, and an old one is put away with what it earned or cost
+	if a.Type != Revenue && a.Type != Expense { // their balances end in earnings and need not be zero
 		if balances, err = selectBalances(ctx, tx, a.ID); err != nil {
 			return nil, err
 		}
@@ -68,22 +69,22 @@ func stands(ctx context.Context, tx *db.Tx, a Account) (out []string, err error)
 		case actor.From(ctx).Sees(b.EntityID):
 			out = append(out, fmt.Sprintf("it has a balance of %s %s in %s", held.Fixed(b.Currency), b.Currency, b.Name))
 		default:
-			out = append(out, "it has a balance in a legal entity this key is not for")
+			out = append(out, "it has a balance in a legal entity that this API key has no access to")
 		}
 	}
 	drafts, example, err := openDrafts(ctx, tx, a.ID)
 	if drafts > 0 {
-		out = append(out, fmt.Sprintf("%s on it, for example %s", counted(int(drafts), "draft has lines", "drafts have lines"), example))
+		out = append(out, fmt.Sprintf("%s on it, for example %s", plural(int(drafts), "draft has lines", "drafts have lines"), example))
 	}
 	if err != nil {
 		return nil, err
 	}
-	used, err := usedActively(ctx, tx, a)
+	used, err := activeUses(ctx, tx, a)
 	return append(out, used...), err
 }
 
-// usedActively says what uses an account, which then must go on taking lines.
-func usedActively(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
+// activeUses describes what posts to an account, which therefore must stay postable and unarchived.
+func activeUses(ctx context.Context, tx *db.Tx, a Account) ([]string, error) {
 	uses, err := reference.ToActive(ctx, tx, table, a.ID)
 	if err != nil || len(uses) == 0 {
 		return nil, err
@@ -134,8 +135,8 @@ func deleteTree(ctx context.Context, tx *db.Tx, accountID string) error {
 	return deleteUnused(ctx, tx, tree, system)
 }
 
-// DropEntity removes the accounts of a legal entity that is going. It is a building block.
-func DropEntity(ctx context.Context, tx *db.Tx, legalEntityID string) error {
+// DeleteIntercompany deletes the intercompany accounts of a legal entity that is being deleted. It runs in the caller's transaction.
+func DeleteIntercompany(ctx context.Context, tx *db.Tx, legalEntityID string) error {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func DropEntity(ctx context.Context, tx *db.Tx, legalEntityID string) error {
 	return nil
 }
 
-// deleteUnused removes accounts, each before what it stands below, unless one is used or something was found already.
+// deleteUnused deletes accounts, children before their parents. It returns a conflict if one of them is in use or found is not empty.
 func deleteUnused(ctx context.Context, tx *db.Tx, tree []Account, found uses) error {
 	for _, a := range tree {
 		more, err := usesOf(ctx, tx, a)
@@ -175,7 +176,7 @@ func deleteUnused(ctx context.Context, tx *db.Tx, tree []Account, found uses) er
 	return nil
 }
 
-// use is one thing that keeps an account where it is.
+// use is something that prevents an account from being deleted.
 type use struct {
 	account Account
 	what    string
@@ -183,22 +184,22 @@ type use struct {
 
 type uses []use
 
-// usesToldMax bounds a message; whoever clears those away is told of the next.
-const usesToldMax = 5
+// usesShownMax is how many uses a message lists.
+const usesShownMax = 5
 
 // String says which account is used by what.
 func (u uses) String() string {
-	told := make([]string, 0, usesToldMax+1)
-	for _, one := range u[:min(len(u), usesToldMax)] {
+	told := make([]string, 0, usesShownMax+1)
+	for _, one := range u[:min(len(u), usesShownMax)] {
 		told = append(told, one.account.String()+" "+one.what)
 	}
-	if rest := len(u) - usesToldMax; rest > 0 {
+	if rest := len(u) - usesShownMax; rest > 0 {
 		told = append(told, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(told, "; ")
 }
 
-// usesOf finds what refers to an account.
+// usesOf returns what refers to an account.
 func usesOf(ctx context.Context, tx *db.Tx, a Account) (out uses, err error) {
 	found, err := reference.To(ctx, tx, table, a.ID)
 	for _, u := range found {
@@ -207,8 +208,8 @@ func usesOf(ctx context.Context, tx *db.Tx, a Account) (out uses, err error) {
 	return out, err
 }
 
-// counted puts a number before what is counted.
-func counted(n int, one, many string) string {
+// plural returns a count with the singular or plural text.
+func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-func TestAnUnusedAccountGoesWithAllBelowIt(t *testing.T) {
+func TestAnUnusedAccountIsDeletedWithAllBelowIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		before := names(w.chart())
 		w.grow(account.Asset, `
@@ -31,12 +31,12 @@ func TestAnUnusedAccountGoesWithAllBelowIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		top, leaf := w.named("Top").ID, w.named("Leaf").ID
-		version := w.head().BooksVersion
+		version := w.state().BooksVersion
 		if err := w.s.Delete(w.ctx, top); err != nil {
 			t.Fatal(err)
 		}
-		if got := names(w.chart()); got != before || w.head().BooksVersion <= version {
-			t.Errorf("left: %s; version %d after %d", got, w.head().BooksVersion, version)
+		if got := names(w.chart()); got != before || w.state().BooksVersion <= version {
+			t.Errorf("left: %s; version %d after %d", got, w.state().BooksVersion, version)
 		}
 		for _, gone := range []string{top, leaf} {
 			if got := w.logged(gone); got != "ledger_account.created, ledger_account.deleted" {
@@ -132,7 +132,7 @@ func TestAMessageAboutManyUsesStaysShort(t *testing.T) {
 	})
 }
 
-func TestArchivingIsRefusedWhileSomethingStandsAgainstIt(t *testing.T) {
+func TestArchivingIsRefusedWhileTheAccountIsInUse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.grow(account.Asset, `
 			Top
@@ -144,7 +144,7 @@ func TestArchivingIsRefusedWhileSomethingStandsAgainstIt(t *testing.T) {
 		w.post("posted", map[string]string{"Even": "1200.50", "Sales": "-1200.50"})
 		w.post("draft", map[string]string{"Drafted": "1", "Held": "-1"})
 		for name, words := range map[string][]string{
-			"Top":     {"the account Top cannot be archived: 1 account is, for example Leaf, not archived below it"},
+			"Top":     {"the account Top cannot be archived: 1 account below it is not archived, for example Leaf"},
 			"Held":    {"it has a balance of 1200.50 USD in Acme", "1 draft has lines on it, for example JE-3"},
 			"Drafted": {"the account Drafted cannot be archived: 1 draft has lines on it, for example JE-3"},
 		} {
@@ -156,7 +156,7 @@ func TestArchivingIsRefusedWhileSomethingStandsAgainstIt(t *testing.T) {
 		}
 		limited := actor.With(w.ctx, actor.Actor{OrganizationID: w.org, LegalEntityIDs: []string{"le_other"}})
 		_, err := w.s.Archive(limited, w.named("Held").ID)
-		refused(t, "by a key for another entity", err, fault.Conflict, "it has a balance in a legal entity this key is not for")
+		refused(t, "by a key for another entity", err, fault.Conflict, "it has a balance in a legal entity that this API key has no access to")
 		if strings.Contains(err.Error(), "Acme") || strings.Contains(err.Error(), "1200") {
 			t.Errorf("it gives away %q", err)
 		}
@@ -198,7 +198,7 @@ func TestArchivingAndUnarchivingTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-// Whoever posts holds the head, looks the account up and writes the line: an account must never be deleted between the two.
+// Posting locks the organization state, looks the account up and writes the line: the account must not be deleted in between.
 func TestNoLineSlipsInWhileAnAccountIsDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const rounds = 25
@@ -242,13 +242,13 @@ func (w *world) rename(accountID string) {
 	}
 }
 
-func TestTheCheckFindsEveryDamage(t *testing.T) {
+func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for damage, want := range map[string]string{
-			"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE organization_id = @org AND code = '1010'":           "stands below lac_x, which does not exist",
-			"UPDATE ledger_accounts SET parent_account_id = ledger_account_id WHERE organization_id = @org AND code = '1010'": "stands below itself",
-			"UPDATE ledger_accounts SET type = 'Equity' WHERE organization_id = @org AND code = '1010'":                       "of type Equity stands below",
+			"UPDATE ledger_accounts SET parent_account_id = 'lac_x' WHERE organization_id = @org AND code = '1010'":           "is below lac_x, which does not exist",
+			"UPDATE ledger_accounts SET parent_account_id = ledger_account_id WHERE organization_id = @org AND code = '1010'": "is below itself",
+			"UPDATE ledger_accounts SET type = 'Equity' WHERE organization_id = @org AND code = '1010'":                       "of type Equity is below",
 			"UPDATE ledger_accounts SET type = 'Odd' WHERE organization_id = @org AND code = '1610'":                          "type must be Asset",
 			"UPDATE ledger_accounts SET normal_balance = 'up' WHERE organization_id = @org AND code = '1010'":                 "normal_balance must be",
 			"UPDATE ledger_accounts SET name = '' WHERE organization_id = @org AND code = '1010'": "name must " +
@@ -261,7 +261,7 @@ func TestTheCheckFindsEveryDamage(t *testing.T) {
 				"role due_to:le_",
 			"UPDATE ledger_accounts SET role = 'due_from:le_x' WHERE organization_id = @org AND code = '1010'": "there is no such legal entity",
 			"UPDATE ledger_accounts SET sequence_number = 100000 WHERE organization_id = @org AND code = '1010'": "has the number 100000, " +
-				"but the last one given is",
+				"but the last one assigned is",
 			"DELETE FROM ledger_accounts WHERE organization_id = @org AND code = '7060'": "no account has the role rounding",
 			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, " +
 				"credits) VALUES (@org, '', 'le_x', 'lac_x', 'ap_x', '0', '0')": "account_balances names the account lac_x, which does not exist",
@@ -269,7 +269,7 @@ func TestTheCheckFindsEveryDamage(t *testing.T) {
 				"credits, closing_balance) VALUES (@org, 'x', 'lac_x', '0', '0', '0', '0')": "period_closing_balances names the account lac_x",
 		} {
 			w := found(t, d)
-			if texts := w.check(); len(texts) > 0 {
+			if texts := w.verify(); len(texts) > 0 {
 				t.Fatalf("a new chart: %v", texts)
 			}
 			w.write(func(ctx context.Context, tx *db.Tx) error {
@@ -279,7 +279,7 @@ func TestTheCheckFindsEveryDamage(t *testing.T) {
 				}
 				return err
 			})
-			texts := w.check()
+			texts := w.verify()
 			if !slices.ContainsFunc(texts, func(text string) bool {
 				return strings.HasPrefix(text, "ledger accounts: ") && strings.Contains(text, want)
 			}) {
@@ -289,7 +289,7 @@ func TestTheCheckFindsEveryDamage(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsACounterSetBack(t *testing.T) {
+func TestVerifyReportsACounterThatWasSetBack(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := found(t, d)
@@ -298,13 +298,13 @@ func TestTheCheckFindsACounterSetBack(t *testing.T) {
 			h.AccountNumber--
 			return err
 		})
-		if texts := w.check(); len(texts) != 1 || !strings.Contains(texts[0], "but the last one given is") {
+		if texts := w.verify(); len(texts) != 1 || !strings.Contains(texts[0], "but the last one assigned is") {
 			t.Errorf("%v", texts)
 		}
 	})
 }
 
-func TestTheCheckFindsACircleOfSeveral(t *testing.T) {
+func TestVerifyReportsACycleOfSeveralAccounts(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := found(t, d)
@@ -314,7 +314,7 @@ func TestTheCheckFindsACircleOfSeveral(t *testing.T) {
 				w.named("C").ID, w.named("A").ID)
 			return err
 		})
-		if texts := w.check(); len(texts) != 3 || !strings.Contains(strings.Join(texts, " "), w.named("B").ID+" stands below itself") {
+		if texts := w.verify(); len(texts) != 3 || !strings.Contains(strings.Join(texts, " "), w.named("B").ID+" is below itself") {
 			t.Errorf("%v", texts)
 		}
 	})

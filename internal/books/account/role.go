@@ -17,10 +17,10 @@ const (
 	RoleFXLoss                 = "fx_loss"
 	RoleRounding               = "rounding"
 	RoleOpeningBalanceEquity   = "opening_balance_equity"
-	RoleRetainedEarnings       = "retained_earnings"        // computed: takes no lines
-	RoleRetainedEarningsPosted = "retained_earnings_posted" // what is posted to it by hand
-	RoleCurrentEarnings        = "current_earnings"         // computed: takes no lines
-	RoleTranslationAdjustment  = "translation_adjustment"   // computed: takes no lines
+	RoleRetainedEarnings       = "retained_earnings"        // computed: has no lines
+	RoleRetainedEarningsPosted = "retained_earnings_posted" // for postings by hand
+	RoleCurrentEarnings        = "current_earnings"         // computed: has no lines
+	RoleTranslationAdjustment  = "translation_adjustment"   // computed: has no lines
 	RoleSuspense               = "suspense"
 	RoleSwapClearing           = "swap_clearing"
 	RoleTransferClearing       = "transfer_clearing"
@@ -29,7 +29,7 @@ const (
 	RolePayable                = "accounts_payable"
 )
 
-// The roles of groups: those that cut the income statement into sections, and those that the service puts accounts below.
+// The roles of groups: those that divide the income statement into sections, and those below which the service creates accounts.
 const (
 	GroupRevenue             = "group:revenue"
 	GroupOtherIncome         = "group:other_income"
@@ -43,19 +43,19 @@ const (
 
 const dueFrom, dueTo = "due_from:", "due_to:"
 
-// RoleDueFrom is the role of the account with what a legal entity owes the others.
+// RoleDueFrom returns the role of the account for what a legal entity owes the others.
 func RoleDueFrom(legalEntityID string) string { return dueFrom + legalEntityID }
 
-// RoleDueTo is the role of the account with what the others owe a legal entity.
+// RoleDueTo returns the role of the account for what the others owe a legal entity.
 func RoleDueTo(legalEntityID string) string { return dueTo + legalEntityID }
 
-// RoleFairValueAdjustment is the role of the account that carries an asset from cost to fair value.
+// RoleFairValueAdjustment returns the role of the account for the difference between the cost and the fair value of an asset.
 func RoleFairValueAdjustment(assetType string) string { return "fair_value_adjustment:" + assetType }
 
-// RoleAccumulatedImpairment is the role of the account that carries an asset from cost to the less that it is worth.
+// RoleAccumulatedImpairment returns the role of the account for the accumulated impairment of an asset.
 func RoleAccumulatedImpairment(assetType string) string { return "accumulated_impairment:" + assetType }
 
-// entityOf gives the legal entity an intercompany account is about.
+// entityOf returns the legal entity of an intercompany account.
 func (a Account) entityOf() (legalEntityID string, ok bool) {
 	if id, ok := strings.CutPrefix(a.Role, dueFrom); ok {
 		return id, true
@@ -63,10 +63,10 @@ func (a Account) entityOf() (legalEntityID string, ok bool) {
 	return strings.CutPrefix(a.Role, dueTo)
 }
 
-// Section is where an account stands in the income statement.
+// Section is a section of the income statement.
 type Section string
 
-// The sections. Accounts of the balance sheet stand in none.
+// The sections. Accounts of the balance sheet are in none.
 const (
 	SectionNone             Section = ""
 	SectionRevenue          Section = "revenue"
@@ -83,7 +83,7 @@ var sectionOfRole = map[string]Section{
 
 var sectionOfType = map[Type]Section{Revenue: SectionRevenue, Expense: SectionOperatingExpense}
 
-// Sections gives the section of every account of a chart by its id. It needs the whole chart, because a section is inherited.
+// Sections returns the section of every account of a chart by its id. It needs the whole chart, because a section is inherited.
 func Sections(chart []Account) map[string]Section {
 	byID := make(map[string]Account, len(chart))
 	for _, a := range chart {
@@ -91,22 +91,22 @@ func Sections(chart []Account) map[string]Section {
 	}
 	out := make(map[string]Section, len(chart))
 	for _, a := range chart {
-		var way []string // from the account up to the first whose section is known
+		var path []string // from the account up to the first whose section is known
 		at, section, known := a, SectionNone, false
 		for !known {
-			way = append(way, at.ID)
+			path = append(path, at.ID)
 			if section, known = sectionOfRole[at.Role]; known {
 				break
 			}
 			above, there := byID[at.ParentID]
-			if !there || len(way) > len(chart) { // the top; or a circle, which only a check may meet
+			if !there || len(path) > len(chart) { // the top, or a cycle in a damaged chart
 				section = sectionOfType[at.Type]
 				break
 			}
 			section, known = out[above.ID]
 			at = above
 		}
-		for _, id := range way {
+		for _, id := range path {
 			out[id] = section
 		}
 	}

@@ -14,30 +14,30 @@ import (
 // Service holds the use cases.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Create makes an account.
+// Create creates an account.
 func (s *Service) Create(ctx context.Context, p CreateParams) (a Account, err error) {
 	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return Create(ctx, tx, p) })
 }
 
-// Update changes an account. What changes nothing is not recorded.
+// Update changes an account. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, accountID string, p UpdateParams) (Account, error) {
 	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return Update(ctx, tx, accountID, p) })
 }
 
-// Archive puts an account away: it takes no new lines. Doing it twice is no error and changes nothing.
+// Archive archives an account, so that it gets no new lines. Archiving an archived account changes nothing.
 func (s *Service) Archive(ctx context.Context, accountID string) (Account, error) {
 	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return archive(ctx, tx, accountID) })
 }
 
-// Unarchive takes an account up again. Doing it twice is no error and changes nothing.
+// Unarchive makes an archived account usable again. Unarchiving an account that is not archived changes nothing.
 func (s *Service) Unarchive(ctx context.Context, accountID string) (Account, error) {
 	return s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) { return unarchive(ctx, tx, accountID) })
 }
 
-// Delete removes an account and all below it, if nothing anywhere refers to any of them.
+// Delete deletes an account and all below it, if nothing refers to any of them.
 func (s *Service) Delete(ctx context.Context, accountID string) error {
 	_, err := s.write(ctx, func(ctx context.Context, tx *db.Tx) (Account, error) {
 		return Account{}, deleteTree(ctx, tx, accountID)
@@ -53,7 +53,7 @@ func (s *Service) write(ctx context.Context, change func(context.Context, *db.Tx
 	return a, err
 }
 
-// Get gives one account.
+// Get returns an account.
 func (s *Service) Get(ctx context.Context, accountID string) (a Account, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		a, err = find(ctx, tx, accountID)
@@ -62,16 +62,16 @@ func (s *Service) Get(ctx context.Context, accountID string) (a Account, err err
 	return a, err
 }
 
-// Filter narrows a list; what is empty does not.
+// Filter narrows a list; empty fields do not.
 type Filter struct {
 	Type     Type
 	Archived *bool
 	Postable *bool
 	ParentID string
-	Search   string // in code or name, in capitals or not
+	Search   string // in code or name, regardless of case
 }
 
-// List gives accounts by sequence number.
+// List returns a page of accounts by sequence number.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Account], error) {
 	number := func(a Account) []string { return []string{strconv.FormatInt(a.SequenceNumber, 10)} }
 	return page.List("ledger-accounts", f, p, number, func(after []string, limit int) (rows []Account, err error) {
@@ -96,7 +96,8 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 // searchChunk is how many accounts are read at a time while searching.
 const searchChunk = 100
 
-// read gives up to a number of accounts that match. Searching is done here and not by the databases, which differ in what a capital é is.
+// read returns up to limit accounts that match. It searches here and not in the database, because the databases differ in how they
+// fold the case of letters such as é.
 func (f Filter) read(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Account, error) {
 	if f.ParentID != "" {
 		if _, err := find(ctx, tx, f.ParentID); err != nil {

@@ -31,16 +31,16 @@ var selectFrom = "SELECT " + db.Columns[row]() + " FROM ledger_accounts WHERE or
 
 func toRow(a Account) row {
 	return row{
-		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type), NormalBalance: string(
-			a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
+		ID: a.ID, SequenceNumber: a.SequenceNumber, Code: db.OrNull(a.Code), Name: a.Name, Type: string(a.Type),
+		NormalBalance: string(a.NormalBalance), ParentID: db.OrNull(a.ParentID), Postable: a.Postable, Clearing: a.Clearing,
 		ArchivedAt: a.ArchivedAt, AssetType: db.OrNull(a.AssetType), Role: db.OrNull(a.Role), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
 func (r row) account() Account {
 	return Account{
-		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type), NormalBalance: Balance(
-			r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
+		ID: r.ID, SequenceNumber: r.SequenceNumber, Code: db.OrEmpty(r.Code), Name: r.Name, Type: Type(r.Type),
+		NormalBalance: Balance(r.NormalBalance), ParentID: db.OrEmpty(r.ParentID), Postable: r.Postable, Clearing: r.Clearing,
 		ArchivedAt: r.ArchivedAt, AssetType: db.OrEmpty(r.AssetType), Role: db.OrEmpty(r.Role), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
@@ -80,7 +80,7 @@ func selectByRoles(ctx context.Context, tx *db.Tx, one, other string) ([]Account
 	return query(ctx, tx, selectFrom+" AND role IN (?, ?) ORDER BY sequence_number", one, other)
 }
 
-// selectByCode gives the account that has a code, if there is one.
+// selectByCode returns the account with a code, if there is one.
 func selectByCode(ctx context.Context, tx *db.Tx, code string) ([]Account, error) {
 	return query(ctx, tx, selectFrom+" AND code = ?", code)
 }
@@ -89,7 +89,7 @@ func selectChildren(ctx context.Context, tx *db.Tx, accountID string) ([]Account
 	return query(ctx, tx, selectFrom+" AND parent_account_id = ? ORDER BY sequence_number", accountID)
 }
 
-// selectPage reads the chart upward from a sequence number.
+// selectPage reads accounts in the order of their sequence numbers.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above int64, limit int) ([]Account, error) {
 	q := db.Select(selectFrom).And("sequence_number > ?", above)
 	if f.Type != "" {
@@ -126,7 +126,7 @@ type countRow struct {
 	Example *string `db:"example"`
 }
 
-// openDrafts counts the drafts with a line on an account.
+// openDrafts returns how many drafts have a line on an account, and the number of one of them.
 func openDrafts(ctx context.Context, tx *db.Tx, accountID string) (int64, string, error) {
 	found, err := db.One[countRow](ctx, tx, "count",
 		`SELECT count(DISTINCT e.number) AS count, 'JE-' || min(e.number) AS example FROM journal_entries e
@@ -143,7 +143,7 @@ type balanceRow struct {
 	Credits  money.Decimal `db:"credits"`
 }
 
-// selectBalances gives what an account holds in each legal entity that has used it.
+// selectBalances returns the balance of an account in each legal entity that has used it.
 func selectBalances(ctx context.Context, tx *db.Tx, accountID string) ([]balanceRow, error) {
 	return db.All[balanceRow](ctx, tx,
 		`SELECT e.legal_entity_id, e.name, e.base_currency, {dec_sum}(b.debits) AS debits, {dec_sum}(b.credits) AS credits FROM legal_entities e

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty code, parent or asset type takes it away.
+// UpdateParams are the requested changes; nil leaves a field unchanged, and an empty code, parent or asset type clears it.
 type UpdateParams struct {
 	Name          *string
 	Code          *string
@@ -23,7 +23,7 @@ type UpdateParams struct {
 	AssetType     *string
 }
 
-// Update changes an account. It is a building block.
+// Update changes an account. It runs in the caller's transaction.
 func Update(ctx context.Context, tx *db.Tx, accountID string, p UpdateParams) (Account, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return Account{}, err
@@ -36,10 +36,10 @@ func Update(ctx context.Context, tx *db.Tx, accountID string, p UpdateParams) (A
 	if after == before {
 		return before, nil
 	}
-	if err := after.fits(ctx, tx, before); err != nil {
+	if err := after.validateInChart(ctx, tx, before); err != nil {
 		return Account{}, err
 	}
-	if err := after.follows(ctx, tx, before); err != nil {
+	if err := after.validateChange(ctx, tx, before); err != nil {
 		return Account{}, err
 	}
 	return store(ctx, tx, "ledger_account.updated", before, after)
@@ -81,9 +81,9 @@ func set[T any](field *T, to *T) {
 	}
 }
 
-// follows refuses a change that what is there already stands against.
-func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
-	var fixed []string // what may not change for some accounts
+// validateChange returns a conflict if the account's role, uses or children rule out the change.
+func (a Account) validateChange(ctx context.Context, tx *db.Tx, before Account) error {
+	var fixed []string // the changed fields that a system account must keep
 	for name, changed := range map[string]bool{
 		"type": a.Type != before.Type, "normal_balance": a.NormalBalance != before.NormalBalance,
 		"is_postable": a.Postable != before.Postable, "is_clearing_account": a.Clearing != before.Clearing,
@@ -94,11 +94,11 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 	}
 	slices.Sort(fixed)
 	if before.Role != "" && len(fixed) > 0 {
-		return fault.Conflictf("%s of the system account %s cannot change: the service itself uses it as %s",
+		return fault.Conflictf("%s of the system account %s cannot be changed: the service itself uses it as %s",
 			strings.Join(fixed, " and "), before, before.Role)
 	}
 	if before.Postable && !a.Postable {
-		used, err := usedActively(ctx, tx, before)
+		used, err := activeUses(ctx, tx, before)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 		return err
 	}
 	if len(uses) > 0 {
-		return fault.Conflictf("the type and the normal balance of the account %s cannot change any more: %s", before, uses)
+		return fault.Conflictf("the type and the normal balance of the account %s cannot be changed while it is in use: %s", before, uses)
 	}
 	if a.Type == before.Type {
 		return nil
@@ -123,6 +123,6 @@ func (a Account) follows(ctx context.Context, tx *db.Tx, before Account) error {
 	if err != nil || len(children) == 0 {
 		return err
 	}
-	return fault.Conflictf("the type of the account %s cannot change while %s, for example %s, below it of type %s", before,
-		counted(len(children), "account is", "accounts are"), children[0], before.Type)
+	return fault.Conflictf("the type of the account %s cannot be changed while %s of type %s, for example %s", before,
+		plural(len(children), "account below it is", "accounts below it are"), before.Type, children[0])
 }

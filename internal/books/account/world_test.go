@@ -27,15 +27,15 @@ type world struct {
 	entries int64
 }
 
-// each runs a test in a world of each engine. When it ends, the chart must still hold.
+// each runs a test on each database and verifies the chart when it ends.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := found(t, d)
 		test(t, w)
-		if texts := w.check(); len(texts) > 0 {
-			t.Errorf("the chart does not hold any more: %s", strings.Join(texts, "; "))
+		if texts := w.verify(); len(texts) > 0 {
+			t.Errorf("the test left a damaged chart: %s", strings.Join(texts, "; "))
 		}
 	})
 }
@@ -58,9 +58,9 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-func (w *world) check() (texts []string) {
+func (w *world) verify() (texts []string) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		texts, err = account.Check(ctx, tx)
+		texts, err = account.Verify(ctx, tx)
 		return err
 	})
 	return texts
@@ -183,8 +183,8 @@ func (w *world) logged(resourceID string) string {
 	return strings.Join(actions, ", ")
 }
 
-// head reads the organization's head.
-func (w *world) head() (h orgstate.State) {
+// state reads the organization state.
+func (w *world) state() (h orgstate.State) {
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		h, err = orgstate.Read(ctx, tx)
 		return err

@@ -1,5 +1,6 @@
-// Package balance keeps what posted lines add up to, by legal entity, account, accounting period and tag, so that no
-// report has to read them.
+// Package balance keeps the sums of posted lines by legal entity, account, accounting period and tag, so that reports need not
+// read the lines. It also keeps the quantities of assets and foreign currencies on accounts. The journal updates both with
+// every posting.
 package balance
 
 import (
@@ -21,7 +22,7 @@ type row struct {
 	Credits         money.Decimal `db:"credits"`
 }
 
-// Add brings movements into the totals, in the order of their keys, so that no two transactions wait for each other.
+// Add adds movements to the balances. It writes them in the order of their keys, so that concurrent transactions cannot deadlock.
 func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 	var rows []row
 	for _, k := range totals.Keys() {
@@ -34,8 +35,8 @@ func Add(ctx context.Context, tx *db.Tx, totals book.Totals) error {
 		excluded.credits)`)
 }
 
-// DropEmpty takes away totals that nothing is left of: an account that nothing was ever booked on can be deleted.
-func DropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
+// DeleteEmpty deletes balances that are zero, so that an account whose only entries were unposted can be deleted.
+func DeleteEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
 	for _, k := range keys {
 		err := tx.Queue(ctx, `DELETE FROM account_balances WHERE organization_id = @org AND tag_id = ? AND legal_entity_id = ? AND
 			ledger_account_id = ? AND accounting_period_id = ?
@@ -47,7 +48,7 @@ func DropEmpty(ctx context.Context, tx *db.Tx, keys []book.Key) error {
 	return nil
 }
 
-// All gives every total of the organization.
+// All returns every balance of the organization.
 func All(ctx context.Context, tx *db.Tx) (map[book.Key]book.Total, error) {
 	rows, err := db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM account_balances WHERE organization_id = @org")
 	out := make(map[book.Key]book.Total, len(rows))
@@ -67,7 +68,7 @@ type unitRow struct {
 	Amount          money.Decimal `db:"amount"`
 }
 
-// AddUnits brings movements of assets and foreign money into their totals.
+// AddUnits adds movements of assets and foreign currencies to the stored quantities.
 func AddUnits(ctx context.Context, tx *db.Tx, units Units) error {
 	var rows []unitRow
 	for _, k := range slices.SortedFunc(maps.Keys(units), compareUnits) {
@@ -79,7 +80,7 @@ func AddUnits(ctx context.Context, tx *db.Tx, units Units) error {
 		DO UPDATE SET quantity = {dec_add}(account_units.quantity, excluded.quantity), amount = {dec_add}(account_units.amount, excluded.amount)`)
 }
 
-// AllUnits gives every total of assets and foreign money.
+// AllUnits returns the stored quantities of all assets and foreign currencies.
 func AllUnits(ctx context.Context, tx *db.Tx) (Units, error) {
 	rows, err := db.All[unitRow](ctx, tx, "SELECT "+db.Columns[unitRow]()+" FROM account_units WHERE organization_id = @org")
 	out := Units{}

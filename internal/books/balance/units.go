@@ -6,25 +6,25 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// UnitKey is where something stands that is not the currency of the books: an asset, or foreign money.
+// UnitKey is an asset or a foreign currency on an account, by legal entity and period.
 type UnitKey struct{ Entity, Account, Unit, Period string }
 
-// Unit is how much of it, and what that is in the books: debits less credits.
+// Unit is a quantity and its amount in the base currency, both debits less credits.
 type Unit struct{ Quantity, Amount money.Decimal }
 
-// Units are movements of such things.
+// Units are movements or balances of assets and foreign currencies.
 type Units map[UnitKey]Unit
 
-// Put adds one movement.
-func (u Units) Put(k UnitKey, quantity, amount money.Decimal) {
+// AddMovement adds one movement.
+func (u Units) AddMovement(k UnitKey, quantity, amount money.Decimal) {
 	was := u[k]
 	u[k] = Unit{was.Quantity.Add(quantity), was.Amount.Add(amount)}
 }
 
-// Add adds all of others.
+// Add adds all movements of others.
 func (u Units) Add(others Units) {
 	for k, o := range others {
-		u.Put(k, o.Quantity, o.Amount)
+		u.AddMovement(k, o.Quantity, o.Amount)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Delete removes a legal entity that nothing refers to, with the accounts other entities would owe it by.
+// Delete deletes a legal entity that nothing refers to, with its intercompany accounts.
 func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
@@ -31,7 +31,7 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 		if len(uses) > 0 {
 			return fault.Conflictf("the legal entity %s cannot be deleted, because it is in use: %s", e.Name, strings.Join(uses, "; "))
 		}
-		if err := account.DropEntity(ctx, tx, e.ID); err != nil {
+		if err := account.DeleteIntercompany(ctx, tx, e.ID); err != nil {
 			return err
 		}
 		if err := reference.DeleteDependents(ctx, tx, table, e.ID); err != nil {
@@ -45,16 +45,16 @@ func (s *Service) Delete(ctx context.Context, legalEntityID string) error {
 	})
 }
 
-// uses names everything that refers to the entity, or to the accounts by which the others owe it and are owed by it.
+// uses describes everything that refers to the legal entity or to its intercompany accounts.
 func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 1 {
-		out = append(out, "it is the only one of the organization")
+		out = append(out, "it is the only legal entity of the organization")
 	}
-	out = append(out, e.below(ctx, all)...)
+	out = append(out, e.describeChildren(ctx, all)...)
 	found, err := reference.To(ctx, tx, table, e.ID)
 	if err != nil {
 		return nil, err
@@ -62,15 +62,15 @@ func (e LegalEntity) uses(ctx context.Context, tx *db.Tx) (out []string, err err
 	for _, u := range found {
 		out = append(out, u.String())
 	}
-	ofAccounts, err := account.UsesOfEntity(ctx, tx, e.ID)
+	ofAccounts, err := account.IntercompanyUses(ctx, tx, e.ID)
 	if ofAccounts != "" {
 		out = append(out, ofAccounts)
 	}
 	return out, err
 }
 
-// below counts the entities whose parent this is, and names one that the actor may know of.
-func (e LegalEntity) below(ctx context.Context, all []LegalEntity) []string {
+// describeChildren counts the legal entities whose parent this is, and names one that the actor sees.
+func (e LegalEntity) describeChildren(ctx context.Context, all []LegalEntity) []string {
 	n, example := int64(0), ""
 	for _, other := range all {
 		if other.ParentID != e.ID {

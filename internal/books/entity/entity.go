@@ -1,4 +1,5 @@
-// Package entity holds legal entities: the companies of an organization, each with books in its own currency.
+// Package entity keeps legal entities: the companies of an organization. Each has a base currency, accounting policies and a
+// history of cost basis elections. Settings that existing bookings depend on cannot change: see validateFixedFields.
 package entity
 
 import (
@@ -15,14 +16,14 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// LegalEntity is one company. An empty text stands for what is not given.
+// LegalEntity is one company. Optional fields are empty if they are not set.
 type LegalEntity struct {
 	ID                   string
 	Name                 string
 	BaseCurrency         string
 	Country              string
 	ParentID             string
-	OwnershipPercent     *money.Decimal // what the parent holds of it
+	OwnershipPercent     *money.Decimal // the share that the parent owns
 	CostBasisMethod      string
 	CostBasisFrom        string // the first day of the election, YYYY-MM-DD; empty means from the beginning
 	CostBasisScope       string
@@ -37,7 +38,7 @@ type LegalEntity struct {
 	UpdatedAt            *time.Time
 }
 
-// How the cost of what is disposed of is found.
+// The methods to choose the lots that a disposal consumes.
 const (
 	MethodFIFO            = "fifo"
 	MethodLIFO            = "lifo"
@@ -47,13 +48,13 @@ const (
 	MethodSpecificID      = "specific_id"
 )
 
-// Which holdings of an asset are one pool.
+// The scopes of a lot pool.
 const (
 	ScopeSource      = "source"
 	ScopeLegalEntity = "legal_entity"
 )
 
-// How assets are measured at the end of a period.
+// The ways to measure assets at the end of a period.
 const (
 	MeasuredAtCost       = "cost"
 	MeasuredImpaired     = "impairment"
@@ -62,7 +63,7 @@ const (
 	fiscalYearStartMonth = 1
 )
 
-// Election is what an entity chose about cost basis, and from when. A later one holds from its first day on.
+// Election is a choice of cost basis method and scope, effective from a day on, until a later election is effective.
 type Election struct {
 	Method    string
 	Scope     string
@@ -74,13 +75,12 @@ func (e LegalEntity) election(at time.Time) Election {
 	return Election{e.CostBasisMethod, e.CostBasisScope, e.CostBasisFrom, at}
 }
 
-// facts is what the audit and events say of a legal entity.
+// facts describes a legal entity in the audit log and in events.
 func (e LegalEntity) facts() map[string]any {
 	return map[string]any{
-		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country), "parent_legal_entity_id": db.OrNull(
-			e.ParentID),
-		"ownership_percent": decimalFact(e.OwnershipPercent), "cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(
-			e.CostBasisFrom),
+		"id": e.ID, "name": e.Name, "base_currency": e.BaseCurrency, "country": db.OrNull(e.Country),
+		"parent_legal_entity_id": db.OrNull(e.ParentID), "ownership_percent": decimalFact(e.OwnershipPercent),
+		"cost_basis_method": e.CostBasisMethod, "cost_basis_from": db.OrNull(e.CostBasisFrom),
 		"cost_basis_scope": e.CostBasisScope, "measurement": e.Measurement, "fiscal_year_start_month": e.FiscalYearStartMonth,
 		"framework": e.Framework, "fee_treatment": e.FeeTreatment, "short_disposal": e.ShortDisposal, "intercompany_basis": e.IntercompanyBasis,
 		"loans_out": e.LoansOut,
@@ -95,16 +95,16 @@ func decimalFact(d *money.Decimal) *string {
 	return &text
 }
 
-// usual is an entity with what holds for one that says nothing else.
-func usual(name, currency string) LegalEntity {
+// withDefaults returns a legal entity with the default settings.
+func withDefaults(name, currency string) LegalEntity {
 	return LegalEntity{
 		Name: name, BaseCurrency: currency, CostBasisMethod: MethodFIFO, CostBasisScope: ScopeSource, Measurement: MeasuredAtCost,
-		FiscalYearStartMonth: fiscalYearStartMonth, Framework: usualFramework(currency), FeeTreatment: FeesExpensed, ShortDisposal: ShortBlocked,
-		IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
+		FiscalYearStartMonth: fiscalYearStartMonth, Framework: defaultFramework(currency), FeeTreatment: FeesExpensed,
+		ShortDisposal: ShortBlocked, IntercompanyBasis: BasisCarriedOver, LoansOut: LoansDerecognized,
 	}
 }
 
-// Create makes a legal entity with the usual settings. It is a building block.
+// Create creates a legal entity with the default settings. It runs in the caller's transaction.
 func Create(ctx context.Context, tx *db.Tx, name, currency string) (LegalEntity, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return LegalEntity{}, err
@@ -112,12 +112,12 @@ func Create(ctx context.Context, tx *db.Tx, name, currency string) (LegalEntity,
 	if !money.IsFiat(currency) {
 		return LegalEntity{}, fault.Invalidf("base_currency", mustBeCurrency)
 	}
-	return create(ctx, tx, usual(name, currency))
+	return create(ctx, tx, withDefaults(name, currency))
 }
 
 const mustBeCurrency = "must be an ISO 4217 currency such as USD"
 
-// create writes an entity that was checked. The head is taken.
+// create writes a valid legal entity and creates its intercompany accounts. The caller holds the lock on the organization state.
 func create(ctx context.Context, tx *db.Tx, e LegalEntity) (LegalEntity, error) {
 	e.ID, e.CreatedAt = tx.NewID(id.LegalEntity), tx.Now()
 	if err := insert(ctx, tx, e); err != nil {
@@ -127,10 +127,11 @@ func create(ctx context.Context, tx *db.Tx, e LegalEntity) (LegalEntity, error) 
 		return e, err
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "legal_entity.created", ResourceType: "legal_entity", ResourceID: e.ID, After: e.facts()})
-	return e, account.ForEntity(ctx, tx, e.ID, e.Name)
+	return e, account.CreateIntercompany(ctx, tx, e.ID, e.Name)
 }
 
-// Get finds a legal entity that the actor's key is for; any other is as missing as one that does not exist. It is a building block.
+// Get returns a legal entity. It returns NotFound both for one that does not exist and for one that the actor may not see. It runs
+// in the caller's transaction.
 func Get(ctx context.Context, tx *db.Tx, legalEntityID string) (LegalEntity, error) {
 	if !actor.From(ctx).Sees(legalEntityID) {
 		return LegalEntity{}, fault.Missing(noun)
@@ -138,18 +139,18 @@ func Get(ctx context.Context, tx *db.Tx, legalEntityID string) (LegalEntity, err
 	return find(ctx, tx, legalEntityID)
 }
 
-// noun is what an entity is called where it is missing.
+// noun names a legal entity in messages.
 const noun = "legal entity"
 
-// All lists every legal entity by id, also those the actor's key is not for. It is a building block.
+// All returns every legal entity by id, including those that the actor may not see. It runs in the caller's transaction.
 func All(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) { return selectAll(ctx, tx) }
 
-// Elections lists what an entity elected, the first one first. It is a building block.
+// Elections returns the elections of a legal entity, the oldest first. It runs in the caller's transaction.
 func Elections(ctx context.Context, tx *db.Tx, legalEntityID string) ([]Election, error) {
 	return selectElections(ctx, tx, legalEntityID)
 }
 
-// AllElections gives what every legal entity elected, the first one first. It is a building block.
+// AllElections returns the elections of every legal entity, the oldest first. It runs in the caller's transaction.
 func AllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, error) {
 	return selectAllElections(ctx, tx)
 }

@@ -36,7 +36,7 @@ func in(t *testing.T, d *db.DB, ctx context.Context, do db.Func) {
 	}
 }
 
-func TestBuildingBlocksFindEntitiesByIDInOrder(t *testing.T) {
+func TestLegalEntitiesAreFoundByIDAndListedInOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, f := found(t, d)
@@ -95,7 +95,7 @@ func TestEveryChangeOfAnEntityRaisesTheVersionOfTheBooks(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{
@@ -110,20 +110,20 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			"UPDATE legal_entities SET intercompany_basis = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":              "intercompany_basis",
 			"UPDATE legal_entities SET loans_out = 'hope' WHERE organization_id = @org AND legal_entity_id = ?":                       "loans_out",
 			"UPDATE legal_entities SET fiscal_year_start_month = 13 WHERE organization_id = @org AND legal_entity_id = ?":             "fiscal_year_start_month",
-			"UPDATE legal_entities SET parent_legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":       "le_gone above it is not there",
+			"UPDATE legal_entities SET parent_legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":       "le_gone above it does not exist",
 			"UPDATE legal_entities SET parent_legal_entity_id = legal_entity_id WHERE organization_id = @org AND legal_entity_id = ?": "circle",
-			"UPDATE legal_entities SET cost_basis_method = 'lifo' WHERE organization_id = @org AND legal_entity_id = ?":               "elected last",
-			"UPDATE legal_entities SET cost_basis_from = '2025-01-01' WHERE organization_id = @org AND legal_entity_id = ?":           "elected last",
-			"DELETE FROM cost_basis_elections WHERE organization_id = @org AND legal_entity_id = ?":                                   "elected last",
+			"UPDATE legal_entities SET cost_basis_method = 'lifo' WHERE organization_id = @org AND legal_entity_id = ?":               "latest election",
+			"UPDATE legal_entities SET cost_basis_from = '2025-01-01' WHERE organization_id = @org AND legal_entity_id = ?":           "latest election",
+			"DELETE FROM cost_basis_elections WHERE organization_id = @org AND legal_entity_id = ?":                                   "latest election",
 			"DELETE FROM legal_entities WHERE organization_id = @org AND legal_entity_id = ?":                                         "has none",
-			"UPDATE cost_basis_elections SET legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":        "cost_basis_elections: the legal entity le_gone is not there",
+			"UPDATE cost_basis_elections SET legal_entity_id = 'le_gone' WHERE organization_id = @org AND legal_entity_id = ?":        "cost_basis_elections: the legal entity le_gone does not exist",
 			"INSERT INTO account_balances (organization_id, tag_id, legal_entity_id, ledger_account_id, accounting_period_id, debits, " +
 				"credits) SELECT @org, '', 'le_gone', legal_entity_id, '', '0', '0' FROM legal_entities e WHERE e.organization_id = @org AND " +
 				"e.legal_entity_id = ?": "account_balances: the legal entity le_gone",
 		} {
 			ctx, f := found(t, d)
 			err := d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-				found := dbtest.Damage(ctx, t, tx, entity.Check, statement, f.LegalEntity.ID)
+				found := dbtest.Damage(ctx, t, tx, entity.Verify, statement, f.LegalEntity.ID)
 				if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, says) }) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}

@@ -11,17 +11,17 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// NameMax is how many characters a name may have.
+// NameMax is the maximum length of a name in characters.
 const NameMax = 200
 
-// The values there are, as the wire has them.
+// The valid values, as in the API.
 var (
 	Methods      = []string{MethodFIFO, MethodLIFO, MethodHIFO, MethodLOFO, MethodWeightedAverage, MethodSpecificID}
 	Scopes       = []string{ScopeSource, ScopeLegalEntity}
 	Measurements = []string{MeasuredAtCost, MeasuredImpaired, MeasuredAtFairValue}
 )
 
-// CreateParams describe a new legal entity; what is empty gets the usual, or is not given.
+// CreateParams describe a new legal entity; empty fields get their defaults.
 type CreateParams struct {
 	Name                 string
 	BaseCurrency         string
@@ -40,7 +40,7 @@ type CreateParams struct {
 	LoansOut             string
 }
 
-// entity is what the params describe, or every fault in them.
+// entity returns the legal entity that the params describe, or every fault in them.
 func (p CreateParams) entity() (LegalEntity, error) {
 	u := UpdateParams{Country: &p.Country, ParentID: &p.ParentID, OwnershipPercent: &p.OwnershipPercent, CostBasisFrom: &p.CostBasisFrom}
 	for given, field := range map[*string]**string{
@@ -55,10 +55,10 @@ func (p CreateParams) entity() (LegalEntity, error) {
 	if p.FiscalYearStartMonth != 0 {
 		u.FiscalYearStartMonth = &p.FiscalYearStartMonth
 	}
-	return u.apply(usual(p.Name, p.BaseCurrency))
+	return u.apply(withDefaults(p.Name, p.BaseCurrency))
 }
 
-// UpdateParams are the changes asked for; nil leaves a field as it is, and an empty country, parent, percentage or first day clears it.
+// UpdateParams are the requested changes; nil leaves a field unchanged, and an empty country, parent, percentage or first day clears it.
 type UpdateParams struct {
 	Name                 *string
 	BaseCurrency         *string
@@ -77,7 +77,7 @@ type UpdateParams struct {
 	LoansOut             *string
 }
 
-// apply gives the entity as it would be, or every fault of that. A parent that goes takes the percentage with it.
+// apply returns the legal entity with the changes, or every fault in it. Clearing the parent clears the percentage too.
 func (p UpdateParams) apply(e LegalEntity) (LegalEntity, error) {
 	var faults fault.List
 	if p.ParentID != nil && *p.ParentID == "" {
@@ -100,7 +100,7 @@ func (p UpdateParams) apply(e LegalEntity) (LegalEntity, error) {
 	if p.OwnershipPercent != nil {
 		e.OwnershipPercent = percent(&faults, *p.OwnershipPercent)
 	}
-	e.check(&faults)
+	e.validate(&faults)
 	return e, faults.Err()
 }
 
@@ -127,8 +127,8 @@ var (
 	hundred   = money.FromInt(100)
 )
 
-// check finds every fault that an entity has by itself, whatever else there is.
-func (e LegalEntity) check(faults *fault.List) {
+// validate adds every fault in the fields of a legal entity, without looking at other records.
+func (e LegalEntity) validate(faults *fault.List) {
 	if n := utf8.RuneCountInString(e.Name); n > NameMax || strings.TrimSpace(e.Name) == "" {
 		faults.Addf("name", "must have 1 to %d characters, not only spaces", NameMax)
 	}
@@ -155,10 +155,9 @@ func (e LegalEntity) check(faults *fault.List) {
 		field, value string
 		among        []string
 	}{
-		{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes}, {"measurement", e.Measurement,
-			Measurements},
-		{"framework", e.Framework, Frameworks}, {"fee_treatment", e.FeeTreatment, FeeTreatments}, {"short_disposal", e.ShortDisposal,
-			ShortDisposals},
+		{"cost_basis_method", e.CostBasisMethod, Methods}, {"cost_basis_scope", e.CostBasisScope, Scopes},
+		{"measurement", e.Measurement, Measurements}, {"framework", e.Framework, Frameworks},
+		{"fee_treatment", e.FeeTreatment, FeeTreatments}, {"short_disposal", e.ShortDisposal, ShortDisposals},
 		{"intercompany_basis", e.IntercompanyBasis, IntercompanyBases}, {"loans_out", e.LoansOut, LoansOuts},
 	} {
 		if !slices.Contains(choice.among, choice.value) {

@@ -1,37 +1,37 @@
 package entity
 
-// The rules that an entity's financial statements follow.
+// The accounting frameworks.
 const (
 	FrameworkUSGAAP = "us_gaap"
 	FrameworkIFRS   = "ifrs"
 )
 
-// What becomes of fees.
+// The treatments of fees.
 const (
-	FeesExpensed    = "expense"    // they are a cost of their own
+	FeesExpensed    = "expense"    // they are an expense
 	FeesNetted      = "net"        // they reduce the proceeds of what is disposed of
 	FeesCapitalized = "capitalize" // they add to the cost of what is acquired
 )
 
-// What happens when more is disposed of than is held.
+// The treatments of a lot deficit: a disposal of more than the pool holds.
 const (
 	ShortBlocked     = "block"
-	ShortAtZeroBasis = "zero_basis" // what is missing goes at no cost
+	ShortAtZeroBasis = "zero_basis" // the missing quantity is disposed of at no cost
 )
 
-// At what another entity of the organization gets an asset.
+// The cost basis of an asset that another legal entity of the organization transfers.
 const (
 	BasisCarriedOver = "carry_over"
 	BasisAtFairValue = "fair_value"
 )
 
-// What becomes of the lots of an asset that is lent out.
+// The treatments of the lots of an asset that is lent out.
 const (
 	LoansDerecognized = "derecognize" // they are disposed of
 	LoansParked       = "park"        // they are kept, with their cost and dates, until they return
 )
 
-// The values there are, as the wire has them, the usual ones first.
+// The valid values, as in the API.
 var (
 	Frameworks        = []string{FrameworkUSGAAP, FrameworkIFRS}
 	FeeTreatments     = []string{FeesExpensed, FeesNetted, FeesCapitalized}
@@ -40,8 +40,8 @@ var (
 	LoansOuts         = []string{LoansDerecognized, LoansParked}
 )
 
-// usualFramework is that of an entity that does not say: who keeps books in dollars mostly reports to Americans.
-func usualFramework(currency string) string {
+// defaultFramework returns US GAAP for books in dollars, and IFRS otherwise.
+func defaultFramework(currency string) string {
 	if currency == "USD" {
 		return FrameworkUSGAAP
 	}

@@ -19,45 +19,45 @@ type Service struct {
 	lastDisposal LastDisposal
 }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB) *Service {
 	return &Service{d, func(context.Context, *db.Tx, string) (*time.Time, error) { return nil, nil }}
 }
 
-// LastDisposal returns when a legal entity last took something from its lots, and nil if it never did.
+// LastDisposal returns the time of the last disposal of a legal entity, or nil if there is none.
 type LastDisposal func(ctx context.Context, tx *db.Tx, legalEntityID string) (*time.Time, error)
 
-// WithDisposals sets how the service finds disposals, which packages above this one know. It returns the service.
+// WithDisposals sets the function that finds disposals, which a package above this one provides. It returns the service.
 func (s *Service) WithDisposals(last LastDisposal) *Service {
 	s.lastDisposal = last
 	return s
 }
 
-// Detail is an entity with all it ever elected.
+// Detail is a legal entity with its elections.
 type Detail struct {
 	LegalEntity
-	History []Election // the first one first
+	History []Election // the oldest first
 }
 
-func detailed(ctx context.Context, tx *db.Tx, e LegalEntity) (Detail, error) {
+func loadDetail(ctx context.Context, tx *db.Tx, e LegalEntity) (Detail, error) {
 	history, err := Elections(ctx, tx, e.ID)
 	return Detail{e, history}, err
 }
 
-// Get gives one legal entity.
+// Get returns a legal entity.
 func (s *Service) Get(ctx context.Context, legalEntityID string) (d Detail, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		e, err := Get(ctx, tx, legalEntityID)
 		if err != nil {
 			return err
 		}
-		d, err = detailed(ctx, tx, e)
+		d, err = loadDetail(ctx, tx, e)
 		return err
 	})
 	return d, err
 }
 
-// List gives the legal entities the actor's key is for, in the order they were made.
+// List returns a page of the legal entities that the actor sees, in the order of their creation.
 func (s *Service) List(ctx context.Context, p page.Request) (page.Page[LegalEntity], error) {
 	who := actor.From(ctx)
 	return page.List("legal-entities", nil, p, func(e LegalEntity) []string {
@@ -75,11 +75,11 @@ func (s *Service) List(ctx context.Context, p page.Request) (page.Page[LegalEnti
 	})
 }
 
-// Create makes a legal entity.
+// Create creates a legal entity.
 func (s *Service) Create(ctx context.Context, p CreateParams) (d Detail, err error) {
 	who := actor.From(ctx)
 	if len(who.LegalEntityIDs) > 0 {
-		return d, fault.Forbiddenf("a key limited to some legal entities cannot make another")
+		return d, fault.Forbiddenf("an API key that is limited to some legal entities cannot create another")
 	}
 	e, err := p.entity()
 	if err != nil {
@@ -89,20 +89,20 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (d Detail, err err
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		if err := checkParent(ctx, tx, e); err != nil {
+		if err := validateParent(ctx, tx, e); err != nil {
 			return err
 		}
 		made, err := create(ctx, tx, e)
 		if err != nil {
 			return err
 		}
-		d, err = detailed(ctx, tx, made)
+		d, err = loadDetail(ctx, tx, made)
 		return err
 	})
 	return d, err
 }
 
-// Update changes a legal entity. What changes nothing writes nothing.
+// Update changes a legal entity. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdateParams) (d Detail, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
@@ -121,20 +121,20 @@ func (s *Service) Update(ctx context.Context, legalEntityID string, p UpdatePara
 				return err
 			}
 		}
-		d, err = detailed(ctx, tx, after)
+		d, err = loadDetail(ctx, tx, after)
 		return err
 	})
 	return d, err
 }
 
-// change writes an entity that is not what it was.
+// change validates and writes a changed legal entity, and its new election if there is one.
 func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEntity) (LegalEntity, error) {
 	if before.ParentID != after.ParentID {
-		if err := checkParent(ctx, tx, after); err != nil {
+		if err := validateParent(ctx, tx, after); err != nil {
 			return after, err
 		}
 	}
-	if err := s.checkFixed(ctx, tx, before, after); err != nil {
+	if err := s.validateFixedFields(ctx, tx, before, after); err != nil {
 		return after, err
 	}
 	now := tx.Now()
@@ -142,7 +142,7 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 	if err := update(ctx, tx, after); err != nil {
 		return after, err
 	}
-	if before.elects(after) {
+	if before.changesElection(after) {
 		history, err := Elections(ctx, tx, after.ID)
 		if err != nil {
 			return after, err
@@ -156,8 +156,8 @@ func (s *Service) change(ctx context.Context, tx *db.Tx, before, after LegalEnti
 	return after, nil
 }
 
-// checkParent finds the parent of an entity and refuses one that is below it.
-func checkParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
+// validateParent returns an error if the parent of a legal entity does not exist, or is the legal entity itself or below it.
+func validateParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	if e.ParentID == "" {
 		return nil
 	}
@@ -172,7 +172,7 @@ func checkParent(ctx context.Context, tx *db.Tx, e LegalEntity) error {
 	for _, other := range all {
 		parents[other.ID] = other.ParentID
 	}
-	// The steps are counted so that a circle that is there already, elsewhere, does not hold this up for ever.
+	// The steps are limited, so that the loop ends even if stored data has a cycle.
 	for above, steps := e.ParentID, 0; above != "" && steps <= len(all); above, steps = parents[above], steps+1 {
 		if above == e.ID {
 			return fault.Invalidf("parent_legal_entity_id", "must not be the legal entity itself or one below it")

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// table is what legal entities are stored in.
+// table is the table of legal entities.
 const table = "legal_entities"
 
 type row struct {
@@ -34,8 +34,8 @@ type row struct {
 
 func toRow(e LegalEntity) row {
 	return row{
-		ID: e.ID, Name: e.Name, BaseCurrency: e.BaseCurrency, Country: db.OrNull(e.Country), ParentID: db.OrNull(
-			e.ParentID), OwnershipPercent: e.OwnershipPercent, CostBasisMethod: e.CostBasisMethod, CostBasisFrom: db.OrNull(e.CostBasisFrom),
+		ID: e.ID, Name: e.Name, BaseCurrency: e.BaseCurrency, Country: db.OrNull(e.Country), ParentID: db.OrNull(e.ParentID),
+		OwnershipPercent: e.OwnershipPercent, CostBasisMethod: e.CostBasisMethod, CostBasisFrom: db.OrNull(e.CostBasisFrom),
 		CostBasisScope: e.CostBasisScope, Measurement: e.Measurement, FiscalYearStartMonth: e.FiscalYearStartMonth,
 		Framework: e.Framework, FeeTreatment: e.FeeTreatment, ShortDisposal: e.ShortDisposal, IntercompanyBasis: e.IntercompanyBasis,
 		LoansOut: e.LoansOut, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
@@ -44,8 +44,8 @@ func toRow(e LegalEntity) row {
 
 func (r row) entity() LegalEntity {
 	return LegalEntity{
-		ID: r.ID, Name: r.Name, BaseCurrency: r.BaseCurrency, Country: db.OrEmpty(r.Country), ParentID: db.OrEmpty(
-			r.ParentID), OwnershipPercent: r.OwnershipPercent, CostBasisMethod: r.CostBasisMethod, CostBasisFrom: db.OrEmpty(r.CostBasisFrom),
+		ID: r.ID, Name: r.Name, BaseCurrency: r.BaseCurrency, Country: db.OrEmpty(r.Country), ParentID: db.OrEmpty(r.ParentID),
+		OwnershipPercent: r.OwnershipPercent, CostBasisMethod: r.CostBasisMethod, CostBasisFrom: db.OrEmpty(r.CostBasisFrom),
 		CostBasisScope: r.CostBasisScope, Measurement: r.Measurement, FiscalYearStartMonth: r.FiscalYearStartMonth,
 		Framework: r.Framework, FeeTreatment: r.FeeTreatment, ShortDisposal: r.ShortDisposal, IntercompanyBasis: r.IntercompanyBasis,
 		LoansOut: r.LoansOut, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
@@ -76,7 +76,7 @@ func selectAll(ctx context.Context, tx *db.Tx) ([]LegalEntity, error) {
 	return entitiesOf(rows), err
 }
 
-// selectPage reads in the order of ids; with some ids given, only those.
+// selectPage reads legal entities in the order of their ids, limited to some ids if there are any in only.
 func selectPage(ctx context.Context, tx *db.Tx, only []string, above string, limit int) ([]LegalEntity, error) {
 	q := db.Select(selectRows).And("legal_entity_id > ?", above)
 	if len(only) > 0 {
@@ -137,7 +137,7 @@ func selectAllElections(ctx context.Context, tx *db.Tx) (map[string][]Election, 
 	return out, err
 }
 
-// Known returns those of some ids that legal entities have. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+// ExistingIDs returns those of some ids that legal entities have. It runs in the caller's transaction.
+func ExistingIDs(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT legal_entity_id FROM legal_entities WHERE organization_id = @org AND legal_entity_id {any}", ids)
 }

@@ -1,4 +1,5 @@
-// Package fx keeps the rates between currencies: one a day and pair, as it was given. Nothing is turned around and nothing carried forward.
+// Package fx keeps exchange rates between currencies: one for each day and ordered pair, as it was given. A missing rate is not
+// derived: neither from the inverse rate nor from that of another day.
 package fx
 
 import (
@@ -10,9 +11,9 @@ import (
 )
 
 const (
-	// RatesMax is how many rates are stored at once.
+	// RatesMax is how many rates can be stored at once.
 	RatesMax = 1000
-	// SourceMax is how many characters a source may have.
+	// SourceMax is the maximum length of a source in characters.
 	SourceMax = 200
 )
 
@@ -22,12 +23,12 @@ type Quotation struct {
 	Quote     string
 	Date      string // YYYY-MM-DD
 	Rate      money.Decimal
-	Source    string // who says so; empty when nobody said
+	Source    string // who published the rate; may be empty
 	CreatedAt time.Time
 	UpdatedAt *time.Time
 }
 
-// Rate gives exactly the stored rate of a day, and whether there is one. It is a building block.
+// Rate returns the stored rate of a day, and whether there is one. It runs in the caller's transaction.
 func Rate(ctx context.Context, tx *db.Tx, base, quote, date string) (money.Decimal, bool, error) {
 	rows, err := selectBetween(ctx, tx, base, quote, date, date)
 	if err != nil || len(rows) == 0 {
@@ -36,19 +37,19 @@ func Rate(ctx context.Context, tx *db.Tx, base, quote, date string) (money.Decim
 	return rows[0].Rate, true, nil
 }
 
-// Last gives the latest rate of a day or of one before it, and whether there is one. It is a building block.
-func Last(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) (Quotation, bool, error) {
-	rows, err := selectLast(ctx, tx, base, quote, onOrBefore)
+// Latest returns the latest rate on or before a day, and whether there is one. It runs in the caller's transaction.
+func Latest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) (Quotation, bool, error) {
+	rows, err := selectLatest(ctx, tx, base, quote, onOrBefore)
 	if err != nil || len(rows) == 0 {
 		return Quotation{}, false, err
 	}
 	return rows[0], true, nil
 }
 
-// Between gives the rates of a range of days, the first and the last included, by day. It is a building block.
-func Between(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
+// ListBetween returns the rates of a range of days, both ends included, by day. It runs in the caller's transaction.
+func ListBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string) ([]Quotation, error) {
 	return selectBetween(ctx, tx, base, quote, from, to)
 }
 
-// Each gives every rate, by pair and day. It is a building block.
-func Each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error { return each(ctx, tx, do) }
+// Each calls do for every rate, by pair and day. It runs in the caller's transaction.
+func Each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error { return walk(ctx, tx, do) }

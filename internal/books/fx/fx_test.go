@@ -44,7 +44,7 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 		ctx, organizationID := found(t, d)
 		_, other := found(t, d)
 		err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-			_, err := fx.Put(ctx, tx, []fx.Quotation{rate("2026-01-30", "1.08"), rate("2026-02-02", "1.10"), rate("2026-01-28", "1.07")})
+			_, err := fx.Store(ctx, tx, []fx.Quotation{rate("2026-01-30", "1.08"), rate("2026-02-02", "1.10"), rate("2026-01-28", "1.07")})
 			return err
 		})
 		if err != nil {
@@ -66,7 +66,7 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 			}
 			for date, want := range map[string]string{"2026-01-27": "", "2026-01-28": "01-28=1.07", "2026-01-31": "01-30=1.08",
 				"2027-01-01": "02-02=1.1"} {
-				got, there, err := fx.Last(ctx, tx, "EUR", "USD", date)
+				got, there, err := fx.Latest(ctx, tx, "EUR", "USD", date)
 				if err != nil || there != (want != "") || there && days([]fx.Quotation{got}) != want {
 					t.Errorf("last of %s: %+v %v %v", date, got, there, err)
 				}
@@ -75,7 +75,7 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 				{"2026-01-28", "2026-02-02"}: "01-28=1.07 01-30=1.08 02-02=1.1", {"2026-01-29", "2026-02-01"}: "01-30=1.08", {"2026-02-03",
 					"2026-02-28"}: "", {"2026-02-02", "2026-01-28"}: "",
 			} {
-				got, err := fx.Between(ctx, tx, "EUR", "USD", bounds[0], bounds[1])
+				got, err := fx.ListBetween(ctx, tx, "EUR", "USD", bounds[0], bounds[1])
 				if err != nil || days(got) != want {
 					t.Errorf("%v: %s %v", bounds, days(got), err)
 				}
@@ -86,7 +86,7 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = d.Read(ctx, other, func(ctx context.Context, tx *db.Tx) error {
-			if _, there, err := fx.Last(ctx, tx, "EUR", "USD", "2027-01-01"); there || err != nil {
+			if _, there, err := fx.Latest(ctx, tx, "EUR", "USD", "2027-01-01"); there || err != nil {
 				t.Errorf("another organization's rate: %v %v", there, err)
 			}
 			return nil
@@ -97,18 +97,18 @@ func TestARateIsThatOfItsDayAndPairAndNoOther(t *testing.T) {
 	})
 }
 
-func TestPutRefusesWhatIsNoRate(t *testing.T) {
+func TestStoreRefusesInvalidRates(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, organizationID := found(t, d)
 		err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 			for _, rates := range [][]fx.Quotation{{rate("2026-01-30", "0")}, {rate("30.01.2026", "1")},
 				{rate("2026-01-30", "1"), rate("2026-01-30", "1")}, {{Base: "EUR", Quote: "EUR", Date: "2026-01-30", Rate: money.FromInt(1)}}} {
-				if _, err := fx.Put(ctx, tx, rates); fault.KindOf(err) != fault.Invalid {
+				if _, err := fx.Store(ctx, tx, rates); fault.KindOf(err) != fault.Invalid {
 					t.Errorf("%v: %v", rates, err)
 				}
 			}
-			out, err := fx.Put(ctx, tx, nil)
+			out, err := fx.Store(ctx, tx, nil)
 			if len(out) != 0 {
 				t.Errorf("%v", out)
 			}
@@ -125,15 +125,15 @@ func TestTheServiceNamesEveryFaultOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, _ := found(t, d)
 		s := fx.NewService(d)
-		many := make([]fx.PutParams, fx.RatesMax+1)
-		for says, params := range map[string][]fx.PutParams{
+		many := make([]fx.StoreParams, fx.RatesMax+1)
+		for says, params := range map[string][]fx.StoreParams{
 			"rates must have 1 to 1000 items":  nil,
 			"rates must have 1 to 1000 items ": many,
 			"rates[0].rate must be a decimal":  {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "1e3"}},
 			"rates[0].rate must be more than 0; rates[1].date must": {{Base: "EUR", Quote: "USD", Date: "2026-01-30", Rate: "0"},
 				{Base: "EUR", Quote: "USD", Date: "x", Rate: "1"}},
 		} {
-			_, err := s.Put(ctx, params)
+			_, err := s.Store(ctx, params)
 			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), strings.TrimSpace(says)) ||
 				strings.Count(err.Error(), "rates") != strings.Count(says, "rates") {
 				t.Errorf("%v does not say %s", err, says)
@@ -142,7 +142,7 @@ func TestTheServiceNamesEveryFaultOnce(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{
@@ -153,10 +153,10 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		} {
 			ctx, organizationID := found(t, d)
 			err := d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
-				if _, err := fx.Put(ctx, tx, []fx.Quotation{rate("2026-01-30", "1.08")}); err != nil {
+				if _, err := fx.Store(ctx, tx, []fx.Quotation{rate("2026-01-30", "1.08")}); err != nil {
 					return err
 				}
-				if found := dbtest.Damage(ctx, t, tx, fx.Check, statement); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, fx.Verify, statement); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

@@ -14,19 +14,19 @@ import (
 // Service holds the use cases.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Filter narrows a list; what is empty does not. The first and the last day are included.
+// Filter narrows a list; empty fields do not. The first and the last day are included.
 type Filter struct{ Base, Quote, From, To string }
 
-func (f Filter) check() error {
+func (f Filter) validate() error {
 	var faults fault.List
 	for _, c := range []struct {
 		field, value string
 		check        func(*fault.List, string, string)
-	}{{"base_currency", f.Base, checkCurrency}, {"quote_currency", f.Quote, checkCurrency}, {"start_date", f.From, checkDate},
-		{"end_date", f.To, checkDate}} {
+	}{{"base_currency", f.Base, validateCurrency}, {"quote_currency", f.Quote, validateCurrency}, {"start_date", f.From, validateDate},
+		{"end_date", f.To, validateDate}} {
 		if c.value != "" {
 			c.check(&faults, c.field, c.value)
 		}
@@ -34,9 +34,9 @@ func (f Filter) check() error {
 	return faults.Err()
 }
 
-// List gives rates, the newest day first.
+// List returns a page of rates, the newest day first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Quotation], error) {
-	if err := f.check(); err != nil {
+	if err := f.validate(); err != nil {
 		return page.Page[Quotation]{}, err
 	}
 	key := func(q Quotation) []string { return []string{q.Date, q.Base, q.Quote} }
@@ -49,23 +49,23 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// PutParams are a rate as it was written.
-type PutParams struct{ Base, Quote, Date, Rate, Source string }
+// StoreParams are a rate as text.
+type StoreParams struct{ Base, Quote, Date, Rate, Source string }
 
-// Put stores up to RatesMax rates, all or none.
-func (s *Service) Put(ctx context.Context, params []PutParams) (out []Quotation, err error) {
+// Store stores up to RatesMax rates, all or none.
+func (s *Service) Store(ctx context.Context, params []StoreParams) (out []Quotation, err error) {
 	rates, err := parse(params)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		out, err = Put(ctx, tx, rates)
+		out, err = Store(ctx, tx, rates)
 		return err
 	})
 	return out, err
 }
 
-func parse(params []PutParams) ([]Quotation, error) {
+func parse(params []StoreParams) ([]Quotation, error) {
 	var faults fault.List
 	if n := len(params); n < 1 || n > RatesMax {
 		faults.Addf("rates", "must have 1 to %d items", RatesMax)
@@ -76,19 +76,19 @@ func parse(params []PutParams) ([]Quotation, error) {
 		rate, err := money.Parse(p.Rate)
 		if err != nil {
 			faults.Addf(fmt.Sprintf("rates[%d].rate", i), "%s", err)
-			rate = money.FromInt(1) // is not blamed twice
+			rate = money.FromInt(1) // a valid value, so that validation does not report the field again
 		}
 		rates[i] = Quotation{Base: p.Base, Quote: p.Quote, Date: p.Date, Rate: rate, Source: p.Source}
 	}
-	check(&faults, rates)
+	validateRates(&faults, rates)
 	return rates, faults.Err()
 }
 
-// Check finds what must not be in an organization's rates.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
-	err = each(ctx, tx, func(q Quotation) error {
+// Verify recomputes the invariants of rates and returns a sentence for each broken one.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
+	err = walk(ctx, tx, func(q Quotation) error {
 		var faults fault.List
-		if q.check(&faults, ""); faults.Err() != nil {
+		if q.validate(&faults, ""); faults.Err() != nil {
 			out = append(out, fmt.Sprintf("fx rate %s/%s of %s: %v", q.Base, q.Quote, q.Date, faults.Err()))
 		}
 		return nil

@@ -50,13 +50,13 @@ func selectBetween(ctx context.Context, tx *db.Tx, base, quote, from, to string)
 	return quotationsOf(rows), err
 }
 
-func selectLast(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) ([]Quotation, error) {
+func selectLatest(ctx context.Context, tx *db.Tx, base, quote, onOrBefore string) ([]Quotation, error) {
 	rows, err := db.All[row](ctx, tx,
 		selectRows+" AND base_currency = ? AND quote_currency = ? AND date <= ? ORDER BY date DESC LIMIT 1", base, quote, onOrBefore)
 	return quotationsOf(rows), err
 }
 
-// selectPage reads the newest day first, and the pairs of a day in order.
+// selectPage reads rates by day, the newest first, and by pair within a day.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit int) ([]Quotation, error) {
 	q := db.Select(selectRows)
 	if after != nil {
@@ -73,14 +73,14 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, after []string, limit 
 	return quotationsOf(rows), err
 }
 
-// each walks every rate in the order of its key, some at a time.
-func each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
-	const some = 1000
+// walk calls do for every rate in the order of its key and reads them in chunks.
+func walk(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
+	const chunk = 1000
 	var last Quotation
 	for {
 		rows, err := db.All[row](ctx, tx,
 			selectRows+" AND (base_currency, quote_currency, date) > (?, ?, ?) ORDER BY base_currency, quote_currency, date LIMIT ?",
-			last.Base, last.Quote, last.Date, some)
+			last.Base, last.Quote, last.Date, chunk)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func each(ctx context.Context, tx *db.Tx, do func(Quotation) error) error {
 				return err
 			}
 		}
-		if len(rows) < some {
+		if len(rows) < chunk {
 			return nil
 		}
 	}

@@ -55,7 +55,7 @@ func (m *importer) write(ctx context.Context, end bool) error {
 		}
 	}
 	var err error
-	if m.chain.known, err = journal.Known(ctx, m.tx, ids); err != nil {
+	if m.chain.known, err = journal.FindLinks(ctx, m.tx, ids); err != nil {
 		return err
 	}
 	for _, e := range m.waiting {
@@ -123,7 +123,7 @@ func (m *importer) place(e *notation.Entry) error {
 	case !there:
 		c.held[previous] = append(c.held[previous], e)
 		return nil
-	case !before.Takes(e.OriginatedBy):
+	case !before.AcceptsNext(e.OriginatedBy):
 		return m.fail(e.Line, "the entry is a %s behind %s, which is a draft, or has another one behind it already; take its tag "+
 			"\"previous\" off to read it by itself", e.OriginatedBy, previous)
 	default:
@@ -173,7 +173,7 @@ func (m *importer) enter(ctx context.Context) error {
 		ps[kept], lines[kept] = p, append(at, e.Line)
 		kept++
 	}
-	made, err := m.service.journal.Enter(ctx, m.tx, ps[:kept], func(i int) string { return strconv.Itoa(i) + " " })
+	made, err := m.service.journal.CreateInTx(ctx, m.tx, ps[:kept], func(i int) string { return strconv.Itoa(i) + " " })
 	if err != nil {
 		return m.blame(err, lines)
 	}

@@ -43,14 +43,15 @@ func odd(t rapid.TB, s *apitest.Service) *world {
 
 func (w *world) oddRates() {
 	w.t.Helper()
-	rates := []fx.PutParams{{Base: "CHF", Quote: "EUR", Date: "2025-01-02", Rate: "1.07", Source: "100%41"}}
+	rates := []fx.StoreParams{{Base: "CHF", Quote: "EUR", Date: "2025-01-02", Rate: "1.07", Source: "100%41"}}
 	for day := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == 2025 && day.Month() < 5; day = day.AddDate(0, 0, 1) {
 		date := day.Format(time.DateOnly)
-		rates = append(rates, fx.PutParams{Base: "EUR", Quote: "USD", Date: date, Rate: "1.0833333333333333333333", Source: "ECB; daily, 16:00"},
-			fx.PutParams{Base: "USD", Quote: "EUR", Date: date, Rate: "0.9" + date[8:]}, fx.PutParams{Base: "USD", Quote: "JPY", Date: date,
+		rates = append(rates,
+			fx.StoreParams{Base: "EUR", Quote: "USD", Date: date, Rate: "1.0833333333333333333333", Source: "ECB; daily, 16:00"},
+			fx.StoreParams{Base: "USD", Quote: "EUR", Date: date, Rate: "0.9" + date[8:]}, fx.StoreParams{Base: "USD", Quote: "JPY", Date: date,
 				Rate: "150.123"})
 	}
-	if _, err := w.App.FX.Put(w.ctx, rates); err != nil {
+	if _, err := w.App.FX.Store(w.ctx, rates); err != nil {
 		w.t.Fatal(err)
 	}
 }

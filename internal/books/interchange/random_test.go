@@ -68,17 +68,17 @@ func draw(r *rapid.T, s *apitest.Service) *drawn {
 		d.accounts = append(d.accounts, d.open(p).ID)
 		d.tags = append(d.tags, d.mark(tag.Kinds[i], rapid.SampledFrom(oddNames[:20]).Draw(r, "tag")))
 	}
-	var rates []fx.PutParams
+	var rates []fx.StoreParams
 	for month := range 14 {
 		for _, day := range []int{1, 15, 28} {
 			date := fmt.Sprintf("%d-%02d-%02d", 2024+month/12, month%12+1, day)
 			d.days = append(d.days, date)
 			for _, pair := range [][2]string{{"USD", "EUR"}, {"EUR", "USD"}, {"USD", "JPY"}, {"JPY", "USD"}, {"EUR", "JPY"}, {"JPY", "EUR"}} {
-				rates = append(rates, fx.PutParams{Base: pair[0], Quote: pair[1], Date: date, Rate: d.amount(6)})
+				rates = append(rates, fx.StoreParams{Base: pair[0], Quote: pair[1], Date: date, Rate: d.amount(6)})
 			}
 		}
 	}
-	if _, err := s.App.FX.Put(d.ctx, rates); err != nil {
+	if _, err := s.App.FX.Store(d.ctx, rates); err != nil {
 		r.Fatal(err)
 	}
 	return d

@@ -61,7 +61,7 @@ func (m *importer) putRates(ctx context.Context, prices []*notation.Price) error
 		return err
 	}
 	m.Rates += len(fresh)
-	_, err = fx.Put(ctx, m.tx, fresh)
+	_, err = fx.Store(ctx, m.tx, fresh)
 	return err
 }
 
@@ -79,7 +79,7 @@ func (m *importer) unknownRates(ctx context.Context, rates []fx.Quotation) (fres
 	}
 	stored := map[[3]string]fx.Quotation{}
 	for pair, s := range spans {
-		quoted, err := fx.Between(ctx, m.tx, pair[0], pair[1], s.from, s.to)
+		quoted, err := fx.ListBetween(ctx, m.tx, pair[0], pair[1], s.from, s.to)
 		if err != nil {
 			return nil, err
 		}

@@ -114,7 +114,7 @@ func (c *group) labels(ctx context.Context) error {
 func (c *group) rates(ctx context.Context) error {
 	all := fxsample.Rates(c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC))
 	for batch := range slices.Chunk(all, fx.RatesMax) {
-		if _, err := c.App.FX.Put(ctx, batch); err != nil {
+		if _, err := c.App.FX.Store(ctx, batch); err != nil {
 			return err
 		}
 	}

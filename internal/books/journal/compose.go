@@ -24,27 +24,27 @@ const (
 	BatchMax = 1000
 
 	yearMin    = 1970
-	yearsAhead = 10 // a date further away is a slip, and months have rows up to it
+	yearsAhead = 10 // a later date is a typing error, and posting creates every period up to it
 )
 
-// CreateParams describe an entry. Amounts and dates are as they were written, so that what is wrong with them is told with everything else.
+// CreateParams describe an entry. Amounts and dates are text, so that their faults are reported together with all others.
 type CreateParams struct {
-	LegalEntityID  string // may be empty where it follows
-	AutoEntity     bool   // it followed from something else
-	AccountingDate string // an instant, or a date in the organization's zone
+	LegalEntityID  string // empty: derived from the lines, or the only one there is
+	AutoEntity     bool   // the caller derived the legal entity
+	AccountingDate string // an instant, or a date in the organization's time zone
 	Memo           string
 	TagIDs         []string
 	Status         Status
-	TransactionID  string // one that was looked at already
+	TransactionID  string // not validated: the caller has found it
 	TransactionNo  int64
 	OriginatedBy   string
 	Classification string // empty is Unclassified
 	Lines          []LineParams
 
-	// What only an entry that comes from elsewhere has already.
+	// The following are set only for an entry that was imported from another journal.
 	ID           string
 	PreviousID   string // the entry before it in its chain
-	IntendedDate string // an instant; what was asked for, when the month of it was closed
+	IntendedDate string // an instant: the date that was requested, if its period was closed
 }
 
 // LineParams describe a line.
@@ -52,41 +52,42 @@ type LineParams struct {
 	LedgerAccountID string
 	Side            book.Side
 	Amount          string
-	Currency        string // empty is the legal entity's
-	LegalEntityID   string // empty is the entry's
+	Currency        string // empty: that of the legal entity
+	LegalEntityID   string // empty: that of the entry
 	Memo            string
 	TagIDs          []string
-	Base            *money.Decimal // in the legal entity's currency, where it is booked already; nil is translated
+	Base            *money.Decimal // the amount in the legal entity's currency; nil: translated when the entry is posted
 	Unit            string
 	Quantity        *money.Decimal
 }
 
-// composer makes entries of requests, in the light of the books.
+// composer turns requests into entries and collects their faults.
 type composer struct {
 	books *snapshot.Books
 	who   actor.Actor
 	now   time.Time
-	*review
+	*validation
 }
 
-// compose makes a draft of a request. What is wrong with it is in the review; the entry then means nothing.
+// compose returns the draft that a request describes. Faults are added to the validation; if there are any, the draft must
+// not be used.
 func (c *composer) compose(p CreateParams) Entry {
 	e := Entry{Status: Draft, OriginatedBy: p.OriginatedBy, Memo: p.Memo, Classification: cmp.Or(p.Classification, Unclassified),
 		TagIDs: p.TagIDs, ID: p.ID, PreviousID: p.PreviousID,
 		TransactionID: p.TransactionID, TransactionNo: p.TransactionNo}
-	c.unique("tag_ids", p.TagIDs)
-	e.AccountingDate = c.date("accounting_date", p.AccountingDate)
+	c.requireUnique("tag_ids", p.TagIDs)
+	e.AccountingDate = c.parseDate("accounting_date", p.AccountingDate)
 	if p.IntendedDate != "" {
-		intended := c.date("intended_accounting_date", p.IntendedDate)
+		intended := c.parseDate("intended_accounting_date", p.IntendedDate)
 		e.IntendedDate = &intended
 	}
-	c.entity(&e, p)
-	c.lines(&e, p.Lines)
+	c.resolveEntity(&e, p)
+	c.composeLines(&e, p.Lines)
 	e.PeriodID = periodOf(c.books, e.AccountingDate)
 	return e
 }
 
-// periodOf is the row of the month a date lies in, if there is one.
+// periodOf returns the id of the period that a date lies in, or an empty string if that period does not exist yet.
 func periodOf(b *snapshot.Books, at time.Time) string {
 	p, _ := b.Period(calendar.MonthOf(at, b.Zone).Key())
 	return p.ID
@@ -94,8 +95,8 @@ func periodOf(b *snapshot.Books, at time.Time) string {
 
 func (c *composer) month(at time.Time) calendar.Month { return calendar.MonthOf(at, c.books.Zone) }
 
-// date reads an instant, or a bare date as its first instant where the organization is.
-func (c *composer) date(field, text string) time.Time {
+// parseDate parses an instant, or a date, which stands for its first instant in the organization's time zone.
+func (c *composer) parseDate(field, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		at, err = calendar.StartOfDay(text, c.books.Zone)
@@ -112,11 +113,12 @@ func (c *composer) date(field, text string) time.Time {
 	return at
 }
 
-// entity finds the legal entity of an entry: the one named, the one all lines name, or the only one there is.
-func (c *composer) entity(e *Entry, p CreateParams) {
+// resolveEntity sets the legal entity of an entry: the one it names, the one that all lines name, or the only one that the
+// actor sees.
+func (c *composer) resolveEntity(e *Entry, p CreateParams) {
 	if p.LegalEntityID != "" {
 		e.LegalEntityID, e.AutoEntity = p.LegalEntityID, p.AutoEntity
-		c.sees("legal_entity_id", p.LegalEntityID)
+		c.requireEntity("legal_entity_id", p.LegalEntityID)
 		return
 	}
 	e.AutoEntity = true
@@ -128,7 +130,7 @@ func (c *composer) entity(e *Entry, p CreateParams) {
 		e.LegalEntityID = l.LegalEntityID
 	}
 	if e.LegalEntityID != "" {
-		return // the lines are looked at themselves
+		return // composeLine validates it
 	}
 	var seen []string
 	for id := range c.books.Entities {
@@ -143,18 +145,18 @@ func (c *composer) entity(e *Entry, p CreateParams) {
 	e.LegalEntityID = seen[0]
 }
 
-func (c *composer) sees(field, legalEntityID string) {
-	if !c.knows(legalEntityID) {
-		c.miss("legal entity", field)
+func (c *composer) requireEntity(field, legalEntityID string) {
+	if !c.entityVisible(legalEntityID) {
+		c.notFound("legal entity", field)
 	}
 }
 
-func (c *composer) knows(legalEntityID string) bool {
+func (c *composer) entityVisible(legalEntityID string) bool {
 	_, there := c.books.Entities[legalEntityID]
 	return there && c.who.Sees(legalEntityID)
 }
 
-func (c *composer) unique(field string, ids []string) {
+func (c *composer) requireUnique(field string, ids []string) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			c.fault(field+"["+strconv.Itoa(i)+"]", "is given twice")
@@ -162,8 +164,8 @@ func (c *composer) unique(field string, ids []string) {
 	}
 }
 
-func (c *composer) lines(e *Entry, lines []LineParams) {
-	// What is worth nothing moves lots and no money.
+func (c *composer) composeLines(e *Entry, lines []LineParams) {
+	// A booking of something worthless moves lots but has no lines.
 	if n := len(lines); (n < LinesMin || n > LinesMax) && (n > 0 || e.TransactionID == "" || e.OriginatedBy == ByHand) {
 		c.fault("lines", fmt.Sprintf("must have %d to %d lines", LinesMin, LinesMax))
 		return
@@ -171,12 +173,12 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 	before := len(c.faults)
 	e.Lines = make([]Line, len(lines))
 	for i, l := range lines {
-		e.Lines[i] = c.line(*e, "lines["+strconv.Itoa(i)+"].", l)
+		e.Lines[i] = c.composeLine(*e, "lines["+strconv.Itoa(i)+"].", l)
 	}
-	if len(c.faults) > before || slices.ContainsFunc(e.Lines, func(l Line) bool { return !c.knows(l.LegalEntityID) }) {
-		return // amounts that are none add up to nothing, and who is not known has no books to balance
+	if len(c.faults) > before || slices.ContainsFunc(e.Lines, func(l Line) bool { return !c.entityVisible(l.LegalEntityID) }) {
+		return // without valid amounts and legal entities there is nothing to balance
 	}
-	for _, d := range book.Differences(e.book()) {
+	for _, d := range book.Differences(e.bookLines()) {
 		c.fault("lines", fmt.Sprintf("do not balance: in %s of %s, debits are %s and credits %s, a difference of %s",
 			d.Currency, c.books.Entities[d.Entity].Name, d.Debits.Fixed(d.Currency), d.Credits.Fixed(d.Currency),
 			d.Amount().Abs().Fixed(d.Currency)))
@@ -185,12 +187,12 @@ func (c *composer) lines(e *Entry, lines []LineParams) {
 
 var currencyRe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
-func (c *composer) line(e Entry, at string, p LineParams) Line {
+func (c *composer) composeLine(e Entry, at string, p LineParams) Line {
 	l := Line{LedgerAccountID: p.LedgerAccountID, LegalEntityID: e.LegalEntityID, Side: p.Side, Currency: p.Currency, Memo: p.Memo,
 		TagIDs: p.TagIDs, Base: p.Base, Unit: p.Unit, Quantity: p.Quantity}
 	if p.LegalEntityID != "" {
 		l.LegalEntityID = p.LegalEntityID
-		c.sees(at+"legal_entity_id", p.LegalEntityID)
+		c.requireEntity(at+"legal_entity_id", p.LegalEntityID)
 	}
 	if p.Side != book.Debit && p.Side != book.Credit {
 		c.fault(at+"credit_or_debit", "must be DEBIT or CREDIT")
@@ -212,16 +214,16 @@ func (c *composer) line(e Entry, at string, p LineParams) Line {
 		foreign := l.Amount
 		l.Unit, l.Quantity = l.Currency, &foreign
 	}
-	c.unique(at+"tag_ids", p.TagIDs)
-	c.postable(at+"ledger_account_id", p.LedgerAccountID)
+	c.requireUnique(at+"tag_ids", p.TagIDs)
+	c.requirePostable(at+"ledger_account_id", p.LedgerAccountID)
 	return l
 }
 
-func (c *composer) postable(field, accountID string) {
+func (c *composer) requirePostable(field, accountID string) {
 	a, there := c.books.Accounts[accountID]
 	switch {
 	case !there:
-		c.miss("ledger account", field)
+		c.notFound("ledger account", field)
 	case a.ArchivedAt != nil:
 		c.conflict(field, "the ledger account "+a.String()+" is archived")
 	case !a.Postable:

@@ -14,30 +14,30 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Status is where an entry is in its life.
+// Status is the state of an entry.
 type Status string
 
-// The states. A deleted draft stays as a tombstone, so that its number is accounted for; nobody sees it.
+// The states. A deleted draft stays in the database without lines, so that its number is accounted for; no request returns it.
 const (
 	Draft   Status = "draft"
 	Posted  Status = "posted"
 	deleted Status = "deleted"
 )
 
-// Who or what makes entries.
+// The origins of entries.
 const (
 	ByHand       = "manual"
 	ByImport     = "import"
 	ByReversal   = "reversal"
 	ByCorrection = "correction"
 
-	ByTransaction = "transaction" // it follows from what happened on a source
-	ByOpening     = "opening"     // what an asset that was entered by hand cost
-	ByRevaluation = "revaluation" // it carries what is held to what it is worth
-	ByTrueUp      = "true_up"     // it brings a disposal of a closed period to what it cost after all
+	ByTransaction = "transaction" // books a transaction of a source
+	ByOpening     = "opening"     // books the cost of an asset that was entered by hand
+	ByRevaluation = "revaluation" // measures holdings at the end of a period
+	ByTrueUp      = "true_up"     // corrects the cost of a disposal in a closed period
 )
 
-// Unclassified is the transaction type of an entry that no transaction stands behind.
+// Unclassified is the transaction type of an entry without a transaction.
 const Unclassified = "UNKNOWN"
 
 // Entry is one journal entry.
@@ -47,10 +47,10 @@ type Entry struct {
 	Status         Status
 	OriginatedBy   string
 	LegalEntityID  string
-	AutoEntity     bool // the legal entity was not named but followed
+	AutoEntity     bool // the request did not name the legal entity: it was derived
 	AccountingDate time.Time
-	IntendedDate   *time.Time // what was asked for, when the month of it was closed
-	PeriodID       string     // of a draft, the month it would fall in, if there is one
+	IntendedDate   *time.Time // the date that was requested, if its period was closed
+	PeriodID       string     // for a draft the period of its date, if it exists
 	PostedAt       *time.Time
 	Memo           string
 	Classification string
@@ -73,21 +73,21 @@ type Line struct {
 	Amount          money.Decimal
 	Currency        string
 	Base            *money.Decimal // in the legal entity's currency; nil until it is posted
-	BaseCurrency    string         // that currency, filled in for who reads the line
+	BaseCurrency    string         // that currency; not stored, filled in on reading
 	Memo            string
 	TagIDs          []string
-	// Unit and Quantity are what the line is about where that is not the currency of the books: so much of an asset, or so much foreign money.
+	// Unit and Quantity are set for an asset or a foreign currency: what the line moves, and how much of it.
 	Unit     string
 	Quantity *money.Decimal
 }
 
-// SequenceNumber is how people call the entry.
+// SequenceNumber returns the number that users see, such as JE-7.
 func (e Entry) SequenceNumber() string { return "JE-" + strconv.FormatInt(e.Number, 10) }
 
-// Reassigned tells that the month asked for was closed and another one took the entry.
+// Reassigned reports whether the entry was posted to a later period because the requested one was closed.
 func (e Entry) Reassigned() bool { return e.IntendedDate != nil }
 
-// entities lists the legal entities of an entry: its own first, then those of its lines.
+// entities returns the legal entities of an entry: its own first, then those of its lines.
 func (e Entry) entities() []string {
 	out := []string{e.LegalEntityID}
 	for _, l := range e.Lines {
@@ -98,7 +98,7 @@ func (e Entry) entities() []string {
 	return out
 }
 
-// tags lists every tag of an entry and its lines, each once.
+// tags returns the tags of an entry and its lines, sorted and without duplicates.
 func (e Entry) tags() []string {
 	out := slices.Clone(e.TagIDs)
 	for _, l := range e.Lines {
@@ -108,8 +108,8 @@ func (e Entry) tags() []string {
 	return slices.Compact(out)
 }
 
-// book gives the lines as arithmetic sees them.
-func (e Entry) book() []book.Line {
+// bookLines converts the lines for package book, which does the arithmetic.
+func (e Entry) bookLines() []book.Line {
 	out := make([]book.Line, len(e.Lines))
 	for i, l := range e.Lines {
 		out[i] = book.Line{Entity: l.LegalEntityID, Account: l.LedgerAccountID, Side: l.Side, Amount: l.Amount, Currency: l.Currency}
@@ -125,7 +125,7 @@ func (e Entry) book() []book.Line {
 	return out
 }
 
-// search is the text an entry is found by.
+// search returns the text that searches look in.
 func (e Entry) search() string {
 	var b strings.Builder
 	b.WriteString(e.SequenceNumber())
@@ -146,14 +146,14 @@ func memosOf(lines []Line) (out []string) {
 	return out
 }
 
-// Guidance says what may be done to an entry now, and why not the rest.
+// Guidance lists the actions that are possible on an entry now, and warnings that explain why others are not.
 type Guidance struct {
 	Allowed  []string
 	Warnings []string
 	Version  string
 }
 
-// Guide looks at an entry in the light of the books.
+// Guide returns the guidance for an entry, given the books.
 func (e Entry) Guide(b *snapshot.Books) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: clock.Format(e.UpdatedAt)}
 	month := calendar.MonthOf(e.AccountingDate, b.Zone).Key()
@@ -161,10 +161,10 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	switch {
 	case e.Status == Draft:
 		g.Allowed = append(g.Allowed, "edit", "delete")
-		switch blocked := e.onBlocked(b); {
+		switch blocked := e.linesOnBlocked(b); {
 		case len(blocked) > 0:
 			g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[blocked[0]].LedgerAccountID].String()+
-				" takes no lines now: edit the entry before posting it")
+				" is archived or not postable: edit the entry before posting it")
 		case closed:
 			g.Allowed = append(g.Allowed, "post")
 			g.Warnings = append(g.Warnings, "the period "+month+" is closed: posting moves the entry to the first open one")
@@ -174,9 +174,9 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	case e.NextID != "":
 		g.Warnings = append(g.Warnings, "the entry is reversed by another one: work on the last entry of its chain")
 	case e.OriginatedBy == ByReversal:
-		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: make a new entry")
-	case len(e.onArchived(b)) > 0:
-		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.onArchived(b)[0]].LedgerAccountID].String()+
+		g.Warnings = append(g.Warnings, "a reversal cannot be reversed: create a new entry")
+	case len(e.linesOnArchived(b)) > 0:
+		g.Warnings = append(g.Warnings, "the account "+b.Accounts[e.Lines[e.linesOnArchived(b)[0]].LedgerAccountID].String()+
 			" is archived: unarchive it to reverse, correct or unpost the entry")
 	default:
 		g.Allowed = append(g.Allowed, "reverse", "correct")
@@ -192,20 +192,20 @@ func (e Entry) Guide(b *snapshot.Books) Guidance {
 	return g
 }
 
-// onArchived gives the lines that stand on an archived account.
-func (e Entry) onArchived(b *snapshot.Books) []int {
-	return e.where(func(l Line) bool { return b.Accounts[l.LedgerAccountID].ArchivedAt != nil })
+// linesOnArchived returns the indexes of the lines on archived accounts.
+func (e Entry) linesOnArchived(b *snapshot.Books) []int {
+	return e.linesWhere(func(l Line) bool { return b.Accounts[l.LedgerAccountID].ArchivedAt != nil })
 }
 
-// onBlocked gives the lines on accounts that take none now.
-func (e Entry) onBlocked(b *snapshot.Books) []int {
-	return e.where(func(l Line) bool {
+// linesOnBlocked returns the indexes of the lines on accounts that are archived or not postable.
+func (e Entry) linesOnBlocked(b *snapshot.Books) []int {
+	return e.linesWhere(func(l Line) bool {
 		a := b.Accounts[l.LedgerAccountID]
 		return a.ArchivedAt != nil || !a.Postable
 	})
 }
 
-func (e Entry) where(is func(Line) bool) (out []int) {
+func (e Entry) linesWhere(is func(Line) bool) (out []int) {
 	for i, l := range e.Lines {
 		if is(l) {
 			out = append(out, i)
@@ -214,7 +214,7 @@ func (e Entry) where(is func(Line) bool) (out []int) {
 	return out
 }
 
-// facts is what the audit and events say of an entry: all of it, so that the log alone shows what was posted.
+// facts is an entry in the audit log and in events. It is complete, so that the log alone shows what was posted.
 type facts struct {
 	ID             string      `json:"id"`
 	SequenceNumber string      `json:"sequence_number"`
@@ -244,14 +244,14 @@ func (e Entry) facts() facts {
 	f := facts{
 		ID: e.ID, SequenceNumber: e.SequenceNumber(), Status: e.Status, OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID,
 		AccountingDate: clock.Format(e.AccountingDate), PeriodID: db.OrNull(e.PeriodID), Memo: db.OrNull(e.Memo),
-		TagIDs: listed(e.TagIDs), PreviousID: e.PreviousID, NextID: e.NextID, Lines: make([]lineFacts, len(e.Lines)),
+		TagIDs: nilIfEmpty(e.TagIDs), PreviousID: e.PreviousID, NextID: e.NextID, Lines: make([]lineFacts, len(e.Lines)),
 	}
 	for i, l := range e.Lines {
 		f.Lines[i] = lineFacts{LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: l.Side,
-			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: listed(l.TagIDs)}
+			Amount: l.Amount.Fixed(l.Currency), Currency: l.Currency, Memo: l.Memo, TagIDs: nilIfEmpty(l.TagIDs)}
 	}
 	return f
 }
 
-// listed makes no tags one thing, whether there is a list without any or no list: facts are compared.
-func listed(ids []string) []string { return append([]string(nil), ids...) }
+// nilIfEmpty copies a list and returns nil for an empty one, because facts are compared with reflect.DeepEqual.
+func nilIfEmpty(ids []string) []string { return append([]string(nil), ids...) }

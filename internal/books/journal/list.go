@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// Filter narrows a list of entries; what is empty does not.
+// Filter narrows a list of entries; empty fields do not.
 type Filter struct {
 	LegalEntityIDs  []string
 	LedgerAccountID string
@@ -28,19 +28,19 @@ type Filter struct {
 	Span
 	Search string
 
-	limited []string // the legal entities the actor's key is for
+	limited []string // the legal entities that the actor's key is limited to; empty: no limit
 }
 
-// Span is from one accounting date to another, both included: instants, or dates where the organization is.
+// Span is a range of accounting dates, both ends included. From and To are instants, or dates in the organization's time zone.
 type Span struct {
 	From, To string
 
-	period      period.Period // the span lies in it, if it has an id
+	period      period.Period // limits the span if it has an id
 	first, last time.Time
 }
 
-// read finds the instants that bound a span.
-func (s *Span) read(loc *time.Location) error {
+// resolve parses the bounds of a span into instants.
+func (s *Span) resolve(loc *time.Location) error {
 	var faults fault.List
 	bound := func(field, text string, days int) (at time.Time) {
 		if text == "" {
@@ -64,25 +64,25 @@ func (s *Span) read(loc *time.Location) error {
 	return faults.Err()
 }
 
-// List gives entries, the latest accounting date first.
+// List returns a page of entries, the latest accounting date first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Guided], error) {
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
 	return page.List("journal-entries", f, p, func(g Guided) []string {
-		return placeOf(g.AccountingDate, g.Number)
+		return encodeCursorKey(g.AccountingDate, g.Number)
 	}, func(after []string, limit int) (rows []Guided, err error) {
-		below, err := placeFrom(after)
+		below, err := parseCursorKey(after)
 		if err != nil {
 			return nil, err
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			b, err := s.known(ctx, tx, &f)
+			b, err := s.resolveFilter(ctx, tx, &f)
 			if err != nil {
 				return err
 			}
 			entries, err := selectPage(ctx, tx, f, below, limit)
 			for _, e := range entries {
-				rows = append(rows, guided(e, b))
+				rows = append(rows, withGuidance(e, b))
 			}
 			return err
 		})
@@ -90,9 +90,9 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known reads what a filter says and refuses to filter by what is not there: an empty answer would read as if nothing
-// were booked. It gives the books it looked in.
-func (s *Service) known(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
+// resolveFilter parses a filter and returns an error if it names a record that does not exist: an empty list would look as if
+// nothing were booked. It returns the books that it looked in.
+func (s *Service) resolveFilter(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Books, error) {
 	b, err := snapshot.Read(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -122,21 +122,21 @@ func (s *Service) known(ctx context.Context, tx *db.Tx, f *Filter) (*snapshot.Bo
 			return nil, err
 		}
 	}
-	return b, f.read(b.Zone)
+	return b, f.resolve(b.Zone)
 }
 
-// place is where an entry stands in a list: by date, then by number.
-type place struct {
+// cursorKey is the position of an entry in a list: lists are ordered by date, then by number.
+type cursorKey struct {
 	date   time.Time
 	number int64
 }
 
-func placeOf(date time.Time, number int64) []string {
+func encodeCursorKey(date time.Time, number int64) []string {
 	return []string{clock.Format(date), strconv.FormatInt(number, 10)}
 }
 
-// placeFrom reads a cursor's key; none is the place before the first.
-func placeFrom(key []string) (*place, error) {
+// parseCursorKey parses the key of a cursor. It returns nil for the first page.
+func parseCursorKey(key []string) (*cursorKey, error) {
 	if key == nil {
 		return nil, nil
 	}
@@ -148,7 +148,7 @@ func placeFrom(key []string) (*place, error) {
 	if err != nil {
 		return nil, fault.Invalidf("cursor", "is not a cursor of this service")
 	}
-	return &place{date, number}, nil
+	return &cursorKey{date, number}, nil
 }
 
 // AccountLine is a posted line with the entry it belongs to.
@@ -161,7 +161,7 @@ type AccountLine struct {
 	EntryMemo      string
 }
 
-// SequenceNumber is how people call the entry.
+// SequenceNumber returns the number of the entry that users see, such as JE-7.
 func (l AccountLine) SequenceNumber() string { return "JE-" + strconv.FormatInt(l.Number, 10) }
 
 // LineFilter narrows an account's lines.
@@ -173,15 +173,15 @@ type LineFilter struct {
 	limited []string
 }
 
-// Lines gives the posted lines of an account, the latest first.
+// Lines returns a page of the posted lines of an account, the latest first.
 func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page.Page[AccountLine], error) {
 	who := actor.From(ctx)
 	f.limited = who.LegalEntityIDs
 	key := func(l AccountLine) []string {
-		return append(placeOf(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10))
+		return append(encodeCursorKey(l.AccountingDate, l.Number), strconv.FormatInt(l.Position, 10))
 	}
 	return page.List("ledger-account-lines", f, p, key, func(after []string, limit int) (rows []AccountLine, err error) {
-		below, err := placeFrom(after)
+		below, err := parseCursorKey(after)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 		}
 		err = s.db.Read(ctx, who.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 			known := Filter{LedgerAccountID: f.LedgerAccountID, LegalEntityIDs: f.LegalEntityIDs, Span: f.Span}
-			b, err := s.known(ctx, tx, &known)
+			b, err := s.resolveFilter(ctx, tx, &known)
 			if err != nil {
 				return err
 			}
@@ -208,7 +208,7 @@ func (s *Service) Lines(ctx context.Context, f LineFilter, p page.Request) (page
 	})
 }
 
-// like makes a text a pattern that finds it anywhere.
-func like(text string) string {
+// containsPattern returns the LIKE pattern that matches what contains a text.
+func containsPattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }

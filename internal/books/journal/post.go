@@ -15,9 +15,9 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// open finds the month a posting on a date falls into: its own, or, when that is closed for one of the legal
-// entities, the first one after it that is open for all, at its beginning.
-func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.Time) {
+// postingMonth returns the month and time of a posting on a date: those of the date or, if its period is closed for one
+// of the legal entities, the first month that is open for all of them, at its beginning.
+func (c *composer) postingMonth(at time.Time, entities []string) (calendar.Month, time.Time) {
 	month := c.month(at)
 	through := c.books.ClosedThrough(entities...)
 	if through == "" || month.Key() > through {
@@ -29,16 +29,16 @@ func (c *composer) open(at time.Time, entities []string) (calendar.Month, time.T
 	}
 	next := last.Next()
 	if next.Key() > c.month(c.now).Key() {
-		c.conflict("accounting_date", fmt.Sprintf("the period %s is closed, and there is no open period after it", month.Key()))
+		c.conflict("accounting_date", fmt.Sprintf("the period %s is closed, and there is no open period after it: reopen one", month.Key()))
 	}
 	return next, next.Start(c.books.Zone)
 }
 
-// post makes a draft posted: its month, its amounts in each entity's currency, the moment. A month that has no row
-// yet is given back: it must be made first, and the entry posted again.
+// post turns a draft into a posted entry: it sets the period, the amounts in the currency of each legal entity and the time
+// of posting. If the period does not exist yet it returns its month, which the caller must create to set the period id.
 func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []calendar.Month, err error) {
-	month, at := c.open(e.AccountingDate, e.entities())
-	if err := c.translate(ctx, tx, e, at); err != nil || !c.clear() {
+	month, at := c.postingMonth(e.AccountingDate, e.entities())
+	if err := c.translate(ctx, tx, e, at); err != nil || !c.ok() {
 		return nil, err
 	}
 	if !at.Equal(e.AccountingDate) {
@@ -57,16 +57,16 @@ func (c *composer) post(ctx context.Context, tx *db.Tx, e *Entry) (missing []cal
 	return missing, nil
 }
 
-// makeFirst asks for months to be made.
-func makeFirst(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
+// requirePeriods makes the creation of periods a precondition of the write.
+func requirePeriods(ctx context.Context, tx *db.Tx, months []calendar.Month) error {
 	return tx.Group().Precondition(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := period.Ensure(ctx, tx, months...)
 		return err
 	})
 }
 
-// translate fills in the amounts in each legal entity's own currency, at the stored rates of the day. Amounts that
-// stand already, as those of a reversal do, are what was booked.
+// translate sets the amounts in each legal entity's base currency, at the stored rates of the day. It keeps amounts that
+// are set already, such as those of a reversal.
 func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.Time) error {
 	own := func(entity string) string { return c.books.Entities[entity].BaseCurrency }
 	rates := map[[2]string]money.Decimal{}
@@ -91,10 +91,10 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 		}
 		rates[pair] = rate
 	}
-	if !c.clear() {
+	if !c.ok() {
 		return nil
 	}
-	lines := e.book()
+	lines := e.bookLines()
 	picked := make([]book.Line, len(open))
 	for n, i := range open {
 		picked[n] = lines[i]
@@ -105,13 +105,13 @@ func (c *composer) translate(ctx context.Context, tx *db.Tx, e *Entry, at time.T
 		e.Lines[i].Base, lines[i].Base = &base, base
 	}
 	if len(open) < len(lines) {
-		c.balanced(lines)
+		c.requireBalancedBase(lines)
 	}
 	return nil
 }
 
-// balanced checks amounts that stood already, which translation did not make balance.
-func (c *composer) balanced(lines []book.Line) {
+// requireBalancedBase reports base amounts that do not balance. Amounts that were set before translation may not.
+func (c *composer) requireBalancedBase(lines []book.Line) {
 	for i := range lines {
 		lines[i].Amount, lines[i].Currency = lines[i].Base, c.books.Entities[lines[i].Entity].BaseCurrency
 	}

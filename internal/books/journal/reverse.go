@@ -10,82 +10,84 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// ReverseParams describe a reversal; what is empty follows from the entry.
+// ReverseParams describe a reversal; empty fields are derived from the entry.
 type ReverseParams struct {
 	AccountingDate string
 	Memo           string
-	Cascade        bool // entries that rest on the lots it made may change
+	Cascade        bool // entries that consumed the lots it created may change
 }
 
-// Reverse undoes a posted entry by another one with its lines turned around, and gives that one.
+// Reverse posts a reversal of a posted entry, with debits and credits exchanged, and returns it.
 func (s *Service) Reverse(ctx context.Context, entryID string, p ReverseParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		if err := c.undoable(e); err != nil {
+		if err := c.requireReversible(e); err != nil {
 			return e, err
 		}
-		reversal := e.mirrored(p.Memo)
+		reversal := e.reversalDraft(p.Memo)
 		if p.AccountingDate != "" {
-			reversal.AccountingDate = c.date("accounting_date", p.AccountingDate)
+			reversal.AccountingDate = c.parseDate("accounting_date", p.AccountingDate)
 			if err := c.err(); err != nil {
 				return e, err
 			}
-		} else if month, _ := c.open(e.AccountingDate, e.entities()); month != c.month(e.AccountingDate) {
-			reversal.AccountingDate = c.now // its own month is closed, so the reversal belongs to the present
+		} else if month, _ := c.postingMonth(e.AccountingDate, e.entities()); month != c.month(e.AccountingDate) {
+			reversal.AccountingDate = c.now // the period of the entry is closed
 		}
-		made, err := s.append(ctx, tx, c, e, reversal)
+		made, err := s.appendToChain(ctx, tx, c, e, reversal)
 		if err != nil {
 			return e, err
 		}
-		return made, s.subledger.Undone(ctx, tx, e, made, p.Cascade)
+		return made, s.subledger.AfterUndo(ctx, tx, e, made, p.Cascade)
 	})
 }
 
-// Correct undoes a posted entry and posts it anew as it should have been, and gives the new one.
+// Correct reverses a posted entry, posts a replacement with the changes, and returns the replacement.
 func (s *Service) Correct(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
-		if err := c.undoable(e); err != nil {
+		if err := c.requireReversible(e); err != nil {
 			return e, err
 		}
-		description := p.over(e)
+		description := p.applyTo(e)
 		description.OriginatedBy = ByCorrection
 		if p.Lines != nil || p.LegalEntityID != nil {
-			if err := s.subledger.Edited(ctx, tx, e); err != nil {
+			if err := s.subledger.BeforeLinesChange(ctx, tx, e); err != nil {
 				return e, err
 			}
 		}
-		replacement, err := c.redo(ctx, tx, Entry{Classification: e.Classification}, description)
+		replacement, err := c.recompose(ctx, tx, Entry{Classification: e.Classification}, description)
 		if err != nil {
 			return e, err
 		}
-		reversal, err := s.append(ctx, tx, c, e, e.mirrored(""))
+		reversal, err := s.appendToChain(ctx, tx, c, e, e.reversalDraft(""))
 		if err != nil {
 			return e, err
 		}
-		made, err := s.append(ctx, tx, c, reversal, replacement)
+		made, err := s.appendToChain(ctx, tx, c, reversal, replacement)
 		if err != nil {
 			return e, err
 		}
-		return made, s.subledger.Replaced(ctx, tx, e, reversal, made, p.Lines != nil || p.LegalEntityID != nil)
+		return made, s.subledger.AfterCorrect(ctx, tx, e, reversal, made, p.Lines != nil || p.LegalEntityID != nil)
 	})
 }
 
-// undoable refuses what cannot be reversed: a draft, an entry that is reversed already, a reversal, what stands on an archived account.
-func (c *composer) undoable(e Entry) error {
+// requireReversible returns an error for an entry that cannot be reversed: a draft, an entry that is reversed already, a
+// reversal, or an entry on an archived account.
+func (c *composer) requireReversible(e Entry) error {
 	switch {
 	case e.Status != Posted:
 		return fault.Conflictf("the entry %s is a draft: edit or delete it", e.SequenceNumber())
 	case e.NextID != "":
 		return fault.Conflictf("the entry %s is reversed already, by %s: work on the last entry of its chain", e.SequenceNumber(), e.NextID)
 	case e.OriginatedBy == ByReversal:
-		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: make a new entry", e.SequenceNumber())
+		return fault.Conflictf("the entry %s is a reversal, which cannot be reversed or corrected: create a new entry", e.SequenceNumber())
 	}
-	return c.movable(e)
+	return c.requireNoArchivedAccounts(e)
 }
 
-// movable refuses to change what stands on an account that was archived since, which has no balance and no drafts.
-func (c *composer) movable(e Entry) error {
+// requireNoArchivedAccounts returns an error for an entry on an archived account, which must not get a balance or a draft
+// again.
+func (c *composer) requireNoArchivedAccounts(e Entry) error {
 	var where []fault.Field
-	for _, i := range e.onArchived(c.books) {
+	for _, i := range e.linesOnArchived(c.books) {
 		where = append(where, fault.Field{Name: "lines[" + strconv.Itoa(i) + "].ledger_account_id", Message: "is archived"})
 	}
 	if len(where) == 0 {
@@ -94,8 +96,9 @@ func (c *composer) movable(e Entry) error {
 	return fault.ConflictAt(where, "the entry %s is on an account that is archived: unarchive it first", e.SequenceNumber())
 }
 
-// mirrored is the draft of an entry's reversal: the same lines turned around, at the amounts that were booked.
-func (e Entry) mirrored(memo string) Entry {
+// reversalDraft returns the draft of the reversal of an entry: the same lines and amounts, with debits and credits
+// exchanged. An empty memo is derived from the entry.
+func (e Entry) reversalDraft(memo string) Entry {
 	out := e
 	out.ID, out.Status, out.OriginatedBy, out.PostedAt, out.IntendedDate = "", Draft, ByReversal, nil, nil
 	out.Memo = memo
@@ -115,23 +118,23 @@ func (e Entry) mirrored(memo string) Entry {
 	return out
 }
 
-// MemoMax bounds a memo.
+// MemoMax is the maximum length of a memo in characters.
 const MemoMax = 2000
 
-// append posts an entry and hangs it behind the tail of a chain.
-func (s *Service) append(ctx context.Context, tx *db.Tx, c *composer, tail, e Entry) (Entry, error) {
+// appendToChain posts an entry and links it as the successor of the last entry of a chain.
+func (s *Service) appendToChain(ctx context.Context, tx *db.Tx, c *composer, tail, e Entry) (Entry, error) {
 	e.PreviousID, e.NextID = tail.ID, ""
-	if err := c.settle(ctx, tx, s, &e); err != nil {
+	if err := c.postCreatingPeriods(ctx, tx, s, &e); err != nil {
 		return e, err
 	}
 	h, err := orgstate.Lock(ctx, tx)
 	if err != nil {
 		return e, err
 	}
-	e.christen(tx, h.EntryNumber+1)
+	e.assignIdentity(tx, h.EntryNumber+1)
 	before := tail
 	tail.NextID, tail.UpdatedAt = e.ID, tx.Now()
-	enter(ctx, tx, h, e, &tail)
+	addEntry(ctx, tx, h, e, &tail)
 	if e.OriginatedBy == ByReversal {
 		record(ctx, tx, "journal_entry.reversed", before, tail)
 	}

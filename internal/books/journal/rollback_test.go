@@ -15,9 +15,9 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// What a transaction saw of its own changes is gone when it is rolled back, also from what is kept at hand for the
-// next one: the version of the books it had got to is given again to another change.
-func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
+// A rollback must also discard the snapshot of the books that the transaction saw, because the next change gets the same
+// version number.
+func TestPostingDoesNotUseASnapshotOfBooksThatWereRolledBack(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
@@ -42,9 +42,9 @@ func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
 		}
 		deliberate := errors.New("deliberate")
 		err = d.Write(ctx, f.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			if _, err := s.Enter(ctx, tx, []journal.CreateParams{entry("2019-01-05")}, func(int) string {
+			if _, err := s.CreateInTx(ctx, tx, []journal.CreateParams{entry("2019-01-05")}, func(int) string {
 				return ""
-			}); err != nil { // which makes months
+			}); err != nil { // which creates periods
 				return err
 			}
 			return deliberate
@@ -64,7 +64,7 @@ func TestBooksThatWereRolledBackAreNotPostedBy(t *testing.T) {
 		if e, err := s.Create(ctx, entry("2019-01-05")); err != nil || e.Number != 1 || e.PeriodID == "" {
 			t.Errorf("%+v %v", e, err)
 		}
-		if got := check(t, d, f.Organization.ID); len(got) > 0 {
+		if got := verify(t, d, f.Organization.ID); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
 	})

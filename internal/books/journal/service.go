@@ -22,17 +22,18 @@ type Service struct {
 	subledger Subledger
 }
 
-// NewService makes one.
+// NewService returns a Service without a subledger.
 func NewService(d *db.DB) *Service { return &Service{d, noSubledger{}} }
 
-// Guided is an entry with what may be done to it.
+// Guided is an entry with its guidance.
 type Guided struct {
 	Entry
 	Guidance Guidance
 }
 
-// guided looks at an entry in the light of the books. The month of a draft may have come into being after it.
-func guided(e Entry, b *snapshot.Books) Guided {
+// withGuidance adds what is not stored to an entry: guidance, base currencies and, for a draft, the period of its date, which may
+// have been created after the draft.
+func withGuidance(e Entry, b *snapshot.Books) Guided {
 	if e.Status == Draft {
 		e.PeriodID = periodOf(b, e.AccountingDate)
 	}
@@ -42,7 +43,7 @@ func guided(e Entry, b *snapshot.Books) Guided {
 	return Guided{e, e.Guide(b)}
 }
 
-// Create makes an entry, as a draft or posted at once.
+// Create creates an entry, as a draft or posted.
 func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
 	made, err := s.create(ctx, []CreateParams{p}, func(int) string { return "" }, false)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (Guided, error) {
 	return made[0], nil
 }
 
-// CreateBatch makes many entries, all or none. Dry gives what would be made and makes nothing.
+// CreateBatch creates several entries, all or none. If dry is set it returns what it would create and writes nothing.
 func (s *Service) CreateBatch(ctx context.Context, ps []CreateParams, dry bool) ([]Guided, error) {
 	if n := len(ps); n < 1 || n > BatchMax {
 		return nil, fault.Invalidf("journal_entries", "must have 1 to %d entries", BatchMax)
@@ -73,20 +74,20 @@ func (s *Service) create(ctx context.Context, ps []CreateParams, at func(int) st
 		number := h.EntryNumber
 		for i := range entries {
 			number++
-			entries[i].christen(tx, number)
+			entries[i].assignIdentity(tx, number)
 			if !dry {
-				enter(ctx, tx, h, entries[i], nil)
+				addEntry(ctx, tx, h, entries[i], nil)
 			}
-			out = append(out, guided(entries[i], b))
+			out = append(out, withGuidance(entries[i], b))
 		}
 		return nil
 	})
 	return out, err
 }
 
-// Enter makes entries in a transaction that is under way, all or none, in the order given: one that follows another
-// in a chain comes after it. It is a building block.
-func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
+// CreateInTx creates entries in the caller's database transaction, all or none and in the order given. An entry that
+// follows another one in a chain must come after it.
+func (s *Service) CreateInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Entry, error) {
 	entries, _, err := s.compose(ctx, tx, ps, at, false)
 	if err != nil {
 		return nil, err
@@ -97,33 +98,33 @@ func (s *Service) Enter(ctx context.Context, tx *db.Tx, ps []CreateParams, at fu
 	}
 	made := map[string]Entry{}
 	for i := range entries {
-		entries[i].christen(tx, h.EntryNumber+1)
-		previous, err := follow(ctx, tx, entries[i], made)
+		entries[i].assignIdentity(tx, h.EntryNumber+1)
+		previous, err := linkPrevious(ctx, tx, entries[i], made)
 		if err != nil {
 			return nil, err
 		}
-		enter(ctx, tx, h, entries[i], previous)
+		addEntry(ctx, tx, h, entries[i], previous)
 		made[entries[i].ID] = entries[i]
 	}
 	return entries, nil
 }
 
-// EnterGuided is Enter, and says what may be done to each entry.
-func (s *Service) EnterGuided(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
-	entries, err := s.Enter(ctx, tx, ps, at)
+// CreateGuidedInTx is CreateInTx and returns the entries with their guidance.
+func (s *Service) CreateGuidedInTx(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
+	entries, err := s.CreateInTx(ctx, tx, ps, at)
 	if err != nil {
 		return nil, err
 	}
 	b, err := snapshot.Lock(ctx, tx)
 	out := make([]Guided, len(entries))
 	for i, e := range entries {
-		out[i] = guided(e, b)
+		out[i] = withGuidance(e, b)
 	}
 	return out, err
 }
 
-// Look gives entries as they would be made, and makes nothing. It is a building block.
-func (s *Service) Look(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
+// Preview returns entries as CreateInTx would create them and writes nothing. It runs in the caller's transaction.
+func (s *Service) Preview(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string) ([]Guided, error) {
 	entries, b, err := s.compose(ctx, tx, ps, at, true)
 	if err != nil {
 		return nil, err
@@ -134,14 +135,15 @@ func (s *Service) Look(ctx context.Context, tx *db.Tx, ps []CreateParams, at fun
 	}
 	out := make([]Guided, len(entries))
 	for i := range entries {
-		entries[i].christen(tx, h.EntryNumber+int64(i)+1)
-		out[i] = guided(entries[i], b)
+		entries[i].assignIdentity(tx, h.EntryNumber+int64(i)+1)
+		out[i] = withGuidance(entries[i], b)
 	}
 	return out, nil
 }
 
-// follow gives the entry before one in its chain, with the one behind it, and tells the audit that it was reversed.
-func follow(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*Entry, error) {
+// linkPrevious returns the entry before e in its chain, linked to e, or nil if there is none. If e is a reversal it writes
+// an audit record for the previous entry. Entries that were created in the same call are in made.
+func linkPrevious(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*Entry, error) {
 	if e.PreviousID == "" {
 		return nil, nil
 	}
@@ -160,36 +162,36 @@ func follow(ctx context.Context, tx *db.Tx, e Entry, made map[string]Entry) (*En
 	return &after, nil
 }
 
-// compose makes entries of requests, as drafts or posted, and finds everything that stands against any of them. The
-// months they need are made first, all at once, unless it is only a try.
+// compose turns requests into entries, drafts or posted, and returns every fault of all of them. Unless dry is set it
+// creates the periods they need, all at once.
 func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at func(int) string, dry bool) ([]Entry,
 	*snapshot.Books, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
-	all := &review{}
+	all := &validation{}
 	entries := make([]Entry, len(ps))
 	var wanting []calendar.Month
 	for i, p := range ps {
-		c := &composer{b, actor.From(ctx), tx.Now(), &review{at: at(i)}}
+		c := &composer{b, actor.From(ctx), tx.Now(), &validation{at: at(i)}}
 		entries[i] = c.compose(p)
-		if p.Status == Posted && c.clear() {
+		if p.Status == Posted && c.ok() {
 			months, err := c.post(ctx, tx, &entries[i])
 			if err != nil {
 				return nil, nil, err
 			}
 			wanting = append(wanting, months...)
 		}
-		all.add(c.review)
+		all.add(c.validation)
 	}
-	if err := knownTags(ctx, tx, all, entries, at); err != nil {
+	if err := resolveTags(ctx, tx, all, entries, at); err != nil {
 		return nil, nil, err
 	}
 	if err := all.err(); err != nil || len(wanting) == 0 || dry {
 		return entries, b, err
 	}
-	if err := makeFirst(ctx, tx, wanting); err != nil {
+	if err := requirePeriods(ctx, tx, wanting); err != nil {
 		return nil, nil, err
 	}
 	b, err = snapshot.Lock(ctx, tx)
@@ -201,8 +203,8 @@ func (s *Service) compose(ctx context.Context, tx *db.Tx, ps []CreateParams, at 
 	return entries, b, err
 }
 
-// christen gives a composed entry its number and all other names.
-func (e *Entry) christen(tx *db.Tx, number int64) {
+// assignIdentity gives a composed entry its number, ids and times.
+func (e *Entry) assignIdentity(tx *db.Tx, number int64) {
 	if e.ID == "" {
 		e.ID = tx.NewID(id.JournalEntry)
 	}
@@ -212,10 +214,10 @@ func (e *Entry) christen(tx *db.Tx, number int64) {
 	}
 }
 
-// enter puts an entry that has the next number into the journal, behind the one before it in its chain.
-func enter(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previous *Entry) {
+// addEntry adds an entry that has the next number to the journal and links the previous entry of its chain, if any.
+func addEntry(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previous *Entry) {
 	h.EntryNumber = e.Number
-	pagesOf(tx).add(tx, e, previous)
+	pendingOf(tx).add(tx, e, previous)
 	action := "journal_entry.created"
 	if e.Status == Posted {
 		action = "journal_entry.posted"
@@ -223,8 +225,8 @@ func enter(ctx context.Context, tx *db.Tx, h *orgstate.State, e Entry, previous 
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: e.ID, After: e.facts()})
 }
 
-// knownTags looks all tags up at once.
-func knownTags(ctx context.Context, tx *db.Tx, all *review, entries []Entry, at func(int) string) error {
+// resolveTags looks up the tags of all entries in one query and reports those that do not exist.
+func resolveTags(ctx context.Context, tx *db.Tx, all *validation, entries []Entry, at func(int) string) error {
 	var asked []string
 	for _, e := range entries {
 		asked = append(asked, e.tags()...)
@@ -232,40 +234,41 @@ func knownTags(ctx context.Context, tx *db.Tx, all *review, entries []Entry, at 
 	if len(asked) == 0 {
 		return nil
 	}
-	known, err := tag.Known(ctx, tx, asked)
+	known, err := tag.ExistingIDs(ctx, tx, asked)
 	if err != nil {
 		return err
 	}
 	for i, e := range entries {
-		r := &review{at: at(i)}
-		missTags(r, "", e.TagIDs, known)
+		r := &validation{at: at(i)}
+		reportUnknownTags(r, "", e.TagIDs, known)
 		for n, l := range e.Lines {
-			missTags(r, fmt.Sprintf("lines[%d].", n), l.TagIDs, known)
+			reportUnknownTags(r, fmt.Sprintf("lines[%d].", n), l.TagIDs, known)
 		}
 		all.add(r)
 	}
 	return nil
 }
 
-func missTags(r *review, at string, ids, known []string) {
+func reportUnknownTags(r *validation, at string, ids, known []string) {
 	for i, tagID := range ids {
 		if !slices.Contains(known, tagID) {
-			r.miss("tag", fmt.Sprintf("%stag_ids[%d]", at, i))
+			r.notFound("tag", fmt.Sprintf("%stag_ids[%d]", at, i))
 		}
 	}
 }
 
-// Get gives one entry.
+// Get returns an entry with its guidance.
 func (s *Service) Get(ctx context.Context, entryID string) (g Guided, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		g, _, err = Show(ctx, tx, entryID)
+		g, _, err = FindGuided(ctx, tx, entryID)
 		return err
 	})
 	return g, err
 }
 
-// Show gives one entry with what may be done to it, and the books that was seen in. It is a building block.
-func Show(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapshot.Books, error) {
+// FindGuided returns an entry with its guidance, if the actor may see it, and the books that the guidance follows from. It
+// runs in the caller's transaction.
+func FindGuided(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapshot.Books, error) {
 	e, err := Find(ctx, tx, entryID)
 	if err != nil {
 		return Guided{}, nil, err
@@ -274,10 +277,10 @@ func Show(ctx context.Context, tx *db.Tx, entryID string) (Guided, *snapshot.Boo
 	if err != nil {
 		return Guided{}, nil, err
 	}
-	return guided(e, b), b, nil
+	return withGuidance(e, b), b, nil
 }
 
-// Find gives an entry with its lines, if the actor may see it. It is a building block.
+// Find returns an entry with its lines, if the actor may see it. It runs in the caller's transaction.
 func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	e, err := selectEntry(ctx, tx, entryID)
 	if err != nil {
@@ -294,14 +297,15 @@ func Find(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 
 const noun = "journal entry"
 
-// Each gives every entry by number, drafts too, with the number of the last one. It is a building block.
+// Each calls do for every entry, drafts included, in the order of their numbers, with the number of the last one. It runs
+// in the caller's transaction.
 func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) error {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for next := int64(1); ; {
-		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		rows, err := selectFromNumber(ctx, tx, next, verifyChunk)
 		if err != nil {
 			return err
 		}
@@ -314,13 +318,13 @@ func Each(ctx context.Context, tx *db.Tx, do func(e Entry, last int64) error) er
 				return err
 			}
 		}
-		if len(rows) < checkChunk {
+		if len(rows) < verifyChunk {
 			return nil
 		}
 	}
 }
 
-// Link is what a chain needs to know of an entry.
+// Link is the part of an entry that decides which entry may follow it in a chain.
 type Link struct {
 	ID           string
 	Number       int64
@@ -329,13 +333,14 @@ type Link struct {
 	NextID       string
 }
 
-// Takes tells whether an entry that something made may come next in the chain: after an original its reversal, after that its replacement.
-func (l Link) Takes(originatedBy string) bool {
+// AcceptsNext reports whether an entry of some origin may come next in the chain: after an original its reversal, after
+// that its replacement.
+func (l Link) AcceptsNext(originatedBy string) bool {
 	return l.Status == Posted && l.NextID == "" && (originatedBy == ByReversal) != (l.OriginatedBy == ByReversal)
 }
 
-// Known finds those of some entries that are here, deleted ones too. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, ids []string) (map[string]Link, error) {
+// FindLinks returns those of some entries that exist, deleted ones included, by id. It runs in the caller's transaction.
+func FindLinks(ctx context.Context, tx *db.Tx, ids []string) (map[string]Link, error) {
 	links, err := selectLinks(ctx, tx, ids)
 	out := make(map[string]Link, len(links))
 	for _, l := range links {

@@ -37,12 +37,12 @@ type entryRow struct {
 
 func toRow(e Entry) entryRow {
 	return entryRow{
-		ID: e.ID, Number: e.Number, Status: string(
-			e.Status), OriginatedBy: e.OriginatedBy, LegalEntityID: e.LegalEntityID, AutoEntity: e.AutoEntity,
-		AccountingDate: e.AccountingDate, IntendedDate: e.IntendedDate, Reassigned: e.Reassigned(), PeriodID: db.OrNull(e.PeriodID),
-		PostedAt: e.PostedAt, Memo: db.OrNull(e.Memo), Classification: e.Classification, TransactionID: db.OrNull(
-			e.TransactionID), TransactionNo: numberOrNull(e.TransactionNo), TagIDs: strings.Join(e.TagIDs,
-			" "), PreviousID: db.OrNull(e.PreviousID), NextID: db.OrNull(e.NextID),
+		ID: e.ID, Number: e.Number, Status: string(e.Status), OriginatedBy: e.OriginatedBy,
+		LegalEntityID: e.LegalEntityID, AutoEntity: e.AutoEntity,
+		AccountingDate: e.AccountingDate, IntendedDate: e.IntendedDate, Reassigned: e.Reassigned(),
+		PeriodID: db.OrNull(e.PeriodID), PostedAt: e.PostedAt, Memo: db.OrNull(e.Memo), Classification: e.Classification,
+		TransactionID: db.OrNull(e.TransactionID), TransactionNo: numberOrNull(e.TransactionNo),
+		TagIDs: strings.Join(e.TagIDs, " "), PreviousID: db.OrNull(e.PreviousID), NextID: db.OrNull(e.NextID),
 		Search: e.search(), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }
@@ -56,13 +56,12 @@ func numberOrNull(n int64) *int64 {
 
 func (r entryRow) entry() Entry {
 	e := Entry{
-		ID: r.ID, Number: r.Number, Status: Status(
-			r.Status), OriginatedBy: r.OriginatedBy, LegalEntityID: r.LegalEntityID, AutoEntity: r.AutoEntity,
-		AccountingDate: r.AccountingDate, IntendedDate: r.IntendedDate, PeriodID: db.OrEmpty(
-			r.PeriodID), PostedAt: r.PostedAt, Memo: db.OrEmpty(r.Memo),
-		Classification: r.Classification, TransactionID: db.OrEmpty(r.TransactionID), TagIDs: strings.Fields(
-			r.TagIDs), PreviousID: db.OrEmpty(r.PreviousID),
-		NextID: db.OrEmpty(r.NextID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		ID: r.ID, Number: r.Number, Status: Status(r.Status), OriginatedBy: r.OriginatedBy,
+		LegalEntityID: r.LegalEntityID, AutoEntity: r.AutoEntity,
+		AccountingDate: r.AccountingDate, IntendedDate: r.IntendedDate, PeriodID: db.OrEmpty(r.PeriodID),
+		PostedAt: r.PostedAt, Memo: db.OrEmpty(r.Memo), Classification: r.Classification,
+		TransactionID: db.OrEmpty(r.TransactionID), TagIDs: strings.Fields(r.TagIDs),
+		PreviousID: db.OrEmpty(r.PreviousID), NextID: db.OrEmpty(r.NextID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.TransactionNo != nil {
 		e.TransactionNo = *r.TransactionNo
@@ -113,16 +112,17 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	return insertLines(ctx, tx, entries)
 }
 
-// insertLines writes the lines of entries and the tags they are found by.
+// insertLines writes the lines of entries and the rows by which entries are found by tag.
 func insertLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	var lines []lineRow
 	var tags []tagRow
 	for _, e := range entries {
 		for i, l := range e.Lines {
 			lines = append(lines, lineRow{
-				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID, Side: string(
-					l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo), TagIDs: strings.Join(l.TagIDs, " "),
-				AccountingDate: e.AccountingDate, Number: e.Number, Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity,
+				EntryID: e.ID, Position: int64(i), ID: l.ID, LedgerAccountID: l.LedgerAccountID, LegalEntityID: l.LegalEntityID,
+				Side: string(l.Side), Amount: l.Amount, Currency: l.Currency, Base: l.Base, Memo: db.OrNull(l.Memo),
+				TagIDs: strings.Join(l.TagIDs, " "), AccountingDate: e.AccountingDate, Number: e.Number,
+				Posted: e.Status == Posted, Unit: db.OrNull(l.Unit), Quantity: l.Quantity,
 			})
 		}
 		for _, tag := range e.tags() {
@@ -149,7 +149,7 @@ func selectEntry(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) 
 	return entries[0], err
 }
 
-func selectSome(ctx context.Context, tx *db.Tx, ids []string) ([]Entry, error) {
+func selectEntries(ctx context.Context, tx *db.Tx, ids []string) ([]Entry, error) {
 	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
 		" FROM journal_entries WHERE organization_id = @org AND journal_entry_id {any}", ids)
 	if err != nil {
@@ -194,8 +194,8 @@ func fillLines(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	return err
 }
 
-// replace writes an edited draft over what it was.
-func replace(ctx context.Context, tx *db.Tx, was, e Entry) error {
+// updateDraft writes an edited draft and replaces its lines.
+func updateDraft(ctx context.Context, tx *db.Tx, was, e Entry) error {
 	r := toRow(e)
 	err := tx.Queue(ctx, `UPDATE journal_entries SET legal_entity_id = ?, legal_entity_auto_assigned = ?, accounting_date = ?,
 		accounting_period_id = ?, memo = ?, tag_ids = ?, search = ?, updated_at = ?
@@ -210,7 +210,7 @@ func replace(ctx context.Context, tx *db.Tx, was, e Entry) error {
 	return insertLines(ctx, tx, []Entry{e})
 }
 
-// deleteLines takes away the lines of an entry and the tags it is found by, which are looked for by tag, as their key begins with it.
+// deleteLines deletes the lines of an entry and its rows in journal_tags, whose key begins with the tag.
 func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
 	if err := tx.Queue(ctx, "DELETE FROM journal_lines WHERE organization_id = @org AND journal_entry_id = ?", was.ID); err != nil {
 		return err
@@ -218,8 +218,8 @@ func deleteLines(ctx context.Context, tx *db.Tx, was Entry) error {
 	return tx.Queue(ctx, "DELETE FROM journal_tags WHERE organization_id = @org AND tag_id {any} AND journal_entry_id = ?", was.tags(), was.ID)
 }
 
-// bury makes a draft a tombstone, whose lines refer to nothing any more.
-func bury(ctx context.Context, tx *db.Tx, e Entry) error {
+// markDeleted marks a draft as deleted and deletes its lines, so that nothing they referred to is in use by them.
+func markDeleted(ctx context.Context, tx *db.Tx, e Entry) error {
 	if err := deleteLines(ctx, tx, e); err != nil {
 		return err
 	}
@@ -227,8 +227,9 @@ func bury(ctx context.Context, tx *db.Tx, e Entry) error {
 		string(e.Status), e.UpdatedAt, e.ID)
 }
 
-// move writes that an entry was posted or unposted: its state, its date, and on its lines what they repeat of it and their booked amounts.
-func move(ctx context.Context, tx *db.Tx, e Entry) error {
+// updatePosting writes an entry that was posted or unposted: its state and date, and on its lines the booked amounts and the
+// columns that repeat those of the entry.
+func updatePosting(ctx context.Context, tx *db.Tx, e Entry) error {
 	r := toRow(e)
 	err := tx.Queue(ctx, `UPDATE journal_entries SET status = ?, accounting_date = ?, intended_accounting_date = ?,
 		period_auto_reassigned = ?, accounting_period_id = ?, posted_at = ?, updated_at = ?
@@ -250,14 +251,15 @@ func move(ctx context.Context, tx *db.Tx, e Entry) error {
 		e.AccountingDate, e.tags(), e.ID)
 }
 
-func setNext(ctx context.Context, tx *db.Tx, e Entry) error {
+func updateNext(ctx context.Context, tx *db.Tx, e Entry) error {
 	return tx.Queue(ctx,
 		"UPDATE journal_entries SET next_entry_id = ?, updated_at = ? WHERE organization_id = @org AND journal_entry_id = ?",
 		db.OrNull(e.NextID), e.UpdatedAt, e.ID)
 }
 
-// selectPage walks the entries backwards along the index that fits the filter best, so that a page costs what it shows.
-func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit int) ([]Entry, error) {
+// selectPage reads the entries backwards along the index that fits the filter best, so that the cost of a page depends on
+// its size only.
+func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *cursorKey, limit int) ([]Entry, error) {
 	columns := "e." + strings.ReplaceAll(db.Columns[entryRow](), ", ", ", e.")
 	var q *db.Query
 	order := "e"
@@ -286,8 +288,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 	if f.TransactionID != "" {
 		q.And("e.transaction_id = ?", f.TransactionID)
 	}
-	f.conditions(q)
-	f.Span.conditions(q, order)
+	f.addConditions(q)
+	f.Span.addConditions(q, order)
 	if below != nil {
 		q.And("("+order+".accounting_date, "+order+".number) < (?, ?)", below.date, below.number)
 	}
@@ -302,33 +304,33 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below *place, limit in
 	return entries, fillLines(ctx, tx, entries)
 }
 
-// shown holds for entries of some legal entities only: one with a line of somebody else's is not shown at all.
-const shown = `e.legal_entity_id {any}
+// entirelyVisible is the condition that an entry and all its lines belong to some legal entities. An actor who is limited to
+// them does not see other entries.
+const entirelyVisible = `e.legal_entity_id {any}
 	AND NOT EXISTS (SELECT 1 FROM journal_lines o WHERE o.organization_id = e.organization_id AND o.journal_entry_id =
 	e.journal_entry_id AND NOT (o.legal_entity_id {any}))`
 
-// conditions adds what is looked at in each entry that is met.
-func (f Filter) conditions(q *db.Query) {
+// addConditions adds the conditions that no index serves, which are evaluated for each entry.
+func (f Filter) addConditions(q *db.Query) {
 	if len(f.LegalEntityIDs) == 1 {
 		q.And("e.legal_entity_id = ?", f.LegalEntityIDs[0])
 	} else if len(f.LegalEntityIDs) > 1 {
 		q.And("e.legal_entity_id {any}", f.LegalEntityIDs)
 	}
 	if len(f.limited) > 0 {
-		q.And(shown, f.limited, f.limited)
+		q.And(entirelyVisible, f.limited, f.limited)
 	}
 	if f.TagID != "" && f.LedgerAccountID != "" {
 		q.And("EXISTS (SELECT 1 FROM journal_tags t WHERE t.organization_id = e.organization_id AND t.journal_entry_id = "+
 			"e.journal_entry_id AND t.tag_id = ?)", f.TagID)
 	}
 	if f.Search != "" {
-		q.And(`e.search LIKE ? ESCAPE '\'`, like(f.Search))
+		q.And(`e.search LIKE ? ESCAPE '\'`, containsPattern(f.Search))
 	}
 }
 
-// conditions keep a walk along an index of dates within the span. What is posted in a period is dated in it, and a
-// draft is in the one it is dated in.
-func (s Span) conditions(q *db.Query, order string) {
+// addConditions limits the query to the span. A period is a range of dates here, because every entry is dated in its period.
+func (s Span) addConditions(q *db.Query, order string) {
 	if s.period.ID != "" {
 		q.And(order+".accounting_date >= ?", s.period.Start).And(order+".accounting_date < ?", s.period.End)
 	}
@@ -345,10 +347,10 @@ type accountLineRow struct {
 	EntryMemo *string `db:"entry_memo"`
 }
 
-func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, position int64, limit int) ([]AccountLine, error) {
+func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *cursorKey, position int64, limit int) ([]AccountLine, error) {
 	memo, args := "e.memo", []any(nil)
-	if len(f.limited) > 0 { // the lines are theirs, but an entry that is not shown says nothing
-		memo, args = "CASE WHEN "+shown+" THEN e.memo END", []any{f.limited, f.limited}
+	if len(f.limited) > 0 { // the actor sees the lines, but not the memo of an entry that is hidden
+		memo, args = "CASE WHEN "+entirelyVisible+" THEN e.memo END", []any{f.limited, f.limited}
 	}
 	q := db.Select("SELECT l."+strings.ReplaceAll(db.Columns[lineRow](), ", ", ", l.")+", "+memo+` AS entry_memo FROM journal_lines l
 		JOIN journal_entries e ON e.organization_id = l.organization_id AND e.journal_entry_id = l.journal_entry_id WHERE
@@ -359,7 +361,7 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 			q.And("l.legal_entity_id {any}", ids)
 		}
 	}
-	f.Span.conditions(q, "l")
+	f.Span.addConditions(q, "l")
 	if below != nil {
 		q.And("(l.accounting_date, l.number, l.position) < (?, ?, ?)", below.date, below.number, position)
 	}
@@ -373,37 +375,38 @@ func selectLines(ctx context.Context, tx *db.Tx, f LineFilter, below *place, pos
 	return out, err
 }
 
-// checked is an entry as it is stored, whether its lines repeat what they should of it, and what it is found by.
-type checked struct {
-	Entry   Entry
-	repeats bool
-	search  string
+// storedEntry is an entry for verification, with its stored search text and whether the columns that its lines repeat agree
+// with it.
+type storedEntry struct {
+	Entry      Entry
+	linesAgree bool
+	search     string
 }
 
-// selectFrom reads entries by number, tombstones too.
-func selectFrom(ctx context.Context, tx *db.Tx, number int64, limit int) ([]checked, error) {
+// selectFromNumber reads entries in the order of their numbers, deleted ones included.
+func selectFromNumber(ctx context.Context, tx *db.Tx, number int64, limit int) ([]storedEntry, error) {
 	rows, err := db.All[entryRow](ctx, tx, "SELECT "+db.Columns[entryRow]()+
 		" FROM journal_entries WHERE organization_id = @org AND number >= ? ORDER BY number LIMIT ?", number, limit)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	out, ids, at := make([]checked, len(rows)), make([]string, len(rows)), map[string]int{}
+	out, ids, at := make([]storedEntry, len(rows)), make([]string, len(rows)), map[string]int{}
 	for i, r := range rows {
-		out[i], ids[i], at[r.ID] = checked{Entry: r.entry(), repeats: true, search: r.Search}, r.ID, i
+		out[i], ids[i], at[r.ID] = storedEntry{Entry: r.entry(), linesAgree: true, search: r.Search}, r.ID, i
 	}
 	lines, err := db.All[lineRow](ctx, tx, "SELECT "+db.Columns[lineRow]()+
 		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", ids)
 	for _, l := range lines {
 		c := &out[at[l.EntryID]]
-		c.repeats = c.repeats && l.Number == c.Entry.Number && l.AccountingDate.Equal(c.Entry.AccountingDate) &&
+		c.linesAgree = c.linesAgree && l.Number == c.Entry.Number && l.AccountingDate.Equal(c.Entry.AccountingDate) &&
 			l.Posted == (c.Entry.Status == Posted) && l.Position == int64(len(c.Entry.Lines))
 		c.Entry.Lines = append(c.Entry.Lines, l.line())
 	}
 	return out, err
 }
 
-// selectMarks counts the entries that are found by each tag.
-func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
+// countByTag counts the rows of journal_tags by tag.
+func countByTag(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 	rows, err := db.All[struct {
 		TagID string `db:"tag_id"`
 		Count int64  `db:"count"`
@@ -415,15 +418,15 @@ func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 	return out, err
 }
 
-// countStrays counts rows of a table that belong to no entry, or do not repeat its date and number.
-func countStrays(ctx context.Context, tx *db.Tx, table string) (int64, error) {
+// countOrphans counts the rows of a table that belong to no entry or differ from its date or number.
+func countOrphans(ctx context.Context, tx *db.Tx, table string) (int64, error) {
 	return db.One[int64](ctx, tx, "count", "SELECT count(*) FROM "+table+
 		` r LEFT JOIN journal_entries e ON e.organization_id = r.organization_id AND e.journal_entry_id = r.journal_entry_id
 		WHERE r.organization_id = @org AND (e.journal_entry_id IS NULL OR e.number <> r.number OR e.accounting_date <> r.accounting_date)`)
 }
 
-// selectBrokenChains finds entries whose neighbour in a chain does not point back, or is not what it should be: after an original comes its
-// reversal, after that its replacement.
+// selectBrokenChains returns the numbers of entries whose neighbour in a chain does not refer back to them or has the wrong
+// origin: after an original comes its reversal, after that its replacement.
 func selectBrokenChains(ctx context.Context, tx *db.Tx) ([]int64, error) {
 	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
 		LEFT JOIN journal_entries n ON n.organization_id = e.organization_id AND n.journal_entry_id = e.next_entry_id

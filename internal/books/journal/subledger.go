@@ -11,59 +11,62 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Subledger is what entries are made from: the transactions they record and the lots they move. It lives in packages above the journal,
-// which calls it inside the database transaction that changes an entry.
+// Subledger keeps the transactions that entries book and the lots that they move. Packages above the journal implement it. The journal
+// calls its hooks inside the database transaction that changes an entry; an error from a hook rolls the change back.
 type Subledger interface {
 	// FindTransaction returns an error of kind NotFound unless the transaction exists and the actor may see it.
 	FindTransaction(ctx context.Context, tx *db.Tx, transactionID string) error
-	// Draw gives the lines that a draft has now, nil where they are its own, and what is to be done once it is posted with them.
-	Draw(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
-	// Edited is told that the lines of a draft are to be others.
-	Edited(ctx context.Context, tx *db.Tx, draft Entry) error
-	// Discarded is told that a draft is no more.
-	Discarded(ctx context.Context, tx *db.Tx, draft Entry) error
-	// Undone is told that a posted entry was undone, by its reversal or by becoming a draft. Only with cascade may that
-	// change entries that rest on it.
-	Undone(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
-	// Replaced is told that a posted entry was reversed and corrected by another, with other lines or with its own.
-	Replaced(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
+	// BeforePost is called before a draft is posted. It returns the lines to post, or nil to post those of the draft, and a function to
+	// call after posting, or nil.
+	BeforePost(ctx context.Context, tx *db.Tx, draft Entry) (lines []LineParams, posted func(context.Context, *db.Tx, Entry) error, err error)
+	// BeforeLinesChange is called before the lines or the legal entity of a draft are edited, or those of a posted entry corrected.
+	BeforeLinesChange(ctx context.Context, tx *db.Tx, draft Entry) error
+	// BeforeDelete is called before a draft is deleted.
+	BeforeDelete(ctx context.Context, tx *db.Tx, draft Entry) error
+	// AfterUndo is called after an entry was reversed or unposted: by is the reversal, or the draft that the entry became. Only if
+	// cascade is set may it change entries that depend on the entry.
+	AfterUndo(ctx context.Context, tx *db.Tx, was, by Entry, cascade bool) error
+	// AfterCorrect is called after an entry was corrected: by is the replacement, and lines reports whether its lines or legal entity
+	// were changed.
+	AfterCorrect(ctx context.Context, tx *db.Tx, was, reversal, by Entry, lines bool) error
 }
 
-// noSubledger is the subledger of a journal whose entries are all written by hand.
+// noSubledger is the subledger of a journal without transactions.
 type noSubledger struct{}
 
 func (noSubledger) FindTransaction(context.Context, *db.Tx, string) error {
 	return fault.Missing("transaction")
 }
 
-func (noSubledger) Draw(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {
+func (noSubledger) BeforePost(context.Context, *db.Tx, Entry) ([]LineParams, func(context.Context, *db.Tx, Entry) error, error) {
 	return nil, nil, nil
 }
-func (noSubledger) Edited(context.Context, *db.Tx, Entry) error                       { return nil }
-func (noSubledger) Discarded(context.Context, *db.Tx, Entry) error                    { return nil }
-func (noSubledger) Undone(context.Context, *db.Tx, Entry, Entry, bool) error          { return nil }
-func (noSubledger) Replaced(context.Context, *db.Tx, Entry, Entry, Entry, bool) error { return nil }
+func (noSubledger) BeforeLinesChange(context.Context, *db.Tx, Entry) error                { return nil }
+func (noSubledger) BeforeDelete(context.Context, *db.Tx, Entry) error                     { return nil }
+func (noSubledger) AfterUndo(context.Context, *db.Tx, Entry, Entry, bool) error           { return nil }
+func (noSubledger) AfterCorrect(context.Context, *db.Tx, Entry, Entry, Entry, bool) error { return nil }
 
 // AttachSubledger sets the subledger. It is called once, before the service is used.
 func (s *Service) AttachSubledger(l Subledger) { s.subledger = l }
 
-// composing gives what entries are made with in a transaction that is under way.
-func (s *Service) composing(ctx context.Context, tx *db.Tx) (*composer, error) {
+// newComposer returns a composer for the caller's transaction.
+func (s *Service) newComposer(ctx context.Context, tx *db.Tx) (*composer, error) {
 	b, err := snapshot.Lock(ctx, tx)
-	return &composer{b, actor.From(ctx), tx.Now(), &review{}}, err
+	return &composer{b, actor.From(ctx), tx.Now(), &validation{}}, err
 }
 
-// FindUnchecked gives an entry with its lines, whoever asks. It is a building block.
+// FindUnchecked returns an entry with its lines without checking that the actor may see it. It runs in the caller's transaction.
 func FindUnchecked(ctx context.Context, tx *db.Tx, entryID string) (Entry, error) {
 	return selectEntry(ctx, tx, entryID)
 }
 
-// FindSomeUnchecked gives entries with their lines by their ids, whoever asks. It is a building block.
+// FindSomeUnchecked returns entries with their lines, by id, without checking that the actor may see them. It runs in the caller's
+// transaction.
 func FindSomeUnchecked(ctx context.Context, tx *db.Tx, entryIDs []string) (map[string]Entry, error) {
 	if len(entryIDs) == 0 {
 		return nil, nil
 	}
-	found, err := selectSome(ctx, tx, entryIDs)
+	found, err := selectEntries(ctx, tx, entryIDs)
 	out := make(map[string]Entry, len(found))
 	for _, e := range found {
 		out[e.ID] = e
@@ -71,98 +74,100 @@ func FindSomeUnchecked(ctx context.Context, tx *db.Tx, entryIDs []string) (map[s
 	return out, err
 }
 
-// Undo reverses a posted entry on its own date without asking what stands behind it, and gives the reversal. It is a
-// building block for who does.
-func (s *Service) Undo(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
-	return s.UndoOn(ctx, tx, e, e.AccountingDate)
+// ReverseInTx reverses a posted entry on its own date and returns the reversal. It does not call the subledger, which
+// uses it. It runs in the caller's transaction.
+func (s *Service) ReverseInTx(ctx context.Context, tx *db.Tx, e Entry) (Entry, error) {
+	return s.ReverseInTxOn(ctx, tx, e, e.AccountingDate)
 }
 
-// UndoOn does it on another date.
-func (s *Service) UndoOn(ctx context.Context, tx *db.Tx, e Entry, at time.Time) (Entry, error) {
-	c, err := s.composing(ctx, tx)
+// ReverseInTxOn is ReverseInTx with another date for the reversal.
+func (s *Service) ReverseInTxOn(ctx context.Context, tx *db.Tx, e Entry, at time.Time) (Entry, error) {
+	c, err := s.newComposer(ctx, tx)
 	if err != nil {
 		return e, err
 	}
-	if err := c.undoable(e); err != nil {
+	if err := c.requireReversible(e); err != nil {
 		return e, err
 	}
-	reversal := e.mirrored("")
+	reversal := e.reversalDraft("")
 	reversal.AccountingDate = at
-	return s.append(ctx, tx, c, e, reversal)
+	return s.appendToChain(ctx, tx, c, e, reversal)
 }
 
-// Restate undoes a posted entry and posts it anew with other lines, and gives the new one. It asks nobody what stands
-// behind it: it is a building block for who knows.
+// Restate reverses a posted entry, posts a replacement with other lines, and returns the replacement. It does not call the
+// subledger, which uses it. It runs in the caller's transaction.
 func (s *Service) Restate(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
-	reversal, err := s.Undo(ctx, tx, e)
+	reversal, err := s.ReverseInTx(ctx, tx, e)
 	if err != nil {
 		return e, err
 	}
-	description := Corrected(e, UpdateParams{})
+	description := CorrectionParams(e, UpdateParams{})
 	description.Lines = lines
-	if e.IntendedDate != nil { // it stays where it is, also when the month it was meant for is open again
-		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instant), e.IntendedDate.Format(instant)
+	if e.IntendedDate != nil { // the replacement stays in the same period, even if the requested one is open again
+		description.AccountingDate, description.IntendedDate = e.AccountingDate.Format(instantLayout), e.IntendedDate.Format(instantLayout)
 	}
-	again, err := s.Append(ctx, tx, reversal, description)
+	again, err := s.PostReplacement(ctx, tx, reversal, description)
 	return again.Entry, err
 }
 
-// Undoable refuses what cannot be reversed. It is a building block.
-func (s *Service) Undoable(ctx context.Context, tx *db.Tx, e Entry) error {
-	c, err := s.composing(ctx, tx)
+// RequireReversible returns an error for an entry that cannot be reversed. It runs in the caller's transaction.
+func (s *Service) RequireReversible(ctx context.Context, tx *db.Tx, e Entry) error {
+	c, err := s.newComposer(ctx, tx)
 	if err != nil {
 		return err
 	}
-	return c.undoable(e)
+	return c.requireReversible(e)
 }
 
-// Corrected describes what replaces an entry.
-func Corrected(e Entry, p UpdateParams) CreateParams {
-	out := p.over(e)
+// CorrectionParams returns the params of the replacement of an entry.
+func CorrectionParams(e Entry, p UpdateParams) CreateParams {
+	out := p.applyTo(e)
 	out.OriginatedBy, out.Status, out.AutoEntity = ByCorrection, Posted, e.AutoEntity
 	return out
 }
 
-// Append posts an entry behind a reversal. It is a building block.
-func (s *Service) Append(ctx context.Context, tx *db.Tx, reversal Entry, p CreateParams) (Guided, error) {
-	c, err := s.composing(ctx, tx)
+// PostReplacement posts an entry as the successor of a reversal. It runs in the caller's transaction.
+func (s *Service) PostReplacement(ctx context.Context, tx *db.Tx, reversal Entry, p CreateParams) (Guided, error) {
+	c, err := s.newComposer(ctx, tx)
 	if err != nil {
 		return Guided{}, err
 	}
-	e, err := c.redo(ctx, tx, Entry{AutoEntity: p.AutoEntity, LegalEntityID: p.LegalEntityID, Classification: p.Classification}, p)
+	e, err := c.recompose(ctx, tx, Entry{AutoEntity: p.AutoEntity, LegalEntityID: p.LegalEntityID, Classification: p.Classification}, p)
 	if err != nil {
 		return Guided{}, err
 	}
-	if e, err = s.append(ctx, tx, c, reversal, e); err != nil {
+	if e, err = s.appendToChain(ctx, tx, c, reversal, e); err != nil {
 		return Guided{}, err
 	}
-	return guided(e, c.books), nil
+	return withGuidance(e, c.books), nil
 }
 
-// Redraft gives a draft other lines. It is a building block.
-func (s *Service) Redraft(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
-	c, err := s.composing(ctx, tx)
+// ReplaceDraftLines replaces the lines of a draft. It runs in the caller's transaction.
+func (s *Service) ReplaceDraftLines(ctx context.Context, tx *db.Tx, e Entry, lines []LineParams) (Entry, error) {
+	c, err := s.newComposer(ctx, tx)
 	if err != nil {
 		return e, err
 	}
 	description := e.params()
 	description.Lines = lines
-	after, err := c.redo(ctx, tx, e, description)
+	after, err := c.recompose(ctx, tx, e, description)
 	if err != nil {
 		return e, err
 	}
 	after.UpdatedAt = tx.Now()
 	record(ctx, tx, "journal_entry.updated", e, after)
-	return after, replace(ctx, tx, e, after)
+	return after, updateDraft(ctx, tx, e, after)
 }
 
-// Opens finds where a posting on a date would fall, and makes its month if need be. It is a building block.
-func (s *Service) Opens(ctx context.Context, tx *db.Tx, at time.Time, entities ...string) (date time.Time, periodID string, err error) {
-	c, err := s.composing(ctx, tx)
+// ResolvePostingPeriod returns the date and period that an entry would get if it were posted on a date, and creates the period if
+// it does not exist. It runs in the caller's transaction.
+func (s *Service) ResolvePostingPeriod(ctx context.Context, tx *db.Tx, at time.Time, entities ...string) (
+	date time.Time, periodID string, err error) {
+	c, err := s.newComposer(ctx, tx)
 	if err != nil {
 		return at, "", err
 	}
-	month, date := c.open(at, entities)
+	month, date := c.postingMonth(at, entities)
 	if err := c.err(); err != nil {
 		return at, "", err
 	}
@@ -170,16 +175,17 @@ func (s *Service) Opens(ctx context.Context, tx *db.Tx, at time.Time, entities .
 		return date, p.ID, nil
 	}
 	periods, err := period.Ensure(ctx, tx, month)
-	for _, p := range periods { // all there are
-		if p.Holds(date) {
+	for _, p := range periods {
+		if p.Contains(date) {
 			return date, p.ID, err
 		}
 	}
 	return at, "", err
 }
 
-// IsClosed tells that an entry stands in a month that is closed for one of its legal entities. It is a building block.
-func (s *Service) IsClosed(ctx context.Context, tx *db.Tx, e Entry) (bool, error) {
+// InClosedPeriod reports whether an entry lies in a period that is closed for one of its legal entities. It runs in the caller's
+// transaction.
+func (s *Service) InClosedPeriod(ctx context.Context, tx *db.Tx, e Entry) (bool, error) {
 	b, err := snapshot.Lock(ctx, tx)
 	if err != nil {
 		return false, err
@@ -188,7 +194,7 @@ func (s *Service) IsClosed(ctx context.Context, tx *db.Tx, e Entry) (bool, error
 	return p.Key <= b.ClosedThrough(e.entities()...), nil
 }
 
-// TrueUps gives the entries that brought those of a transaction to what it cost after all. It is a building block.
+// TrueUps returns the true-ups of a transaction that are posted and not reversed. It runs in the caller's transaction.
 func TrueUps(ctx context.Context, tx *db.Tx, transactionID string) ([]Entry, error) {
 	return selectTrueUps(ctx, tx, transactionID)
 }

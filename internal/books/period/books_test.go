@@ -21,7 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// books are an organization with its clock in its hand.
+// books is an organization with a clock that the test sets.
 type books struct {
 	db       *db.DB
 	now      *clock.Manual
@@ -30,12 +30,12 @@ type books struct {
 	orgs     *organization.Service
 	periods  *period.Service
 	journal  *journal.Service
-	us, de   string            // legal entities in USD and EUR; de is made by two
+	us, de   string            // legal entities in USD and EUR; addGermany creates de
 	accounts map[string]string // by code
-	broken   bool              // the test broke something, so that what it leaves need not verify
+	broken   bool              // the test damages the books, so that they are not verified at its end
 }
 
-// each runs a test on both engines, at the middle of March 2026 until the clock is moved.
+// each runs a test on both databases. The clock starts in the middle of March 2026.
 func each(t *testing.T, zone string, test func(t *testing.T, b *books)) {
 	t.Helper()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
@@ -68,15 +68,15 @@ func open(t *testing.T, d *db.DB, now *clock.Manual, zone string) *books {
 		if b.broken {
 			return
 		}
-		for _, text := range b.check(t) {
-			t.Errorf("check: %s", text)
+		for _, text := range b.verify(t) {
+			t.Errorf("verify: %s", text)
 		}
 	})
 	return b
 }
 
-// two adds a second legal entity.
-func (b *books) two(t *testing.T) {
+// addGermany adds a second legal entity.
+func (b *books) addGermany(t *testing.T) {
 	t.Helper()
 	b.write(t, func(ctx context.Context, tx *db.Tx) error {
 		e, err := entity.Create(ctx, tx, "DE GmbH", "EUR")
@@ -85,8 +85,8 @@ func (b *books) two(t *testing.T) {
 	})
 }
 
-// only is the owner with a key for some legal entities.
-func (b *books) only(legalEntityIDs ...string) context.Context {
+// limitedTo returns the context of the owner with a key that is limited to some legal entities.
+func (b *books) limitedTo(legalEntityIDs ...string) context.Context {
 	who := actor.From(b.ctx)
 	who.LegalEntityIDs = legalEntityIDs
 	return actor.With(b.ctx, who)
@@ -114,12 +114,12 @@ func (b *books) write(t *testing.T, fn db.Func) {
 	}
 }
 
-// check recomputes what periods and the journal promise.
-func (b *books) check(t *testing.T) (out []string) {
+// verify verifies the periods and the journal.
+func (b *books) verify(t *testing.T) (out []string) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, tx *db.Tx) error {
-		for _, check := range []func(context.Context, *db.Tx) ([]string, error){period.Check, journal.Check} {
-			texts, err := check(ctx, tx)
+		for _, verify := range []func(context.Context, *db.Tx) ([]string, error){period.Verify, journal.Verify} {
+			texts, err := verify(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func (b *books) all(t *testing.T) (out []period.Period) {
 	return out
 }
 
-// id finds a month, and makes it first if need be.
+// id returns the id of a month and creates it if it does not exist.
 func (b *books) id(t *testing.T, key string) (id string) {
 	t.Helper()
 	b.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -212,7 +212,7 @@ func (b *books) post(t *testing.T, date, text string) journal.Entry {
 	return b.make(t, p)
 }
 
-// sale is the plainest entry.
+// sale is a simple entry.
 const sale = "us Dr 1010 100.00\nus Cr 4010 100.00"
 
 func (b *books) close(t *testing.T, key string, legalEntityID string) period.State {

@@ -19,7 +19,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Position is an account in a period, in the legal entity's currency. Balances are debits less credits.
+// Position is the opening balance, movements and closing balance of an account in a period, in the legal entity's currency. Balances
+// are debits less credits.
 type Position struct {
 	LedgerAccountID string
 	Opening         money.Decimal
@@ -33,8 +34,8 @@ func (p Position) equal(o Position) bool {
 		p.Credits.Equal(o.Credits) && p.Closing.Equal(o.Closing)
 }
 
-// differing lists the accounts on which two accounts of the same movements disagree, in order.
-func differing(a, b map[string]movement) (ids []string) {
+// differingAccounts returns the ids of the ledger accounts whose movements differ between a and b, sorted.
+func differingAccounts(a, b map[string]movement) (ids []string) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -45,15 +46,15 @@ func differing(a, b map[string]movement) (ids []string) {
 	return ids
 }
 
-// Close closes a period for one legal entity or, if none is named, for all that the actor sees and it is open for.
-// What stood in it is frozen.
+// Close closes a period for one legal entity or, if none is named, for all that the actor sees and for which it is open.
+// It stores the balances and a digest of the entries.
 func (s *Service) Close(ctx context.Context, periodID, legalEntityID string) (State, error) {
 	return s.close(ctx, periodID, legalEntityID, "")
 }
 
-// CloseDespite closes a period as Close does, though something stands in the way that may be overridden. The reason is kept with the close.
-func (s *Service) CloseDespite(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
-	reason, err := checkReason("override_reason", reason)
+// CloseWithOverride closes a period as Close does, even if overridable readiness checks fail. The reason is stored with the closing.
+func (s *Service) CloseWithOverride(ctx context.Context, periodID, legalEntityID, reason string) (State, error) {
+	reason, err := validateReason("override_reason", reason)
 	if err != nil {
 		return State{}, err
 	}
@@ -61,15 +62,15 @@ func (s *Service) CloseDespite(ctx context.Context, periodID, legalEntityID, rea
 }
 
 func (s *Service) close(ctx context.Context, periodID, legalEntityID, override string) (State, error) {
-	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
+	return s.change(ctx, periodID, legalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
 		x, err := s.examine(ctx, tx, p, o)
 		if err != nil {
 			return err
 		}
 		if override != "" {
-			x.overrule()
+			x.override()
 		}
-		if err := x.refusal(); err != nil {
+		if err := x.conflict(); err != nil {
 			return err
 		}
 		closings, err := x.freeze(ctx, tx, override)
@@ -77,14 +78,14 @@ func (s *Service) close(ctx context.Context, periodID, legalEntityID, override s
 			return err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "accounting_period.closed", ResourceType: "accounting_period", ResourceID: p.ID,
-			Before: p.facts(openFacts(closings)), After: p.facts(closings)})
+			Before: p.facts(asOpen(closings)), After: p.facts(closings)})
 		return nil
 	})
 }
 
-// change runs a use case on a period, alone with the books, and gives the period as it is then.
+// change runs a use case on a period while it holds the lock on the organization state, and returns the new state of the period.
 func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do func(context.Context, *db.Tx, Period,
-	outlook) error) (state State, err error) {
+	closeStatus) error) (state State, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		h, err := orgstate.Touch(ctx, tx)
 		if err != nil {
@@ -94,7 +95,7 @@ func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do
 		if err != nil {
 			return err
 		}
-		o, err := look(ctx, tx, legalEntityID)
+		o, err := loadCloseStatus(ctx, tx, legalEntityID)
 		if err != nil {
 			return err
 		}
@@ -102,17 +103,17 @@ func (s *Service) change(ctx context.Context, periodID, legalEntityID string, do
 			return err
 		}
 		state, err = stateOf(ctx, tx, p)
-		state.Guidance.Version = strconv.FormatInt(h.BooksVersion, 10) // which is written at the end
+		state.Guidance.Version = strconv.FormatInt(h.BooksVersion, 10) // the new version, which is written before the commit
 		return err
 	})
 	return state, err
 }
 
-// reasonsMax bounds how many reasons a refusal gives in its sentence; its fields have them all.
+// reasonsMax is how many reasons the message of a conflict lists; its fields list all.
 const reasonsMax = 5
 
-// refusal names every check that failed.
-func (x *examination) refusal() error {
+// conflict returns an error that lists every check that failed, or nil if none did.
+func (x *examination) conflict() error {
 	names := map[string]string{}
 	if len(x.entities) > 1 {
 		for _, e := range x.entities {
@@ -121,7 +122,7 @@ func (x *examination) refusal() error {
 	}
 	var fields []fault.Field
 	var reasons []string
-	for _, v := range failing(x.verdicts) {
+	for _, v := range failed(x.results) {
 		reason := names[v.LegalEntityID] + v.Message
 		fields, reasons = append(fields, fault.Field{Name: v.Code, Message: reason}), append(reasons, reason)
 	}
@@ -134,7 +135,7 @@ func (x *examination) refusal() error {
 	return fault.ConflictAt(fields, "the period %s cannot be closed: %s", x.period.Key, strings.Join(reasons, "; "))
 }
 
-// freeze writes down what stands in the period now.
+// freeze stores a closing for each legal entity, with the balances of the period.
 func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([]Closing, error) {
 	var closings []Closing
 	var frozen []frozenRow
@@ -156,27 +157,27 @@ func (x *examination) freeze(ctx context.Context, tx *db.Tx, override string) ([
 	return closings, insertFrozen(ctx, tx, frozen)
 }
 
-// ReasonMax bounds why a period is reopened, or closed despite something.
+// ReasonMax is the maximum length of the reason to reopen a period, or to close it with an override, in characters.
 const ReasonMax = 500
 
-// ReopenParams say for which legal entity, empty for all that the actor sees and it is closed for, and why.
+// ReopenParams describe a reopening. An empty LegalEntityID means all that the actor sees and for which the period is closed.
 type ReopenParams struct {
 	LegalEntityID string
 	Reason        string
 }
 
-// Reopen opens a period again. What was frozen is kept as history.
+// Reopen opens a closed period again. The closing is kept as history.
 func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (State, error) {
-	reason, err := checkReason("reason", p.Reason)
+	reason, err := validateReason("reason", p.Reason)
 	if err != nil {
 		return State{}, err
 	}
-	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o outlook) error {
-		_, closed := o.split(p)
-		if err := o.reopenable(p, closed); err != nil {
+	return s.change(ctx, periodID, p.LegalEntityID, func(ctx context.Context, tx *db.Tx, p Period, o closeStatus) error {
+		_, closed := o.partition(p)
+		if err := o.requireReopenable(p, closed); err != nil {
 			return err
 		}
-		before, err := selectClosings(ctx, tx, []string{p.ID}, idsOf(closed), true)
+		before, err := selectClosings(ctx, tx, []string{p.ID}, entityIDs(closed), true)
 		if err != nil {
 			return err
 		}
@@ -193,17 +194,17 @@ func (s *Service) Reopen(ctx context.Context, periodID string, p ReopenParams) (
 	})
 }
 
-// checkReason gives a reason without blanks around it.
-func checkReason(field, reason string) (string, error) {
+// validateReason returns a reason without surrounding blanks.
+func validateReason(field, reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if n := utf8.RuneCountInString(reason); n < 1 || n > ReasonMax {
-		return "", fault.Invalidf(field, "must have 1 to %d characters that are not blank", ReasonMax)
+		return "", fault.Invalidf(field, "must have 1 to %d characters, not counting spaces before and after", ReasonMax)
 	}
 	return reason, nil
 }
 
-// reopenable refuses to open a month that a later closed one rests on.
-func (o outlook) reopenable(p Period, closed []entity.LegalEntity) error {
+// requireReopenable returns a conflict if the period is not closed, or if a later one is.
+func (o closeStatus) requireReopenable(p Period, closed []entity.LegalEntity) error {
 	if len(closed) == 0 {
 		return fault.Conflictf("the period %s is not closed", p.Key)
 	}
@@ -216,10 +217,10 @@ func (o outlook) reopenable(p Period, closed []entity.LegalEntity) error {
 	if len(reasons) == 0 {
 		return nil
 	}
-	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, few(reasons, len(reasons)))
+	return fault.Conflictf("the period %s cannot be reopened before later ones are: %s", p.Key, joinFirst(reasons, len(reasons)))
 }
 
-// facts is what the audit and events say of a period and some of its closings.
+// facts describes a period and some of its closings in the audit log and in events.
 func (p Period) facts(closings []Closing) map[string]any {
 	entities := make([]map[string]any, len(closings))
 	for i, c := range closings {
@@ -243,8 +244,8 @@ func (c Closing) facts() map[string]any {
 	return out
 }
 
-// openFacts is how the legal entities stood before these closings.
-func openFacts(closings []Closing) []Closing {
+// asOpen returns placeholders for the legal entities of closings, for the state before they were closed.
+func asOpen(closings []Closing) []Closing {
 	out := make([]Closing, len(closings))
 	for i, c := range closings {
 		out[i].LegalEntityID = c.LegalEntityID

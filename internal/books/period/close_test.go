@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// frozen writes a package as text: "1010 0/100.5/0/100.5", opening, debits, credits and closing.
+// frozen formats a closing package as text: "1010 0/100.5/0/100.5" is opening, debits, credits and closing.
 func frozen(e period.EntityPackage) string {
 	var out []string
 	for _, at := range e.Positions {
@@ -26,7 +26,7 @@ func frozen(e period.EntityPackage) string {
 	return strings.Join(out, " ")
 }
 
-func (b *books) pack(t *testing.T, key, legalEntityID string) period.EntityPackage {
+func (b *books) closingPackage(t *testing.T, key, legalEntityID string) period.EntityPackage {
 	t.Helper()
 	p, err := b.periods.Package(b.ctx, b.id(t, key), legalEntityID)
 	if err != nil || len(p.Entities) != 1 {
@@ -35,7 +35,7 @@ func (b *books) pack(t *testing.T, key, legalEntityID string) period.EntityPacka
 	return p.Entities[0]
 }
 
-// refused tells whether an error is a conflict that names each of some checks, and no other.
+// refused reports whether an error is a conflict that names exactly some checks.
 func refused(err error, codes ...string) bool {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Conflict || len(f.Fields) != len(codes) {
@@ -49,7 +49,7 @@ func refused(err error, codes ...string) bool {
 	return true
 }
 
-func TestAClosedPeriodKeepsWhatStoodInIt(t *testing.T) {
+func TestClosingAPeriodStoresItsBalancesAndHash(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-01-31T23:59:59.999Z", sale)
@@ -64,7 +64,7 @@ func TestAClosedPeriodKeepsWhatStoodInIt(t *testing.T) {
 			s.Entities[0].Closing.ClosedBy == "" || !s.Entities[0].Closing.ClosedAt.Equal(b.now.Now()) {
 			t.Errorf("%+v", s)
 		}
-		january, february := b.pack(t, "2026-01", ""), b.pack(t, "2026-02", b.us)
+		january, february := b.closingPackage(t, "2026-01", ""), b.closingPackage(t, "2026-02", b.us)
 		if got := frozen(january); got != "1010 0/100/0/100 4010 0/0/100/-100" || january.Closing.EntryCount != 1 {
 			t.Errorf("January: %s of %d entries", got, january.Closing.EntryCount)
 		}
@@ -76,14 +76,14 @@ func TestAClosedPeriodKeepsWhatStoodInIt(t *testing.T) {
 		if !hex.MatchString(january.Closing.Hash) || !hex.MatchString(february.Closing.Hash) || january.Closing.Hash == february.Closing.Hash {
 			t.Errorf("hashes %s and %s", january.Closing.Hash, february.Closing.Hash)
 		}
-		if march := b.pack(t, "2026-03", ""); march.Closing != nil || march.Positions != nil || march.History != nil {
+		if march := b.closingPackage(t, "2026-03", ""); march.Closing != nil || march.Positions != nil || march.History != nil {
 			t.Errorf("March, which is open: %+v", march)
 		}
 		late := b.post(t, "2026-01-15", sale)
 		if !late.AccountingDate.Equal(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)) || !late.Reassigned() {
 			t.Errorf("a late entry is dated %s", late.AccountingDate)
 		}
-		if again := b.pack(t, "2026-02", ""); again.Closing.Hash != february.Closing.Hash || frozen(again) != frozen(february) {
+		if again := b.closingPackage(t, "2026-02", ""); again.Closing.Hash != february.Closing.Hash || frozen(again) != frozen(february) {
 			t.Error("what was frozen changed")
 		}
 	})
@@ -142,13 +142,13 @@ func TestAReopenedPeriodKeepsEveryCloseItHad(t *testing.T) {
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-02-10", sale)
 		b.close(t, "2026-02", "")
-		first := b.pack(t, "2026-02", "")
+		first := b.closingPackage(t, "2026-02", "")
 		b.now.Advance(time.Hour)
 		s, err := b.periods.Reopen(b.ctx, b.id(t, "2026-02"), period.ReopenParams{Reason: " forgot one "})
 		if err != nil || s.Status() != period.StatusOpen || s.Entities[0].Closing != nil {
 			t.Fatalf("%+v %v", s, err)
 		}
-		if open := b.pack(t, "2026-02", ""); open.Closing != nil || len(open.History) != 1 {
+		if open := b.closingPackage(t, "2026-02", ""); open.Closing != nil || len(open.History) != 1 {
 			t.Errorf("%+v", open)
 		}
 		late := b.post(t, "2026-02-11", sale)
@@ -156,7 +156,7 @@ func TestAReopenedPeriodKeepsEveryCloseItHad(t *testing.T) {
 			t.Error("the period is open, and yet the entry was moved")
 		}
 		b.close(t, "2026-02", "")
-		second := b.pack(t, "2026-02", "")
+		second := b.closingPackage(t, "2026-02", "")
 		if second.Closing.Hash == first.Closing.Hash || second.Closing.EntryCount != 2 || frozen(second) != "1010 0/200/0/200 4010 0/0/200/-200" {
 			t.Errorf("%+v %s", second.Closing, frozen(second))
 		}
@@ -187,7 +187,7 @@ func TestAReopenedPeriodKeepsEveryCloseItHad(t *testing.T) {
 func TestEachLegalEntityClosesByItself(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
-		b.two(t)
+		b.addGermany(t)
 		b.post(t, "2026-02-10", sale)
 		b.post(t, "2026-02-11", "us Dr 1010 7\nus Cr 4010 7\nde Dr 6010 5\nde Cr 1010 5") // belongs to both
 		b.post(t, "2026-02-12", "de Dr 1010 9\nde Cr 4010 9")
@@ -207,7 +207,7 @@ func TestEachLegalEntityClosesByItself(t *testing.T) {
 		if late := b.make(t, p); late.Reassigned() {
 			t.Error("the other legal entity is not closed, and yet its entry was moved")
 		}
-		limited := b.only(b.de)
+		limited := b.limitedTo(b.de)
 		s, err := b.periods.Get(limited, id)
 		if err != nil || s.Status() != period.StatusOpen || len(s.Entities) != 1 || s.Entities[0].LegalEntityID != b.de {
 			t.Errorf("seen by a key for one: %+v %v", s, err)
@@ -231,7 +231,7 @@ func TestEachLegalEntityClosesByItself(t *testing.T) {
 		if s, err = b.periods.Close(limited, id, ""); err != nil || s.Status() != period.StatusClosed || len(s.Entities) != 1 {
 			t.Fatalf("%+v %v", s, err)
 		}
-		us, de := b.pack(t, "2026-02", b.us), b.pack(t, "2026-02", b.de)
+		us, de := b.closingPackage(t, "2026-02", b.us), b.closingPackage(t, "2026-02", b.de)
 		if us.Closing.EntryCount != 2 || frozen(us) != "1010 0/107/0/107 4010 0/0/107/-107" {
 			t.Errorf("US: %d entries, %s", us.Closing.EntryCount, frozen(us))
 		}
@@ -244,11 +244,11 @@ func TestEachLegalEntityClosesByItself(t *testing.T) {
 	})
 }
 
-// A month that comes to be before closed ones is closed for whom those are, so that what was frozen after it stands.
-func TestAMonthMadeBeforeAClosedOneIsClosedToo(t *testing.T) {
+// A month that is created before closed ones is closed for the same legal entities, so that the balances stored later stay valid.
+func TestAMonthCreatedBeforeAClosedOneIsClosedToo(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
-		b.two(t)
+		b.addGermany(t)
 		b.id(t, "2026-02")
 		b.close(t, "2026-02", b.us)
 		p := b.draft("2025-11-05", "de Dr 1010 9\nde Cr 4010 9")
@@ -273,7 +273,7 @@ func TestAMonthMadeBeforeAClosedOneIsClosedToo(t *testing.T) {
 			t.Error(err)
 		}
 		if s, err = b.periods.Get(b.ctx, s.ID); err != nil || s.Entities[0].Closed || !s.Entities[1].Closed {
-			t.Errorf("nothing later is closed any more: %+v %v", s, err)
+			t.Errorf("after all later periods were reopened: %+v %v", s, err)
 		}
 	})
 }
@@ -317,8 +317,8 @@ func TestNoPostSlipsIntoAPeriodThatIsBeingClosed(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		if c := b.pack(t, "2026-02", "").Closing; c.EntryCount != int64(kept) {
-			t.Errorf("%d entries were told they are in the period, %d were frozen", kept, c.EntryCount)
+		if c := b.closingPackage(t, "2026-02", "").Closing; c.EntryCount != int64(kept) {
+			t.Errorf("%d entries were posted to the period, the closing has %d", kept, c.EntryCount)
 		}
 	})
 }

@@ -15,7 +15,7 @@ type ClosedBalance struct {
 }
 
 // ClosedBalances returns the balances of some closings. The database sends one row for each closing, because a row for each account
-// would cost more than the text. It is a building block.
+// would cost more than the text. It runs in the caller's transaction.
 func ClosedBalances(ctx context.Context, tx *db.Tx, closings []string) ([]ClosedBalance, error) {
 	type row struct {
 		ClosingID string `db:"period_closing_id"`

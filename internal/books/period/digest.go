@@ -14,76 +14,76 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// digest is what the posted entries of a period come to for one legal entity.
+// digest sums up the posted entries of a period for one legal entity: a hash, their count and the movements by account.
 type digest struct {
 	hash       hash.Hash
 	entries    int64
-	moved      map[string]movement // by ledger account
-	unbalanced []named
+	movements  map[string]movement // by ledger account
+	unbalanced []entryRef
 
 	buffer []byte
 }
 
 func newDigest(organizationID, legalEntityID, key string) *digest {
-	d := &digest{hash: sha256.New(), moved: map[string]movement{}}
-	d.put("bursar period 1", organizationID, legalEntityID, key)
+	d := &digest{hash: sha256.New(), movements: map[string]movement{}}
+	d.writeStrings("bursar period 1", organizationID, legalEntityID, key)
 	d.flush()
 	return d
 }
 
-// put writes each part after its length: no two periods share an encoding.
-func (d *digest) put(parts ...string) {
+// writeStrings writes each part after its length, so that different periods never have the same encoding.
+func (d *digest) writeStrings(parts ...string) {
 	for _, part := range parts {
-		d.number(int64(len(part)))
+		d.writeNumber(int64(len(part)))
 		d.buffer = append(d.buffer, part...)
 	}
 }
 
-func (d *digest) number(n int64) { d.buffer = binary.BigEndian.AppendUint64(d.buffer, uint64(n)) }
+func (d *digest) writeNumber(n int64) { d.buffer = binary.BigEndian.AppendUint64(d.buffer, uint64(n)) }
 
 func (d *digest) flush() {
 	d.hash.Write(d.buffer)
 	d.buffer = d.buffer[:0]
 }
 
-// add takes in an entry by all of it that never changes once it is posted: memos and tags may.
+// add adds an entry. The hash covers what never changes after posting, which excludes memos and tags.
 func (d *digest) add(lines []lineRow, legalEntityID string) {
 	d.entries++
 	first := lines[0]
-	d.number(first.Number)
-	d.put(first.EntryID, clock.Format(first.AccountingDate), first.EntryEntityID)
-	d.number(int64(len(lines)))
+	d.writeNumber(first.Number)
+	d.writeStrings(first.EntryID, clock.Format(first.AccountingDate), first.EntryEntityID)
+	d.writeNumber(int64(len(lines)))
 	var balance money.Decimal
 	for _, l := range lines {
 		base := orZero(l.Base)
-		d.number(l.Position)
-		d.put(l.ID, l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.String(), l.Currency, base.String())
+		d.writeNumber(l.Position)
+		d.writeStrings(l.ID, l.LedgerAccountID, l.LegalEntityID, l.Side, l.Amount.String(), l.Currency, base.String())
 		if l.LegalEntityID != legalEntityID {
 			continue
 		}
-		m := d.moved[l.LedgerAccountID]
+		m := d.movements[l.LedgerAccountID]
 		if book.Side(l.Side) == book.Debit {
 			m.debits, balance = m.debits.Add(base), balance.Add(base)
 		} else {
 			m.credits, balance = m.credits.Add(base), balance.Sub(base)
 		}
-		d.moved[l.LedgerAccountID] = m
+		d.movements[l.LedgerAccountID] = m
 	}
 	d.flush()
 	if !balance.IsZero() {
-		d.unbalanced = append(d.unbalanced, named{first.EntryID, first.Number})
+		d.unbalanced = append(d.unbalanced, entryRef{first.EntryID, first.Number})
 	}
 }
 
-// sum is the SHA-256 over everything taken in, in hex.
+// sum returns the SHA-256 of everything added, in hex.
 func (d *digest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 
-// digestChunk is how many entries are held at a time: a period may have a hundred thousand.
+// digestChunk is how many entries are in memory at a time: a period may have a hundred thousand.
 const digestChunk = 1000
 
-// digests goes through the posted entries of a period once, for several legal entities. An entry with lines of
-// several belongs to each of them.
-func digests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]*digest, error) {
+// computeDigests reads the posted entries of a period once and returns the digests of several legal entities. An entry
+// with lines of several legal entities is part of the digest of each.
+func computeDigests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]*digest, error) {
 	out := make(map[string]*digest, len(legalEntityIDs))
 	for _, e := range legalEntityIDs {
 		out[e] = newDigest(tx.Organization(), e, p.Key)
@@ -104,15 +104,15 @@ func digests(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) 
 			for end < len(lines) && lines[end].EntryID == lines[0].EntryID {
 				end++
 			}
-			addTo(out, lines[:end])
+			addToDigests(out, lines[:end])
 			lines = lines[end:]
 		}
 	}
 	return out, nil
 }
 
-// addTo takes an entry into the digest of each legal entity that has a line in it.
-func addTo(digests map[string]*digest, entry []lineRow) {
+// addToDigests adds an entry to the digest of each legal entity that has a line in it.
+func addToDigests(digests map[string]*digest, entry []lineRow) {
 	var done []string
 	for _, l := range entry {
 		if d := digests[l.LegalEntityID]; d != nil && !slices.Contains(done, l.LegalEntityID) {

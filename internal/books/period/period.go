@@ -22,10 +22,10 @@ type Period struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// Holds tells whether an instant lies in the period.
-func (p Period) Holds(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
+// Contains reports whether an instant lies in the period.
+func (p Period) Contains(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
 
-// month is the key, read.
+// month parses the key.
 func (p Period) month() calendar.Month {
 	m, err := calendar.ParseKey(p.Key)
 	if err != nil {
@@ -46,17 +46,19 @@ type Closing struct {
 	ReopenedAt    *time.Time
 	ReopenedBy    string
 	ReopenReason  string
-	// OverrideReason is why it was closed although something stood in the way.
+	// OverrideReason is why it was closed although a readiness check failed; empty if none did.
 	OverrideReason string
 }
 
-// All gives every period, in order. It is a building block.
+// All returns every period in order. It runs in the caller's transaction.
 func All(ctx context.Context, tx *db.Tx) ([]Period, error) { return selectAll(ctx, tx) }
 
-// Standing gives the closes that have not been reopened: what is closed now. It is a building block.
-func Standing(ctx context.Context, tx *db.Tx) ([]Closing, error) { return selectStanding(ctx, tx) }
+// ActiveClosings returns the closings that have not been reopened. It runs in the caller's transaction.
+func ActiveClosings(ctx context.Context, tx *db.Tx) ([]Closing, error) {
+	return selectActiveClosings(ctx, tx)
+}
 
-// Zone is the time zone that months begin and end in. It is a building block.
+// Zone returns the time zone that periods begin and end in. It runs in the caller's transaction.
 func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
 	name, err := orgstate.Timezone(ctx, tx)
 	if err != nil {
@@ -65,14 +67,14 @@ func Zone(ctx context.Context, tx *db.Tx) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// The books hold no earlier and no later months: a date mistyped must not make rows for centuries.
+// The first and the last possible month: a mistyped date must not create periods for centuries.
 var (
 	MonthMin = calendar.Month{Year: 1900, Month: time.January}
 	MonthMax = calendar.Month{Year: 2199, Month: time.December}
 )
 
-// Ensure makes the months that are asked for, the current one, and all between them and those there are, and gives every period. It is a
-// building block; it writes only when one is missing.
+// Ensure creates the requested months, the current one, and all months between them and the existing periods, and returns every
+// period. It writes nothing if none is missing. It runs in the caller's transaction.
 func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period, error) {
 	for _, m := range months {
 		if m.Compare(MonthMin) < 0 || m.Compare(MonthMax) > 0 {
@@ -83,35 +85,35 @@ func Ensure(ctx context.Context, tx *db.Tx, months ...calendar.Month) ([]Period,
 	if err != nil {
 		return nil, err
 	}
-	there, missing, err := wanting(ctx, tx, loc, months)
+	existing, missing, err := findMissing(ctx, tx, loc, months)
 	if err != nil || len(missing) == 0 {
-		return there, err
+		return existing, err
 	}
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err
 	}
-	// Whoever held the head until now may have made them, or moved the organization to another zone.
+	// Another transaction may have created them, or changed the time zone, before this one got the lock.
 	if loc, err = Zone(ctx, tx); err != nil {
 		return nil, err
 	}
-	return fill(ctx, tx, loc, months)
+	return createMissing(ctx, tx, loc, months)
 }
 
-// fill makes what is missing. The head is taken.
-func fill(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) ([]Period, error) {
-	there, missing, err := wanting(ctx, tx, loc, months)
+// createMissing creates the missing periods and returns all. The caller holds the lock on the organization state.
+func createMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) ([]Period, error) {
+	existing, missing, err := findMissing(ctx, tx, loc, months)
 	if err != nil || len(missing) == 0 {
-		return there, err
+		return existing, err
 	}
 	if err := insertPeriods(ctx, tx, missing); err != nil {
 		return nil, err
 	}
-	return sorted(append(there, missing...)), nil
+	return sorted(append(existing, missing...)), nil
 }
 
-// wanting gives the periods there are, and those to be made.
-func wanting(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) (there, missing []Period, err error) {
-	if there, err = selectAll(ctx, tx); err != nil {
+// findMissing returns the existing periods and those to create.
+func findMissing(ctx context.Context, tx *db.Tx, loc *time.Location, months []calendar.Month) (existing, missing []Period, err error) {
+	if existing, err = selectAll(ctx, tx); err != nil {
 		return nil, nil, err
 	}
 	known := map[string]bool{}
@@ -128,7 +130,7 @@ func wanting(ctx context.Context, tx *db.Tx, loc *time.Location, months []calend
 	for _, m := range months {
 		include(m)
 	}
-	for _, p := range there {
+	for _, p := range existing {
 		known[p.Key] = true
 		include(p.month())
 	}
@@ -139,7 +141,7 @@ func wanting(ctx context.Context, tx *db.Tx, loc *time.Location, months []calend
 			missing = append(missing, p)
 		}
 	}
-	return there, missing, nil
+	return existing, missing, nil
 }
 
 func sorted(periods []Period) []Period {

@@ -44,7 +44,7 @@ func keys(periods []period.Period) string {
 	return strings.Join(out, " ")
 }
 
-func TestMonthsAreMadeOnDemandAndWithoutGaps(t *testing.T) {
+func TestMonthsAreCreatedOnDemandAndWithoutGaps(t *testing.T) {
 	t.Parallel()
 	each(t, "America/New_York", func(t *testing.T, b *books) {
 		d := b.db
@@ -90,12 +90,12 @@ func TestMonthsAreMadeOnDemandAndWithoutGaps(t *testing.T) {
 	})
 }
 
-func TestTheNextMonthIsMadeBeforeItBeginsAndOnlyWhereItIsMissing(t *testing.T) {
+func TestTheNextMonthIsCreatedBeforeItBeginsAndOnlyWhereItIsMissing(t *testing.T) {
 	t.Parallel()
 	each(t, "Pacific/Auckland", func(t *testing.T, b *books) {
 		turn := func(want string) {
 			t.Helper()
-			if err := period.TurnMonths(t.Context(), b.db); err != nil {
+			if err := period.CreateNextMonths(t.Context(), b.db); err != nil {
 				t.Fatal(err)
 			}
 			if got := keys(b.all(t)); got != want {
@@ -109,7 +109,7 @@ func TestTheNextMonthIsMadeBeforeItBeginsAndOnlyWhereItIsMissing(t *testing.T) {
 		version := b.version(t)
 		turn("2026-03 2026-04")
 		if got := b.version(t); got != version {
-			t.Errorf("a turn that makes nothing bumps the version from %d to %d", version, got)
+			t.Errorf("a run that creates nothing raises the version from %d to %d", version, got)
 		}
 		b.at("2026-07-01T00:00:00Z") // after a long sleep
 		turn("2026-03 2026-04 2026-05 2026-06 2026-07")

@@ -14,43 +14,43 @@ import (
 
 // Service holds the use cases.
 type Service struct {
-	db         *db.DB
-	inspectors []Inspector
+	db          *db.DB
+	extraChecks []ReadinessCheck
 
 	findTransit FindTransit
 }
 
-// NewService makes one. The inspectors look at what periods know nothing of.
-func NewService(d *db.DB, inspectors ...Inspector) *Service {
+// NewService returns a Service. The extra readiness checks are those of packages above this one.
+func NewService(d *db.DB, inspectors ...ReadinessCheck) *Service {
 	none := func(context.Context, *db.Tx, Period, []string) (map[string][]InTransit, error) { return nil, nil }
-	return &Service{db: d, inspectors: inspectors, findTransit: none}
+	return &Service{db: d, extraChecks: inspectors, findTransit: none}
 }
 
-// InTransit is an asset that waits on a clearing account for the other half of a transfer.
+// InTransit is an asset on a clearing account, between the two transactions of a transfer.
 type InTransit struct {
 	LedgerAccountID string
 	AssetType       string
 	Quantity, Basis money.Decimal
 }
 
-// FindTransit finds what is in transit at the end of a period, by legal entity.
+// FindTransit returns the assets that are in transit at the end of a period, by legal entity.
 type FindTransit func(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]InTransit, error)
 
-// WithTransit sets how the service finds what is in transit, which packages above this one know. It returns the service.
+// WithTransit sets the function that finds assets in transit, which a package above this one provides. It returns the service.
 func (s *Service) WithTransit(find FindTransit) *Service {
 	s.findTransit = find
 	return s
 }
 
-// Filter narrows a list; what is empty does not. From and To are instants, or dates where the organization is, and
-// take in every period they touch.
+// Filter narrows a list; empty fields do not. From and To are instants, or dates in the organization's time zone, and
+// include every period that they touch.
 type Filter struct {
 	Status        Status
 	LegalEntityID string
 	From, To      string
 }
 
-// List gives periods, the latest first.
+// List returns a page of periods, the latest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[State], error) {
 	latest := func(s State) []string { return []string{s.Key} }
 	return page.List("accounting-periods", f, p, latest, func(after []string, limit int) (states []State, err error) {
@@ -63,12 +63,12 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			if err != nil {
 				return err
 			}
-			o, err := look(ctx, tx, f.LegalEntityID)
+			o, err := loadCloseStatus(ctx, tx, f.LegalEntityID)
 			if err != nil {
 				return err
 			}
 			r.below = below
-			f.Status.narrow(&r, o)
+			f.Status.restrict(&r, o)
 			periods, err := selectSpan(ctx, tx, r, limit)
 			if err != nil {
 				return err
@@ -80,15 +80,15 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// span is a run of periods: by key above one and below another, by time touching a stretch.
+// span is a range of periods: those with a key between bounds that overlap a range of time.
 type span struct {
 	above, through, below string // through is empty for no bound
 	from, to              time.Time
 }
 
-// narrow turns a status into keys: months close in order, so those with one status lie together.
-func (s Status) narrow(r *span, o outlook) {
-	all, some := o.bounds()
+// restrict limits a span to periods with a status. Periods close in order, so those with one status are consecutive.
+func (s Status) restrict(r *span, o closeStatus) {
+	all, some := o.closedBounds()
 	switch s {
 	case StatusOpen:
 		r.above = some
@@ -99,12 +99,12 @@ func (s Status) narrow(r *span, o outlook) {
 	default:
 		return
 	}
-	if s != StatusOpen && r.through == "" { // none is
+	if s != StatusOpen && r.through == "" { // no period has the status
 		r.through = "-"
 	}
 }
 
-// span reads the dates of a filter.
+// span parses the dates of a filter.
 func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 	if f.From == "" && f.To == "" {
 		return r, nil
@@ -115,12 +115,12 @@ func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 	}
 	var faults fault.List
 	if f.From != "" {
-		if r.from, err = moment(f.From, loc); err != nil {
+		if r.from, err = parseInstant(f.From, loc); err != nil {
 			faults.Addf("start_date", "%s", mustBeDate)
 		}
 	}
 	if f.To != "" {
-		if r.to, err = endOf(f.To, loc); err != nil {
+		if r.to, err = parseEnd(f.To, loc); err != nil {
 			faults.Addf("end_date", "%s", mustBeDate)
 		}
 	}
@@ -129,25 +129,25 @@ func (f Filter) span(ctx context.Context, tx *db.Tx) (r span, err error) {
 
 const mustBeDate = "must be an RFC 3339 time or a date such as 2026-01-31"
 
-// moment reads an instant, or a date as its first instant.
-func moment(text string, loc *time.Location) (time.Time, error) {
+// parseInstant parses an instant, or a date, which stands for its first instant.
+func parseInstant(text string, loc *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
 	return calendar.StartOfDay(text, loc)
 }
 
-// endOf reads an instant, or a date as its last instant.
-func endOf(text string, loc *time.Location) (time.Time, error) {
+// parseEnd parses an instant, or a date, which stands for its last instant.
+func parseEnd(text string, loc *time.Location) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return moment(text, loc)
+		return parseInstant(text, loc)
 	}
 	next, err := calendar.StartOfDay(day.AddDate(0, 0, 1).Format(time.DateOnly), loc)
 	return next.Add(-time.Millisecond), err
 }
 
-// Get gives one period.
+// Get returns a period.
 func (s *Service) Get(ctx context.Context, periodID string) (state State, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		p, err := selectOne(ctx, tx, periodID)
@@ -160,9 +160,9 @@ func (s *Service) Get(ctx context.Context, periodID string) (state State, err er
 	return state, err
 }
 
-// stateOf looks at a period as it is now.
+// stateOf returns the current state of a period.
 func stateOf(ctx context.Context, tx *db.Tx, p Period) (State, error) {
-	o, err := look(ctx, tx, "")
+	o, err := loadCloseStatus(ctx, tx, "")
 	if err != nil {
 		return State{}, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// noun is what a period is called where it is missing.
+// noun names a period in messages.
 const noun = "accounting period"
 
 var periodQuery = "SELECT " + db.Columns[Period]() + " FROM accounting_periods WHERE organization_id = @org"
@@ -21,12 +21,12 @@ func selectOne(ctx context.Context, tx *db.Tx, periodID string) (Period, error) 
 	return db.One[Period](ctx, tx, noun, periodQuery+" AND accounting_period_id = ?", periodID)
 }
 
-// selectFirstKey gives an empty key where there is no period.
+// selectFirstKey returns the key of the first period, or an empty key if there is none.
 func selectFirstKey(ctx context.Context, tx *db.Tx) (string, error) {
 	return db.One[string](ctx, tx, noun, "SELECT COALESCE(min(key), '') FROM accounting_periods WHERE organization_id = @org")
 }
 
-// selectSpan reads downward, the latest first.
+// selectSpan reads the periods of a span, the latest first.
 func selectSpan(ctx context.Context, tx *db.Tx, r span, limit int) ([]Period, error) {
 	q := db.Select(periodQuery).And("key < ?", r.below).And("key > ?", r.above)
 	if r.through != "" {
@@ -45,8 +45,8 @@ func insertPeriods(ctx context.Context, tx *db.Tx, periods []Period) error {
 	return db.Insert(ctx, tx, "accounting_periods", periods...)
 }
 
-// selectBehind lists organizations whose last month ends by a moment.
-func selectBehind(ctx context.Context, tx *db.Tx, by time.Time) ([]string, error) {
+// selectOrganizationsEndingBy returns the organizations whose last period ends by a time.
+func selectOrganizationsEndingBy(ctx context.Context, tx *db.Tx, by time.Time) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT o.organization_id FROM organizations o
 		WHERE NOT EXISTS (SELECT 1 FROM accounting_periods p WHERE p.organization_id = o.organization_id AND p.end_date_utc > ?) ORDER BY
 		o.organization_id`, by)
@@ -80,11 +80,11 @@ func toRow(c Closing) closingRow {
 
 var closingQuery = "SELECT " + db.Columns[closingRow]() + " FROM period_closings WHERE organization_id = @org"
 
-func selectStanding(ctx context.Context, tx *db.Tx) ([]Closing, error) {
+func selectActiveClosings(ctx context.Context, tx *db.Tx) ([]Closing, error) {
 	return closingsOf(db.All[closingRow](ctx, tx, closingQuery+" AND reopened_at IS NULL ORDER BY period_closing_id"))
 }
 
-// selectClosings gives the closes of some periods for some legal entities, the first one first.
+// selectClosings returns the closings of some periods for some legal entities, the oldest first, or only the active ones.
 func selectClosings(ctx context.Context, tx *db.Tx, periodIDs, legalEntityIDs []string, standing bool) ([]Closing, error) {
 	q := db.Select(closingQuery).And("accounting_period_id {any}", periodIDs).And("legal_entity_id {any}", legalEntityIDs)
 	if standing {
@@ -101,8 +101,8 @@ func closingsOf(rows []closingRow, err error) ([]Closing, error) {
 	return out, err
 }
 
-// selectThrough gives, by legal entity, the key of its last closed month.
-func selectThrough(ctx context.Context, tx *db.Tx) (map[string]string, error) {
+// selectClosedThrough returns the key of the last closed period by legal entity.
+func selectClosedThrough(ctx context.Context, tx *db.Tx) (map[string]string, error) {
 	rows, err := db.All[struct {
 		LegalEntityID string `db:"legal_entity_id"`
 		Key           string `db:"key"`
@@ -145,7 +145,7 @@ func insertFrozen(ctx context.Context, tx *db.Tx, frozen []frozenRow) error {
 	return db.Insert(ctx, tx, "period_closing_balances", frozen...)
 }
 
-// selectFrozen gives what stood in some closes, account by account.
+// selectFrozen returns the positions that were stored with some closings, by closing.
 func selectFrozen(ctx context.Context, tx *db.Tx, closingIDs []string) (map[string][]Position, error) {
 	rows, err := db.All[frozenRow](ctx, tx, "SELECT "+db.Columns[frozenRow]()+
 		" FROM period_closing_balances WHERE organization_id = @org AND period_closing_id {any} ORDER BY period_closing_id, "+

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Status is how a period stands over several legal entities.
+// Status sums up the states of a period for several legal entities.
 type Status string
 
 // The states.
@@ -22,22 +22,22 @@ const (
 	StatusClosed       Status = "closed"
 )
 
-// State is a period and how it stands for the legal entities the actor sees.
+// State is a period with its state for each legal entity that the actor sees.
 type State struct {
 	Period
 	Entities []EntityState
 	Guidance Guidance
 }
 
-// EntityState is how a period stands for one legal entity. Months close in order, so a month is closed when a later
-// one is; it then has no closing of its own if it came to be after that.
+// EntityState is the state of a period for one legal entity. Periods close in order, so a period is closed if a later one
+// is. It then has no closing of its own if it was created after that one was closed.
 type EntityState struct {
 	LegalEntityID string
 	Closed        bool
 	Closing       *Closing
 }
 
-// Guidance says what may be done to a period now, and why not the rest.
+// Guidance lists the actions that are possible on a period now, and warnings that explain why others are not.
 type Guidance struct {
 	Allowed  []string
 	Warnings []string
@@ -50,7 +50,7 @@ const (
 	actionReopen = "reopen"
 )
 
-// Status sums up the legal entities.
+// Status returns the status over all legal entities.
 func (s State) Status() Status {
 	closed := 0
 	for _, e := range s.Entities {
@@ -67,8 +67,8 @@ func (s State) Status() Status {
 	return StatusPartlyClosed
 }
 
-// outlook is what the states of periods are seen from: some legal entities, and how far each is closed.
-type outlook struct {
+// closeStatus is what the states of periods follow from: some legal entities, and up to which period each is closed.
+type closeStatus struct {
 	entities []entity.LegalEntity
 	through  map[string]string // by legal entity, the key of its last closed month
 	first    string            // the key of the first month
@@ -76,8 +76,8 @@ type outlook struct {
 	now      time.Time
 }
 
-// look takes in all legal entities that the actor sees, or one of them.
-func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err error) {
+// loadCloseStatus reads the close status of one legal entity or, if none is named, of all that the actor sees.
+func loadCloseStatus(ctx context.Context, tx *db.Tx, legalEntityID string) (o closeStatus, err error) {
 	o.now = tx.Now()
 	if legalEntityID != "" {
 		e, err := entity.Get(ctx, tx, legalEntityID)
@@ -96,7 +96,7 @@ func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err 
 			}
 		}
 	}
-	if o.through, err = selectThrough(ctx, tx); err != nil {
+	if o.through, err = selectClosedThrough(ctx, tx); err != nil {
 		return o, err
 	}
 	if o.first, err = selectFirstKey(ctx, tx); err != nil {
@@ -107,11 +107,11 @@ func look(ctx context.Context, tx *db.Tx, legalEntityID string) (o outlook, err 
 	return o, err
 }
 
-// closed tells whether a month is closed for a legal entity.
-func (o outlook) closed(p Period, e entity.LegalEntity) bool { return p.Key <= o.through[e.ID] }
+// closed reports whether a period is closed for a legal entity.
+func (o closeStatus) closed(p Period, e entity.LegalEntity) bool { return p.Key <= o.through[e.ID] }
 
-// split parts the legal entities for which a month is open from those for which it is closed.
-func (o outlook) split(p Period) (open, closed []entity.LegalEntity) {
+// partition returns the legal entities for which a period is open, and those for which it is closed.
+func (o closeStatus) partition(p Period) (open, closed []entity.LegalEntity) {
 	for _, e := range o.entities {
 		if o.closed(p, e) {
 			closed = append(closed, e)
@@ -122,8 +122,8 @@ func (o outlook) split(p Period) (open, closed []entity.LegalEntity) {
 	return open, closed
 }
 
-// next is the key of the month to be closed next for a legal entity.
-func (o outlook) next(e entity.LegalEntity) string {
+// nextToClose returns the key of the first open period of a legal entity.
+func (o closeStatus) nextToClose(e entity.LegalEntity) string {
 	through := o.through[e.ID]
 	if through == "" {
 		return o.first
@@ -131,8 +131,8 @@ func (o outlook) next(e entity.LegalEntity) string {
 	return Period{Key: through}.month().Next().Key()
 }
 
-// bounds gives the keys up to which a month is closed for all and for any of the legal entities.
-func (o outlook) bounds() (all, some string) {
+// closedBounds returns the keys of the last period that is closed for all and for any of the legal entities.
+func (o closeStatus) closedBounds() (all, some string) {
 	for i, e := range o.entities {
 		through := o.through[e.ID]
 		if i == 0 || through < all {
@@ -143,13 +143,13 @@ func (o outlook) bounds() (all, some string) {
 	return all, some
 }
 
-// states looks at periods.
-func (o outlook) states(ctx context.Context, tx *db.Tx, periods []Period) ([]State, error) {
+// states returns the states of periods.
+func (o closeStatus) states(ctx context.Context, tx *db.Tx, periods []Period) ([]State, error) {
 	ids := make([]string, len(periods))
 	for i, p := range periods {
 		ids[i] = p.ID
 	}
-	standing, err := selectClosings(ctx, tx, ids, idsOf(o.entities), true)
+	standing, err := selectClosings(ctx, tx, ids, entityIDs(o.entities), true)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (o outlook) states(ctx context.Context, tx *db.Tx, periods []Period) ([]Sta
 	return out, nil
 }
 
-func idsOf(entities []entity.LegalEntity) []string {
+func entityIDs(entities []entity.LegalEntity) []string {
 	out := make([]string, len(entities))
 	for i, e := range entities {
 		out[i] = e.ID
@@ -176,17 +176,17 @@ func idsOf(entities []entity.LegalEntity) []string {
 	return out
 }
 
-// guide says what order and time allow; whether the books are ready is for the readiness checks to say.
-func (o outlook) guide(p Period) Guidance {
+// guide returns what order and time allow. Whether the books are ready to close is decided by the readiness checks.
+func (o closeStatus) guide(p Period) Guidance {
 	g := Guidance{Allowed: []string{}, Warnings: []string{}, Version: o.version}
 	warn := func(format string, args ...any) { g.Warnings = append(g.Warnings, fmt.Sprintf(format, args...)) }
-	open, closed := o.split(p)
+	open, closed := o.partition(p)
 	if len(open) > 0 {
 		if !p.over(o.now) {
 			warn("the period is not over: it can be closed after %s", p.lastDay())
 		}
 		for _, e := range open {
-			if next := o.next(e); next != p.Key {
+			if next := o.nextToClose(e); next != p.Key {
 				warn("%s: %s is open and must be closed first", e.Name, next)
 			}
 		}
@@ -209,7 +209,7 @@ func (o outlook) guide(p Period) Guidance {
 
 func (p Period) over(now time.Time) bool { return !now.Before(p.End) }
 
-// lastDay is the date of the month's last day.
+// lastDay returns the date of the last day of the period.
 func (p Period) lastDay() string {
 	next := p.month().Next()
 	return time.Date(next.Year, next.Month, 0, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)

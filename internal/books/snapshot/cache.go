@@ -48,7 +48,7 @@ func (c *cache) put(org string, b *Books) {
 	}
 }
 
-// Lock locks the organization's state row and returns the books: until the transaction ends nobody else changes them.
+// Lock locks the organization state and returns the books. No other transaction can change them until this one ends.
 func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 	h, err := orgstate.Lock(ctx, tx)
 	if err != nil {
@@ -65,7 +65,7 @@ func Lock(ctx context.Context, tx *db.Tx) (*Books, error) {
 		return nil, err
 	}
 	b.Version = h.BooksVersion
-	if !h.Touched() { // what this transaction changed may yet be rolled back
+	if !h.Touched() { // the changes of this transaction may still be rolled back
 		c.put(tx.Organization(), b)
 	}
 	return b, nil
@@ -135,9 +135,9 @@ func Periods(ctx context.Context, tx *db.Tx) ([]period.Period, error) {
 	return part(ctx, tx, period.All, func(b *Books) []period.Period { return b.months })
 }
 
-// Closings returns the closings that have not been reopened in the order of period.Standing.
+// Closings returns the closings that have not been reopened in the order of period.ActiveClosings.
 func Closings(ctx context.Context, tx *db.Tx) ([]period.Closing, error) {
-	return part(ctx, tx, period.Standing, func(b *Books) []period.Closing { return b.closings })
+	return part(ctx, tx, period.ActiveClosings, func(b *Books) []period.Closing { return b.closings })
 }
 
 // Zone returns the time zone of the organization.

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Books is the snapshot of one organization, as of a version. Nobody may change it: it is shared between requests.
+// Books is the snapshot of one organization as of a version. It is shared between requests: callers must not change it.
 type Books struct {
 	Version  int64
 	Zone     *time.Location
@@ -24,7 +24,7 @@ type Books struct {
 	entities []entity.LegalEntity // in the order of entity.All
 	chart    []account.Account    // in the order of account.All
 	months   []period.Period      // in the order of period.All
-	closings []period.Closing     // in the order of period.Standing
+	closings []period.Closing     // in the order of period.ActiveClosings
 
 	roles         map[string]string        // accounts by role
 	periods       map[string]period.Period // by key
@@ -44,8 +44,8 @@ func (b *Books) PeriodByID(id string) (period.Period, bool) {
 	return p, ok
 }
 
-// ClosedThrough returns the key of the last period that is closed for any of some legal entities, or nothing if none is.
-// Periods close in order, so that everything up to it is closed, also months without a row.
+// ClosedThrough returns the key of the last period that is closed for any of some legal entities, or an empty key if none
+// is. Periods close in order, so that every month up to it is closed, even one that has no period yet.
 func (b *Books) ClosedThrough(entities ...string) (key string) {
 	for _, e := range entities {
 		key = max(key, b.closedThrough[e])
@@ -53,7 +53,7 @@ func (b *Books) ClosedThrough(entities ...string) (key string) {
 	return key
 }
 
-// Roles returns the account of every role there is. Nobody may change it.
+// Roles returns the id of the account of every role. Callers must not change the map.
 func (b *Books) Roles() map[string]string { return b.roles }
 
 // Load reads the books from the database, as they are in the transaction. Use cases call Read or Lock; verification
@@ -91,14 +91,14 @@ func Load(ctx context.Context, tx *db.Tx) (*Books, error) {
 	for _, p := range b.months {
 		b.periods[p.Key], b.byID[p.ID] = p, p
 	}
-	b.closings, err = period.Standing(ctx, tx)
+	b.closings, err = period.ActiveClosings(ctx, tx)
 	for _, c := range b.closings {
 		b.closedThrough[c.LegalEntityID] = max(b.closedThrough[c.LegalEntityID], b.byID[c.PeriodID].Key)
 	}
 	return b, err
 }
 
-// rows is how many rows of the database the books hold.
+// rows returns how many database rows the books consist of.
 func (b *Books) rows() int {
 	return 1 + len(b.chart) + len(b.months) + len(b.entities) + len(b.closings)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// statements is a log of every statement that is run, by way of the log of slow ones.
+// statements records every statement, through the log of slow statements with a limit of a nanosecond.
 type statements struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -29,7 +29,7 @@ func (s *statements) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
-// count returns how often a text was run since the last call.
+// count returns how many statements contained a text since the last call.
 func (s *statements) count(text string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

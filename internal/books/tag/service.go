@@ -17,16 +17,16 @@ import (
 // Service holds the use cases.
 type Service struct{ db *db.DB }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
-// Filter narrows a list; what is empty does not. Search is found anywhere in a name, in capitals or not.
+// Filter narrows a list; empty fields do not. Search is looked for anywhere in a name, regardless of case.
 type Filter struct {
 	Kind   Kind
 	Search string
 }
 
-// List gives tags in the order they were made.
+// List returns a page of tags in the order of their creation.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Tag], error) {
 	return page.List("tags", f, p, func(t Tag) []string { return []string{t.ID} }, func(after []string, limit int) (rows []Tag, err error) {
 		above := ""
@@ -41,7 +41,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// Get gives one tag.
+// Get returns a tag.
 func (s *Service) Get(ctx context.Context, tagID string) (t Tag, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		t, err = Get(ctx, tx, tagID)
@@ -50,9 +50,9 @@ func (s *Service) Get(ctx context.Context, tagID string) (t Tag, err error) {
 	return t, err
 }
 
-// Create makes a tag.
+// Create creates a tag.
 func (s *Service) Create(ctx context.Context, kind Kind, name string) (t Tag, err error) {
-	wanted, err := Tag{Name: name, Kind: kind}.normal()
+	wanted, err := Tag{Name: name, Kind: kind}.normalize()
 	if err != nil {
 		return t, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) Create(ctx context.Context, kind Kind, name string) (t Tag, er
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
-		if err := wanted.isFree(ctx, tx); err != nil {
+		if err := wanted.requireFreeName(ctx, tx); err != nil {
 			return err
 		}
 		t, err = create(ctx, tx, wanted.Kind, wanted.Name)
@@ -69,13 +69,13 @@ func (s *Service) Create(ctx context.Context, kind Kind, name string) (t Tag, er
 	return t, err
 }
 
-// UpdateParams are the changes asked for; nil leaves a field as it is.
+// UpdateParams are the requested changes; nil leaves a field unchanged.
 type UpdateParams struct {
 	Name *string
 	Kind *Kind
 }
 
-// Update changes a tag. What changes nothing writes nothing.
+// Update changes a tag. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (after Tag, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
@@ -92,10 +92,10 @@ func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (aft
 		if p.Kind != nil {
 			after.Kind = *p.Kind
 		}
-		if after, err = after.normal(); err != nil || after == before {
+		if after, err = after.normalize(); err != nil || after == before {
 			return err
 		}
-		if err := after.isFree(ctx, tx); err != nil {
+		if err := after.requireFreeName(ctx, tx); err != nil {
 			return err
 		}
 		now := tx.Now()
@@ -110,7 +110,7 @@ func (s *Service) Update(ctx context.Context, tagID string, p UpdateParams) (aft
 	return after, err
 }
 
-// Delete removes a tag that nothing is marked with.
+// Delete deletes a tag that is not in use.
 func (s *Service) Delete(ctx context.Context, tagID string) error {
 	return s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
@@ -127,7 +127,7 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 		if len(uses) > 0 {
 			return fault.Conflictf("the tag %s cannot be deleted, because it is used by %s", t.Name, uses)
 		}
-		// What is left are balances of zero, from entries that were undone.
+		// The remaining dependents are balances of zero, of entries that were reversed or unposted.
 		if err := reference.DeleteDependents(ctx, tx, table, tagID); err != nil {
 			return err
 		}
@@ -139,10 +139,10 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 	})
 }
 
-// normal gives the tag as it is kept, or every fault in it.
-func (t Tag) normal() (Tag, error) {
+// normalize returns the tag as it is stored, or every fault in it.
+func (t Tag) normalize() (Tag, error) {
 	var faults fault.List
-	name, err := NormalName(t.Name)
+	name, err := NormalizeName(t.Name)
 	if err := faults.Take(err); err != nil {
 		return t, err
 	}
@@ -153,34 +153,34 @@ func (t Tag) normal() (Tag, error) {
 	return t, faults.Err()
 }
 
-// isFree refuses a name that another tag of the kind has.
-func (t Tag) isFree(ctx context.Context, tx *db.Tx) error {
+// requireFreeName returns a conflict if another tag of the kind has the name.
+func (t Tag) requireFreeName(ctx context.Context, tx *db.Tx) error {
 	others, err := selectNamed(ctx, tx, t.Kind, t.Name)
 	if err != nil {
 		return err
 	}
 	for _, other := range others {
 		if other.ID != t.ID {
-			return fault.Conflictf("there is a %s of that name already: %s", t.Kind, other.ID)
+			return fault.Conflictf("there is already a tag of kind %s with the name %s: %s", t.Kind, t.Name, other.ID)
 		}
 	}
 	return nil
 }
 
-// Check finds what must not be in an organization's tags.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify recomputes the invariants of tags and returns a sentence for each broken one.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range all {
-		if kept, err := t.normal(); err != nil || kept.Name != t.Name {
-			out = append(out, fmt.Sprintf("tag %s: its name or kind is not one a tag can have", t.ID))
+		if kept, err := t.normalize(); err != nil || kept.Name != t.Name {
+			out = append(out, fmt.Sprintf("tag %s: its name or kind is not valid", t.ID))
 		}
 	}
 	strays, err := reference.Strays(ctx, tx, table)
 	for _, s := range strays {
-		out = append(out, fmt.Sprintf("%s: the tag %s is not there", s.Table, s.ID))
+		out = append(out, fmt.Sprintf("%s: the tag %s does not exist", s.Table, s.ID))
 	}
 	return out, err
 }

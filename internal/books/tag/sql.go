@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// table is what tags are stored in.
+// table is the table of tags.
 const table = "tags"
 
 type row struct {
@@ -19,13 +19,13 @@ type row struct {
 	UpdatedAt *time.Time `db:"updated_at"`
 }
 
-// searchedRow has also what a search looks at, which nobody reads.
+// searchedRow is a row with the text that searches look in, which is written but never read.
 type searchedRow struct {
 	row
 	Search string `db:"search"`
 }
 
-// searchText is a name as it is searched: neither engine folds the case of more than A to Z by itself.
+// searchText returns a name in lower case for searches: neither database folds the case of letters beyond A to Z by itself.
 func searchText(name string) string { return strings.ToLower(name) }
 
 func (r row) tag() Tag {

@@ -1,5 +1,5 @@
-// Package tag holds what entries and lines are marked with: suppliers, customers, departments, projects and whatever
-// else a company tells its books by.
+// Package tag keeps tags: suppliers, customers, departments, projects and custom ones. Journal entries, lines and
+// transactions are tagged with them, and balances are kept by tag. Tags of one kind have unique names.
 package tag
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Kind says what a tag stands for.
+// Kind is the kind of a tag.
 type Kind string
 
 // The kinds.
@@ -27,15 +27,15 @@ const (
 	Custom     Kind = "custom"
 )
 
-// Kinds lists every kind there is.
+// Kinds lists every kind.
 var Kinds = []Kind{Supplier, Customer, Department, Project, Custom}
 
 const kindsText = "supplier, customer, department, project, custom"
 
-// NameMax is how many characters a name may have.
+// NameMax is the maximum length of a name in characters.
 const NameMax = 100
 
-// Tag is one mark. No two of a kind have the same name.
+// Tag is one tag. No two tags of a kind have the same name.
 type Tag struct {
 	ID        string
 	Name      string
@@ -44,38 +44,38 @@ type Tag struct {
 	UpdatedAt *time.Time
 }
 
-// facts is what the audit and events say of a tag.
+// facts describes a tag in the audit log and in events.
 func (t Tag) facts() map[string]any {
 	return map[string]any{"id": t.ID, "name": t.Name, "kind": t.Kind}
 }
 
-// noun is what a tag is called where it is missing.
+// noun names a tag in messages.
 const noun = "tag"
 
-// All lists every tag by id. It is a building block.
+// All returns every tag by id. It runs in the caller's transaction.
 func All(ctx context.Context, tx *db.Tx) ([]Tag, error) { return selectAll(ctx, tx) }
 
-// Get finds a tag. It is a building block.
+// Get returns a tag. It runs in the caller's transaction.
 func Get(ctx context.Context, tx *db.Tx, tagID string) (Tag, error) { return find(ctx, tx, tagID) }
 
-// Known gives those of some ids that are tags. It is a building block.
-func Known(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
+// ExistingIDs returns those of some ids that tags have. It runs in the caller's transaction.
+func ExistingIDs(ctx context.Context, tx *db.Tx, ids []string) ([]string, error) {
 	return selectKnown(ctx, tx, ids)
 }
 
-// Proper refuses a name that no supplier can have. It is a building block.
-func Proper(name string) error {
-	_, err := Tag{Name: name, Kind: Supplier}.normal()
+// ValidateSupplierName returns an error if a supplier cannot have the name.
+func ValidateSupplierName(name string) error {
+	_, err := Tag{Name: name, Kind: Supplier}.normalize()
 	return err
 }
 
-// Ensure gives the tag of a kind and name, made now if there is none. It is a building block.
+// Ensure returns the tag with a kind and name, and creates it if it does not exist. It runs in the caller's transaction.
 func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
-	t, err := Tag{Name: name, Kind: kind}.normal()
+	t, err := Tag{Name: name, Kind: kind}.normalize()
 	if err != nil {
 		return t, err
 	}
-	if _, err := orgstate.Lock(ctx, tx); err != nil { // touched only if there is something new
+	if _, err := orgstate.Lock(ctx, tx); err != nil { // create touches it, if the tag is new
 		return t, err
 	}
 	found, err := selectNamed(ctx, tx, t.Kind, t.Name)
@@ -88,7 +88,7 @@ func Ensure(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error)
 	return create(ctx, tx, t.Kind, t.Name)
 }
 
-// create writes a tag whose name is free.
+// create writes a tag. The caller has made sure that its name is free.
 func create(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return Tag{}, err
@@ -101,11 +101,11 @@ func create(ctx context.Context, tx *db.Tx, kind Kind, name string) (Tag, error)
 	return t, nil
 }
 
-// NormalName is the form in which a name is kept and compared.
-func NormalName(name string) (string, error) {
+// NormalizeName returns a name as it is stored and compared, or an error if it is too long or empty.
+func NormalizeName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 1 || n > NameMax {
-		return "", fault.Invalidf("name", "must have 1 to %d characters besides spaces around it", NameMax)
+		return "", fault.Invalidf("name", "must have 1 to %d characters, not counting spaces before and after", NameMax)
 	}
 	return name, nil
 }

@@ -116,7 +116,7 @@ func TestEveryChangeOfATagRaisesTheVersionOfTheBooks(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyReportsEveryKindOfDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{
@@ -134,7 +134,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 					"VALUES (@org, ?, 'je_x', ?, 1)", made.ID, tx.Now()); err != nil {
 					return err
 				}
-				if found := dbtest.Damage(ctx, t, tx, tag.Check, statement, made.ID); len(found) != 1 || !strings.Contains(found[0], says) {
+				if found := dbtest.Damage(ctx, t, tx, tag.Verify, statement, made.ID); len(found) != 1 || !strings.Contains(found[0], says) {
 					t.Errorf("%s: %q does not say %q", statement, found, says)
 				}
 				return dbtest.ErrUndo

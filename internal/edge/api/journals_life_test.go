@@ -203,7 +203,7 @@ func TestADeletedDraftIsGoneAndItsNumberStaysUsed(t *testing.T) {
 		} else if err := l.Client.DeleteJournalEntry(t.Context(), e.ID); err == nil {
 			t.Error("a posted entry was deleted")
 		} else {
-			conflict(t, err, "JE-2 is posted and stays")
+			conflict(t, err, "JE-2 is posted and cannot be deleted")
 		}
 		if got := actions(t, l, d.ID); got != "created deleted" {
 			t.Errorf("recorded: %s", got)
@@ -218,7 +218,7 @@ func TestWhatIsPostedDoesNotChangeAndGoesBackOnlyWhileNothingRestsOnIt(t *testin
 		l.tag(t, "#a")
 		p := l.post(t, "2026-01-05", "Dr 1010 100.00 #a; Cr 4010 100.00")
 		_, err := l.Client.UpdateJournalEntry(t.Context(), p.ID, client.UpdateJournalEntry{Memo: new("x")})
-		conflict(t, err, "JE-1 is posted and does not change")
+		conflict(t, err, "JE-1 is posted and cannot be edited")
 		_, err = l.Client.PostJournalEntry(t.Context(), p.ID)
 		conflict(t, err, "posted already")
 		if allowed(p) != "reverse correct unpost" {

@@ -75,7 +75,7 @@ func TestAnUnusedLegalEntityIsDeletedWithItsAccounts(t *testing.T) {
 		if !slices.Contains(actions, "legal_entity.deleted") || !slices.Contains(actions, "ledger_account.deleted") {
 			t.Errorf("%v", actions)
 		}
-		conflict(t, n.Client.DeleteLegalEntity(t.Context(), n.LegalEntity.ID), "it is the only one")
+		conflict(t, n.Client.DeleteLegalEntity(t.Context(), n.LegalEntity.ID), "it is the only legal entity of the organization")
 	})
 }
 

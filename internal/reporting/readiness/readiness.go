@@ -34,15 +34,15 @@ const (
 const samplesMax = 5
 
 // Inspectors are the checks of this package.
-func Inspectors() []period.Inspector {
-	return []period.Inspector{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectPrices),
+func Inspectors() []period.ReadinessCheck {
+	return []period.ReadinessCheck{inspectUnposted, forEach(inspectDeficits), forEach(inspectPendingBasis), forEach(inspectPrices),
 		forEach(inspectLotBalances), forEach(inspectRevaluation)}
 }
 
 // forEach makes an inspector of a function that inspects one legal entity.
-func forEach(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEntity) (period.Verdict, error)) period.Inspector {
-	return func(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.Verdict, error) {
-		out := make([]period.Verdict, len(entities))
+func forEach(inspect func(context.Context, *db.Tx, period.Period, entity.LegalEntity) (period.CheckResult, error)) period.ReadinessCheck {
+	return func(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.CheckResult, error) {
+		out := make([]period.CheckResult, len(entities))
 		for i, e := range entities {
 			v, err := inspect(ctx, tx, p, e)
 			if err != nil {
@@ -65,12 +65,12 @@ func sample(names []string, count int) string {
 }
 
 // inspectUnposted requires every transaction of the period to be posted, unless it is spam.
-func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.Verdict, error) {
+func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities []entity.LegalEntity) ([]period.CheckResult, error) {
 	counts, err := countUnposted(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]period.Verdict, len(entities))
+	out := make([]period.CheckResult, len(entities))
 	for i, e := range entities {
 		var ids, numbers []string
 		if counts[e.ID] > 0 {
@@ -82,7 +82,7 @@ func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities [
 				ids, numbers = append(ids, t.ID), append(numbers, transaction.SequenceNumber(t.Number))
 			}
 		}
-		out[i] = period.Judge(e, CodeUnposted, counts[e.ID], ids, "all transactions of the period are posted or marked as spam",
+		out[i] = period.NewCheckResult(e, CodeUnposted, counts[e.ID], ids, "all transactions of the period are posted or marked as spam",
 			"transactions of the period are not posted: "+sample(numbers, int(counts[e.ID]))+
 				". Post them, mark them as spam, or close with an override_reason")
 		out[i].Overridable = true
@@ -91,44 +91,44 @@ func inspectUnposted(ctx context.Context, tx *db.Tx, p period.Period, entities [
 }
 
 // inspectDeficits requires every disposal to be covered by lots.
-func inspectDeficits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+func inspectDeficits(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
 	deficits, err := selectDeficits(ctx, tx, p, e.ID)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	var ids, texts []string
 	for _, d := range deficits {
 		ids, texts = append(ids, d.EntryID), append(texts, fmt.Sprintf("%s %s on %s", d.Quantity, d.AssetType, d.At.Format(time.DateOnly)))
 	}
-	return period.Judge(e, CodeLotDeficit, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every disposal is covered by lots",
+	return period.NewCheckResult(e, CodeLotDeficit, int64(len(ids)), ids[:min(samplesMax, len(ids))], "every disposal is covered by lots",
 		"disposals exceed the lots held: "+sample(texts, len(texts))+". Import and post the missing acquisitions"), nil
 }
 
 // inspectPendingBasis requires the cost basis of every lot to be known.
-func inspectPendingBasis(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+func inspectPendingBasis(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
 	lots, err := selectPending(ctx, tx, p, e.ID)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	var ids, texts []string
 	for _, l := range lots {
 		ids, texts = append(ids, l.ID), append(texts, fmt.Sprintf("%s %s of %s", l.Quantity, l.AssetType, l.At.Format(time.DateOnly)))
 	}
-	return period.Judge(e, CodeBasisPending, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the cost basis of every lot is known",
+	return period.NewCheckResult(e, CodeBasisPending, int64(len(ids)), ids[:min(samplesMax, len(ids))], "the cost basis of every lot is known",
 		"the cost basis of lots is unknown until the other half of their transfer is booked: "+sample(texts, len(texts))+
 			". Post the other transaction, or book these as something else"), nil
 }
 
 // inspectPrices requires a price for every asset that is measured at the end of the period. An asset carried at cost
 // needs none, nor does one without cost basis where it is only tested for impairment.
-func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
 	wanted, err := measured(ctx, tx, p, e)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	found, err := price.Many(ctx, tx, wanted)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	var missing []string
 	for i, q := range found {
@@ -136,7 +136,8 @@ func inspectPrices(ctx context.Context, tx *db.Tx, p period.Period, e entity.Leg
 			missing = append(missing, wanted[i].AssetType)
 		}
 	}
-	return period.Judge(e, CodeMissingPrice, int64(len(missing)), nil, "every asset that is measured has a price at the end of the period",
+	return period.NewCheckResult(e, CodeMissingPrice, int64(len(missing)), nil,
+		"every asset that is measured has a price at the end of the period",
 		fmt.Sprintf("no price in %s at the end of the period: %s. Add the prices, then run the revaluation", e.BaseCurrency,
 			sample(missing, len(missing)))), nil
 }
@@ -146,7 +147,7 @@ func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 	if e.Measurement == entity.MeasuredAtCost {
 		return nil, nil
 	}
-	if begun, err := journal.Begun(ctx, tx, e.ID, p.End); err != nil || !begun {
+	if begun, err := journal.HasPostingsBefore(ctx, tx, e.ID, p.End); err != nil || !begun {
 		return nil, err
 	}
 	held, err := selectHeld(ctx, tx, p, e.ID)
@@ -169,16 +170,16 @@ func measured(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEnt
 }
 
 // inspectLotBalances requires the balances of asset accounts to equal the cost basis of their lots.
-func inspectLotBalances(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
+func inspectLotBalances(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
 	found, err := selectDiffering(ctx, tx, p, e.ID)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	names := map[string]string{}
 	if len(found) > 0 {
 		all, err := snapshot.Accounts(ctx, tx)
 		if err != nil {
-			return period.Verdict{}, err
+			return period.CheckResult{}, err
 		}
 		for _, a := range all {
 			names[a.ID] = a.String()
@@ -189,25 +190,25 @@ func inspectLotBalances(ctx context.Context, tx *db.Tx, p period.Period, e entit
 		ids, texts = append(ids, d.LedgerAccountID), append(texts, fmt.Sprintf("%s on %s (%s in the books, %s in lots)", d.Unit,
 			names[d.LedgerAccountID], d.Ledger.Fixed(e.BaseCurrency), d.Lots.Fixed(e.BaseCurrency)))
 	}
-	return period.Judge(e, CodeLotsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))],
+	return period.NewCheckResult(e, CodeLotsDiffer, int64(len(ids)), ids[:min(samplesMax, len(ids))],
 		"the balances of asset accounts equal the cost basis of their lots",
 		"the balances of asset accounts differ from the cost basis of their lots: "+sample(texts, len(texts))+
 			". Correct manual entries on these accounts, or run bursar verify"), nil
 }
 
 // inspectRevaluation requires the revaluation of the period to be up to date. Before the first entry there is nothing to measure.
-func inspectRevaluation(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.Verdict, error) {
-	begun, err := journal.Begun(ctx, tx, e.ID, p.End)
+func inspectRevaluation(ctx context.Context, tx *db.Tx, p period.Period, e entity.LegalEntity) (period.CheckResult, error) {
+	begun, err := journal.HasPostingsBefore(ctx, tx, e.ID, p.End)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	stale, why, err := revaluation.Stale(ctx, tx, p, e.ID)
 	if err != nil {
-		return period.Verdict{}, err
+		return period.CheckResult{}, err
 	}
 	count := int64(0)
 	if stale && begun {
 		count = 1
 	}
-	return period.Judge(e, CodeRevaluation, count, nil, "the revaluation of the period is up to date", why), nil
+	return period.NewCheckResult(e, CodeRevaluation, count, nil, "the revaluation of the period is up to date", why), nil
 }

@@ -174,7 +174,7 @@ func (w *world) period(key string) (found string) {
 }
 
 // verdict is that of a check for a legal entity.
-func (w *world) verdict(ctx context.Context, key, code, legalEntityID string) (found period.Verdict) {
+func (w *world) verdict(ctx context.Context, key, code, legalEntityID string) (found period.CheckResult) {
 	w.Helper()
 	r, err := w.periods.Readiness(ctx, w.period(key), "")
 	w.must(err)

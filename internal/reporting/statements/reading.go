@@ -274,11 +274,11 @@ func (r *reading) rates(ctx context.Context, tx *db.Tx) (map[string]*statement.R
 
 func ratesOf(ctx context.Context, tx *db.Tx, from, to string, periods []period.Period) (*statement.Rates, error) {
 	first, last := firstDay(periods[0]), lastDay(periods[len(periods)-1])
-	quoted, err := fx.Between(ctx, tx, from, to, first, last)
+	quoted, err := fx.ListBetween(ctx, tx, from, to, first, last)
 	if err != nil {
 		return nil, err
 	}
-	latest, _, err := fx.Last(ctx, tx, from, to, first)
+	latest, _, err := fx.Latest(ctx, tx, from, to, first)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ type Service struct {
 
 // PeriodsMoved is called in the transaction that changes the time zone, with the stretches of time whose accounting
 // period became another one. Packages that keep figures by period move theirs.
-type PeriodsMoved func(ctx context.Context, tx *db.Tx, moved []period.Moved) error
+type PeriodsMoved func(ctx context.Context, tx *db.Tx, moved []period.Reassignment) error
 
 // NewService returns a service that calls the functions when a change of the time zone moves period boundaries.
 func NewService(d *db.DB, moved ...PeriodsMoved) *Service { return &Service{d, moved} }

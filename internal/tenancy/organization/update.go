@@ -52,7 +52,7 @@ func (s *Service) Update(ctx context.Context, p UpdateParams) (after Organizatio
 			return nil
 		}
 		if before.Timezone != after.Timezone {
-			moved, err := period.MoveTo(ctx, tx, after.Timezone, journal.MoveToPeriod)
+			moved, err := period.ChangeTimezone(ctx, tx, after.Timezone, journal.MoveToPeriod)
 			if err != nil {
 				return err
 			}

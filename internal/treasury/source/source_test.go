@@ -361,7 +361,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		}
 		// That accounts and entities are there is for their own checks to say.
 		for statement, check := range map[string]func(context.Context, *db.Tx) ([]string,
-			error){at("ledger_account_id = 'lac_x'"): account.Check, at("legal_entity_id = 'le_x'"): entity.Check} {
+			error){at("ledger_account_id = 'lac_x'"): account.Verify, at("legal_entity_id = 'le_x'"): entity.Verify} {
 			_ = w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {
 				if found := dbtest.Damage(ctx, t, tx, check, statement, bank.ID); len(found) != 1 || !strings.Contains(found[0], "sources") {
 					t.Errorf("%s: %q", statement, found)

@@ -296,7 +296,7 @@ func resolve(ctx context.Context, tx *db.Tx, all []CreateParams) ([]New, error) 
 	if len(tags) == 0 {
 		return news, nil
 	}
-	found, err := tag.Known(ctx, tx, tags)
+	found, err := tag.ExistingIDs(ctx, tx, tags)
 	if err != nil {
 		return nil, err
 	}

@@ -306,7 +306,7 @@ func (f Filter) requireKnown(ctx context.Context, tx *db.Tx, all []source.Source
 	if len(f.LegalEntityIDs) == 0 {
 		return nil
 	}
-	there, err := entity.Known(ctx, tx, f.LegalEntityIDs)
+	there, err := entity.ExistingIDs(ctx, tx, f.LegalEntityIDs)
 	if err != nil {
 		return err
 	}

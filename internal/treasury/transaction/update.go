@@ -208,7 +208,7 @@ func (p UpdateParams) requireTags(ctx context.Context, tx *db.Tx, at string) err
 	if p.TagIDs == nil || len(*p.TagIDs) == 0 {
 		return nil
 	}
-	found, err := tag.Known(ctx, tx, *p.TagIDs)
+	found, err := tag.ExistingIDs(ctx, tx, *p.TagIDs)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ func (h handlers) listFXRates(ctx context.Context, in *struct {
 }
 
 func (h handlers) storeFXRates(ctx context.Context, in *struct{ Body StoreFXRates }) (FXRates, error) {
-	params := make([]fx.PutParams, len(in.Body.Rates))
+	params := make([]fx.StoreParams, len(in.Body.Rates))
 	for i, r := range in.Body.Rates {
-		params[i] = fx.PutParams{Base: r.BaseCurrency, Quote: r.QuoteCurrency, Date: r.Date, Rate: r.Rate, Source: r.Source.Value}
+		params[i] = fx.StoreParams{Base: r.BaseCurrency, Quote: r.QuoteCurrency, Date: r.Date, Rate: r.Rate, Source: r.Source.Value}
 	}
-	rates, err := h.app.FX.Put(ctx, params)
+	rates, err := h.app.FX.Store(ctx, params)
 	out := FXRates{Data: make([]FXRate, len(rates))}
 	for i, q := range rates {
 		out.Data[i] = viewFXRate(q)

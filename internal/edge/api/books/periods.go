@@ -54,7 +54,7 @@ func (h handlers) closeAccountingPeriod(ctx context.Context, in *struct {
 		p = *in.Body
 	}
 	if p.OverrideReason != nil {
-		s, err := h.app.Periods.CloseDespite(ctx, in.ID, db.OrEmpty(p.LegalEntityID), *p.OverrideReason)
+		s, err := h.app.Periods.CloseWithOverride(ctx, in.ID, db.OrEmpty(p.LegalEntityID), *p.OverrideReason)
 		return wire.DataOf(viewAccountingPeriod(s)), err
 	}
 	s, err := h.app.Periods.Close(ctx, in.ID, db.OrEmpty(p.LegalEntityID))

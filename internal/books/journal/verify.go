@@ -12,16 +12,16 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// checkChunk is how many entries are looked at together.
-const checkChunk = 1000
+// verifyChunk is how many entries are read at a time.
+const verifyChunk = 1000
 
-// findings collects what is broken.
+// findings collects broken invariants.
 type findings struct{ *finding.List }
 
-// Check recomputes the journal: every entry balances and stands in its month, numbers have no gaps, chains hold
-// together, lines and what entries are found by repeat what the entry says, everything they refer to is there, and
-// the totals are what the lines add up to.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify recomputes the invariants of the journal and returns a sentence for each broken one: every entry balances and
+// lies in its period, numbers have no gaps, the links of chains match, the columns that lines and tags repeat from their
+// entry agree with it, all references exist, and the balances are the sums of the lines.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	f := findings{finding.About("journal")}
 	totals, units, marks, next := book.Totals{}, balance.Units{}, map[string]int64{}, int64(1)
 	for {
-		rows, err := selectFrom(ctx, tx, next, checkChunk)
+		rows, err := selectFromNumber(ctx, tx, next, verifyChunk)
 		if err != nil {
 			return nil, err
 		}
@@ -42,39 +42,39 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 				f.Addf("gaps", "the entries JE-%d to JE-%d are missing", next, r.Entry.Number-1)
 			}
 			next = r.Entry.Number + 1
-			f.entry(b, r)
+			f.verifyEntry(b, r)
 			for _, tag := range r.Entry.tags() {
 				if r.Entry.Status != deleted {
 					marks[tag]++
 				}
 			}
 			if r.Entry.Status == Posted {
-				totals.Add(r.Entry.PeriodID, r.Entry.book())
-				r.Entry.units(units, false)
+				totals.Add(r.Entry.PeriodID, r.Entry.bookLines())
+				r.Entry.addUnits(units, false)
 			}
 		}
-		if len(rows) < checkChunk {
+		if len(rows) < verifyChunk {
 			break
 		}
 	}
 	if next-1 != h.EntryNumber {
-		f.Addf("gaps", "the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
+		f.Addf("gaps", "the last entry is JE-%d, but the organization state says JE-%d", next-1, h.EntryNumber)
 	}
-	if err := f.chains(ctx, tx); err != nil {
+	if err := f.verifyChains(ctx, tx); err != nil {
 		return nil, err
 	}
-	if err := f.strays(ctx, tx, marks); err != nil {
+	if err := f.verifyOrphans(ctx, tx, marks); err != nil {
 		return nil, err
 	}
-	if err := f.totals(ctx, tx, totals); err != nil {
+	if err := f.verifyTotals(ctx, tx, totals); err != nil {
 		return nil, err
 	}
-	err = f.units(ctx, tx, units)
+	err = f.verifyUnits(ctx, tx, units)
 	return f.All(), err
 }
 
-// entry looks at one entry by itself.
-func (f findings) entry(b *snapshot.Books, r checked) {
+// verifyEntry verifies one entry.
+func (f findings) verifyEntry(b *snapshot.Books, r storedEntry) {
 	e := r.Entry
 	if e.Status == deleted {
 		if len(e.Lines) > 0 {
@@ -82,33 +82,33 @@ func (f findings) entry(b *snapshot.Books, r checked) {
 		}
 		return
 	}
-	bare := len(e.Lines) == 0 && e.TransactionID != "" // of what is worth nothing
-	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.book())) > 0 {
+	bare := len(e.Lines) == 0 && e.TransactionID != "" // books something worthless
+	if len(e.Lines) < LinesMin && !bare || len(book.Differences(e.bookLines())) > 0 {
 		f.Addf("unbalanced entries", "the entry %s does not balance", e.SequenceNumber())
 	}
-	if !r.repeats {
-		f.Addf("lines that differ from their entry", "the lines of %s do not repeat its date, number or state", e.SequenceNumber())
+	if !r.linesAgree {
+		f.Addf("lines that differ from their entry", "the lines of %s do not have its date, number and state", e.SequenceNumber())
 	}
 	if r.search != e.search() {
-		f.Addf("entries that are not found by their text", "the entry %s is not found by its text", e.SequenceNumber())
+		f.Addf("entries with a wrong search text", "the entry %s cannot be found by its text", e.SequenceNumber())
 	}
 	for _, l := range e.Lines {
 		_, hasAccount := b.Accounts[l.LedgerAccountID]
 		_, hasEntity := b.Entities[l.LegalEntityID]
 		if !hasAccount || !hasEntity || l.Amount.Sign() <= 0 {
 			f.Addf("faulty lines",
-				"a line of %s has an amount that is not positive, or an account or legal entity that is not there", e.SequenceNumber())
+				"a line of %s has an amount that is not positive, or an account or legal entity that does not exist", e.SequenceNumber())
 		}
 	}
 	if e.Status != Posted {
 		return
 	}
 	p, there := b.PeriodByID(e.PeriodID)
-	if !there || !p.Holds(e.AccountingDate) {
+	if !there || !p.Contains(e.AccountingDate) {
 		f.Addf("entries outside their period", "the entry %s is not in its period", e.SequenceNumber())
 	}
 	base := book.Totals{}
-	for _, l := range e.book() {
+	for _, l := range e.bookLines() {
 		l.Tags, l.Account = nil, ""
 		base.Add("", []book.Line{l})
 	}
@@ -125,8 +125,8 @@ func (f findings) entry(b *snapshot.Books, r checked) {
 	}
 }
 
-// chains checks that links of reversal chains point at each other.
-func (f findings) chains(ctx context.Context, tx *db.Tx) error {
+// verifyChains verifies that the entries of a chain refer to each other.
+func (f findings) verifyChains(ctx context.Context, tx *db.Tx) error {
 	broken, err := selectBrokenChains(ctx, tx)
 	for _, number := range broken {
 		f.Addf("broken chains", "the chain of reversals is broken at JE-%d", number)
@@ -134,10 +134,10 @@ func (f findings) chains(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// strays checks that no line or tag is left of an entry that is not there, and that each tag finds as many as carry it.
-func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) error {
+// verifyOrphans verifies that every line and tag belongs to an entry, and that each tag has a row for every entry it is on.
+func (f findings) verifyOrphans(ctx context.Context, tx *db.Tx, want map[string]int64) error {
 	for _, table := range []string{"journal_lines", "journal_tags"} {
-		n, err := countStrays(ctx, tx, table)
+		n, err := countOrphans(ctx, tx, table)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) 
 			f.Addf("rows without their entry", "%d rows of %s belong to no entry, or not to its date and number", n, table)
 		}
 	}
-	marks, err := selectMarks(ctx, tx)
+	marks, err := countByTag(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -153,21 +153,22 @@ func (f findings) strays(ctx context.Context, tx *db.Tx, want map[string]int64) 
 	maps.Copy(all, want)
 	for tag := range all {
 		if marks[tag] != want[tag] {
-			f.Addf("tags that do not find their entries", "the tag %s finds %d entries, but is on %d", tag, marks[tag], want[tag])
+			f.Addf("tags with a wrong index", "the tag %s has %d rows in the index, but is on %d entries", tag, marks[tag], want[tag])
 		}
 	}
 	return nil
 }
 
-// totals compares what is kept with what the lines come to.
-func (f findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error {
+// verifyTotals compares the stored balances with the sums of the lines.
+func (f findings) verifyTotals(ctx context.Context, tx *db.Tx, want book.Totals) error {
 	kept, err := balance.All(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for k, total := range kept {
 		if w := want[k]; !w.Debits.Equal(total.Debits) || !w.Credits.Equal(total.Credits) {
-			f.Addf("balances that differ from their lines", "account %s of %s in %s (tag %q) is kept as %s/%s, but its lines come to %s/%s",
+			f.Addf("balances that differ from their lines",
+				"the stored balance of account %s of %s in %s (tag %q) is %s/%s, but its lines add up to %s/%s",
 				k.Account, k.Entity, k.Period, k.Tag, total.Debits, total.Credits, w.Debits, w.Credits)
 		}
 		delete(want, k)
@@ -181,8 +182,8 @@ func (f findings) totals(ctx context.Context, tx *db.Tx, want book.Totals) error
 	return nil
 }
 
-// units compares how much of foreign money and assets is kept with what the lines come to.
-func (f findings) units(ctx context.Context, tx *db.Tx, want balance.Units) error {
+// verifyUnits compares the stored quantities of assets and foreign currencies with the sums of the lines.
+func (f findings) verifyUnits(ctx context.Context, tx *db.Tx, want balance.Units) error {
 	kept, err := balance.AllUnits(ctx, tx)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (f findings) units(ctx context.Context, tx *db.Tx, want balance.Units) erro
 	for k := range all {
 		if h, w := kept[k], want[k]; !h.Quantity.Equal(w.Quantity) || !h.Amount.Equal(w.Amount) {
 			f.Addf("quantities that differ from their lines",
-				"account %s of %s in %s is kept as holding %s %s at %s, but its lines come to %s at %s",
+				"account %s of %s in %s is stored as holding %s %s at %s, but its lines add up to %s at %s",
 				k.Account, k.Entity, k.Period, h.Quantity, k.Unit, h.Amount, w.Quantity, w.Amount)
 		}
 	}

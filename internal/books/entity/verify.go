@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Check finds what must not be in an organization's legal entities.
-func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
+// Verify recomputes the invariants of legal entities and returns a sentence for each broken one.
+func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	all, err := All(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -24,36 +24,36 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	}
 	for _, e := range all {
 		var faults fault.List
-		e.check(&faults)
+		e.validate(&faults)
 		if err := faults.Err(); err != nil {
 			out = append(out, fmt.Sprintf("legal entity %s: %v", e.ID, err))
 		}
-		out = append(out, e.checkAbove(parents)...)
+		out = append(out, e.verifyAncestors(parents)...)
 		history, err := Elections(ctx, tx, e.ID)
 		if err != nil {
 			return nil, err
 		}
 		if n := len(history); n == 0 || history[n-1] != e.election(history[n-1].CreatedAt) {
-			out = append(out, fmt.Sprintf("legal entity %s: its cost basis is not what was elected last", e.ID))
+			out = append(out, fmt.Sprintf("legal entity %s: its cost basis differs from its latest election", e.ID))
 		}
 	}
 	strays, err := reference.Strays(ctx, tx, table)
 	for _, s := range strays {
-		out = append(out, fmt.Sprintf("%s: the legal entity %s is not there", s.Table, s.ID))
+		out = append(out, fmt.Sprintf("%s: the legal entity %s does not exist", s.Table, s.ID))
 	}
 	return out, err
 }
 
-// checkAbove goes up from an entity: every parent must be there, and the way must end.
-func (e LegalEntity) checkAbove(parents map[string]string) []string {
+// verifyAncestors verifies that every ancestor of a legal entity exists and that there is no cycle.
+func (e LegalEntity) verifyAncestors(parents map[string]string) []string {
 	steps := 0
 	for above := e.ParentID; above != ""; steps++ {
 		next, there := parents[above]
 		if !there {
-			return []string{fmt.Sprintf("legal entity %s: the entity %s above it is not there", e.ID, above)}
+			return []string{fmt.Sprintf("legal entity %s: the legal entity %s above it does not exist", e.ID, above)}
 		}
 		if steps > len(parents) {
-			return []string{fmt.Sprintf("legal entity %s: the entities above it go in a circle", e.ID)}
+			return []string{fmt.Sprintf("legal entity %s: the legal entities above it form a circle", e.ID)}
 		}
 		above = next
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// What is read here of the journal and its totals is written by area/journal alone.
+// The tables of the journal that are read here are written by package journal only.
 
-// inPeriod are the posted entries of a period. The dates only lead to them by an index.
+// inPeriod is the condition for the posted entries of a period. The dates are redundant: they let the database use an index.
 const inPeriod = "e.organization_id = @org AND e.status = 'posted' AND e.accounting_date >= ? AND e.accounting_date < ? AND " +
 	"e.accounting_period_id = ?"
 
@@ -23,7 +23,7 @@ type positionRow struct {
 	Credits         *money.Decimal `db:"credits"`
 }
 
-// selectPositions adds up the totals of a period and of all before it, by legal entity. Accounts that nothing stands on are left out.
+// selectPositions returns the positions of a period by legal entity. It leaves out accounts without opening balance and movements.
 func selectPositions(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string][]Position, error) {
 	rows, err := db.All[positionRow](ctx, tx, `SELECT b.legal_entity_id, b.ledger_account_id,
 			{dec_sum}(CASE WHEN p.key < ? THEN b.debits END) AS debits_before, {dec_sum}(CASE WHEN p.key < ? THEN b.credits END) AS credits_before,
@@ -57,18 +57,18 @@ func orZero(d *money.Decimal) money.Decimal {
 	return *d
 }
 
-// movement is what was added to an account.
+// movement is the debits and credits of an account.
 type movement struct{ debits, credits money.Decimal }
 
-// named is an entry as far as a check names it.
-type named struct {
+// entryRef is what a check needs to name an entry.
+type entryRef struct {
 	ID     string `db:"journal_entry_id"`
 	Number int64  `db:"number"`
 }
 
 const isDraft = `e.organization_id = @org AND e.status = 'draft' AND e.accounting_date >= ? AND e.accounting_date < ?`
 
-// countDrafts counts the drafts dated in a period, by legal entity of their lines.
+// countDrafts counts the drafts dated in a period, by the legal entity of their lines.
 func countDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) (map[string]int64, error) {
 	rows, err := db.All[struct {
 		LegalEntityID string `db:"legal_entity_id"`
@@ -83,16 +83,16 @@ func countDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []stri
 	return out, err
 }
 
-// selectDrafts gives a few of them.
-func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, limit int) ([]named, error) {
-	return db.All[named](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.number
+// selectDrafts returns the first drafts dated in a period with a line of a legal entity.
+func selectDrafts(ctx context.Context, tx *db.Tx, p Period, legalEntityID string, limit int) ([]entryRef, error) {
+	return db.All[entryRef](ctx, tx, `SELECT DISTINCT e.journal_entry_id, e.number
 		FROM journal_entries e JOIN journal_lines l ON l.organization_id = e.organization_id AND l.journal_entry_id = e.journal_entry_id
 		WHERE `+isDraft+` AND l.legal_entity_id = ? ORDER BY e.number LIMIT ?`, p.Start, p.End, legalEntityID, limit)
 }
 
-// selectEntryIDs gives the posted entries of a period with a line of one of the legal entities, in the order of their
-// numbers. Those that are one's own themselves come along, whatever their lines are, because looking into each for
-// its lines would take as long as reading them.
+// selectEntryIDs returns the posted entries of a period with a line of one of the legal entities, in the order of their
+// numbers. It includes entries that belong to one of them but have no such line, because looking for the lines of each
+// entry would take as long as reading them.
 func selectEntryIDs(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []string) ([]string, error) {
 	return db.All[string](ctx, tx, `SELECT e.journal_entry_id FROM journal_entries e WHERE `+inPeriod+`
 		AND (e.legal_entity_id {any} OR EXISTS (SELECT 1 FROM journal_lines l WHERE l.organization_id = e.organization_id AND
@@ -100,7 +100,7 @@ func selectEntryIDs(ctx context.Context, tx *db.Tx, p Period, legalEntityIDs []s
 		ORDER BY e.number`, p.Start, p.End, p.ID, legalEntityIDs, legalEntityIDs)
 }
 
-// lineRow is a line with what never changes of its entry.
+// lineRow is a line with the columns of its entry that never change.
 type lineRow struct {
 	Number          int64          `db:"number"`
 	EntryID         string         `db:"journal_entry_id"`
@@ -116,7 +116,7 @@ type lineRow struct {
 	Base            *money.Decimal `db:"base_amount"`
 }
 
-// selectEntryLines gives the lines of some entries, entry by entry.
+// selectEntryLines returns the lines of some entries, entry by entry.
 func selectEntryLines(ctx context.Context, tx *db.Tx, entryIDs []string) ([]lineRow, error) {
 	return db.All[lineRow](ctx, tx, `SELECT e.number, e.journal_entry_id, e.accounting_date, e.legal_entity_id AS entry_entity_id,
 			l.position, l.journal_line_id, l.ledger_account_id, l.legal_entity_id, l.credit_or_debit, l.amount, l.currency, l.base_amount
@@ -124,8 +124,8 @@ func selectEntryLines(ctx context.Context, tx *db.Tx, entryIDs []string) ([]line
 		WHERE e.organization_id = @org AND e.journal_entry_id {any} ORDER BY e.number, l.position`, entryIDs)
 }
 
-// selectStray finds posted entries that do not lie in the period they are in.
-func selectStray(ctx context.Context, tx *db.Tx, limit int) ([]int64, error) {
+// selectMisdatedEntries returns the numbers of posted entries that are not dated in their period.
+func selectMisdatedEntries(ctx context.Context, tx *db.Tx, limit int) ([]int64, error) {
 	return db.All[int64](ctx, tx, `SELECT e.number FROM journal_entries e
 		LEFT JOIN accounting_periods p ON p.organization_id = e.organization_id AND p.accounting_period_id = e.accounting_period_id
 		WHERE e.organization_id = @org AND e.status = 'posted' AND (p.key IS NULL OR e.accounting_date < p.start_date_utc OR

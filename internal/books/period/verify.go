@@ -9,32 +9,32 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// strayMax bounds how many entries a finding names.
-const strayMax = 20
+// misdatedMax is how many misdated entries are reported.
+const misdatedMax = 20
 
-// Check is the periods' part of verifying an organization's data: months are whole, entries lie in theirs, and what
-// was closed is as it was.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify recomputes the invariants of periods and returns a sentence for each broken one: no month is missing, periods begin
+// and end where the calendar says, posted entries are dated in their period, and closed periods have not changed.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	periods, err := selectAll(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := checkCalendar(ctx, tx, periods)
+	found, err := verifyCalendar(ctx, tx, periods)
 	if err != nil {
 		return nil, err
 	}
-	stray, err := selectStray(ctx, tx, strayMax)
+	stray, err := selectMisdatedEntries(ctx, tx, misdatedMax)
 	if err != nil {
 		return nil, err
 	}
 	for _, number := range stray {
 		found = append(found, fmt.Sprintf("periods: the posted entry JE-%d is not dated in its period", number))
 	}
-	standing, err := selectStanding(ctx, tx)
+	standing, err := selectActiveClosings(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, checkOrder(periods, standing)...)
+	found = append(found, verifyOrder(periods, standing)...)
 	for _, p := range periods {
 		var here []Closing
 		for _, c := range standing {
@@ -42,7 +42,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 				here = append(here, c)
 			}
 		}
-		texts, err := checkFrozen(ctx, tx, p, here)
+		texts, err := verifyFrozen(ctx, tx, p, here)
 		if err != nil {
 			return nil, err
 		}
@@ -51,15 +51,15 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	return found, nil
 }
 
-// checkCalendar finds months that are missing or do not begin and end where the calendar says.
-func checkCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []string, err error) {
+// verifyCalendar reports months that are missing and periods that do not begin and end where the calendar says.
+func verifyCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []string, err error) {
 	loc, err := Zone(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range periods {
 		if start, end := p.month().Bounds(loc); !p.Start.Equal(start) || !p.End.Equal(end) {
-			found = append(found, fmt.Sprintf("periods: %s does not begin and end where it does in %s", p.Key, loc))
+			found = append(found, fmt.Sprintf("periods: %s does not begin and end with the month in the time zone %s", p.Key, loc))
 		}
 		if i > 0 && periods[i-1].month().Next() != p.month() {
 			found = append(found, fmt.Sprintf("periods: months are missing between %s and %s", periods[i-1].Key, p.Key))
@@ -68,8 +68,9 @@ func checkCalendar(ctx context.Context, tx *db.Tx, periods []Period) (found []st
 	return found, nil
 }
 
-// checkOrder finds months that are open between closed ones. Those before the first close may have come to be after it.
-func checkOrder(periods []Period, standing []Closing) (found []string) {
+// verifyOrder reports periods that are open between closed ones. Those before the first closed one may have been created after it
+// was closed.
+func verifyOrder(periods []Period, standing []Closing) (found []string) {
 	closed := map[string]map[string]bool{}
 	for _, c := range standing {
 		if closed[c.LegalEntityID] == nil {
@@ -93,8 +94,8 @@ func checkOrder(periods []Period, standing []Closing) (found []string) {
 	return found
 }
 
-// checkFrozen finds closes whose period does not say any more what it said then.
-func checkFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) (found []string, err error) {
+// verifyFrozen reports closings whose period has changed since.
+func verifyFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) (found []string, err error) {
 	if len(closings) == 0 {
 		return nil, nil
 	}
@@ -102,7 +103,7 @@ func checkFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) (
 	for _, c := range closings {
 		ids, legalEntityIDs = append(ids, c.ID), append(legalEntityIDs, c.LegalEntityID)
 	}
-	now, err := digests(ctx, tx, p, legalEntityIDs)
+	now, err := computeDigests(ctx, tx, p, legalEntityIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +131,11 @@ func checkFrozen(ctx context.Context, tx *db.Tx, p Period, closings []Closing) (
 		for _, at := range frozen[c.ID] {
 			stated[at.LedgerAccountID] = movement{at.Debits, at.Credits}
 		}
-		if len(differing(stated, d.moved)) > 0 {
+		if len(differingAccounts(stated, d.movements)) > 0 {
 			wrong = append(wrong, "its lines do not add up to what was closed")
 		}
 		if len(wrong) > 0 {
-			found = append(found, fmt.Sprintf("periods: the close of %s for %s does not hold: %s", p.Key, c.LegalEntityID,
+			found = append(found, fmt.Sprintf("periods: %s has changed since it was closed for %s: %s", p.Key, c.LegalEntityID,
 				strings.Join(wrong, "; ")))
 		}
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// volume is a small journal: JE-1 posted and reversed by JE-2, which JE-3 replaces; JE-4 a draft, JE-5 a deleted one, JE-6 posted.
-func volume(t *testing.T, d *db.DB) (organizationID string) {
+// sampleJournal creates a small journal: JE-1 is reversed by JE-2 and replaced by JE-3, JE-4 is a draft, JE-5 a deleted draft, and
+// JE-6 is posted.
+func sampleJournal(t *testing.T, d *db.DB) (organizationID string) {
 	t.Helper()
 	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
@@ -62,10 +63,10 @@ func volume(t *testing.T, d *db.DB) (organizationID string) {
 	return f.Organization.ID
 }
 
-func check(t *testing.T, d *db.DB, organizationID string) (out []string) {
+func verify(t *testing.T, d *db.DB, organizationID string) (out []string) {
 	t.Helper()
 	err := d.Read(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = journal.Check(ctx, tx)
+		out, err = journal.Verify(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -74,14 +75,14 @@ func check(t *testing.T, d *db.DB, organizationID string) (out []string) {
 	return out
 }
 
-func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
+func TestVerifyReportsEveryKindOfDamageToTheJournal(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		if got := check(t, d, volume(t, d)); len(got) > 0 {
-			t.Fatalf("found in whole books: %v", got)
+		if got := verify(t, d, sampleJournal(t, d)); len(got) > 0 {
+			t.Fatalf("found in undamaged books: %v", got)
 		}
 		for damage, says := range map[string]string{
-			"UPDATE account_balances SET debits = '99' WHERE organization_id = ? AND tag_id = ''":                               "is kept as 99/",
+			"UPDATE account_balances SET debits = '99' WHERE organization_id = ? AND tag_id = ''":                               `(tag "") is 99/`,
 			"UPDATE account_balances SET credits = '1' WHERE organization_id = ? AND tag_id <> ''":                              `(tag "tag_`,
 			"DELETE FROM account_balances WHERE organization_id = ? AND tag_id <> ''":                                           "has lines but no balance",
 			"UPDATE account_balances SET accounting_period_id = 'ap_x' WHERE organization_id = ?":                               "has lines but no balance",
@@ -90,23 +91,23 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 			"DELETE FROM journal_lines WHERE organization_id = ? AND number = 4":                                                "the entry JE-4 does not balance",
 			"UPDATE journal_lines SET amount = '0' WHERE organization_id = ? AND number = 4":                                    "a line of JE-4 has an amount that is not positive",
 			"UPDATE journal_lines SET ledger_account_id = 'lac_x' WHERE organization_id = ? AND number = 4":                     "a line of JE-4 has an amount that is not positive, or an account",
-			"UPDATE journal_lines SET legal_entity_id = 'le_x' WHERE organization_id = ? AND number = 4":                        "or an account or legal entity that is not there",
+			"UPDATE journal_lines SET legal_entity_id = 'le_x' WHERE organization_id = ? AND number = 4":                        "or an account or legal entity that does not exist",
 			"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND number = 6 AND position = 0":             "the entry JE-6 does not balance in its legal entity's currency",
 			"UPDATE journal_lines SET base_amount = '99' WHERE organization_id = ? AND number = 6":                              "a line of JE-6 has no amount in its legal entity's currency, or a wrong one",
 			"UPDATE journal_lines SET base_amount = NULL WHERE organization_id = ? AND number = 6":                              "a line of JE-6 has no amount in its legal entity's currency, or a wrong one",
-			"UPDATE journal_lines SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":    "the lines of JE-6 do not repeat",
-			"UPDATE journal_lines SET is_posted = (1 = 0) WHERE organization_id = ? AND number = 6":                             "the lines of JE-6 do not repeat",
-			"UPDATE journal_lines SET position = position + 1 WHERE organization_id = ? AND number = 6 AND position = 1":        "the lines of JE-6 do not repeat",
-			"UPDATE journal_lines SET number = 7 WHERE organization_id = ? AND number = 6":                                      "the lines of JE-6 do not repeat",
+			"UPDATE journal_lines SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":    "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET is_posted = (1 = 0) WHERE organization_id = ? AND number = 6":                             "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET position = position + 1 WHERE organization_id = ? AND number = 6 AND position = 1":        "the lines of JE-6 do not have its date, number and state",
+			"UPDATE journal_lines SET number = 7 WHERE organization_id = ? AND number = 6":                                      "the lines of JE-6 do not have its date, number and state",
 			"UPDATE journal_lines SET journal_entry_id = 'je_x' WHERE organization_id = ? AND number = 6":                       "2 rows of journal_lines belong to no entry",
 			"UPDATE journal_tags SET journal_entry_id = 'je_x' WHERE organization_id = ? AND number = 6":                        "1 rows of journal_tags belong to no entry",
 			"UPDATE journal_tags SET accounting_date = '2026-01-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":     "1 rows of journal_tags belong to no entry, or not to its date",
-			"UPDATE journal_tags SET tag_id = 'tag_x' WHERE organization_id = ? AND number = 6":                                 "the tag tag_x finds 1 entries, but is on 0",
-			"DELETE FROM journal_tags WHERE organization_id = ? AND number = 6":                                                 "finds 4 entries, but is on 5",
-			"UPDATE journal_entries SET search = 'je-6' WHERE organization_id = ? AND number = 6":                               "the entry JE-6 is not found by its text",
+			"UPDATE journal_tags SET tag_id = 'tag_x' WHERE organization_id = ? AND number = 6":                                 "the tag tag_x has 1 rows in the index, but is on 0 entries",
+			"DELETE FROM journal_tags WHERE organization_id = ? AND number = 6":                                                 "has 4 rows in the index, but is on 5 entries",
+			"UPDATE journal_entries SET search = 'je-6' WHERE organization_id = ? AND number = 6":                               "the entry JE-6 cannot be found by its text",
 			"UPDATE journal_entries SET number = 9 WHERE organization_id = ? AND number = 6":                                    "the entries JE-6 to JE-8 are missing",
 			"DELETE FROM journal_entries WHERE organization_id = ? AND number = 5":                                              "the entries JE-5 to JE-5 are missing",
-			"UPDATE organization_state SET entry_number = 7 WHERE organization_id = ?":                                          "the last entry is JE-6, but the head says JE-7",
+			"UPDATE organization_state SET entry_number = 7 WHERE organization_id = ?":                                          "the last entry is JE-6, but the organization state says JE-7",
 			"UPDATE journal_entries SET accounting_period_id = 'ap_x' WHERE organization_id = ? AND number = 6":                 "the entry JE-6 is not in its period",
 			"UPDATE journal_entries SET accounting_date = '2026-02-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":  "the entry JE-6 is not in its period",
 			"UPDATE journal_entries SET status = 'deleted' WHERE organization_id = ? AND number = 4":                            "the deleted entry JE-4 has lines",
@@ -117,7 +118,7 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 			"UPDATE journal_entries SET originated_by = 'reversal' WHERE organization_id = ? AND number = 6":                    "the chain of reversals is broken at JE-6",
 			"UPDATE journal_entries SET status = 'draft', accounting_period_id = NULL WHERE organization_id = ? AND number = 2": "the chain of reversals is broken at JE-1",
 		} {
-			organizationID := volume(t, d)
+			organizationID := sampleJournal(t, d)
 			err := d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
 				n, err := tx.Exec(ctx, damage, organizationID)
 				if n == 0 {
@@ -128,17 +129,17 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", damage, err)
 			}
-			if got := strings.Join(check(t, d, organizationID), "\n"); !strings.Contains(got, says) {
-				t.Errorf("%s\nis found as\n%s\nwant %s", damage, got, says)
+			if got := strings.Join(verify(t, d, organizationID), "\n"); !strings.Contains(got, says) {
+				t.Errorf("%s\nis reported as\n%s\nwant %s", damage, got, says)
 			}
 		}
 	})
 }
 
-func TestTheCheckNamesAFewOfManyAndCountsTheRest(t *testing.T) {
+func TestVerifyListsAFewFindingsOfAKindAndCountsTheRest(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		organizationID := volume(t, d)
+		organizationID := sampleJournal(t, d)
 		err := d.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, "UPDATE journal_lines SET amount = '0', base_amount = '0' WHERE organization_id = ?", organizationID)
 			return err
@@ -146,7 +147,7 @@ func TestTheCheckNamesAFewOfManyAndCountsTheRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(check(t, d, organizationID), "\n")
+		got := strings.Join(verify(t, d, organizationID), "\n")
 		if strings.Count(got, "an amount that is not positive") != 5 || !strings.Contains(got, "5 more faulty lines") {
 			t.Errorf("%s", got)
 		}

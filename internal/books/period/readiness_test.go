@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// damage changes rows behind the books' back.
+// damage changes rows with a statement of its own.
 func (b *books) damage(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	err := b.db.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
@@ -37,17 +37,17 @@ func (b *books) readiness(t *testing.T, key, legalEntityID string) period.Readin
 	return r
 }
 
-// find gives the verdict of a check for a legal entity.
-func find(t *testing.T, r period.Readiness, code, legalEntityID string) period.Verdict {
+// find returns the result of a check for a legal entity.
+func find(t *testing.T, r period.Readiness, code, legalEntityID string) period.CheckResult {
 	t.Helper()
-	i := slices.IndexFunc(r.Checks, func(v period.Verdict) bool { return v.Code == code && v.LegalEntityID == legalEntityID })
+	i := slices.IndexFunc(r.Checks, func(v period.CheckResult) bool { return v.Code == code && v.LegalEntityID == legalEntityID })
 	if i < 0 {
 		t.Fatalf("no check %s for %q in %+v", code, legalEntityID, r.Checks)
 	}
 	return r.Checks[i]
 }
 
-func TestReadinessNamesWhatStandsBetweenAPeriodAndItsClose(t *testing.T) {
+func TestReadinessNamesWhatPreventsTheClose(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-02-10", sale)
@@ -138,19 +138,19 @@ func TestReadinessFindsBooksThatDoNotAddUp(t *testing.T) {
 	})
 }
 
-// expectDamage lets the books be broken at the end of a test, which would otherwise fail it.
+// expectDamage skips the verification of the books at the end of the test.
 func (b *books) expectDamage(t *testing.T) {
 	t.Helper()
 	b.broken = true
-	if len(b.check(t)) == 0 {
+	if len(b.verify(t)) == 0 {
 		t.Error("nothing is broken")
 	}
 }
 
-func TestReadinessLooksAtEachLegalEntityThatIsOpen(t *testing.T) {
+func TestReadinessChecksEachLegalEntityForWhichThePeriodIsOpen(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
-		b.two(t)
+		b.addGermany(t)
 		p := b.draft("2026-02-10", "de Dr 1010 9\nde Cr 4010 9")
 		p.LegalEntityID = b.de
 		b.make(t, p)
@@ -167,14 +167,14 @@ func TestReadinessLooksAtEachLegalEntityThatIsOpen(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		b.close(t, "2026-02", b.us)
-		if r := b.readiness(t, "2026-02", ""); slices.ContainsFunc(r.Checks, func(v period.Verdict) bool { return v.LegalEntityID == b.us }) {
-			t.Errorf("a legal entity that is closed is looked at: %+v", r)
+		if r := b.readiness(t, "2026-02", ""); slices.ContainsFunc(r.Checks, func(v period.CheckResult) bool { return v.LegalEntityID == b.us }) {
+			t.Errorf("a legal entity for which the period is closed is checked: %+v", r)
 		}
 		r = b.readiness(t, "2026-02", b.us)
 		if v := find(t, r, period.CodeAlreadyClosed, ""); r.Ready() || v.Outcome != period.Fail || !slices.Equal(v.SampleIDs, []string{b.us}) {
 			t.Errorf("%+v", r)
 		}
-		if r, err := b.periods.Readiness(b.only(b.us), id, ""); err != nil || len(r.Checks) != 1 {
+		if r, err := b.periods.Readiness(b.limitedTo(b.us), id, ""); err != nil || len(r.Checks) != 1 {
 			t.Errorf("seen by a key for one: %+v %v", r, err)
 		}
 	})
@@ -183,7 +183,7 @@ func TestReadinessLooksAtEachLegalEntityThatIsOpen(t *testing.T) {
 func TestPeriodsAreListedTheLatestFirstAndFound(t *testing.T) {
 	t.Parallel()
 	each(t, "America/New_York", func(t *testing.T, b *books) {
-		b.two(t)
+		b.addGermany(t)
 		b.id(t, "2025-11")
 		for _, key := range []string{"2025-11", "2025-12", "2026-01"} {
 			b.close(t, key, b.us)
@@ -201,7 +201,7 @@ func TestPeriodsAreListedTheLatestFirstAndFound(t *testing.T) {
 			{period.Filter{Status: period.StatusClosed, LegalEntityID: b.us}, b.ctx, "2026-01 2025-12 2025-11"},
 			{period.Filter{Status: period.StatusOpen, LegalEntityID: b.de}, b.ctx, "2026-03 2026-02 2026-01 2025-12"},
 			{period.Filter{Status: period.StatusPartlyClosed, LegalEntityID: b.us}, b.ctx, ""},
-			{period.Filter{Status: period.StatusClosed}, b.only(b.us), "2026-01 2025-12 2025-11"},
+			{period.Filter{Status: period.StatusClosed}, b.limitedTo(b.us), "2026-01 2025-12 2025-11"},
 			{period.Filter{From: "2026-01-31"}, b.ctx, "2026-03 2026-02 2026-01"},
 			{period.Filter{From: "2026-02-01T04:59:59Z"}, b.ctx, "2026-03 2026-02 2026-01"},
 			{period.Filter{From: "2026-02-01T05:00:00Z"}, b.ctx, "2026-03 2026-02"},
@@ -235,7 +235,7 @@ func TestPeriodsAreListedTheLatestFirstAndFound(t *testing.T) {
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "start_date") || !strings.Contains(err.Error(), "end_date") {
 			t.Errorf("%v", err)
 		}
-		if _, err := b.periods.List(b.only(b.us), period.Filter{LegalEntityID: b.de},
+		if _, err := b.periods.List(b.limitedTo(b.us), period.Filter{LegalEntityID: b.de},
 			page.Request{Limit: 1}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%v", err)
 		}
@@ -245,7 +245,7 @@ func TestPeriodsAreListedTheLatestFirstAndFound(t *testing.T) {
 func TestGuidanceSaysWhatOrderAndTimeAllow(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
-		b.two(t)
+		b.addGermany(t)
 		b.id(t, "2026-01")
 		b.close(t, "2026-01", b.us)
 		expect := func(ctx context.Context, key, allowed string, warnings ...string) {
@@ -258,8 +258,8 @@ func TestGuidanceSaysWhatOrderAndTimeAllow(t *testing.T) {
 		}
 		expect(b.ctx, "2026-01", "close reopen")
 		expect(b.ctx, "2026-02", "", "DE GmbH: 2026-01 is open and must be closed first")
-		expect(b.only(b.us), "2026-02", "close")
-		expect(b.only(b.us), "2026-01", "reopen")
+		expect(b.limitedTo(b.us), "2026-02", "close")
+		expect(b.limitedTo(b.us), "2026-01", "reopen")
 		expect(b.ctx, "2026-03", "", "the period is not over: it can be closed after 2026-03-31",
 			"US Co: 2026-02 is open and must be closed first", "DE GmbH: 2026-01 is open and must be closed first")
 		before, err := b.periods.Get(b.ctx, b.id(t, "2026-01"))

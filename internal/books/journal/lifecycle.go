@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/audit"
 )
 
-// change runs a use case on an entry that exists, alone with the books.
+// change runs a use case on an existing entry while it holds the lock on the organization state.
 func (s *Service) change(ctx context.Context, entryID string, do func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry,
 	error)) (g Guided, err error) {
 	who := actor.From(ctx)
@@ -25,23 +25,23 @@ func (s *Service) change(ctx context.Context, entryID string, do func(ctx contex
 		if err != nil {
 			return err
 		}
-		c := &composer{b, who, tx.Now(), &review{}}
+		c := &composer{b, who, tx.Now(), &validation{}}
 		if e, err = do(ctx, tx, c, e); err != nil {
 			return err
 		}
-		g = guided(e, c.books)
+		g = withGuidance(e, c.books)
 		return nil
 	})
 	return g, err
 }
 
-// record tells the audit what became of an entry.
+// record writes an audit record of a change to an entry.
 func record(ctx context.Context, tx *db.Tx, action string, before, after Entry) {
 	audit.Record(ctx, tx, audit.Change{Action: action, ResourceType: "journal_entry", ResourceID: before.ID, Before: before.facts(),
 		After: after.facts()})
 }
 
-// UpdateParams are the changes asked for; nil leaves a part as it is.
+// UpdateParams are the requested changes; nil leaves a part unchanged.
 type UpdateParams struct {
 	LegalEntityID  *string
 	AccountingDate *string
@@ -50,12 +50,12 @@ type UpdateParams struct {
 	Lines          *[]LineParams
 }
 
-// over gives the description of an entry with the changes in it.
-func (p UpdateParams) over(e Entry) CreateParams {
+// applyTo returns the params of an entry with the changes applied.
+func (p UpdateParams) applyTo(e Entry) CreateParams {
 	out := e.params()
 	if p.LegalEntityID != nil {
 		out.LegalEntityID = *p.LegalEntityID
-		if p.Lines == nil { // lines that follow the entry go along
+		if p.Lines == nil { // lines of the entry's legal entity change with it
 			for i := range out.Lines {
 				if out.Lines[i].LegalEntityID == e.LegalEntityID {
 					out.Lines[i].LegalEntityID = ""
@@ -78,34 +78,34 @@ func (p UpdateParams) over(e Entry) CreateParams {
 	return out
 }
 
-// params describes an entry as a request would.
+// params returns the request that would create the entry.
 func (e Entry) params() CreateParams {
 	out := CreateParams{
-		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(
-			instant), Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
+		LegalEntityID: e.LegalEntityID, AccountingDate: e.AccountingDate.Format(instantLayout),
+		Memo: e.Memo, TagIDs: e.TagIDs, OriginatedBy: e.OriginatedBy,
 		TransactionID: e.TransactionID, TransactionNo: e.TransactionNo, Classification: e.Classification,
 		Lines: make([]LineParams, len(e.Lines)),
 	}
 	if e.IntendedDate != nil {
-		out.AccountingDate = e.IntendedDate.Format(instant)
+		out.AccountingDate = e.IntendedDate.Format(instantLayout)
 	}
 	for i, l := range e.Lines {
 		out.Lines[i] = LineParams{LedgerAccountID: l.LedgerAccountID, Side: l.Side, Amount: l.Amount.String(), Currency: l.Currency,
 			LegalEntityID: l.LegalEntityID, Memo: l.Memo, TagIDs: l.TagIDs, Base: nil, Unit: l.Unit, Quantity: l.Quantity}
-		if l.Unit == l.Currency { // it follows from the currency, which may be changed
+		if l.Unit == l.Currency { // derived from the currency, which the request may change
 			out.Lines[i].Unit, out.Lines[i].Quantity = "", nil
 		}
 	}
 	return out
 }
 
-// instant is RFC 3339 with as many digits as there are.
-const instant = "2006-01-02T15:04:05.999999999Z07:00"
+// instantLayout is RFC 3339 with as many fractional digits as the time has.
+const instantLayout = "2006-01-02T15:04:05.999999999Z07:00"
 
-// redo composes an entry anew under the identity of another.
-func (c *composer) redo(ctx context.Context, tx *db.Tx, was Entry, p CreateParams) (Entry, error) {
+// recompose composes an entry from params and gives it the number, ids and times of another entry.
+func (c *composer) recompose(ctx context.Context, tx *db.Tx, was Entry, p CreateParams) (Entry, error) {
 	e := c.compose(p)
-	if err := knownTags(ctx, tx, c.review, []Entry{e}, func(int) string { return "" }); err != nil {
+	if err := resolveTags(ctx, tx, c.validation, []Entry{e}, func(int) string { return "" }); err != nil {
 		return e, err
 	}
 	if err := c.err(); err != nil {
@@ -115,51 +115,51 @@ func (c *composer) redo(ctx context.Context, tx *db.Tx, was Entry, p CreateParam
 		was.ID, was.Number, was.CreatedAt, was.UpdatedAt, was.AutoEntity && e.LegalEntityID == was.LegalEntityID, was.Classification
 	for i := range e.Lines {
 		e.Lines[i].ID = tx.NewID(id.JournalLine)
-		if i < len(was.Lines) { // a line that stays where it is keeps its name
+		if i < len(was.Lines) { // a line that keeps its position keeps its id
 			e.Lines[i].ID = was.Lines[i].ID
 		}
 	}
 	return e, nil
 }
 
-// Update edits a draft. What changes nothing writes nothing.
+// Update edits a draft. It writes nothing if nothing changes.
 func (s *Service) Update(ctx context.Context, entryID string, p UpdateParams) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		if e.Status != Draft {
-			return e, fault.Conflictf("the entry %s is posted and does not change: correct it instead", e.SequenceNumber())
+			return e, fault.Conflictf("the entry %s is posted and cannot be edited: correct it instead", e.SequenceNumber())
 		}
 		if p.Lines != nil || p.LegalEntityID != nil {
-			if err := s.subledger.Edited(ctx, tx, e); err != nil {
+			if err := s.subledger.BeforeLinesChange(ctx, tx, e); err != nil {
 				return e, err
 			}
 		}
-		after, err := c.redo(ctx, tx, e, p.over(e))
+		after, err := c.recompose(ctx, tx, e, p.applyTo(e))
 		if err != nil || reflect.DeepEqual(e.facts(), after.facts()) {
 			return after, err
 		}
 		after.UpdatedAt = tx.Now()
 		record(ctx, tx, "journal_entry.updated", e, after)
-		return after, replace(ctx, tx, e, after)
+		return after, updateDraft(ctx, tx, e, after)
 	})
 }
 
-// Delete takes a draft away. Its number stays used.
+// Delete deletes a draft. Its number is not used again.
 func (s *Service) Delete(ctx context.Context, entryID string) error {
 	_, err := s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, _ *composer, e Entry) (Entry, error) {
 		if e.Status != Draft {
-			return e, fault.Conflictf("the entry %s is posted and stays: reverse it instead", e.SequenceNumber())
+			return e, fault.Conflictf("the entry %s is posted and cannot be deleted: reverse it instead", e.SequenceNumber())
 		}
-		if err := s.subledger.Discarded(ctx, tx, e); err != nil {
+		if err := s.subledger.BeforeDelete(ctx, tx, e); err != nil {
 			return e, err
 		}
 		audit.Record(ctx, tx, audit.Change{Action: "journal_entry.deleted", ResourceType: "journal_entry", ResourceID: e.ID, Before: e.facts()})
 		e.Status, e.UpdatedAt = deleted, tx.Now()
-		return e, bury(ctx, tx, e)
+		return e, markDeleted(ctx, tx, e)
 	})
 	return err
 }
 
-// Post makes a draft part of the books. What has changed around it since is looked at again.
+// Post posts a draft. It validates the draft again, because accounts, periods and rates may have changed since.
 func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		if e.Status != Draft {
@@ -172,36 +172,36 @@ func (s *Service) Post(ctx context.Context, entryID string) (Guided, error) {
 func (s *Service) postDraft(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 	c.stored = true
 	description := e.params()
-	lines, posted, err := s.subledger.Draw(ctx, tx, e)
+	lines, posted, err := s.subledger.BeforePost(ctx, tx, e)
 	if err != nil {
 		return e, err
 	}
 	if lines != nil {
 		description.Lines = lines
 	}
-	after, err := c.redo(ctx, tx, e, description)
+	after, err := c.recompose(ctx, tx, e, description)
 	if err != nil {
 		return e, err
 	}
-	if lines != nil { // they may be others than when it was drafted
-		if err := replace(ctx, tx, e, after); err != nil {
+	if lines != nil { // they may differ from those of the draft
+		if err := updateDraft(ctx, tx, e, after); err != nil {
 			return e, err
 		}
 	}
-	if err := c.settle(ctx, tx, s, &after); err != nil {
+	if err := c.postCreatingPeriods(ctx, tx, s, &after); err != nil {
 		return e, err
 	}
 	after.UpdatedAt = tx.Now()
-	pagesOf(tx).move(after, false)
+	pendingOf(tx).addMovement(after, false)
 	record(ctx, tx, "journal_entry.posted", e, after)
-	if err := move(ctx, tx, after); err != nil || posted == nil {
+	if err := updatePosting(ctx, tx, after); err != nil || posted == nil {
 		return after, err
 	}
 	return after, posted(ctx, tx, after)
 }
 
-// settle posts a composed entry in an ordinary transaction, where months that are missing are made on the way.
-func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
+// postCreatingPeriods posts a composed entry and creates the periods it needs.
+func (c *composer) postCreatingPeriods(ctx context.Context, tx *db.Tx, s *Service, e *Entry) error {
 	missing, err := c.post(ctx, tx, e)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) 
 	if err := c.err(); err != nil || len(missing) == 0 {
 		return err
 	}
-	if err := makeFirst(ctx, tx, missing); err != nil {
+	if err := requirePeriods(ctx, tx, missing); err != nil {
 		return err
 	}
 	if c.books, err = snapshot.Lock(ctx, tx); err != nil {
@@ -219,7 +219,7 @@ func (c *composer) settle(ctx context.Context, tx *db.Tx, s *Service, e *Entry) 
 	return nil
 }
 
-// Unpost makes a posted entry a draft again, as long as nothing rests on it.
+// Unpost turns a posted entry back into a draft. It refuses an entry that is part of a chain or lies in a closed period.
 func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 	return s.change(ctx, entryID, func(ctx context.Context, tx *db.Tx, c *composer, e Entry) (Entry, error) {
 		period, _ := c.books.PeriodByID(e.PeriodID)
@@ -231,13 +231,13 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 		case period.Key <= c.books.ClosedThrough(e.entities()...):
 			return e, fault.Conflictf("the period %s is closed: reverse the entry instead", period.Key)
 		}
-		if err := c.movable(e); err != nil {
+		if err := c.requireNoArchivedAccounts(e); err != nil {
 			return e, err
 		}
-		pagesOf(tx).move(e, true)
+		pendingOf(tx).addMovement(e, true)
 		after := e
 		after.Status, after.PostedAt, after.UpdatedAt = Draft, nil, tx.Now()
-		if e.IntendedDate != nil { // a draft has the date it was meant for
+		if e.IntendedDate != nil { // a draft has the date that was requested
 			after.AccountingDate, after.IntendedDate = *e.IntendedDate, nil
 			after.PeriodID = periodOf(c.books, after.AccountingDate)
 		}
@@ -247,9 +247,9 @@ func (s *Service) Unpost(ctx context.Context, entryID string) (Guided, error) {
 			after.Lines[i].Base = nil
 		}
 		record(ctx, tx, "journal_entry.unposted", e, after)
-		if err := s.subledger.Undone(ctx, tx, e, after, false); err != nil {
+		if err := s.subledger.AfterUndo(ctx, tx, e, after, false); err != nil {
 			return e, err
 		}
-		return after, move(ctx, tx, after)
+		return after, updatePosting(ctx, tx, after)
 	})
 }

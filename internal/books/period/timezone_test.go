@@ -18,7 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-func (b *books) move(zone string) error {
+func (b *books) changeTimezone(zone string) error {
 	_, err := b.orgs.Update(b.ctx, organization.UpdateParams{Timezone: &zone})
 	return err
 }
@@ -30,7 +30,7 @@ type filed struct {
 	Updated time.Time `db:"updated_at"`
 }
 
-// filed gives every entry with the month it is in.
+// filed returns every entry with its period.
 func (b *books) filed(t *testing.T) (out []filed) {
 	t.Helper()
 	b.read(t, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -42,7 +42,7 @@ func (b *books) filed(t *testing.T) (out []filed) {
 	return out
 }
 
-// filing writes it as text: "1:2026-01 2:2026-02".
+// filing formats the periods of all entries as text: "1:2026-01 2:2026-02".
 func (b *books) filing(t *testing.T) string {
 	t.Helper()
 	var out []string
@@ -73,7 +73,7 @@ func TestEntriesFollowTheBoundariesOfTheirMonths(t *testing.T) {
 			t.Helper()
 			before := b.filed(t)
 			b.now.Advance(time.Minute)
-			if err := b.move(zone); err != nil {
+			if err := b.changeTimezone(zone); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.filing(t); got != filing {
@@ -88,7 +88,7 @@ func TestEntriesFollowTheBoundariesOfTheirMonths(t *testing.T) {
 					t.Errorf("in %s: %+v was %+v", zone, f, before[i])
 				}
 			}
-			for _, text := range b.check(t) {
+			for _, text := range b.verify(t) {
 				t.Errorf("in %s: %s", zone, text)
 			}
 		}
@@ -115,17 +115,17 @@ func (b *books) recorded(t *testing.T, action string) (n int64) {
 	return n
 }
 
-func TestTheMonthOfAnotherZoneIsThereAtOnce(t *testing.T) {
+func TestChangingTheTimeZoneCreatesTheCurrentMonthThere(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.at("2026-03-31T20:00:00Z")
-		if err := b.move("Asia/Tokyo"); err != nil || keys(b.all(t)) != "2026-03 2026-04" {
+		if err := b.changeTimezone("Asia/Tokyo"); err != nil || keys(b.all(t)) != "2026-03 2026-04" {
 			t.Errorf("%s %v", keys(b.all(t)), err)
 		}
 	})
 }
 
-func TestAMonthMadeWhileTheZoneChangesIsOfTheNewZone(t *testing.T) {
+func TestAMonthCreatedWhileTheTimeZoneChangesHasTheNewBounds(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		zone, moved, release := "Asia/Tokyo", make(chan struct{}), make(chan struct{})
@@ -171,7 +171,7 @@ func TestNoPostedEntryLeavesOrEntersAClosedPeriod(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			each(t, "UTC", func(t *testing.T, b *books) {
-				b.two(t)
+				b.addGermany(t)
 				b.post(t, "2026-01-31T20:00:00Z", sale)
 				b.post(t, "2026-02-01T02:00:00Z", sale)
 				b.post(t, "2026-02-01T03:00:00Z", sale+"\nde Dr 1010 5\nde Cr 4010 5")
@@ -182,7 +182,7 @@ func TestNoPostedEntryLeavesOrEntersAClosedPeriod(t *testing.T) {
 					b.close(t, key, b.us)
 				}
 				before, version := b.filing(t), b.version(t)
-				err := b.move(c.zone)
+				err := b.changeTimezone(c.zone)
 				if c.count == 0 {
 					if err != nil {
 						t.Error(err)
@@ -201,7 +201,7 @@ func TestNoPostedEntryLeavesOrEntersAClosedPeriod(t *testing.T) {
 	}
 }
 
-func TestWhateverZonesAnOrganizationMovesThroughEveryEntryIsInItsMonth(t *testing.T) {
+func TestEveryEntryIsInItsMonthAfterAnySequenceOfTimeZones(t *testing.T) {
 	t.Parallel()
 	zones := []string{"UTC", "America/New_York", "Asia/Tokyo", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Pago_Pago",
 		"America/Asuncion", "Asia/Kathmandu", "America/St_Johns", "Europe/Berlin"}
@@ -223,7 +223,7 @@ func TestWhateverZonesAnOrganizationMovesThroughEveryEntryIsInItsMonth(t *testin
 			}
 			for range 2 {
 				name := rapid.SampledFrom(zones).Draw(r, "to")
-				if err := b.move(name); err != nil {
+				if err := b.changeTimezone(name); err != nil {
 					r.Fatal(err)
 				}
 				loc, _ := time.LoadLocation(name)
@@ -233,14 +233,14 @@ func TestWhateverZonesAnOrganizationMovesThroughEveryEntryIsInItsMonth(t *testin
 					}
 				}
 			}
-			for _, text := range b.check(t) {
+			for _, text := range b.verify(t) {
 				r.Fatal(text)
 			}
 		})
 	})
 }
 
-func TestAReadOfAPeriodThatIsNotThereIsMissing(t *testing.T) {
+func TestAPeriodThatDoesNotExistIsNotFound(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		if _, err := b.periods.Get(b.ctx, "ap_x"); fault.KindOf(err) != fault.NotFound {

@@ -9,13 +9,13 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// Package is what was frozen when a period was closed, by legal entity.
+// Package is what was stored when a period was closed, by legal entity.
 type Package struct {
 	Period   Period
 	Entities []EntityPackage
 }
 
-// EntityPackage is one legal entity's part: the close that stands, if one does, and those that were reopened.
+// EntityPackage is the part of one legal entity: the active closing, if there is one, and those that were reopened.
 type EntityPackage struct {
 	Entity    entity.LegalEntity
 	Closing   *Closing
@@ -23,19 +23,19 @@ type EntityPackage struct {
 	History   []Closing // oldest first
 }
 
-// NamedPosition is a frozen position with the account as it is called now.
+// NamedPosition is a stored position with the account as it is named now.
 type NamedPosition struct {
 	Position
 	Account account.Account
 }
 
-// Package gives what was frozen for one legal entity or, if none is named, for all that the actor sees.
+// Package returns what was stored at the close for one legal entity or, if none is named, for all that the actor sees.
 func (s *Service) Package(ctx context.Context, periodID, legalEntityID string) (out Package, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if out.Period, err = selectOne(ctx, tx, periodID); err != nil {
 			return err
 		}
-		o, err := look(ctx, tx, legalEntityID)
+		o, err := loadCloseStatus(ctx, tx, legalEntityID)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func packages(ctx context.Context, tx *db.Tx, p Period, entities []entity.LegalE
 	for i, e := range entities {
 		out[i].Entity, at[e.ID] = e, &out[i]
 	}
-	closings, err := selectClosings(ctx, tx, []string{p.ID}, idsOf(entities), false)
+	closings, err := selectClosings(ctx, tx, []string{p.ID}, entityIDs(entities), false)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
+func TestVerifyReportsEveryChangeToAClosedPeriod(t *testing.T) {
 	t.Parallel()
 	const (
 		entries  = "its entries are not those that were closed"
@@ -42,7 +42,7 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 			"accounting_period_id FROM accounting_periods WHERE key = '2025-12')",
 			"2026-01 is closed for le_"},
 		{"UPDATE accounting_periods SET start_date_utc = created_at WHERE organization_id = ? AND key = '2026-03'",
-			"2026-03 does not begin and end where it does in UTC"},
+			"2026-03 does not begin and end with the month in the time zone UTC"},
 		{"UPDATE accounting_periods SET end_date_utc = created_at WHERE organization_id = ? AND key = '2026-01'",
 			"2026-01 does not begin and end"},
 		{"DELETE FROM accounting_periods WHERE organization_id = ? AND key = '2026-02'", "months are missing between 2026-01 and 2026-03"},
@@ -59,15 +59,15 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 			for _, key := range []string{"2025-11", "2025-12", "2026-01"} {
 				b.close(t, key, "")
 			}
-			if texts := b.check(t); len(texts) > 0 {
+			if texts := b.verify(t); len(texts) > 0 {
 				t.Fatalf("before anything is altered: %v", texts)
 			}
 			b.damage(t, c.statement, b.org)
 			b.broken = true
 			b.read(t, func(ctx context.Context, tx *db.Tx) error {
-				texts, err := period.Check(ctx, tx)
+				texts, err := period.Verify(ctx, tx)
 				if !strings.Contains(strings.Join(texts, "\n"), c.finding) {
-					t.Errorf("%s: the check says %v, want %q", c.statement, texts, c.finding)
+					t.Errorf("%s: verify returns %v, want %q", c.statement, texts, c.finding)
 				}
 				return err
 			})
@@ -75,8 +75,8 @@ func TestNothingThatAClosedPeriodSaysCanBeAlteredUnseen(t *testing.T) {
 	})
 }
 
-// Memos and tags may change after a close; that does not alter what was closed.
-func TestAClosedPeriodStandsWhenAMemoChanges(t *testing.T) {
+// Memos and tags may change after the close: the digest does not include them.
+func TestVerifyAcceptsAChangedMemoInAClosedPeriod(t *testing.T) {
 	t.Parallel()
 	each(t, "UTC", func(t *testing.T, b *books) {
 		b.post(t, "2026-01-09", sale)

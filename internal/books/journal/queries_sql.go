@@ -9,23 +9,23 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// MoveToPeriod puts the entries of a stretch of time into another period and returns how many there were. A draft that has no period yet
-// gets none. It is a building block.
-func MoveToPeriod(ctx context.Context, tx *db.Tx, m period.Moved) (int64, error) {
+// MoveToPeriod moves the entries of a range of dates to another period and returns how many there were. A draft that has no period
+// yet gets none. It runs in the caller's transaction.
+func MoveToPeriod(ctx context.Context, tx *db.Tx, m period.Reassignment) (int64, error) {
 	return tx.Exec(ctx, `UPDATE journal_entries SET accounting_period_id = ?, updated_at = ?
 		WHERE organization_id = @org AND accounting_date >= ? AND accounting_date < ? AND accounting_period_id = ?`, m.ToID, tx.Now(),
 		m.Start, m.End, m.FromID)
 }
 
-// DraftsOfTransactions returns the ids of the drafts that record transactions and are dated from a time on, in order. It is a building
-// block.
+// DraftsOfTransactions returns the ids of the drafts that book transactions and are dated from a time on, in the order of their dates.
+// It runs in the caller's transaction.
 func DraftsOfTransactions(ctx context.Context, tx *db.Tx, from time.Time) ([]string, error) {
 	return db.All[string](ctx, tx,
 		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND status = 'draft' AND accounting_date >= ?
 		AND {unindexed}transaction_id IS NOT NULL ORDER BY accounting_date, number`, from)
 }
 
-// SideAmount is what a line puts on an account, in the currency of the line.
+// SideAmount is the debit or credit of a line on an account, in the currency of the line.
 type SideAmount struct {
 	EntryID   string        `db:"journal_entry_id"`
 	AccountID string        `db:"ledger_account_id"`
@@ -33,14 +33,16 @@ type SideAmount struct {
 	Amount    money.Decimal `db:"amount"`
 }
 
-// SideAmounts returns what the lines of some entries put on accounts, entry by entry in the order of the lines. It is a building block.
+// SideAmounts returns the debits and credits of some entries, by entry and in the order of the lines. It runs in the caller's
+// transaction.
 func SideAmounts(ctx context.Context, tx *db.Tx, entryIDs []string) ([]SideAmount, error) {
 	return db.All[SideAmount](ctx, tx, "SELECT "+db.Columns[SideAmount]()+
 		" FROM journal_lines WHERE organization_id = @org AND journal_entry_id {any} ORDER BY journal_entry_id, position", entryIDs)
 }
 
-// Begun tells whether anything but opening balances of a legal entity was posted with a date before a time. It is a building block.
-func Begun(ctx context.Context, tx *db.Tx, legalEntityID string, before time.Time) (bool, error) {
+// HasPostingsBefore reports whether a legal entity has posted entries, other than opening balances, dated before a time. It runs in
+// the caller's transaction.
+func HasPostingsBefore(ctx context.Context, tx *db.Tx, legalEntityID string, before time.Time) (bool, error) {
 	found, err := db.All[string](ctx, tx,
 		`SELECT journal_entry_id FROM journal_entries WHERE organization_id = @org AND legal_entity_id = ? AND accounting_date < ?
 		AND status = 'posted' AND originated_by <> 'opening' LIMIT 1`, legalEntityID, before)

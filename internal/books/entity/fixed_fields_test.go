@@ -183,7 +183,7 @@ func TestAnEntityWithLotsStays(t *testing.T) {
 			t.Errorf("an empty pool: %v", err)
 		}
 		in(t, d, h.ctx, func(ctx context.Context, tx *db.Tx) error {
-			left, err := entity.Check(ctx, tx)
+			left, err := entity.Verify(ctx, tx)
 			if len(left) > 0 {
 				t.Error(left)
 			}

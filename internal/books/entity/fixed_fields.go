@@ -12,13 +12,13 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// elects tells whether a change is a new election of cost basis.
-func (e LegalEntity) elects(after LegalEntity) bool {
+// changesElection reports whether a change is a new election of cost basis.
+func (e LegalEntity) changesElection(after LegalEntity) bool {
 	return e.election(time.Time{}) != after.election(time.Time{})
 }
 
-// checkFixed refuses to change what the books that there are already follow from, and says all of it.
-func (s *Service) checkFixed(ctx context.Context, tx *db.Tx, before, after LegalEntity) error {
+// validateFixedFields returns a conflict that lists every changed field that existing bookings depend on.
+func (s *Service) validateFixedFields(ctx context.Context, tx *db.Tx, before, after LegalEntity) error {
 	var fields []fault.Field
 	blame := func(field, why string) {
 		if why != "" {
@@ -31,14 +31,14 @@ func (s *Service) checkFixed(ctx context.Context, tx *db.Tx, before, after Legal
 		if f.was == f.is {
 			continue
 		}
-		why, err := whyFixed(ctx, tx, f.name, after.ID)
+		why, err := reasonFixed(ctx, tx, f.name, after.ID)
 		if err != nil {
 			return err
 		}
 		blame(f.name, why)
 	}
-	if before.elects(after) {
-		why, err := s.whyTooEarly(ctx, tx, after)
+	if before.changesElection(after) {
+		why, err := s.reasonTooEarly(ctx, tx, after)
 		if err != nil {
 			return err
 		}
@@ -54,18 +54,19 @@ func (s *Service) checkFixed(ctx context.Context, tx *db.Tx, before, after Legal
 	return fault.ConflictAt(fields, "%s", strings.Join(texts, "; "))
 }
 
-// whyFixed says what prevents a change to a field, if anything does: amounts are in the base currency of the legal entity, and lots in
-// the pools of its scope.
-func whyFixed(ctx context.Context, tx *db.Tx, field, legalEntityID string) (string, error) {
+// reasonFixed returns why a field cannot change, or nothing if it can: booked amounts are in the base currency of the legal entity,
+// and lots are in the pools of its scope.
+func reasonFixed(ctx context.Context, tx *db.Tx, field, legalEntityID string) (string, error) {
 	uses, err := reference.Fixing(ctx, tx, table, field, legalEntityID)
 	if err != nil || len(uses) == 0 {
 		return "", err
 	}
-	return "is fixed once something was booked by it, and the legal entity has " + uses.String(), nil
+	return "cannot be changed after something was booked with it: the legal entity has " + uses.String(), nil
 }
 
-// whyTooEarly says why an election cannot hold from its first day on: it would rewrite what was booked.
-func (s *Service) whyTooEarly(ctx context.Context, tx *db.Tx, e LegalEntity) (string, error) {
+// reasonTooEarly returns why an election cannot be effective from its first day on, or nothing if it can: it must not change
+// disposals that are booked.
+func (s *Service) reasonTooEarly(ctx context.Context, tx *db.Tx, e LegalEntity) (string, error) {
 	last, err := s.lastDisposal(ctx, tx, e.ID)
 	if err != nil || last == nil {
 		return "", err

@@ -14,47 +14,47 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// Put stores rates, all or none, and gives them back in the order sent; one of a day that has one already replaces
-// it. Faults are named rates[0].rate and so on. It is a building block.
-func Put(ctx context.Context, tx *db.Tx, rates []Quotation) ([]Quotation, error) {
+// Store stores rates, all or none, and returns them in the same order. A rate replaces the stored one of its pair and day.
+// The fields of faults are named rates[0].rate and so on. It runs in the caller's transaction.
+func Store(ctx context.Context, tx *db.Tx, rates []Quotation) ([]Quotation, error) {
 	var faults fault.List
-	if check(&faults, rates); faults.Err() != nil {
+	if validateRates(&faults, rates); faults.Err() != nil {
 		return nil, faults.Err()
 	}
-	if _, err := orgstate.Lock(ctx, tx); err != nil { // two that replace the same rate must each see what they replace
+	if _, err := orgstate.Lock(ctx, tx); err != nil { // concurrent writes of the same rate must each see the rate they replace
 		return nil, err
 	}
 	out := make([]Quotation, len(rates))
-	for _, p := range pairsOf(rates) {
-		if err := p.put(ctx, tx, rates, out); err != nil {
+	for _, p := range groupByPair(rates) {
+		if err := p.store(ctx, tx, rates, out); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// check finds every fault of rates that are sent together.
-func check(faults *fault.List, rates []Quotation) {
+// validateRates adds every fault of rates that are stored together.
+func validateRates(faults *fault.List, rates []Quotation) {
 	seen := map[[3]string]int{}
 	for i, q := range rates {
 		at := fmt.Sprintf("rates[%d].", i)
-		q.check(faults, at)
+		q.validate(faults, at)
 		key := [3]string{q.Base, q.Quote, q.Date}
 		if other, twice := seen[key]; twice {
-			faults.Addf(at+"date", "is that of rates[%d] too, for the same pair of currencies", other)
+			faults.Addf(at+"date", "is the same as in rates[%d], for the same pair of currencies", other)
 		} else {
 			seen[key] = i
 		}
 	}
 }
 
-func (q Quotation) check(faults *fault.List, at string) {
-	checkCurrency(faults, at+"base_currency", q.Base)
-	checkCurrency(faults, at+"quote_currency", q.Quote)
+func (q Quotation) validate(faults *fault.List, at string) {
+	validateCurrency(faults, at+"base_currency", q.Base)
+	validateCurrency(faults, at+"quote_currency", q.Quote)
 	if q.Base == q.Quote {
 		faults.Addf(at+"quote_currency", "must be another currency than base_currency")
 	}
-	checkDate(faults, at+"date", q.Date)
+	validateDate(faults, at+"date", q.Date)
 	if q.Rate.Sign() <= 0 {
 		faults.Addf(at+"rate", "must be more than 0")
 	}
@@ -63,26 +63,26 @@ func (q Quotation) check(faults *fault.List, at string) {
 	}
 }
 
-func checkCurrency(faults *fault.List, field, code string) {
+func validateCurrency(faults *fault.List, field, code string) {
 	if !money.IsFiat(code) {
 		faults.Addf(field, "must be an ISO 4217 currency such as USD")
 	}
 }
 
-func checkDate(faults *fault.List, field, date string) {
+func validateDate(faults *fault.List, field, date string) {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
 		faults.Addf(field, "must be a date such as 2026-01-31")
 	}
 }
 
-// pair is the places of one pair of currencies among the rates sent.
+// pair is a pair of currencies with the indexes of its rates in the request.
 type pair struct {
 	base, quote string
-	places      []int
+	indexes     []int
 }
 
-// pairsOf gathers rates by pair, in the order in which the pairs come.
-func pairsOf(rates []Quotation) []*pair {
+// groupByPair groups rates by pair, in the order of the first rate of each pair.
+func groupByPair(rates []Quotation) []*pair {
 	var out []*pair
 	known := map[string]*pair{}
 	for i, q := range rates {
@@ -92,15 +92,15 @@ func pairsOf(rates []Quotation) []*pair {
 			known[q.Base+q.Quote] = p
 			out = append(out, p)
 		}
-		p.places = append(p.places, i)
+		p.indexes = append(p.indexes, i)
 	}
 	return out
 }
 
-// put stores the rates of one pair as one change. What is there already as it is sent stays as it is.
-func (p *pair) put(ctx context.Context, tx *db.Tx, rates, out []Quotation) error {
-	from, to := rates[p.places[0]].Date, rates[p.places[0]].Date
-	for _, i := range p.places {
+// store stores the rates of one pair with one audit record. It does not write rates that are unchanged.
+func (p *pair) store(ctx context.Context, tx *db.Tx, rates, out []Quotation) error {
+	from, to := rates[p.indexes[0]].Date, rates[p.indexes[0]].Date
+	for _, i := range p.indexes {
 		from, to = min(from, rates[i].Date), max(to, rates[i].Date)
 	}
 	there, err := selectBetween(ctx, tx, p.base, p.quote, from, to)
@@ -113,7 +113,7 @@ func (p *pair) put(ctx context.Context, tx *db.Tx, rates, out []Quotation) error
 	}
 	var before, after []Quotation
 	now := tx.Now()
-	for _, i := range p.places {
+	for _, i := range p.indexes {
 		q, old := rates[i], stored[rates[i].Date]
 		q.Source = strings.TrimSpace(q.Source)
 		q.CreatedAt, q.UpdatedAt = now, nil
@@ -140,7 +140,7 @@ func (p *pair) put(ctx context.Context, tx *db.Tx, rates, out []Quotation) error
 	return nil
 }
 
-// facts is what the audit and events say of the rates of a pair.
+// facts describes rates of a pair in the audit log and in events.
 func (p *pair) facts(rates []Quotation) map[string]any {
 	if len(rates) == 0 {
 		return nil

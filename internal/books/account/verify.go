@@ -11,8 +11,8 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// Check finds what must not be in a chart of accounts.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify recomputes the invariants of the chart of accounts and returns a sentence for each broken one.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	h, err := orgstate.Read(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -25,74 +25,74 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := checking{chart: chart, byID: make(map[string]Account, len(chart))}
+	c := verification{chart: chart, byID: make(map[string]Account, len(chart))}
 	for _, a := range chart {
 		c.byID[a.ID] = a
 	}
-	c.each(h.AccountNumber)
-	c.tree()
-	c.roles(entities)
+	c.verifyAccounts(h.AccountNumber)
+	c.verifyTree()
+	c.verifyRoles(entities)
 	strays, err := reference.Strays(ctx, tx, table)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range strays {
-		c.findf("%s names the account %s, which does not exist", s.Table, s.ID)
+		c.addf("%s names the account %s, which does not exist", s.Table, s.ID)
 	}
 	return c.found, nil
 }
 
-type checking struct {
+type verification struct {
 	chart []Account
 	byID  map[string]Account
 	found []string
 }
 
-func (c *checking) findf(format string, args ...any) {
+func (c *verification) addf(format string, args ...any) {
 	c.found = append(c.found, "ledger accounts: "+fmt.Sprintf(format, args...))
 }
 
-// each checks every account by itself, and that what must be unique is.
-func (c *checking) each(last int64) {
+// verifyAccounts verifies every account by itself, and that numbers and codes are unique.
+func (c *verification) verifyAccounts(last int64) {
 	numbers, codes := map[int64]bool{}, map[string]bool{}
 	for _, a := range c.chart {
 		var faults fault.List
-		if a.check(&faults); faults.Err() != nil {
-			c.findf("%s: %v", a.ID, faults.Err())
+		if a.validateFields(&faults); faults.Err() != nil {
+			c.addf("%s: %v", a.ID, faults.Err())
 		}
 		if a.SequenceNumber < 1 || a.SequenceNumber > last {
-			c.findf("%s has the number %d, but the last one given is %d", a.ID, a.SequenceNumber, last)
+			c.addf("%s has the number %d, but the last one assigned is %d", a.ID, a.SequenceNumber, last)
 		}
 		if numbers[a.SequenceNumber] {
-			c.findf("%s has the number %d, which another has", a.ID, a.SequenceNumber)
+			c.addf("%s has the number %d, which another account has", a.ID, a.SequenceNumber)
 		}
 		if a.Code != "" && codes[a.Code] {
-			c.findf("%s has the code %s, which another has", a.ID, a.Code)
+			c.addf("%s has the code %s, which another account has", a.ID, a.Code)
 		}
 		numbers[a.SequenceNumber], codes[a.Code] = true, true
 	}
 }
 
-// tree checks that accounts stand below others of their type, up to a top.
-func (c *checking) tree() {
+// verifyTree verifies that parents exist, have the same type, are not archived before their children, and form no cycle.
+func (c *verification) verifyTree() {
 	for _, a := range c.chart {
 		if a.ParentID == "" {
 			continue
 		}
 		above, there := c.byID[a.ParentID]
 		if !there {
-			c.findf("%s stands below %s, which does not exist", a.ID, a.ParentID)
+			c.addf("%s is below %s, which does not exist", a.ID, a.ParentID)
 			continue
 		}
 		if above.Type != a.Type {
-			c.findf("%s of type %s stands below %s of type %s", a.ID, a.Type, above.ID, above.Type)
+			c.addf("%s of type %s is below %s of type %s", a.ID, a.Type, above.ID, above.Type)
 		}
 		if above.Archived() && !a.Archived() {
-			c.findf("%s is not archived, but %s above it is", a.ID, above.ID)
+			c.addf("%s is not archived, but %s above it is", a.ID, above.ID)
 		}
 		for steps := 0; there && above.ParentID != ""; steps++ {
 			if above.ID == a.ID || steps > len(c.chart) {
-				c.findf("%s stands below itself", a.ID)
+				c.addf("%s is below itself", a.ID)
 				break
 			}
 			above, there = c.byID[above.ParentID]
@@ -100,21 +100,22 @@ func (c *checking) tree() {
 	}
 }
 
-// roles checks that every role is there that must be, once, and none of a legal entity that is not.
-func (c *checking) roles(entities []string) {
+// verifyRoles verifies that every required role is on exactly one account, and that no role names a legal entity that does not
+// exist.
+func (c *verification) verifyRoles(entities []string) {
 	holders := map[string]int{}
 	for _, a := range c.chart {
 		if a.Role == "" {
 			continue
 		}
 		if holders[a.Role]++; holders[a.Role] == 2 {
-			c.findf("more than one account has the role %s", a.Role)
+			c.addf("more than one account has the role %s", a.Role)
 		}
 		if a.Archived() {
-			c.findf("%s with the role %s is archived", a.ID, a.Role)
+			c.addf("%s with the role %s is archived", a.ID, a.Role)
 		}
 		if entity, ok := a.entityOf(); ok && !slices.Contains(entities, entity) {
-			c.findf("%s has the role %s, but there is no such legal entity", a.ID, a.Role)
+			c.addf("%s has the role %s, but there is no such legal entity", a.ID, a.Role)
 		}
 	}
 	wanted := slices.Clone(systemRoles)
@@ -123,7 +124,7 @@ func (c *checking) roles(entities []string) {
 	}
 	for _, role := range wanted {
 		if holders[role] == 0 {
-			c.findf("no account has the role %s", role)
+			c.addf("no account has the role %s", role)
 		}
 	}
 }

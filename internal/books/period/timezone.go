@@ -13,27 +13,28 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// stretch is the time by which one boundary moves: what is dated in it changes from one month to a neighbour.
-type stretch struct {
+// dateRange is the time by which a boundary between periods moves: entries dated in it move from one period to the next or previous.
+type dateRange struct {
 	start, end time.Time
 	from       Period
 	to         calendar.Month
 }
 
-// Moved is a stretch of time whose entries changed from one period to another.
-type Moved struct {
+// Reassignment is a range of dates whose entries move from one period to another.
+type Reassignment struct {
 	Start, End   time.Time
 	FromID, ToID string
 }
 
-// Reassign puts the journal entries of a stretch of time into their new period and returns how many there were. The journal, which is
-// built on periods, provides it.
-type Reassign func(ctx context.Context, tx *db.Tx, m Moved) (int64, error)
+// Reassign moves the journal entries of a range of dates to their new period and returns how many there were. The journal, which
+// depends on this package, provides it.
+type Reassign func(ctx context.Context, tx *db.Tx, m Reassignment) (int64, error)
 
-// MoveTo moves the boundaries of all periods to another time zone, and with them the entries that then lie in another
-// month, and says which. Dates do not change. It refuses when a posted entry would leave or enter a period that is
-// closed for one of its legal entities. It is a building block.
-func MoveTo(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Moved, error) {
+// ChangeTimezone moves the boundaries of all periods to another time zone, and with them the entries that then lie in
+// another period. It returns which ranges of dates were reassigned; the dates of entries do not change. It returns a
+// conflict if a posted entry would leave or enter a period that is closed for one of its legal entities. It runs in the
+// caller's transaction.
+func ChangeTimezone(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]Reassignment, error) {
 	if _, err := orgstate.Touch(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -45,63 +46,63 @@ func MoveTo(ctx context.Context, tx *db.Tx, zone string, reassign Reassign) ([]M
 	if err != nil {
 		return nil, err
 	}
-	moved, stretches, err := shift(ctx, tx, periods, loc)
+	moved, ranges, err := planShift(ctx, tx, periods, loc)
 	if err != nil {
 		return nil, err
 	}
-	if err := unbound(ctx, tx, periods, stretches, zone); err != nil {
+	if err := requireNoneClosed(ctx, tx, periods, ranges, zone); err != nil {
 		return nil, err
 	}
 	if err := updateBounds(ctx, tx, moved); err != nil {
 		return nil, err
 	}
-	months := make([]calendar.Month, len(stretches))
-	for i, s := range stretches {
+	months := make([]calendar.Month, len(ranges))
+	for i, s := range ranges {
 		months[i] = s.to
 	}
-	if periods, err = fill(ctx, tx, loc, months); err != nil {
+	if periods, err = createMissing(ctx, tx, loc, months); err != nil {
 		return nil, err
 	}
-	return carry(ctx, tx, periods, stretches, reassign)
+	return moveEntries(ctx, tx, periods, ranges, reassign)
 }
 
-// shift gives the periods whose bounds change, as they will be, and the stretches in which there are entries.
-func shift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, stretches []stretch, err error) {
+// planShift returns the periods whose bounds change, with their new bounds, and the ranges of dates to reassign that have entries.
+func planShift(ctx context.Context, tx *db.Tx, periods []Period, loc *time.Location) (moved []Period, ranges []dateRange, err error) {
 	for _, p := range periods {
 		was := p
 		if p.Start, p.End = p.month().Bounds(loc); p.Start.Equal(was.Start) && p.End.Equal(was.End) {
 			continue
 		}
 		moved = append(moved, p)
-		var around []stretch
+		var around []dateRange
 		if p.Start.After(was.Start) { // its beginning goes to the month before
-			around = append(around, stretch{was.Start, p.Start, was, p.month().Prev()})
+			around = append(around, dateRange{was.Start, p.Start, was, p.month().Prev()})
 		}
 		if p.End.Before(was.End) { // its end goes to the month after
-			around = append(around, stretch{p.End, was.End, was, p.month().Next()})
+			around = append(around, dateRange{p.End, was.End, was, p.month().Next()})
 		}
 		for _, s := range around {
-			found, err := anyBetween(ctx, tx, s)
+			found, err := hasEntries(ctx, tx, s)
 			if err != nil {
 				return nil, nil, err
 			}
 			if found {
-				stretches = append(stretches, s)
+				ranges = append(ranges, s)
 			}
 		}
 	}
-	return moved, stretches, nil
+	return moved, ranges, nil
 }
 
-// unbound refuses to move what a closed period holds, or to move anything into one.
-func unbound(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch, zone string) error {
+// requireNoneClosed returns a conflict if a posted entry would leave or enter a closed period.
+func requireNoneClosed(ctx context.Context, tx *db.Tx, periods []Period, ranges []dateRange, zone string) error {
 	byKey := map[string]string{}
 	for _, p := range periods {
 		byKey[p.Key] = p.ID
 	}
 	total := int64(0)
-	for _, s := range stretches {
-		n, err := countBound(ctx, tx, s, []string{s.from.ID, byKey[s.to.Key()]})
+	for _, s := range ranges {
+		n, err := countClosed(ctx, tx, s, []string{s.from.ID, byKey[s.to.Key()]})
 		if err != nil {
 			return err
 		}
@@ -114,18 +115,18 @@ func unbound(ctx context.Context, tx *db.Tx, periods []Period, stretches []stret
 	return fault.ConflictAt([]fault.Field{{Name: "timezone", Message: why}}, "the time zone cannot be changed to %s: %d %s", zone, total, why)
 }
 
-// carry moves entries and what they add up to.
-func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch, reassign Reassign) (out []Moved, err error) {
+// moveEntries moves the entries of ranges of dates to their new periods, and their share of the balances with them.
+func moveEntries(ctx context.Context, tx *db.Tx, periods []Period, ranges []dateRange, reassign Reassign) (out []Reassignment, err error) {
 	byKey := map[string]Period{}
 	for _, p := range periods {
 		byKey[p.Key] = p
 	}
-	for _, s := range stretches {
-		rows, err := selectStretch(ctx, tx, s)
+	for _, s := range ranges {
+		rows, err := selectRangeTotals(ctx, tx, s)
 		if err != nil {
 			return nil, err
 		}
-		held, err := selectStretchUnits(ctx, tx, s)
+		held, err := selectRangeUnits(ctx, tx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -140,20 +141,20 @@ func carry(ctx context.Context, tx *db.Tx, periods []Period, stretches []stretch
 		units := balance.Units{}
 		for _, h := range held {
 			at := balance.UnitKey{Entity: h.LegalEntityID, Account: h.LedgerAccountID, Unit: h.Unit, Period: s.from.ID}
-			units.Put(at, h.quantity().Neg(), h.amount().Neg())
+			units.AddMovement(at, h.quantity().Neg(), h.amount().Neg())
 			at.Period = to.ID
-			units.Put(at, h.quantity(), h.amount())
+			units.AddMovement(at, h.quantity(), h.amount())
 		}
 		if err := balance.AddUnits(ctx, tx, units); err != nil {
 			return nil, err
 		}
-		m := Moved{s.start, s.end, s.from.ID, to.ID}
+		m := Reassignment{s.start, s.end, s.from.ID, to.ID}
 		n, err := reassign(ctx, tx, m)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, m)
-		// Entries changed, though none of what they say: the log tells which by the stretch. No event: nothing was booked.
+		// The audit record names the entries by the range of their dates. It is silent, because nothing was booked.
 		audit.Record(ctx, tx, audit.Change{
 			Action: "accounting_period.moved", ResourceType: "accounting_period", ResourceID: s.from.ID, Silent: true,
 			Before: map[string]any{"accounting_period_id": s.from.ID, "key": s.from.Key},
