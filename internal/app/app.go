@@ -149,7 +149,7 @@ func (a *App) Work(ctx context.Context) error {
 		}
 		return nil
 	})
-	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
+	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.DeleteExpired(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.Turn) error { return period.TurnMonths(ctx, a.DB) })
 	job.Every(workers, turnEvery, period.Turn{})

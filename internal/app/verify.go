@@ -30,8 +30,8 @@ import (
 
 // checks is every invariant there is: each recomputes one from an organization's data and says in sentences what is broken.
 var checks = []func(context.Context, *db.Tx) ([]string, error){
-	audit.Check,
-	outbox.Check,
+	audit.Verify,
+	outbox.Verify,
 	access.Verify,
 	period.Check,
 	journal.Check,

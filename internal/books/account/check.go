@@ -32,7 +32,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 	c.each(h.AccountNumber)
 	c.tree()
 	c.roles(entities)
-	strays, err := reference.Strays(ctx, tx, table)
+	strays, err := reference.FindDangling(ctx, tx, table)
 	if err != nil {
 		return nil, err
 	}

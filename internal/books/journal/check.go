@@ -58,7 +58,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 	}
 	if next-1 != h.EntryNumber {
-		f.Addf("gaps", "the last entry is JE-%d, but the head says JE-%d", next-1, h.EntryNumber)
+		f.Addf("gaps", "the last entry is JE-%d, but the organization state says JE-%d", next-1, h.EntryNumber)
 	}
 	if err := f.chains(ctx, tx); err != nil {
 		return nil, err

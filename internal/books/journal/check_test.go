@@ -106,7 +106,7 @@ func TestTheCheckFindsWhateverIsBrokenInTheJournal(t *testing.T) {
 			"UPDATE journal_entries SET search = 'je-6' WHERE organization_id = ? AND number = 6":                               "the entry JE-6 is not found by its text",
 			"UPDATE journal_entries SET number = 9 WHERE organization_id = ? AND number = 6":                                    "the entries JE-6 to JE-8 are missing",
 			"DELETE FROM journal_entries WHERE organization_id = ? AND number = 5":                                              "the entries JE-5 to JE-5 are missing",
-			"UPDATE organization_state SET entry_number = 7 WHERE organization_id = ?":                                          "the last entry is JE-6, but the head says JE-7",
+			"UPDATE organization_state SET entry_number = 7 WHERE organization_id = ?":                                          "the last entry is JE-6, but the organization state says JE-7",
 			"UPDATE journal_entries SET accounting_period_id = 'ap_x' WHERE organization_id = ? AND number = 6":                 "the entry JE-6 is not in its period",
 			"UPDATE journal_entries SET accounting_date = '2026-02-06T00:00:00.000Z' WHERE organization_id = ? AND number = 6":  "the entry JE-6 is not in its period",
 			"UPDATE journal_entries SET status = 'deleted' WHERE organization_id = ? AND number = 4":                            "the deleted entry JE-4 has lines",

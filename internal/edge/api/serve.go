@@ -55,7 +55,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if err := a.limits.allow(who.APIKeyID); err != nil {
 		return err
 	}
-	if err := who.Check(r.Need); err != nil {
+	if err := who.Authorize(r.Need); err != nil {
 		return err
 	}
 	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout)
