@@ -85,7 +85,7 @@ func New(d *db.DB, log *slog.Logger) *App {
 		if i.Counts.Created < tidyFrom {
 			return nil
 		}
-		if err := d.Tidy(ctx, "transactions"); err != nil { // it will be tidied some time
+		if err := d.VacuumAnalyze(ctx, "transactions"); err != nil { // PostgreSQL does so itself some time later
 			log.Warn("the planner statistics of transactions were not updated after an import", "error", err)
 		}
 		return nil

@@ -82,7 +82,7 @@ func (r *Relay) listen(ctx context.Context) bool {
 			time.Sleep(relayGather)
 			for moved := relayMax; moved == relayMax; {
 				var err error
-				if moved, err = r.move(ctx, r.db.Wanted()); err != nil {
+				if moved, err = r.move(ctx, r.db.TakeWoken()); err != nil {
 					return true // the events are found again with those of all nodes
 				}
 			}
