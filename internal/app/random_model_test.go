@@ -250,7 +250,7 @@ func (m *model) totals() map[key][2]int64 {
 	return out
 }
 
-// archivable reports whether an account has no balance.
+// archivable reports whether an account has neither a balance nor a draft.
 func (m *model) archivable(account int) bool {
 	held := map[int]int64{}
 	for k, total := range m.totals() {
