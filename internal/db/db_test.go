@@ -408,7 +408,7 @@ func TestBothEnginesSumAnyDecimalsToTheSameDigits(t *testing.T) {
 	})
 }
 
-func TestAUniqueRowIsToldFromOtherErrors(t *testing.T) {
+func TestADuplicateRowIsDistinguishedFromOtherErrors(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")

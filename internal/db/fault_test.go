@@ -62,7 +62,7 @@ func TestAFullDatabaseIsUnavailableLosesNothingAndRecovers(t *testing.T) {
 	}
 }
 
-func TestClosingLetsTheWriteUnderWayFinishAndTurnsTheRestAway(t *testing.T) {
+func TestClosingWaitsForTheCurrentWriteAndRefusesTheRest(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		d, err := db.Open(c)
@@ -99,7 +99,7 @@ func TestClosingLetsTheWriteUnderWayFinishAndTurnsTheRestAway(t *testing.T) {
 	})
 }
 
-func TestABackupIsAWholeDatabaseTakenWhileOthersWrite(t *testing.T) {
+func TestABackupMadeDuringWritesIsACompleteDatabase(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	org := newOrganization(t, d, "before")

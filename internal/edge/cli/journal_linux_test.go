@@ -175,7 +175,7 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestWaitingForInputCanBeStoppedAndHoldsNobodyUp(t *testing.T) {
+func TestWaitingForInputCanBeInterruptedAndDelaysNobody(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	f := found(t, c)

@@ -103,7 +103,7 @@ func TestTheOrganizationMustBeClear(t *testing.T) {
 	})
 }
 
-func TestAFormatIsToldByTheNameOrByAFlag(t *testing.T) {
+func TestAFormatIsChosenByTheNameOrByAFlag(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	found(t, c)
@@ -208,7 +208,7 @@ func TestATryOfAnImportChangesNothing(t *testing.T) {
 	})
 }
 
-func TestOneLegalEntityTakesWhatNamesNone(t *testing.T) {
+func TestTheOnlyLegalEntityGetsEntriesThatNameNone(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	f := found(t, c)

@@ -63,7 +63,7 @@ func (h held) finish(t *testing.T) {
 	}
 }
 
-func TestATerminatedServiceFinishesTheRequestsUnderWay(t *testing.T) {
+func TestATerminatedServiceFinishesItsRunningRequests(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey

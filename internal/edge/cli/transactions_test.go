@@ -77,7 +77,7 @@ func aStatement(t *testing.T, rows int, more ...string) string {
 	return file
 }
 
-func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
+func TestAFileOfTransactionsIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		b := withSource(t, c)
@@ -178,7 +178,7 @@ func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 	return imports.Import{}
 }
 
-func TestAnImportThatIsKilledGoesOnWhereItWas(t *testing.T) {
+func TestAnImportThatIsKilledContinuesWhereItWas(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 8_000, 0) })
 }

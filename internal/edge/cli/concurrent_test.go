@@ -33,7 +33,7 @@ func (w *witness) hangUp(address, key, name string) error {
 	return err
 }
 
-func TestClientsWhoHangUpDoNotDisturbTheirNeighbours(t *testing.T) {
+func TestClientsThatCancelRequestsDoNotDisturbOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
