@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// subcommands reads the names of the commands below one from its help.
+// subcommands returns the names of the subcommands in the help text of a command.
 func subcommands(help string) []string {
 	_, list, ok := strings.Cut(help, "Available Commands:\n")
 	if !ok {
@@ -227,7 +227,7 @@ func TestAKeyCreatedOnTheCommandLineWorksAtOnce(t *testing.T) {
 	})
 }
 
-// statusOf is the status of an answer that the client gave as an error, or as none.
+// statusOf returns the HTTP status of a client error, 200 for nil and 0 for other errors.
 func statusOf(err error) int {
 	var answer *client.Error
 	if errors.As(err, &answer) {
