@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// The driver breaks a connection off by a deadline in the past when its caller gives up; what it then reports says nothing of the caller.
+// When the caller's context ends, the driver closes the connection by a deadline in the past and reports only a timeout.
 func TestABrokenConnectionIsACancellationWhenTheCallerGaveUp(t *testing.T) {
 	broken := &net.OpError{Op: "write", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	ctx, cancel := context.WithCancel(t.Context())

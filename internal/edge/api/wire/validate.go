@@ -78,7 +78,8 @@ func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 	return slices.CompactFunc(out, func(a, b fault.Field) bool { return a.Name == b.Name })
 }
 
-// translateFault translates a fault of huma into our words and paths. For a missing property huma reports the object; we report the property.
+// translateFault translates a fault of huma into our words and paths. For a missing property huma reports the object; we report the
+// property.
 func translateFault(d *huma.ErrorDetail) fault.Field {
 	name := d.Location
 	if name != "" && name[0] != '[' {
