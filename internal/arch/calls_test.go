@@ -27,8 +27,8 @@ func checkTime(files []*source) []finding {
 func TestTheClockRuleFires(t *testing.T) {
 	t.Parallel()
 	prove(t, checkTime,
-		sample{"internal/rules/a/a.go", "package a\nimport \"time\"\nvar t = time.Now()", "machine's clock"},
-		sample{"internal/books/a/a.go", "package a\nimport \"time\"\nvar now = time.Now", "machine's clock"},
+		sample{"internal/rules/a/a.go", "package a\nimport \"time\"\nvar t = time.Now()", "system clock"},
+		sample{"internal/books/a/a.go", "package a\nimport \"time\"\nvar now = time.Now", "system clock"},
 		sample{"internal/books/a/a.go", "package a\nimport t \"time\"\nvar d = t.Since(x)", "time.Since"},
 		sample{"internal/books/a/a.go", "package a\nimport \"time\"\nvar d = time.Second", ""},
 		sample{"internal/books/a/a.go", "package a\nvar d = time.Now()", ""},
