@@ -177,8 +177,8 @@ func checkClient(files []*source) []finding {
 func TestTheClientRuleFires(t *testing.T) {
 	t.Parallel()
 	prove(t, checkClient,
-		sample{"client/a.go", importing(module + "/internal/base/money"), "the wire is enough"},
-		sample{"client/auth/a_test.go", importing(module + "/internal/app"), "the wire is enough"},
+		sample{"client/a.go", importing(module + "/internal/base/money"), "the HTTP API is sufficient"},
+		sample{"client/auth/a_test.go", importing(module + "/internal/app"), "the HTTP API is sufficient"},
 		sample{"client/a.go", importing("net/http", module+"/client/auth"), ""},
 		sample{"clients/a.go", importing(module + "/internal/base/money"), ""},
 	)
