@@ -380,7 +380,7 @@ func (h *directQueries) ask(q listQuery) error {
 	if q.text != "" {
 		// PostgreSQL gets the whole text, SQLite all its trigrams.
 		if h.sqlite {
-			find, tokens := db.FindsTrigrams(db.SQLite, "search", "transaction_texts", "row_key", db.Trigrams(db.SQLite, q.text))
+			find, tokens := db.HasTrigrams(db.SQLite, "search", "transaction_texts", "row_key", db.Trigrams(db.SQLite, q.text))
 			where, args = where+" AND "+strings.Replace(find, "?", "$2", 1)+" AND instr(search, $3) > 0", append(args, tokens[0], q.text)
 		} else {
 			where, args = where+" AND search LIKE $2", append(args, "%"+q.text+"%")

@@ -1,4 +1,5 @@
-// Package app builds every service from the configuration, and starts and stops what runs beside the requests.
+// Package app constructs every service on a database (New), runs the background work (Work), reports metrics (Metrics)
+// and verifies the stored data (Verify).
 package app
 
 import (
@@ -41,7 +42,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// App is every use case there is, on one database.
+// App holds the services with all use cases, on one database.
 type App struct {
 	DB             *db.DB
 	Org            *organization.Service
@@ -82,10 +83,10 @@ func New(d *db.DB, log *slog.Logger) *App {
 	entries, files := journal.NewService(d), imports.NewService(d)
 	bookings := booking.NewService(d, entries)
 	files.AfterImport = append(files.AfterImport, func(ctx context.Context, i imports.Import) error {
-		if i.Counts.Created < tidyFrom {
+		if i.Counts.Created < analyzeMin {
 			return nil
 		}
-		if err := d.Tidy(ctx, "transactions"); err != nil { // it will be tidied some time
+		if err := d.VacuumAnalyze(ctx, "transactions"); err != nil { // PostgreSQL does so itself some time later
 			log.Warn("the planner statistics of transactions were not updated after an import", "error", err)
 		}
 		return nil
@@ -124,13 +125,13 @@ func New(d *db.DB, log *slog.Logger) *App {
 }
 
 const (
-	// tidyFrom is how many new transactions change the figures that a database plans by.
-	tidyFrom = 10_000
+	// analyzeMin is how many new transactions make it worthwhile to update the statistics of the database's planner.
+	analyzeMin = 10_000
 
 	sweepEvery  = time.Hour
 	turnEvery   = time.Hour
 	matchEvery  = 10 * time.Second
-	stopTimeout = 5 * time.Second // jobs are short, and one that is cut off runs again
+	stopTimeout = 5 * time.Second // jobs are short, and one that is interrupted runs again
 )
 
 // Work runs the relay, the job queue and the background tasks until the context ends, and returns when they have
@@ -149,13 +150,13 @@ func (a *App) Work(ctx context.Context) error {
 		}
 		return nil
 	})
-	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.Forget(ctx, a.DB) })
+	job.Handle(workers, func(ctx context.Context, _ idempotency.Sweep) error { return idempotency.DeleteExpired(ctx, a.DB) })
 	job.Every(workers, sweepEvery, idempotency.Sweep{})
 	job.Handle(workers, func(ctx context.Context, _ period.CreateNextMonthTask) error {
 		return period.CreateNextMonths(ctx, a.DB)
 	})
 	job.Every(workers, turnEvery, period.CreateNextMonthTask{})
-	// A large import takes longer to match than a job may; what is done of it stays done.
+	// Matching a large import takes longer than a job may. The matches found before an interruption are kept.
 	job.Handle(workers, func(ctx context.Context, _ transfers.Sweep) error {
 		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
 	})
@@ -164,9 +165,9 @@ func (a *App) Work(ctx context.Context) error {
 	job.Every(workers, sweepEvery, imports.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {
-		return fmt.Errorf("make the job queue: %w", err)
+		return fmt.Errorf("create the job queue: %w", err)
 	}
-	// The queue gets a context of its own: ending it would cut jobs short, Stop lets them finish.
+	// The queue gets a context of its own: canceling it would interrupt jobs, whereas Stop waits for them.
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
@@ -178,7 +179,7 @@ func (a *App) Work(ctx context.Context) error {
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	if err := queue.Stop(stop); err != nil { // not what this function returns: the jobs run again
+	if err := queue.Stop(stop); err != nil { // only logged, because the jobs run again
 		a.log.Warn("stopped without waiting for the rest of the jobs; they run again later", "error", err)
 	}
 	return err

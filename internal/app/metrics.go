@@ -36,7 +36,8 @@ var (
 		[]string{"task", "status"}, nil)
 )
 
-// backlog asks the database what waits. It belongs to no single node, so that it is read when it is asked for.
+// backlog collects metrics of the jobs, events and tasks that wait. They belong to no single node, so they are read from
+// the database at each scrape.
 type backlog struct {
 	app *App
 

@@ -32,7 +32,7 @@ func metric(t *testing.T, r *prometheus.Registry, name string) (sum float64) {
 	return sum
 }
 
-func TestMetricsMoveWithTheWork(t *testing.T) {
+func TestMetricsCountTheWork(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		c.SlowStatement = time.Nanosecond

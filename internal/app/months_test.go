@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-func TestARunningServiceMakesTheNextMonth(t *testing.T) {
+func TestARunningServiceCreatesTheNextPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))
@@ -51,7 +51,7 @@ func TestARunningServiceMakesTheNextMonth(t *testing.T) {
 	})
 }
 
-func TestAnOrganizationThatFailsDoesNotKeepOthersFromTheirNextMonth(t *testing.T) {
+func TestAnOrganizationThatFailsDoesNotKeepOthersFromTheirNextPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))

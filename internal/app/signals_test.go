@@ -59,7 +59,7 @@ func newActive(t *testing.T, d *db.DB) *active {
 	return out
 }
 
-// spamOf judges the activity in the order it happened, some at a time.
+// spamOf classifies the activity in chronological order, in batches.
 func (a *active) spamOf(t *testing.T, size int) (verdicts []rules.Verdict) {
 	t.Helper()
 	var own []string
@@ -123,10 +123,10 @@ func TestTheSpamOfTheDemoIsFoundAsItArrives(t *testing.T) {
 	})
 }
 
-// types are what a source says for sure of some categories.
+// types are the transaction types that a source reports for some categories.
 var types = map[string]transaction.Type{"network_fee": transaction.Fee, "refund": transaction.Refund, "chargeback": transaction.Chargeback}
 
-// add brings the activity in, but for its spam, and gives what it was by transaction.
+// add adds the activity except for spam, and returns the activity by the id of its transaction.
 func (a *active) add(t *testing.T, which func(n int) bool) map[string]activity.Transaction {
 	t.Helper()
 	var all []transaction.New
@@ -165,7 +165,7 @@ func (a *active) add(t *testing.T, which func(n int) bool) map[string]activity.T
 	return out
 }
 
-// groups are the ids of linked transactions by group.
+// groups returns the ids of linked transactions by group.
 func (a *active) groups(t *testing.T, of map[string]activity.Transaction) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -250,7 +250,7 @@ func TestTheTransfersOfTheDemoAreLinkedOrListed(t *testing.T) {
 	})
 }
 
-func TestWhatComesLaterIsMatchedWithWhatWasThere(t *testing.T) {
+func TestLaterTransactionsAreMatchedWithEarlierOnes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		whole := newActive(t, d)
@@ -259,7 +259,7 @@ func TestWhatComesLaterIsMatchedWithWhatWasThere(t *testing.T) {
 		if _, err := whole.Transfers.MatchArrived(whole.ctx, whole.org, first, last); err != nil {
 			t.Fatal(err)
 		}
-		// The same, source by source, each matched when it is in.
+		// The same activity, source by source, each matched after it is added.
 		parts := newActive(t, d)
 		told := map[string]activity.Transaction{}
 		for s := range parts.sources {
@@ -297,7 +297,7 @@ func TestWhatComesLaterIsMatchedWithWhatWasThere(t *testing.T) {
 	})
 }
 
-func TestARunningServiceMatchesWhatCame(t *testing.T) {
+func TestARunningServiceMatchesNewTransactions(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC))

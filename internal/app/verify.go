@@ -28,10 +28,11 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-// checks is every invariant there is: each recomputes one from an organization's data and says in sentences what is broken.
+// checks lists the verification of every package: each recomputes the invariants of an organization's data and describes
+// those that are broken.
 var checks = []func(context.Context, *db.Tx) ([]string, error){
-	audit.Check,
-	outbox.Check,
+	audit.Verify,
+	outbox.Verify,
 	access.Verify,
 	period.Verify,
 	journal.Verify,
@@ -60,7 +61,7 @@ type Finding struct {
 	Text           string
 }
 
-// Verify recomputes every invariant of every organization, telling each how far it is.
+// Verify recomputes every invariant of every organization. It calls progress, if not nil, after each organization.
 func (a *App) Verify(ctx context.Context, progress func(done, total int)) ([]Finding, error) {
 	ids, err := a.Org.All(ctx)
 	if err != nil {

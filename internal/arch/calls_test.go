@@ -17,8 +17,8 @@ func checkTime(files []*source) []finding {
 			continue
 		}
 		for _, use := range s.uses("time", "Now", "Since", "Until") {
-			found = append(found, s.at(use.Pos(), "time.%s reads the machine's clock: rules get the time as an argument and "+
-				"areas from the transaction, so that tests and simulations can set it", use.Sel.Name))
+			found = append(found, s.at(use.Pos(), "time.%s reads the system clock: rules get the time as an argument and "+
+				"use cases from the transaction, so that tests and simulations can set it", use.Sel.Name))
 		}
 	}
 	return found
@@ -27,8 +27,8 @@ func checkTime(files []*source) []finding {
 func TestTheClockRuleFires(t *testing.T) {
 	t.Parallel()
 	prove(t, checkTime,
-		sample{"internal/rules/a/a.go", "package a\nimport \"time\"\nvar t = time.Now()", "machine's clock"},
-		sample{"internal/books/a/a.go", "package a\nimport \"time\"\nvar now = time.Now", "machine's clock"},
+		sample{"internal/rules/a/a.go", "package a\nimport \"time\"\nvar t = time.Now()", "system clock"},
+		sample{"internal/books/a/a.go", "package a\nimport \"time\"\nvar now = time.Now", "system clock"},
 		sample{"internal/books/a/a.go", "package a\nimport t \"time\"\nvar d = t.Since(x)", "time.Since"},
 		sample{"internal/books/a/a.go", "package a\nimport \"time\"\nvar d = time.Second", ""},
 		sample{"internal/books/a/a.go", "package a\nvar d = time.Now()", ""},
@@ -50,7 +50,7 @@ func checkEnvironment(files []*source) []finding {
 		}
 		for _, use := range s.uses("os", "Getenv", "LookupEnv", "Environ") {
 			found = append(found, s.at(use.Pos(), "os.%s outside internal/edge/cli: settings are read, checked and documented "+
-				"in one place and handed down", use.Sel.Name))
+				"in one place and passed as arguments", use.Sel.Name))
 		}
 	}
 	return found

@@ -1,3 +1,3 @@
-// Package arch holds no code, only tests of the shape of this module: which layer may import which, what may be imported
-// and called where, how long a file and a function may grow. Every rule tells why it exists when it is broken.
+// Package arch contains only tests, of the structure of this module: which layer may import which, what may be imported
+// and called where, and how long files and functions may be. The message of a failing rule says why the rule exists.
 package arch

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// restriction says where alone a package may be imported, and why.
+// restriction lists the only folders in which a package may be imported, and why.
 type restriction struct {
-	pkg     string   // The import and all below it.
+	pkg     string   // The import and all packages below it.
 	exact   bool     // Only the import itself.
 	allowed []string // Folders of the module.
-	tests   []string // Folders whose files for tests may as well.
+	tests   []string // Folders whose tests may import it too.
 	because string
 }
 
@@ -23,19 +23,19 @@ var restrictions = []restriction{
 	{pkg: "database/sql", exact: true, allowed: []string{"internal/db", "bench"}, tests: []string{"internal/base"},
 		because: "transactions, retries and the binding to one organization happen once, in internal/db"},
 	{pkg: "database/sql/driver", allowed: []string{"internal/db", "internal/base"},
-		because: "base types say how they are stored, and nobody else needs to"},
+		because: "only base types define how they are stored"},
 	{pkg: "modernc.org/sqlite", allowed: []string{"internal/db"},
 		because: "which database runs is known to internal/db alone"},
 	{pkg: "github.com/jackc/pgx", allowed: []string{"internal/db", "bench"},
 		because: "which database runs is known to internal/db alone"},
 	{pkg: "github.com/cockroachdb/apd", allowed: []string{"internal/base/money"},
-		because: "base/money decides how amounts are read, rounded and written, and nobody goes around it"},
+		because: "base/money alone decides how amounts are parsed, rounded and formatted"},
 	{pkg: "github.com/gofrs/uuid", allowed: []string{"internal/base/id"},
-		because: "ids have prefixes and come from an injected source, which base/id sees to"},
+		because: "ids have prefixes and come from an injected source: use base/id"},
 	{pkg: "github.com/danielgtaylor/huma", allowed: []string{"internal/edge/api", "internal/edge/reference"},
-		because: "the web framework is a detail of one way in"},
+		because: "the web framework is a detail of the HTTP API"},
 	{pkg: "github.com/riverqueue", allowed: []string{"internal/db", "internal/app", "internal/kernel/outbox"},
-		because: "areas append events to the outbox; only the relay turns them into jobs"},
+		because: "packages append events to the outbox; only the relay turns them into jobs"},
 	{pkg: "math/rand", allowed: []string{"internal/db", "bench"}, tests: anywhere,
 		because: "randomness is injected so that a run can be replayed, and secrets need crypto/rand"},
 	{pkg: "log", exact: true,
@@ -104,7 +104,7 @@ func TestEveryRestrictionFires(t *testing.T) {
 	)
 }
 
-// impure are packages that would let a rule of accounting depend on more than its arguments.
+// impure lists packages that would make a rule of accounting depend on more than its arguments.
 var impure = []string{"context", "database/sql", "net/http"}
 
 func TestRulesArePure(t *testing.T) {
@@ -121,7 +121,7 @@ func checkPurity(files []*source) []finding {
 		for _, i := range s.imports() {
 			if !i.own && within(i.path, impure...) {
 				found = append(found, finding{s.path, i.line, "imports " + i.path + ": accounting rules are pure functions, so " +
-					"that they can be checked with plain values and replayed"})
+					"that they can be tested with plain values and replayed"})
 			}
 		}
 	}

@@ -7,26 +7,26 @@ import (
 	"testing"
 )
 
-// groups are the domain groups from low to high. A group may import itself and the groups below it.
+// groups lists the domain groups from low to high. A group may import itself and the groups below it.
 var groups = []string{
 	"internal/books", "internal/treasury", "internal/assets", "internal/tenancy", "internal/receivables", "internal/reporting",
 	"internal/integration", "internal/automation",
 }
 
-// layers are the folders of the module from low to high: an import may point to the same layer or to a lower one.
+// layers lists the folders of the module from low to high: an import may point to the same layer or to a lower one.
 var layers = slices.Concat(
 	[]string{"internal/base", "internal/rules", "internal/db", "internal/kernel"},
 	groups,
 	[]string{"internal/provider", "internal/app", "internal/edge", "cmd"},
 )
 
-// top are folders that may import anything and that nothing may import.
+// top lists folders that may import anything and that nothing may import.
 var top = []string{"bench", "internal/tools", "internal/arch"}
 
-// domain tells whether a folder lies in the kernel or in a domain group, where use cases and their SQL are.
+// domain reports whether a folder is in the kernel or in a domain group, which contain the use cases and their SQL.
 func domain(name string) bool { return within(name, "internal/kernel") || within(name, groups...) }
 
-// testOnly are packages for tests; they must not reach the binary.
+// testOnly lists packages for tests; they must not be part of the binary.
 var testOnly = []string{"internal/base/lifecycle/lifecycletest", "internal/db/dbtest", "internal/edge/api/apitest"}
 
 func TestImportsPointToTheSameLayerOrDown(t *testing.T) {
@@ -58,7 +58,7 @@ func checkLayers(files []*source) []finding {
 	return found
 }
 
-// testMayImport permits what a test needs to set up its world: packages for tests, and for a test of the domain, the whole domain.
+// testMayImport permits what a test needs for its setup: packages for tests, and for a test of the domain, the whole domain.
 func testMayImport(s *source, i imported) bool {
 	return within(i.path, testOnly...) || domain(s.dir()) && domain(i.path)
 }
@@ -100,7 +100,7 @@ func TestEveryGroupSaysWhatBelongsThere(t *testing.T) {
 	obey(t, checkGroupDocs)
 }
 
-// checkGroupDocs asks each group that has packages for a doc.go of its own.
+// checkGroupDocs requires a doc.go of each group that has packages.
 func checkGroupDocs(files []*source) []finding {
 	var found []finding
 	for _, group := range append([]string{"internal/kernel"}, groups...) {
@@ -110,7 +110,7 @@ func checkGroupDocs(files []*source) []finding {
 			said = said || s.path == group+"/doc.go"
 		}
 		if used && !said {
-			found = append(found, finding{group + "/doc.go", 1, "is missing: each group says in one paragraph what belongs there"})
+			found = append(found, finding{group + "/doc.go", 1, "is missing: describe in one paragraph what belongs in the group"})
 		}
 	}
 	return found
@@ -166,8 +166,8 @@ func checkClient(files []*source) []finding {
 	for _, s := range files {
 		for _, i := range s.imports() {
 			if s.in("client") && i.own && strings.HasPrefix(i.path, "internal/") {
-				found = append(found, finding{s.path, i.line, "client imports " + i.path + ": whoever uses it sees what the " +
-					"service puts on the wire and nothing else, so it proves that the wire is enough"})
+				found = append(found, finding{s.path, i.line, "client imports " + i.path + ": it may use only what the " +
+					"service sends and accepts over HTTP, which proves that the HTTP API is sufficient"})
 			}
 		}
 	}
@@ -177,8 +177,8 @@ func checkClient(files []*source) []finding {
 func TestTheClientRuleFires(t *testing.T) {
 	t.Parallel()
 	prove(t, checkClient,
-		sample{"client/a.go", importing(module + "/internal/base/money"), "the wire is enough"},
-		sample{"client/auth/a_test.go", importing(module + "/internal/app"), "the wire is enough"},
+		sample{"client/a.go", importing(module + "/internal/base/money"), "the HTTP API is sufficient"},
+		sample{"client/auth/a_test.go", importing(module + "/internal/app"), "the HTTP API is sufficient"},
 		sample{"client/a.go", importing("net/http", module+"/client/auth"), ""},
 		sample{"clients/a.go", importing(module + "/internal/base/money"), ""},
 	)

@@ -1,6 +1,6 @@
 package arch
 
-// readings lists which packages read tables of others in their own statements, and why. Before adding one, look whether the owner can
+// readings lists which packages read tables of others in their own statements, and why. Before adding one, check whether the owner can
 // offer a function: a plain read of one table never belongs here, a join that would otherwise be a query for each row does.
 var readings = []reading{
 	{"kernel/outbox", []string{"organization_state"}, "organizations with events that wait are found by comparing two counters"},

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// sample is a made-up file and the words that the finding about it must contain; no words mean that it is fine.
+// sample is an invented file and the words that the finding about it must contain; no words mean that it breaks no rule.
 type sample struct {
 	path, text, want string
 }
 
-// prove shows that a rule fires on the samples it should and on no other.
+// prove tests that a rule fires on the samples it should and on no other.
 func prove(t *testing.T, check rule, samples ...sample) {
 	t.Helper()
 	for _, s := range samples {
@@ -35,7 +35,7 @@ func proveFiles(t *testing.T, check rule, want string, files ...*source) {
 	}
 }
 
-// importing is the text of a file that imports the packages.
+// importing returns the text of a file that imports the packages.
 func importing(packages ...string) string {
 	text := "package p\n"
 	for _, p := range packages {

@@ -166,7 +166,8 @@ func checkKeyedLiterals(files []*source) []finding {
 				return true
 			}
 			if _, keyed := lit.Elts[0].(*ast.KeyValueExpr); !keyed {
-				found = append(found, s.at(lit.Pos(), "a literal with %d unnamed fields: name them, nobody can count that far", len(lit.Elts)))
+				found = append(found, s.at(lit.Pos(), "a literal with %d unnamed fields: name them, so that readers can tell them apart",
+					len(lit.Elts)))
 			}
 			return true
 		})
@@ -197,12 +198,12 @@ func TestTheLiteralRuleFires(t *testing.T) {
 	)
 }
 
-// vague are package names that attract whatever has no home.
+// vague lists package names that attract unrelated code.
 var vague = map[string]bool{
 	"util": true, "utils": true, "common": true, "helper": true, "helpers": true, "models": true, "types": true,
 }
 
-func TestPackagesAreNamedForWhatTheyHold(t *testing.T) {
+func TestPackagesAreNamedForTheirContents(t *testing.T) {
 	t.Parallel()
 	obey(t, checkNames)
 }
@@ -212,8 +213,8 @@ func checkNames(files []*source) []finding {
 	for _, s := range files {
 		name := strings.TrimSuffix(s.file.Name.Name, "_test")
 		if vague[name] || vague[path.Base(s.dir())] {
-			found = append(found, s.at(s.file.Name.Pos(), "package %s in %s: the name says nothing, so everything would end up "+
-				"there; name the noun it is about", name, s.dir()))
+			found = append(found, s.at(s.file.Name.Pos(), "package %s in %s: the name says nothing about its contents, so everything would end up "+
+				"there; name it after its subject", name, s.dir()))
 		}
 	}
 	return found
@@ -229,7 +230,7 @@ func TestTheNameRuleFires(t *testing.T) {
 	)
 }
 
-func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+func TestEveryPackageHasADocComment(t *testing.T) {
 	t.Parallel()
 	obey(t, checkPackageDocs)
 }
@@ -252,7 +253,7 @@ func checkPackageDocs(files []*source) []finding {
 	for _, s := range files {
 		if first[s.dir()] == s && !said[s.dir()] {
 			found = append(found, finding{s.path, 1, "package " + s.file.Name.Name + " has no sentence that says what it is for: " +
-				"readers find their way by these"})
+				"add a package comment"})
 		}
 	}
 	return found

@@ -27,7 +27,7 @@ type reading struct {
 	because string
 }
 
-// sqlTable matches a table in a statement; the words before it tell whether it is written. The mark stands for what is not a literal.
+// sqlTable matches a table in a statement; the words before it show whether it is written. The mark stands for what is not a literal.
 var sqlTable = regexp.MustCompile(`(?i)\b(DELETE\s+FROM|FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?([a-z_][a-z0-9_]*|` + unknown + `)`)
 
 // unknown marks the part of a text that is not known before the program runs.
@@ -61,7 +61,7 @@ func (s *source) mentions(constants map[string]string) (all []mention) {
 	return all
 }
 
-// insertsRows tells calls of db.Insert and db.Upsert, whose third argument is a table.
+// insertsRows reports whether a call is one of db.Insert or db.Upsert, whose third argument is a table.
 func insertsRows(call *ast.CallExpr) bool {
 	fun := call.Fun
 	if generic, ok := fun.(*ast.IndexExpr); ok {
@@ -162,7 +162,7 @@ func checkTables(readings []reading, computed map[string]string) rule {
 	}
 }
 
-// forbids says why a folder below internal may not name a table as it does.
+// forbids returns why a folder below internal may not name a table as it does, or an empty text.
 func forbids(folder string, m mention, readings []reading) string {
 	owner := db.TableNamed(m.table).Owner
 	mine, _ := layerOf("internal/" + folder)
@@ -183,7 +183,7 @@ func forbids(folder string, m mention, readings []reading) string {
 	return "reads " + m.table + " of " + owner + ": call a function of its owner, or add the package to readings with a reason"
 }
 
-// stale finds permissions that nobody needs any more, in a tree that has the files they are for.
+// stale returns permissions that are no longer needed, in a tree that has the files they are for.
 func stale(files []*source, readings []reading, computed map[string]string, used map[string]bool) (found []finding) {
 	there := map[string]bool{}
 	for _, s := range files {
@@ -192,13 +192,13 @@ func stale(files []*source, readings []reading, computed map[string]string, used
 	for _, r := range readings {
 		for _, table := range r.tables {
 			if there[r.reader] && !used[r.reader+" "+table] {
-				found = append(found, finding{"internal/" + r.reader, 1, "reads " + table + " no more: remove it from readings"})
+				found = append(found, finding{"internal/" + r.reader, 1, "reads " + table + " no longer: remove it from readings"})
 			}
 		}
 	}
 	for folder := range computed {
 		if there[folder] && !used[folder] {
-			found = append(found, finding{"internal/" + folder, 1, "computes no name of a table any more: remove it from computed"})
+			found = append(found, finding{"internal/" + folder, 1, "no longer computes the name of a table: remove it from computed"})
 		}
 	}
 	return found

@@ -20,7 +20,7 @@ import (
 var statement = regexp.MustCompile(`^\s*(?:(?:SELECT|INSERT|UPDATE|WITH)\s|DELETE\s+FROM\s|` +
 	`(?is:select\s.*\sfrom\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\())`)
 
-func TestSQLIsSpokenInOneFilePerArea(t *testing.T) {
+func TestSQLIsOnlyInFilesMeantForIt(t *testing.T) {
 	t.Parallel()
 	obey(t, checkSQL)
 }
@@ -39,8 +39,8 @@ func checkSQL(files []*source) []finding {
 				return true
 			}
 			if text, err := strconv.Unquote(lit.Value); err == nil && statement.MatchString(text) {
-				found = append(found, s.at(lit.Pos(), "SQL outside an area's sql.go: whoever changes a table must find all "+
-					"its statements in one file"))
+				found = append(found, s.at(lit.Pos(), "SQL outside the sql.go of a package: move the statement there, so that "+
+					"all statements of a package are in one file"))
 			}
 			return true
 		})
@@ -52,7 +52,7 @@ func TestTheSQLRuleFires(t *testing.T) {
 	t.Parallel()
 	text := func(literal string) string { return "package a\nvar q = " + literal }
 	prove(t, checkSQL,
-		sample{"internal/books/a/service.go", text("`SELECT 1`"), "outside an area's sql.go"},
+		sample{"internal/books/a/service.go", text("`SELECT 1`"), "outside the sql.go of a package"},
 		sample{"internal/books/a/service.go", text("`\n\tselect id\n\tfrom x`"), "in one file"},
 		sample{"internal/books/a/service.go", text("`select id from x`"), "in one file"},
 		sample{"internal/edge/api/a.go", text(`"insert into x values (1)"`), "in one file"},
@@ -70,7 +70,7 @@ func TestTheSQLRuleFires(t *testing.T) {
 	)
 }
 
-// private matches absolute paths into somebody's own folders. It is put together so that it does not match itself.
+// private matches absolute paths into the folders of a user. It is assembled so that it does not match itself.
 var private = regexp.MustCompile(`(?m)(?:^|[^\w.~-])/(?:` + strings.Join([]string{"home", "root", "Users"}, "|") + `)/`)
 
 func TestNoFileNamesAFolderOfItsAuthorsMachine(t *testing.T) {
@@ -91,7 +91,7 @@ func TestNoFileNamesAFolderOfItsAuthorsMachine(t *testing.T) {
 	}
 }
 
-// committable lists what git tracks or would track. Outside a clone there is nothing to protect.
+// committable returns the files that git tracks or would track, and nothing outside a clone.
 func committable(t *testing.T, root string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")

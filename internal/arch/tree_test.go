@@ -113,7 +113,7 @@ func readTree(root string) ([]*source, error) {
 	return files, err
 }
 
-// foreign tells folders that are not packages of this module.
+// foreign reports whether a folder contains no packages of this module.
 func foreign(dir, name string) bool {
 	switch name {
 	case "bin", "data", "dist", "node_modules", "testdata", "vendor":
@@ -139,10 +139,10 @@ func (s *source) dir() string            { return path.Dir(s.path) }
 func (s *source) test() bool             { return strings.HasSuffix(s.path, "_test.go") }
 func (s *source) line(pos token.Pos) int { return s.fset.Position(pos).Line }
 
-// in tells whether the file lies in one of the folders or below.
+// in reports whether the file is in one of the folders or below.
 func (s *source) in(folders ...string) bool { return within(s.dir(), folders...) }
 
-// testing tells whether the file serves only tests: by its name, or because its package does.
+// testing reports whether the file is only for tests: by its name, or because its package is.
 func (s *source) testing() bool { return s.test() || s.in(testOnly...) }
 
 func (s *source) at(pos token.Pos, format string, args ...any) finding {
@@ -191,7 +191,7 @@ func (s *source) uses(pkg string, names ...string) []*ast.SelectorExpr {
 	return found
 }
 
-// within tells whether a slash path is one of the folders or lies below one.
+// within reports whether a slash path is one of the folders or is below one.
 func within(name string, folders ...string) bool {
 	for _, folder := range folders {
 		if name == folder || strings.HasPrefix(name, folder+"/") {

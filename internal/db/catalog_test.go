@@ -38,7 +38,7 @@ func TestEveryTableIsRegistered(t *testing.T) {
 	})
 }
 
-// The rules that let PostgreSQL be spread over machines by organization_id without a change to the schema.
+// These rules make it possible to distribute PostgreSQL by organization_id without a change to the schema.
 func TestTenantTablesKeepTheRulesOfADistributedDatabase(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.Postgres(t))
@@ -101,7 +101,7 @@ func TestTenantTablesKeepTheRulesOfADistributedDatabase(t *testing.T) {
 func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	t.Parallel()
 	lite, post := dbtest.Open(t, dbtest.SQLite(t)), dbtest.Open(t, dbtest.Postgres(t))
-	// {row_key} is SQLite's alone
+	// only SQLite has {row_key}
 	a := catalog[column](t, lite, "SELECT m.name AS table_name, p.name AS column_name FROM sqlite_master m JOIN "+
 		"pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name <> 'row_key' ORDER BY 1, 2")
 	b := catalog[column](t, post, "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = "+

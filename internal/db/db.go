@@ -20,7 +20,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db/groupcommit"
 )
 
-// Config says which database, and where time and randomness come from; those three default to the machine's.
+// Config says which database to open, and where times, random bytes and log lines come from or go to. The defaults are
+// the clock and the random source of the system, and no log.
 type Config struct {
 	URL           string // a postgres:// address; empty means SQLite
 	Dir           string // the folder of the SQLite file
@@ -32,7 +33,7 @@ type Config struct {
 	SlowStatement time.Duration // how long a statement may take before it is logged; 0 means 200 ms, less than 0 means never
 }
 
-// DB is the handle everything above this floor shares.
+// DB is the handle of a database. All packages of a process share one.
 type DB struct {
 	engine Engine
 	config Config
@@ -40,7 +41,7 @@ type DB struct {
 	ids    *id.Source
 	log    *slog.Logger
 
-	write, read *sql.DB                         // one and the same on PostgreSQL
+	write, read *sql.DB                         // the same pool on PostgreSQL
 	writer      *groupcommit.Queue[*sql.Tx]     // SQLite's only writer
 	groups      *groupcommit.Queue[groupMember] // grouped writes, by organization
 	woken       chan struct{}
@@ -57,7 +58,8 @@ type DB struct {
 	shared     sync.Map // values of Shared by key
 }
 
-// Open makes the handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use is Unavailable.
+// Open returns a handle. It does not wait for PostgreSQL to answer: Prepare does, and until then every use of the handle
+// returns an Unavailable fault.
 func Open(c Config) (*DB, error) {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
@@ -88,7 +90,8 @@ func Open(c Config) (*DB, error) {
 	return d, nil
 }
 
-// Prepare reaches the database, refuses one that would lose acknowledged writes, and brings the schema up to date.
+// Prepare connects to the database and brings the schema up to date. It returns an UnsafeError for a database that would
+// lose acknowledged writes in a crash.
 func (d *DB) Prepare(ctx context.Context) error {
 	if err := d.read.PingContext(ctx); err != nil {
 		return translate(ctx, fmt.Errorf("reach the database: %w", err))
@@ -103,7 +106,8 @@ func (d *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Attach reaches a database that is up to date already and leaves its schema alone, for a command that only reads.
+// Attach connects to a database for a command that only reads. It returns an error if the schema is not up to date, and
+// does not change it.
 func (d *DB) Attach(ctx context.Context) error {
 	if err := d.read.PingContext(ctx); err != nil {
 		return translate(ctx, fmt.Errorf("reach the database: %w", err))
@@ -115,7 +119,7 @@ func (d *DB) Attach(ctx context.Context) error {
 	return nil
 }
 
-// Ready tells whether the database answers now.
+// Ready returns nil if the database answers, and an Unavailable fault if not.
 func (d *DB) Ready(ctx context.Context) error {
 	if !d.ready.Load() {
 		return errNotReady()
@@ -127,22 +131,22 @@ func errNotReady() error {
 	return fault.UnavailableBecause(errors.New("db: not prepared"), "the database is not available yet")
 }
 
-// Engine tells which database this is.
+// Engine returns which of the two databases this is.
 func (d *DB) Engine() Engine { return d.engine }
 
-// Clock is where this database's times come from.
+// Clock returns the clock that transactions read.
 func (d *DB) Clock() clock.Clock { return d.clock }
 
-// Random is where keys and ids take their randomness.
+// Random returns the source of random bytes for keys and ids.
 func (d *DB) Random() io.Reader { return d.config.Random }
 
-// IDs makes identifiers.
+// IDs returns the source of new identifiers.
 func (d *DB) IDs() *id.Source { return d.ids }
 
-// Jobs is the connection pool the job queue runs on. Nothing else reaches past Write and Read.
+// Jobs returns the connection pool for the job queue. Everything else uses Write and Read.
 func (d *DB) Jobs() *sql.DB { return d.write }
 
-// Wake tells this process's background work that a commit left it something to do for an organization.
+// Wake notifies the background work of this process that a commit has left work for an organization.
 func (d *DB) Wake(org string) {
 	d.wanted.mu.Lock()
 	if d.wanted.orgs == nil {
@@ -152,15 +156,15 @@ func (d *DB) Wake(org string) {
 	d.wanted.mu.Unlock()
 	select {
 	case d.woken <- struct{}{}:
-	default: // it has been told already
+	default: // a notification is pending already
 	}
 }
 
-// Woken is where background work hears Wake.
+// Woken returns the channel that receives a value after Wake.
 func (d *DB) Woken() <-chan struct{} { return d.woken }
 
-// Wanted gives the organizations that Wake named since it was last asked.
-func (d *DB) Wanted() []string {
+// TakeWoken returns the organizations that were passed to Wake since the last call.
+func (d *DB) TakeWoken() []string {
 	d.wanted.mu.Lock()
 	defer d.wanted.mu.Unlock()
 	orgs := slices.Sorted(maps.Keys(d.wanted.orgs))
@@ -168,7 +172,7 @@ func (d *DB) Wanted() []string {
 	return orgs
 }
 
-// Shared returns a value that everybody on this handle shares, such as a cache. It is created by the first call for its key.
+// Shared returns a value that all users of this handle share, such as a cache. The first call for a key creates it.
 func (d *DB) Shared(key any, create func() any) any {
 	if v, ok := d.shared.Load(key); ok {
 		return v
@@ -177,8 +181,8 @@ func (d *DB) Shared(key any, create func() any) any {
 	return v
 }
 
-// Close waits for the write under way and closes the connections. Closing a second time does nothing and returns the
-// same error.
+// Close waits for the current write and closes the connections. Closing a second time does nothing and returns the same
+// error.
 func (d *DB) Close() error { return d.closeOnce() }
 
 func (d *DB) close() error {

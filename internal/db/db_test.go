@@ -128,7 +128,7 @@ func TestAChangeToAReferenceTableNeedsItsAuditRowToo(t *testing.T) {
 
 func newOrganizationID(d *db.DB) string { return d.IDs().New(id.Organization) }
 
-func TestOneFailingWriteDoesNotFailItsNeighbours(t *testing.T) {
+func TestAFailingWriteDoesNotFailTheOthersOfItsCommit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		const writers = 24
@@ -240,7 +240,7 @@ func TestADeadlockIsTriedAgainUntilBothWritesAreThere(t *testing.T) {
 				if _, err := tx.Exec(ctx, "UPDATE organizations SET name = name || 'x' WHERE organization_id = ?", first); err != nil {
 					return err
 				}
-				if try <= 2 && d.Engine() == db.Postgres { // SQLite's writers never meet
+				if try <= 2 && d.Engine() == db.Postgres { // SQLite has one writer
 					met.Done()
 					met.Wait()
 				}
@@ -296,7 +296,7 @@ func TestTimesComeBackToTheMillisecondInUTC(t *testing.T) {
 	})
 }
 
-// scratch runs fn with a table of decimals that is gone afterwards.
+// scratch runs fn with a table of decimals that is dropped afterwards.
 func scratch(t *testing.T, d *db.DB, fn db.Func) {
 	t.Helper()
 	rollback := errors.New("rollback")
@@ -408,7 +408,7 @@ func TestBothEnginesSumAnyDecimalsToTheSameDigits(t *testing.T) {
 	})
 }
 
-func TestAUniqueRowIsToldFromOtherErrors(t *testing.T) {
+func TestADuplicateRowIsDistinguishedFromOtherErrors(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")

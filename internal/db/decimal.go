@@ -50,13 +50,13 @@ func compareDecimals(a, b string) int {
 	return 0
 }
 
-// decimalOf reads a stored decimal; sums may be longer than what the wire takes, and a float is refused.
+// decimalOf parses a stored decimal. Sums may have more digits than the API accepts; a float is refused.
 func decimalOf(v driver.Value) (d money.Decimal, err error) {
 	err = d.Scan(v)
 	return d, err
 }
 
-// decimalSum is dec_sum, also as a window function. Like SQL's sum it gives NULL for no rows.
+// decimalSum implements dec_sum, also as a window function. Like SQL's sum it returns NULL for no rows.
 type decimalSum struct {
 	total money.Decimal
 	rows  int

@@ -17,58 +17,60 @@ const (
 	Postgres Engine = "postgres"
 )
 
-// words are the fragments in which the engines differ, by the name they have in braces in migrations and queries. Each says why.
-var words = map[string]map[Engine]string{
-	// Text compares by bytes on SQLite; a PostgreSQL database would use its locale, and keyset pages would differ.
+// fragments are the pieces of SQL in which the engines differ, by the name that stands for them in braces in migrations
+// and queries. A comment gives the reason for each difference.
+var fragments = map[string]map[Engine]string{
+	// SQLite compares text by bytes; PostgreSQL would use the locale of the database, and keyset pagination would differ.
 	"text": {SQLite: "TEXT", Postgres: `TEXT COLLATE "C"`},
-	// SQLite has no exact decimal: text under our own collation compares and sorts as a number.
+	// SQLite has no exact decimals: text with our own collation compares and sorts as a number.
 	"decimal": {SQLite: "TEXT COLLATE DECIMAL", Postgres: "NUMERIC"},
-	// SQLite has no time: fixed-width UTC text sorts as time does.
+	// SQLite has no type for times: fixed-width UTC text sorts as time does.
 	"timestamp": {SQLite: "TEXT", Postgres: "TIMESTAMPTZ"},
 	"bytes":     {SQLite: "BLOB", Postgres: "BYTEA"},
 	"integer":   {SQLite: "INTEGER", Postgres: "BIGINT"},
-	// SQLite's strict tables have no truth values.
+	// SQLite's strict tables have no booleans.
 	"boolean": {SQLite: "INTEGER", Postgres: "BOOLEAN"},
-	// SQLite would take any value in any column and keep a second copy of the key; PostgreSQL does neither.
+	// SQLite would accept any value in any column and store a second copy of the key; PostgreSQL does neither.
 	"clustered": {SQLite: "STRICT, WITHOUT ROWID", Postgres: ""},
-	// PostgreSQL writes a changed row anew: with room for it on its page, the indexes need not change.
+	// PostgreSQL writes a new version of a changed row: with room for it on the same page, the indexes need not change.
 	"updated": {SQLite: "STRICT, WITHOUT ROWID", Postgres: "WITH (fillfactor = 50)"},
-	// Rows longer than a quarter of a page stay out of the key: SQLite would spill each into a page of its own.
+	// For rows longer than a quarter of a page: in a table clustered by its key, SQLite would store each on a page of its own.
 	"heap": {SQLite: "STRICT", Postgres: ""},
-	// A search index of SQLite's names rows by an integer that must not change; PostgreSQL's names them by itself.
+	// A full-text index of SQLite identifies rows by an integer that must not change; PostgreSQL needs no such column.
 	"row_key":     {SQLite: "row_key INTEGER PRIMARY KEY,", Postgres: ""},
 	"primary_key": {SQLite: "UNIQUE", Postgres: "PRIMARY KEY"},
-	// Lines of a migration for one engine alone.
+	// Prefixes of lines of a migration that are for one engine only.
 	"sqlite":   {SQLite: "", Postgres: "--"},
 	"postgres": {SQLite: "--", Postgres: ""},
-	// SQLite has one writer, which is the lock.
+	// SQLite needs no row locks, because it has one writer.
 	"for_update":  {SQLite: "", Postgres: "FOR UPDATE"},
 	"skip_locked": {SQLite: "", Postgres: "FOR UPDATE SKIP LOCKED"},
-	// A list of texts is one argument, whatever its length: an array on PostgreSQL, JSON on SQLite, which has none.
+	// A list of texts is one argument, whatever its length: an array on PostgreSQL, JSON on SQLite, which has no arrays.
 	"any": {SQLite: "IN (SELECT value FROM json_each(?))", Postgres: "= ANY(?::text[])"},
-	// SQLite knows no figures about the data and might take the wrong index for the one condition that a sign before the column leaves it.
+	// SQLite has no statistics about our data and might choose the wrong index. A sign before a column keeps it from using
+	// an index of that column.
 	"unindexed": {SQLite: "+", Postgres: ""},
-	// Nor that a condition in parentheses is the one that leaves few rows: an index is worth its detour to the rows then.
+	// For the same reason, SQLite is told that a condition in parentheses leaves few rows, so that it uses an index.
 	"rare": {SQLite: "unlikely", Postgres: ""},
-	// And as rows, of which each has a value.
+	// A list of texts as rows with a column value.
 	"texts": {SQLite: "json_each(?) AS w", Postgres: "unnest(?::text[]) AS w (value)"},
 	// PostgreSQL adds NUMERIC exactly; SQLite's + and sum would go through binary floating point.
 	"dec_add": {SQLite: "dec_add", Postgres: "numeric_add"},
 	"dec_sum": {SQLite: "dec_sum", Postgres: "sum"},
 }
 
-// expand replaces every {word} by the engine's fragment. Braces around anything else are left alone.
+// expand replaces every {name} by the engine's fragment. Other braces are left unchanged.
 func expand(e Engine, text string) string {
 	if !strings.Contains(text, "{") {
 		return text
 	}
-	for name, by := range words {
-		text = strings.ReplaceAll(text, "{"+name+"}", by[e])
+	for name, byEngine := range fragments {
+		text = strings.ReplaceAll(text, "{"+name+"}", byEngine[e])
 	}
 	return text
 }
 
-// bind turns a Go value into what the engine's driver stores, so that areas pass times as they are.
+// bind converts a Go value to what the engine's driver stores, so that callers can pass times and lists as they are.
 func bind(e Engine, v any) any {
 	switch t := v.(type) {
 	case time.Time:

@@ -18,9 +18,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Errors are told apart by SQLSTATE or SQLite's code, never by a constraint's name: a distributed PostgreSQL renames constraints per shard.
+// Errors are distinguished by SQLSTATE or SQLite's code, never by the name of a constraint: a distributed PostgreSQL
+// renames constraints per shard.
 
-// IsDuplicate tells a row that was already there.
+// IsDuplicate reports whether an error means that a row violates a unique or primary key.
 func IsDuplicate(err error) bool {
 	code, ok := sqliteCode(err)
 	if ok {
@@ -42,7 +43,7 @@ func isRetryable(err error) bool {
 		!errors.Is(err, ErrCommitUnknown)
 }
 
-// isLost tells that the database, not the statement, is the trouble.
+// isLost reports whether an error means that the database is not available, as opposed to a fault of the statement.
 func isLost(err error) bool {
 	if code, ok := sqliteCode(err); ok {
 		switch code & 0xff {
@@ -65,17 +66,18 @@ func isLost(err error) bool {
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		errors.As(err, &connectErr) || errors.As(err, &netErr) ||
-		strings.Contains(err.Error(), "conn closed") // pgx gives no typed error for it
+		strings.Contains(err.Error(), "conn closed") // pgx has no typed error for it
 }
 
-// translate turns a lost database into the kind the edges answer with 503; every other error passes.
+// translate returns an Unavailable fault, which the API answers with 503, for an error that means that the database is
+// not available. It returns every other error unchanged.
 func translate(ctx context.Context, err error) error {
 	if err == nil || fault.KindOf(err) != fault.Internal {
 		return err
 	}
-	// A caller who gives up has the driver break the connection off, which it may report as nothing but a broken connection.
-	if gone := ctx.Err(); gone != nil && isLost(err) {
-		err = fmt.Errorf("%w: %w", gone, err)
+	// When the caller's context ends, the driver closes the connection and may report only a broken connection.
+	if ended := ctx.Err(); ended != nil && isLost(err) {
+		err = fmt.Errorf("%w: %w", ended, err)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// The driver breaks a connection off by a deadline in the past when its caller gives up; what it then reports says nothing of the caller.
-func TestABrokenConnectionIsTheCallersDoingWhenHeGaveUp(t *testing.T) {
+// When the caller's context ends, the driver closes the connection by a deadline in the past and reports only a timeout.
+func TestABrokenConnectionIsACancellationWhenTheCallerGaveUp(t *testing.T) {
 	broken := &net.OpError{Op: "write", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := translate(ctx, broken); fault.KindOf(err) != fault.Unavailable {

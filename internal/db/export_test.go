@@ -9,7 +9,7 @@ func PreparedStatements(d *DB) int {
 	return d.prepared.stmts.Len()
 }
 
-// IsPrepared tells whether a statement that ends with a text is compiled for reading.
+// IsPrepared reports whether a statement that ends with a text is compiled for reading.
 func IsPrepared(d *DB, end string) bool {
 	text := d.statements.get("SELECT name FROM organizations WHERE organization_id = @org AND " + end).sql
 	d.prepared.mu.Lock()

@@ -29,7 +29,7 @@ func TestAFullDatabaseIsUnavailableLosesNothingAndRecovers(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	org := newOrganization(t, d, "before")
-	pragma(t, d, "PRAGMA max_page_count = 1") // SQLite takes the present size instead: no room is left
+	pragma(t, d, "PRAGMA max_page_count = 1") // SQLite uses the present size instead, so that no space is left
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	acknowledged := map[string]bool{}
@@ -62,7 +62,7 @@ func TestAFullDatabaseIsUnavailableLosesNothingAndRecovers(t *testing.T) {
 	}
 }
 
-func TestClosingLetsTheWriteUnderWayFinishAndTurnsTheRestAway(t *testing.T) {
+func TestClosingWaitsForTheCurrentWriteAndRefusesTheRest(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		d, err := db.Open(c)
@@ -99,7 +99,7 @@ func TestClosingLetsTheWriteUnderWayFinishAndTurnsTheRestAway(t *testing.T) {
 	})
 }
 
-func TestABackupIsAWholeDatabaseTakenWhileOthersWrite(t *testing.T) {
+func TestABackupMadeDuringWritesIsACompleteDatabase(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))
 	org := newOrganization(t, d, "before")
@@ -179,7 +179,7 @@ func TestMoreReadersThanConnectionsDoNotWaitForThemselves(t *testing.T) {
 		org := newOrganization(t, d, "x")
 		const readers = 40
 		var busy, wg sync.WaitGroup
-		busy.Add(8) // as many as there are connections hold one before any goes on
+		busy.Add(8) // all connections are in use before any reader continues
 		for i := range readers {
 			wg.Go(func() {
 				err := d.Read(context.Background(), org, func(ctx context.Context, tx *db.Tx) error {

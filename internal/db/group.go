@@ -16,7 +16,7 @@ func (g Group) Shared() bool { return g.tx.shared }
 // Attempt returns 1, and more when the database transaction was rolled back and runs again.
 func (g Group) Attempt() int { return g.tx.attempt }
 
-// State returns a value that lasts as long as the database transaction; create makes it at the first use of the key.
+// State returns a value that lasts as long as the database transaction; create returns it at the first use of the key.
 // All members of a group get the same value. A write that changes it must register the reverse change with OnRollback.
 func (g Group) State(key any, create func() any) any {
 	t := g.tx.trans

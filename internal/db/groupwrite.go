@@ -85,7 +85,7 @@ type groupContext struct {
 // Value returns the caller's value.
 func (c groupContext) Value(key any) any { return c.values.Value(key) }
 
-// newGroups makes the queue of grouped writes, by organization.
+// newGroups returns the queue of grouped writes, by organization.
 func (d *DB) newGroups() *groupcommit.Queue[groupMember] {
 	return groupcommit.New(groupcommit.Options[groupMember]{
 		Limit: groupMax, Capacity: groupQueueMax, Attempts: retriesMax, Commit: d.commitGroup, Retryable: isRetryable,

@@ -302,7 +302,7 @@ func TestQueuedStatementsRunBeforeTheNextExecOrQuery(t *testing.T) {
 	})
 }
 
-func TestABodyWhoseStatementFailsDoesNotFailItsNeighbours(t *testing.T) {
+func TestABodyWhoseStatementFailsDoesNotFailTheOthersOfItsGroup(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "x")

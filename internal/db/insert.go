@@ -97,11 +97,12 @@ func (p *insertPlan) into() string {
 	return "INSERT INTO " + p.table + " (" + strings.Join(columns, ", ") + ") "
 }
 
-func (p *insertPlan) text(rows int, make func() string) string {
+// text returns the cached statement for a number of rows; build returns the part after the column names.
+func (p *insertPlan) text(rows int, build func() string) string {
 	if t, ok := p.texts.Load(rows); ok {
 		return t.(string)
 	}
-	t := p.into() + make() + p.suffix
+	t := p.into() + build() + p.suffix
 	p.texts.Store(rows, t)
 	return t
 }
@@ -118,6 +119,7 @@ func (p *insertPlan) values(rows int) string {
 	})
 }
 
+// rowsOf returns the values of the rows, row by row.
 func (p *insertPlan) rowsOf(rows reflect.Value) []any {
 	args := make([]any, 0, rows.Len()*len(p.fields))
 	for i := range rows.Len() {
@@ -141,8 +143,8 @@ func (p *insertPlan) arrays() string {
 		if p.tenant {
 			picked = "@org, " + picked
 		}
-		return "SELECT " + picked + " FROM unnest(" + strings.Join(casts, ", ") + ") AS u(" + strings.ReplaceAll(strings.Join(names,
-			", "), "u.", "") + ")"
+		columns := strings.ReplaceAll(strings.Join(names, ", "), "u.", "")
+		return "SELECT " + picked + " FROM unnest(" + strings.Join(casts, ", ") + ") AS u(" + columns + ")"
 	})
 }
 
@@ -172,6 +174,7 @@ func arrayType(t reflect.Type) string {
 	panic(fmt.Sprintf("db: a column cannot hold a %s; add it to arrayType", t))
 }
 
+// columnsOf returns the values of the rows as one slice for each column.
 func (p *insertPlan) columnsOf(rows reflect.Value) []any {
 	args := make([]any, len(p.fields))
 	for i, f := range p.fields {

@@ -18,18 +18,19 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Each migration is one text for both engines, so that their schemas cannot drift apart; words in braces are the engine's own.
+// Each migration is one text for both engines, so that their schemas cannot drift apart. Names in braces stand for the
+// engine's fragments; see dialect.go.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. Processes that start together take turns.
+// migrate brings the schema up to date. Processes that start at the same time do so one after the other.
 func (d *DB) migrate(ctx context.Context) error {
 	p, err := d.migrator()
 	if err != nil {
 		return err
 	}
-	return d.alone(ctx, func() error {
+	return d.withSchemaLock(ctx, func() error {
 		if current, err := d.schemaVersion(ctx); err != nil {
 			return err
 		} else if current > latest(p) {
@@ -56,11 +57,11 @@ func (d *DB) migrator() (*goose.Provider, error) {
 }
 
 var (
-	errNewer = errors.New("a newer Bursar has changed this database's schema: use that version, or restore a backup from before")
-	errOlder = errors.New("the database has no Bursar in it, or that of an older version: run `bursar migrate` first")
+	errNewer = errors.New("a newer version of Bursar has changed the schema of this database: use that version, or restore an earlier backup")
+	errOlder = errors.New("the database is empty or has the schema of an older version of Bursar: run `bursar migrate` first")
 )
 
-// checkSchema refuses a schema that is not this program's, without touching it.
+// checkSchema returns an error if the schema is not that of this version of the program. It changes nothing.
 func (d *DB) checkSchema(ctx context.Context) error {
 	p, err := d.migrator()
 	if err != nil {
@@ -83,7 +84,7 @@ func latest(p *goose.Provider) int64 {
 	return sources[len(sources)-1].Version
 }
 
-// schemaVersion is the last migration the database has had; 0 when it has had none.
+// schemaVersion returns the last migration that was applied to the database, or 0 if there was none.
 func (d *DB) schemaVersion(ctx context.Context) (int64, error) {
 	var version int64
 	err := d.read.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
@@ -93,11 +94,12 @@ func (d *DB) schemaVersion(ctx context.Context) (int64, error) {
 	return version, err
 }
 
-// schemaLock is the number PostgreSQL's nodes agree on; it spells "bursar".
+// schemaLock is the number of the PostgreSQL advisory lock; its bytes spell "bursar".
 const schemaLock = 0x627572736172
 
-// alone runs fn while no other process does so on the same database. The lock of one that died goes with its connection or its file.
-func (d *DB) alone(ctx context.Context, fn func() error) error {
+// withSchemaLock runs fn while no other process does so on the same database. The lock of a process that dies is released
+// with its connection or file.
+func (d *DB) withSchemaLock(ctx context.Context, fn func() error) error {
 	if d.engine == Postgres {
 		conn, err := d.write.Conn(ctx)
 		if err != nil {
@@ -108,12 +110,12 @@ func (d *DB) alone(ctx context.Context, fn func() error) error {
 			return err
 		}
 		defer func() {
-			// a lost connection has lost the lock too
+			// An error is ignored: a lost connection releases the lock too.
 			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", schemaLock)
 		}()
 		return fn()
 	}
-	// A transaction on the database itself would keep the migrations out, so the lock is one on a file beside it.
+	// A transaction on the database itself would block the migrations, so the lock is on a separate file beside it.
 	lock, err := sql.Open("sqlite", sqliteDSN(filepath.Join(d.config.Dir, File+".lock"), "_txlock=exclusive"))
 	if err != nil {
 		return err
@@ -127,13 +129,13 @@ func (d *DB) alone(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// expandedFS is a file system whose files have their {words} replaced.
+// expandedFS is a file system in whose files the fragments of an engine are expanded.
 type expandedFS struct {
 	fs.FS
 	engine Engine
 }
 
-// Open reads a file whole: migrations are small.
+// Open implements fs.FS. It reads the whole file, because migrations are small.
 func (e expandedFS) Open(name string) (fs.File, error) {
 	f, err := e.FS.Open(name)
 	if err != nil {
@@ -156,7 +158,7 @@ type expandedFile struct {
 
 func (f expandedFile) Read(p []byte) (int, error) { return f.text.Read(p) }
 
-// migrateJobs makes the job queue's own tables, which the queue versions itself.
+// migrateJobs migrates the tables of the job queue, which has its own versions.
 func (d *DB) migrateJobs(ctx context.Context) error {
 	var err error
 	if d.engine == SQLite {
@@ -165,7 +167,7 @@ func (d *DB) migrateJobs(ctx context.Context) error {
 		err = migrateRiver(rivermigrate.New(riverdatabasesql.New(d.write), nil))(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("the job queue's tables: %w", err)
+		return fmt.Errorf("migrate the tables of the job queue: %w", err)
 	}
 	return nil
 }

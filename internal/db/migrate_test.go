@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-func TestProcessesThatMeetOnAnEmptyDatabaseMigrateItOnce(t *testing.T) {
+func TestProcessesThatStartTogetherOnAnEmptyDatabaseMigrateItOnce(t *testing.T) {
 	t.Parallel()
 	for engine, config := range map[db.Engine]db.Config{db.SQLite: {Dir: t.TempDir()}, db.Postgres: dbtest.EmptyPostgres(t)} {
 		t.Run(string(engine), func(t *testing.T) {

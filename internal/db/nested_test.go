@@ -186,7 +186,7 @@ func TestAnErrorThatAsksForARetryCannotBeHandledByTheOuterWrite(t *testing.T) {
 
 func TestAStatementThatFailsOutsideANestedWriteIsNotOverlooked(t *testing.T) {
 	t.Parallel()
-	d := dbtest.Open(t, dbtest.Postgres(t)) // SQLite goes on after a statement that failed
+	d := dbtest.Open(t, dbtest.Postgres(t)) // on SQLite a transaction continues after a statement that failed
 	org := newOrganization(t, d, "x")
 	err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) error {
 		if err := insertTag(ctx, tx, "lost"); err != nil {
@@ -226,7 +226,7 @@ func TestInAGroupedWriteANestedFailureIsUndoneAndTheBodyGoesOn(t *testing.T) {
 		runs := 0
 		err = d.GroupWrite(t.Context(), org, func(ctx context.Context, _ *db.Tx) error {
 			runs++
-			// The body overlooks that a precondition was asked for; the group does not.
+			// The body ignores the error of the precondition; the group does not.
 			_ = d.Write(ctx, org, func(ctx context.Context, tx *db.Tx) error {
 				if runs > 1 {
 					return nil

@@ -18,7 +18,7 @@ func (d *DB) openPostgres() error {
 	d.engine = Postgres
 	config, err := pgx.ParseConfig(d.config.URL)
 	if err != nil {
-		// pgx quotes the address, password and all, in its own message.
+		// The message of pgx is left out, because it quotes the address with the password.
 		return fmt.Errorf("the database address is not valid: it must look like postgres://user:password@host:5432/name")
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
@@ -39,7 +39,7 @@ func (d *DB) openPostgres() error {
 	return nil
 }
 
-// UnsafeError says which setting of PostgreSQL would lose acknowledged writes in a crash.
+// UnsafeError names a setting of PostgreSQL that would lose acknowledged writes in a crash.
 type UnsafeError struct{ Setting string }
 
 func (e *UnsafeError) Error() string {
@@ -47,7 +47,8 @@ func (e *UnsafeError) Error() string {
 		"--allow-data-loss-on-crash", e.Setting)
 }
 
-// checkDurability looks at the two settings that decide whether a commit survives a crash. SQLite's are ours and always on.
+// checkDurability returns an UnsafeError if a setting of PostgreSQL means that a commit may not survive a crash. SQLite's
+// settings are ours; see sqliteDSN.
 func (d *DB) checkDurability(ctx context.Context) error {
 	if d.engine == SQLite {
 		return nil
@@ -68,9 +69,10 @@ func (d *DB) checkDurability(ctx context.Context) error {
 	return nil
 }
 
-// Tidy lets PostgreSQL see at once how much has come into a table: it plans by figures that it gathers only now and
-// then, and until then takes the wrong index. SQLite has no such figures here, and needs none.
-func (d *DB) Tidy(ctx context.Context, table string) error {
+// VacuumAnalyze updates PostgreSQL's statistics about a table after many rows were inserted: PostgreSQL itself does so
+// only from time to time, and may choose the wrong index until then. It does nothing on SQLite, which has no statistics
+// here.
+func (d *DB) VacuumAnalyze(ctx context.Context, table string) error {
 	if d.engine != Postgres {
 		return nil
 	}

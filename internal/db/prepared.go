@@ -12,12 +12,12 @@ import (
 // preparedMax bounds the statements that stay compiled on SQLite; pgx has its own cache for PostgreSQL.
 const preparedMax = 512
 
-// prepared is a cache of compiled SQLite statements: compiling takes SQLite longer than running most of ours. The
-// statement that was not used for the longest time makes room for a new one.
+// prepared is a cache of compiled SQLite statements: for most of our statements, SQLite takes longer to compile than to
+// run them. The least recently used statement is evicted first.
 type prepared struct {
 	mu     sync.Mutex
 	stmts  *lru.Cache[preparedKey, *preparedStmt]
-	wanted map[*sql.DB][]string // met inside a transaction, to be compiled after it
+	wanted map[*sql.DB][]string // statements seen in a transaction, to be compiled after it
 }
 
 type preparedKey struct {
@@ -25,17 +25,17 @@ type preparedKey struct {
 	text string
 }
 
-// preparedStmt is a compiled statement. It is closed when it is evicted and nobody is starting to run it; database/sql
-// keeps it open for results that are still being read.
+// preparedStmt is a compiled statement. It is closed when it has been evicted and has no users; database/sql keeps it
+// open for results that are still being read.
 type preparedStmt struct {
 	stmt    *sql.Stmt
 	users   int
 	evicted bool
 }
 
-// acquirePrepared returns a compiled statement and a function that releases it, or nil where the driver should get the
-// text. It never takes a connection, because the caller may hold the last one and would wait for itself: a missing
-// statement is compiled between two transactions.
+// acquirePrepared returns a compiled statement and a function that releases it, or nil if the statement is not in the
+// cache and the driver should run its text. It never takes a connection from the pool, because the caller may hold the
+// last one and would deadlock: prepareWanted compiles a missing statement after the transaction.
 func (d *DB) acquirePrepared(pool *sql.DB, text string) (*sql.Stmt, func()) {
 	if d.engine != SQLite {
 		return nil, nil
@@ -63,7 +63,7 @@ func (p *prepared) release(s *preparedStmt) {
 	}
 }
 
-// evict closes a statement, or leaves that to whoever is about to run it.
+// evict closes a statement, or leaves that to its last user.
 func (p *prepared) evict(_ preparedKey, s *preparedStmt) {
 	s.evicted = true
 	if s.users == 0 {
@@ -71,7 +71,7 @@ func (p *prepared) evict(_ preparedKey, s *preparedStmt) {
 	}
 }
 
-// want notes a statement that should be compiled. One transaction can note no more than the cache has room for.
+// want marks a statement to be compiled, unless as many are marked as the cache has room for.
 func (p *prepared) want(key preparedKey) {
 	if p.wanted == nil {
 		p.wanted = make(map[*sql.DB][]string)
@@ -81,8 +81,8 @@ func (p *prepared) want(key preparedKey) {
 	}
 }
 
-// prepareWanted compiles the statements that were noted for a pool. It is called where no connection of the pool is
-// held. A statement that cannot be compiled fails where it is used.
+// prepareWanted compiles the statements that want marked for a pool. The caller must not hold a connection of the pool.
+// A statement that cannot be compiled fails where it is used.
 func (d *DB) prepareWanted(ctx context.Context, pool *sql.DB) {
 	p := &d.prepared
 	p.mu.Lock()

@@ -14,7 +14,7 @@ func (d *DB) Read(ctx context.Context, org string, fn Func) error {
 	return d.readBound(ctx, org, fn)
 }
 
-// ReadAcross reads the data of all organizations. The reason is for whoever reads the call.
+// ReadAcross reads the data of all organizations. The reason documents the call; it is not used.
 func (d *DB) ReadAcross(ctx context.Context, reason string, fn Func) error {
 	if reason == "" {
 		return errors.New("db: crossing organizations needs a reason")

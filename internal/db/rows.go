@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// All reads every row of a query into T: a struct whose fields name their columns (`db:"name"`), or a single value.
+// All runs a query and returns its rows. T is a struct whose fields name their columns (`db:"name"`), or a single value.
 func All[T any](ctx context.Context, tx *Tx, query string, args ...any) ([]T, error) {
 	began := time.Now()
 	rows, err := tx.query(ctx, query, args)
@@ -41,7 +41,7 @@ func readAll[T any](rows *sql.Rows) ([]T, error) {
 	return out, rows.Err()
 }
 
-// One reads the only row of a query, and says that the noun is not found when there is none.
+// One runs a query and returns its only row. It returns a NotFound fault that names the noun when there is none.
 func One[T any](ctx context.Context, tx *Tx, noun, query string, args ...any) (T, error) {
 	rows, err := All[T](ctx, tx, query, args...)
 	switch {
@@ -50,12 +50,12 @@ func One[T any](ctx context.Context, tx *Tx, noun, query string, args ...any) (T
 	case len(rows) == 0:
 		return *new(T), fault.Missing(noun)
 	case len(rows) > 1:
-		return *new(T), fmt.Errorf("db: %d rows where one %s was meant", len(rows), noun)
+		return *new(T), fmt.Errorf("db: a query for one %s returned %d rows", noun, len(rows))
 	}
 	return rows[0], nil
 }
 
-// Columns lists the columns of a row type, for a SELECT.
+// Columns returns the columns of a row type, separated by commas, for a SELECT.
 func Columns[T any]() string {
 	shape := shapeOf(reflect.TypeFor[T]())
 	names := make([]string, len(shape.fields))
@@ -65,6 +65,7 @@ func Columns[T any]() string {
 	return strings.Join(names, ", ")
 }
 
+// shape lists the fields of a row type that have a column.
 type shape struct {
 	fields   []field
 	byColumn map[string]int
@@ -92,7 +93,7 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// scannerOf matches the columns of a result to the fields of T once, not per row.
+// scannerOf returns a function that scans a row into a T. It matches columns to fields once, not per row.
 func scannerOf[T any](rows *sql.Rows) (func(*T) error, error) {
 	columns, err := rows.Columns()
 	if err != nil {
@@ -100,57 +101,59 @@ func scannerOf[T any](rows *sql.Rows) (func(*T) error, error) {
 	}
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]()) {
-		place := placeOf(t)
-		return func(v *T) error { return rows.Scan(place.aim(v)) }, nil
+		target := targetOf(t)
+		return func(v *T) error { return rows.Scan(target.bind(v)) }, nil
 	}
 	shape := shapeOf(t)
-	indexes, places := make([][]int, len(columns)), make([]place, len(columns))
+	indexes, targets := make([][]int, len(columns)), make([]scanTarget, len(columns))
 	for i, c := range columns {
 		f, ok := shape.byColumn[c]
 		if !ok {
 			return nil, fmt.Errorf("db: %s has no field for column %s", t, c)
 		}
 		indexes[i] = shape.fields[f].index
-		places[i] = placeOf(t.FieldByIndex(indexes[i]).Type)
+		targets[i] = targetOf(t.FieldByIndex(indexes[i]).Type)
 	}
 	into := make([]any, len(columns))
 	return func(v *T) error {
 		row := reflect.ValueOf(v).Elem()
 		for i, index := range indexes {
-			into[i] = places[i].aim(row.FieldByIndex(index).Addr().Interface())
+			into[i] = targets[i].bind(row.FieldByIndex(index).Addr().Interface())
 		}
 		return rows.Scan(into...)
 	}, nil
 }
 
-// place is where a column goes, row after row: what is scanned into is the field itself, or stands before it where a
-// field takes more than one form, or may be null, for which database/sql would go by reflection.
-type place interface{ aim(field any) any }
+// scanTarget returns what database/sql scans a column into. bind is called for each row with a pointer to the field; it
+// returns that pointer, or a sql.Scanner that sets the field. There is a scanner where the engines represent a value
+// differently, and for null values, because database/sql would use reflection for them.
+type scanTarget interface{ bind(field any) any }
 
-func placeOf(t reflect.Type) place {
+func targetOf(t reflect.Type) scanTarget {
 	switch t {
 	case reflect.TypeFor[time.Time](), reflect.TypeFor[*time.Time]():
-		return &timeScan{}
+		return &timeScanner{}
 	case reflect.TypeFor[*string]():
 		return &textOrNull{}
 	case reflect.TypeFor[*money.Decimal]():
 		return &decimalOrNull{}
 	}
-	return itself{}
+	return fieldTarget{}
 }
 
-type itself struct{}
+// fieldTarget scans into the field itself.
+type fieldTarget struct{}
 
-func (itself) aim(field any) any { return field }
+func (fieldTarget) bind(field any) any { return field }
 
 type textOrNull struct{ field **string }
 
-func (s *textOrNull) aim(field any) any {
+func (s *textOrNull) bind(field any) any {
 	s.field = field.(**string)
 	return s
 }
 
-// Scan takes text or NULL.
+// Scan accepts text or NULL.
 func (s *textOrNull) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
@@ -158,19 +161,19 @@ func (s *textOrNull) Scan(src any) error {
 	case string:
 		*s.field = &v
 	default:
-		return fmt.Errorf("db: %T is no text", src)
+		return fmt.Errorf("db: %T is not text", src)
 	}
 	return nil
 }
 
 type decimalOrNull struct{ field **money.Decimal }
 
-func (s *decimalOrNull) aim(field any) any {
+func (s *decimalOrNull) bind(field any) any {
 	s.field = field.(**money.Decimal)
 	return s
 }
 
-// Scan takes a decimal or NULL.
+// Scan accepts a decimal or NULL.
 func (s *decimalOrNull) Scan(src any) error {
 	*s.field = nil
 	if src == nil {
@@ -184,25 +187,25 @@ func (s *decimalOrNull) Scan(src any) error {
 	return nil
 }
 
-// timeScan lets times be read from either engine's form.
-type timeScan struct {
+// timeScanner scans the time of either engine.
+type timeScanner struct {
 	value   *time.Time
 	pointer **time.Time
 }
 
-func (s *timeScan) aim(field any) any {
+func (s *timeScanner) bind(field any) any {
 	s.value, _ = field.(*time.Time)
 	s.pointer, _ = field.(**time.Time)
 	return s
 }
 
-// Scan takes PostgreSQL's time and SQLite's text.
-func (s *timeScan) Scan(src any) error {
+// Scan accepts PostgreSQL's time, SQLite's text and, for a pointer, NULL.
+func (s *timeScanner) Scan(src any) error {
 	var at time.Time
 	switch v := src.(type) {
 	case nil:
 		if s.pointer == nil {
-			return fmt.Errorf("db: NULL where a time was meant")
+			return fmt.Errorf("db: NULL cannot be read into a time.Time; use *time.Time")
 		}
 		*s.pointer = nil
 		return nil
@@ -211,7 +214,7 @@ func (s *timeScan) Scan(src any) error {
 	case string:
 		var err error
 		if at, err = time.Parse(time.RFC3339, v); err != nil {
-			return fmt.Errorf("db: a stored time: %w", err)
+			return fmt.Errorf("db: a stored time is not valid: %w", err)
 		}
 	default:
 		return fmt.Errorf("db: %T is not a time", src)

@@ -66,7 +66,7 @@ func TestAnErrorOfTheDatabaseNamesItsStatementAndNoValue(t *testing.T) {
 	})
 }
 
-func TestAStatementInAnErrorIsCutShort(t *testing.T) {
+func TestALongStatementIsShortenedInAnError(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "mine")
@@ -83,7 +83,7 @@ func TestAStatementInAnErrorIsCutShort(t *testing.T) {
 	})
 }
 
-func TestADuplicateIsFoundBehindItsStatement(t *testing.T) {
+func TestADuplicateIsRecognizedInAStatementError(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		org := newOrganization(t, d, "mine")

@@ -2,11 +2,11 @@ package db
 
 import "strings"
 
-// TrigramMin is how many letters a text must have for an index to find it.
+// TrigramMin is the least number of letters of a text that an index can find.
 const TrigramMin = 3
 
-// Contains asks whether a column holds a text, as it is written: whoever searches without regard to case keeps the
-// column in lower case. No index is asked.
+// Contains returns a condition that a column contains a text, with regard to case: to search without regard to case, keep
+// the column in lower case. It uses no index.
 func Contains(e Engine, column, text string) (condition string, arg any) {
 	if e == SQLite {
 		return "0 < instr(" + column + ", ?)", text
@@ -14,8 +14,9 @@ func Contains(e Engine, column, text string) (condition string, arg any) {
 	return "0 < strpos(" + column + ", ?)", text
 }
 
-// Trigrams are the three letters in a row that a text has and that the engine's index knows, each once. PostgreSQL's
-// knows letters and digits alone, and which letters beyond A to Z are any depends on the locale of the database.
+// Trigrams returns the distinct sequences of three letters in a text that the engine's index contains. PostgreSQL's index
+// contains only letters and digits, and which characters beyond A to Z are letters depends on the locale of the database,
+// so those are left out.
 func Trigrams(e Engine, text string) (all []string) {
 	letters := []rune(text)
 	seen := map[string]bool{}
@@ -30,9 +31,9 @@ func Trigrams(e Engine, text string) (all []string) {
 	return all
 }
 
-// FindsTrigrams asks an engine's index for the rows whose column has all of some trigrams: candidates, at which
-// Contains has yet to look. On SQLite that is a table of its own, which names rows by their key.
-func FindsTrigrams(e Engine, column, index, rowKey string, trigrams []string) (condition string, args []any) {
+// HasTrigrams returns a condition, which uses the engine's index, that a column contains all of some trigrams. Such rows
+// are candidates, to which Contains must still be applied. On SQLite the index is a table with the keys of the rows.
+func HasTrigrams(e Engine, column, index, rowKey string, trigrams []string) (condition string, args []any) {
 	if e == SQLite {
 		tokens := make([]string, len(trigrams))
 		for i, t := range trigrams {

@@ -13,18 +13,18 @@ import (
 // File is the name of the SQLite database in the data folder.
 const File = "bursar.db"
 
-// readersMax bounds SQLite's read connections: each keeps its own page cache, and more than this only take turns at the cores.
+// readersMax bounds SQLite's read connections: each has its own page cache, and more of them would only compete for cores.
 const readersMax = 8
 
 func (d *DB) openSQLite() error {
 	registerDecimals()
 	d.engine = SQLite
 	if err := os.MkdirAll(d.config.Dir, 0o750); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("create the data folder: %w", err)
 	}
 	path := filepath.Join(d.config.Dir, File)
 	var err error
-	// The writer is one connection, so that waiting writes share a commit instead of fighting for the lock.
+	// The writer is one connection, so that waiting writes share a commit instead of competing for the lock.
 	if d.write, err = sql.Open("sqlite", sqliteDSN(path, "_txlock=immediate&_pragma=cache_size(-16384)")); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (d *DB) openSQLite() error {
 	}
 	d.read.SetMaxOpenConns(readersMax)
 	d.read.SetMaxIdleConns(readersMax)
-	// The writer goes first: it makes the file and puts it in WAL mode, which readers cannot.
+	// The writer connects first: it creates the file and switches it to WAL mode, which readers cannot do.
 	if err := d.write.PingContext(context.Background()); err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
@@ -42,8 +42,9 @@ func (d *DB) openSQLite() error {
 	return nil
 }
 
-// sqliteDSN sets what makes a commit durable (FULL syncs the log each time), a lock wait instead of fail, and the log and what savepoints
-// remember cheap: the log is copied back when it has 32 MB, and savepoints keep to memory.
+// sqliteDSN returns the address of a database with our settings. Commits are durable (FULL syncs the write-ahead log each
+// time), and a connection waits for a lock instead of failing. For speed, the log is checkpointed only when it has 32 MB,
+// and savepoints are kept in memory.
 func sqliteDSN(path, extra string) string {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
 	settings := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
@@ -59,20 +60,21 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("%s exists already; name a new file", path)
 	}
-	// A connection of its own: the writer's must not wait for it, and the readers' may not write at all.
+	// The backup has its own connection: writes must not wait for it, and the read connections may not write at all.
 	conn, err := sql.Open("sqlite", sqliteDSN(filepath.Join(d.config.Dir, File), ""))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	// VACUUM INTO reads one snapshot, so that writers go on and the copy is whole; it leaves syncing to us.
+	// VACUUM INTO reads one snapshot, so that writes continue and the copy is consistent. It does not sync the file.
 	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
-		_ = os.Remove(path) // half a copy would pass for a backup
+		_ = os.Remove(path) // a partial copy could be mistaken for a backup
 		return err
 	}
 	return syncFile(path)
 }
 
+// syncFile syncs a file and the entry of its folder.
 func syncFile(path string) error {
 	for _, p := range []string{path, filepath.Dir(path)} {
 		f, err := os.Open(p)

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// statement is one SQL text made ready for an engine: numbered parameters, fragments expanded, tables known.
+// statement is an SQL text compiled for an engine: fragments are expanded, parameters numbered and tables identified.
 type statement struct {
 	sql     string
-	order   []int // for each numbered parameter the caller's argument, or orgParam
-	unbound error // why a handle bound to an organization may not run it
-	writes  bool  // it changes something
-	changes bool  // and that in an audited table
+	order   []int // for each parameter the index of the caller's argument, or orgParam
+	unbound error // why a transaction bound to an organization may not run it
+	writes  bool  // it changes data
+	changes bool  // it changes data of an audited table
 }
 
 const orgParam = -1
@@ -26,10 +26,10 @@ var (
 	writeRe  = regexp.MustCompile(`(?i)^\s*(INSERT|UPDATE|DELETE)\s`)
 )
 
-// statementsMax bounds the cache: lists with many filters make many texts, and a text that misses is only compiled again.
+// statementsMax bounds the cache: lists with many filters result in many texts. A full cache is emptied.
 const statementsMax = 4096
 
-// statements compiles each text once.
+// statements is a cache of compiled statements by text.
 type statements struct {
 	engine Engine
 	mu     sync.RWMutex
@@ -53,8 +53,9 @@ func (s *statements) get(text string) *statement {
 	return st
 }
 
-// compile counts how often a text names a tenant table, wherever it stands, and how many different conditions tie one to the organization.
-// It is no parser: it stops what is left out by mistake, and what it cannot follow it refuses.
+// compile prepares a text for an engine. To find statements that are not restricted to one organization, it counts how
+// often the text names a tenant table and how many different conditions tie one to the organization. It is not a parser:
+// it catches conditions left out by mistake, and refuses a text with fewer conditions than tenant tables.
 func compile(e Engine, text string) *statement {
 	st := &statement{}
 	tenants, audited := 0, false
@@ -81,15 +82,15 @@ func compile(e Engine, text string) *statement {
 	st.changes = audited && st.writes
 	text = expand(e, text)
 	if e == SQLite {
-		// It would plan for the very number that is bound, and compile the statement anew each time it is.
+		// SQLite would plan for the bound number and compile the statement again whenever it is bound.
 		text = strings.ReplaceAll(text, "LIMIT ?", "LIMIT ? + 0")
 	}
 	st.sql = st.number(e, text)
 	return st
 }
 
-// number replaces ? and @org outside quotes by the engine's parameters. PostgreSQL's are numbered, and @org takes one
-// number however often it occurs. SQLite's are not: it would look each number up in a list as long as the statement.
+// number replaces ? and @org outside quotes by the engine's parameters. They are numbered on PostgreSQL, where @org has
+// one number however often it occurs. They are not numbered on SQLite, which would search a list for each number.
 func (st *statement) number(e Engine, text string) string {
 	var out strings.Builder
 	args, org, quoted := 0, 0, false
@@ -124,7 +125,7 @@ func (st *statement) number(e Engine, text string) string {
 	return out.String()
 }
 
-// arguments puts the caller's values and the organization in the statement's order.
+// arguments returns the caller's values and the organization in the order of the parameters.
 func (st *statement) arguments(e Engine, org string, args []any) ([]any, error) {
 	out := make([]any, len(st.order))
 	used := 0
@@ -134,13 +135,13 @@ func (st *statement) arguments(e Engine, org string, args []any) ([]any, error) 
 			continue
 		}
 		if o >= len(args) {
-			return nil, fmt.Errorf("db: %d arguments for: %s", len(args), st.sql)
+			return nil, fmt.Errorf("db: only %d arguments for: %s", len(args), st.sql)
 		}
 		out[i] = bind(e, args[o])
 		used++
 	}
 	if used != len(args) {
-		return nil, fmt.Errorf("db: %d arguments where %d are used in: %s", len(args), used, st.sql)
+		return nil, fmt.Errorf("db: %d arguments, of which only %d are used in: %s", len(args), used, st.sql)
 	}
 	return out, nil
 }

@@ -37,12 +37,12 @@ type Table struct {
 	// Example is the column that users know a row by, and Shown the format in which they see it, such as "JE-%s"; empty means "%s".
 	Example, Shown string
 
-	// Guarded tells that a record is deleted only when no other refers to it: each reference to this table says which rows prevent that.
+	// Guarded means that a record is deleted only when no other refers to it: each reference to this table says which rows prevent that.
 	Guarded bool
 
 	References []Link
 
-	// Unlinked gives, for each column that is named like an id and refers to no table, the reason.
+	// Unlinked has the reason for each column that is named like an id and refers to no table.
 	Unlinked map[string]string
 }
 
@@ -61,7 +61,7 @@ type Link struct {
 	// Ignored is the reason why no row prevents the deletion of the record.
 	Ignored string
 
-	// Cascades tells that rows which do not prevent the deletion of a record are deleted with it.
+	// Cascades means that rows which do not prevent the deletion of a record are deleted with it.
 	Cascades bool
 
 	// Active is the condition on rows that also prevent archiving the record; empty means that none does.
@@ -80,7 +80,7 @@ type Link struct {
 	// Unindexed is the reason why looking for the rows without an index is acceptable.
 	Unindexed string
 
-	// List tells that the column holds several ids.
+	// List means that the column holds several ids.
 	List bool
 
 	// One and Many replace the words of the table.

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// column is a column of a table, as the catalog has it.
+// column is a column of a table in the catalog.
 type column struct {
 	Table string `db:"table_name"`
 	Name  string `db:"column_name"`
@@ -51,7 +51,7 @@ func TestEveryColumnNamedLikeAnIDSaysWhatItRefersTo(t *testing.T) {
 				t.Errorf("%s has no owner: name the package that alone writes it", table.Name)
 			}
 			if table.Owner == "db" {
-				continue // Libraries made it.
+				continue // It belongs to a library.
 			}
 			for _, name := range undeclared(table, names[table.Name]) {
 				t.Errorf("%s.%s: add the table it refers to to References, or the reason why it refers to none to Unlinked", table.Name, name)

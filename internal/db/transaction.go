@@ -31,7 +31,7 @@ type queued struct {
 	values []any
 }
 
-// newTransaction makes a transaction of an organization, and its main handle.
+// newTransaction returns a transaction of an organization with its main handle.
 func (d *DB) newTransaction(org string, stx *sql.Tx, conn *sql.Conn) *transaction {
 	t := &transaction{db: d, sql: stx, conn: conn}
 	t.main = t.newTx(org)

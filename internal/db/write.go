@@ -43,7 +43,7 @@ func (d *DB) WriteAlone(ctx context.Context, org string, fn Func) error {
 	return d.writeBound(ctx, org, true, fn)
 }
 
-// WriteAcross runs fn in a transaction that is bound to no organization. The reason is for whoever reads the call.
+// WriteAcross runs fn in a transaction that is bound to no organization. The reason documents the call; it is not used.
 func (d *DB) WriteAcross(ctx context.Context, reason string, fn Func) error {
 	if reason == "" {
 		return errors.New("db: crossing organizations needs a reason")

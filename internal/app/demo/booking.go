@@ -66,7 +66,8 @@ var byGroup = map[string]posting.Type{
 	"coinbase": posting.Swap, "kraken": posting.Swap,
 }
 
-// capital is the group of the capital that the parent paid its subsidiary: dollars left and euros arrived, which are not linked.
+// capital is the group of the capital that the parent paid to its subsidiary: an outflow in dollars and an inflow in euros, which are
+// not linked.
 const capital = "capital"
 
 // treatmentOf returns how a transaction is booked. Of a pair, the outflow is booked.

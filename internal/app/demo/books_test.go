@@ -138,7 +138,7 @@ func (w *world) isClosed(t *testing.T) {
 	}
 }
 
-func (w *world) showsLife(t *testing.T) {
+func (w *world) showsActivity(t *testing.T) {
 	seen := map[string]int{}
 	for _, e := range everything(t, func(r page.Request) (page.Page[journal.Guided], error) {
 		return w.app.Journal.List(w.ctx, journal.Filter{}, r)

@@ -25,7 +25,7 @@ func (c *company) rates(ctx context.Context) error {
 	return nil
 }
 
-// priced are the assets that are traded, and collected the collectibles, which are worth as much as the last sale in their collection.
+// priced lists the assets that are traded, and collected the collectibles, whose price is that of the last sale in their collection.
 var (
 	priced    = []string{"ETH", "WETH", "BTC", "ARB", "USDC"}
 	collected = map[string]string{"DEVMEET": "45.00", "TIDEPOOL": "1400.00"}
@@ -51,7 +51,7 @@ func (c *company) prices(ctx context.Context) error {
 				Note: "Last sale of the collection"})
 		}
 	}
-	// A collectible that the company was given has the price that others paid for the same.
+	// A collectible that the company received for free has the price that others paid for the same kind.
 	for _, x := range c.activity.Transactions {
 		if x.Crypto != nil && x.Crypto.TokenID != "" && x.Truth.TransferGroup == "" {
 			all = append(all, price.Params{AssetType: x.Currency, Currency: "USD", Timestamp: x.At.Format(time.RFC3339),

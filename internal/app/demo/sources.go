@@ -50,7 +50,7 @@ func (c *company) addTransactions(ctx context.Context) error {
 			if err := c.add(ctx, batch); err != nil {
 				return err
 			}
-			if err := c.app.DB.Tidy(ctx, "transactions"); err != nil {
+			if err := c.app.DB.VacuumAnalyze(ctx, "transactions"); err != nil {
 				return err
 			}
 			batch = nil

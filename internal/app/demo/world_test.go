@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// world is the demo company, with what its author knows.
+// world is the demo company, and the activity that it was generated from.
 type world struct {
 	app          *app.App
 	ctx          context.Context
@@ -27,7 +27,7 @@ type world struct {
 	truth        map[string]activity.Transaction // by external id and time
 }
 
-// The demo takes its time, so that it is made once for all that is asked of it.
+// Creating the demo company takes a while, so that all checks share one.
 func TestTheDemoCompany(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -40,7 +40,7 @@ func TestTheDemoCompany(t *testing.T) {
 		t.Run("has positions that are worth something and never less than nothing", w.hasPositions)
 		t.Run("leaves nothing on the accounts that things pass through", w.isCleared)
 		t.Run("has closed all months but the last ones", w.isClosed)
-		t.Run("shows what can happen to entries", w.showsLife)
+		t.Run("shows what can happen to entries", w.showsActivity)
 		t.Run("breaks no invariant", w.isSound)
 	})
 }

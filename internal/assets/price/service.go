@@ -191,7 +191,7 @@ func Check(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	strays, err := reference.Strays(ctx, tx, table)
+	strays, err := reference.FindDangling(ctx, tx, table)
 	for _, s := range strays {
 		out = append(out, fmt.Sprintf("%s: the price %s is not there", s.Table, s.ID))
 	}

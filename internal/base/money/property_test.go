@@ -35,13 +35,13 @@ func rat(s string) *big.Rat {
 func roundRat(r *big.Rat, places int32) *big.Rat {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
 	scaled := new(big.Rat).Mul(r, new(big.Rat).SetInt(unit))
-	// Div and Mod are Euclidean: floor is below scaled and the rest is not negative.
-	floor, rest := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
+	// Div and Mod are Euclidean: quotient is below scaled and the rest is not negative.
+	quotient, rest := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
 	half := new(big.Int).Lsh(rest, 1).Cmp(scaled.Denom())
-	if half > 0 || (half == 0 && floor.Bit(0) == 1) {
-		floor.Add(floor, big.NewInt(1))
+	if half > 0 || (half == 0 && quotient.Bit(0) == 1) {
+		quotient.Add(quotient, big.NewInt(1))
 	}
-	return new(big.Rat).SetFrac(floor, unit)
+	return new(big.Rat).SetFrac(quotient, unit)
 }
 
 func same(t *rapid.T, what string, got Decimal, want *big.Rat) {

@@ -32,7 +32,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	c.verifyAccounts(h.AccountNumber)
 	c.verifyTree()
 	c.verifyRoles(entities)
-	strays, err := reference.Strays(ctx, tx, table)
+	strays, err := reference.FindDangling(ctx, tx, table)
 	if err != nil {
 		return nil, err
 	}

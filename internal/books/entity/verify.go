@@ -37,7 +37,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("legal entity %s: its cost basis differs from its latest election", e.ID))
 		}
 	}
-	strays, err := reference.Strays(ctx, tx, table)
+	strays, err := reference.FindDangling(ctx, tx, table)
 	for _, s := range strays {
 		out = append(out, fmt.Sprintf("%s: the legal entity %s does not exist", s.Table, s.ID))
 	}

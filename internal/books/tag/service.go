@@ -178,7 +178,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("tag %s: its name or kind is not valid", t.ID))
 		}
 	}
-	strays, err := reference.Strays(ctx, tx, table)
+	strays, err := reference.FindDangling(ctx, tx, table)
 	for _, s := range strays {
 		out = append(out, fmt.Sprintf("%s: the tag %s does not exist", s.Table, s.ID))
 	}

@@ -1,4 +1,5 @@
-// Package dbtest gives each test its own database on each engine: a copy of one migrated once, so that it costs milliseconds.
+// Package dbtest provides each test with its own database on each engine. A database is a copy of one that is migrated
+// once per test process, so that it takes only milliseconds to create.
 package dbtest
 
 import (
@@ -17,7 +18,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// URLVariable names the PostgreSQL cluster the tests may make databases in; make test and with-postgres set it.
+// URLVariable is the environment variable with the address of the PostgreSQL cluster in which tests create databases;
+// make test and with-postgres set it.
 const URLVariable = "BURSAR_TEST_DATABASE_URL"
 
 // Each runs a test on SQLite and on PostgreSQL, in parallel, each with an empty database of its own.
@@ -53,7 +55,7 @@ func Open(t testing.TB, c db.Config) *db.DB {
 	return d
 }
 
-// sqliteTemplate is the bytes of a migrated file.
+// sqliteTemplate returns the content of a migrated file.
 var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "bursar-template")
 	if err != nil {
@@ -66,7 +68,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(filepath.Join(dir, db.File))
 })
 
-// SQLite gives the configuration of a fresh SQLite database.
+// SQLite returns the configuration of a new SQLite database.
 func SQLite(t testing.TB) db.Config {
 	t.Helper()
 	template, err := sqliteTemplate()
@@ -80,7 +82,7 @@ func SQLite(t testing.TB) db.Config {
 	return db.Config{Dir: dir}
 }
 
-// postgresTemplate is the name of a migrated database that others are copied from, one a test process.
+// postgresTemplate returns the name of a migrated database that others are copied from, one per test process.
 var postgresTemplate = sync.OnceValues(func() (string, error) {
 	name := randomName("template")
 	if err := admin("CREATE DATABASE " + name); err != nil {
@@ -89,16 +91,16 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 	return name, migrate(db.Config{URL: databaseURL(name), MaxConns: 2})
 })
 
-// copying lets one CREATE DATABASE run at a time: PostgreSQL refuses two that read the same template.
+// copying serializes CREATE DATABASE: PostgreSQL refuses two that read the same template.
 var copying sync.Mutex
 
 // connsMax is enough for a test's own concurrency while many tests share one cluster.
 const connsMax = 8
 
-// Postgres gives the configuration of a fresh PostgreSQL database, dropped when the test ends.
+// Postgres returns the configuration of a new PostgreSQL database, which is dropped when the test ends.
 func Postgres(t testing.TB) db.Config {
 	t.Helper()
-	needCluster(t)
+	requireCluster(t)
 	template, err := postgresTemplate()
 	if err != nil {
 		t.Fatal(err)
@@ -108,24 +110,24 @@ func Postgres(t testing.TB) db.Config {
 	return create(t, " TEMPLATE "+template+" STRATEGY file_copy")
 }
 
-// EmptyPostgres is one that nothing was ever migrated in.
+// EmptyPostgres returns the configuration of a new PostgreSQL database without a schema.
 func EmptyPostgres(t *testing.T) db.Config {
 	t.Helper()
-	needCluster(t)
+	requireCluster(t)
 	return create(t, "")
 }
 
-func needCluster(t testing.TB) {
+func requireCluster(t testing.TB) {
 	t.Helper()
 	if os.Getenv(URLVariable) == "" {
 		t.Fatalf("%s is not set: run `make test`, or `go run ./internal/db/dbtest/with-postgres -- go test ./...`", URLVariable)
 	}
 }
 
-func create(t testing.TB, how string) db.Config {
+func create(t testing.TB, options string) db.Config {
 	t.Helper()
 	name := randomName("test")
-	if err := admin("CREATE DATABASE " + name + how); err != nil {
+	if err := admin("CREATE DATABASE " + name + options); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = admin("DROP DATABASE " + name + " WITH (FORCE)") })
@@ -143,7 +145,7 @@ func migrate(c db.Config) error {
 	return d.Close()
 }
 
-// adminPool is one connection to the cluster's own database.
+// adminPool returns a connection pool to the cluster's own database.
 var adminPool = sync.OnceValues(func() (*sql.DB, error) {
 	pool, err := sql.Open("pgx", os.Getenv(URLVariable))
 	if err == nil {
@@ -178,20 +180,20 @@ func databaseURL(name string) string {
 	return u.String()
 }
 
-// ErrUndo is for a write that should leave nothing behind.
+// ErrUndo is returned by a write that should be rolled back.
 var ErrUndo = errors.New("dbtest: undo this")
 
-// Damage harms sound data by a statement, and gives what a check says then.
-func Damage(ctx context.Context, t *testing.T, tx *db.Tx, check func(context.Context, *db.Tx) ([]string, error), statement string,
+// Damage verifies that data is sound, damages it by a statement, and returns what verify finds then.
+func Damage(ctx context.Context, t *testing.T, tx *db.Tx, verify func(context.Context, *db.Tx) ([]string, error), statement string,
 	args ...any) []string {
 	t.Helper()
-	if found, err := check(ctx, tx); err != nil || len(found) != 0 {
-		t.Errorf("all is well, but: %v %v", found, err)
+	if found, err := verify(ctx, tx); err != nil || len(found) != 0 {
+		t.Errorf("before the damage: %v %v", found, err)
 	}
 	if n, err := tx.Exec(ctx, statement, args...); err != nil || n == 0 {
 		t.Errorf("%s did nothing: %v", statement, err)
 	}
-	found, err := check(ctx, tx)
+	found, err := verify(ctx, tx)
 	if err != nil {
 		t.Error(err)
 	}

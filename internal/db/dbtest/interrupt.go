@@ -23,7 +23,7 @@ func interruptAt(parent context.Context, n int64) *interruption {
 	return &interruption{Context: inner, cancel: cancel, at: n}
 }
 
-// Done counts who asks.
+// Done counts its calls.
 func (c *interruption) Done() <-chan struct{} {
 	if c.steps.Add(1) == c.at {
 		c.cancel()
@@ -31,12 +31,12 @@ func (c *interruption) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// interruptsOf says how many interruptions of a request an engine gets: PostgreSQL drops the connection each time, and
-// a new one takes it some hundredths of a second.
-var interruptsOf = map[db.Engine]int64{db.SQLite: 60, db.Postgres: 6}
+// interruptsMax bounds the interruptions of a request: PostgreSQL drops the connection each time, and opening a new one
+// takes some hundredths of a second.
+var interruptsMax = map[db.Engine]int64{db.SQLite: 60, db.Postgres: 6}
 
-// EachInterrupt runs a request once undisturbed, and then again and again with a database error at one of its steps,
-// from the first to the last. It fails the test when an interrupted request succeeds with anything but the whole result.
+// EachInterrupt runs a request once without interruption, and then repeatedly with a database error at one of its steps,
+// from the first to the last. It fails the test when an interrupted request succeeds with anything but the full result.
 func EachInterrupt[T any](ctx context.Context, t *testing.T, d *db.DB, request func(context.Context) (T, error), same func(T) bool) {
 	t.Helper()
 	whole := interruptAt(ctx, 0)
@@ -44,7 +44,7 @@ func EachInterrupt[T any](ctx context.Context, t *testing.T, d *db.DB, request f
 		t.Fatalf("without an interruption: %+v %v", got, err)
 	}
 	steps, failed := whole.steps.Load(), 0
-	stride := max(1, steps/interruptsOf[d.Engine()])
+	stride := max(1, steps/interruptsMax[d.Engine()])
 	for n := int64(1); n <= steps; n += stride {
 		got, err := request(interruptAt(ctx, n))
 		if err != nil {
@@ -58,7 +58,7 @@ func EachInterrupt[T any](ctx context.Context, t *testing.T, d *db.DB, request f
 	}
 }
 
-// HideTable renames a table, so that every statement that names it fails, and returns the function that names it back.
+// HideTable renames a table, so that every statement that names it fails. It returns a function that restores the name.
 func HideTable(t *testing.T, d *db.DB, table string) (restore func()) {
 	t.Helper()
 	rename := func(from, to string) {

@@ -58,7 +58,7 @@ type member[T any] struct {
 	result chan error // what became of it
 }
 
-// New makes a queue.
+// New returns an empty queue.
 func New[T any](o Options[T]) *Queue[T] {
 	q := &Queue[T]{options: o, lines: map[string]*line[T]{}}
 	q.idle.L = &q.mu

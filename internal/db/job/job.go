@@ -1,4 +1,5 @@
-// Package job is the queue for work that happens after a transaction: river, on either engine, in the same database.
+// Package job is the queue for short work that happens after a database transaction, such as delivering events. It wraps
+// river, on either engine, in the same database: a job is queued only if the transaction that inserts it commits.
 package job
 
 import (
@@ -17,39 +18,40 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Args is what a job is to do; its Kind finds the worker.
+// Args are the arguments of a job; their Kind selects the worker.
 type Args = river.JobArgs
 
 // workersMax is how many jobs one node works on at a time.
 const workersMax = 8
 
-// pollPause is how soon a job is picked up; nothing a person waits for goes through the queue.
+// pollPause is how often the queue looks for jobs. It may be long, because no user waits for a job.
 const pollPause = time.Second
 
-// Workers are the functions that do jobs, by kind.
+// Workers holds the functions that run jobs, by kind, and the periodic jobs.
 type Workers struct {
 	river    *river.Workers
 	periodic []*river.PeriodicJob
 }
 
-// NewWorkers starts an empty set.
+// NewWorkers returns an empty set.
 func NewWorkers() *Workers { return &Workers{river: river.NewWorkers()} }
 
-// Handle does the jobs of one kind. A job may run again after a crash or an error, so fn must bear that.
+// Handle registers the function that runs the jobs of one kind. A job may run again after a crash or an error, so fn must
+// be idempotent.
 func Handle[T Args](w *Workers, fn func(context.Context, T) error) {
 	river.AddWorker(w.river, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error { return fn(ctx, j.Args) }))
 }
 
-// Every queues a job again and again, on one node at a time.
+// Every registers a job that is queued at an interval, by one node at a time.
 func Every[T Args](w *Workers, interval time.Duration, args T) {
 	w.periodic = append(w.periodic, river.NewPeriodicJob(river.PeriodicInterval(interval),
 		func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{RunOnStart: true}))
 }
 
-// Queue takes jobs and works on them.
+// Queue stores jobs and runs them.
 type Queue struct{ client *river.Client[*sql.Tx] }
 
-// NewQueue makes a queue on a database that is prepared.
+// NewQueue returns a queue on a database that is prepared.
 func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 	var driver riverdriver.Driver[*sql.Tx] = riverdatabasesql.New(d.Jobs())
 	if d.Engine() == db.SQLite {
@@ -68,7 +70,7 @@ func NewQueue(d *db.DB, w *Workers, log *slog.Logger) (*Queue, error) {
 	return &Queue{client}, nil
 }
 
-// Insert queues jobs when, and only when, the transaction commits.
+// Insert adds jobs to the queue if, and only if, the transaction commits.
 func (q *Queue) Insert(ctx context.Context, tx *db.Tx, jobs ...Args) error {
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, j := range jobs {
@@ -78,14 +80,15 @@ func (q *Queue) Insert(ctx context.Context, tx *db.Tx, jobs ...Args) error {
 	return err
 }
 
-// Start begins to work on jobs until Stop.
+// Start runs jobs in the background until Stop.
 func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
 
-// cancelTimeout is how long a job has to end once it is told to.
+// cancelTimeout is how long a job has to end after its context was canceled.
 const cancelTimeout = 2 * time.Second
 
-// Stop lets the jobs under way finish until the context ends, then tells them to stop, and then goes without them: a job that will not end,
-// or the queue's own election caught half-way, must not keep the process from ending. What was cut short runs again later.
+// Stop waits for running jobs until the context ends, then cancels them and waits for cancelTimeout more. It returns an
+// error if jobs, or river's leader election, are still running then: they must not keep the process from ending. Jobs
+// that were interrupted run again later.
 func (q *Queue) Stop(ctx context.Context) error {
 	if q.client.Stop(ctx) == nil {
 		return nil
@@ -98,8 +101,8 @@ func (q *Queue) Stop(ctx context.Context) error {
 	return nil
 }
 
-// quiet passes on what goes wrong: that the queue starts and stops is no news to whoever started the service, and
-// work cut short by a stop is no error.
+// quiet is a log handler that passes on warnings and errors only. It also leaves out those of jobs that were canceled by
+// a stop, which is not an error.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {

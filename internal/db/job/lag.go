@@ -13,8 +13,8 @@ type Lag struct {
 	Oldest  time.Duration // how long the first of them has been due
 }
 
-// dueSQL counts the jobs that are due, and how many seconds the first of them has been. The job queue stores times in its
-// own form on SQLite, so that the database computes with them.
+// dueSQL counts the jobs that are due, and for how many milliseconds the first of them has been. The database computes
+// with the times, because river stores them in its own format on SQLite.
 var dueSQL = map[db.Engine]string{
 	db.SQLite: `SELECT count(*) AS waiting, CAST(coalesce(max((julianday(?) - julianday(scheduled_at)) * 86400000), 0) AS INTEGER) AS oldest
 		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND julianday(scheduled_at) <= julianday(?)`,
@@ -30,7 +30,7 @@ type lagRow struct {
 
 // ReadLag returns how far the queue of all nodes is behind.
 func ReadLag(ctx context.Context, d *db.DB) (l Lag, err error) {
-	now := time.Now() // the queue goes by the time of the machine
+	now := time.Now() // river uses the system clock, not that of the database handle
 	err = d.ReadAcross(ctx, "jobs belong to no organization", func(ctx context.Context, tx *db.Tx) error {
 		r, err := db.One[lagRow](ctx, tx, "count", dueSQL[d.Engine()], now, now)
 		l = Lag{r.Waiting, time.Duration(r.Oldest) * time.Millisecond}

@@ -62,7 +62,7 @@ func New(a *app.App, c Config) *API {
 	api.register()
 	api.schemas.finish(api.list)
 	api.operations()
-	api.mux.HandleFunc("/", api.nowhere)
+	api.mux.HandleFunc("/", api.unmatched)
 	return api
 }
 
@@ -76,7 +76,7 @@ func requestID(ctx context.Context) string {
 	return text
 }
 
-// ServeHTTP gives every request its identifier and its deadlines, and recovers from panics.
+// ServeHTTP assigns an identifier and deadlines to every request, and recovers from panics.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := a.ids.New(id.Request)
 	w.Header().Set("X-Request-Id", request)
@@ -86,7 +86,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(now.Add(a.config.BodyTimeout))
 	_ = control.SetWriteDeadline(now.Add(wire.HandleTimeout + wire.SendTimeout))
 	out := &response{ResponseWriter: w}
-	defer a.recovered(out, r)
+	defer a.recoverPanic(out, r)
 	if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
 		a.fail(out, r, wire.ErrNoPath) // the mux would redirect with an answer that is not JSON
 		return
@@ -94,8 +94,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(out, r)
 }
 
-// nowhere answers requests for unknown paths and for methods that a path does not support.
-func (a *API) nowhere(w http.ResponseWriter, r *http.Request) {
+// unmatched answers requests for unknown paths and for methods that a path does not support.
+func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		try := *r

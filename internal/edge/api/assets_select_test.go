@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-func TestLotsAreChosenReplacedAndTakenBack(t *testing.T) {
+func TestLotsAreSelectedReplacedAndReleased(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -110,7 +110,7 @@ func TestLotsOfTheWholeEntityCanBeChosenWhereItsPoolIsThat(t *testing.T) {
 	})
 }
 
-func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
+func TestLotsAreSelectedOnlyForDisposalsThatAllowIt(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -157,7 +157,7 @@ func TestLotsAreChosenOnlyForWhatTakesSomeByChoice(t *testing.T) {
 	})
 }
 
-func TestTheLotsThatWereChosenAreTakenAndFollowTheirCost(t *testing.T) {
+func TestTheSelectedLotsAreConsumedAtTheirCost(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

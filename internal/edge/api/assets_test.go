@@ -42,7 +42,7 @@ func linesOf(t *testing.T, n *apitest.Tenant, e client.JournalEntry) string {
 	return strings.Join(out, "; ")
 }
 
-// equityCode is the code of the account that opening balances stand against.
+// equityCode is the code of the contra account of opening balances.
 func equityCode(t *testing.T, n *apitest.Tenant) string {
 	t.Helper()
 	for a, err := range n.Client.LedgerAccounts(t.Context(), nil) {
@@ -86,7 +86,7 @@ func TestAnOpeningAssetIsALotAndABalanceFromBeforeTheFirstPeriod(t *testing.T) {
 		if got, err := n.Client.Asset(t.Context(), made.ID); err != nil || text(t, got) != text(t, made) {
 			t.Errorf("%+v %v", got, err)
 		}
-		// The next one joins it, and one without a date was acquired when the books began.
+		// The next asset is added to the same entry; one without a date was acquired when the books began.
 		second := newAsset(t, n, client.CreateAsset{SourceID: wallet.ID})
 		if other := openingEntry(t, n, second); !other.AccountingDate.Equal(e.AccountingDate) || !second.DateReceived.Equal(e.AccountingDate) {
 			t.Errorf("the second is dated %s, received %s", other.AccountingDate, second.DateReceived)

@@ -2,7 +2,7 @@ package api
 
 import "context"
 
-// Break makes a route panic in the middle of what it does.
+// Break makes a route panic in the middle of a request.
 func (a *API) Break(route string) {
 	for i := range a.list {
 		if r := &a.list[i]; r.Method+" "+r.Path == route {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// payments brings a payment of the bank for each text, a day apart.
+// payments adds a bank payment for each text, one per day.
 func payments(t *testing.T, n *apitest.Tenant, source string, texts ...string) (out []client.Transaction) {
 	t.Helper()
 	amount := "40.00"
@@ -31,7 +31,7 @@ func payments(t *testing.T, n *apitest.Tenant, source string, texts ...string) (
 	return out
 }
 
-// classified makes a run and does it, as the service does in the background.
+// classified creates a run and runs it, as the service does in the background.
 func classified(t *testing.T, n *apitest.Tenant, r client.CreateClassificationRun) client.ClassificationRun {
 	t.Helper()
 	made, err := n.Client.CreateClassificationRun(t.Context(), r)

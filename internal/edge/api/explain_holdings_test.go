@@ -14,14 +14,14 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// vault is a tenant with two wallets, an exchange and what happened there.
+// vault is a tenant with two wallets, an exchange and their transactions.
 type vault struct {
 	*ledger
 	t       *testing.T
 	sources map[string]string
 }
 
-// newVault buys twice, moves some, sells some at a gain and some at a loss, and knows a price at the end of each month but one.
+// newVault books two purchases, a transfer and sales at a gain and at a loss. It stores a price for the end of each month but one.
 func newVault(t *testing.T, n *apitest.Tenant) *vault {
 	t.Helper()
 	v := &vault{openLedger(t, n), t, map[string]string{}}
@@ -48,7 +48,7 @@ func newVault(t *testing.T, n *apitest.Tenant) *vault {
 	return v
 }
 
-// tell brings a transaction in.
+// tell adds a transaction.
 func (v *vault) tell(day, source, direction, quantity, gross string) client.Transaction {
 	v.t.Helper()
 	at, _ := time.Parse(time.DateOnly, day)
@@ -80,7 +80,7 @@ func (v *vault) book(txn client.Transaction, kind, code string) {
 	}
 }
 
-// rows reads a report as it is on the wire.
+// rows returns the rows of a report as decoded JSON.
 func (v *vault) rows(report, query string) (out []map[string]any) {
 	v.t.Helper()
 	a := v.Service().Send(v.t, apitest.Request{Method: "GET", Path: "/v1/reports/" + report + "?limit=100&" + query, Key: v.Key})
@@ -91,7 +91,7 @@ func (v *vault) rows(report, query string) (out []map[string]any) {
 	return list.Data
 }
 
-// cell names a figure of a row by the properties of it that its report is asked by.
+// cell returns the parameters that select a figure of a row for an explanation.
 func cell(report string, row map[string]any, names, column, more string) string {
 	q := url.Values{"report": {report}, "column": {column}}
 	for name := range strings.FieldsSeq(names) {
@@ -121,8 +121,8 @@ func TestEveryFigureOfHoldingsAddsUp(t *testing.T) {
 	})
 }
 
-// explainHoldings takes every figure of the reports on holdings apart. Lots add up to what is held where each place
-// has its own, at its own cost.
+// explainHoldings explains every figure of the reports on holdings. Lots add up to the holdings where each source has its
+// own lots at their own cost.
 func explainHoldings(t *testing.T, v *vault, apart bool) {
 	t.Helper()
 	const place = "legal_entity_id asset_type source_id ledger_account_id chain token_id"
@@ -208,7 +208,7 @@ func TestADispositionIsExplainedDownToWhatBroughtTheLot(t *testing.T) {
 		if legs := x.Booking.Legs; len(legs) != 1 || legs[0].Role != "out" || legs[0].Quantity != "0.5" || *legs[0].Gross != "100.00" {
 			t.Errorf("%+v", legs)
 		}
-		// What had no value of its own was valued by a price, which is named.
+		// A transaction without a value was valued at a price, which the explanation names.
 		for _, row := range v.rows("schedule-of-dispositions", "start_date=2025-12-05&end_date=2025-12-05") {
 			x := explained(t, v.Client, cell("schedule-of-dispositions", row, "disposition_id", "proceeds", ""))
 			if x.Price == nil || x.Price.Price != "2500.5" {
@@ -261,7 +261,7 @@ func TestAFigureOfARevaluationIsExplained(t *testing.T) {
 				follow(t, n.Client, x)
 			}
 		}
-		// What the books carry is shared among the places.
+		// The carrying amount in the books is divided among the sources.
 		for _, row := range v.rows("closing-positions", "accounting_period_id="+december) {
 			x := explained(t, n.Client, cell("closing-positions", row, "legal_entity_id asset_type source_id accounting_period_id",
 				"adjustment", ""))

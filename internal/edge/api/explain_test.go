@@ -13,8 +13,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// explained takes a figure apart, all pages of it, and sees that it adds up: its parts to the figure, and each list
-// to the parts that name it.
+// explained reads all pages of the explanation of a figure and checks that it adds up: the parts to the figure, and each
+// list to the parts that name it.
 func explained(t *testing.T, c *client.Client, text string) client.Explanation {
 	t.Helper()
 	q := query(t, text)
@@ -82,7 +82,7 @@ func amountsOf(x client.Explanation, list string) (out []string) {
 	return out
 }
 
-// follow takes the parts of a figure apart: each must be the figure it says it is, unless that is in another unit.
+// follow explains the parts of a figure: each must be equal to the figure it refers to, unless that is in another unit.
 func follow(t *testing.T, c *client.Client, x client.Explanation) {
 	t.Helper()
 	for _, p := range x.Parts {
@@ -96,7 +96,7 @@ func follow(t *testing.T, c *client.Client, x client.Explanation) {
 	}
 }
 
-// figure is what a report shows in a cell.
+// figure is the content of a cell of a report.
 type figure struct{ query, value string }
 
 // statementFigures lists every figure of three statements in some periods.
@@ -157,7 +157,7 @@ func statementFigures(t *testing.T, c *client.Client, filter string, periods []c
 	return out
 }
 
-// wantExplained takes figures apart. Some of them are followed into their parts.
+// wantExplained explains figures, and the parts of some of them.
 func wantExplained(t *testing.T, c *client.Client, figures []figure) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(rand.Uint64(), 0))

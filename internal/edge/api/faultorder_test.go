@@ -93,7 +93,7 @@ func TestEveryRouteReportsTheSameFaultsInTheSameOrderEachTime(t *testing.T) {
 			}
 			first := s.Send(t, one.request(r, n.Key))
 			if first.Status < 400 {
-				continue // it was carried out, and a second time would be another request
+				continue // it succeeded, and a second time would be another request
 			}
 			for range times {
 				again := s.Send(t, one.request(r, n.Key))

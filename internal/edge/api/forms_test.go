@@ -20,7 +20,7 @@ func isForm(r wire.Route) bool {
 // twice is a part that is sent again.
 type twice struct{ value any }
 
-// formOf writes properties as the parts of a form: texts as they are, and what is no text as JSON. The part called file is one.
+// formOf encodes properties as the parts of a form: strings as they are and other values as JSON. The part named file is a file.
 func formOf(body map[string]any) (text, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -50,7 +50,7 @@ func writePart(w *multipart.Writer, name string, value any) {
 	_, _ = part.Write([]byte(text))
 }
 
-// part refuses what is faulty in one part of a form.
+// part expects that faulty values of one part of a form are refused.
 func (r refusal) part(p place) {
 	r.Helper()
 	with := func(what string, value any) {

@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// rates reads the notation "EUR USD 2026-01-31 1.08 ECB".
+// rates parses the notation "EUR USD 2026-01-31 1.08 ECB".
 func rates(lines ...string) (out []client.StoreFXRate) {
 	for _, line := range lines {
 		f := strings.Fields(line)
@@ -121,7 +121,7 @@ func TestAReplacedRateIsInTheAuditLogWithWhatItWas(t *testing.T) {
 		n := s.Found(t, "mine")
 		var last []client.FXRate
 		for _, line := range []string{"EUR USD 2026-01-30 1.08 ECB", "EUR USD 2026-01-30 1.09 Fed"} {
-			time.Sleep(2 * time.Millisecond) // the second is later by the clock that both are stamped with
+			time.Sleep(2 * time.Millisecond) // so that the second has a later timestamp
 			var err error
 			if last, err = n.Client.StoreFXRates(t.Context(), rates(line)); err != nil {
 				t.Fatal(err)

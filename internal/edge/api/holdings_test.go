@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// trader books what an exchange account did.
+// trader books the transactions of an exchange account.
 type trader struct {
 	t      *testing.T
 	n      *apitest.Tenant
@@ -24,7 +24,7 @@ type trader struct {
 	count  int
 }
 
-// trade reads the notation "2025-01-10 credit 2 ETH 3000 DEPOSIT" and books it.
+// trade parses the notation "2025-01-10 credit 2 ETH 3000 DEPOSIT" and books it.
 func (x *trader) trade(notation string) {
 	x.t.Helper()
 	f := strings.Fields(notation)
@@ -55,7 +55,7 @@ func openTrader(t *testing.T, n *apitest.Tenant) *trader {
 		equity: byCode(t, n, "3010").ID}
 }
 
-// walked writes the rows of a report.
+// walked formats the rows of a report.
 func walked[T any](t *testing.T, report func(context.Context, url.Values) iter.Seq2[T, error], query string, show func(T) string) []string {
 	t.Helper()
 	values, err := url.ParseQuery(query)

@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// working runs what goes on beside the requests for as long as the test runs.
+// working runs the background work until the test ends.
 func working(t *testing.T, s *apitest.Service) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -35,7 +35,7 @@ func working(t *testing.T, s *apitest.Service) {
 	})
 }
 
-// ended waits until an import is over.
+// ended waits until an import is over and returns it.
 func ended(t *testing.T, n *apitest.Tenant, importID string) client.Import {
 	t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -140,7 +140,7 @@ func TestADryRunShowsWhatWouldComeInAndWritesNothing(t *testing.T) {
 		if err != nil || len(p.Undecided) != 1 || p.Counts.FaultyRows != 2 {
 			t.Errorf("%+v %v", p, err)
 		}
-		// What cannot be guessed is asked for when it matters.
+		// A mapping that cannot be guessed is required when it matters.
 		body, contentType = formOf(map[string]any{"file": "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n",
 			"source_id": source.ID})
 		if a := s.Send(t, apitest.Request{Method: "POST", Path: "/v1/imports", Key: n.Key, Body: body,
@@ -209,7 +209,7 @@ func TestAFormThatIsNoneIsRefusedAndLeavesNothing(t *testing.T) {
 				t.Errorf("%s: %d %s", name, a.Status, a.Body)
 			}
 		}
-		// A caller who hangs up in the middle of a file leaves nothing either.
+		// An upload that is canceled in the middle of a file leaves nothing either.
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -256,8 +256,8 @@ func TestAnImportOfAnotherLegalEntityIsNotThereForALimitedKey(t *testing.T) {
 	})
 }
 
-func TestADiskThatTakesNoFilesIsNotTheCallersFault(t *testing.T) {
-	s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{}) // not beside other tests: they keep files too
+func TestADiskThatCannotStoreFilesIsNotTheCallersFault(t *testing.T) {
+	s := apitest.Start(t, dbtest.Open(t, dbtest.SQLite(t)), api.Config{}) // not in parallel with other tests, which also write files
 	n := s.Found(t, "mine")
 	source := newSource(t, n, client.CreateSource{})
 	t.Setenv("TMPDIR", "/nowhere")

@@ -19,7 +19,7 @@ type held struct {
 	asset  client.Asset
 }
 
-// hold gives a wallet 2 ETH of 3000.00.
+// hold creates a wallet with an opening asset of 2 ETH for 3000.00.
 func hold(t *testing.T, n *apitest.Tenant) held {
 	t.Helper()
 	a := newAsset(t, n, client.CreateAsset{AssetType: "ETH", Quantity: "2", CostBasis: "3000.00", DateReceived: "2025-01-10"})
@@ -56,7 +56,7 @@ func (h held) book(b client.BookTransaction) client.JournalEntry {
 	return e
 }
 
-// spelled is an entry with its lines and lots.
+// spelled formats an entry with its lines and lots.
 func spelled(e client.JournalEntry) string {
 	var out []string
 	for _, l := range e.Lines {
@@ -76,7 +76,7 @@ func spelled(e client.JournalEntry) string {
 	return strings.Join(out, "; ")
 }
 
-func TestATransactionIsBookedShownCorrectedAndTakenBack(t *testing.T) {
+func TestATransactionIsBookedShownCorrectedAndReversed(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))
@@ -144,7 +144,7 @@ func TestATransactionIsBookedShownCorrectedAndTakenBack(t *testing.T) {
 	})
 }
 
-// What comes late is corrected in the same request, and its answer says so.
+// A late transaction causes corrections in the same request, and the answer lists them.
 func TestALateTransactionSaysWhatItChanges(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -181,7 +181,7 @@ func TestALateTransactionSaysWhatItChanges(t *testing.T) {
 	})
 }
 
-// An opening asset that was used since is changed with everything that followed from it, or not at all.
+// An opening asset that was consumed since is changed together with all entries that depend on it, or not at all.
 func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -223,8 +223,8 @@ func TestAnAssetThatWasUsedIsChangedWithWhatFollowed(t *testing.T) {
 	})
 }
 
-// Of many that want the same lots at once, as many are booked as there is, in whatever way they ask.
-func TestACrowdTakesEachLotOnce(t *testing.T) {
+// Of many concurrent bookings that consume the same lots, as many succeed as the quantity allows, in whatever way they are sent.
+func TestConcurrentBookingsConsumeEachLotOnce(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		h := hold(t, s.Found(t, "mine"))

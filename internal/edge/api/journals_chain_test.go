@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// chain walks from an entry back to the original, and checks that every link points both ways.
+// chain follows the links from an entry back to the original, and checks that every link points both ways.
 func chain(t *testing.T, l *ledger, tail client.JournalEntry) string {
 	t.Helper()
 	var out []string
@@ -190,7 +190,7 @@ func TestForeignAmountsAreBookedAtTheRateOfTheirDayAndAReversalAtTheRateThatWasB
 	})
 }
 
-func TestWhatStandsOnAnArchivedAccountStaysUntilItIsTakenUpAgain(t *testing.T) {
+func TestEntriesOfAnArchivedAccountStayUntilItIsUnarchived(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -218,7 +218,7 @@ func TestWhatStandsOnAnArchivedAccountStaysUntilItIsTakenUpAgain(t *testing.T) {
 	})
 }
 
-func TestADraftIsLookedAtAgainWhenItIsPosted(t *testing.T) {
+func TestADraftIsValidatedAgainWhenItIsPosted(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -241,7 +241,7 @@ func TestADraftIsLookedAtAgainWhenItIsPosted(t *testing.T) {
 	})
 }
 
-// reversal is the entry that undoes this one.
+// reversal returns the reversal of an entry.
 func (l *ledger) reversal(t *testing.T, id string) string {
 	t.Helper()
 	next := l.get(t, id).ReversalChain.NextEntryID
@@ -251,13 +251,13 @@ func (l *ledger) reversal(t *testing.T, id string) string {
 	return *next
 }
 
-// A write that fails after it did its part must leave nothing of it with those it shares a transaction with.
+// A write that fails at its end must leave nothing behind, although other writes of its group commit share the transaction.
 func TestAWriteThatFailsLeavesNothingWithItsNeighbours(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
 		l.tag(t, "#a")
-		l.post(t, "2026-01-05", sale) // makes the month
+		l.post(t, "2026-01-05", sale) // creates the period
 		ctx := actor.With(t.Context(), actor.Actor{OrganizationID: l.Organization.ID, UserID: l.Owner.UserID})
 		entry := func(status journal.Status) journal.CreateParams {
 			line := func(code string, side book.Side) journal.LineParams {

@@ -46,7 +46,7 @@ func (l *ledger) reopen(t *testing.T, key string) {
 	}
 }
 
-// placed says when an entry counts, in which month, and what was asked for.
+// placed formats the accounting date of an entry, its period and the date that was requested.
 func placed(t *testing.T, l *ledger, e client.JournalEntry) string {
 	t.Helper()
 	out := e.AccountingDate.Format(time.RFC3339) + " " + l.month(t, e)
@@ -71,7 +71,7 @@ func TestWhatIsDatedInAClosedMonthIsPostedAtTheBeginningOfTheFirstOpenOne(t *tes
 		for date, want := range map[string]string{
 			"2026-01-05":           "2026-03-01T05:00:00Z 2026-03 for 2026-01-05T05:00:00Z",
 			"2026-03-01T04:59:59Z": "2026-03-01T05:00:00Z 2026-03 for 2026-03-01T04:59:59Z",
-			"2019-07-01":           "2026-03-01T05:00:00Z 2026-03 for 2019-07-01T04:00:00Z", // a month that has no row is as closed
+			"2019-07-01":           "2026-03-01T05:00:00Z 2026-03 for 2019-07-01T04:00:00Z", // a period without a row is closed as well
 			"2026-03-01":           "2026-03-01T05:00:00Z 2026-03",
 			"2026-05-05":           "2026-05-05T04:00:00Z 2026-05",
 		} {
@@ -101,7 +101,7 @@ func TestWhatIsDatedInAClosedMonthIsPostedAtTheBeginningOfTheFirstOpenOne(t *tes
 	})
 }
 
-func TestUndoingWhatIsInAClosedMonthGoesToAnOpenOne(t *testing.T) {
+func TestAReversalOfAnEntryInAClosedMonthIsPostedToAnOpenOne(t *testing.T) {
 	t.Parallel()
 	eachAt(t, spring, func(t *testing.T, s *apitest.Service, now *clock.Manual) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -136,7 +136,7 @@ func TestUndoingWhatIsInAClosedMonthGoesToAnOpenOne(t *testing.T) {
 		if again := l.get(t, n.ID); placed(t, l, again) != placed(t, l, n) {
 			t.Errorf("moved back when the month was reopened: %s", placed(t, l, again))
 		}
-		// Corrected once more, it goes where it was meant to go, and what undoes it stands where it stood.
+		// Corrected once more, it is posted to its intended period, and the reversal stays in the period of the entry.
 		home, err := l.Client.CorrectJournalEntry(t.Context(), n.ID, client.UpdateJournalEntry{Memo: new("now in January")})
 		if err != nil || placed(t, l, home) != "2026-01-05T00:00:00Z 2026-01" ||
 			placed(t, l, l.get(t, l.reversal(t, n.ID))) != "2026-03-01T00:00:00Z 2026-03" {
@@ -185,7 +185,7 @@ func TestAMonthIsClosedForAnEntryWhenItIsClosedForOneOfItsLegalEntities(t *testi
 
 func TestADateWithNoOpenMonthAfterItIsAConflictAndNothingIsWritten(t *testing.T) {
 	t.Parallel()
-	// March is over in Greenwich and can be closed; where the organization then is, it is still March.
+	// March is over in UTC and can be closed; in the new time zone of the organization it is still March.
 	eachAt(t, "2026-04-01T00:30:00Z", func(t *testing.T, s *apitest.Service, now *clock.Manual) {
 		l := openLedger(t, s.Found(t, "mine"))
 		p := l.post(t, "2026-01-05", sale)
@@ -214,7 +214,7 @@ func TestADateWithNoOpenMonthAfterItIsAConflictAndNothingIsWritten(t *testing.T)
 	})
 }
 
-// No entry may slip into a month after it was closed, and none that was acknowledged before may be missing from what was frozen.
+// No entry may be posted to a month after its close, and none that was acknowledged before may be missing from the frozen balances.
 func TestNothingSlipsIntoAMonthThatIsBeingClosed(t *testing.T) {
 	t.Parallel()
 	const writers, each = 8, 12

@@ -22,33 +22,35 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// shelf is the books as somebody saw who did one thing at a time: the last number, and what stands on the bank account.
-type shelf struct{ last, debits, credits int64 }
+// booksState is the state of the sequential model: the last entry number, and the totals of the bank account in cents.
+type booksState struct{ last, debits, credits int64 }
 
-// deed is something done to the books: entries of so many cents, an undoing of some, or, with neither, a look. The
-// memo tells one from another.
-type deed struct {
+// operation is a request to the books: it posts entries of an amount in cents, posts a reversal, or, without entries, reads
+// the balance. The memo identifies it.
+type operation struct {
 	entries, cents int64
-	undone         bool
+	reversal       bool
 	memo           string
 }
 
-// outcome is what was answered: the number of the last entry made, or the sums that were seen.
+// outcome is the answer: the number of the last entry that was created, or the totals that were read. It is unknown if the
+// client did not wait for the answer.
 type outcome struct {
 	unknown         bool
 	number          int64
 	debits, credits int64
 }
 
-// oneAtATime is what the service must look like, whatever is done at once. Numbers are given in the order in which entries take effect.
-var oneAtATime = porcupine.Model{
-	Init: func() any { return shelf{} },
+// sequentialBooks is the model that the service must be linearizable to. Numbers are assigned in the order in which
+// entries take effect.
+var sequentialBooks = porcupine.Model{
+	Init: func() any { return booksState{} },
 	Step: func(state, input, output any) (bool, any) {
-		s, d, o := state.(shelf), input.(deed), output.(outcome)
+		s, d, o := state.(booksState), input.(operation), output.(outcome)
 		if d.entries == 0 {
 			return o.debits == s.debits && o.credits == s.credits, s
 		}
-		if s.last += d.entries; d.undone {
+		if s.last += d.entries; d.reversal {
 			s.credits += d.entries * d.cents
 		} else {
 			s.debits += d.entries * d.cents
@@ -58,7 +60,7 @@ var oneAtATime = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 }
 
-// nodes gives an organization's books on one node and, where engines allow it, on a second one.
+// nodes returns the books of an organization on one node and, on PostgreSQL, on a second one.
 func nodes(t *testing.T, c db.Config) []*ledger {
 	t.Helper()
 	first := apitest.Start(t, dbtest.Open(t, c), api.Config{})
@@ -74,26 +76,26 @@ func nodes(t *testing.T, c db.Config) []*ledger {
 	return out
 }
 
-// history is what clients did, and when.
-type history struct {
-	mu    sync.Mutex
-	begun time.Time
-	did   []porcupine.Operation
+// recorder records the operations of clients with their times.
+type recorder struct {
+	mu         sync.Mutex
+	begun      time.Time
+	operations []porcupine.Operation
 }
 
-// note does something and keeps when it was asked for and when it was answered.
-func (h *history) note(who int, d deed, do func() outcome) {
-	call := time.Since(h.begun)
+// record runs an operation and records when it was requested and answered.
+func (r *recorder) record(who int, d operation, do func() outcome) {
+	call := time.Since(r.begun)
 	o := do()
-	back := int64(time.Since(h.begun))
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.did = append(h.did, porcupine.Operation{ClientId: who, Input: d, Call: int64(call), Output: o, Return: back})
+	back := int64(time.Since(r.begun))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.operations = append(r.operations, porcupine.Operation{ClientId: who, Input: d, Call: int64(call), Output: o, Return: back})
 }
 
-// resolve looks up what became of deeds whose clients did not wait: some took effect, at some time after they were
-// asked for, and the others never did.
-func (h *history) resolve(t *testing.T, l *ledger) {
+// resolve finds the outcome of operations whose clients did not wait: some took effect at some time after the request,
+// and the others never did.
+func (r *recorder) resolve(t *testing.T, l *ledger) {
 	t.Helper()
 	last := map[string]int64{}
 	for e, err := range l.Client.JournalEntries(t.Context(), url.Values{"limit": {"100"}}) {
@@ -102,12 +104,12 @@ func (h *history) resolve(t *testing.T, l *ledger) {
 		}
 		last[*e.Memo] = max(last[*e.Memo], numberOf(t, e))
 	}
-	h.did = slices.DeleteFunc(h.did, func(op porcupine.Operation) bool {
-		return op.Output.(outcome).unknown && last[op.Input.(deed).memo] == 0
+	r.operations = slices.DeleteFunc(r.operations, func(op porcupine.Operation) bool {
+		return op.Output.(outcome).unknown && last[op.Input.(operation).memo] == 0
 	})
-	for i, op := range h.did {
+	for i, op := range r.operations {
 		if op.Output.(outcome).unknown {
-			h.did[i].Output, h.did[i].Return = outcome{number: last[op.Input.(deed).memo]}, math.MaxInt64
+			r.operations[i].Output, r.operations[i].Return = outcome{number: last[op.Input.(operation).memo]}, math.MaxInt64
 		}
 	}
 }
@@ -131,8 +133,9 @@ func centsOf(t *testing.T, text string) int64 {
 	return n
 }
 
-// insist sends a write under one key until it is answered, hanging up on it at random before; one that gives up does not know.
-func insist[T any](t *testing.T, c *client.Client, call client.Call, giveUp bool, hangUp time.Duration) (out T, known bool) {
+// sendUntilAnswered sends a write with one idempotency key until it is answered, and cancels it at random before. A client
+// that gives up does not know the outcome.
+func sendUntilAnswered[T any](t *testing.T, c *client.Client, call client.Call, giveUp bool, hangUp time.Duration) (out T, known bool) {
 	t.Helper()
 	call.IdempotencyKey = client.NewIdempotencyKey()
 	for {
@@ -158,22 +161,22 @@ func insist[T any](t *testing.T, c *client.Client, call client.Call, giveUp bool
 	}
 }
 
-// client does things to the books one after the other.
-func (h *history) client(t *testing.T, l *ledger, who, steps int) {
+// runClient runs random operations one after the other.
+func (r *recorder) runClient(t *testing.T, l *ledger, who, steps int) {
 	var own []client.JournalEntry
 	hangUp, giveUp := time.Duration(0), who%4 == 3
 	if who%2 == 1 {
 		hangUp = 8 * time.Millisecond
 	}
 	for step := range steps {
-		amount, memo := int64(rand.IntN(10_000)+1), fmt.Sprint("deed ", who, " ", step)
+		amount, memo := int64(rand.IntN(10_000)+1), fmt.Sprint("operation ", who, " ", step)
 		entry := l.entry("2026-01-05", "posted", fmt.Sprintf("Dr 1010 %d.%02d; Cr 4010 %d.%02d", amount/100, amount%100, amount/100, amount%100))
 		entry.Memo = memo
 		switch what := rand.IntN(10); {
 		case what < 4:
-			h.note(who, deed{1, amount, false, memo}, func() outcome {
-				made, known := insist[client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries", Body: entry},
-					giveUp, hangUp)
+			r.record(who, operation{1, amount, false, memo}, func() outcome {
+				call := client.Call{Method: "POST", Path: "/v1/journal-entries", Body: entry}
+				made, known := sendUntilAnswered[client.JournalEntry](t, l.Client, call, giveUp, hangUp)
 				if !known {
 					return outcome{unknown: true}
 				}
@@ -181,10 +184,10 @@ func (h *history) client(t *testing.T, l *ledger, who, steps int) {
 				return outcome{number: numberOf(t, made)}
 			})
 		case what < 5:
-			h.note(who, deed{3, amount, false, memo}, func() outcome {
+			r.record(who, operation{3, amount, false, memo}, func() outcome {
 				body := map[string]any{"journal_entries": []any{entry, entry, entry}}
-				made, known := insist[[]client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries/batch",
-					Body: body}, giveUp, hangUp)
+				call := client.Call{Method: "POST", Path: "/v1/journal-entries/batch", Body: body}
+				made, known := sendUntilAnswered[[]client.JournalEntry](t, l.Client, call, giveUp, hangUp)
 				if !known {
 					return outcome{unknown: true}
 				}
@@ -194,22 +197,23 @@ func (h *history) client(t *testing.T, l *ledger, who, steps int) {
 		case what < 6 && len(own) > 0:
 			e := own[len(own)-1]
 			own = own[:len(own)-1]
-			h.note(who, deed{1, centsOf(t, e.Lines[0].Amount), true, memo}, func() outcome {
-				made, known := insist[client.JournalEntry](t, l.Client, client.Call{Method: "POST", Path: "/v1/journal-entries/" + e.ID +
-					"/reverse", Body: client.ReverseJournalEntry{Memo: memo}}, giveUp, hangUp)
+			r.record(who, operation{1, centsOf(t, e.Lines[0].Amount), true, memo}, func() outcome {
+				path := "/v1/journal-entries/" + e.ID + "/reverse"
+				call := client.Call{Method: "POST", Path: path, Body: client.ReverseJournalEntry{Memo: memo}}
+				made, known := sendUntilAnswered[client.JournalEntry](t, l.Client, call, giveUp, hangUp)
 				if !known {
 					return outcome{unknown: true}
 				}
 				return outcome{number: numberOf(t, made)}
 			})
 		default:
-			h.note(who, deed{}, func() outcome { return look(t, l) })
+			r.record(who, operation{}, func() outcome { return readBalance(t, l) })
 		}
 	}
 }
 
-// look reads what stands on the bank account from a report.
-func look(t *testing.T, l *ledger) outcome {
+// readBalance reads the totals of the bank account from a report.
+func readBalance(t *testing.T, l *ledger) outcome {
 	t.Helper()
 	trial, err := l.Client.TrialBalance(t.Context(), url.Values{"start_date": {"2026-01-05"}, "end_date": {"2026-01-05"}})
 	if err != nil {
@@ -223,28 +227,28 @@ func look(t *testing.T, l *ledger) outcome {
 	return outcome{debits: centsOf(t, cell.Debits), credits: centsOf(t, cell.Credits)}
 }
 
-// Whatever is posted, undone and read at once, on two nodes, by clients who hang up and ask again: it is as if one
-// thing had been done after the other.
-func TestPostsAndReportsAreAsIfDoneOneAfterTheOther(t *testing.T) {
+// Entries are posted, reversed and read concurrently, on two nodes, by clients that cancel requests and repeat them. The
+// result must be linearizable.
+func TestPostsAndReportsAreLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, steps = 8, 12
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		on := nodes(t, c)
-		h := &history{begun: time.Now()}
+		r := &recorder{begun: time.Now()}
 		var wg sync.WaitGroup
 		for who := range clients {
-			wg.Go(func() { h.client(t, on[who%len(on)], who, steps) })
+			wg.Go(func() { r.runClient(t, on[who%len(on)], who, steps) })
 		}
 		wg.Wait()
 		for i, l := range on {
-			h.note(clients+i, deed{}, func() outcome { return look(t, l) })
+			r.record(clients+i, operation{}, func() outcome { return readBalance(t, l) })
 		}
-		h.resolve(t, on[0])
-		if result := porcupine.CheckOperationsTimeout(oneAtATime, h.did, 20*time.Second); result != porcupine.Ok {
+		r.resolve(t, on[0])
+		if result := porcupine.CheckOperationsTimeout(sequentialBooks, r.operations, 20*time.Second); result != porcupine.Ok {
 			t.Errorf("%s: no order of these explains all of them:", result)
-			for _, op := range h.did {
-				t.Logf("%d %s to %s: %s", op.ClientId, time.Duration(op.Call), time.Duration(op.Return), oneAtATime.DescribeOperation(op.Input,
-					op.Output))
+			for _, op := range r.operations {
+				t.Logf("%d %s to %s: %s", op.ClientId, time.Duration(op.Call), time.Duration(op.Return),
+					sequentialBooks.DescribeOperation(op.Input, op.Output))
 			}
 		}
 	})

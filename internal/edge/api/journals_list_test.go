@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// numbers lists entries by their numbers, in the order of the answer.
+// numbers returns the numbers of entries in the order of the answer.
 func numbers(t *testing.T, c *client.Client, query url.Values) string {
 	t.Helper()
 	var out []string
@@ -28,7 +28,7 @@ func numbers(t *testing.T, c *client.Client, query url.Values) string {
 	return strings.Join(out, " ")
 }
 
-// variety makes entries that differ in everything lists are narrowed by, several of each date.
+// variety creates entries that differ in everything that lists can be filtered by, several of each date.
 func variety(t *testing.T, l *ledger) []client.JournalEntry {
 	t.Helper()
 	l.entity(t, "DE", "EUR")
@@ -66,7 +66,7 @@ func variety(t *testing.T, l *ledger) []client.JournalEntry {
 	return all
 }
 
-// narrowing is one filter, and what it should leave.
+// narrowing is a filter and the entries that it should select.
 type narrowing struct {
 	name, value string
 	keeps       func(client.JournalEntry) bool
@@ -250,7 +250,7 @@ func TestDaysOfAListAreThoseOfTheOrganization(t *testing.T) {
 	})
 }
 
-func TestADraftIsInTheMonthOfItsDateAlsoWhenThatIsMadeLater(t *testing.T) {
+func TestADraftIsInTheMonthOfItsDateAlsoIfThePeriodIsCreatedLater(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -384,7 +384,7 @@ func TestAKeyOfSomeLegalEntitiesSeesNothingOfTheOthers(t *testing.T) {
 	})
 }
 
-// draftOf is a new draft of a legal entity.
+// draftOf creates a draft of a legal entity.
 func (l *ledger) draftOf(t *testing.T, entity string) client.JournalEntry {
 	t.Helper()
 	e := l.entry("2026-01-05", "draft", sale)

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// faulty is an entry with something put where it does not belong, and what is said of it.
+// faulty is an entry with an invalid value somewhere, and the expected faults.
 type faulty struct {
 	name   string
 	put    map[string]any // by place, such as lines[0].amount
@@ -19,7 +19,7 @@ type faulty struct {
 	says   string
 }
 
-// faultyEntries are the ways in which an entry can be wrong. The entry they begin with is good.
+// faultyEntries lists the ways in which an entry can be invalid. Each is a change to a valid entry.
 func faultyEntries(t *testing.T, l *ledger, foreign *ledger) []faulty {
 	t.Helper()
 	archived := l.account(t, "archived")
@@ -182,7 +182,7 @@ func TestAFaultyEntryIsRefusedByNameAloneAndInABatchAndUsesUpNoNumber(t *testing
 	})
 }
 
-func TestARefusedEntryMakesNoMonth(t *testing.T) {
+func TestARefusedEntryCreatesNoPeriod(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -230,7 +230,7 @@ func TestManyFaultyEntriesOfABatchAreAllNamed(t *testing.T) {
 	})
 }
 
-func TestADryRunSaysWhatABatchWouldMakeAndMakesNothing(t *testing.T) {
+func TestADryRunReturnsWhatABatchWouldCreateAndCreatesNothing(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -293,7 +293,7 @@ func TestEntriesMayBeAsLargeAsTheLimitsSay(t *testing.T) {
 	})
 }
 
-func TestAnAnswerIsGivenAgainUnderItsKeyAlsoWhenTheBooksHaveChangedSince(t *testing.T) {
+func TestAnAnswerIsRepeatedForItsKeyAlsoWhenTheBooksHaveChangedSince(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))

@@ -22,8 +22,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// ledger makes entries of an accountant's notation: "Dr 1010 100.00; Cr 4010 100.00 EUR DE #rent". Accounts are codes
-// of the default chart, and legal entities and tags go by the names they were made under.
+// ledger creates entries from an accountant's notation: "Dr 1010 100.00; Cr 4010 100.00 EUR DE #rent". Accounts are codes
+// of the default chart; legal entities and tags are referred to by name.
 type ledger struct {
 	*apitest.Tenant
 	accounts map[string]string
@@ -44,20 +44,20 @@ func openLedger(t *testing.T, n *apitest.Tenant) *ledger {
 	return l
 }
 
-// entity makes a legal entity and names it.
+// entity creates a legal entity with a name for the notation.
 func (l *ledger) entity(t *testing.T, name, currency string) {
 	t.Helper()
 	l.names[name] = newEntity(t, l.Tenant, client.CreateLegalEntity{Name: name, BaseCurrency: currency}).ID
 }
 
-// tag makes a tag and names it.
+// tag creates a tag with a name for the notation.
 func (l *ledger) tag(t *testing.T, name string) string {
 	t.Helper()
 	l.names[name] = newTag(t, l.Tenant).ID
 	return l.names[name]
 }
 
-// account makes an asset with a code.
+// account creates an asset account with a code.
 func (l *ledger) account(t *testing.T, code string) string {
 	t.Helper()
 	l.accounts[code] = newAccount(t, l.Tenant, client.CreateLedgerAccount{Name: "Account " + code, Code: code}).ID
@@ -128,7 +128,7 @@ func (l *ledger) get(t *testing.T, id string) client.JournalEntry {
 	return e
 }
 
-// written shows an entry in the notation it was made from; what is in dollars and of the first legal entity does not say so.
+// written formats an entry in the notation. Dollars and the first legal entity are left out.
 func written(l *ledger, e client.JournalEntry) string {
 	names := map[string]string{}
 	for name, id := range l.accounts {
@@ -155,7 +155,7 @@ func written(l *ledger, e client.JournalEntry) string {
 	return strings.Join(parts, "; ")
 }
 
-// booked are the amounts an entry's lines were translated to.
+// booked returns the amounts of an entry's lines in the base currency.
 func booked(e client.JournalEntry) string {
 	var out []string
 	for _, l := range e.Lines {
@@ -170,7 +170,7 @@ func booked(e client.JournalEntry) string {
 
 const sale = "Dr 1010 100.00; Cr 4010 100.00"
 
-// fails expects a refusal with a status that names these fields and no others, and says something.
+// fails expects an error with a status that names exactly these fields and has messages.
 func fails(t *testing.T, what string, err error, status int, fields []string, says string) {
 	t.Helper()
 	var e *client.Error
@@ -189,7 +189,7 @@ func fails(t *testing.T, what string, err error, status int, fields []string, sa
 	}
 }
 
-// tree is an entry as JSON has it, to be changed at will.
+// tree returns an entry as decoded JSON, which a test can change.
 func tree(e client.CreateJournalEntry) sample {
 	var s sample
 	text, _ := json.Marshal(e)
@@ -201,7 +201,7 @@ func tree(e client.CreateJournalEntry) sample {
 
 var stepRe = regexp.MustCompile(`[a-z_]+|\[\d+\]`)
 
-// stepsOf reads a place as faults name it: lines[0].amount.
+// stepsOf parses a place as faults name it, such as lines[0].amount.
 func stepsOf(place string) (out []any) {
 	for _, step := range stepRe.FindAllString(place, -1) {
 		if n, err := strconv.Atoi(strings.Trim(step, "[]")); err == nil {
@@ -213,7 +213,7 @@ func stepsOf(place string) (out []any) {
 	return out
 }
 
-// eachAt runs a service of each engine at a moment that does not pass unless it is told to.
+// eachAt runs a test with a service on each engine, with a clock that only the test advances.
 func eachAt(t *testing.T, at string, test func(t *testing.T, s *apitest.Service, now *clock.Manual)) {
 	t.Helper()
 	moment, err := time.Parse(time.RFC3339, at)
@@ -227,7 +227,7 @@ func eachAt(t *testing.T, at string, test func(t *testing.T, s *apitest.Service,
 	})
 }
 
-func TestAnEntryLivesAsTheRulesSay(t *testing.T) {
+func TestTheLifecycleOfAnEntryFollowsTheRules(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -252,7 +252,7 @@ func TestAnEntryLivesAsTheRulesSay(t *testing.T) {
 	})
 }
 
-func TestAnEntryByHandHasDefaultsForWhatItDoesNotSay(t *testing.T) {
+func TestAManualEntryHasDefaultsForOmittedFields(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -329,7 +329,7 @@ func TestAnEntryBalancesPerLegalEntityAndCurrency(t *testing.T) {
 	})
 }
 
-// balance adds up the posted lines of an account, debits less credits, in each legal entity's currency.
+// balance returns the sum of the posted lines of an account, debits less credits, in each legal entity's currency.
 func (l *ledger) balance(t *testing.T, code string) string {
 	t.Helper()
 	sum := new(big.Rat)
@@ -349,7 +349,7 @@ func (l *ledger) balance(t *testing.T, code string) string {
 	return strings.TrimSuffix(strings.TrimRight(sum.FloatString(30), "0"), ".")
 }
 
-// countRows counts the rows of a table, whoever they belong to.
+// countRows counts the rows of a table over all organizations.
 func countRows(t *testing.T, s *apitest.Service, table string) (n int64) {
 	t.Helper()
 	err := s.App.DB.ReadAcross(t.Context(), "a test counts", func(ctx context.Context, tx *db.Tx) (err error) {
@@ -362,7 +362,7 @@ func countRows(t *testing.T, s *apitest.Service, table string) (n int64) {
 	return n
 }
 
-// month is the key of the period an entry counts in.
+// month returns the key of the period of an entry.
 func (l *ledger) month(t *testing.T, e client.JournalEntry) (key string) {
 	t.Helper()
 	if e.AccountingPeriodID == nil {

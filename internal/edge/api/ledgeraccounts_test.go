@@ -20,7 +20,7 @@ var ledgerAccountFields = []string{
 	"role", "sequence_number", "type", "updated_at",
 }
 
-// account reads an account as it is on the wire.
+// account returns an account as decoded JSON.
 func account(t *testing.T, a apitest.Answer) map[string]any {
 	t.Helper()
 	var body struct{ Data map[string]any }
@@ -127,7 +127,7 @@ func TestEveryFaultOfALedgerAccountIsNamedAtOnceAndNoNumberIsLost(t *testing.T) 
 	})
 }
 
-func TestWhatStandsAgainstAChangeOfALedgerAccountIsAConflictThatSaysWhat(t *testing.T) {
+func TestAChangeOfALedgerAccountThatIsNotPossibleIsAConflictThatSaysWhy(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -201,7 +201,7 @@ func TestTheChartIsListedByFiltersAndACursorIsBoundToThem(t *testing.T) {
 	})
 }
 
-func TestAnAccountWithEntriesIsKeptAndAnArchivedOneOrAGroupTakesNone(t *testing.T) {
+func TestAnAccountWithEntriesIsNotDeletedAndNothingIsPostedToAnArchivedOneOrAGroup(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// dueAccounts are the ids of the accounts by which others owe an entity and are owed by it.
+// dueAccounts returns the ids of the intercompany receivable and payable accounts of an entity.
 func dueAccounts(t *testing.T, n *apitest.Tenant, name string) (out []string) {
 	t.Helper()
 	for a, err := range n.Client.LedgerAccounts(t.Context(), nil) {
@@ -26,7 +26,7 @@ func dueAccounts(t *testing.T, n *apitest.Tenant, name string) (out []string) {
 	return out
 }
 
-// damage writes what no operation would, past the audit.
+// damage runs a statement that no operation would, without an audit record.
 func damage(t *testing.T, s *apitest.Service, statement string, args ...any) {
 	t.Helper()
 	err := s.App.DB.WriteAcross(t.Context(), "a test does damage", func(ctx context.Context, tx *db.Tx) error {
@@ -98,7 +98,7 @@ func TestALegalEntityInUseStaysAndSaysWhatUsesIt(t *testing.T) {
 		l.draft(t, "2026-01-05", "Dr 1010 1 "+drafted+"; Cr 4010 1 "+drafted)
 		refuse(drafted, "1 journal entry, for example JE-1", "2 journal lines, for example of JE-1")
 
-		posted := spare("Posted") // only by its lines in an entry of another's
+		posted := spare("Posted") // used only by its lines in an entry of another entity
 		entry := l.entry("2026-01-06", "posted", "Dr 1010 1 "+posted+"; Cr 4010 1 "+posted+"; Dr 1010 1 "+n.LegalEntity.ID+"; Cr 4010 1 "+
 			n.LegalEntity.ID)
 		entry.LegalEntityID = n.LegalEntity.ID
@@ -192,7 +192,7 @@ func TestAKeyLimitedToSomeLegalEntitiesSeesOnlyThose(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "403") {
 			t.Errorf("%v", err)
 		}
-		// A name that the key may not know is not told by a refusal either.
+		// A refusal does not reveal a name that the key has no access to.
 		top := client.New(s.URL, n.Limited(t, one))
 		if err := top.DeleteLegalEntity(t.Context(), one); err == nil || strings.Contains(err.Error(), "Two") ||
 			!strings.Contains(err.Error(), "1 legal entity below it") {

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// send is a request of a tenant's own key; it gives the answer and its data.
+// send sends a request with the tenant's own key and returns the answer and its data.
 func send(t *testing.T, s *apitest.Service, key, method, path, body string) (apitest.Answer, map[string]json.RawMessage) {
 	t.Helper()
 	a := s.Send(t, apitest.Request{Method: method, Path: path, Key: key, Body: body})
@@ -25,7 +25,7 @@ func send(t *testing.T, s *apitest.Service, key, method, path, body string) (api
 	return a, out.Data
 }
 
-// conflict expects a 409 whose message says all of some texts.
+// conflict expects a 409 whose message contains all of some texts.
 func conflict(t *testing.T, err error, says ...string) {
 	t.Helper()
 	var e *client.Error
@@ -40,7 +40,7 @@ func conflict(t *testing.T, err error, says ...string) {
 	}
 }
 
-func TestALegalEntityIsMadeWithTheUsualSettingsOrItsOwn(t *testing.T) {
+func TestALegalEntityIsCreatedWithDefaultOrGivenSettings(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -90,7 +90,7 @@ func TestALegalEntityIsMadeWithTheUsualSettingsOrItsOwn(t *testing.T) {
 	})
 }
 
-func TestALegalEntityTakesGoodValuesAndNamesEveryBadOne(t *testing.T) {
+func TestALegalEntityAcceptsValidValuesAndNamesEveryInvalidOne(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -99,7 +99,7 @@ func TestALegalEntityTakesGoodValuesAndNamesEveryBadOne(t *testing.T) {
 		before := entries(t, n)
 		for _, c := range []struct {
 			body  string
-			blame string // fields, or empty where it is good
+			blame string // fields, or empty if it is valid
 		}{
 			{`{"name":"` + long + `","base_currency":"USD"}`, ""},
 			{`{"name":"` + long + `é","base_currency":"USD"}`, "name"},
@@ -163,11 +163,11 @@ func TestALegalEntityIsChangedFieldByField(t *testing.T) {
 			{`{"short_disposal":"zero_basis"}`, "short_disposal", `"zero_basis"`},
 			{`{"intercompany_basis":"fair_value"}`, "intercompany_basis", `"fair_value"`},
 			{`{"loans_out":"park"}`, "loans_out", `"park"`},
-			{`{"base_currency":"CHF"}`, "framework", `"us_gaap"`}, // what it follows does not change by itself
+			{`{"base_currency":"CHF"}`, "framework", `"us_gaap"`}, // it does not change with the currency
 			{`{"framework":"ifrs"}`, "framework", `"ifrs"`},
 			{`{"ownership_percent":null}`, "ownership_percent", `null`},
 			{`{"ownership_percent":"10"}`, "parent_legal_entity_id", `"` + n.LegalEntity.ID + `"`},
-			{`{"parent_legal_entity_id":null}`, "ownership_percent", `null`}, // goes with the parent
+			{`{"parent_legal_entity_id":null}`, "ownership_percent", `null`}, // removed together with the parent
 			{`{"name":"Renamed"}`, "parent_legal_entity_id", `null`},
 		} {
 			a, data := send(t, s, n.Key, "PATCH", "/v1/legal-entities/"+e.ID, c.body)
@@ -195,7 +195,7 @@ func TestALegalEntityIsChangedFieldByField(t *testing.T) {
 	})
 }
 
-func TestEveryElectionOfCostBasisIsKept(t *testing.T) {
+func TestEveryElectionOfCostBasisIsStored(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

@@ -14,10 +14,10 @@ import (
 
 var entityName = regexp.MustCompile(`(^|_)legal_entity_ids?$`)
 
-// notForLimited are operations that a key limited to some legal entities may not do at all, whatever it sends.
+// notForLimited lists operations that a key limited to some legal entities may not call at all.
 var notForLimited = map[string]bool{"POST /v1/legal-entities": true}
 
-// A legal entity that a key is not for must read exactly as one that does not exist, wherever its id is sent.
+// The answer for a legal entity that a key has no access to must be the same as for one that does not exist, wherever its id is sent.
 func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
 	var tested atomic.Int64 // both engines run at once
 	t.Cleanup(func() {
@@ -27,7 +27,7 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 	})
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		n := s.Found(t, "mine")
-		_, own := request(t, r, n) // made while there is one entity, which a sample need not name
+		_, own := request(t, r, n) // created while there is one entity, which a sample need not name
 		other := newEntity(t, n, client.CreateLegalEntity{Name: "Other"}).ID
 		key := n.Limited(t, append(entitiesOf(s, r, own), n.LegalEntity.ID)...)
 		want := http.StatusNotFound
@@ -54,7 +54,7 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 			for pair := range strings.SplitSeq(form.query, "&") {
 				if name, seen, _ := strings.Cut(pair, "="); entityName.MatchString(name) {
 					compare("query "+name, func(id string) sample { return form.withQuery(name, id) })
-					if strings.HasSuffix(name, "s") { // one that is seen beside it does not help
+					if strings.HasSuffix(name, "s") { // a visible id beside it makes no difference
 						compare("query "+name, func(id string) sample { return form.withQuery(name, seen+","+id) })
 					}
 				}
@@ -78,7 +78,7 @@ func TestEveryLegalEntityAKeyIsNotForIsAsUnknownAsOneThatDoesNotExist(t *testing
 	})
 }
 
-// entitiesOf are the legal entities a sample names, so that a key can be for them.
+// entitiesOf returns the legal entities that a sample names, so that a key can be limited to them.
 func entitiesOf(s *apitest.Service, r wire.Route, own sample) (out []string) {
 	for name, value := range own.path {
 		if entityName.MatchString(name) {

@@ -15,8 +15,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// cutter passes bytes between a client and PostgreSQL. Once armed it lets the next COMMIT through and cuts the
-// connection before the answer comes back.
+// cutter is a proxy between a client and PostgreSQL. Once armed it forwards the next COMMIT and closes the connection before
+// the answer.
 type cutter struct {
 	net.Listener
 	server string

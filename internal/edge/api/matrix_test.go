@@ -30,8 +30,8 @@ type sample struct {
 	another map[string]any // properties that make it another request; a new name unless it says so
 }
 
-// samples has one for every route: a route without one fails every matrix, so that none can exist untested. Areas add theirs from files of
-// their own, samples_*_test.go.
+// samples has one for every route: a route without one fails every matrix, so that none can exist untested. The files
+// samples_*_test.go add them.
 var samples = map[string]func(t *testing.T, n *apitest.Tenant) sample{
 	"GET /v1/organization":         func(*testing.T, *apitest.Tenant) sample { return sample{} },
 	"PATCH /v1/organization":       func(*testing.T, *apitest.Tenant) sample { return sample{body: map[string]any{"name": "New name"}} },
@@ -57,7 +57,7 @@ var samples = map[string]func(t *testing.T, n *apitest.Tenant) sample{
 	"GET /v1/audit-log/verify": func(*testing.T, *apitest.Tenant) sample { return sample{} },
 }
 
-// request makes the sample of a route into a request.
+// request returns a request for the sample of a route.
 func request(t *testing.T, r wire.Route, n *apitest.Tenant) (apitest.Request, sample) {
 	t.Helper()
 	make := samples[r.String()]
@@ -147,7 +147,7 @@ func TestEveryRouteRefusesWhoIsNotKnown(t *testing.T) {
 	})
 }
 
-// may is written out apart from the code it tests: who may do what, by class.
+// may lists which roles may do what, by class. It is independent of the code it tests.
 var may = map[actor.Class][]actor.Role{
 	actor.Read:       {actor.Owner, actor.Admin, actor.Accountant, actor.Viewer, actor.Auditor},
 	actor.Write:      {actor.Owner, actor.Admin, actor.Accountant},
@@ -179,7 +179,7 @@ func TestEveryRouteRefusesAMissingScopeRoleOrUser(t *testing.T) {
 	})
 }
 
-// withoutOptionalIDs leaves out what names the owner or others where it need not be said: the test sends the request as somebody else.
+// withoutOptionalIDs removes optional ids from a sample, because the test sends the request as another organization.
 func (s sample) withoutOptionalIDs(schema *huma.Schema) sample {
 	s.body = maps.Clone(s.body)
 	maps.DeleteFunc(s.body, func(name string, _ any) bool {
@@ -190,20 +190,19 @@ func (s sample) withoutOptionalIDs(schema *huma.Schema) sample {
 
 var idName = idNames{regexp.MustCompile(`(^|_)ids?$`)}
 
-// idNames tells the names of our own ids.
+// idNames matches the names of our own ids.
 type idNames struct{ re *regexp.Regexp }
 
-// MatchString leaves out what others call things.
+// MatchString excludes the ids of other systems.
 func (n idNames) MatchString(name string) bool {
 	return n.re.MatchString(name) && name != "external_id" && name != "token_id"
 }
 
-// narrowingFilters are the places where a list is narrowed to ids, or by them: what is not there is not found, or not
-// missed, and that is no fault.
+// narrowingFilters lists the parameters that filter a list by ids: an unknown id results in an empty list and not in a fault.
 var narrowingFilters = []string{"query transaction_ids", "query exclude_transaction_ids", "body filter.transaction_ids",
 	"body filter.exclude_transaction_ids"}
 
-// An id of somebody else's must read exactly as one that does not exist, wherever it is sent.
+// The answer for an id of another organization must be the same as for one that does not exist, wherever it is sent.
 func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testing.T) {
 	eachRoute(t, func(t *testing.T, s *apitest.Service, r wire.Route) {
 		mine, foreign := s.Found(t, "mine"), s.Found(t, "foreign")
@@ -226,7 +225,7 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 		}
 		for name := range own.path {
 			if !idName.MatchString(name) {
-				continue // a symbol is everybody's
+				continue // symbols are not specific to an organization
 			}
 			compare("path "+name, own.withPath(name, theirs.path[name]), own.withPath(name, strange(theirs.path[name])))
 		}
@@ -263,12 +262,12 @@ func TestEveryIDOfAForeignOrganizationIsAsUnknownAsOneThatDoesNotExist(t *testin
 	})
 }
 
-// isID tells a place that holds an id of ours from one that names a column of somebody's file.
+// isID reports whether a place holds an id of ours, as opposed to the name of a column of a file.
 func isID(p place) bool {
 	return idName.MatchString(p.name()) && !strings.HasPrefix(p.String(), "mapping.")
 }
 
-// strangers are as many ids that nobody has.
+// strangers returns as many ids of the same types that do not exist.
 func strangers(known any) any {
 	if list, ok := known.([]any); ok {
 		out := make([]any, len(list))
@@ -280,7 +279,7 @@ func strangers(known any) any {
 	return strange(known.(string))
 }
 
-// strange is an id of the same type that nobody has.
+// strange returns an id of the same type that does not exist.
 func strange(known string) string {
 	prefix, _, _ := strings.Cut(known, "_")
 	return id.NewSource(clock.System{}, rand.Reader).New(id.Prefix(prefix))
@@ -357,7 +356,7 @@ func TestEveryIdempotentRouteTakesEffectOnceHoweverOftenItIsSent(t *testing.T) {
 		if !r.Idempotent {
 			return
 		}
-		// What it changes is seen in another organization, which may use the same key for its own.
+		// Another organization may use the same key for a request of its own, with its own effect.
 		theirs := s.Found(t, "foreign")
 		foreign, _ := request(t, r, theirs)
 		foreign.Header = http.Header{"Idempotency-Key": {"once"}}

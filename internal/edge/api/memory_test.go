@@ -194,7 +194,7 @@ func TestTheKindOfMemoryChoosesTheOperation(t *testing.T) {
 	})
 }
 
-func TestARuleLivesAndKeepsWhatItNames(t *testing.T) {
+func TestARuleIsStoredReplacedAndDeletedAndProtectsWhatItRefersTo(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

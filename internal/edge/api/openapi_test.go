@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// described is an API that only describes itself: its database is never reached.
+// described returns an API for reading its description only: its database does not exist.
 func described(t *testing.T) *api.API {
 	t.Helper()
 	d, err := db.Open(db.Config{URL: "postgres://nobody@127.0.0.1:1/none"})

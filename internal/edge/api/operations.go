@@ -32,8 +32,8 @@ func newMetrics(r *prometheus.Registry) *metrics {
 	return m
 }
 
-// measured returns the handler of a route, which is limited in time and counted.
-func (a *API) measured(r *wire.Route) http.Handler {
+// instrument returns the handler of a route, with a timeout and with metrics.
+func (a *API) instrument(r *wire.Route) http.Handler {
 	seconds := a.metrics.seconds.WithLabelValues(r.Method, r.Path)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		start := time.Now()

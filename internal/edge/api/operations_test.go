@@ -72,7 +72,7 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-func TestAPanicIsAnsweredAndLoggedAndTheConnectionLives(t *testing.T) {
+func TestAPanicIsAnsweredAndLoggedAndTheConnectionStaysOpen(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		var log buffer
@@ -94,7 +94,7 @@ func TestAPanicIsAnsweredAndLoggedAndTheConnectionLives(t *testing.T) {
 		if !found {
 			t.Errorf("the log does not have it: %s", log.String())
 		}
-		// A write that panics leaves nothing behind and the next one goes through.
+		// A write that panics leaves nothing behind, and the next one succeeds.
 		before := entries(t, n)
 		s.API.Break("PATCH /v1/organization")
 		if a := s.Send(t, apitest.Request{Method: "PATCH", Path: "/v1/organization", Key: n.Key, Body: `{"name":"x"}`}); a.Status != 500 {

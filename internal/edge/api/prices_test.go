@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-func TestAPriceIsMadeFoundChangedAndDeleted(t *testing.T) {
+func TestAPriceIsCreatedFoundChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// BenchmarkBalanceSheet asks for the sheet of 60 accounts over 36 months, all of them in use.
+// BenchmarkBalanceSheet requests the balance sheet of 60 accounts over 36 months, all of them in use.
 func BenchmarkBalanceSheet(b *testing.B) {
 	for _, engine := range []struct {
 		name string

@@ -117,7 +117,7 @@ func TestRandomBooksReportConsistently(t *testing.T) {
 	})
 }
 
-// checkTrial holds the trial balance and the income statement against the sheet.
+// checkTrial compares the trial balance and the income statement with the balance sheet.
 func checkTrial(t *testing.T, l *ledger, whole client.BalanceSheet, years string) {
 	t.Helper()
 	trial, err := l.Client.TrialBalance(t.Context(), query(t, years))
@@ -217,8 +217,8 @@ func TestClosingAPeriodChangesNoFigure(t *testing.T) {
 	})
 }
 
-// closeWith writes down that a period was closed with these balances, debits less credits. What was forged is gone
-// when the books are verified.
+// closeWith stores that a period was closed with these balances, debits less credits. The forged rows are deleted before
+// the books are verified.
 func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances string) {
 	t.Helper()
 	type closing struct {
@@ -238,7 +238,7 @@ func closeWith(t *testing.T, s *apitest.Service, l *ledger, periodID, balances s
 		Closing money.Decimal `db:"closing_balance"`
 	}
 	err := s.App.DB.Write(t.Context(), l.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		tx.Recorded() // the books are forged here, and nobody notes it
+		tx.Recorded() // the forged rows have no audit record
 		if _, err := orgstate.Touch(ctx, tx); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func TestBooksThatWereDamagedAreSeen(t *testing.T) {
 		if err != nil || !slices.Equal(trial.DataQuality.UnbalancedPeriods, []string{"2026-01"}) {
 			t.Errorf("%+v %v", trial.DataQuality, err)
 		}
-		forge("-2000") // what the test did is undone, so that the books verify again
+		forge("-2000") // restores the balances, so that the books verify again
 	})
 }
 
@@ -374,7 +374,7 @@ func TestEntitiesOfDifferentCurrenciesAreTranslated(t *testing.T) {
 			trial.Totals["2025-02"].ClosingDebit != trial.Totals["2025-02"].ClosingCredit {
 			t.Errorf("%+v %v", trial, err)
 		}
-		// One alone needs no rate in its own currency, and takes one in another.
+		// A single legal entity needs no rate in its own currency, but needs one in another.
 		alone := sheetOf(t, l, months+"&legal_entity_ids="+euro.ID)
 		if alone.Currency != "EUR" || row(l, alone, "1010") != "0.00 +100.00 -0.00 = 100.00 | 100.00 +33.33 -0.00 = 133.33" {
 			t.Errorf("%s", row(l, alone, "1010"))

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-// query makes parameters of "name=value&name=value".
+// query returns the parameters of "name=value&name=value".
 func query(t *testing.T, text string) url.Values {
 	t.Helper()
 	q, err := url.ParseQuery(text)
@@ -35,7 +35,7 @@ func sheetOf(t *testing.T, l *ledger, parameters string) client.BalanceSheet {
 	return s
 }
 
-// row shows an account over the columns: "opening +debits -credits = closing | …".
+// row formats an account over the columns: "opening +debits -credits = closing | …".
 func row(l *ledger, s client.BalanceSheet, code string) string {
 	var out []string
 	for _, p := range s.Periods {
@@ -426,7 +426,7 @@ func TestTheCompactShapeHasTheSameFigures(t *testing.T) {
 	})
 }
 
-// gen7 is two years of somebody's books, and what hledger makes of them: every account and month, debits less credits.
+// gen7 has two years of books, and the balances that hledger computes for them: by account and month, debits less credits.
 type gen7 struct {
 	entries []struct {
 		Date  string
@@ -522,7 +522,7 @@ func TestPostedBooksReportWhatHledgerSaysCellByCell(t *testing.T) {
 	})
 }
 
-// walkLedger goes through all lines in small pages and finds each account where the books say it is.
+// walkLedger reads all lines in small pages and checks that each account ends with its balance in the books.
 func walkLedger(t *testing.T, l *ledger, g gen7) {
 	t.Helper()
 	lines, last, balances := 0, "", map[string]money.Decimal{}

@@ -29,7 +29,7 @@ func openTreasury(t *testing.T, s *apitest.Service, policy client.UpdateLegalEnt
 	return &treasury{t, s, n, newSource(t, n, client.CreateSource{SourceType: "wallet", Chain: "ethereum"})}
 }
 
-// happens brings a transaction of the wallet and books it against an account: "2025-01-10 credit 2 ETH 3000 3010".
+// happens adds a transaction of the wallet and books it against an account: "2025-01-10 credit 2 ETH 3000 3010".
 func (w *treasury) happens(notation string) {
 	w.t.Helper()
 	f := strings.Fields(notation)
@@ -68,7 +68,7 @@ func (w *treasury) month(key string) client.AccountingPeriod {
 	return client.AccountingPeriod{}
 }
 
-// measure stores the price of a month's last hour and measures the month.
+// measure stores a price for the last hour of a month and revalues the month.
 func (w *treasury) measure(key, asset, price string) client.Revaluation {
 	w.t.Helper()
 	month := w.month(key)
@@ -84,7 +84,7 @@ func (w *treasury) measure(key, asset, price string) client.Revaluation {
 	return r
 }
 
-// shownAssets writes what a revaluation did: "5 ETH 9000.00 at 2450: 2000.00 to 3250.00, posted".
+// shownAssets formats the result of a revaluation: "5 ETH 9000.00 at 2450: 2000.00 to 3250.00, posted".
 func shownAssets(r client.Revaluation) string {
 	var out []string
 	for _, a := range r.Assets {

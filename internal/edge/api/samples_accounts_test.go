@@ -41,7 +41,7 @@ func init() {
 	})
 }
 
-// newAccount makes an account, an asset called Test unless it says otherwise.
+// newAccount creates an account, by default an asset named Test.
 func newAccount(t *testing.T, n *apitest.Tenant, a client.CreateLedgerAccount) client.LedgerAccount {
 	t.Helper()
 	if a.Name == "" {
@@ -57,7 +57,7 @@ func newAccount(t *testing.T, n *apitest.Tenant, a client.CreateLedgerAccount) c
 	return made
 }
 
-// byCode finds an account of the default chart.
+// byCode returns the account of the default chart with a code.
 func byCode(t *testing.T, n *apitest.Tenant, code string) client.LedgerAccount {
 	t.Helper()
 	for a, err := range n.Client.LedgerAccounts(t.Context(), nil) {

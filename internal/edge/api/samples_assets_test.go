@@ -50,7 +50,7 @@ func init() {
 	})
 }
 
-// newAsset enters an asset by hand: 2.5 ETH that cost 6,000 dollars, in a wallet of its own, unless it says otherwise.
+// newAsset creates an asset, by default 2.5 ETH that cost 6,000 dollars, in a wallet of its own.
 func newAsset(t *testing.T, n *apitest.Tenant, a client.CreateAsset) client.Asset {
 	t.Helper()
 	made, err := n.Client.CreateAsset(t.Context(), someAsset(t, n, a))
@@ -84,7 +84,7 @@ func someAsset(t *testing.T, n *apitest.Tenant, a client.CreateAsset) client.Cre
 	return a
 }
 
-// chooseLots lets the legal entity identify its lots.
+// chooseLots makes the legal entity use specific identification of lots.
 func chooseLots(t *testing.T, n *apitest.Tenant) {
 	t.Helper()
 	if _, err := n.Client.UpdateLegalEntity(t.Context(), n.LegalEntity.ID,
@@ -93,7 +93,7 @@ func chooseLots(t *testing.T, n *apitest.Tenant) {
 	}
 }
 
-// newOutflow lets ETH leave a source, now.
+// newOutflow creates an outflow of ETH from a source with the current time.
 func newOutflow(t *testing.T, n *apitest.Tenant, sourceID, quantity string) client.Transaction {
 	t.Helper()
 	return newCrypto(t, n, sourceID, "debit", "ETH", quantity, time.Now())

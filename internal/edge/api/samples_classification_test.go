@@ -52,7 +52,7 @@ func init() {
 	})
 }
 
-// newClassificationRun asks for a run over one transaction, which nobody does until the test does.
+// newClassificationRun creates a run over one transaction, which does not start until the test runs it.
 func newClassificationRun(t *testing.T, n *apitest.Tenant) client.ClassificationRun {
 	t.Helper()
 	made := newTransaction(t, n)

@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// newEntity makes a legal entity, called Test and with books in dollars unless it says otherwise.
+// newEntity creates a legal entity, by default named Test with books in dollars.
 func newEntity(t *testing.T, n *apitest.Tenant, e client.CreateLegalEntity) client.LegalEntity {
 	t.Helper()
 	if e.Name == "" {

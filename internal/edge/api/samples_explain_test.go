@@ -41,7 +41,7 @@ func init() {
 	}
 }
 
-// newDisposal enters an asset by hand and disposes of a part of it.
+// newDisposal creates an asset and disposes of a part of it.
 func newDisposal(t *testing.T, n *apitest.Tenant) (client.Asset, client.DispositionRow) {
 	t.Helper()
 	lot := newAsset(t, n, client.CreateAsset{})

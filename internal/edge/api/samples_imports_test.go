@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// aFile is a file of transactions that any bank might write.
+// aFile is a typical bank statement.
 const aFile = "Transaction ID,Date,Description,Amount,Currency\n1,2026-01-31,Rent,-1200.50,USD\n2,2026-02-01,Invoice " +
 	"7,99,USD\n3,2026-02-30,No such day,1,USD\n"
 
@@ -36,7 +36,7 @@ func init() {
 	})
 }
 
-// newImport brings a file, which nobody reads until the test does.
+// newImport uploads a file, which is not read until the test runs the import.
 func newImport(t *testing.T, n *apitest.Tenant) client.Import {
 	t.Helper()
 	made, err := n.Client.CreateImport(t.Context(), client.CreateImport{File: strings.NewReader(aFile), FileName: "bank.csv",

@@ -62,7 +62,7 @@ func init() {
 
 }
 
-// newEntry makes a tagged entry of January.
+// newEntry creates a tagged entry in January.
 func newEntry(t *testing.T, n *apitest.Tenant, status string) client.JournalEntry {
 	t.Helper()
 	l := openLedger(t, n)
@@ -75,7 +75,7 @@ func newEntry(t *testing.T, n *apitest.Tenant, status string) client.JournalEntr
 	return made
 }
 
-// manual is an entry by hand with everything there can be in it.
+// manual returns a manual entry with all properties.
 func manual(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	e := changed(t, n)
@@ -83,7 +83,7 @@ func manual(t *testing.T, n *apitest.Tenant) map[string]any {
 	return e
 }
 
-// changed are the parts of an entry that may change, all of them.
+// changed returns all properties of an entry that may change.
 func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	line := func(code, side string) map[string]any {
@@ -99,7 +99,7 @@ func changed(t *testing.T, n *apitest.Tenant) map[string]any {
 	}
 }
 
-// fromTransaction is the other form, with everything there can be in it.
+// fromTransaction returns the booking of a transaction with all properties.
 func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
@@ -109,7 +109,7 @@ func fromTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	}
 }
 
-// rebooked is an entry from a transaction, and what it should have been.
+// rebooked returns the entry of a transaction, and what it should have been.
 func rebooked(t *testing.T, n *apitest.Tenant) sample {
 	t.Helper()
 	e, err := n.Client.BookTransaction(t.Context(), client.BookTransaction{

@@ -27,7 +27,7 @@ func init() {
 		"GET /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
 			return sample{query: "kind=rule&rule_id=" + newRule(t, n).RuleID}
 		},
-		// A rule that needs no account comes first, as what is optional is left out in some of the tests.
+		// A rule that needs no account comes first, because some of the tests leave out optional properties.
 		"PUT /v1/memory/file?kind=rule": func(t *testing.T, n *apitest.Tenant) sample {
 			query := "kind=rule&rule_id=" + newRule(t, n).RuleID
 			account := accountNamed(t, n, client.NewIdempotencyKey())
@@ -50,7 +50,7 @@ func init() {
 	})
 }
 
-// newFile makes a file and gives its path.
+// newFile creates a document and returns its path.
 func newFile(t *testing.T, n *apitest.Tenant) string {
 	t.Helper()
 	path := "knowledge/" + client.NewIdempotencyKey() + ".md"
@@ -60,7 +60,7 @@ func newFile(t *testing.T, n *apitest.Tenant) string {
 	return path
 }
 
-// newRule makes a rule about an account of its own.
+// newRule creates a rule for an account of its own.
 func newRule(t *testing.T, n *apitest.Tenant) client.MemoryRule {
 	t.Helper()
 	r, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification", MemoContains: new("x"),
@@ -71,7 +71,7 @@ func newRule(t *testing.T, n *apitest.Tenant) client.MemoryRule {
 	return r
 }
 
-// accountNamed makes an expense account.
+// accountNamed creates an expense account.
 func accountNamed(t *testing.T, n *apitest.Tenant, name string) client.LedgerAccount {
 	t.Helper()
 	a, err := n.Client.CreateLedgerAccount(t.Context(), client.CreateLedgerAccount{Name: name, Type: "Expense"})

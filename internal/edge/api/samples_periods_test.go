@@ -40,7 +40,7 @@ func init() {
 	})
 }
 
-// periods gives the months of the books, the latest first.
+// periods returns the accounting periods, latest first.
 func periods(t *testing.T, n *apitest.Tenant) (out []client.AccountingPeriod) {
 	t.Helper()
 	for p, err := range n.Client.AccountingPeriods(t.Context(), nil) {
@@ -52,7 +52,7 @@ func periods(t *testing.T, n *apitest.Tenant) (out []client.AccountingPeriod) {
 	return out
 }
 
-// closable gives the next month to be closed; a new organization first gets two years of them.
+// closable returns the next period to close. It first creates two years of periods for a new organization.
 func closable(t *testing.T, n *apitest.Tenant) client.AccountingPeriod {
 	t.Helper()
 	all := periods(t, n)

@@ -39,7 +39,7 @@ func init() {
 	})
 }
 
-// aPrice is one of an asset that nothing else is of.
+// aPrice returns a price of an asset that nothing else uses.
 func aPrice() map[string]any {
 	return map[string]any{"asset_type": client.NewIdempotencyKey(), "currency": "USD", "timestamp": "2026-01-31", "price": "64250.12",
 		"note": "Kraken"}

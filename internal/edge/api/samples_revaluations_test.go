@@ -32,7 +32,7 @@ func init() {
 	})
 }
 
-// newRevaluation measures a month that nothing is held in.
+// newRevaluation revalues a period without holdings.
 func newRevaluation(t *testing.T, n *apitest.Tenant) client.Revaluation {
 	t.Helper()
 	r, err := n.Client.CreateRevaluation(t.Context(), client.CreateRevaluation{AccountingPeriodID: closable(t, n).ID,

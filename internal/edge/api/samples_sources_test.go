@@ -32,7 +32,7 @@ func init() {
 	})
 }
 
-// newSource makes a source, a bank account called Test unless it says otherwise.
+// newSource creates a source, by default a bank account named Test.
 func newSource(t *testing.T, n *apitest.Tenant, s client.CreateSource) client.Source {
 	t.Helper()
 	if s.Name == "" {

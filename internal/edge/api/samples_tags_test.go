@@ -27,7 +27,7 @@ func init() {
 	})
 }
 
-// newTag makes a project that no other has the name of.
+// newTag creates a project with a unique name.
 func newTag(t *testing.T, n *apitest.Tenant) client.Tag {
 	t.Helper()
 	made, err := n.Client.CreateTag(t.Context(), client.CreateTag{Name: client.NewIdempotencyKey(), Kind: "project"})

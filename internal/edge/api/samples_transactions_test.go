@@ -59,7 +59,7 @@ func onTransaction(body func(t *testing.T, n *apitest.Tenant) map[string]any) fu
 	}
 }
 
-// sampleTransaction is one with everything there can be in it, on a bank account of its own.
+// sampleTransaction returns a transaction with all properties, of a bank account of its own.
 func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	t.Helper()
 	return map[string]any{
@@ -80,7 +80,7 @@ func sampleTransaction(t *testing.T, n *apitest.Tenant) map[string]any {
 	}
 }
 
-// newTransaction makes one of a bank account of its own.
+// newTransaction creates a transaction of a bank account of its own.
 func newTransaction(t *testing.T, n *apitest.Tenant) client.Transaction {
 	t.Helper()
 	made, err := n.Client.CreateTransactions(t.Context(), client.CreateTransaction{

@@ -35,12 +35,12 @@ func init() {
 	})
 }
 
-// as is how the organization itself asks its areas.
+// as returns a context with the organization as the actor, for calling services directly.
 func as(t *testing.T, n *apitest.Tenant) context.Context {
 	return actor.With(t.Context(), actor.Actor{OrganizationID: n.Organization.ID})
 }
 
-// newPair makes two transactions that are one transfer, the one that left first.
+// newPair creates two transactions that are one transfer, the outflow first.
 func newPair(t *testing.T, n *apitest.Tenant) []string {
 	t.Helper()
 	at, quantity, hash := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.FromInt(5), client.NewIdempotencyKey()

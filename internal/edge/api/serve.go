@@ -13,17 +13,18 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/idempotency"
 )
 
-// register gives each method and path of the list a handler and a description. Routes that share both are told apart by their Choice.
+// register adds a handler and a description for each method and path of the list. Routes that share both are distinguished by their
+// Choice.
 func (a *API) register() {
 	for i := range a.list {
 		r := &a.list[i]
 		if r.Choice != "" {
 			continue
 		}
-		handler, op := a.measured(r), r.Operation
+		handler, op := a.instrument(r), r.Operation
 		for j := range a.list {
 			if other := &a.list[j]; other.Choice != "" && other.Method == r.Method && other.Path == r.Path {
-				handler, op = a.choose(other, handler), joined(op, other)
+				handler, op = a.choose(other, handler), mergeOperations(op, other)
 			}
 		}
 		a.mux.Handle(r.String(), handler)
@@ -33,7 +34,7 @@ func (a *API) register() {
 
 // choose serves the requests that select a route and passes the others on.
 func (a *API) choose(r *wire.Route, others http.Handler) http.Handler {
-	own := a.measured(r)
+	own := a.instrument(r)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if r.Matches(req) {
 			own.ServeHTTP(w, req)
@@ -55,7 +56,7 @@ func (a *API) serve(r *wire.Route, w http.ResponseWriter, req *http.Request) err
 	if err := a.limits.allow(who.APIKeyID); err != nil {
 		return err
 	}
-	if err := who.Check(r.Need); err != nil {
+	if err := who.Authorize(r.Need); err != nil {
 		return err
 	}
 	got, err := r.Decoder.Receive(w, req, a.config.BodyTimeout)

@@ -34,7 +34,7 @@ func tell(t *testing.T, n *apitest.Tenant, sourceID string) {
 	}
 }
 
-// addAccounts makes accounts of one sign-in at a bank.
+// addAccounts creates accounts of one sign-in at a bank.
 func addAccounts(t *testing.T, n *apitest.Tenant, names ...string) (ids []string) {
 	t.Helper()
 	err := n.Service().App.DB.Write(t.Context(), n.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
@@ -54,7 +54,7 @@ func addAccounts(t *testing.T, n *apitest.Tenant, names ...string) (ids []string
 	return ids
 }
 
-func TestASourceIsMadeFoundChangedAndDeleted(t *testing.T) {
+func TestASourceIsCreatedFoundChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -160,7 +160,7 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 			[]string{"edit", "delete"}) || len(now.Guidance.Warnings) != 3 || entries(t, n) != before {
 			t.Errorf("%+v %v", now, err)
 		}
-		provider := removing(func(ctx context.Context) error { // a transaction under way would be joined, and refused
+		provider := removing(func(ctx context.Context) error { // within another transaction it would be nested, and refused
 			return s.App.DB.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		})
 		s.App.Sources = source.NewService(s.App.DB, transaction.DeleteOfSource, map[string]source.Aggregator{"plaid": provider})
@@ -173,7 +173,7 @@ func TestTheLastAccountOfASignInWaitsForTheProvider(t *testing.T) {
 	})
 }
 
-// removing is an aggregator that does something when an item is removed.
+// removing is an aggregator that calls a function when an item is removed.
 type removing func(context.Context) error
 
 func (r removing) RemoveItem(ctx context.Context, _ string) error { return r(ctx) }
@@ -216,7 +216,7 @@ func TestAKeyForSomeLegalEntitiesSeesTheirSourcesOnly(t *testing.T) {
 	})
 }
 
-// What asks an outside system in between opens its own transactions, and so no key can make it happen once.
+// An operation that calls an external system opens several transactions, so an idempotency key cannot make it atomic.
 func TestNoRouteIsBothApartAndIdempotent(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {

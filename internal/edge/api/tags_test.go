@@ -22,7 +22,7 @@ func tagNames(t *testing.T, n *apitest.Tenant, query url.Values) []string {
 	return out
 }
 
-func TestATagIsMadeFoundChangedAndDeleted(t *testing.T) {
+func TestATagIsCreatedFoundChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

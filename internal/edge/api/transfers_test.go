@@ -73,7 +73,7 @@ func TestTransactionsAreLinkedAndUnlinkedOverTheAPI(t *testing.T) {
 	})
 }
 
-func TestMatchingTakesUpToAYear(t *testing.T) {
+func TestMatchingAcceptsUpToAYear(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -99,7 +99,7 @@ func TestMatchingTakesUpToAYear(t *testing.T) {
 	})
 }
 
-func TestAListingIsMadeOnce(t *testing.T) {
+func TestAListingIsCreatedOnce(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-func TestABackupTakenDuringWritesHoldsWhatWasAcknowledgedBefore(t *testing.T) {
+func TestABackupMadeDuringWritesContainsWhatWasAcknowledgedBefore(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	key := found(t, c).APIKey

@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// A run that posts is killed again and again, and comes to what a dry run said it would.
+// A run that posts is killed repeatedly, and must end with the result of a dry run.
 func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
 	t.Parallel()
 	count, kills := 4_000, 2
@@ -61,7 +61,7 @@ func TestSoakAClassificationRunThatIsKilledEndsAsIfItWasNot(t *testing.T) {
 	})
 }
 
-// bringPayments brings payments to ten suppliers, of which rules know five.
+// bringPayments adds payments to ten suppliers, of which five have rules.
 func bringPayments(t *testing.T, service *client.Client, source string, count int) {
 	t.Helper()
 	accounts := map[string]string{}
@@ -114,7 +114,7 @@ func finished(t *testing.T, service *client.Client, r client.ClassificationRun) 
 	return r
 }
 
-// decisions are the results of a run as lines.
+// decisions returns the results of a run as lines.
 func decisions(t *testing.T, service *client.Client, runID string) (out []string) {
 	t.Helper()
 	for r, err := range service.ClassificationResults(t.Context(), runID, url.Values{"limit": {"100"}}) {

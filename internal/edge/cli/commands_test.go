@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// subcommands reads the names of the commands below one from its help.
+// subcommands returns the names of the subcommands in the help text of a command.
 func subcommands(help string) []string {
 	_, list, ok := strings.Cut(help, "Available Commands:\n")
 	if !ok {
@@ -129,7 +129,7 @@ func TestInitPrintsLinesForPeople(t *testing.T) {
 	}
 }
 
-func TestInitTwiceMakesTwoOrganizations(t *testing.T) {
+func TestInitTwiceCreatesTwoOrganizations(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		first, second := found(t, c), found(t, c)
@@ -145,7 +145,7 @@ func TestInitTwiceMakesTwoOrganizations(t *testing.T) {
 	})
 }
 
-func TestInitMakesAClientOfAFirmThatIsThere(t *testing.T) {
+func TestInitCreatesAClientOfAnExistingFirm(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		firm := found(t, c)
@@ -175,7 +175,7 @@ func TestInitNamesEveryFaultyFlagAndFoundsNothing(t *testing.T) {
 	})
 }
 
-func TestAFaultyInitMakesNoDatabase(t *testing.T) {
+func TestAFaultyInitCreatesNoDatabase(t *testing.T) {
 	t.Parallel()
 	c := db.Config{Dir: filepath.Join(t.TempDir(), "data")}
 	inside(on(c, "init", "--organization", "Acme", "--email", "owner")...).mustFail(t, 1, "--email must")
@@ -194,7 +194,7 @@ func TestMigrateCanBeRepeated(t *testing.T) {
 	}
 }
 
-func TestAKeyMadeOnTheCommandLineWorksAtOnce(t *testing.T) {
+func TestAKeyCreatedOnTheCommandLineWorksAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		f := found(t, c)
@@ -227,7 +227,7 @@ func TestAKeyMadeOnTheCommandLineWorksAtOnce(t *testing.T) {
 	})
 }
 
-// statusOf is the status of an answer that the client gave as an error, or as none.
+// statusOf returns the HTTP status of a client error, 200 for nil and 0 for other errors.
 func statusOf(err error) int {
 	var answer *client.Error
 	if errors.As(err, &answer) {
@@ -239,7 +239,7 @@ func statusOf(err error) int {
 	return http.StatusOK
 }
 
-func TestAKeyForNobodyKnownIsNotMade(t *testing.T) {
+func TestAKeyForAnUnknownUserIsNotCreated(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		f := found(t, c)
@@ -268,7 +268,7 @@ func TestAKeyForNobodyKnownIsNotMade(t *testing.T) {
 	})
 }
 
-func TestUpkeepOfNoDatabaseSaysSoAndMakesNone(t *testing.T) {
+func TestUpkeepWithoutADatabaseSaysSoAndCreatesNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := db.Config{Dir: filepath.Join(dir, "nowhere")}

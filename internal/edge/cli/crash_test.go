@@ -16,7 +16,7 @@ import (
 
 const (
 	crashClients = 8
-	crashRounds  = 3 // in every run; make soak asks for many
+	crashRounds  = 3 // in every run; make soak runs many more
 )
 
 func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
@@ -24,7 +24,7 @@ func TestSoakEveryAcknowledgedWriteSurvivesKill9(t *testing.T) {
 	interruptions(t, 200, func(_ *testing.T, p *process) { p.kill() })
 }
 
-// A service is terminated as an upgrade does it: it must stop by itself, soon, and lose nothing either.
+// A service is terminated as in an upgrade: it must stop by itself, soon, and lose nothing either.
 func TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	interruptions(t, 100, func(t *testing.T, p *process) {
@@ -36,7 +36,7 @@ func TestSoakAServiceTerminatedUnderLoadStopsAndLosesNothing(t *testing.T) {
 	})
 }
 
-// interruptions ends the service again and again while clients write, and looks each time whether all that was acknowledged is there.
+// interruptions ends the service repeatedly while clients write, and checks each time that everything acknowledged is stored.
 func interruptions(t *testing.T, soakRounds int, end func(*testing.T, *process)) {
 	t.Helper()
 	rounds := crashRounds
@@ -61,7 +61,7 @@ func interruptions(t *testing.T, soakRounds int, end func(*testing.T, *process))
 	})
 }
 
-// interrupted lets clients write and ends the service at a moment nobody chose.
+// interrupted runs clients that write and ends the service at a random moment.
 func (w *witness) interrupted(t *testing.T, service *client.Client, round int, end func()) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -78,7 +78,7 @@ func (w *witness) interrupted(t *testing.T, service *client.Client, round int, e
 	service.HTTP.CloseIdleConnections()
 }
 
-// cutOff takes a broken connection for the end that it is. Until then the service has no reason to refuse anything.
+// cutOff accepts a broken connection as the end of the service. Until then the service must not refuse anything.
 func cutOff(err error) (bool, error) {
 	var answer *client.Error
 	if errors.As(err, &answer) {
@@ -87,7 +87,7 @@ func cutOff(err error) (bool, error) {
 	return false, nil
 }
 
-// verifyWhole asks both ways in whether every invariant holds: the command line on the database, and the API over its log.
+// verifyWhole verifies every invariant with the command line, and the audit log with the API.
 func verifyWhole(t *testing.T, c db.Config, service *client.Client) {
 	t.Helper()
 	program(t, nil, on(c, "verify")...).mustDo(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// limitFiles bounds how large any file of the process may grow. A write beyond it fails as on a full disk, and unlike a small
+// limitFiles limits the size of all files of a process. A write beyond it fails as on a full disk, and unlike a small
 // file system the limit needs no privilege, can be set on a running service, and can be lifted again.
 func (p *process) limitFiles(t *testing.T, size uint64) {
 	t.Helper()
@@ -28,7 +28,7 @@ func (p *process) limitFiles(t *testing.T, size uint64) {
 	}
 }
 
-// largestFile is the size of the largest file in the data folder.
+// largestFile returns the size of the largest file in the data folder.
 func largestFile(t *testing.T, dir string) uint64 {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, db.File+"*"))
@@ -68,7 +68,7 @@ func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
 		})
 	}
 	eventually(t, "writes are refused", func(ctx context.Context) error {
-		// Reads need no room, so they go on all the while.
+		// Reads need no space, so they succeed all the time.
 		if _, err := service.Organization(ctx); err != nil {
 			t.Errorf("a read while the disk is full: %v", err)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// terminal makes a pseudo terminal: what a program writes to one end is read at the other.
+// terminal opens a pseudo terminal: what a program writes to one end is read at the other.
 func terminal(t *testing.T) (screen, end *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -42,11 +42,11 @@ func terminal(t *testing.T) (screen, end *os.File) {
 	return screen, end
 }
 
-// shown is a program whose errors go to a terminal, and what appears there.
+// shown is a program whose stderr is a terminal, and what it writes there.
 type shown struct {
 	*exec.Cmd
 	out    *logLines
-	drawn  chan string // a bar each time one is drawn
+	drawn  chan string // receives each progress bar
 	screen *strings.Builder
 	read   chan struct{}
 }
@@ -98,7 +98,7 @@ func (s *shown) until(t *testing.T, percent int) {
 	}
 }
 
-// ends gives how the program ended and what was on the screen.
+// ends waits for the program and returns its exit code and what was on the screen.
 func (s *shown) ends(t *testing.T) (code int, screen string) {
 	t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = s.Process.Kill() })
@@ -127,7 +127,7 @@ func TestABarIsDrawnOnATerminalAndNowhereElse(t *testing.T) {
 		strings.Contains(s.out.text(), "%") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}
-	// What went wrong does not stand behind the bar.
+	// The error is not on the line of the progress bar.
 	s = show(t, on(c, "import", aJournal(t, "books.journal", 600, "2025-01-01 x\n  Assets:A  1 EUR\n  Assets:B\n"))...)
 	if code, screen := s.ends(t); code != 1 || !strings.Contains(screen, "% read\r\nbursar: the journal cannot be read") {
 		t.Errorf("exit %d\n%s", code, screen)
@@ -175,7 +175,7 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestWaitingForInputCanBeStoppedAndHoldsNobodyUp(t *testing.T) {
+func TestWaitingForInputCanBeInterruptedAndDelaysNobody(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	f := found(t, c)
@@ -267,7 +267,7 @@ func TestAnExportThatIsStoppedLeavesNoHalf(t *testing.T) {
 	}
 }
 
-// poster posts entries, one after the other, until it is told to stop, and gives how many were acknowledged.
+// poster posts entries one after the other until it is stopped, and returns how many were acknowledged.
 func poster(t *testing.T, service *client.Client, stop <-chan struct{}) <-chan int {
 	t.Helper()
 	codes := map[string]string{}
@@ -296,7 +296,7 @@ func poster(t *testing.T, service *client.Client, stop <-chan struct{}) <-chan i
 			switch {
 			case err == nil:
 				posted++
-			case unavailable(err) != nil: // SQLite lets a write wait for ten seconds only
+			case unavailable(err) != nil: // SQLite waits at most ten seconds for a lock
 				t.Error(err)
 			}
 		}
@@ -331,8 +331,8 @@ func TestBooksAreReadInAndWrittenOutBesideTheRunningService(t *testing.T) {
 	})
 }
 
-// measured runs a program to its end and gives the most memory it held, in MiB. The system's own figure for a child
-// that ended is of no use: it counts what the child shared with the test before it became a program of its own.
+// measured runs a program and returns its peak memory in MiB. The maximum that the system reports for a child process is of
+// no use: it includes the memory that the child shared with the test before exec.
 func measured(t *testing.T, cmd *exec.Cmd) (most int64) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// aJournal writes a journal of that many entries into a file.
+// aJournal writes a journal with a number of entries to a file.
 func aJournal(t *testing.T, name string, entries int, after ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -37,7 +37,7 @@ func aFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// exported is the books as text.
+// exported returns the books as text.
 func exported(t *testing.T, c db.Config, more ...string) string {
 	t.Helper()
 	return inside(append(on(c, "export", "--format", "hledger"), more...)...).mustDo(t).out
@@ -103,7 +103,7 @@ func TestTheOrganizationMustBeClear(t *testing.T) {
 	})
 }
 
-func TestAFormatIsToldByTheNameOrByAFlag(t *testing.T) {
+func TestAFormatIsChosenByTheNameOrByAFlag(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	found(t, c)
@@ -176,7 +176,7 @@ func TestAFaultyFileIsRefusedWholeAndSaysWhereAndWhatToDo(t *testing.T) {
 				t.Errorf("%s: something was written:\n%.2000s", says, now)
 			}
 		}
-		// A mistake that is made everywhere is not told of thousands of times.
+		// A fault that occurs everywhere is not reported thousands of times.
 		r := inside(on(c, "import", aFile(t, "many.journal", strings.Repeat("2025-01-01 x\n  Assets:A  1 usd\n  Assets:B\n", 300)))...)
 		r.mustFail(t, 1, "nothing was changed", "many.journal:2: currency must be written USD", "and 580 more")
 		if n := strings.Count(r.err, "\n"); n > 25 {
@@ -208,7 +208,7 @@ func TestATryOfAnImportChangesNothing(t *testing.T) {
 	})
 }
 
-func TestOneLegalEntityTakesWhatNamesNone(t *testing.T) {
+func TestTheOnlyLegalEntityGetsEntriesThatNameNone(t *testing.T) {
 	t.Parallel()
 	c := dbtest.SQLite(t)
 	f := found(t, c)
@@ -242,7 +242,7 @@ func TestAnExportNeverWritesOverAFile(t *testing.T) {
 	}
 }
 
-// shell runs a script in which $1 is the program, and gives what it prints.
+// shell runs a script in which $1 is the program, and returns its output.
 func shell(t *testing.T, script string) string {
 	t.Helper()
 	cmd := command(t, nil, nil)
@@ -269,7 +269,7 @@ func TestStandardInputAndPipesAreRead(t *testing.T) {
 		if err := cmd.Run(); err != nil || out.String() != "Imported 700 entries, 0 new accounts and 0 exchange rates.\n" {
 			t.Errorf("%v\n%s", err, out.String())
 		}
-		// As it comes from another program: export, hledger, import again.
+		// Books that another program wrote: export, hledger, import again.
 		where := fmt.Sprintf("--data '%s' --database-url '%s'", c.Dir, c.URL)
 		script := fmt.Sprintf(`"$1" export %[1]s --format hledger | hledger -f - print -x | "$1" import %[1]s --format hledger -`, where)
 		if got := shell(t, script); got != "Imported 0 entries, 0 new accounts and 0 exchange rates.\n700 entries: already present.\n" {

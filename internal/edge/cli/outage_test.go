@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest/pgcluster"
 )
 
-// ownCluster is a PostgreSQL that a test may stop and kill.
+// ownCluster starts a PostgreSQL server that a test may stop and kill.
 func ownCluster(t *testing.T, settings map[string]string) *pgcluster.Cluster {
 	t.Helper()
 	cluster, err := pgcluster.Start(t.Context(), pgcluster.Options{Settings: settings})
@@ -32,7 +32,7 @@ func ownCluster(t *testing.T, settings map[string]string) *pgcluster.Cluster {
 	return cluster
 }
 
-// status asks a path without a key.
+// status requests a path without a key and returns the status.
 func status(ctx context.Context, address, path string) (code, retryAfter int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
 	if err != nil {
@@ -47,7 +47,7 @@ func status(ctx context.Context, address, path string) (code, retryAfter int, er
 	return res.StatusCode, retryAfter, nil
 }
 
-// wantStatus checks the answer of a path without a key; what is unavailable must say when to come back.
+// wantStatus checks the status of a path without a key; an unavailable service must send Retry-After.
 func wantStatus(ctx context.Context, address, path string, want int) error {
 	code, retryAfter, err := status(ctx, address, path)
 	switch {
@@ -160,7 +160,7 @@ func TestAServiceOutlivesTheLossOfItsDatabase(t *testing.T) {
 	}
 }
 
-// refusedFor bears a service that says it is unavailable, and nothing else: not a broken connection, not an answer of another kind.
+// refusedFor accepts only the answer that the service is unavailable: no broken connection and no other error.
 func refusedFor(count *atomic.Int64) func(error) (bool, error) {
 	return func(err error) (bool, error) {
 		count.Add(1)
@@ -168,7 +168,7 @@ func refusedFor(count *atomic.Int64) func(error) (bool, error) {
 	}
 }
 
-// readOn reads all the while: a read is answered or refused, like a write.
+// readOn reads continuously: a read is answered or refused, like a write.
 func readOn(t *testing.T, service *client.Client, stop <-chan struct{}) {
 	for {
 		select {
@@ -196,7 +196,7 @@ func TestAServiceRefusesAPostgreSQLThatForgetsCommits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// By hand, because PostgreSQL takes the + of Go's encoding literally.
+			// Encoded by hand, because PostgreSQL does not decode the + of Go's encoding.
 			u.RawQuery += "&options=-c%20synchronous_commit%3Doff"
 			return db.Config{URL: u.String()}
 		},

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-func TestAFileOfPricesIsLookedAtAndThenImportedOnce(t *testing.T) {
+func TestAFileOfPricesIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		b := withSource(t, c)

@@ -22,7 +22,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/cli"
 )
 
-// patience is how long a test waits for what should come at once: the machine may be busy with other tests.
+// patience is how long a test waits for something that should happen at once: the machine may be busy with other tests.
 const patience = 60 * time.Second
 
 func TestMain(m *testing.M) {
@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built is where the program was built for this run, if it was.
+// built is the folder in which the program was built for this run, if it was.
 var built string
 
-// binary is the program under test: the one make test built, or one built now.
+// binary returns the path of the program under test: the one that make test has built, or one built now.
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("BURSAR_BIN"); path != "" {
 		return path, nil
@@ -52,7 +52,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return built, nil
 })
 
-// command prepares the program with an environment that holds none of the caller's own settings of it.
+// command returns a command of the program, without the caller's own settings in its environment.
 func command(t *testing.T, env, args []string) *exec.Cmd {
 	t.Helper()
 	path, err := binary()
@@ -60,7 +60,7 @@ func command(t *testing.T, env, args []string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, args...)
-	cmd.Dir = t.TempDir() // a default such as ./data must not land among the sources
+	cmd.Dir = t.TempDir() // a default such as ./data must not be created among the sources
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "BURSAR_") && !strings.HasPrefix(entry, "OTEL_") {
 			cmd.Env = append(cmd.Env, entry)
@@ -70,13 +70,13 @@ func command(t *testing.T, env, args []string) *exec.Cmd {
 	return cmd
 }
 
-// result is what a command that ended leaves.
+// result is the exit code and the output of a command.
 type result struct {
 	code     int
 	out, err string
 }
 
-// program runs the real program to its end.
+// program runs the real program and waits until it ends.
 func program(t *testing.T, env []string, args ...string) result {
 	t.Helper()
 	cmd := command(t, env, args)
@@ -88,14 +88,14 @@ func program(t *testing.T, env []string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }
 
-// inside runs a command in this process, which is quicker and counts for coverage.
+// inside runs a command in this process, which is faster and counts for coverage.
 func inside(args ...string) result {
 	var out, errOut bytes.Buffer
 	code := cli.Main(args, &out, &errOut)
 	return result{code, out.String(), errOut.String()}
 }
 
-// mustDo fails the test unless the command did its work.
+// mustDo fails the test unless the command succeeded.
 func (r result) mustDo(t *testing.T) result {
 	t.Helper()
 	if r.code != 0 {
@@ -104,7 +104,7 @@ func (r result) mustDo(t *testing.T) result {
 	return r
 }
 
-// mustFail fails the test unless the command ended with the code and said all the texts on stderr.
+// mustFail fails the test unless the command ended with the code and wrote all the texts to stderr.
 func (r result) mustFail(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	if r.code != code {
@@ -122,7 +122,7 @@ func on(c db.Config, args ...string) []string {
 	return append(args, "--data", c.Dir, "--database-url", c.URL)
 }
 
-// founded is what init --json prints.
+// founded is the output of init --json.
 type founded struct {
 	OrganizationID string `json:"organization_id"`
 	LegalEntityID  string `json:"legal_entity_id"`
@@ -130,7 +130,7 @@ type founded struct {
 	APIKey         string `json:"api_key"`
 }
 
-// found makes an organization with the command line.
+// found creates an organization with the command line.
 func found(t *testing.T, c db.Config, more ...string) founded {
 	t.Helper()
 	args := append(on(c, "init", "--organization", "Acme", "--email", "owner@acme.example", "--json"), more...)
@@ -144,8 +144,8 @@ func found(t *testing.T, c db.Config, more ...string) founded {
 // process is the program running as a server.
 type process struct {
 	cmd  *exec.Cmd
-	log  *logLines // what it says on stderr
-	out  *logLines // and on stdout
+	log  *logLines // its stderr
+	out  *logLines // its stdout
 	done chan struct{}
 }
 
@@ -178,7 +178,7 @@ func start(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// kill ends the process the way a power cut does, and returns when it is gone.
+// kill kills the process, as a power failure would, and returns when it has ended.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it fails when the process has ended already
 	<-p.done
@@ -192,7 +192,7 @@ func (p *process) terminate(t *testing.T) {
 	}
 }
 
-// wait gives the exit code of a process that should end by itself.
+// wait returns the exit code of a process that should end by itself.
 func (p *process) wait(t *testing.T) int {
 	t.Helper()
 	select {
@@ -203,7 +203,7 @@ func (p *process) wait(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// running tells whether the process has not ended.
+// running reports whether the process has not ended.
 func (p *process) running() bool {
 	select {
 	case <-p.done:
@@ -213,7 +213,7 @@ func (p *process) running() bool {
 	}
 }
 
-// ready waits until the service takes requests and gives its address.
+// ready waits until the service accepts requests and returns its address.
 func (p *process) ready(t *testing.T) string {
 	t.Helper()
 	line := p.logged(t, `"msg":"ready"`)
@@ -234,7 +234,7 @@ func (p *process) logged(t *testing.T, text string) string {
 	return line
 }
 
-// logLines keeps what a process writes, line by line, and wakes those who wait for a line.
+// logLines stores what a process writes, line by line, and notifies those that wait for a line.
 type logLines struct {
 	mu    sync.Mutex
 	lines []string
@@ -266,7 +266,7 @@ func (l *logLines) wake() {
 	}
 }
 
-// await gives the first line that contains the text, or false when the process ended or took too long.
+// await returns the first line that contains the text, or false when the process ended or took too long.
 func (l *logLines) await(text string, limit time.Duration) (string, bool) {
 	timeout := time.After(limit)
 	for from := 0; ; {
@@ -294,14 +294,14 @@ func (l *logLines) await(text string, limit time.Duration) (string, bool) {
 	}
 }
 
-// text is everything written so far.
+// text returns everything written so far.
 func (l *logLines) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(l.lines, "\n") + "\n" + l.rest
 }
 
-// tail is the end of it: a service under load whose database is gone says the same thing thousands of times.
+// tail returns the end of the text: a service under load whose database is unavailable logs the same line thousands of times.
 func (l *logLines) tail() string {
 	const linesMax = 40
 	text := l.text()
@@ -309,7 +309,7 @@ func (l *logLines) tail() string {
 	return strings.Join(lines[max(0, len(lines)-linesMax):], "\n")
 }
 
-// freeAddress finds an address for a service that cannot tell its own, because it logs it only when it is ready.
+// freeAddress returns a free address, for a service that is used before it is ready, when it logs its address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -320,7 +320,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// once is a client that shows every answer as it is.
+// once returns a client without retries.
 func once(address, key string) *client.Client {
 	c := client.New(address, key)
 	c.Retries = 0
@@ -328,7 +328,7 @@ func once(address, key string) *client.Client {
 	return c
 }
 
-// eventually tries until the function gives no error.
+// eventually calls a function until it returns no error.
 func eventually(t *testing.T, what string, try func(context.Context) error) {
 	t.Helper()
 	limit := time.Now().Add(patience)
@@ -344,7 +344,7 @@ func eventually(t *testing.T, what string, try func(context.Context) error) {
 	}
 }
 
-// unavailable checks that an error is the answer of a service whose database is away, in full.
+// unavailable checks that an error is the complete answer of a service whose database is unavailable.
 func unavailable(err error) error {
 	var e *client.Error
 	switch {

@@ -32,7 +32,7 @@ func TestAServiceWithoutOrganizationsSaysHowToMakeOne(t *testing.T) {
 		t.Errorf("the command it names is not the one to type: %s", line)
 	}
 	address := p.ready(t)
-	// It takes the new organization without a restart.
+	// It serves the new organization without a restart.
 	key := found(t, c).APIKey
 	if _, err := once(address, key).Organization(t.Context()); err != nil {
 		t.Error(err)
@@ -78,7 +78,7 @@ func TestTheEnvironmentSetsWhatFlagsDoNot(t *testing.T) {
 	if r := program(t, env, "verify").mustDo(t); !strings.Contains(r.out, "1 organization") {
 		t.Errorf("verify says %q", r.out)
 	}
-	program(t, env, "verify", "--data", other.Dir).mustFail(t, 1, other.Dir) // the flag wins
+	program(t, env, "verify", "--data", other.Dir).mustFail(t, 1, other.Dir) // the flag overrides the variable
 }
 
 func TestThePasswordOfTheDatabaseIsNeverShown(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAnAddressInUseIsSaidSo(t *testing.T) {
 	program(t, nil, on(dbtest.SQLite(t), "serve", "--addr", host)...).mustFail(t, 1, host, "in use", "--addr")
 }
 
-// certificate makes a certificate for this machine that nobody signed.
+// certificate creates a self-signed certificate for this machine.
 func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -248,7 +248,7 @@ func TestNodesThatStartTogetherOnAnEmptyDatabaseShareIt(t *testing.T) {
 	service := once(addresses[1], f.APIKey)
 	w.check(t, service)
 	verifyWhole(t, c, service)
-	// A key revoked on one node must be dead on the others within a second.
+	// A key revoked on one node must stop working on the others within a second.
 	extra := &newKey{idempotencyKey: "extra"}
 	if err := w.sendKey(service, "Extra", extra); err != nil {
 		t.Fatal(err)

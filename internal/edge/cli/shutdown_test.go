@@ -15,14 +15,14 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// held is a change whose request the service has begun to handle: it asked for the body, which has not been sent.
+// held is a request that the service has begun to handle: it has asked for the body, which has not been sent.
 type held struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	body   string
 }
 
-// hold sends everything but the body and returns when the service asks for that.
+// hold sends everything but the body and returns when the service asks for the body.
 func hold(t *testing.T, address, key, name string) held {
 	t.Helper()
 	host := strings.TrimPrefix(address, "http://")
@@ -46,7 +46,7 @@ func hold(t *testing.T, address, key, name string) held {
 	return h
 }
 
-// finish sends the body and checks that the whole answer comes.
+// finish sends the body and checks that the answer is complete.
 func (h held) finish(t *testing.T) {
 	t.Helper()
 	if _, err := io.WriteString(h.conn, h.body); err != nil {
@@ -63,7 +63,7 @@ func (h held) finish(t *testing.T) {
 	}
 }
 
-func TestATerminatedServiceFinishesTheRequestsUnderWay(t *testing.T) {
+func TestATerminatedServiceFinishesItsRunningRequests(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
@@ -96,7 +96,7 @@ func TestATerminatedServiceFinishesTheRequestsUnderWay(t *testing.T) {
 	})
 }
 
-// refused gives an error as long as somebody listens at the address.
+// refused returns an error as long as a process listens on the address.
 func refused(address string) error {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/cli"
 )
 
-// fileInput is a command that reads a file, and how to call it: with FILE where the file's name or - goes.
+// fileInput is a command that reads a file. FILE in its arguments stands for the name of the file or -.
 type fileInput struct {
 	name, text string
 	args       []string

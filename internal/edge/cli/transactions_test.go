@@ -21,7 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// books is an organization with a bank account, looked at from inside.
+// books is an organization with a bank account, which the test reads through the services.
 type books struct {
 	*app.App
 	ctx    context.Context
@@ -43,7 +43,7 @@ func withSource(t *testing.T, c db.Config) books {
 	return b
 }
 
-// count is how many transactions there are, which must all be different and sound.
+// count returns the number of transactions, which must all be different and valid.
 func (b books) count(t *testing.T) int64 {
 	t.Helper()
 	p, err := b.Transactions.List(b.ctx, transaction.ListParams{Request: page.Request{Limit: 1}, CountOnly: true, WithCount: true})
@@ -61,7 +61,7 @@ func (b books) verify(t *testing.T) {
 	}
 }
 
-// aStatement writes a file of a bank with so many rows.
+// aStatement writes a bank statement with a number of rows to a file.
 func aStatement(t *testing.T, rows int, more ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -77,7 +77,7 @@ func aStatement(t *testing.T, rows int, more ...string) string {
 	return file
 }
 
-func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
+func TestAFileOfTransactionsIsCheckedInADryRunAndThenImportedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		b := withSource(t, c)
@@ -110,7 +110,7 @@ func TestAFileOfTransactionsIsLookedAtAndThenImportedOnce(t *testing.T) {
 		if n := b.count(t); n != 30 {
 			t.Errorf("%d transactions", n)
 		}
-		// A mapping may be stated, and the file come through a pipe.
+		// A mapping may be given, and the file may be read from a pipe.
 		mapping := filepath.Join(t.TempDir(), "mapping.json")
 		if err := os.WriteFile(mapping,
 			[]byte(`{"currency":"EUR","columns":{"timestamp":"Date","amount":"Amount","id":"Transaction ID"},"flip_sign":true}`),
@@ -165,7 +165,7 @@ func TestAnImportOfTransactionsThatCannotBeSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// unfinished is an import that has begun, as soon as it has got so far.
+// unfinished waits until an import has read some rows and returns it.
 func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -178,7 +178,7 @@ func (b books) unfinished(t *testing.T, rows int64) imports.Import {
 	return imports.Import{}
 }
 
-func TestAnImportThatIsKilledGoesOnWhereItWas(t *testing.T) {
+func TestAnImportThatIsKilledContinuesWhereItWas(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 8_000, 0) })
 }
@@ -191,7 +191,7 @@ func TestSoakAnImportThatIsKilledAgainAndAgain(t *testing.T) {
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) { killed(t, c, 200_000, 20) })
 }
 
-// killed kills the command that imports a file, and then so many services that take it up; the last one finishes it.
+// killed kills the command that imports a file, and then a number of services that continue it; the last one finishes it.
 func killed(t *testing.T, c db.Config, rows int64, services int) {
 	t.Helper()
 	b := withSource(t, c)

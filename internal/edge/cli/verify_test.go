@@ -12,7 +12,7 @@ import (
 // entriesAtFirst is how many entries the audit log of a new organization has.
 const entriesAtFirst = 7
 
-// keep makes changes with the command line, one audit entry each.
+// keep makes changes with the command line, one audit record each.
 func keep(t *testing.T, c db.Config, f founded, changes int) {
 	t.Helper()
 	for i := range changes {
@@ -21,7 +21,7 @@ func keep(t *testing.T, c db.Config, f founded, changes int) {
 	}
 }
 
-// damage changes data behind the service's back.
+// damage changes data directly in the database.
 func damage(t *testing.T, c db.Config, statements ...string) {
 	t.Helper()
 	d := dbtest.Open(t, c)
@@ -39,7 +39,7 @@ func damage(t *testing.T, c db.Config, statements ...string) {
 func TestVerifyNamesWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	const changes = 4
-	// #1 to #4 are the entries of the changes.
+	// #1 to #4 are the audit records of the changes.
 	numbered := func(text string) string {
 		for i := range changes {
 			text = strings.ReplaceAll(text, fmt.Sprint("#", i+1), fmt.Sprint(entriesAtFirst+i+1))

@@ -12,14 +12,14 @@ import (
 	"github.com/bursarhq/bursar/client"
 )
 
-// newPost is one posted entry asked for under an idempotency key. Its memo is its name.
+// newPost is a request to post an entry with an idempotency key. Its memo identifies it.
 type newPost struct {
 	idempotencyKey string
 	id, number     string // as answered
 	logged         int
 }
 
-// accountsOf finds two accounts of the default chart to post on.
+// accountsOf returns two accounts of the default chart to post to.
 func accountsOf(t *testing.T, c *client.Client) (debit, credit string) {
 	t.Helper()
 	for a, err := range c.LedgerAccounts(t.Context(), nil) {
@@ -65,7 +65,7 @@ func (w *witness) sendPost(c *client.Client, name string, p *newPost) error {
 	return nil
 }
 
-// resendPosts sends again what got no answer, and one that did.
+// resendPosts repeats the requests that got no answer, and one that did.
 func (w *witness) resendPosts(t *testing.T, c *client.Client) {
 	t.Helper()
 	again := 0
@@ -81,8 +81,8 @@ func (w *witness) resendPosts(t *testing.T, c *client.Client) {
 	}
 }
 
-// checkPosts reads the journal down to where it was last looked at: every post is there once, under the number it was
-// told, and no number is missing.
+// checkPosts reads the journal down to the entry it read last time: every post exists once, with the number of its answer,
+// and no number is missing.
 func (w *witness) checkPosts(t *testing.T, c *client.Client) {
 	t.Helper()
 	newest, found := w.newestPost, map[string]int{}

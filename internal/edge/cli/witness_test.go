@@ -13,34 +13,34 @@ import (
 	"github.com/bursarhq/bursar/client"
 )
 
-// witness remembers what was sent to the service and what it acknowledged, and holds both against what the service kept.
+// witness records what was sent to the service and what it acknowledged, and compares both with what the service has stored.
 type witness struct {
 	mu      sync.Mutex
 	changes map[string]*change
 	keys    map[string]*newKey
 	posts   map[string]*newPost
 
-	debit, credit string // accounts to post on
+	debit, credit string // accounts to post to
 
-	sequence   int64  // the newest audit entry looked at
+	sequence   int64  // the newest audit record that was checked
 	newestKey  string // and the newest API key
 	newestPost int64  // and the newest journal entry
 }
 
-// change is one new name for the organization. No two are alike, so that each can be found in the audit log.
+// change is a new name for the organization. Names are unique, so that each can be found in the audit log.
 type change struct {
 	acknowledged bool
 	seen         int
 }
 
-// newKey is one API key asked for under an idempotency key.
+// newKey is a request for an API key with an idempotency key.
 type newKey struct {
 	idempotencyKey string
 	id, text       string // as answered
 	seen           int
 }
 
-// newWitness begins with what is there now.
+// newWitness returns a witness that starts with the present state of the service.
 func newWitness(t *testing.T, c *client.Client) *witness {
 	t.Helper()
 	w := &witness{changes: map[string]*change{}, keys: map[string]*newKey{}, posts: map[string]*newPost{}}
@@ -62,10 +62,10 @@ func newWitness(t *testing.T, c *client.Client) *witness {
 	return w
 }
 
-// keyEvery is how many requests pass between two that make an API key.
+// keyEvery is the number of requests between two that create an API key.
 const keyEvery = 5
 
-// write sends changes until told to stop, or until judge says that an error is the end; it gives what judge found wrong.
+// write sends changes until it is stopped, or until judge says that an error is the end. It returns the error of judge.
 func (w *witness) write(c *client.Client, label string, stop <-chan struct{}, judge func(error) (goOn bool, wrong error)) error {
 	for n := 1; ; n++ {
 		select {
@@ -137,7 +137,7 @@ func (w *witness) sendKey(c *client.Client, name string, k *newKey) error {
 	return nil
 }
 
-// resend sends again the keyed requests whose answer was lost, and some whose answer came.
+// resend repeats the requests with a key whose answer was lost, and some that were answered.
 func (w *witness) resend(t *testing.T, c *client.Client) {
 	t.Helper()
 	const repeatsMax = 3
@@ -154,7 +154,8 @@ func (w *witness) resend(t *testing.T, c *client.Client) {
 	}
 }
 
-// check reads what is new in the service and compares. Only what is new, so that a long run does not read its whole past each time.
+// check reads what is new in the service and compares it. It reads only new records, so that a long run does not read
+// everything each time.
 func (w *witness) check(t *testing.T, c *client.Client) {
 	t.Helper()
 	w.resend(t, c)
@@ -252,7 +253,7 @@ func (w *witness) checkKeys(t *testing.T, c *client.Client) {
 			t.Errorf("the key %s is listed %d times", name, listed[name])
 		}
 	}
-	w.keys = map[string]*newKey{} // they are settled: the next look sees newer ones only
+	w.keys = map[string]*newKey{} // they are checked: the next check reads newer ones only
 }
 
 // acknowledged lists the changes that have been acknowledged by now.

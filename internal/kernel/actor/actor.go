@@ -1,4 +1,5 @@
-// Package actor says who is acting, for which organization, and what they may do.
+// Package actor describes who makes a request: an API key, the user behind it, the organization it belongs to, and what
+// it is allowed to do. The actor travels in the context of the request.
 package actor
 
 import (
@@ -8,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Scope is what a key was given.
+// Scope is a permission of an API key.
 type Scope string
 
 // The scopes. All includes Read.
@@ -19,10 +20,10 @@ const (
 	ScopeRules  Scope = "write:operational-rules"
 )
 
-// Scopes lists every scope there is.
+// Scopes lists every scope.
 var Scopes = []Scope{ScopeRead, ScopeAll, ScopeMemory, ScopeRules}
 
-// Role is what a person is in an organization.
+// Role is the role of a user in an organization.
 type Role string
 
 // The roles.
@@ -34,7 +35,7 @@ const (
 	Auditor    Role = "auditor"
 )
 
-// Class is how much an operation needs.
+// Class is the level of permission that an operation requires.
 type Class string
 
 // The classes.
@@ -44,16 +45,16 @@ const (
 	Privileged Class = "privileged"
 )
 
-// classRoles says which roles may act in a class. Reading needs none in particular.
+// classRoles lists the roles that may run operations of a class. Every role may read.
 var classRoles = map[Class][]Role{
 	Write:      {Owner, Admin, Accountant},
 	Privileged: {Owner, Admin},
 }
 
-// Actor is who sent a request. The zero value is the system itself, acting for no person.
+// Actor is the API key that makes a request, and the user behind it. The zero value is the system itself.
 type Actor struct {
 	OrganizationID string
-	UserID         string // empty for a key that belongs to no person
+	UserID         string // empty for a key without a user
 	Role           Role
 	APIKeyID       string
 	Scopes         []Scope
@@ -61,15 +62,16 @@ type Actor struct {
 	RequestID      string
 }
 
-// Need is what an operation asks of its actor.
+// Need is what an operation requires of its actor.
 type Need struct {
 	Class Class
 	Scope Scope
-	Roles []Role // beyond the class's own; empty means no more
+	Roles []Role // a further restriction besides that of the class; empty means none
 }
 
-// Check refuses an actor who may not. A key can never do more than its user; one without a user cannot do what takes a person.
-func (a Actor) Check(n Need) error {
+// Authorize returns a Forbidden fault if the actor may not run an operation. A key can never do more than its user; a
+// key without a user may not run privileged operations or those restricted to roles.
+func (a Actor) Authorize(n Need) error {
 	if !slices.Contains(a.Scopes, n.Scope) && (n.Scope != ScopeRead || !slices.Contains(a.Scopes, ScopeAll)) {
 		return fault.Forbiddenf("the key lacks the scope %s", n.Scope)
 	}
@@ -87,17 +89,17 @@ func (a Actor) Check(n Need) error {
 	return nil
 }
 
-// Sees tells whether a legal entity is among those the actor's key is for.
+// Sees reports whether the actor's key has access to a legal entity.
 func (a Actor) Sees(legalEntityID string) bool {
 	return len(a.LegalEntityIDs) == 0 || slices.Contains(a.LegalEntityIDs, legalEntityID)
 }
 
 type key struct{}
 
-// With puts the actor where use cases find it.
+// With returns a context that carries the actor; use cases read it with From.
 func With(ctx context.Context, a Actor) context.Context { return context.WithValue(ctx, key{}, a) }
 
-// From is the actor of the request under way.
+// From returns the actor of the current request, or the zero Actor if there is none.
 func From(ctx context.Context) Actor {
 	a, _ := ctx.Value(key{}).(Actor)
 	return a

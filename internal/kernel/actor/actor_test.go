@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-func TestWhoMayDoWhat(t *testing.T) {
+func TestActorsAreAuthorizedByScopeClassAndRole(t *testing.T) {
 	t.Parallel()
 	all, read := []actor.Scope{actor.ScopeAll}, []actor.Scope{actor.ScopeRead}
 	for _, c := range []struct {
@@ -36,13 +36,13 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"an accountant does not", actor.Actor{Scopes: read, UserID: "u", Role: actor.Accountant}, actor.Need{Class: actor.Read,
 			Scope: actor.ScopeRead, Roles: []actor.Role{actor.Auditor}}, false},
 	} {
-		err := c.actor.Check(c.need)
+		err := c.actor.Authorize(c.need)
 		if (err == nil) != c.may || err != nil && fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("%s: %v", c.who, err)
 		}
 	}
 	limited := actor.Actor{LegalEntityIDs: []string{"le_1"}}
 	if !limited.Sees("le_1") || limited.Sees("le_2") || !(actor.Actor{}).Sees("le_2") {
-		t.Error("a key's legal entities are not kept to")
+		t.Error("a key does not see exactly its legal entities")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 )
 
-// found makes an organization that has nothing but four entries.
+// found creates an organization, whose audit log then has four records.
 func found(t *testing.T, d *db.DB) string {
 	t.Helper()
 	organizationID := d.IDs().New(id.Organization)
@@ -121,9 +121,9 @@ func TestNoRowOfTheLogCanBeAlteredDroppedOrMovedUnseen(t *testing.T) {
 				t.Errorf("%s: %+v %+v, want a break at %d", damage, v, v.Break, at)
 			}
 			err = d.Read(t.Context(), organizationID, func(ctx context.Context, tx *db.Tx) error {
-				texts, err := audit.Check(ctx, tx)
+				texts, err := audit.Verify(ctx, tx)
 				if len(texts) != 1 || !strings.Contains(texts[0], fmt.Sprint("entry ", at)) {
-					t.Errorf("%s: the check says %v", damage, texts)
+					t.Errorf("%s: Verify returns %v", damage, texts)
 				}
 				return err
 			})
@@ -140,7 +140,7 @@ func TestAnyFactsAreWrittenAndReadBackTheSame(t *testing.T) {
 		organizationID := found(t, d)
 		ctx := actor.With(context.Background(), actor.Actor{OrganizationID: organizationID})
 		rapid.Check(t, func(r *rapid.T) {
-			// PostgreSQL keeps no NUL; the edge refuses it before it comes this far.
+			// PostgreSQL cannot store NUL; the API refuses it earlier.
 			value := strings.ReplaceAll(rapid.String().Draw(r, "value"), "\x00", "")
 			if err := record(ctx, d, organizationID, value); err != nil {
 				r.Fatal(err)

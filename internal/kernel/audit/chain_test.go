@@ -5,25 +5,25 @@ import "testing"
 func TestAnEntryForgedTogetherWithItsHashBreaksTheNextOne(t *testing.T) {
 	t.Parallel()
 	first := Entry{Sequence: 1, Action: "a", After: `{"name":"true"}`}
-	first.Hash = first.chained("org_1")
+	first.Hash = first.chainHash("org_1")
 	second := Entry{Sequence: 2, Action: "b", PreviousHash: first.Hash}
-	second.Hash = second.chained("org_1")
-	if b := follow("org_1", Entry{}, first); b != nil {
+	second.Hash = second.chainHash("org_1")
+	if b := verifyLink("org_1", Entry{}, first); b != nil {
 		t.Errorf("%+v", b)
 	}
-	if b := follow("org_1", first, second); b != nil {
+	if b := verifyLink("org_1", first, second); b != nil {
 		t.Errorf("%+v", b)
 	}
 	forged := first
 	forged.After = `{"name":"false"}`
-	forged.Hash = forged.chained("org_1")
-	if b := follow("org_1", Entry{}, forged); b != nil {
+	forged.Hash = forged.chainHash("org_1")
+	if b := verifyLink("org_1", Entry{}, forged); b != nil {
 		t.Errorf("alone it must pass, or nothing is tested: %+v", b)
 	}
-	if b := follow("org_1", forged, second); b == nil || b.Sequence != 2 {
+	if b := verifyLink("org_1", forged, second); b == nil || b.Sequence != 2 {
 		t.Errorf("%+v", b)
 	}
-	if b := follow("org_2", Entry{}, first); b == nil {
+	if b := verifyLink("org_2", Entry{}, first); b == nil {
 		t.Error("an entry of another organization passed")
 	}
 }
@@ -31,7 +31,7 @@ func TestAnEntryForgedTogetherWithItsHashBreaksTheNextOne(t *testing.T) {
 func TestNoTwoEntriesShareAnEncoding(t *testing.T) {
 	t.Parallel()
 	a, b := Entry{Action: "ab", ResourceType: "c"}, Entry{Action: "a", ResourceType: "bc"}
-	if a.chained("org") == b.chained("org") {
+	if a.chainHash("org") == b.chainHash("org") {
 		t.Error("moving a letter from one field to the next changes nothing")
 	}
 }

@@ -26,23 +26,24 @@ type Entry struct {
 	Hash         string
 }
 
-// chained returns the hash of a record. It covers all fields, the organization and the previous hash, so that a record
+// chainHash returns the hash of a record. It covers all fields, the organization and the previous hash, so that a record
 // that is altered, removed, moved or copied from another organization is noticed. Every part is preceded by its length,
 // so that no two records have the same encoding.
-func (e Entry) chained(organizationID string) string {
+func (e Entry) chainHash(organizationID string) string {
 	h := sha256.New()
-	put(h, "bursar audit 1")
-	put(h, e.PreviousHash)
-	put(h, organizationID)
+	writePart(h, "bursar audit 1")
+	writePart(h, e.PreviousHash)
+	writePart(h, organizationID)
 	_ = binary.Write(h, binary.BigEndian, e.Sequence)
 	for _, part := range []string{clock.Format(e.CreatedAt), e.UserID, e.APIKeyID, e.RequestID, e.Action, e.ResourceType, e.ResourceID,
 		e.Before, e.After} {
-		put(h, part)
+		writePart(h, part)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func put(h hash.Hash, part string) {
+// writePart hashes a part, preceded by its length.
+func writePart(h hash.Hash, part string) {
 	_ = binary.Write(h, binary.BigEndian, uint64(len(part)))
 	h.Write([]byte(part))
 }
@@ -53,14 +54,15 @@ type Break struct {
 	Reason   string
 }
 
-// follow verifies that next comes right after previous and returns nil if it does. The zero Entry comes before the first.
-func follow(organizationID string, previous, next Entry) *Break {
+// verifyLink verifies that next directly follows previous and returns nil if it does. For the first record of a log,
+// previous is the zero Entry.
+func verifyLink(organizationID string, previous, next Entry) *Break {
 	switch {
 	case next.Sequence != previous.Sequence+1:
 		return &Break{previous.Sequence + 1, "an entry is missing"}
 	case next.PreviousHash != previous.Hash:
 		return &Break{next.Sequence, "the entry does not follow the one before it"}
-	case next.Hash != next.chained(organizationID):
+	case next.Hash != next.chainHash(organizationID):
 		return &Break{next.Sequence, "the entry was altered after it was written"}
 	}
 	return nil

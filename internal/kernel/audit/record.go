@@ -36,7 +36,7 @@ type change struct {
 
 type logKey struct{}
 
-// Touched says that a resource was changed.
+// Touched names a resource that was changed, and the audit record of the change.
 type Touched struct {
 	Sequence   int64  `db:"sequence"`
 	ResourceID string `db:"resource_id"`
@@ -48,7 +48,7 @@ func Since(ctx context.Context, tx *db.Tx, after int64, limit int, actions ...st
 	return selectTouched(ctx, tx, actions, after, limit)
 }
 
-// Record adds a change to the audit log and its event to the outbox. Both are committed with the transaction.
+// Record adds a change to the audit log and its event to the outbox. Both are committed with the database transaction.
 func Record(ctx context.Context, tx *db.Tx, c Change) {
 	l := tx.Group().State(logKey{}, func() any { return &log{} }).(*log)
 	n := len(l.changes)
@@ -80,7 +80,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 			UserID: c.who.UserID, APIKeyID: c.who.APIKeyID, RequestID: c.who.RequestID,
 			Action: c.Action, ResourceType: c.ResourceType, ResourceID: c.ResourceID, Before: c.before, After: c.after,
 		}
-		e.Hash = e.chained(tx.Organization())
+		e.Hash = e.chainHash(tx.Organization())
 		state.AuditHash, entries[i] = e.Hash, e
 		if !c.Silent {
 			state.EventSequence++
@@ -93,7 +93,7 @@ func (l *log) flush(ctx context.Context, tx *db.Tx) error {
 	return outbox.Append(ctx, tx, events)
 }
 
-// encode returns facts as JSON. Keys of maps are sorted, so that the same facts always give the same bytes.
+// encode returns facts as JSON. Keys of maps are sorted, so that the same facts always result in the same bytes.
 func encode(facts any) string {
 	if facts == nil {
 		return ""

@@ -37,7 +37,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 			}
 		}
 		err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if err := f.known(ctx, tx); err != nil {
+			if err := f.validate(ctx, tx); err != nil {
 				return err
 			}
 			rows, err = selectPage(ctx, tx, f, below, limit)
@@ -47,14 +47,14 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// known returns a NotFound fault when the filter names a resource or user that does not exist. Everything that exists was
-// created, and that is in the log: an id that the log has never named is unknown to this organization.
-func (f Filter) known(ctx context.Context, tx *db.Tx) error {
+// validate returns a NotFound fault when the filter names a resource or user that does not exist. The log records the
+// creation of everything, so that an id without a record does not exist in this organization.
+func (f Filter) validate(ctx context.Context, tx *db.Tx) error {
 	for _, named := range []struct{ noun, id string }{{"resource", f.ResourceID}, {"user", f.UserID}} {
 		if named.id == "" {
 			continue
 		}
-		found, err := mentions(ctx, tx, named.id)
+		found, err := hasRecord(ctx, tx, named.id)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 			return v, err
 		}
 		for _, e := range chunk {
-			if v.Break = follow(tx.Organization(), previous, e); v.Break != nil {
+			if v.Break = verifyLink(tx.Organization(), previous, e); v.Break != nil {
 				return v, nil
 			}
 			previous = e
@@ -132,13 +132,13 @@ func verifyFrom(ctx context.Context, tx *db.Tx, after, limit int64) (Verificatio
 		}
 	}
 	if v.Checked < limit {
-		v.Break = atEnd(state, previous)
+		v.Break = verifyEnd(state, previous)
 	}
 	return v, nil
 }
 
-// atEnd verifies that the last record is the one the organization state names: a log that was cut short is still a chain.
-func atEnd(state orgstate.State, last Entry) *Break {
+// verifyEnd verifies that the last record is the one the organization state names: a log that was cut short is still a chain.
+func verifyEnd(state orgstate.State, last Entry) *Break {
 	if last.Sequence != state.AuditSequence {
 		return &Break{last.Sequence + 1, "an entry is missing"}
 	}
@@ -148,8 +148,8 @@ func atEnd(state orgstate.State, last Entry) *Break {
 	return nil
 }
 
-// Check is the part of `bursar verify` that concerns the audit log. It returns what is wrong.
-func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
+// Verify recomputes the whole audit chain of an organization for `bursar verify` and describes the first break.
+func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	v, err := verifyFrom(ctx, tx, 0, math.MaxInt64)
 	if err != nil || v.Break == nil {
 		return nil, err

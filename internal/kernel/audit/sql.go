@@ -26,8 +26,9 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 	rows := make([]entryRow, len(entries))
 	for i, e := range entries {
 		rows[i] = entryRow{
-			Sequence: e.Sequence, CreatedAt: e.CreatedAt, UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(
-				e.RequestID), Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
+			Sequence: e.Sequence, CreatedAt: e.CreatedAt,
+			UserID: db.OrNull(e.UserID), APIKeyID: db.OrNull(e.APIKeyID), RequestID: db.OrNull(e.RequestID),
+			Action: e.Action, ResourceType: e.ResourceType, ResourceID: e.ResourceID,
 			Before: db.OrNull(e.Before), After: db.OrNull(e.After), PreviousHash: e.PreviousHash, Hash: e.Hash,
 		}
 	}
@@ -36,8 +37,9 @@ func insertEntries(ctx context.Context, tx *db.Tx, entries []Entry) error {
 
 func (r entryRow) entry() Entry {
 	return Entry{
-		Sequence: r.Sequence, CreatedAt: r.CreatedAt, UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(
-			r.APIKeyID), RequestID: db.OrEmpty(r.RequestID), Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
+		Sequence: r.Sequence, CreatedAt: r.CreatedAt,
+		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
+		Action: r.Action, ResourceType: r.ResourceType, ResourceID: r.ResourceID,
 		Before: db.OrEmpty(r.Before), After: db.OrEmpty(r.After), PreviousHash: r.PreviousHash, Hash: r.Hash,
 	}
 }
@@ -52,8 +54,8 @@ func selectAfter(ctx context.Context, tx *db.Tx, after int64, limit int) ([]Entr
 // selectTouched reads the resources that some actions changed after a sequence number, oldest first.
 func selectTouched(ctx context.Context, tx *db.Tx, actions []string, after int64, limit int) ([]Touched, error) {
 	return db.All[Touched](ctx, tx,
-		"SELECT sequence, resource_id FROM audit_log WHERE organization_id = @org AND sequence > ? AND {unindexed}action {any} ORDER "+
-			"BY sequence LIMIT ?", after, actions, limit)
+		"SELECT sequence, resource_id FROM audit_log WHERE organization_id = @org AND sequence > ? AND {unindexed}action {any} "+
+			"ORDER BY sequence LIMIT ?", after, actions, limit)
 }
 
 // selectPage reads records before a sequence number, newest first.
@@ -78,7 +80,8 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, below int64, limit int
 	return entries(rows), err
 }
 
-func mentions(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) {
+// hasRecord reports whether the log has a record about a resource.
+func hasRecord(ctx context.Context, tx *db.Tx, resourceID string) (bool, error) {
 	found, err := db.All[int64](ctx, tx, "SELECT sequence FROM audit_log WHERE organization_id = @org AND resource_id = ? LIMIT 1", resourceID)
 	return len(found) > 0, err
 }

@@ -40,7 +40,7 @@ func (c *claims) add(tx *db.Tx, r row) {
 func (r Request) claimInGroup(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	c := claimsOf(tx)
 	if i, claimed := c.byKey[r.keyHash()]; claimed {
-		return r.answered(c.rows[i])
+		return r.storedAnswer(c.rows[i])
 	}
 	if tx.Group().Attempt() == 1 {
 		return nil, nil
@@ -52,7 +52,7 @@ func (r Request) claimInGroup(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.answered(stored)
+	return r.storedAnswer(stored)
 }
 
 // flush inserts the claims.

@@ -75,11 +75,11 @@ func (r Request) Claim(ctx context.Context, tx *db.Tx) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.answered(stored)
+	return r.storedAnswer(stored)
 }
 
-// answered returns the stored answer, or a Conflict fault if it is that of another request.
-func (r Request) answered(stored row) (*Answer, error) {
+// storedAnswer decrypts the answer of a row. It returns a Conflict fault if the row is that of another request.
+func (r Request) storedAnswer(stored row) (*Answer, error) {
 	if stored.RequestHash != r.hash {
 		return nil, fault.Conflictf("the idempotency key was used for another request")
 	}
@@ -111,7 +111,7 @@ func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (a
 		if err != nil {
 			return err
 		}
-		answer, err = r.answered(stored)
+		answer, err = r.storedAnswer(stored)
 		return err
 	})
 	return answer, err
@@ -121,7 +121,7 @@ func (r Request) Recall(ctx context.Context, d *db.DB, organizationID string) (a
 // the idempotency key, of which only the hash is stored, so that a copy of the database does not reveal it.
 
 func (r Request) seal(random io.Reader, body []byte) ([]byte, error) {
-	box, err := r.box()
+	box, err := r.cipher()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (r Request) seal(random io.Reader, body []byte) ([]byte, error) {
 }
 
 func (r Request) open(sealed []byte) ([]byte, error) {
-	box, err := r.box()
+	box, err := r.cipher()
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (r Request) open(sealed []byte) ([]byte, error) {
 	return box.Open(nil, sealed[:n], sealed[n:], nil)
 }
 
-func (r Request) box() (cipher.AEAD, error) {
+func (r Request) cipher() (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, []byte(r.key), []byte(r.hash), "bursar idempotent answer", 32)
 	if err != nil {
 		return nil, err
@@ -165,11 +165,11 @@ func (Sweep) Kind() string { return "idempotency_sweep" }
 // sweepMax bounds how many answers one transaction deletes, so that other writes do not wait for long.
 const sweepMax = 1000
 
-// Forget deletes the answers that are older than Kept.
-func Forget(ctx context.Context, d *db.DB) error {
+// DeleteExpired deletes the answers that are older than Kept.
+func DeleteExpired(ctx context.Context, d *db.DB) error {
 	for {
 		var n int64
-		err := d.WriteAcross(ctx, "answers of all organizations grow old alike", func(ctx context.Context, tx *db.Tx) (err error) {
+		err := d.WriteAcross(ctx, "answers of all organizations expire after the same time", func(ctx context.Context, tx *db.Tx) (err error) {
 			n, err = deleteBefore(ctx, tx, tx.Now().Add(-Kept), sweepMax)
 			return err
 		})

@@ -23,7 +23,7 @@ func keyed(t *testing.T, body string) idempotency.Request {
 	return r
 }
 
-// answer sends a request whose effect is to be answered with text, and gives what came back.
+// answer runs a request that is answered with a text if it is new, and returns the stored answer if it is not.
 func answer(d *db.DB, organizationID string, r idempotency.Request, text string) (got *idempotency.Answer, err error) {
 	err = d.Write(context.Background(), organizationID, func(ctx context.Context, tx *db.Tx) error {
 		if got, err = r.Claim(ctx, tx); err != nil || got != nil {
@@ -34,7 +34,7 @@ func answer(d *db.DB, organizationID string, r idempotency.Request, text string)
 	return got, err
 }
 
-func TestAnAnswerIsRememberedForADayAtLeastAndThenForgotten(t *testing.T) {
+func TestAnAnswerIsStoredForADayAtLeastAndThenDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		now := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -50,7 +50,7 @@ func TestAnAnswerIsRememberedForADayAtLeastAndThenForgotten(t *testing.T) {
 			t.Fatal(first, err)
 		}
 		now.Advance(24*time.Hour + time.Minute)
-		if err := idempotency.Forget(t.Context(), d); err != nil {
+		if err := idempotency.DeleteExpired(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := answer(d, mine, keyed(t, "x"), "second"); err != nil || again == nil || string(again.Body) != "first" ||
@@ -64,11 +64,11 @@ func TestAnAnswerIsRememberedForADayAtLeastAndThenForgotten(t *testing.T) {
 			t.Errorf("another body: %v", err)
 		}
 		now.Advance(idempotency.Kept)
-		if err := idempotency.Forget(t.Context(), d); err != nil {
+		if err := idempotency.DeleteExpired(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := answer(d, mine, keyed(t, "y"), "anew"); err != nil || again != nil {
-			t.Errorf("after it was forgotten: %+v %v", again, err)
+			t.Errorf("after it was deleted: %+v %v", again, err)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Event is one thing that happened in an organization; what exactly is in its audit entry. Sequence has no gaps, so
-// that a reader can tell that nothing was missed.
+// Event reports a change in an organization; its audit record has the details. Sequence has no gaps, so that a reader
+// can tell that nothing was missed.
 type Event struct {
 	ID            string
 	Sequence      int64
@@ -20,7 +20,7 @@ type Event struct {
 	CreatedAt     time.Time
 }
 
-// Append writes events in the transaction of what they tell of and wakes the relay once that is committed.
+// Append inserts events in the database transaction of the changes they report and wakes the relay after the commit.
 func Append(ctx context.Context, tx *db.Tx, events []Event) error {
 	if len(events) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 // Lag is how far the relay is behind.
 type Lag struct {
 	Waiting int64         // events that were not handed to the job queue yet
-	Oldest  time.Duration // how long the first of them waits
+	Oldest  time.Duration // how long the first of them has waited
 }
 
 // ReadLag returns how far the relay is behind, over all organizations.

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// relayMax bounds one batch, so that the relay never holds the writer for long.
+	// relayMax bounds one batch, so that other writes never wait long for the relay.
 	relayMax = 1000
-	// relayPause is how long an event may wait when the node that wrote it died before it could relay.
+	// relayPause is how often the relay looks for events of all nodes, such as those of a node that died before relaying them.
 	relayPause = time.Second
-	// relayGather lets a burst of commits come together: a job for each would cost more than the writes themselves.
+	// relayGather is how long the relay waits to collect a burst of commits: one job for each would cost more than the writes.
 	relayGather = 100 * time.Millisecond
 )
 
-// Happened is the job that tells of events: each event is in exactly one, in the order it happened. Those of an organization
-// that wait at the same time share a job.
+// Happened is the job that delivers events. Each event is in exactly one job, in the order of the changes; events of an
+// organization that wait at the same time share a job.
 type Happened struct {
 	OrganizationID string      `json:"organization_id"`
 	Events         []Reference `json:"events"`
@@ -33,7 +33,7 @@ type Reference struct {
 	Type string `json:"type"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (Happened) Kind() string { return "event" }
 
 // Relay moves events from the outbox to the job queue.
@@ -69,7 +69,7 @@ func (r *Relay) run(ctx context.Context, started func()) {
 }
 
 // listen moves the events of this node as they are committed, until it is time to look for those of all nodes again. It
-// returns false when the context has ended.
+// reports false when the context has ended.
 func (r *Relay) listen(ctx context.Context) bool {
 	again := time.After(relayPause)
 	for {
@@ -82,42 +82,42 @@ func (r *Relay) listen(ctx context.Context) bool {
 			time.Sleep(relayGather)
 			for moved := relayMax; moved == relayMax; {
 				var err error
-				if moved, err = r.move(ctx, r.db.Wanted()); err != nil {
-					return true // what failed is found when all are looked at
+				if moved, err = r.move(ctx, r.db.TakeWoken()); err != nil {
+					return true // the events are found again with those of all nodes
 				}
 			}
 		}
 	}
 }
 
-// Step moves one batch of events of all organizations, also those that a node left behind when it died.
+// Step moves one batch of events of all organizations, including those of nodes that died.
 func (r *Relay) Step(ctx context.Context) (moved int, err error) { return r.move(ctx, nil) }
 
-// move moves one batch of events, of all organizations or of some. The jobs and the marks are one transaction: a crash
-// leaves both or neither.
-func (r *Relay) move(ctx context.Context, some []string) (moved int, err error) {
+// move moves one batch of events of the given organizations, or of all if the list is nil. It inserts the jobs and
+// advances the positions in one database transaction, so that a crash leaves both or neither.
+func (r *Relay) move(ctx context.Context, organizationIDs []string) (moved int, err error) {
 	err = r.db.WriteAcross(ctx, "the outboxes of all organizations feed one queue", func(ctx context.Context, tx *db.Tx) error {
 		moved = 0
-		marks, err := selectBehind(ctx, tx, some, relayMax)
+		positions, err := selectBehind(ctx, tx, organizationIDs, relayMax)
 		if err != nil {
 			return err
 		}
 		var jobs []job.Args
-		for _, m := range marks {
-			waiting, err := selectAfter(ctx, tx, m, relayMax-moved)
+		for _, p := range positions {
+			waiting, err := selectAfter(ctx, tx, p, relayMax-moved)
 			if err != nil {
 				return err
 			}
 			if len(waiting) == 0 { // one damaged organization must not stop the others
-				r.log.Warn("events are missing that the organization state counts: run bursar verify", "organization_id", m.OrganizationID)
+				r.log.Warn("events are missing that the organization state counts: run bursar verify", "organization_id", p.OrganizationID)
 				continue
 			}
 			moved += len(waiting)
-			m.Sequence = waiting[len(waiting)-1].Sequence
-			if err := mark(ctx, tx, m); err != nil {
+			p.Sequence = waiting[len(waiting)-1].Sequence
+			if err := updatePosition(ctx, tx, p); err != nil {
 				return err
 			}
-			jobs = append(jobs, jobOf(m.OrganizationID, waiting))
+			jobs = append(jobs, newHappened(p.OrganizationID, waiting))
 			if moved == relayMax {
 				break
 			}
@@ -133,7 +133,7 @@ func (r *Relay) move(ctx context.Context, some []string) (moved int, err error) 
 	return moved, nil
 }
 
-func jobOf(organizationID string, waiting []waitingRow) Happened {
+func newHappened(organizationID string, waiting []waitingRow) Happened {
 	out := Happened{OrganizationID: organizationID}
 	for _, w := range waiting {
 		out.Events = append(out.Events, Reference{w.EventID, w.Type})
@@ -141,18 +141,19 @@ func jobOf(organizationID string, waiting []waitingRow) Happened {
 	return out
 }
 
-// Check finds gaps in an organization's events, and events of changes that the audit log does not have, as when its end was cut off.
-func Check(ctx context.Context, tx *db.Tx) (texts []string, err error) {
-	c, err := selectCheck(ctx, tx)
+// Verify describes gaps in an organization's events, and events of changes that the audit log does not have, for example
+// because its end was cut off.
+func Verify(ctx context.Context, tx *db.Tx) (texts []string, err error) {
+	s, err := selectSequence(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	if c.Count != c.Head || c.Count > 0 && (*c.Lowest != 1 || *c.Top != c.Head) {
-		texts = append(texts, fmt.Sprintf("events: %d rows where the head says %d", c.Count, c.Head))
+	if s.Count != s.Expected || s.Count > 0 && (*s.First != 1 || *s.Last != s.Expected) {
+		texts = append(texts, fmt.Sprintf("events: the table has %d rows, but the organization state counts %d", s.Count, s.Expected))
 	}
 	orphans, err := countOrphans(ctx, tx)
 	if orphans > 0 {
-		texts = append(texts, fmt.Sprintf("events: %d tell of changes that the audit log does not have", orphans))
+		texts = append(texts, fmt.Sprintf("events: %d report changes that the audit log does not have", orphans))
 	}
 	return texts, err
 }

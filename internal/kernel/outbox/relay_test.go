@@ -20,7 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// change records something that commits or, when fail is set, does not.
+// change records a change. Its transaction is rolled back if fail is not nil.
 func change(ctx context.Context, d *db.DB, organizationID, name string, fail error) error {
 	return d.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
 		audit.Record(ctx, tx, audit.Change{Action: "test." + name, ResourceType: "test", ResourceID: name, After: map[string]any{"name": name}})
@@ -40,7 +40,7 @@ func count(t *testing.T, d *db.DB, query string) (n int64) {
 	return n
 }
 
-// eventsOfJobs lists the events of all jobs, one a row.
+// eventsOfJobs selects the events of all jobs, one per row.
 var eventsOfJobs = map[db.Engine]string{
 	db.SQLite:   "(SELECT e.value ->> 'id' AS value FROM river_job j, json_each(j.args, '$.events') e WHERE j.kind = 'event') x",
 	db.Postgres: "(SELECT e ->> 'id' AS value FROM river_job j, jsonb_array_elements(j.args -> 'events') e WHERE j.kind = 'event') x",
@@ -117,7 +117,7 @@ func TestEveryEventIsInOneJobWhenItsTransactionCommittedAndInNoneWhenNot(t *test
 	})
 }
 
-func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
+func TestARunningRelayHandsOnACommittedEventAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		log := slog.New(slog.DiscardHandler)
@@ -164,7 +164,7 @@ func TestARunningRelayHearsOfACommitAtOnceAndTheWorkerGetsIt(t *testing.T) {
 	})
 }
 
-func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
+func TestALogCutShortTogetherWithTheStateIsNoticedByItsRemainingEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
@@ -174,7 +174,7 @@ func TestALogCutShortWithItsHeadIsSeenByTheEventsItLeaves(t *testing.T) {
 		}
 		check := func() (texts []string) {
 			err := d.Read(t.Context(), f.Organization.ID, func(ctx context.Context, tx *db.Tx) (err error) {
-				texts, err = outbox.Check(ctx, tx)
+				texts, err = outbox.Verify(ctx, tx)
 				return err
 			})
 			if err != nil {
@@ -215,5 +215,33 @@ func TestARelayStartsAndStopsLikeEveryService(t *testing.T) {
 			t.Fatal(err)
 		}
 		lifecycletest.Conforms(t, func(*testing.T) lifecycle.Service { return outbox.NewRelay(d, queue, log) })
+	})
+}
+
+func TestTheLagCountsTheEventsThatWereNotHandedOnYet(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		_, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+			Currency: "USD", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := slog.New(slog.DiscardHandler)
+		workers := job.NewWorkers()
+		job.Handle(workers, func(context.Context, outbox.Happened) error { return nil })
+		queue, err := job.NewQueue(d, workers, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := count(t, d, "SELECT count(*) FROM events")
+		if lag, err := outbox.ReadLag(t.Context(), d); err != nil || lag.Waiting != events || events == 0 {
+			t.Errorf("%+v %v, want %d events", lag, err, events)
+		}
+		if moved, err := outbox.NewRelay(d, queue, log).Step(t.Context()); err != nil || int64(moved) != events {
+			t.Errorf("%d events moved, %v", moved, err)
+		}
+		if lag, err := outbox.ReadLag(t.Context(), d); err != nil || lag != (outbox.Lag{}) {
+			t.Errorf("%+v %v, want none", lag, err)
+		}
 	})
 }

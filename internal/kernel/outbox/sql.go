@@ -23,27 +23,29 @@ func insert(ctx context.Context, tx *db.Tx, events []Event) error {
 	return db.Insert(ctx, tx, "events", rows...)
 }
 
-type markRow struct {
+// positionRow is the last event of an organization that was handed to the job queue.
+type positionRow struct {
 	OrganizationID string `db:"organization_id"`
 	Sequence       int64  `db:"sequence"`
 }
 
-// Begin stores that no event of a new organization was handed on yet.
+// Begin inserts the position of a new organization, of which no event was handed to the job queue yet.
 func Begin(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, "INSERT INTO relays (organization_id, sequence) VALUES (@org, 0)")
 	return err
 }
 
-const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT h.event_sequence FROM organization_state h WHERE " +
-	"h.organization_id = r.organization_id)"
+const behind = "SELECT organization_id, sequence FROM relays r WHERE sequence < (SELECT s.event_sequence FROM organization_state s WHERE " +
+	"s.organization_id = r.organization_id)"
 
-// selectBehind takes the marks of organizations with events that wait and that no other node is at, of all or of some.
-func selectBehind(ctx context.Context, tx *db.Tx, some []string, limit int) ([]markRow, error) {
+// selectBehind locks the positions of organizations whose events wait, except those that another node has locked. A nil
+// list of ids means all organizations.
+func selectBehind(ctx context.Context, tx *db.Tx, organizationIDs []string, limit int) ([]positionRow, error) {
 	q := db.Select(behind)
-	if some != nil {
-		q.And("organization_id {any}", some)
+	if organizationIDs != nil {
+		q.And("organization_id {any}", organizationIDs)
 	}
-	return db.All[markRow](ctx, tx, q.Then("ORDER BY organization_id LIMIT ? {skip_locked}", limit), q.Args...)
+	return db.All[positionRow](ctx, tx, q.Then("ORDER BY organization_id LIMIT ? {skip_locked}", limit), q.Args...)
 }
 
 type waitingRow struct {
@@ -52,32 +54,33 @@ type waitingRow struct {
 	Type     string `db:"type"`
 }
 
-func selectAfter(ctx context.Context, tx *db.Tx, m markRow, limit int) ([]waitingRow, error) {
+func selectAfter(ctx context.Context, tx *db.Tx, p positionRow, limit int) ([]waitingRow, error) {
 	return db.All[waitingRow](ctx, tx,
 		"SELECT sequence, event_id, type FROM events WHERE organization_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-		m.OrganizationID, m.Sequence, limit)
+		p.OrganizationID, p.Sequence, limit)
 }
 
-func mark(ctx context.Context, tx *db.Tx, m markRow) error {
-	_, err := tx.Exec(ctx, "UPDATE relays SET sequence = ? WHERE organization_id = ?", m.Sequence, m.OrganizationID)
+func updatePosition(ctx context.Context, tx *db.Tx, p positionRow) error {
+	_, err := tx.Exec(ctx, "UPDATE relays SET sequence = ? WHERE organization_id = ?", p.Sequence, p.OrganizationID)
 	return err
 }
 
-type checkRow struct {
-	Count  int64  `db:"n"`
-	Lowest *int64 `db:"lowest"`
-	Top    *int64 `db:"top"`
-	Head   int64  `db:"head"`
+// sequenceRow compares the events of an organization with the last sequence number of its state.
+type sequenceRow struct {
+	Count    int64  `db:"n"`
+	First    *int64 `db:"first_sequence"`
+	Last     *int64 `db:"last_sequence"`
+	Expected int64  `db:"expected"`
 }
 
-func selectCheck(ctx context.Context, tx *db.Tx) (checkRow, error) {
-	return db.One[checkRow](ctx, tx, "organization",
-		`SELECT count(e.sequence) AS n, min(e.sequence) AS lowest, max(e.sequence) AS top, h.event_sequence AS head
-		FROM organization_state h LEFT JOIN events e ON e.organization_id = h.organization_id
-		WHERE h.organization_id = @org GROUP BY h.event_sequence`)
+func selectSequence(ctx context.Context, tx *db.Tx) (sequenceRow, error) {
+	return db.One[sequenceRow](ctx, tx, "organization",
+		`SELECT count(e.sequence) AS n, min(e.sequence) AS first_sequence, max(e.sequence) AS last_sequence, s.event_sequence AS expected
+		FROM organization_state s LEFT JOIN events e ON e.organization_id = s.organization_id
+		WHERE s.organization_id = @org GROUP BY s.event_sequence`)
 }
 
-// countOrphans counts events of changes the audit log does not have.
+// countOrphans counts events of changes that the audit log does not have.
 func countOrphans(ctx context.Context, tx *db.Tx) (int64, error) {
 	return db.One[int64](ctx, tx, "count", `SELECT count(*) FROM events e
 		LEFT JOIN audit_log a ON a.organization_id = e.organization_id AND a.sequence = e.audit_sequence
@@ -89,10 +92,10 @@ type lagRow struct {
 	Oldest  *time.Time `db:"oldest"`
 }
 
-// selectLag counts the events that were not handed on yet, and finds when the first of them was written.
+// selectLag counts the events that were not handed to the job queue yet, and finds when the first of them was written.
 func selectLag(ctx context.Context, tx *db.Tx) (lagRow, error) {
-	return db.One[lagRow](ctx, tx, "count", `SELECT CAST(coalesce(sum(h.event_sequence - r.sequence), 0) AS {integer}) AS waiting,
-		min(e.created_at) AS oldest FROM relays r JOIN organization_state h ON h.organization_id = r.organization_id
+	return db.One[lagRow](ctx, tx, "count", `SELECT CAST(coalesce(sum(s.event_sequence - r.sequence), 0) AS {integer}) AS waiting,
+		min(e.created_at) AS oldest FROM relays r JOIN organization_state s ON s.organization_id = r.organization_id
 		LEFT JOIN events e ON e.organization_id = r.organization_id AND e.sequence = r.sequence + 1
-		WHERE r.sequence < h.event_sequence`)
+		WHERE r.sequence < s.event_sequence`)
 }

@@ -1,3 +1,4 @@
-// Package reference tells what refers to a record, in the words users know, from the references that db.Tables declares. A package that
-// deletes records asks it what prevents that, so a new table that refers to them needs only its declaration.
+// Package reference finds what refers to a record and describes it in the words users know. It derives its statements
+// from the references that db.Tables declares. A package that deletes records uses it to find out what prevents the
+// deletion, so that a new table that refers to them needs only its declaration.
 package reference

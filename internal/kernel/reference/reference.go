@@ -21,7 +21,7 @@ type Use struct {
 	one, many string
 }
 
-// String tells what uses a record: "3 journal lines, for example of JE-1".
+// String describes the rows, for example "3 journal lines, for example of JE-1".
 func (u Use) String() string {
 	text := u.many
 	if u.Count == 1 {
@@ -37,7 +37,7 @@ func (u Use) String() string {
 	return text
 }
 
-// Uses are what refers to one record.
+// Uses lists the rows that refer to one record, by table.
 type Uses []Use
 
 // String lists the uses, separated by semicolons.
@@ -68,7 +68,8 @@ func Fixing(ctx context.Context, tx *db.Tx, table, field, id string) (Uses, erro
 // around it. The column must be qualified.
 func Used(table, column string) string { return exists(linksTo(table, blocking), column) }
 
-// DeleteDependents deletes the rows that are part of a record or restate it. The caller has asked To before and deletes the record itself.
+// DeleteDependents deletes the rows that are part of a record or restate it. The caller has called To before and deletes
+// the record itself.
 func DeleteDependents(ctx context.Context, tx *db.Tx, table, id string) error {
 	for _, l := range linksTo(table, func(l link) bool { return l.Cascades }) {
 		if err := removeRows(ctx, tx, l, id); err != nil {
@@ -78,27 +79,27 @@ func DeleteDependents(ctx context.Context, tx *db.Tx, table, id string) error {
 	return nil
 }
 
-// Stray is a reference to a record that does not exist.
-type Stray struct {
+// Dangling is a reference to a record that does not exist.
+type Dangling struct {
 	Table string // the table of the referring row
 	ID    string // the id it refers to
 }
 
-// Strays returns the references to records of a table that do not exist, each id once for each referring column.
-func Strays(ctx context.Context, tx *db.Tx, table string) (out []Stray, err error) {
+// FindDangling returns the references to records of a table that do not exist, each id once for each referring column.
+func FindDangling(ctx context.Context, tx *db.Tx, table string) (out []Dangling, err error) {
 	for _, l := range linksTo(table, func(l link) bool { return !l.List && l.table.Name != table }) {
-		ids, err := selectStrays(ctx, tx, l)
+		ids, err := selectDangling(ctx, tx, l)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			out = append(out, Stray{l.table.Name, id})
+			out = append(out, Dangling{l.table.Name, id})
 		}
 	}
 	return out, nil
 }
 
-// link is a declared reference with the table it is of.
+// link is a declared reference and the table that has the column.
 type link struct {
 	db.Link
 	table db.Table
@@ -122,7 +123,7 @@ func linksTo(table string, which func(link) bool) (out links) {
 	return out
 }
 
-// blocking tells whether rows of a reference can prevent a deletion.
+// blocking reports whether rows of a reference can prevent a deletion.
 func blocking(l link) bool { return l.Ignored == "" }
 
 // active narrows references to the rows that prevent archiving.

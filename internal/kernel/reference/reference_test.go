@@ -13,7 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/organization"
 )
 
-// guarded are the tables whose records are deleted only when nothing refers to them.
+// guarded returns the tables whose records are deleted only when nothing refers to them.
 func guarded() (out []string) {
 	for _, t := range db.Tables {
 		if t.Guarded {
@@ -23,7 +23,7 @@ func guarded() (out []string) {
 	return out
 }
 
-// found makes an organization and runs a function in a transaction of it that leaves nothing behind.
+// found creates an organization and runs a function in a transaction of it that is rolled back.
 func found(t *testing.T, d *db.DB, do func(ctx context.Context, tx *db.Tx)) {
 	t.Helper()
 	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
@@ -62,7 +62,7 @@ func required(ctx context.Context, t *testing.T, d *db.DB, table string) []colum
 	return slices.DeleteFunc(out, func(c columnRow) bool { return c.Name == "organization_id" || c.Name == "row_key" })
 }
 
-// insert puts a row into a table with some values; the other columns get one that any row may have.
+// insert inserts a row with some values; the other required columns get a value that any row may have.
 func insert(ctx context.Context, t *testing.T, tx *db.Tx, table string, columns []columnRow, values map[string]any) {
 	t.Helper()
 	names, args := []string{"organization_id"}, []any{}
@@ -96,7 +96,7 @@ func insert(ctx context.Context, t *testing.T, tx *db.Tx, table string, columns 
 	}
 }
 
-// around are the rows that a declared statement needs beside the referring row, by table and column.
+// around lists the rows that a declared statement needs besides the referring row, by table and column.
 var around = map[string][]struct {
 	table  string
 	values map[string]any
@@ -152,7 +152,7 @@ func TestARowOfEveryReferringTableIsFound(t *testing.T) {
 	})
 }
 
-// check looks for the row that was put into a table: it prevents a deletion if the reference says so, and is a stray.
+// check looks for the row that was inserted: it prevents a deletion if the reference says so, and its reference is dangling.
 func check(ctx context.Context, t *testing.T, tx *db.Tx, table db.Table, l db.Link) {
 	t.Helper()
 	uses, err := reference.To(ctx, tx, l.To, "record")
@@ -161,7 +161,7 @@ func check(ctx context.Context, t *testing.T, tx *db.Tx, table db.Table, l db.Li
 	}
 	isUse := slices.ContainsFunc(uses, func(u reference.Use) bool { return u.Table == table.Name && u.Count == 1 })
 	if isUse != (l.Ignored == "") {
-		t.Errorf("%s.%s: a row of it is told of: %v, in %v", table.Name, l.Column, isUse, uses)
+		t.Errorf("%s.%s: a row of it is listed: %v, in %v", table.Name, l.Column, isUse, uses)
 	}
 	if others, err := reference.To(ctx, tx, l.To, "another"); err != nil || len(others) > 0 {
 		t.Errorf("%s.%s: %v also refers to another record, %v", table.Name, l.Column, others, err)
@@ -171,22 +171,22 @@ func check(ctx context.Context, t *testing.T, tx *db.Tx, table db.Table, l db.Li
 			t.Errorf("%s.%s: %s is not fixed, %v", table.Name, l.Column, field, err)
 		}
 	}
-	strays, err := reference.Strays(ctx, tx, l.To)
-	isStray := slices.Contains(strays, reference.Stray{Table: table.Name, ID: "record"})
+	dangling, err := reference.FindDangling(ctx, tx, l.To)
+	wasDangling := slices.Contains(dangling, reference.Dangling{Table: table.Name, ID: "record"})
 	exists := table.Name == "lots" && l.To == "sources" // The statement goes through the source, so there must be one.
-	if want := !l.List && table.Name != l.To && !exists; err != nil || isStray != want {
-		t.Errorf("%s.%s: the row is a stray: %v, %v", table.Name, l.Column, isStray, err)
+	if want := !l.List && table.Name != l.To && !exists; err != nil || wasDangling != want {
+		t.Errorf("%s.%s: the reference is dangling: %v, %v", table.Name, l.Column, wasDangling, err)
 	}
 	if err := reference.DeleteDependents(ctx, tx, l.To, "record"); err != nil {
 		t.Fatal(err)
 	}
-	left, err := reference.Strays(ctx, tx, l.To)
-	if gone := isStray && !slices.Contains(left, reference.Stray{Table: table.Name, ID: "record"}); err != nil || gone != l.Cascades {
+	left, err := reference.FindDangling(ctx, tx, l.To)
+	if gone := wasDangling && !slices.Contains(left, reference.Dangling{Table: table.Name, ID: "record"}); err != nil || gone != l.Cascades {
 		t.Errorf("%s.%s: the row was deleted with its record: %v, %v", table.Name, l.Column, gone, err)
 	}
 }
 
-// Looking for what refers to a record must cost little however many rows there are, because other writes wait meanwhile.
+// Finding what refers to a record must be fast however many rows there are, because other writes wait meanwhile.
 func TestEveryReferenceHasAnIndexOrAReasonToHaveNone(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))

@@ -91,8 +91,8 @@ func removeRows(ctx context.Context, tx *db.Tx, l link, id string) error {
 	return err
 }
 
-// selectStrays returns the ids that rows of a reference name and that do not exist.
-func selectStrays(ctx context.Context, tx *db.Tx, l link) ([]string, error) {
+// selectDangling returns the ids that rows of a reference name and that do not exist.
+func selectDangling(ctx context.Context, tx *db.Tx, l link) ([]string, error) {
 	where := ""
 	if l.Where != "" {
 		where = " AND " + l.Where

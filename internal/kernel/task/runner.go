@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// runsMax is how many tasks of a kind one node runs at a time. Tasks of one organization take turns at its state row anyway.
+	// runsMax is how many tasks of a kind one node runs at a time. Tasks of one organization wait for its state row anyway.
 	runsMax = 2
 	// pollEvery is how often a node looks for tasks that nobody has claimed, such as one whose node died.
 	pollEvery = 2 * time.Second
@@ -30,7 +30,7 @@ type Runner struct {
 	wake chan struct{}
 }
 
-// NewRunner returns a runner that is not started yet. The function claims a task and works on it until it is done.
+// NewRunner returns a runner that is not started yet. The function do claims a task and works on it until it is done.
 func NewRunner(k Kind, d *db.DB, log *slog.Logger, do func(ctx context.Context, organizationID, taskID string) error) *Runner {
 	r := &Runner{kind: k, db: d, do: do, log: log, wake: make(chan struct{}, 1)}
 	r.Loop = lifecycle.New(r.run)
@@ -68,7 +68,7 @@ func (r *Runner) run(ctx context.Context, started func()) {
 // startWaiting starts tasks that nobody has claimed, as many as there is room for.
 func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup, free chan struct{}) {
 	var found []waiting
-	err := r.db.ReadAcross(ctx, "tasks of all organizations wait alike", func(ctx context.Context, tx *db.Tx) (err error) {
+	err := r.db.ReadAcross(ctx, "a runner runs the tasks of all organizations", func(ctx context.Context, tx *db.Tx) (err error) {
 		found, err = selectWaiting(ctx, tx, r.kind, runsMax)
 		return err
 	})
@@ -86,7 +86,7 @@ func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup, free
 				<-free
 				r.Wake()
 			}()
-			if err := r.one(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, ErrClaimed) {
+			if err := r.runTask(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, ErrClaimed) {
 				r.log.Error("a background task failed and will be tried again", "task", r.kind.Noun, "id", w.ID, "organization_id", w.OrganizationID,
 					"error", err)
 			}
@@ -94,8 +94,8 @@ func (r *Runner) startWaiting(ctx context.Context, running *sync.WaitGroup, free
 	}
 }
 
-// one runs a task. A panic in it must not end the service.
-func (r *Runner) one(ctx context.Context, w waiting) (err error) {
+// runTask runs a task. A panic in it becomes an error, because it must not end the service.
+func (r *Runner) runTask(ctx context.Context, w waiting) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -107,7 +107,7 @@ func (r *Runner) one(ctx context.Context, w waiting) (err error) {
 }
 
 // gcPercentRunning is how much the heap may grow between collections while a task runs: batches leave much garbage, and
-// letting it pile up would take several times the memory and save a few percent of the time.
+// collecting it less often would take several times the memory and save only a few percent of the time.
 const gcPercentRunning = 50
 
 // smallHeap counts the running tasks of all kinds and keeps the heap small while there are any.

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// claim claims a task that nobody has claimed, and tells whether it succeeded.
+// claim stores a claim on a task that is not claimed, or whose lease has expired. It reports whether it succeeded.
 func claim(ctx context.Context, tx *db.Tx, k Kind, taskID, text string, until time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "UPDATE "+k.Table+
 		` SET status = 'running', claim = ?, claimed_until = ?, tries = tries + 1, started_at = coalesce(started_at, ?)
@@ -16,24 +16,24 @@ func claim(ctx context.Context, tx *db.Tx, k Kind, taskID, text string, until ti
 	return n == 1, err
 }
 
-func triesOf(ctx context.Context, tx *db.Tx, k Kind, taskID string) (int64, error) {
+func selectTries(ctx context.Context, tx *db.Tx, k Kind, taskID string) (int64, error) {
 	return db.One[int64](ctx, tx, k.Noun, "SELECT tries FROM "+k.Table+" WHERE organization_id = @org AND "+k.Key+" = ?", taskID)
 }
 
-// renew renews a claim, and tells whether it was still held.
+// renew extends the lease of a claim, and reports whether the claim was still held.
 func renew(ctx context.Context, tx *db.Tx, c *Claim, until time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "UPDATE "+c.kind.Table+" SET claimed_until = ? WHERE organization_id = @org AND "+c.kind.Key+
 		" = ? AND claim = ?", until, c.ID, c.Text)
 	return n == 1, err
 }
 
-// waiting is a task that somebody should claim.
+// waiting is a task that is not over and not claimed.
 type waiting struct {
 	OrganizationID string `db:"organization_id"`
 	ID             string `db:"task_id"`
 }
 
-// selectWaiting lists tasks that nobody has claimed, the oldest first.
+// selectWaiting returns tasks that nobody has claimed, the oldest first.
 func selectWaiting(ctx context.Context, tx *db.Tx, k Kind, limit int) ([]waiting, error) {
 	return db.All[waiting](ctx, tx, "SELECT organization_id, "+k.Key+" AS task_id FROM "+k.Table+
 		` WHERE status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)

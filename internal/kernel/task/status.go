@@ -26,7 +26,7 @@ type Status struct {
 // ReadStatus returns the tasks of a kind that are pending or running, over all organizations.
 func (k Kind) ReadStatus(ctx context.Context, d *db.DB) ([]Status, error) {
 	out := []Status{{Task: k.Noun, Status: "pending"}, {Task: k.Noun, Status: "running"}}
-	err := d.ReadAcross(ctx, "tasks of all organizations wait alike", func(ctx context.Context, tx *db.Tx) error {
+	err := d.ReadAcross(ctx, "metrics count the tasks of all organizations", func(ctx context.Context, tx *db.Tx) error {
 		rows, err := selectStatus(ctx, tx, k)
 		for _, r := range rows {
 			for i := range out {

@@ -1,6 +1,6 @@
 // Package task runs background tasks: work that outlives a request and is too long for a job of the queue. A task is a
-// row in a table of its own package. Whoever works on it holds a claim with a lease, so that another node continues
-// within seconds after a crash.
+// row in a table of the package that defines its Kind. A node that works on a task holds a claim with a lease, so that
+// another node continues within seconds after a crash. Claim.Work renews the lease while the work runs.
 package task
 
 import (
@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// Lease is how long a claim lasts unless it is renewed, which happens much more often.
+	// Lease is how long a claim lasts unless it is renewed. It is renewed every renewEvery.
 	Lease      = 8 * time.Second
 	renewEvery = 2 * time.Second
-	// TriesMax is how often a task is claimed without making progress before it fails.
+	// TriesMax is how often a task may be claimed without making progress before it fails.
 	TriesMax = 20
 )
 
-// ErrClaimed says that a task is claimed by somebody else, or is over.
+// ErrClaimed means that a task is claimed by somebody else, or is over.
 var ErrClaimed = errors.New("task: claimed by somebody else")
 
 // Kind is a table of tasks and the column that names them. It also has the columns status (pending, running and
@@ -50,7 +50,7 @@ func (k Kind) Claim(ctx context.Context, d *db.DB, organizationID, taskID string
 		if err != nil {
 			return err
 		}
-		if c.Tries, err = triesOf(ctx, tx, k, taskID); err == nil && !ours {
+		if c.Tries, err = selectTries(ctx, tx, k, taskID); err == nil && !ours {
 			err = ErrClaimed
 		}
 		return err
@@ -58,15 +58,16 @@ func (k Kind) Claim(ctx context.Context, d *db.DB, organizationID, taskID string
 	return c, err
 }
 
-// Work runs a task while its claim lasts. If the task is not over afterwards, which done tells, the claim is released:
-// others may claim the task at once or, if it made no progress, after a pause that grows.
+// Work runs the function do and renews the claim meanwhile. If the claim is lost, it cancels the context of do and
+// returns ErrClaimed. If done then reports that the task is not over, Work releases the claim: others may claim the task
+// at once or, if it made no progress, after a pause that grows with the number of tries.
 func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done func() bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var held sync.WaitGroup
-	held.Go(func() { c.hold(ctx, cancel) })
+	var renewing sync.WaitGroup
+	renewing.Go(func() { c.keepRenewing(ctx, cancel) })
 	defer func() {
 		cancel(nil)
-		held.Wait()
+		renewing.Wait()
 		if !done() {
 			c.release(ctx)
 		}
@@ -78,8 +79,8 @@ func (c *Claim) Work(ctx context.Context, do func(context.Context) error, done f
 	return err
 }
 
-// ShouldFail tells whether a task that is still claimed should fail because of an error: the request itself is at fault,
-// or the task was claimed too often without making progress.
+// ShouldFail reports whether a task that is still claimed should fail because of an error: the request itself is at
+// fault, or the task was claimed too often without making progress.
 func (c *Claim) ShouldFail(ctx context.Context, err error) bool {
 	if err == nil || errors.Is(err, ErrClaimed) || errors.Is(context.Cause(ctx), ErrClaimed) {
 		return false
@@ -87,7 +88,8 @@ func (c *Claim) ShouldFail(ctx context.Context, err error) bool {
 	return fault.Refused(err) || c.Tries > TriesMax && !errors.Is(err, context.Canceled)
 }
 
-// Progressed notes that some items were completed.
+// Progressed records that some items were completed, and counts the tries from one again. The package of the task sets
+// its column tries to 0 when it stores the items.
 func (c *Claim) Progressed(items int) {
 	c.Tries = 1
 	done := itemsDone.WithLabelValues(c.kind.Noun)
@@ -96,8 +98,8 @@ func (c *Claim) Progressed(items int) {
 	}
 }
 
-// hold renews a claim while the work goes on, and ends the work when the claim is lost.
-func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
+// keepRenewing renews a claim until the context ends. It calls lost, which cancels the work, when the claim is lost.
+func (c *Claim) keepRenewing(ctx context.Context, lost context.CancelCauseFunc) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
@@ -113,7 +115,8 @@ func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
 			}
 			return err
 		})
-		// A database that does not answer is tried again: if somebody else claims the task, the next batch is refused.
+		// If the database does not answer, the next tick tries again. If somebody else claims the task meanwhile, its package
+		// refuses the next batch.
 		if errors.Is(err, ErrClaimed) {
 			lost(err)
 			return
@@ -121,8 +124,10 @@ func (c *Claim) hold(ctx context.Context, lost context.CancelCauseFunc) {
 	}
 }
 
+// release ends the lease now or, after tries without progress, some seconds from now.
 func (c *Claim) release(ctx context.Context) {
-	_ = c.db.Write(context.WithoutCancel(ctx), c.OrganizationID, func(ctx context.Context, tx *db.Tx) error { // otherwise the lease ends
+	// An error is ignored, because the lease then expires by itself.
+	_ = c.db.Write(context.WithoutCancel(ctx), c.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		_, err := renew(ctx, tx, c, tx.Now().Add(time.Duration(c.Tries-1)*time.Second-time.Millisecond))
 		return err
 	})

@@ -48,7 +48,7 @@ func TestWhatATransactionHasInCommonWithOthers(t *testing.T) {
 		"a category without asset": {classify.KindCategory, classify.Subject{Category: "Gas"}, "out//gas"},
 		"an asset alone":           {classify.KindCategory, classify.Subject{Category: " ", Asset: "ETH"}, ""},
 		"a text": {classify.KindText,
-			classify.Subject{Description: "Invoice INV-2024/117, Rent 3rd floor (ref A1B2)"}, "out/invoice inv rent floor ref"},
+			classify.Subject{Description: "Invoice INV-2024/117, Rent 3rd level (ref A1B2)"}, "out/invoice inv rent level ref"},
 		"a text of numbers": {classify.KindText, classify.Subject{Description: "2024-01-01 #4 ab"}, ""},
 		"an amount": {classify.KindStanding, classify.Subject{Asset: "USDC", Quantity: one, Inflow: true, Vendor: "A"},
 			"in/usdc/1.5/a"},

@@ -47,7 +47,7 @@ func readOrdinary(tb testing.TB, content []byte, m intake.Mapping) int {
 	}
 }
 
-// rowsPerSecond is the floor that a busy machine must still reach; an idle one does several times as much.
+// rowsPerSecond is the minimum that a busy machine must still reach; an idle one does several times as much.
 const rowsPerSecond = 30_000
 
 func TestAPlainFileIsReadFast(t *testing.T) {

@@ -52,7 +52,7 @@ func (w wanted) containing(e db.Engine) condition {
 	look, arg := db.Contains(e, "§search", w.search)
 	c := condition{text: look, args: []any{arg}, finds: len(w.rare) > 0}
 	if c.finds {
-		find, args := db.FindsTrigrams(e, "§search", "transaction_texts", "§row_key", w.rare)
+		find, args := db.HasTrigrams(e, "§search", "transaction_texts", "§row_key", w.rare)
 		c.by = &condition{text: find, args: args, everywhere: e == db.SQLite}
 	}
 	return c

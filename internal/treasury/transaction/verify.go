@@ -46,7 +46,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		}
 	}
 	if next-1 != h.TransactionNumber {
-		f.Addf("gaps", "the last is %s, but the head says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
+		f.Addf("gaps", "the last is %s, but the organization state says %s", SequenceNumber(next-1), SequenceNumber(h.TransactionNumber))
 	}
 	if err := f.counts(ctx, tx, k.counts); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func TestTheCheckFindsWhateverIsBrokenInTransactions(t *testing.T) {
 	damages := map[string]string{
 		"UPDATE transactions SET number = 6 WHERE organization_id = @org AND number = 4":    "OT-4 to OT-5 are missing",
 		"DELETE FROM transactions WHERE organization_id = @org AND number = 2":              "OT-2 to OT-2 are missing",
-		"UPDATE organization_state SET transaction_number = 5 WHERE organization_id = @org": "the last is OT-4, but the head says OT-5",
+		"UPDATE organization_state SET transaction_number = 5 WHERE organization_id = @org": "the last is OT-4, but the organization state says OT-5",
 		"shelf = 1":                            "OT-1 is pending, but stands on shelf 1",
 		"shelf = 3":                            "OT-1 is pending, but stands on shelf 3",
 		"status = 'x'":                         "OT-1 is x, but stands on shelf 0",

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// findBinaries returns the folder that holds both programs a cluster needs: they must be of one version.
+// findBinaries returns the folder that contains both programs a cluster needs, so that they are of the same version.
 func findBinaries() (string, error) {
 	if dir := os.Getenv("BURSAR_PG_BIN"); dir != "" {
 		if !complete(dir) {
@@ -46,7 +46,7 @@ func complete(dir string) bool {
 	return true
 }
 
-// version reads the major version out of Debian's folder name; as a number, because 9 sorts after 15 as text.
+// version returns the major version in Debian's folder name, as a number, because 9 sorts after 15 as text.
 func version(bin string) int {
 	n, err := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
 	if err != nil {

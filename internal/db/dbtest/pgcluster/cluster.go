@@ -1,5 +1,5 @@
-// Package pgcluster runs a private PostgreSQL server for tests, so that no test ever depends on, or harms, one that
-// belongs to the machine.
+// Package pgcluster runs a private PostgreSQL server for tests, so that no test depends on, or damages, a server that is
+// installed on the machine.
 package pgcluster
 
 import (
@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// readyWait is generous because recovery after Kill replays the log on machines that may be busy with other tests.
+	// readyWait is long because recovery after Kill replays the log on machines that may be busy with other tests.
 	readyWait = 2 * time.Minute
 	// stopWait bounds a shutdown; past it the server is hung and is killed.
 	stopWait = 30 * time.Second
-	// startsMax bounds how often Start picks another port when somebody takes the chosen one first.
+	// startsMax bounds how often Start picks another port because another process has taken the chosen one.
 	startsMax = 8
 )
 
-// Options says where a cluster lives and how it is set up; the zero value is a good default.
+// Options says where a cluster stores its data and how it is configured; the zero value is a good default.
 type Options struct {
 	// Dir is the parent of the cluster's folder; empty means memory when there is room for it, else the temp folder.
 	Dir string
-	// Settings are lines of postgresql.conf; they win over the defaults of this package.
+	// Settings are lines of postgresql.conf; they override the defaults of this package.
 	Settings map[string]string
 }
 
@@ -45,7 +45,7 @@ type Cluster struct {
 	closed bool
 }
 
-// Start creates a cluster and returns when it accepts connections. The context bounds the start, not the cluster's life.
+// Start creates a cluster and returns when it accepts connections. The context applies to the start only.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	bin, err := findBinaries()
 	if err != nil {
@@ -69,7 +69,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-// URL is the address of one database of the cluster, for a superuser who needs no password.
+// URL returns the address of a database of the cluster, for a superuser without a password.
 func (c *Cluster) URL(database string) string {
 	u := url.URL{
 		Scheme:   "postgres",
@@ -81,14 +81,14 @@ func (c *Cluster) URL(database string) string {
 	return u.String()
 }
 
-// Stop ends the server and keeps its data. An immediate stop leaves the next start to recover, as a crash would.
+// Stop ends the server and keeps its data. After an immediate stop the next start must recover, as after a crash.
 func (c *Cluster) Stop(immediate bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stop(immediate)
 }
 
-// Kill ends every process of the server at once, the way a power cut does, and keeps its data.
+// Kill ends every process of the server at once, as a power failure would, and keeps its data.
 func (c *Cluster) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *Cluster) Restart(ctx context.Context) error {
 		if err == nil || !errors.Is(err, errStillHeld) {
 			return err
 		}
-		// Processes that were just killed give back the port and the memory a moment later.
+		// Processes that were just killed release the port and the memory a moment later.
 		select {
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
@@ -129,7 +129,7 @@ func (c *Cluster) Close() error {
 		return nil
 	}
 	c.closed = true
-	// The data is about to go, so a clean shutdown would only cost time.
+	// The data is about to be deleted, so a clean shutdown would only take time.
 	err := c.stop(true)
 	c.freeSharedMemory()
 	return errors.Join(err, c.folder.remove())
@@ -176,8 +176,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// awaitReady reads the status that the server writes beside its data: unlike a connection, it cannot be answered by
-// somebody else's server on the same port.
+// awaitReady waits for the status that the server writes beside its data: unlike a connection, it cannot come from
+// another server on the same port.
 func (c *Cluster) awaitReady(ctx context.Context, proc *process) error {
 	for {
 		if pid, status := c.pidFile(); pid == proc.pid && status == "ready" {

@@ -19,12 +19,12 @@ import (
 // socketPathMax is the longest path of a unix socket that Linux accepts.
 const socketPathMax = 107
 
-// errStillHeld marks a start that failed because a port or memory was taken: trying again may help.
+// errStillHeld means that a start failed because another process holds a port or memory: trying again may help.
 var errStillHeld = errors.New("a port or memory is still held by another process")
 
 var settingName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.]*$`)
 
-// defaultSettings are durable ones, because the service refuses to work on a server that may lose commits.
+// defaultSettings are durable, because the service refuses to run on a server that may lose commits.
 var defaultSettings = map[string]string{
 	"max_connections":    "400",
 	"shared_buffers":     "128MB",
@@ -33,7 +33,7 @@ var defaultSettings = map[string]string{
 	"wal_level":          "minimal",
 	"max_wal_senders":    "0",
 	"listen_addresses":   "127.0.0.1",
-	// Files in the data folder go with it; POSIX segments of a killed server would stay in memory.
+	// Files in the data folder are deleted with it; POSIX segments of a killed server would stay in memory.
 	"dynamic_shared_memory_type": "mmap",
 }
 
@@ -90,7 +90,8 @@ func (c *Cluster) configuration(settings map[string]string) (string, error) {
 	return b.String(), nil
 }
 
-// socketDir keeps sockets out of the system's folder; where the path is too long there is none, as tests use TCP.
+// socketDir returns the folder for sockets, so that none is created in the system's folder. It returns an empty text,
+// which means no sockets, where the path is too long; tests use TCP.
 func socketDir(dir string) string {
 	if len(filepath.Join(dir, ".s.PGSQL.65535.lock")) > socketPathMax {
 		return ""
@@ -98,7 +99,7 @@ func socketDir(dir string) string {
 	return dir
 }
 
-// command prepares a program of PostgreSQL that runs as the cluster's user and knows nothing of the caller's PG* settings.
+// command returns a command for a program of PostgreSQL that runs as the cluster's user, without the caller's PG* settings.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, name), args...)
 	// The server's user may be unable to enter the caller's folder, which would fill the log with warnings.
@@ -113,22 +114,23 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// explain adds what the server logged since the given offset, and marks failures that another try may cure.
+// explain adds what the server has logged since an offset to an error, and errStillHeld if another try may succeed.
 func (c *Cluster) explain(err error, from int64) error {
 	raw, readErr := os.ReadFile(c.logFile())
 	if readErr != nil || int64(len(raw)) < from {
 		return err
 	}
-	said := raw[from:]
+	logged := raw[from:]
 	for _, sign := range []string{"Address already in use", "is still in use"} {
-		if bytes.Contains(said, []byte(sign)) {
-			return fmt.Errorf("%w: %w\n%s", err, errStillHeld, said)
+		if bytes.Contains(logged, []byte(sign)) {
+			return fmt.Errorf("%w: %w\n%s", err, errStillHeld, logged)
 		}
 	}
-	return fmt.Errorf("%w\n%s", err, said)
+	return fmt.Errorf("%w\n%s", err, logged)
 }
 
-// freePort picks a port below those that the system hands out to clients, so that none takes it while the server is down.
+// freePort returns a free port below those that the system assigns to clients, so that no client takes it while the server
+// is down.
 func freePort(ctx context.Context) (int, error) {
 	const low, high, triesMax = 15000, 32000, 100
 	var config net.ListenConfig

@@ -14,19 +14,19 @@ import (
 const (
 	folderPrefix = "bursar-pg-"
 	lockName     = "owner.lock"
-	// sweepAge spares folders so young that their owner may not hold the lock yet.
+	// sweepAge is the age below which a folder is kept, because its owner may not have locked it yet.
 	sweepAge = time.Minute
-	// memoryMin is the room a cluster under test may fill; with less, a long test would die of a full disk.
+	// memoryMin is how much memory must be free to store a cluster in memory; a long test may fill that much.
 	memoryMin = 2 << 30
 )
 
-// folder is a cluster's own folder; its lock tells later runs that the owner lives.
+// folder is the folder of a cluster. Its lock shows other processes that its owner is alive.
 type folder struct {
 	path string
 	lock *os.File
 }
 
-// newFolder creates the folder of a cluster and hands it to the user that the server runs as.
+// newFolder creates the folder of a cluster and makes the user that the server runs as its owner.
 func newFolder(parent string, owner *serverUser) (*folder, error) {
 	if parent == "" {
 		parent = defaultParent()
@@ -61,7 +61,8 @@ func (f *folder) remove() error {
 	return errors.Join(err, f.lock.Close())
 }
 
-// defaultParent prefers memory, where fsync costs nothing and durable settings are as fast as careless ones.
+// defaultParent returns a folder in memory if there is room: fsync costs nothing there, so that durable settings are as
+// fast as others.
 func defaultParent() string {
 	const memory = "/dev/shm"
 	if free, err := freeBytes(memory); err == nil && free >= memoryMin && writable(memory) {
@@ -78,8 +79,8 @@ func writable(dir string) bool {
 	return os.Remove(probe) == nil
 }
 
-// sweep removes the folders of owners that were killed before they could: in memory they would stay until the machine
-// restarts. It is a courtesy, so what cannot be removed is left alone.
+// sweep removes the folders of owners that were killed before they could do so: in memory they would stay until the
+// machine restarts. Errors are ignored.
 func sweep(parent string) {
 	locks, err := filepath.Glob(filepath.Join(parent, folderPrefix+"*", lockName))
 	if err != nil {
@@ -100,7 +101,7 @@ func sweep(parent string) {
 	}
 }
 
-// serverUser is whom the server runs as when the caller is root, which PostgreSQL refuses; nil means the caller.
+// serverUser is the user that the server runs as if the caller is root, which PostgreSQL refuses; nil means the caller.
 type serverUser struct {
 	name     string
 	uid, gid uint32
@@ -124,7 +125,7 @@ func unprivileged() (*serverUser, error) {
 	return nil, errors.New("PostgreSQL refuses to run as root: create a user named postgres, or run as another user")
 }
 
-// canEnter refuses a parent that the server's user could not reach, before initdb fails with a puzzle.
+// canEnter returns an error if the server's user has no access to a folder; the message of initdb would be unclear.
 func (u *serverUser) canEnter(dir string) error {
 	if u == nil {
 		return nil
@@ -135,7 +136,7 @@ func (u *serverUser) canEnter(dir string) error {
 			return fmt.Errorf("create the folder of PostgreSQL: %w", err)
 		}
 		if info.Mode()&0o001 == 0 {
-			return fmt.Errorf("user %s, whom PostgreSQL runs as, cannot enter %s: choose another folder or chmod o+x it",
+			return fmt.Errorf("user %s, as which PostgreSQL runs, cannot enter %s: choose another folder or chmod o+x it",
 				u.name, dir)
 		}
 		if dir == filepath.Dir(dir) {

@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// process is a running server whose end is observed.
+// process is a server process; done is closed when it ends.
 type process struct {
 	pid  int
 	done chan struct{}
-	err  error // How it ended; to be read after done is closed.
+	err  error // The result of Wait; may be read after done is closed.
 }
 
-// spawn starts the server from a thread that lives as long as it: the kernel sends the parent-death signal when the
-// thread that forked ends, not when the program does.
+// spawn starts a command from a thread that lives as long as the command: the kernel sends the parent-death signal when
+// the thread that forked ends, not when the program does.
 func spawn(cmd *exec.Cmd) (*process, error) {
 	started := make(chan error, 1)
 	p := &process{done: make(chan struct{})}
@@ -42,7 +42,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// run waits for a program that ends by itself.
+// run runs a command and waits until it ends.
 func run(cmd *exec.Cmd) error {
 	p, err := spawn(cmd)
 	if err != nil {
@@ -52,18 +52,18 @@ func run(cmd *exec.Cmd) error {
 	return p.err
 }
 
-// signal goes to the postmaster, which passes it on to its processes as the kind of shutdown demands.
+// signal sends a signal to the postmaster, which passes it on to its processes as the kind of shutdown requires.
 func (p *process) signal(s syscall.Signal) {
 	select {
 	case <-p.done:
-		// The id may belong to somebody else by now.
+		// The id may belong to another process by now.
 	default:
 		_ = syscall.Kill(p.pid, s)
 	}
 }
 
-// killAll kills the postmaster and its backends. Each backend leads a process group of its own, so the children are
-// looked up while the stopped postmaster can fork no more.
+// killAll kills the postmaster and its backends. Each backend has a process group of its own, so the children are listed
+// while the postmaster is stopped and cannot fork.
 func (p *process) killAll() {
 	p.signal(syscall.SIGSTOP)
 	pids := children(p.pid)
@@ -79,7 +79,7 @@ func (p *process) killAll() {
 	}
 	<-p.done
 	for _, pid := range pids {
-		// It fails where orphans go to init, which then does the same.
+		// This fails where init adopts orphans, which then waits for them.
 		_, _ = syscall.Wait4(pid, nil, 0, nil)
 	}
 }
@@ -112,15 +112,15 @@ func (c *Cluster) pidFile() (pid int, status string) {
 	return pid, strings.TrimSpace(lines[statusLine])
 }
 
-// freeSharedMemory gives back the one segment that outlives a killed server; a server that ended by itself leaves no pid
-// file and no segment. The system has few of them, and the next start that would free it never comes after Close.
+// freeSharedMemory frees the one segment that remains after a server was killed; a server that ended by itself leaves no
+// pid file and no segment. The system has few segments, and after Close there is no further start that would free it.
 func (c *Cluster) freeSharedMemory() {
 	lines := c.pidFileLines()
 	if len(lines) <= memoryLine {
 		return
 	}
 	if fields := strings.Fields(lines[memoryLine]); len(fields) == 2 {
-		// Without the program the segment stays, which harms nobody at once.
+		// An error is ignored: a segment that remains does no immediate harm.
 		_ = exec.Command("ipcrm", "-m", fields[1]).Run()
 	}
 }

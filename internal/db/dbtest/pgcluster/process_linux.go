@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// attributes detach the server from the caller's terminal signals and tie its life to the caller's.
+// attributes detaches the server from the caller's terminal signals and ends it when the caller ends.
 func (u *serverUser) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
 	if u != nil {
@@ -17,7 +17,7 @@ func (u *serverUser) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// children lists the direct children of a process.
+// children returns the direct children of a process.
 func children(pid int) []int {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -29,7 +29,7 @@ func children(pid int) []int {
 		if err != nil {
 			continue
 		}
-		// The name in parentheses may hold spaces; behind it come the state and the parent.
+		// The name in parentheses may contain spaces; the state and the parent follow it.
 		fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
 		if len(fields) < 2 || string(fields[1]) != strconv.Itoa(pid) {
 			continue
@@ -42,7 +42,7 @@ func children(pid int) []int {
 }
 
 // adoptOrphans makes this program, instead of init, the parent of backends whose postmaster dies: in many containers init
-// reaps nobody, and every Kill would leave zombies until the container ends.
+// does not reap processes, and every Kill would leave zombies until the container ends.
 func adoptOrphans() {
 	const setChildSubreaper = 36
 	_, _, _ = syscall.Syscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)

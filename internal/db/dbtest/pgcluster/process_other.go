@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// attributes detach the server from the caller's terminal signals; only Linux can tie its life to the caller's.
+// attributes detaches the server from the caller's terminal signals; only Linux can also end it with the caller.
 func (u *serverUser) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if u != nil {
@@ -16,10 +16,10 @@ func (u *serverUser) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// children is empty here: backends notice within moments that the postmaster died.
+// children returns nothing here: backends notice within moments that the postmaster died.
 func children(int) []int { return nil }
 
-// adoptOrphans does nothing here: init takes orphans.
+// adoptOrphans does nothing here: init adopts orphans.
 func adoptOrphans() {}
 
 func freeBytes(string) (uint64, error) { return 0, errors.ErrUnsupported }

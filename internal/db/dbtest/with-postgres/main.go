@@ -1,4 +1,4 @@
-// Command with-postgres runs another command beside a private PostgreSQL server that ends with it:
+// Command with-postgres starts a private PostgreSQL server, runs another command, and stops the server when it ends:
 //
 //	with-postgres -- go test ./...
 package main
@@ -62,7 +62,7 @@ func command(args []string, url string, signals <-chan os.Signal) int {
 	for {
 		select {
 		case s := <-signals:
-			// It fails only when the command has just ended, which the other case tells.
+			// It fails only when the command has just ended; the other case handles that.
 			_ = cmd.Process.Signal(s)
 		case err := <-ended:
 			return exitCode(err)

@@ -1,4 +1,5 @@
-// Package apitest runs the whole service in a test, with a real database and real HTTP, and verifies every invariant when the test ends.
+// Package apitest runs the whole service in a test, with a real database and real HTTP. When the test ends it verifies
+// every invariant of the data that the test wrote.
 package apitest
 
 import (
@@ -166,7 +167,7 @@ func (a Answer) Error(t *testing.T) wire.ErrorDetail {
 	return body.Error
 }
 
-// Blames tells whether the error names a field.
+// Blames reports whether the error names a field.
 func (a Answer) Blames(t *testing.T, field string) bool {
 	t.Helper()
 	for _, f := range a.Error(t).Fields {

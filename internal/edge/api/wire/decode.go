@@ -155,7 +155,7 @@ func (p param) set(registry huma.Registry, field reflect.Value, values []string,
 			faults.Addf(p.name, "must not be empty")
 			return
 		}
-		if p.check(registry, list, faults) {
+		if p.validate(registry, list, faults) {
 			field.Set(reflect.ValueOf(list))
 		}
 		return
@@ -169,7 +169,7 @@ func (p param) set(registry huma.Registry, field reflect.Value, values []string,
 		faults.Addf(p.name, "%s", problem)
 		return
 	}
-	if !p.check(registry, v, faults) {
+	if !p.validate(registry, v, faults) {
 		return
 	}
 	if field.Kind() == reflect.Pointer {
@@ -204,8 +204,8 @@ func parseScalar(t reflect.Type, text string) (any, string) {
 	panic(fmt.Sprintf("api: a parameter cannot be a %s", t))
 }
 
-// check validates a value and reports whether it is valid.
-func (p param) check(registry huma.Registry, v any, faults *fault.List) bool {
+// validate adds the faults of a value and reports whether it is valid.
+func (p param) validate(registry huma.Registry, v any, faults *fault.List) bool {
 	found := Validate(registry, p.schema, v)
 	for _, f := range found {
 		faults.Addf(p.name+f.Name, "%s", f.Message)

@@ -38,5 +38,5 @@ func (d *Decoder) Receive(w http.ResponseWriter, req *http.Request, timeout time
 	return got, err
 }
 
-// TakesForm tells whether the body is a form with files.
+// TakesForm reports whether the body is a form with files.
 func (d *Decoder) TakesForm() bool { return d.body != nil && d.body.files != nil }

@@ -36,7 +36,7 @@ type Route struct {
 
 	Name    string       // the OpenAPI operation id: the name of the handler
 	Output  reflect.Type // of the answer
-	Early   reflect.Type // of the answer that Before may give, nil if it gives none
+	Early   reflect.Type // of the answer that Before may return, nil if it returns none
 	Before  func(ctx context.Context, in any) (early any, after func() error, err error)
 	Call    func(ctx context.Context, in any) (any, error)
 	Decoder *Decoder // set by Prepare
@@ -186,7 +186,7 @@ func First[I, O any](r Route, before func(context.Context, *I) (early *O, after 
 	return r
 }
 
-// Matches tells whether a request selects the route by its Choice.
+// Matches reports whether a request selects the route by its Choice.
 func (r *Route) Matches(req *http.Request) bool {
 	values := req.URL.Query()[r.param]
 	return len(values) == 1 && values[0] == r.value
@@ -200,7 +200,7 @@ func (r Route) String() string {
 	return r.Method + " " + r.Path + "?" + r.Choice
 }
 
-// Prepare makes the decoder of the route. It adds the schemas of the input to the registry.
+// Prepare sets the decoder of the route and adds the schemas of the input to the registry.
 func (r *Route) Prepare(registry huma.Registry) { r.Decoder = newDecoder(registry, r.input) }
 
 // Fault returns an error as this operation reports it.

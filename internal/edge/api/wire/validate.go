@@ -70,16 +70,17 @@ func Validate(registry huma.Registry, schema *huma.Schema, v any) []fault.Field 
 	for _, err := range res.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
-			out = append(out, blamed(detail))
+			out = append(out, translateFault(detail))
 		}
 	}
-	out = append(out, unseen(registry, schema, "", v)...)
+	out = append(out, findUnreported(registry, schema, "", v)...)
 	slices.SortStableFunc(out, func(a, b fault.Field) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(out, func(a, b fault.Field) bool { return a.Name == b.Name })
 }
 
-// blamed translates a fault of huma into our words and paths. Of a missing property huma reports the object; we report the property.
-func blamed(d *huma.ErrorDetail) fault.Field {
+// translateFault translates a fault of huma into our words and paths. For a missing property huma reports the object; we report the
+// property.
+func translateFault(d *huma.ErrorDetail) fault.Field {
 	name := d.Location
 	if name != "" && name[0] != '[' {
 		name = "." + name
@@ -105,9 +106,9 @@ func blamed(d *huma.ErrorDetail) fault.Field {
 // whole is the field name of a fault that concerns the whole body.
 const whole = "body"
 
-// unseen finds the faults that huma does not: null where the schema does not allow it, which huma takes for absent, and strings that
-// are not decimals.
-func unseen(registry huma.Registry, schema *huma.Schema, at string, v any) (out []fault.Field) {
+// findUnreported returns the faults that huma does not find: null where the schema does not allow it, which huma takes for absent, and
+// strings that are not decimals.
+func findUnreported(registry huma.Registry, schema *huma.Schema, at string, v any) (out []fault.Field) {
 	nullable := schema.Nullable
 	for schema.Ref != "" {
 		schema = registry.SchemaFromRef(schema.Ref)
@@ -127,13 +128,13 @@ func unseen(registry huma.Registry, schema *huma.Schema, at string, v any) (out 
 	case map[string]any:
 		for name, value := range t {
 			if property := schema.Properties[name]; property != nil {
-				out = append(out, unseen(registry, property, at+"."+name, value)...)
+				out = append(out, findUnreported(registry, property, at+"."+name, value)...)
 			}
 		}
 	case []any:
 		for i, value := range t {
 			if schema.Items != nil {
-				out = append(out, unseen(registry, schema.Items, at+"["+strconv.Itoa(i)+"]", value)...)
+				out = append(out, findUnreported(registry, schema.Items, at+"["+strconv.Itoa(i)+"]", value)...)
 			}
 		}
 	}

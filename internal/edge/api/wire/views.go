@@ -38,7 +38,7 @@ type Deleted struct {
 // DeletedOf confirms that the record with this identifier was deleted.
 func DeletedOf(id string) Data[Deleted] { return DataOf(Deleted{ID: id, Deleted: true}) }
 
-// Guidance tells which actions a record permits in its present state.
+// Guidance lists which actions a record permits in its present state.
 type Guidance struct {
 	AllowedActions []string `json:"allowed_actions" doc:"Actions that the record permits now."`
 	Warnings       []string `json:"warnings" doc:"Why an action is not permitted, or what its consequences would be, in sentences."`

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// hangUp sends a change and leaves before the answer. Whether it takes effect is the service's business.
+// hangUp sends a change and closes the connection before the answer. The change may or may not take effect.
 func (w *witness) hangUp(address, key, name string) error {
 	w.mu.Lock()
 	w.changes[name] = &change{}
@@ -33,7 +33,7 @@ func (w *witness) hangUp(address, key, name string) error {
 	return err
 }
 
-func TestClientsWhoHangUpDoNotDisturbTheirNeighbours(t *testing.T) {
+func TestClientsThatCancelRequestsDoNotDisturbOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
 		key := found(t, c).APIKey
@@ -59,7 +59,7 @@ func TestClientsWhoHangUpDoNotDisturbTheirNeighbours(t *testing.T) {
 		}
 		time.AfterFunc(500*time.Millisecond, func() { close(stop) })
 		wg.Wait()
-		// What the deserters left is finished before the process ends.
+		// The requests whose clients have left are finished before the process ends.
 		p.terminate(t)
 		if code := p.wait(t); code != 0 {
 			t.Errorf("exit %d", code)
@@ -70,7 +70,7 @@ func TestClientsWhoHangUpDoNotDisturbTheirNeighbours(t *testing.T) {
 	})
 }
 
-// TestManyFirstRequestsAtOnceAreAllAnswered is about the moment after a restart, when nothing is warm and every client comes back.
+// TestManyFirstRequestsAtOnceAreAllAnswered tests the moment after a restart, when all caches are empty and every client reconnects.
 func TestManyFirstRequestsAtOnceAreAllAnswered(t *testing.T) {
 	t.Parallel()
 	const clients, starts = 64, 8
@@ -88,7 +88,7 @@ func TestManyFirstRequestsAtOnceAreAllAnswered(t *testing.T) {
 	})
 }
 
-// atOnce sends the same read on many connections before it looks for the first answer.
+// atOnce sends the same read on many connections before it reads the first answer.
 func atOnce(t *testing.T, address, key, path string, clients int) {
 	t.Helper()
 	host := strings.TrimPrefix(address, "http://")

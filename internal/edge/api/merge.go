@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// joined describes two routes of the same method and path as one operation, because OpenAPI permits only one.
-func joined(a *huma.Operation, other *wire.Route) *huma.Operation {
+// mergeOperations describes two routes of the same method and path as one operation, because OpenAPI permits only one.
+func mergeOperations(a *huma.Operation, other *wire.Route) *huma.Operation {
 	out, b := *a, other.Operation
 	out.Description = a.Description + " With `" + other.Choice + "`: " + strings.TrimSuffix(b.Summary, ".") + ". " + b.Description
 	out.Parameters = parametersOf(a, b)

@@ -18,12 +18,12 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// tally is what a crowd was told: the numbers it got, and what it put on the bank account.
+// tally collects the answers to concurrent clients: the entry numbers, and the amounts posted to the bank account.
 type tally struct {
 	mu      sync.Mutex
 	numbers map[int64]bool
 	bank    int64
-	kept    int // drafts that are gone
+	kept    int // deleted drafts
 }
 
 func (c *tally) made(t *testing.T, cents int64, entries ...client.JournalEntry) {
@@ -40,7 +40,7 @@ func (c *tally) made(t *testing.T, cents int64, entries ...client.JournalEntry) 
 	}
 }
 
-// one does one of the things that go on in a busy office, right or wrong.
+// one sends a random request, valid or not.
 func (c *tally) one(t *testing.T, l *ledger, unknown string) {
 	t.Helper()
 	cents := int64(rand.IntN(1000) + 1)
@@ -100,7 +100,7 @@ func (c *tally) one(t *testing.T, l *ledger, unknown string) {
 	}
 }
 
-// draft makes one, and then posts it, puts it back and deletes it, or leaves it posted.
+// draft creates a draft and posts it. It then unposts and deletes it, or leaves it posted.
 func (c *tally) draft(t *testing.T, l *ledger, e client.CreateJournalEntry, cents int64) {
 	t.Helper()
 	e.Status = "draft"
@@ -131,7 +131,7 @@ func (c *tally) draft(t *testing.T, l *ledger, e client.CreateJournalEntry, cent
 	c.mu.Unlock()
 }
 
-func TestACrowdOnTwoAccountsLosesNothingAndWaitsForNobodyForEver(t *testing.T) {
+func TestConcurrentClientsOnTwoAccountsLoseNothingAndDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	const clients, each = 32, 5
 	dbtest.EachConfig(t, func(t *testing.T, c db.Config) {
@@ -153,7 +153,7 @@ func TestACrowdOnTwoAccountsLosesNothingAndWaitsForNobodyForEver(t *testing.T) {
 		if n := len(numbers); n == 0 || numbers[0] != 1 || numbers[n-1] != int64(n) {
 			t.Errorf("%d numbers were given: %v", n, numbers)
 		}
-		if got := look(t, l); got.debits-got.credits != told.bank {
+		if got := readBalance(t, l); got.debits-got.credits != told.bank {
 			t.Errorf("the report says %+v, those who posted %d", got, told.bank)
 		}
 		listed := 0
@@ -174,7 +174,7 @@ func TestACrowdOnTwoAccountsLosesNothingAndWaitsForNobodyForEver(t *testing.T) {
 	})
 }
 
-// deadlocks is how many PostgreSQL had to break in this database.
+// deadlocks returns how many deadlocks PostgreSQL has resolved in this database.
 func deadlocks(t *testing.T, l *ledger) (n int64) {
 	t.Helper()
 	err := l.Service().App.DB.ReadAcross(t.Context(), "a test counts", func(ctx context.Context, tx *db.Tx) (err error) {
@@ -187,7 +187,7 @@ func deadlocks(t *testing.T, l *ledger) (n int64) {
 	return n
 }
 
-// What posting looks up is kept at hand on every node. An account that is archived must not take a line on any of them from then on.
+// Every node caches the chart for posting. After an account is archived, no node may post to it.
 func TestNoNodePostsOnAnAccountThatWasArchivedOnAnother(t *testing.T) {
 	t.Parallel()
 	const clients, each, turns = 6, 25, 8

@@ -23,7 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
-func TestABodyThatIsNoGoodIsRefusedWithTheErrorBodyAndChangesNothing(t *testing.T) {
+func TestAnInvalidBodyIsRefusedWithTheErrorBodyAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")
@@ -91,7 +91,7 @@ func TestEveryFaultOfARequestIsNamedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAPathOrMethodThatIsNoneHasTheErrorBody(t *testing.T) {
+func TestAnUnknownPathOrMethodHasTheErrorBody(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		for _, path := range []string{"/v1", "/v2/organization", "/v1/organization/", "/v1//organization", "/v1/../v1/organization",
@@ -107,7 +107,7 @@ func TestAPathOrMethodThatIsNoneHasTheErrorBody(t *testing.T) {
 	})
 }
 
-func TestAnOrganizationNamedInTheHeaderIsThatOneOrNone(t *testing.T) {
+func TestTheOrganizationHeaderMustNameTheOrganizationOfTheKey(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		mine, other := s.Found(t, "mine"), s.Found(t, "other")
@@ -121,7 +121,7 @@ func TestAnOrganizationNamedInTheHeaderIsThatOneOrNone(t *testing.T) {
 	})
 }
 
-func TestALargeAnswerIsCompressedForWhoAsks(t *testing.T) {
+func TestALargeAnswerIsCompressedOnRequest(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		plain := s.Send(t, apitest.Request{Method: "GET", Path: "/openapi.json", Header: http.Header{"Accept-Encoding": {"identity"}}})
@@ -164,7 +164,7 @@ func TestAKeyThatAsksTooOftenIsToldHowLongToWait(t *testing.T) {
 	})
 }
 
-func TestASlowClientHoldsUpNobodyAndIsToldSo(t *testing.T) {
+func TestASlowClientDelaysNobodyAndGetsATimeout(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		s := apitest.Start(t, d, api.Config{BodyTimeout: 500 * time.Millisecond})
@@ -204,7 +204,7 @@ func TestARevokedKeyStopsWorkingOnEveryNodeWithinASecond(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, node := range []*apitest.Service{one, two} { // both have come to believe in it
+		for _, node := range []*apitest.Service{one, two} { // both have the key in their cache
 			if _, err := client.New(node.URL, key.Key).Organization(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestAPersonWhoIsNoLongerAMemberHasNoKeys(t *testing.T) {
 	})
 }
 
-func TestAKeyCanMakeNoKeyThatDoesMoreThanItself(t *testing.T) {
+func TestAKeyCannotCreateAKeyWithMorePermissionsThanItsOwn(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		n := s.Found(t, "mine")

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
 )
 
-// place is where a value stands in a body: lines, then 0, then amount. Of a list only the first item is looked at, which stands for all.
+// place is the path of a value in a body: lines, then 0, then amount. Only the first item of a list is tested.
 type place struct {
 	steps    []any
 	schema   *huma.Schema
@@ -22,7 +22,7 @@ type place struct {
 	required bool
 }
 
-// String is the place as faults name it: lines[0].amount.
+// String returns the place as faults name it, such as lines[0].amount.
 func (p place) String() string {
 	text := ""
 	for _, step := range p.steps {
@@ -36,7 +36,7 @@ func (p place) String() string {
 	return strings.TrimPrefix(text, ".")
 }
 
-// name is the property, also of an item in a list: tag_ids.
+// name returns the property, also for an item of a list, such as tag_ids.
 func (p place) name() string {
 	for _, step := range slices.Backward(p.steps) {
 		if name, ok := step.(string); ok {
@@ -46,7 +46,7 @@ func (p place) name() string {
 	return ""
 }
 
-// within is a place inside this one.
+// within returns a place inside this one.
 func (p place) within(steps ...any) []any { return append(slices.Clip(p.steps), steps...) }
 
 func resolve(s *apitest.Service, schema *huma.Schema) (target *huma.Schema, nullable bool) {
@@ -66,7 +66,7 @@ func bodySchema(s *apitest.Service, r wire.Route) *huma.Schema {
 	return schema
 }
 
-// bodyOf is the schema of a route's body, JSON or a form.
+// bodyOf returns the schema of a route's body, JSON or a form.
 func bodyOf(r wire.Route) *huma.Schema {
 	for _, media := range r.Operation.RequestBody.Content {
 		return media.Schema
@@ -74,8 +74,8 @@ func bodyOf(r wire.Route) *huma.Schema {
 	return nil
 }
 
-// places lists every place of a body there can be, the body itself first. What is inside a list or an object is there
-// if the sample has one.
+// places returns every place of a body, the body itself first. The places inside a list or an object are included if the
+// sample has one.
 func places(s *apitest.Service, r wire.Route, own sample) []place {
 	if r.Operation.RequestBody == nil {
 		return nil
@@ -102,7 +102,7 @@ func places(s *apitest.Service, r wire.Route, own sample) []place {
 	return out
 }
 
-// tree is the body as JSON has it, so that a sample may be written in any Go types.
+// tree returns the body as decoded JSON, so that a sample may use any Go types.
 func (s sample) tree() any {
 	if s.body == nil {
 		return map[string]any{}
@@ -118,7 +118,7 @@ func (s sample) tree() any {
 	return out
 }
 
-// at is the value at a place.
+// at returns the value at a place.
 func (s sample) at(steps []any) (v any, there bool) {
 	v = s.tree()
 	for _, step := range steps {
@@ -142,7 +142,7 @@ func (s sample) at(steps []any) (v any, there bool) {
 // absent is the value of a property that is left out.
 type absent struct{}
 
-// with puts another value at a place.
+// with sets the value at a place.
 func (s sample) with(steps []any, value any) sample {
 	s.body = put(s.tree(), steps, value).(map[string]any)
 	return s
@@ -155,7 +155,7 @@ func put(v any, steps []any, value any) any {
 	switch step := steps[0].(type) {
 	case string:
 		object, _ := v.(map[string]any)
-		if object == nil { // the sample leaves the whole of it out
+		if object == nil { // the sample does not have the object
 			object = map[string]any{}
 		}
 		if object[step] = put(object[step], steps[1:], value); object[step] == (absent{}) {
@@ -187,7 +187,7 @@ func (r refusal) send(what, field string, req apitest.Request) apitest.Answer {
 	return a
 }
 
-// body refuses what is faulty at one place of the body.
+// body expects that faulty values at one place of the body are refused.
 func (r refusal) body(p place) {
 	r.Helper()
 	if isForm(r.route) && len(p.steps) == 1 {
@@ -235,7 +235,7 @@ func (r refusal) body(p place) {
 	}
 }
 
-// null is refused unless the place may hold it; then another fault, which keeps the request from being carried out, is the only one.
+// null is refused unless the place is nullable. In that case another fault, which prevents the request, must be the only one.
 func (r refusal) null(p place, with func(string, any)) {
 	r.Helper()
 	if !p.nullable {
@@ -248,7 +248,7 @@ func (r refusal) null(p place, with func(string, any)) {
 	}
 }
 
-// notDecimals are texts that are no decimal of ours.
+// notDecimals are texts that the API does not accept as decimals.
 var notDecimals = []string{"", "1e3", "1,000", "+1", " 1", ".5", "1.", "0x10", "NaN", "Infinity", "0." + strings.Repeat("1", 31),
 	strings.Repeat("1", 39)}
 
@@ -312,7 +312,7 @@ func (r refusal) list(p place, with func(string, any)) {
 	}
 }
 
-// parameter refuses what is faulty in one parameter of the query.
+// parameter expects that faulty values of one parameter of the query are refused.
 func (r refusal) parameter(p *huma.Param) {
 	r.Helper()
 	with := func(what, value string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/api/apitest"
 )
 
-// zone moves a new organization to a time zone.
+// zone sets the time zone of a new organization.
 func (l *ledger) zone(t *testing.T, name string) {
 	t.Helper()
 	if _, err := l.Client.UpdateOrganization(t.Context(), client.UpdateOrganization{Timezone: &name}); err != nil {
@@ -20,12 +20,12 @@ func (l *ledger) zone(t *testing.T, name string) {
 	}
 }
 
-// allowed is what may be done to an entry, and how many warnings there are.
+// allowed formats the allowed actions of an entry and the number of warnings.
 func allowed(e client.JournalEntry) string {
 	return strings.Join(e.Guidance.AllowedActions, " ") + strings.Repeat(" !", len(e.Guidance.Warnings))
 }
 
-// actions lists what the audit log has on an entry, the first first.
+// actions returns the actions that the audit log has for an entry, oldest first.
 func actions(t *testing.T, l *ledger, id string) string {
 	t.Helper()
 	var out []string
@@ -62,7 +62,7 @@ func TestADateIsTheFirstInstantOfItsDayWhereTheOrganizationIs(t *testing.T) {
 	})
 }
 
-func TestMonthsOfABatchAreMadeHoweverFarApartTheyAre(t *testing.T) {
+func TestThePeriodsOfABatchAreCreatedHoweverFarApartTheyAre(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -163,7 +163,7 @@ func TestEachPartOfADraftMayChangeAndWhatChangesNothingIsNotRecorded(t *testing.
 	})
 }
 
-func TestADeletedDraftIsGoneAndItsNumberStaysUsed(t *testing.T) {
+func TestADeletedDraftIsNotFoundAndItsNumberStaysUsed(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))
@@ -211,7 +211,7 @@ func TestADeletedDraftIsGoneAndItsNumberStaysUsed(t *testing.T) {
 	})
 }
 
-func TestWhatIsPostedDoesNotChangeAndGoesBackOnlyWhileNothingRestsOnIt(t *testing.T) {
+func TestAPostedEntryDoesNotChangeAndIsUnpostedOnlyWhileNothingDependsOnIt(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		l := openLedger(t, s.Found(t, "mine"))

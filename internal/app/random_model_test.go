@@ -8,14 +8,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/calendar"
 )
 
-// The model of the books: whole cents, names for numbers, everything recomputed each time. It knows the rules and
-// nothing of how they are kept.
+// The model of the books uses whole cents and indexes instead of ids, and recomputes everything each time. It implements
+// the rules of accounting without knowing how the service stores the books.
 
-// fine is the outcome of what is not refused.
+// fine is the outcome of an operation that succeeds.
 const fine = fault.Kind(-1)
 
-// verdict is how something ends, and whether what stands against it is a rate or an open month that is missing, which
-// no guidance foretells.
+// verdict is the predicted outcome of an operation. wanting means that it fails because a rate or an open month is
+// missing, which the guidance of an entry does not predict.
 type verdict struct {
 	kind    fault.Kind
 	wanting bool
@@ -62,7 +62,7 @@ func (m *model) through(entity int) string {
 	return ""
 }
 
-// entities are those of an entry and of its lines.
+// entities returns the legal entities of an entry and of its lines.
 func (e *modelEntry) entities() []int {
 	out := []int{e.entity}
 	for _, l := range e.lines {
@@ -78,7 +78,7 @@ func (m *model) throughAll(e *modelEntry) (key string) {
 	return key
 }
 
-// compose says whether an entry could be a draft.
+// compose predicts whether an entry is valid as a draft.
 func (m *model) compose(e *modelEntry) verdict {
 	type purse struct {
 		entity   int
@@ -107,7 +107,7 @@ func (m *model) compose(e *modelEntry) verdict {
 	return out
 }
 
-// worse is the graver of two outcomes: what is wrong in itself, what is not there, what the books forbid.
+// worse returns the more serious of two outcomes: invalid input, then missing records, then conflicts with the books.
 func worse(a, b verdict) verdict {
 	order := []fault.Kind{fine, fault.Conflict, fault.NotFound, fault.Invalid}
 	if slices.Index(order, b.kind) > slices.Index(order, a.kind) {
@@ -116,7 +116,7 @@ func worse(a, b verdict) verdict {
 	return a
 }
 
-// post makes an entry posted, or says why not and leaves it alone.
+// post posts an entry, or predicts the failure and leaves the entry unchanged.
 func (m *model) post(e *modelEntry) verdict {
 	date := e.date
 	if through := m.throughAll(e); m.monthOf(date) <= through {
@@ -138,7 +138,8 @@ func (m *model) post(e *modelEntry) verdict {
 	return verdict{kind: fine}
 }
 
-// translate fills in what lines are in their entity's currency: the total of each side rounded once, its parts by what is left.
+// translate sets the amounts of lines in the base currency of their entity. It rounds the total of each side once and
+// splits it so that the parts add up to it.
 func (m *model) translate(lines []modelLine, date time.Time) bool {
 	type side struct {
 		entity   int
@@ -180,7 +181,7 @@ func divide(a, b int64) int64 {
 	return q
 }
 
-// enter gives an entry its number.
+// enter adds an entry to the model, which assigns its number.
 func (m *model) enter(e *modelEntry) { m.entries = append(m.entries, e) }
 
 func (m *model) onArchived(e *modelEntry) bool {
@@ -195,7 +196,7 @@ func (m *model) unpostable(e *modelEntry) bool {
 	return e.status == "posted" && e.next == 0 && e.prev == 0 && m.monthOf(e.date) > m.throughAll(e) && !m.onArchived(e)
 }
 
-// unpost puts an entry back.
+// unpost makes a posted entry a draft.
 func (e *modelEntry) unpost() {
 	if e.intended != nil {
 		e.date, e.intended = *e.intended, nil
@@ -207,7 +208,7 @@ func (e *modelEntry) unpost() {
 	}
 }
 
-// mirror is what undoes an entry, as a draft.
+// mirror returns the reversal of an entry, as a draft.
 func (e *modelEntry) mirror(date time.Time) *modelEntry {
 	out := *e
 	out.status, out.origin, out.date, out.intended, out.next = "draft", "reversal", date, nil, 0
@@ -218,13 +219,13 @@ func (e *modelEntry) mirror(date time.Time) *modelEntry {
 	return &out
 }
 
-// key is one total the books keep: an account of an entity in a month, over all lines or those of a tag.
+// key identifies a stored total: an account of an entity in a month, over all lines or those of a tag.
 type key struct {
 	tag, entity, account int // tag is -1 over all
 	month                string
 }
 
-// totals adds up all that is posted, debits and credits.
+// totals returns the debits and credits of all posted entries.
 func (m *model) totals() map[key][2]int64 {
 	out := map[key][2]int64{}
 	for _, e := range m.entries {
@@ -249,7 +250,7 @@ func (m *model) totals() map[key][2]int64 {
 	return out
 }
 
-// archivable tells whether nothing stands on an account.
+// archivable reports whether an account has neither a balance nor a draft.
 func (m *model) archivable(account int) bool {
 	held := map[int]int64{}
 	for k, total := range m.totals() {
@@ -267,7 +268,7 @@ func (m *model) archivable(account int) bool {
 	})
 }
 
-// close closes a month for some entities, if order, time and drafts allow. The months there are come from the books.
+// close closes a month for some entities, if order, time and drafts allow. The existing months come from the books.
 func (m *model) close(month string, entities []int, months []string) fault.Kind {
 	entities = slices.DeleteFunc(slices.Clone(entities), func(e int) bool { return month <= m.through(e) })
 	k, _ := calendar.ParseKey(month)
@@ -291,7 +292,7 @@ func (m *model) close(month string, entities []int, months []string) fault.Kind 
 	return fine
 }
 
-// reopen opens a month for those of some entities it is closed for, if it is the last one closed for each.
+// reopen opens a month for those of the entities for which it is closed, if it is the last closed month of each.
 func (m *model) reopen(month string, entities []int) fault.Kind {
 	entities = slices.DeleteFunc(slices.Clone(entities), func(e int) bool { return month > m.through(e) })
 	if len(entities) == 0 || slices.ContainsFunc(entities, func(e int) bool { return month != m.through(e) }) {
@@ -303,7 +304,7 @@ func (m *model) reopen(month string, entities []int) fault.Kind {
 	return fine
 }
 
-// move takes the books to another zone, unless something posted would leave or enter a closed month.
+// move changes the time zone, unless a posted entry would leave or enter a closed month.
 func (m *model) move(zone *time.Location) fault.Kind {
 	for _, e := range m.entries {
 		if e.status != "posted" {

@@ -21,7 +21,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &f) && f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 	}
-	if status >= http.StatusInternalServerError && !gone(r, err) {
+	if status >= http.StatusInternalServerError && !disconnected(r, err) {
 		organizationID := ""
 		if out, ok := w.(*response); ok {
 			organizationID = out.organizationID
@@ -42,13 +42,13 @@ func chain(err error) string {
 	return text
 }
 
-// gone reports whether the caller closed the connection, which is not a failure of the service.
-func gone(r *http.Request, err error) bool {
+// disconnected reports whether the caller closed the connection, which is not a failure of the service.
+func disconnected(r *http.Request, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled)
 }
 
-// recovered turns a panic into an answer, unless the answer has begun.
-func (a *API) recovered(w *response, r *http.Request) {
+// recoverPanic turns a panic into an answer, unless the answer has begun.
+func (a *API) recoverPanic(w *response, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
