@@ -119,7 +119,7 @@ func ConflictAt(fields []Field, format string, args ...any) error {
 }
 
 // Within says of the fields that an error blames where they are, such as in filter.
-func Within(place string, err error) error {
+func PrefixFields(place string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
 		return err
@@ -143,7 +143,7 @@ func UnavailableBecause(cause error, format string, args ...any) error {
 }
 
 // OfProvider calls what is unavailable a failure of the provider that the caller asked; every other error passes.
-func OfProvider(err error) error {
+func AsProviderError(err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != Unavailable {
 		return err

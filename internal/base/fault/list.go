@@ -14,7 +14,7 @@ func (l *List) Addf(field, format string, args ...any) {
 }
 
 // Take moves the fields of an Invalid error into the list; any other error is handed back.
-func (l *List) Take(err error) error {
+func (l *List) Merge(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Invalid && len(e.Fields) > 0 {
 		l.fields = append(l.fields, e.Fields...)

@@ -15,7 +15,7 @@ type List struct {
 }
 
 // About begins a list whose sentences begin with what they are about.
-func About(what string) *List { return &List{about: what + ": ", count: map[string]int{}} }
+func New(what string) *List { return &List{about: what + ": ", count: map[string]int{}} }
 
 // Addf adds something broken. The kind is in the plural, as in "5 more lots that are open".
 func (l *List) Addf(kind, format string, args ...any) {
@@ -28,7 +28,7 @@ func (l *List) Addf(kind, format string, args ...any) {
 }
 
 // All gives the sentences.
-func (l *List) All() []string {
+func (l *List) Messages() []string {
 	for _, kind := range l.kinds {
 		if more := l.count[kind] - namedMax; more > 0 {
 			l.texts = append(l.texts, fmt.Sprintf("%s%d more %s", l.about, more, kind))

@@ -18,7 +18,7 @@ var exact = apd.Context{
 func (d Decimal) Add(other Decimal) Decimal {
 	var sum Decimal
 	condition, err := exact.Add(&sum.v, &d.v, &other.v)
-	sum.settle("sum", condition, err)
+	sum.requireExact("sum", condition, err)
 	return sum
 }
 
@@ -26,7 +26,7 @@ func (d Decimal) Add(other Decimal) Decimal {
 func (d Decimal) Sub(other Decimal) Decimal {
 	var difference Decimal
 	condition, err := exact.Sub(&difference.v, &d.v, &other.v)
-	difference.settle("difference", condition, err)
+	difference.requireExact("difference", condition, err)
 	return difference
 }
 
@@ -34,7 +34,7 @@ func (d Decimal) Sub(other Decimal) Decimal {
 func (d Decimal) Mul(other Decimal) Decimal {
 	var product Decimal
 	condition, err := exact.Mul(&product.v, &d.v, &other.v)
-	product.settle("product", condition, err)
+	product.requireExact("product", condition, err)
 	return product
 }
 
@@ -84,7 +84,7 @@ func (d Decimal) IsZero() bool {
 
 // settle checks that a result is exact and takes the sign off a zero. A digit
 // lost here would be money lost without a trace, so it must not pass quietly.
-func (d *Decimal) settle(operation string, condition apd.Condition, err error) {
+func (d *Decimal) requireExact(operation string, condition apd.Condition, err error) {
 	// Rounded alone means that only zeros were dropped: the value is the same.
 	if lost := condition &^ apd.Rounded; lost != 0 || err != nil {
 		panic(fmt.Sprintf("money: %s is not exact (over %d digits): %v %v", operation, digitsMax, lost, err))

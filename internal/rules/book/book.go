@@ -111,25 +111,25 @@ type Total struct{ Debits, Credits money.Decimal }
 type Totals map[Key]Total
 
 // Add folds lines in. Turned around, they would cancel in the balance but not in the movements: to take lines out, Remove them.
-func (t Totals) Add(period string, lines []Line) { t.fold(period, lines, false) }
+func (t Totals) Add(period string, lines []Line) { t.addAll(period, lines, false) }
 
 // Remove takes lines out again, as if they had never been.
-func (t Totals) Remove(period string, lines []Line) { t.fold(period, lines, true) }
+func (t Totals) Remove(period string, lines []Line) { t.addAll(period, lines, true) }
 
-func (t Totals) fold(period string, lines []Line, remove bool) {
+func (t Totals) addAll(period string, lines []Line, remove bool) {
 	for _, l := range lines {
 		amount := l.Base
 		if remove {
 			amount = amount.Neg()
 		}
-		t.put(Key{"", l.Entity, l.Account, period}, l.Side, amount)
+		t.add(Key{"", l.Entity, l.Account, period}, l.Side, amount)
 		for _, tag := range l.Tags {
-			t.put(Key{tag, l.Entity, l.Account, period}, l.Side, amount)
+			t.add(Key{tag, l.Entity, l.Account, period}, l.Side, amount)
 		}
 	}
 }
 
-func (t Totals) put(k Key, side Side, amount money.Decimal) {
+func (t Totals) add(k Key, side Side, amount money.Decimal) {
 	total := t[k]
 	if side == Debit {
 		total.Debits = total.Debits.Add(amount)

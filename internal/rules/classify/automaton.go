@@ -12,10 +12,10 @@ const denseMax = 1 << 16
 // so that the children of a state follow each other, in the order of their labels, and what is visited often lies
 // together. State 0 is the root; pattern 0 is none.
 type automaton struct {
-	class [256]uint8 // of each byte; those that no pattern has share 0
-	shift int        // a row of the table has so many bits
-	dense []uint32   // by state and class, which state is next
-	hot   uint32     // states from here on have no row
+	class       [256]uint8 // of each byte; those that no pattern has share 0
+	shift       int        // a row of the table has so many bits
+	dense       []uint32   // by state and class, which state is next
+	denseStates uint32     // states from here on have no row
 
 	first []uint32 // by state, its first child; its last is before the first of the next state
 	label []byte   // by state, what leads to it
@@ -71,8 +71,8 @@ func (a *automaton) classify() {
 		}
 	}
 	a.shift = bits.Len(uint(classes - 1))
-	a.hot = uint32(min(len(a.label), max(1, denseMax>>a.shift)))
-	a.dense = make([]uint32, int(a.hot)<<a.shift)
+	a.denseStates = uint32(min(len(a.label), max(1, denseMax>>a.shift)))
+	a.dense = make([]uint32, int(a.denseStates)<<a.shift)
 }
 
 // link finds what each state falls back to. All that a state falls back to is shorter and so has been linked before it.
@@ -84,14 +84,14 @@ func (a *automaton) link(own []uint32) {
 		} else {
 			a.shorter[p] = a.ends[a.fail[s]]
 		}
-		if s < a.hot && s > 0 {
+		if s < a.denseStates && s > 0 {
 			copy(a.row(s), a.row(a.fail[s]))
 		}
 		for child := a.first[s]; child < a.first[s+1]; child++ {
 			if s > 0 {
 				a.fail[child] = a.next(a.fail[s], a.label[child])
 			}
-			if s < a.hot {
+			if s < a.denseStates {
 				a.row(s)[a.class[a.label[child]]] = child
 			}
 		}
@@ -101,7 +101,7 @@ func (a *automaton) link(own []uint32) {
 func (a *automaton) row(s uint32) []uint32 { return a.dense[s<<a.shift : (s+1)<<a.shift] }
 
 func (a *automaton) next(s uint32, c byte) uint32 {
-	for s >= a.hot {
+	for s >= a.denseStates {
 		first := a.first[s]
 		if i := bytes.IndexByte(a.label[first:a.first[s+1]], c); i >= 0 {
 			return first + uint32(i)

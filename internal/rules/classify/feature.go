@@ -40,7 +40,7 @@ func Features(s Subject) []Feature {
 	out := make([]Feature, 0, len(kinds))
 	var buffer []byte
 	for _, k := range kinds {
-		if buffer = k.of(&s, buffer[:0]); len(buffer) > 0 {
+		if buffer = k.appendValue(&s, buffer[:0]); len(buffer) > 0 {
 			out = append(out, Feature{k, string(buffer)})
 		}
 	}
@@ -48,7 +48,7 @@ func Features(s Subject) []Feature {
 }
 
 // of appends the value that a transaction has of a kind, or nothing. The value begins with the direction.
-func (k Kind) of(s *Subject, to []byte) []byte {
+func (k Kind) appendValue(s *Subject, to []byte) []byte {
 	start := len(to)
 	if s.Inflow {
 		to = append(to, "in/"...)

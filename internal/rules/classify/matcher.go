@@ -88,12 +88,12 @@ func Compile(rules []Rule) *Matcher {
 		m.values[i] = map[string]uint32{}
 	}
 	for i := range m.rules {
-		m.file(int32(i), patterns)
+		m.index(int32(i), patterns)
 	}
 	return m
 }
 
-func (m *Matcher) file(rank int32, patterns []string) {
+func (m *Matcher) index(rank int32, patterns []string) {
 	r := &m.rules[rank]
 	var k key
 	if p := folded(r.MemoContains); p != "" {
@@ -121,7 +121,7 @@ func (m *Matcher) file(rank int32, patterns []string) {
 		m.buckets[k] = b
 	}
 	for way := range b {
-		if r.looks(way == 1) {
+		if r.appliesTo(way == 1) {
 			b[way] = append(b[way], rank)
 		}
 	}

@@ -43,13 +43,13 @@ const (
 )
 
 // Habit is how transactions with a feature were booked.
-type Habit struct {
-	all  int
-	ways []way
+type BookingHistory struct {
+	total    int
+	outcomes []outcome
 }
 
 // way is one way in which they were.
-type way struct {
+type outcome struct {
 	account, kind string
 
 	votes  int
@@ -57,16 +57,16 @@ type way struct {
 }
 
 // HabitOf adds precedents up. They may come in any order, and the latest PrecedentsMax count.
-func HabitOf(past []Precedent) *Habit {
+func NewBookingHistory(past []Precedent) *BookingHistory {
 	past = LatestFirst(past)
-	h := &Habit{all: len(past)}
+	h := &BookingHistory{total: len(past)}
 	for _, p := range past {
-		i := slices.IndexFunc(h.ways, func(w way) bool { return w.account == p.LedgerAccountID && w.kind == p.TransactionType })
+		i := slices.IndexFunc(h.outcomes, func(w outcome) bool { return w.account == p.LedgerAccountID && w.kind == p.TransactionType })
 		if i < 0 {
-			i = len(h.ways)
-			h.ways = append(h.ways, way{account: p.LedgerAccountID, kind: p.TransactionType})
+			i = len(h.outcomes)
+			h.outcomes = append(h.outcomes, outcome{account: p.LedgerAccountID, kind: p.TransactionType})
 		}
-		w := &h.ways[i]
+		w := &h.outcomes[i]
 		if w.votes++; len(w.latest) < examplesMax {
 			w.latest = append(w.latest, p)
 		}
@@ -78,11 +78,11 @@ func HabitOf(past []Precedent) *Habit {
 func LatestFirst(past []Precedent) []Precedent {
 	out := slices.DeleteFunc(slices.Clone(past), func(p Precedent) bool { return p.LedgerAccountID == "" })
 	slices.SortFunc(out, Precedent.compare)
-	out = slices.CompactFunc(out, Precedent.same)
+	out = slices.CompactFunc(out, Precedent.equal)
 	return out[:min(len(out), PrecedentsMax)]
 }
 
-func (p Precedent) same(o Precedent) bool {
+func (p Precedent) equal(o Precedent) bool {
 	return p.TransactionID == o.TransactionID && p.LedgerAccountID == o.LedgerAccountID && p.TransactionType == o.TransactionType
 }
 
@@ -94,7 +94,7 @@ func (p Precedent) compare(o Precedent) int {
 
 // evidence is what a feature says about how to book. It weighs votes/(all+doubt) of its strength: many examples that agree weigh most.
 type evidence struct {
-	*Habit
+	*BookingHistory
 	feature  Feature
 	strength int
 	doubt    int
@@ -102,7 +102,7 @@ type evidence struct {
 }
 
 // answer is a way to book, with all that speaks for it.
-type answer struct {
+type candidate struct {
 	account, kind string
 
 	past  []Precedent // the latest first
@@ -112,11 +112,11 @@ type answer struct {
 
 // Propose says how to book a transaction, or nil where too little is known of how those were booked that have its
 // features; nil is nothing. All is counted in whole numbers, so that the same precedents always say the same.
-func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
-	all := gather(s, habit)
-	var best *answer
-	for _, a := range answers(all) {
-		if a.judge(all); best == nil || a.better(best) {
+func Propose(s Subject, habit func(Feature) *BookingHistory) *Proposal {
+	all := collectEvidence(s, habit)
+	var best *candidate
+	for _, a := range candidatesFrom(all) {
+		if a.computeScore(all); best == nil || a.ranksBefore(best) {
 			best = a
 		}
 	}
@@ -137,10 +137,10 @@ func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
 }
 
 // gather is the evidence on a transaction.
-func gather(s Subject, habit func(Feature) *Habit) (all []evidence) {
+func collectEvidence(s Subject, habit func(Feature) *BookingHistory) (all []evidence) {
 	for _, f := range Features(s) {
-		e := evidence{feature: f, Habit: habit(f)}
-		if e.Habit == nil || e.all == 0 {
+		e := evidence{feature: f, BookingHistory: habit(f)}
+		if e.BookingHistory == nil || e.total == 0 {
 			continue
 		}
 		switch f.Kind {
@@ -161,13 +161,13 @@ func gather(s Subject, habit func(Feature) *Habit) (all []evidence) {
 }
 
 // answers are the ways in which what counts was booked.
-func answers(all []evidence) (out []*answer) {
+func candidatesFrom(all []evidence) (out []*candidate) {
 	for i, e := range all {
-		for _, w := range e.ways {
-			n := slices.IndexFunc(out, func(a *answer) bool { return a.account == w.account && a.kind == w.kind })
+		for _, w := range e.outcomes {
+			n := slices.IndexFunc(out, func(a *candidate) bool { return a.account == w.account && a.kind == w.kind })
 			if n < 0 {
 				n = len(out)
-				out = append(out, &answer{account: w.account, kind: w.kind, votes: make([]int, len(all))})
+				out = append(out, &candidate{account: w.account, kind: w.kind, votes: make([]int, len(all))})
 			}
 			out[n].votes[i] = w.votes
 			out[n].past = append(out[n].past, w.latest...)
@@ -175,13 +175,13 @@ func answers(all []evidence) (out []*answer) {
 	}
 	for _, a := range out {
 		slices.SortFunc(a.past, Precedent.compare)
-		a.past = slices.CompactFunc(a.past, Precedent.same)
+		a.past = slices.CompactFunc(a.past, Precedent.equal)
 	}
 	return out
 }
 
 // better tells which of two goes first: what is surer, then what was done last.
-func (a *answer) better(b *answer) bool {
+func (a *candidate) ranksBefore(b *candidate) bool {
 	x, y := a.past[0], b.past[0]
 	return cmp.Or(cmp.Compare(a.score, b.score), x.At.Compare(y.At), cmp.Compare(y.TransactionID, x.TransactionID),
 		cmp.Compare(b.account, a.account), cmp.Compare(b.kind, a.kind)) > 0
@@ -189,12 +189,12 @@ func (a *answer) better(b *answer) bool {
 
 // judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an
 // answer and falls with those for others.
-func (a *answer) judge(all []evidence) {
+func (a *candidate) computeScore(all []evidence) {
 	strong, most, against := false, 0, 0
 	for i, e := range all {
 		strong = strong || e.strong && a.votes[i] > 0
 		most = max(most, a.votes[i])
-		against = max(against, e.weight(e.all-a.votes[i]))
+		against = max(against, e.weight(e.total-a.votes[i]))
 	}
 	if !strong && most == 1 {
 		return
@@ -216,5 +216,5 @@ func (a *answer) judge(all []evidence) {
 
 // weight is how much so many votes are of the whole.
 func (e evidence) weight(votes int) int {
-	return e.strength * votes * (whole / 100) / (e.all + e.doubt)
+	return e.strength * votes * (whole / 100) / (e.total + e.doubt)
 }

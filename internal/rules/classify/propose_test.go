@@ -24,7 +24,7 @@ type record struct {
 
 // propose asks with precedents that are found by their features.
 func propose(s classify.Subject, past []record) *classify.Proposal {
-	return classify.Propose(s, func(f classify.Feature) *classify.Habit {
+	return classify.Propose(s, func(f classify.Feature) *classify.BookingHistory {
 		var of []classify.Precedent
 		for _, r := range past {
 			if slices.Contains(classify.Features(r.Subject), f) {
@@ -34,7 +34,7 @@ func propose(s classify.Subject, past []record) *classify.Proposal {
 		if of == nil {
 			return nil
 		}
-		return classify.HabitOf(of)
+		return classify.NewBookingHistory(of)
 	})
 }
 

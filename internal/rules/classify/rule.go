@@ -78,7 +78,7 @@ func (r Rule) Specificity() int {
 		{!blank(r.MemoContains), weighsMemo},
 		{!blank(r.Category), weighsCategory},
 		{!blank(r.Asset), weighsAsset},
-		{r.way() != Any, weighsDirection},
+		{r.direction() != Any, weighsDirection},
 	} {
 		if c.asked {
 			weight += c.weight
@@ -89,7 +89,7 @@ func (r Rule) Specificity() int {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func (r Rule) way() Direction {
+func (r Rule) direction() Direction {
 	if blank(string(r.Direction)) {
 		return Any
 	}
@@ -97,8 +97,8 @@ func (r Rule) way() Direction {
 }
 
 // looks tells whether a rule's direction is that of a transaction.
-func (r Rule) looks(inflow bool) bool {
-	switch r.way() {
+func (r Rule) appliesTo(inflow bool) bool {
+	switch r.direction() {
 	case Any:
 		return true
 	case Deposit:

@@ -40,7 +40,7 @@ type change struct{ oldFrom, oldTo, newFrom, newTo int }
 
 // changes finds what became of a where it is b.
 func changes(a, b []string) []change {
-	x, y := numbered(a, b)
+	x, y := lineNumbers(a, b)
 	start := 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
 		start++
@@ -58,7 +58,7 @@ func changes(a, b []string) []change {
 }
 
 // numbered gives equal lines equal numbers, so that they are compared once.
-func numbered(a, b []string) (x, y []int) {
+func lineNumbers(a, b []string) (x, y []int) {
 	known := map[string]int{}
 	number := func(lines []string) []int {
 		out := make([]int, len(lines))

@@ -15,14 +15,14 @@ type Checkpoint struct {
 
 // Checkpoint gives the state of the pool.
 func (p *Pool) Checkpoint() Checkpoint {
-	return Checkpoint{After: p.after, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
+	return Checkpoint{After: p.last, Seq: p.seq, Lots: p.Lots(), Quantity: p.quantity, Basis: p.basis}
 }
 
 // Restore gives a pool that goes on where the checkpoint was taken. They share the lots, which the pool does not
 // change and nobody else may.
 func Restore(config Config, c Checkpoint) *Pool {
 	p := New(config)
-	p.after, p.seq, p.quantity, p.basis = c.After, c.Seq, c.Quantity, c.Basis
+	p.last, p.seq, p.quantity, p.basis = c.After, c.Seq, c.Quantity, c.Basis
 	p.lots.base = c.Lots
 	return p
 }

@@ -37,7 +37,7 @@ type Config struct {
 }
 
 // method is the one that holds at an instant.
-func (c *Config) method(at time.Time) Method {
+func (c *Config) methodAt(at time.Time) Method {
 	if c.Identified {
 		return SpecificID
 	}
@@ -63,7 +63,7 @@ const dayMax, dayMin = 367, 365
 // holding counts the calendar days between two instants. A year is over when it is over for the day after the
 // acquisition, which is where the IRS begins to count: what was acquired on 2023-02-28 is long from 2024-03-01, not
 // from the 29th of February.
-func (c *Config) holding(acquired, disposed time.Time) (days int, term Term) {
+func (c *Config) holdingPeriod(acquired, disposed time.Time) (days int, term Term) {
 	from, to := c.day(acquired), c.day(disposed)
 	days = int((to.Unix() - from.Unix()) / (24 * 60 * 60))
 	// Most are far from the anniversary.
@@ -78,8 +78,8 @@ func (c *Config) holding(acquired, disposed time.Time) (days int, term Term) {
 }
 
 // Held is how many days something was held, and which term that is.
-func Held(acquired, until time.Time, zone *time.Location) (days int, term Term) {
-	return (&Config{Zone: zone}).holding(acquired, until)
+func HoldingPeriod(acquired, until time.Time, zone *time.Location) (days int, term Term) {
+	return (&Config{Zone: zone}).holdingPeriod(acquired, until)
 }
 
 // day is the calendar date where the days are counted.

@@ -33,19 +33,19 @@ func Converted(slices []Slice, quantity money.Decimal) []Slice {
 		weights[i] = slices[i].Quantity
 	}
 	converted := make([]Slice, 0, len(slices))
-	var homeless money.Decimal
+	var leftover money.Decimal
 	for i, share := range money.Split(quantity, weights, places) {
 		s := slices[i]
 		if share.IsZero() {
-			homeless = homeless.Add(s.Basis)
+			leftover = leftover.Add(s.Basis)
 			continue
 		}
-		s.Quantity, s.Basis = share, s.Basis.Add(homeless)
-		homeless = money.Decimal{}
+		s.Quantity, s.Basis = share, s.Basis.Add(leftover)
+		leftover = money.Decimal{}
 		converted = append(converted, s)
 	}
 	last := &converted[len(converted)-1]
-	last.Basis = last.Basis.Add(homeless)
+	last.Basis = last.Basis.Add(leftover)
 	return converted
 }
 

@@ -22,16 +22,16 @@ type Lot struct {
 // Pool is the lots of one scope. It is not safe for concurrent use.
 type Pool struct {
 	config Config
-	after  Place // the last event
+	last   Place // the last event
 	seq    int64
 
 	// The sums are the truth of a weighted average, whose lots have no basis of their own.
 	quantity, basis money.Decimal
 
-	lots  table
-	queue queue            // laid out for a method, which is none at first
-	byID  map[string]int32 // for SpecificID beside the queue
-	gone  int              // how many lots in the queue were picked and are empty
+	lots        table
+	queue       queue            // laid out for a method, which is none at first
+	byID        map[string]int32 // for SpecificID beside the queue
+	emptyQueued int              // how many lots in the queue were picked and are empty
 }
 
 // New gives an empty pool.
@@ -48,27 +48,27 @@ func (p *Pool) Basis() money.Decimal { return p.basis }
 // Apply lets an event happen. When it answers with an error nothing has changed: a *Shortage or a *PickError tells a
 // user what is wrong with the event, any other error whoever called.
 func (p *Pool) Apply(e *Event) (Result, error) {
-	if err := p.check(e); err != nil {
+	if err := p.validate(e); err != nil {
 		return Result{}, err
 	}
-	method := p.config.method(e.At)
+	method := p.config.methodAt(e.At)
 	var result Result
 	var err error
 	if e.Kind == Acquire || e.Kind == Arrive {
-		p.layOut(method)
-		err = p.accept(e)
+		p.useMethod(method)
+		err = p.addLots(e)
 	} else {
-		result, err = p.release(e, method)
+		result, err = p.consume(e, method)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	p.after = e.Place
+	p.last = e.Place
 	return result, nil
 }
 
 // accept makes the lots of an event.
-func (p *Pool) accept(e *Event) error {
+func (p *Pool) addLots(e *Event) error {
 	count := len(e.Slices)
 	if e.Kind == Acquire {
 		count = 1
@@ -82,21 +82,21 @@ func (p *Pool) accept(e *Event) error {
 		}
 	}
 	if e.Kind == Acquire {
-		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
+		p.addLot(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
 		return nil
 	}
 	for i := range e.Slices {
 		s := &e.Slices[i]
-		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places),
+		p.addLot(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places),
 			Marks: s.Marks})
 	}
 	return nil
 }
 
 // check finds what no event should be like: defects of the caller, not of the books.
-func (p *Pool) check(e *Event) error {
-	if p.after.Kind != "" && Compare(p.after, e.Place) >= 0 {
-		return fmt.Errorf("lot: event %s of %s comes after %s of %s, but belongs before it", e.ID, e.At, p.after.ID, p.after.At)
+func (p *Pool) validate(e *Event) error {
+	if p.last.Kind != "" && Compare(p.last, e.Place) >= 0 {
+		return fmt.Errorf("lot: event %s of %s comes after %s of %s, but belongs before it", e.ID, e.At, p.last.ID, p.last.At)
 	}
 	switch e.Kind {
 	case Arrive:
@@ -125,7 +125,7 @@ func (p *Pool) check(e *Event) error {
 }
 
 // add makes a lot.
-func (p *Pool) add(l Lot) {
+func (p *Pool) addLot(l Lot) {
 	p.seq++
 	l.Seq = p.seq
 	p.quantity, p.basis = p.quantity.Add(l.Quantity), p.basis.Add(l.Basis)
@@ -137,39 +137,39 @@ func (p *Pool) add(l Lot) {
 }
 
 // forget removes a lot from those that can be picked.
-func (p *Pool) forget(slot int32) {
+func (p *Pool) removeFromIndex(slot int32) {
 	if p.byID != nil {
 		delete(p.byID, p.lots.at(slot).ID)
 	}
 }
 
 // sweep removes empty lots from the queue. It visits all lots, so it is done when most are empty.
-func (p *Pool) sweep() {
+func (p *Pool) removeEmpty() {
 	p.queue.remove(func(slot int32) bool {
-		if !p.empty(slot) {
+		if !p.isEmpty(slot) {
 			return false
 		}
-		p.lots.drop(slot)
+		p.lots.remove(slot)
 		return true
 	})
-	p.gone = 0
+	p.emptyQueued = 0
 }
 
 // empty tells a lot of which nothing is left.
-func (p *Pool) empty(slot int32) bool { return p.lots.at(slot).Quantity.IsZero() }
+func (p *Pool) isEmpty(slot int32) bool { return p.lots.at(slot).Quantity.IsZero() }
 
 // layOut prepares the pool for a method. Elections are few, so it may look at every lot.
-func (p *Pool) layOut(method Method) {
+func (p *Pool) useMethod(method Method) {
 	if p.queue.method == method {
 		return
 	}
-	if p.gone > 0 {
-		p.sweep()
+	if p.emptyQueued > 0 {
+		p.removeEmpty()
 	}
-	slots := p.inOrder()
+	slots := p.sortedSlots()
 	if p.queue.method == WeightedAverage {
-		for i, basis := range p.averaged(slots) {
-			slots[i] = p.lots.change(slots[i])
+		for i, basis := range p.averageBases(slots) {
+			slots[i] = p.lots.writable(slots[i])
 			p.lots.at(slots[i]).Basis = basis
 		}
 	}
@@ -180,7 +180,7 @@ func (p *Pool) layOut(method Method) {
 		p.byID = make(map[string]int32, len(slots))
 		p.lots.own = slices.Grow(p.lots.own, len(slots))
 		for i := range slots {
-			slots[i] = p.lots.change(slots[i])
+			slots[i] = p.lots.writable(slots[i])
 			p.byID[p.lots.at(slots[i]).ID] = slots[i]
 		}
 	}
@@ -188,7 +188,7 @@ func (p *Pool) layOut(method Method) {
 }
 
 // inOrder gives the slots of what is left, oldest first.
-func (p *Pool) inOrder() []int32 {
+func (p *Pool) sortedSlots() []int32 {
 	if p.queue.method == "" { // Nothing has happened since the checkpoint, which is in order.
 		slots := make([]int32, len(p.lots.base))
 		for i := range slots {
@@ -197,8 +197,8 @@ func (p *Pool) inOrder() []int32 {
 		return slots
 	}
 	slots := p.queue.slots()
-	if p.gone > 0 {
-		slots = slices.DeleteFunc(slots, p.empty)
+	if p.emptyQueued > 0 {
+		slots = slices.DeleteFunc(slots, p.isEmpty)
 	}
 	slices.SortFunc(slots, func(a, b int32) int {
 		x, y := p.lots.at(a), p.lots.at(b)
@@ -211,7 +211,7 @@ func (p *Pool) inOrder() []int32 {
 }
 
 // averaged shares the basis of the pool among its lots.
-func (p *Pool) averaged(slots []int32) []money.Decimal {
+func (p *Pool) averageBases(slots []int32) []money.Decimal {
 	if len(slots) == 0 {
 		return nil
 	}
@@ -224,13 +224,13 @@ func (p *Pool) averaged(slots []int32) []money.Decimal {
 
 // Lots gives what is left, oldest first. Under a weighted average every lot has its share of the pool's basis.
 func (p *Pool) Lots() []Lot {
-	slots := p.inOrder()
+	slots := p.sortedSlots()
 	lots := make([]Lot, len(slots))
 	for i, slot := range slots {
 		lots[i] = *p.lots.at(slot)
 	}
 	if p.queue.method == WeightedAverage {
-		for i, basis := range p.averaged(slots) {
+		for i, basis := range p.averageBases(slots) {
 			lots[i].Basis = basis
 		}
 	}

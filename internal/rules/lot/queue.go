@@ -8,7 +8,7 @@ import (
 )
 
 // ticket is a lot in a queue. It repeats what decides the order, so that the table of lots is read only in ties.
-type ticket struct {
+type queueItem struct {
 	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
 	rounded rounding
 	at      time.Time
@@ -33,30 +33,30 @@ type queue struct {
 	lots   *table
 	line   []int32 // oldest first
 	head   int     // of the line
-	heap   []ticket
+	heap   []queueItem
 }
 
 // lineMin is a length up to which copying a queue costs nothing worth saving.
 const lineMin = 1024
 
-func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
+func (q *queue) ordersByCost() bool { return q.method == HIFO || q.method == LOFO }
 
 // fill makes a queue of lots that are given oldest first, in one go.
 func (q *queue) fill(oldestFirst []int32) {
-	if !q.byUnit() {
+	if !q.ordersByCost() {
 		q.line = oldestFirst
 		return
 	}
 	// Some room is left, so that the first lots to come do not have everything copied again.
-	q.heap = make([]ticket, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
+	q.heap = make([]queueItem, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
 	for i, slot := range oldestFirst {
-		q.heap[i] = q.ticket(slot)
+		q.heap[i] = q.newItem(slot)
 	}
-	q.order()
+	q.heapify()
 }
 
 // order makes a heap of what is in it.
-func (q *queue) order() {
+func (q *queue) heapify() {
 	for i := len(q.heap)/2 - 1; i >= 0; i-- {
 		q.down(i)
 	}
@@ -65,13 +65,13 @@ func (q *queue) order() {
 // remove drops some lots, wherever they wait.
 func (q *queue) remove(some func(slot int32) bool) {
 	q.line, q.head = slices.DeleteFunc(q.line[q.head:], some), 0
-	q.heap = slices.DeleteFunc(q.heap, func(t ticket) bool { return some(t.slot) })
-	q.order()
+	q.heap = slices.DeleteFunc(q.heap, func(t queueItem) bool { return some(t.slot) })
+	q.heapify()
 }
 
 func (q *queue) push(slot int32) {
-	t := q.ticket(slot)
-	if !q.byUnit() {
+	t := q.newItem(slot)
+	if !q.ordersByCost() {
 		last := len(q.line) - 1
 		if last < q.head || !q.lots.at(q.line[last]).AcquiredAt.After(t.at) {
 			q.line = append(q.line, slot)
@@ -87,32 +87,32 @@ func (q *queue) isEmpty() bool { return q.head == len(q.line) && len(q.heap) == 
 
 // first is the slot of the lot whose turn it is. There must be one.
 func (q *queue) first() int32 {
-	if q.inLine() {
-		return q.line[q.end()]
+	if q.nextIsInLine() {
+		return q.line[q.nextIndex()]
 	}
 	return q.heap[0].slot
 }
 
 // end is where the line is left.
-func (q *queue) end() int {
+func (q *queue) nextIndex() int {
 	if q.method == LIFO {
 		return len(q.line) - 1
 	}
 	return q.head
 }
 
-func (q *queue) inLine() bool {
+func (q *queue) nextIsInLine() bool {
 	if q.head == len(q.line) || len(q.heap) == 0 {
 		return q.head < len(q.line)
 	}
-	t := q.ticket(q.line[q.end()])
+	t := q.newItem(q.line[q.nextIndex()])
 	return q.before(&t, &q.heap[0])
 }
 
 // pop drops the lot whose turn it was. It must still be in the table.
 func (q *queue) pop() {
 	switch {
-	case !q.inLine():
+	case !q.nextIsInLine():
 		last := len(q.heap) - 1
 		q.heap[0] = q.heap[last]
 		q.heap = q.heap[:last]
@@ -132,21 +132,21 @@ func (q *queue) pop() {
 // reorder moves the lot whose turn it was to where it belongs after some of it was consumed. It may have another slot
 // now; the old one must still be there.
 func (q *queue) reorder(slot int32) {
-	if q.inLine() {
-		q.line[q.end()] = slot
+	if q.nextIsInLine() {
+		q.line[q.nextIndex()] = slot
 		return
 	}
-	q.heap[0] = q.ticket(slot)
+	q.heap[0] = q.newItem(slot)
 	q.down(0)
 }
 
 // unitDigits is the number of decimal places to which unit costs are rounded; equal ones are compared exactly.
 const unitDigits = 6
 
-func (q *queue) ticket(slot int32) ticket {
+func (q *queue) newItem(slot int32) queueItem {
 	l := q.lots.at(slot)
-	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
-	if q.byUnit() {
+	t := queueItem{at: l.AcquiredAt, seq: l.Seq, slot: slot}
+	if q.ordersByCost() {
 		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
 	}
 	return t
@@ -188,7 +188,7 @@ func (q *queue) down(i int) {
 }
 
 // before is the order of the method.
-func (q *queue) before(a, b *ticket) bool {
+func (q *queue) before(a, b *queueItem) bool {
 	switch q.method {
 	case LIFO:
 		return older(b, a)
@@ -204,7 +204,7 @@ func (q *queue) before(a, b *ticket) bool {
 	return older(a, b)
 }
 
-func older(a, b *ticket) bool {
+func older(a, b *queueItem) bool {
 	if c := a.at.Compare(b.at); c != 0 {
 		return c < 0
 	}
@@ -212,7 +212,7 @@ func older(a, b *ticket) bool {
 }
 
 // compareUnits compares what a unit cost. Rounding keeps the order, so only equal rounded units must be looked at closely.
-func (q *queue) compareUnits(a, b *ticket) int {
+func (q *queue) compareUnits(a, b *queueItem) int {
 	if c := a.unit.Cmp(b.unit); c != 0 || q.exact(a) && q.exact(b) {
 		return c
 	}
@@ -220,7 +220,7 @@ func (q *queue) compareUnits(a, b *ticket) int {
 	return x.Basis.Mul(y.Quantity).Cmp(y.Basis.Mul(x.Quantity))
 }
 
-func (q *queue) exact(t *ticket) bool {
+func (q *queue) exact(t *queueItem) bool {
 	if t.rounded == unknown {
 		l := q.lots.at(t.slot)
 		if t.rounded = inexact; t.unit.Mul(l.Quantity).Equal(l.Basis) {

@@ -27,14 +27,14 @@ func (t *table) add(l Lot) int32 {
 }
 
 // change gives the slot of a lot that may be written to.
-func (t *table) change(slot int32) int32 {
+func (t *table) writable(slot int32) int32 {
 	if int(slot) < len(t.base) {
 		return t.add(t.base[slot])
 	}
 	return slot
 }
 
-func (t *table) drop(slot int32) {
+func (t *table) remove(slot int32) {
 	if int(slot) >= len(t.base) {
 		*t.at(slot) = Lot{}
 		t.free = append(t.free, slot)

@@ -60,25 +60,25 @@ func (r Result) total(of func(*Use) money.Decimal) money.Decimal {
 
 // realize shares proceeds and fee among the uses by quantity and finds their gains and terms.
 func (c *Config) realize(e *Event, uses []Use, quantity money.Decimal) {
-	proceeds := sharing{e.Proceeds.Round(c.Places), quantity, c.Places}
-	fee := sharing{e.Fee.Round(c.Places), quantity, c.Places}
+	proceeds := allocator{e.Proceeds.Round(c.Places), quantity, c.Places}
+	fee := allocator{e.Fee.Round(c.Places), quantity, c.Places}
 	for i := range uses {
 		u := &uses[i]
 		u.Proceeds, u.Fee = proceeds.next(u.Quantity), fee.next(u.Quantity)
 		u.Gain = u.Proceeds.Sub(u.Basis)
-		u.Days, u.Term = c.holding(u.AcquiredAt, u.At)
+		u.Days, u.Term = c.holdingPeriod(u.AcquiredAt, u.At)
 	}
 }
 
 // sharing splits an amount by quantities, one after the other: each takes its share of what is left, and the last one
 // all of it. It is money.Split for those who know the sum of the quantities, and mostly have but one.
-type sharing struct {
+type allocator struct {
 	amount   money.Decimal
 	quantity money.Decimal
 	places   int32
 }
 
-func (s *sharing) next(quantity money.Decimal) money.Decimal {
+func (s *allocator) next(quantity money.Decimal) money.Decimal {
 	if s.amount.IsZero() || quantity.Equal(s.quantity) {
 		return s.amount
 	}

@@ -43,17 +43,17 @@ type Line struct {
 
 // Lines gives the lines to be booked, none of them zero; nothing when there is nothing to do.
 func (e Effect) Lines() []Line {
-	out := side(nil, Adjustment, Adjustment, e.Adjustment.Neg())
-	out = side(out, UnrealizedGain, UnrealizedLoss, e.Unrealized)
-	out = side(out, ImpairmentLoss, ImpairmentLoss, e.Impairment)
-	out = side(out, RealizedGain, RealizedLoss, e.Realized)
-	out = side(out, FXGain, FXLoss, e.Exchange)
-	out = side(out, Surplus, Surplus, e.Surplus)
-	return side(out, RetainedEarnings, RetainedEarnings, e.Retained)
+	out := appendLine(nil, Adjustment, Adjustment, e.Adjustment.Neg())
+	out = appendLine(out, UnrealizedGain, UnrealizedLoss, e.Unrealized)
+	out = appendLine(out, ImpairmentLoss, ImpairmentLoss, e.Impairment)
+	out = appendLine(out, RealizedGain, RealizedLoss, e.Realized)
+	out = appendLine(out, FXGain, FXLoss, e.Exchange)
+	out = appendLine(out, Surplus, Surplus, e.Surplus)
+	return appendLine(out, RetainedEarnings, RetainedEarnings, e.Retained)
 }
 
 // side adds a line that credits an account with what is gained, or debits one with what is lost.
-func side(lines []Line, gain, loss Account, amount money.Decimal) []Line {
+func appendLine(lines []Line, gain, loss Account, amount money.Decimal) []Line {
 	switch amount.Sign() {
 	case 1:
 		return append(lines, Line{gain, book.Credit, amount})

@@ -7,10 +7,10 @@ type Model int
 
 // The models.
 const (
-	Revalued   Model = iota // IAS 38: at fair value; what exceeds cost is a surplus in equity
-	Impaired                // IAS 36: at cost or less, and back up to it
-	WrittenOff              // US GAAP outside ASC 350-60: at cost or less, and never up again
-	Left                    // at cost again, because the asset is no longer measured by lot
+	Revalued    Model = iota // IAS 38: at fair value; what exceeds cost is a surplus in equity
+	Impaired                 // IAS 36: at cost or less, and back up to it
+	WrittenOff               // US GAAP outside ASC 350-60: at cost or less, and never up again
+	NotMeasured              // at cost again, because the asset is no longer measured by lot
 )
 
 // State is how a lot stood when it was last measured. An adjustment above zero is its surplus, one below zero its
@@ -29,8 +29,8 @@ type Lot struct {
 	Price    money.Decimal
 	// Of is the lot this one was when it was measured last, itself or what it was moved or converted from; empty for one
 	// that is new. Units is the quantity in units of that one.
-	Of    string
-	Units money.Decimal
+	Predecessor string
+	Units       money.Decimal
 	// Elsewhere tells that it became another asset, which is measured by itself: it only takes its share of the
 	// adjustment away. There, Floor is that share, which a lot that is never written up again keeps.
 	Elsewhere bool
@@ -48,8 +48,8 @@ type Measured struct {
 // to, somebody else has booked there, and the difference is a gain or loss of the model's own kind.
 func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places int32) ([]Measured, Effect) {
 	out := make([]Measured, len(lots))
-	effect := carry(states, lots, out, places)
-	value(lots, out, places)
+	effect := carryForward(states, lots, out, places)
+	assignValues(lots, out, places)
 	known := money.Decimal{}
 	for _, s := range states {
 		known = known.Add(s.Adjustment)
@@ -62,10 +62,10 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 			after = money.Decimal{}
 		}
 		out[i].Adjustment = after
-		effect.Surplus = effect.Surplus.Add(above(after)).Sub(above(before))
-		own = own.Add(below(after)).Sub(below(before))
+		effect.Surplus = effect.Surplus.Add(positivePart(after)).Sub(positivePart(before))
+		own = own.Add(negativePart(after)).Sub(negativePart(before))
 	}
-	if m == Revalued || m == Left {
+	if m == Revalued || m == NotMeasured {
 		effect.Unrealized = own
 	} else {
 		effect.Impairment = own
@@ -78,13 +78,13 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 	switch m {
 	case Impaired:
-		return below(excess)
+		return negativePart(excess)
 	case WrittenOff:
 		if excess.Cmp(before) < 0 {
-			return below(excess)
+			return negativePart(excess)
 		}
-		return below(before)
-	case Left:
+		return negativePart(before)
+	case NotMeasured:
 		return money.Decimal{}
 	}
 	return excess
@@ -93,40 +93,40 @@ func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 // carry hands adjustments on to what is left of each lot, by quantity, and releases the share of what has left: its
 // disposal was booked against cost, so a surplus is taken back from what was realized and kept as retained earnings,
 // and a loss, which went through earnings before, is given back.
-func carry(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
-	heirs := map[string][]int{}
+func carryForward(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
+	successors := map[string][]int{}
 	for i, l := range lots {
-		if l.Of != "" {
-			heirs[l.Of] = append(heirs[l.Of], i)
+		if l.Predecessor != "" {
+			successors[l.Predecessor] = append(successors[l.Predecessor], i)
 		}
 	}
 	for _, s := range states {
-		gone := s.Quantity
+		disposed := s.Quantity
 		var weights []money.Decimal
-		for _, i := range heirs[s.Lot] {
+		for _, i := range successors[s.Lot] {
 			weights = append(weights, lots[i].Units)
-			gone = gone.Sub(lots[i].Units)
+			disposed = disposed.Sub(lots[i].Units)
 		}
 		released := s.Adjustment
-		if gone.Sign() < 0 { // a disposal was taken back, so there is more than there was
-			gone = money.Decimal{}
+		if disposed.Sign() < 0 { // a disposal was taken back, so there is more than there was
+			disposed = money.Decimal{}
 		}
-		if weights = append(weights, gone); !money.Sum(weights...).IsZero() {
+		if weights = append(weights, disposed); !money.Sum(weights...).IsZero() {
 			shares := money.Split(s.Adjustment, weights, digits(s.Adjustment, places))
-			for n, i := range heirs[s.Lot] {
+			for n, i := range successors[s.Lot] {
 				out[i].Carried = shares[n]
 			}
 			released = shares[len(shares)-1]
 		}
-		e.Retained = e.Retained.Add(above(released))
-		e.Surplus = e.Surplus.Sub(above(released))
+		e.Retained = e.Retained.Add(positivePart(released))
+		e.Surplus = e.Surplus.Sub(positivePart(released))
 		e.Realized = e.Realized.Sub(released)
 	}
 	return e
 }
 
 // value gives every lot its share of what all of one price are worth, so that the lots are worth what the asset is.
-func value(lots []Lot, out []Measured, places int32) {
+func assignValues(lots []Lot, out []Measured, places int32) {
 	alike := map[string][]int{}
 	for i, l := range lots {
 		alike[l.Price.String()] = append(alike[l.Price.String()], i)
@@ -154,14 +154,14 @@ func digits(amount money.Decimal, places int32) int32 {
 	return places
 }
 
-func above(d money.Decimal) money.Decimal {
+func positivePart(d money.Decimal) money.Decimal {
 	if d.Sign() < 0 {
 		return money.Decimal{}
 	}
 	return d
 }
 
-func below(d money.Decimal) money.Decimal {
+func negativePart(d money.Decimal) money.Decimal {
 	if d.Sign() > 0 {
 		return money.Decimal{}
 	}

@@ -30,7 +30,7 @@ type walk struct {
 
 // at measures what is left of the lot at a price for one.
 func (w *walk) at(quantity, cost, price string) measure.Effect {
-	lot := measure.Lot{ID: "lot", Of: "lot", Quantity: d(quantity), Units: d(quantity), Cost: d(cost), Price: d(price)}
+	lot := measure.Lot{ID: "lot", Predecessor: "lot", Quantity: d(quantity), Units: d(quantity), Cost: d(cost), Price: d(price)}
 	var lots []measure.Lot
 	if !lot.Quantity.IsZero() {
 		lots = append(lots, lot)
@@ -120,17 +120,17 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 		want    string
 	}{
 		{"moved in three, nothing is released", []measure.Lot{
-			{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
-			{ID: "b", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
-			{ID: "c", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "b", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "c", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
 		}, "3.33 3.34 3.33", "Dr adjustment 0.02, Cr revaluation_surplus 0.02"},
-		{"converted one to a thousand", []measure.Lot{{ID: "b", Of: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"),
+		{"converted one to a thousand", []measure.Lot{{ID: "b", Predecessor: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"),
 			Price: d("0.004334")}},
 			"5", "Cr adjustment 5.00, Dr realized_loss 5.00, Dr revaluation_surplus 5.00, Cr retained_earnings_posted 5.00"},
-		{"a disposal was taken back", []measure.Lot{{ID: "a", Of: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"),
+		{"a disposal was taken back", []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"),
 			Price: d("3.50")}}, "10", ""},
 		{"a lot that is new has nothing", []measure.Lot{
-			{ID: "a", Of: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
+			{ID: "a", Predecessor: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
 			{ID: "n", Quantity: d("1"), Cost: d("5.00"), Price: d("4")},
 		}, "10 0", "Cr adjustment 1.00, Dr unrealized_loss 1.00"},
 		{"the asset left with all it had", nil, "",
@@ -149,7 +149,7 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 
 func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
 	t.Parallel()
-	lot := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100"), Price: d("130")}}
+	lot := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100"), Price: d("130")}}
 	state := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}}
 	if _, effect := measure.Revalued.Lots(state, lot, d("37"), 2); told(effect) != "Cr adjustment 7.00, Dr unrealized_loss 7.00" {
 		t.Error(told(effect))
@@ -161,10 +161,10 @@ func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
 
 func TestAnAssetNoLongerMeasuredByLotIsAtCostAgain(t *testing.T) {
 	t.Parallel()
-	lots := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Of: "b", Quantity: d("1"),
+	lots := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Predecessor: "b", Quantity: d("1"),
 		Units: d("1"), Cost: d("100")}}
 	states := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}, {Lot: "b", Quantity: d("2"), Adjustment: d("-8")}}
-	if _, effect := measure.Left.Lots(states, lots, d("22"),
+	if _, effect := measure.NotMeasured.Lots(states, lots, d("22"),
 		2); told(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {
 		t.Error(told(effect))
 	}
@@ -194,8 +194,8 @@ func TestWhatBecameAnotherAssetTakesItsShareAlong(t *testing.T) {
 		{measure.Impaired, "-20", "70", "Dr adjustment 20.00, Cr impairment_loss 20.00", ""}, // worth more than cost again, both halves
 	} {
 		states := []measure.State{{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}}
-		half := measure.Lot{ID: "eth", Of: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
-		wrapped := measure.Lot{ID: "weth", Of: "eth", Units: d("1"), Elsewhere: true}
+		half := measure.Lot{ID: "eth", Predecessor: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
+		wrapped := measure.Lot{ID: "weth", Predecessor: "eth", Units: d("1"), Elsewhere: true}
 		measured, effect := c.model.Lots(states, []measure.Lot{half, wrapped}, d(c.adjustment), 2)
 		if told(effect) != c.old {
 			t.Errorf("%v: %s, want %s", c, told(effect), c.old)

@@ -42,7 +42,7 @@ func life(t *testing.T, model measure.Model, r *rand.Rand) {
 			basis := lots[i].Cost.Mul(take).Quo(lots[i].Quantity, 2)
 			lots[i].Quantity, lots[i].Cost = lots[i].Quantity.Sub(take), lots[i].Cost.Sub(basis)
 			if round < 7 && r.IntN(2) == 0 && len(lots) < 40 {
-				lots = append(lots, measure.Lot{ID: fmt.Sprintf("%s.%d", lots[i].ID, round), Of: lots[i].Of, Quantity: take, Cost: basis})
+				lots = append(lots, measure.Lot{ID: fmt.Sprintf("%s.%d", lots[i].ID, round), Predecessor: lots[i].Predecessor, Quantity: take, Cost: basis})
 				continue
 			}
 			proceeds := cents(200000)
@@ -75,7 +75,7 @@ func life(t *testing.T, model measure.Model, r *rand.Rand) {
 				surplus = surplus.Add(m.Adjustment)
 			}
 			states = append(states, measure.State{Lot: lots[i].ID, Quantity: lots[i].Quantity, Adjustment: m.Adjustment})
-			lots[i].Of = lots[i].ID
+			lots[i].Predecessor = lots[i].ID
 		}
 		if !total.Equal(balance) || !surplus.Equal(equity) {
 			t.Fatalf("lots add up to %s, the account is at %s; surpluses to %s, equity is at %s", total, balance, surplus, equity)

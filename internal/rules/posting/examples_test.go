@@ -371,7 +371,7 @@ func TestTheLotEngineIsAskedForJustWhatMoves(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, a := range plan.Takes {
+		for _, a := range plan.LotRequests {
 			text := fmt.Sprintf("%s %s %s fee %s from %s", a.Kind, a.Quantity, a.Asset.Symbol, a.Fee, a.From.Account)
 			if a.AccountOnly {
 				text += " alone"
@@ -458,7 +458,7 @@ func TestTheLotEngineIsToldTheProceeds(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, a := range plan.Takes {
+		for _, a := range plan.LotRequests {
 			got = append(got, fmt.Sprintf("%s and %s of the fee, costs %s", a.Proceeds.Fixed("USD"), a.FeeProceeds.Fixed("USD"),
 				a.Costs.Fixed("USD")))
 		}

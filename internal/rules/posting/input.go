@@ -119,12 +119,12 @@ func (l *Leg) account() string {
 }
 
 // landed is what arrives of an inflow.
-func (l *Leg) landed() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
+func (l *Leg) netQuantity() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
 
 // arrived is what arrives of an inflow in the books: of money whose platform does not say what the fee took, its share of the value.
-func (l *Leg) arrived() money.Decimal {
+func (l *Leg) bookedQuantity() money.Decimal {
 	if l.Asset.Lots {
-		return l.landed()
+		return l.netQuantity()
 	}
 	return l.Quantity.Sub(l.feeQuantity())
 }

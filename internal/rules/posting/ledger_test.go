@@ -36,7 +36,7 @@ func (s *shelf) put(l lot) {
 }
 
 // answer takes without removing: what was taken leaves when the entry is applied.
-func (s *shelf) answer(asks []posting.Take, currency func(entity string) string) []posting.Answer {
+func (s *shelf) answer(asks []posting.LotRequest, currency func(entity string) string) []posting.Answer {
 	left := slices.Clone(s.lots)
 	answers := make([]posting.Answer, len(asks))
 	for i, t := range asks {
@@ -65,7 +65,7 @@ func (s *shelf) answer(asks []posting.Take, currency func(entity string) string)
 	return answers
 }
 
-func from(at posting.Place, t posting.Take) bool {
+func from(at posting.Place, t posting.LotRequest) bool {
 	return at.Entity == t.From.Entity && at.Source == t.From.Source && (at.Account == t.From.Account || t.From.Source != "" && !t.AccountOnly)
 }
 
@@ -185,7 +185,7 @@ func target(text string) posting.Target {
 // deed is what was asked, answered and booked.
 type deed struct {
 	posting.Entry
-	takes   []posting.Take
+	takes   []posting.LotRequest
 	answers []posting.Answer
 }
 
@@ -196,7 +196,7 @@ func build(t *testing.T, s *shelf, in posting.Input) (deed, error) {
 	if err != nil {
 		return deed{}, err
 	}
-	d := deed{takes: plan.Takes, answers: s.answer(plan.Takes, func(entity string) string { return in.Books.Currencies[entity] })}
+	d := deed{takes: plan.LotRequests, answers: s.answer(plan.LotRequests, func(entity string) string { return in.Books.Currencies[entity] })}
 	d.Entry, err = plan.Entry(d.answers)
 	if err == nil {
 		s.apply(d.answers, d.Entry)

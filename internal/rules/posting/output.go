@@ -21,7 +21,7 @@ const (
 )
 
 // Take is what the lot engine is asked for: a quantity of an asset, of which the part for the fee selects its lots first.
-type Take struct {
+type LotRequest struct {
 	Kind        Kind
 	Asset       Asset
 	Quantity    money.Decimal // all of it

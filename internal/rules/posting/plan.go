@@ -9,36 +9,36 @@ import (
 
 // Plan is an entry that waits for what the lot engine has to say.
 type Plan struct {
-	Takes []Take
+	LotRequests []LotRequest
 
-	in    Input
-	form  form
-	steps []step
-	paid  []step // the fees in other assets, whose takes come first and whose lines come last
+	in       Input
+	rule     bookingRule
+	steps    []step
+	feeSteps []step // the fees in other assets, whose takes come first and whose lines come last
 }
 
 // step is one movement. It has a take, by its index, or none.
 type step struct {
-	take int
-	post func(*writer, Answer)
+	request int
+	post    func(*writer, Answer)
 }
 
-const noTake = -1
+const noRequest = -1
 
 // Prepare decides how a transaction is booked and which lots must be asked for. Its errors are refusals.
 func Prepare(in Input) (*Plan, error) {
 	if in.Type == TypeSpam {
 		return nil, refuse(Spam, fieldType, "spam is not booked")
 	}
-	f, known := forms[in.Type]
+	f, known := bookingRules[in.Type]
 	if !known {
 		return nil, refuse(UnknownType, fieldType, "%q is not a transaction type", in.Type)
 	}
-	p := &Plan{in: in, form: f}
-	if err := p.checkLegs(); err != nil {
+	p := &Plan{in: in, rule: f}
+	if err := p.validateLegs(); err != nil {
 		return nil, err
 	}
-	chosen, err := p.choose()
+	chosen, err := p.selectPlanner()
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func Prepare(in Input) (*Plan, error) {
 }
 
 // choose finds the movement that fits the legs.
-func (p *Plan) choose() (shape, error) {
-	var chosen shape
+func (p *Plan) selectPlanner() (planner, error) {
+	var chosen planner
 	switch out, in := p.in.Out, p.in.In; {
 	case out != nil && in != nil:
-		if chosen = p.form.pair; chosen == nil {
+		if chosen = p.rule.pair; chosen == nil {
 			return nil, refuse(NotAPair, fieldType, "%s is one transaction, and this one is linked to another", p.in.Type)
 		}
 		if out.Entity == in.Entity && p.in.Type == Intercompany {
@@ -66,9 +66,9 @@ func (p *Plan) choose() (shape, error) {
 		return nil, refuse(NoPartner, fieldPartner,
 			"an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another")
 	case out != nil:
-		chosen = p.form.out
+		chosen = p.rule.out
 	case in != nil:
-		chosen = p.form.in
+		chosen = p.rule.in
 	default:
 		return nil, refuse(NoPartner, fieldPartner, "there is no transaction")
 	}
@@ -77,13 +77,13 @@ func (p *Plan) choose() (shape, error) {
 		if p.in.In != nil {
 			way = "comes into"
 		}
-		return nil, refuse(WrongWay, fieldType, "%s does not fit a transaction that %s its source", p.in.Type, way)
+		return nil, refuse(WrongDirection, fieldType, "%s does not fit a transaction that %s its source", p.in.Type, way)
 	}
 	return chosen, nil
 }
 
 // checkLegs refuses what no movement could book.
-func (p *Plan) checkLegs() error {
+func (p *Plan) validateLegs() error {
 	legs := p.legs()
 	for i := range p.in.Fees {
 		fee := &p.in.Fees[i]
@@ -102,7 +102,7 @@ func (p *Plan) checkLegs() error {
 		if l.Asset.Lots && l.Quantity.IsZero() {
 			return refuse(NoQuantity, fieldQuantity, "the quantity of %s is not known", l.Asset.Symbol)
 		}
-		if l == p.in.In && l.Asset.Lots && l.landed().IsZero() {
+		if l == p.in.In && l.Asset.Lots && l.netQuantity().IsZero() {
 			return refuse(NoQuantity, fieldQuantity, "nothing lands of what comes in: the fee takes all of it")
 		}
 		if l.account() == "" {
@@ -125,21 +125,21 @@ func (p *Plan) legs() []*Leg {
 
 // Entry builds the entry from the answers, one for each take. Its errors are refusals: a role that is missing, or answers that do not fit.
 func (p *Plan) Entry(answers []Answer) (Entry, error) {
-	if len(answers) != len(p.Takes) {
-		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.Takes), len(answers))
+	if len(answers) != len(p.LotRequests) {
+		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.LotRequests), len(answers))
 	}
 	given := make([]Answer, len(answers))
 	for i, a := range answers {
 		given[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
-		if err := p.Takes[i].check(a, p.in.Books.Currencies[p.Takes[i].From.Entity]); err != nil {
+		if err := p.LotRequests[i].validate(a, p.in.Books.Currencies[p.LotRequests[i].From.Entity]); err != nil {
 			return Entry{}, err
 		}
 	}
 	w := &writer{books: p.in.Books}
-	for _, s := range slices.Concat(p.steps, p.paid) {
+	for _, s := range slices.Concat(p.steps, p.feeSteps) {
 		var a Answer
-		if s.take != noTake {
-			a = given[s.take]
+		if s.request != noRequest {
+			a = given[s.request]
 		}
 		s.post(w, a)
 	}
@@ -147,7 +147,7 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 }
 
 // check compares an answer with what was asked.
-func (t Take) check(a Answer, currency string) error {
+func (t LotRequest) validate(a Answer, currency string) error {
 	var fee, rest money.Decimal
 	for _, s := range a.Slices {
 		if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 || !s.Basis.RoundTo(currency).Equal(s.Basis) {
@@ -166,12 +166,12 @@ func (t Take) check(a Answer, currency string) error {
 }
 
 // add plans a movement that needs no lots.
-func (p *Plan) add(post func(*writer, Answer)) { p.steps = append(p.steps, step{noTake, post}) }
+func (p *Plan) addStep(post func(*writer, Answer)) { p.steps = append(p.steps, step{noRequest, post}) }
 
 // ask plans a movement of lots.
-func (p *Plan) ask(t Take, post func(*writer, Answer)) {
-	p.Takes = append(p.Takes, t)
-	p.steps = append(p.steps, step{len(p.Takes) - 1, post})
+func (p *Plan) requestLots(t LotRequest, post func(*writer, Answer)) {
+	p.LotRequests = append(p.LotRequests, t)
+	p.steps = append(p.steps, step{len(p.LotRequests) - 1, post})
 }
 
 // role finds the account that has a role.
@@ -189,8 +189,8 @@ func (p *Plan) target() (string, error) {
 	switch {
 	case p.in.Target.Account != "":
 		return p.in.Target.Account, nil
-	case p.form.through != "":
-		return p.in.Books.role(p.form.through)
+	case p.rule.targetRole != "":
+		return p.in.Books.role(p.rule.targetRole)
 	case p.in.Type == TypeFee:
 		return p.in.Books.role(p.feeRole(p.in.Out))
 	}
@@ -198,7 +198,7 @@ func (p *Plan) target() (string, error) {
 }
 
 // payer is the target of what is booked at its value. The balance of an account that carries lots is their basis, so it takes nothing else.
-func (p *Plan) payer() (string, error) {
+func (p *Plan) targetAtValue() (string, error) {
 	if p.in.Target.Lots {
 		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them",
 			p.in.Type)
@@ -207,7 +207,7 @@ func (p *Plan) payer() (string, error) {
 }
 
 // transfers tells that the target makes a transfer of what is called a deposit, a withdrawal or unknown.
-func (p *Plan) transfers() bool {
+func (p *Plan) targetIsTransfer() bool {
 	t := p.in.Target
 	return t.Source != "" || t.Clearing && t.Account != p.in.Books.Accounts[Suspense]
 }
@@ -217,7 +217,7 @@ func (p *Plan) feeRole(l *Leg) string {
 	switch {
 	case l.FeeRole != "":
 		return l.FeeRole
-	case p.form.trade:
+	case p.rule.tradingFee:
 		return FeesTrading
 	case l.Asset.Lots:
 		return FeesNetwork
@@ -233,11 +233,11 @@ type cost struct {
 
 // payFees plans what was paid in other assets, before anything else is asked for: fees select their lots first. Each
 // leaves the books like anything that is given; where its value goes is up to the movement it was paid for.
-func (p *Plan) payFees() ([]cost, error) {
+func (p *Plan) planFees() ([]cost, error) {
 	var costs []cost
 	for i := range p.in.Fees {
 		leg := &p.in.Fees[i]
-		worth, err := p.worth(leg)
+		value, err := p.valueLeg(leg)
 		if err != nil {
 			return nil, err
 		}
@@ -248,31 +248,31 @@ func (p *Plan) payFees() ([]cost, error) {
 		if leg.FeeRole != "" {
 			role = leg.FeeRole
 		}
-		costs = append(costs, cost{role, worth.gross})
+		costs = append(costs, cost{role, value.gross})
 		currency := p.currency(leg)
 		if !leg.Asset.Lots {
-			p.paid = append(p.paid, step{noTake, func(w *writer, _ Answer) {
-				w.at(leg.Entity, currency)
-				w.holding(sourceLine, book.Credit, leg.account(), worth.gross, "", leg.Asset, leg.Quantity)
+			p.feeSteps = append(p.feeSteps, step{noRequest, func(w *writer, _ Answer) {
+				w.setEntity(leg.Entity, currency)
+				w.writeHolding(sourceLine, book.Credit, leg.account(), value.gross, "", leg.Asset, leg.Quantity)
 			}})
 			continue
 		}
-		t := leg.take(Consumed, leg.Quantity, Place{})
-		t.FeeProceeds = worth.gross
-		p.Takes = append(p.Takes, t)
-		p.paid = append(p.paid, step{len(p.Takes) - 1, func(w *writer, a Answer) {
-			w.at(leg.Entity, currency)
-			basis := w.source(leg, a)
-			w.gain(worth.gross.Sub(basis), RealizedGain, RealizedLoss)
+		t := leg.lotRequest(Consumed, leg.Quantity, Place{})
+		t.FeeProceeds = value.gross
+		p.LotRequests = append(p.LotRequests, t)
+		p.feeSteps = append(p.feeSteps, step{len(p.LotRequests) - 1, func(w *writer, a Answer) {
+			w.setEntity(leg.Entity, currency)
+			basis := w.creditSource(leg, a)
+			w.writeGain(value.gross.Sub(basis), RealizedGain, RealizedLoss)
 		}})
 	}
 	return costs, nil
 }
 
 // from is where lots of the leg are taken from, or put.
-func (l *Leg) from() Place { return Place{l.Source, l.account(), l.Entity} }
+func (l *Leg) place() Place { return Place{l.Source, l.account(), l.Entity} }
 
 // take asks for all of an outflow.
-func (l *Leg) take(kind Kind, fee money.Decimal, to Place) Take {
-	return Take{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.from(), AccountOnly: l.Offset != "", To: to, At: l.At}
+func (l *Leg) lotRequest(kind Kind, fee money.Decimal, to Place) LotRequest {
+	return LotRequest{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.place(), AccountOnly: l.Offset != "", To: to, At: l.At}
 }

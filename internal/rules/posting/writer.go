@@ -36,7 +36,7 @@ type written struct {
 }
 
 // at says whose lines come next.
-func (w *writer) at(entity, currency string) {
+func (w *writer) setEntity(entity, currency string) {
 	w.entity, w.currency = entity, currency
 	if !slices.Contains(w.entities, entity) {
 		w.entities = append(w.entities, entity)
@@ -44,7 +44,7 @@ func (w *writer) at(entity, currency string) {
 }
 
 // line writes a line, unless it is zero.
-func (w *writer) line(c class, side book.Side, account string, amount money.Decimal, memo string) {
+func (w *writer) writeLine(c class, side book.Side, account string, amount money.Decimal, memo string) {
 	if amount.IsZero() {
 		return
 	}
@@ -61,11 +61,11 @@ func (w *writer) line(c class, side book.Side, account string, amount money.Deci
 }
 
 // holding writes a line of an account that holds something, and how much of it.
-func (w *writer) holding(c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal) {
+func (w *writer) writeHolding(c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal) {
 	if amount.IsZero() {
 		return
 	}
-	w.line(c, side, account, amount, memo)
+	w.writeLine(c, side, account, amount, memo)
 	if asset.Lots || asset.Symbol != w.currency {
 		last := &w.lines[len(w.lines)-1]
 		last.Unit, last.Quantity = asset.Symbol, quantity
@@ -73,7 +73,7 @@ func (w *writer) holding(c class, side book.Side, account string, amount money.D
 }
 
 // byRole writes a line to the account that has a role.
-func (w *writer) byRole(c class, side book.Side, role string, amount money.Decimal) {
+func (w *writer) writeRole(c class, side book.Side, role string, amount money.Decimal) {
 	if amount.IsZero() {
 		return
 	}
@@ -81,36 +81,36 @@ func (w *writer) byRole(c class, side book.Side, role string, amount money.Decim
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	w.line(c, side, account, amount, "")
+	w.writeLine(c, side, account, amount, "")
 }
 
 // expense writes the lines of fees.
-func (w *writer) expense(costs []cost) {
+func (w *writer) writeFees(costs []cost) {
 	for _, c := range costs {
-		w.byRole(feeLine, book.Debit, c.role, c.amount)
+		w.writeRole(feeLine, book.Debit, c.role, c.amount)
 	}
 }
 
 // gain writes what was gained, or lost.
-func (w *writer) gain(amount money.Decimal, gain, loss string) {
+func (w *writer) writeGain(amount money.Decimal, gain, loss string) {
 	if amount.Sign() < 0 {
-		w.byRole(gainLine, book.Debit, loss, amount.Neg())
+		w.writeRole(gainLine, book.Debit, loss, amount.Neg())
 		return
 	}
-	w.byRole(gainLine, book.Credit, gain, amount)
+	w.writeRole(gainLine, book.Credit, gain, amount)
 }
 
 // source writes what lots leave their accounts at, and gives the whole.
-func (w *writer) source(leg *Leg, a Answer) money.Decimal {
-	return w.takeFrom(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
+func (w *writer) creditSource(leg *Leg, a Answer) money.Decimal {
+	return w.creditLots(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
 }
 
 // takeFrom credits the accounts that carry the slices, or the one that was named, and that of the source with an
 // extra amount that no lot carries.
-func (w *writer) takeFrom(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
+func (w *writer) creditLots(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
 	var accounts []string
 	amounts, parts := map[string]money.Decimal{}, map[string][]Slice{}
-	put := func(account string, amount money.Decimal) {
+	add := func(account string, amount money.Decimal) {
 		if !slices.Contains(accounts, account) {
 			accounts = append(accounts, account)
 		}
@@ -121,14 +121,14 @@ func (w *writer) takeFrom(c class, account string, named bool, asset Asset, a An
 		if !named && s.Account != "" {
 			at = s.Account
 		}
-		put(at, s.Basis)
+		add(at, s.Basis)
 		parts[at] = append(parts[at], s)
 	}
-	put(account, extra)
+	add(account, extra)
 	var total money.Decimal
 	for _, at := range accounts {
 		total = total.Add(amounts[at])
-		w.holding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, quantityOf(parts[at]))
+		w.writeHolding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, quantityOf(parts[at]))
 	}
 	return total
 }

@@ -99,7 +99,7 @@ func (a address) missing() bool { return a == address{} }
 
 // nobody tells addresses that no one has: tokens appear from them and are burned to them, whoever is behind it. The
 // zero address is one of them and reads as a missing one.
-func (a address) nobody() bool { return a.missing() || a == dead }
+func (a address) isUnowned() bool { return a.missing() || a == dead }
 
 var (
 	dead        = parse("0x000000000000000000000000000000000000dEaD")

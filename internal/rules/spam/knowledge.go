@@ -60,11 +60,11 @@ type Knowledge struct {
 	dust        money.Decimal
 	own         map[address]bool
 	wellKnown
-	used  map[contract]string // tokens that the organization paid to send, with what is said of them
-	dealt map[address]bool    // real counterparties
-	alike lookalikes
-	inOne map[transferred]int
-	seen  map[tokenHour]map[string]span // by source
+	used            map[contract]string // tokens that the organization paid to send, with what is said of them
+	counterparties  map[address]bool    // real counterparties
+	lookalikes      lookalikes
+	transfersByHash map[transferred]int
+	seen            map[tokenHour]map[string]span // by source
 }
 
 // wellKnown are tokens that are what they say they are.
@@ -75,7 +75,7 @@ type wellKnown struct {
 }
 
 // everywhere are the built-in ones, which all knowledge shares.
-var everywhere = func() wellKnown {
+var builtinTokens = func() wellKnown {
 	w := wellKnown{map[contract]string{}, map[string]bool{}, map[symbolOn]string{}}
 	for chain, symbol := range natives {
 		w.symbols[symbol] = true
@@ -89,30 +89,30 @@ var everywhere = func() wellKnown {
 
 // Learner gathers knowledge from an organization's history, in any order: what it learned so far does not change what it learns next.
 type Learner struct {
-	k     *Knowledge
-	used  map[contract]string
-	fresh lessons
+	k       *Knowledge
+	used    map[contract]string
+	changes changeSet
 }
 
 // NewLearner begins with what the organization says and the built-in tokens.
 func NewLearner(f Facts) *Learner {
-	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, wellKnown: everywhere,
-		dealt: map[address]bool{}, alike: lookalikes{}, inOne: map[transferred]int{}, seen: map[tokenHour]map[string]span{}}
+	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, wellKnown: builtinTokens,
+		counterparties: map[address]bool{}, lookalikes: lookalikes{}, transfersByHash: map[transferred]int{}, seen: map[tokenHour]map[string]span{}}
 	if f.Dust != nil {
 		k.dust = *f.Dust
 	}
 	for _, s := range f.Own {
-		if a := parse(s); !a.nobody() {
+		if a := parse(s); !a.isUnowned() {
 			k.own[a] = true
 		}
 	}
 	if len(f.Tokens) > 0 {
-		k.wellKnown = wellKnown{maps.Clone(everywhere.tokens), maps.Clone(everywhere.symbols), maps.Clone(everywhere.contracts)}
+		k.wellKnown = wellKnown{maps.Clone(builtinTokens.tokens), maps.Clone(builtinTokens.symbols), maps.Clone(builtinTokens.contracts)}
 	}
 	for _, t := range f.Tokens {
 		k.wellKnown.add(t)
 	}
-	return &Learner{k, map[contract]string{}, newLessons()}
+	return &Learner{k, map[contract]string{}, newChangeSet()}
 }
 
 func newList(l List) list {
@@ -159,30 +159,30 @@ func (l *Learner) Learn(a Arrival) {
 	if a.Class != ClassCrypto {
 		return
 	}
-	j := judge{a: a, k: l.k, chain: lower(a.Chain)}
+	j := scorer{a: a, k: l.k, chain: lower(a.Chain)}
 	j.identify()
-	if a.Inflow && !j.known && j.asset.kept() {
-		l.sight(j.asset, a)
+	if a.Inflow && !j.known && j.asset.isStorable() {
+		l.recordSighting(j.asset, a)
 	}
-	if !l.real(&j) || j.listed(&l.k.deny) {
+	if !l.isGenuineDealing(&j) || j.onList(&l.k.deny) {
 		return
 	}
-	if !j.other.nobody() && j.other.kept() && !l.k.dealt[j.other] {
-		l.k.dealt[j.other] = true
-		l.fresh.dealt = append(l.fresh.dealt, j.other)
+	if !j.party.isUnowned() && j.party.isStorable() && !l.k.counterparties[j.party] {
+		l.k.counterparties[j.party] = true
+		l.changes.dealt = append(l.changes.dealt, j.party)
 	}
-	if !j.known && j.asset.kept() && l.used[j.asset] == "" {
-		l.use(j.asset)
-		l.fresh.used = append(l.fresh.used, j.asset)
+	if !j.known && j.asset.isStorable() && l.used[j.asset] == "" {
+		l.markUsed(j.asset)
+		l.changes.used = append(l.changes.used, j.asset)
 	}
 }
 
-func (l *Learner) use(c contract) {
+func (l *Learner) markUsed(c contract) {
 	l.used[c] = c.place() + " is a token that the organization uses."
 }
 
 // real tells a transaction that shows with whom the organization deals.
-func (l *Learner) real(j *judge) bool {
+func (l *Learner) isGenuineDealing(j *scorer) bool {
 	switch {
 	case j.a.Quantity.Sign() <= 0:
 		return false
@@ -198,18 +198,18 @@ func (l *Learner) Knowledge() *Knowledge {
 	l.k = nil
 	k.used = l.used
 	for a := range k.own {
-		k.alike.add(a)
+		k.lookalikes.add(a)
 	}
-	for a := range k.dealt {
+	for a := range k.counterparties {
 		if !k.own[a] {
-			k.alike.add(a)
+			k.lookalikes.add(a)
 		}
 	}
 	return k
 }
 
 // Know is a Learner for a history that is at hand as a whole.
-func Know(f Facts, history []Arrival) *Knowledge {
+func NewKnowledge(f Facts, history []Arrival) *Knowledge {
 	l := NewLearner(f)
 	for _, a := range history {
 		l.Learn(a)

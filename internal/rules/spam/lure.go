@@ -6,7 +6,7 @@ import (
 )
 
 // tops are top-level domains under which claim pages live. An abbreviation such as Inc. or a symbol such as USDC.e ends in none of them.
-var tops = set("ai app art bet biz blog buzz cash cc cfd claims click club cloud co com dev digital dog eth events exchange fi " +
+var topLevelDomains = set("ai app art bet biz blog buzz cash cc cfd claims click club cloud co com dev digital dog eth events exchange fi " +
 	"finance fit fun fund " +
 	"games gg gift gifts global icu info ink io land life link live lol ltd me money network net news one online org page party pm " +
 	"pro promo pub " +
@@ -30,28 +30,28 @@ func set(words string) map[string]bool {
 // link finds an address of the web in a lower-case text: with its scheme, of a messenger, or a name under a top-level domain.
 func link(text string) (string, bool) {
 	if i := strings.Index(text, "://"); i >= 0 {
-		return token(text, i), true
+		return wordAround(text, i), true
 	}
 	for i := range len(text) {
-		if text[i] != '.' || i == 0 || !word(text[i-1]) {
+		if text[i] != '.' || i == 0 || !isWordByte(text[i-1]) {
 			continue
 		}
 		rest := text[i+1:]
 		end := 0
-		for end < len(rest) && word(rest[end]) {
+		for end < len(rest) && isWordByte(rest[end]) {
 			end++
 		}
-		if tops[rest[:end]] && !amount(text[:i]) {
-			return token(text, i), true
+		if topLevelDomains[rest[:end]] && !isNumber(text[:i]) {
+			return wordAround(text, i), true
 		}
 	}
 	return "", false
 }
 
 // amount tells that what stands before a point is a number, as in 2.to.
-func amount(before string) bool {
+func isNumber(before string) bool {
 	i := len(before)
-	for i > 0 && word(before[i-1]) {
+	for i > 0 && isWordByte(before[i-1]) {
 		i--
 		if before[i] < '0' || before[i] > '9' {
 			return false
@@ -61,7 +61,7 @@ func amount(before string) bool {
 }
 
 // token is the run of visible characters around a place, shortened as it goes into a sentence.
-func token(text string, at int) string {
+func wordAround(text string, at int) string {
 	start, end := at, at
 	for start > 0 && text[start-1] > ' ' {
 		start--
@@ -94,7 +94,7 @@ func lureWord(text string, words []string) (string, bool) {
 			if i < 0 {
 				break
 			}
-			if from += i; from == 0 || !word(text[from-1]) {
+			if from += i; from == 0 || !isWordByte(text[from-1]) {
 				return w, true
 			}
 			from += len(w)
@@ -103,7 +103,7 @@ func lureWord(text string, words []string) (string, bool) {
 	return "", false
 }
 
-func word(c byte) bool {
+func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }
 

@@ -106,33 +106,33 @@ const (
 
 // Score judges one arrival. The allow-list wins over everything, the deny-list over all else.
 func Score(a Arrival, k *Knowledge) Verdict {
-	j := judge{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
+	j := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
 	if a.Class != ClassCrypto {
 		return j.final(0, Class, weightNever, "It is in a "+quote(a.Class)+" account, where nobody but its operator can put anything.")
 	}
 	j.identify()
 	switch {
-	case j.listed(&k.allow):
+	case j.onList(&k.allow):
 		return j.final(0, Allowed, weightAllowed, "The allow-list has its "+j.entry+".")
-	case j.listed(&k.deny):
+	case j.onList(&k.deny):
 		return j.final(scoreMax, Denied, weightDenied, "The deny-list has its "+j.entry+".")
-	case !a.Inflow && !j.planted():
+	case !a.Inflow && !j.couldBeForged():
 		return j.final(0, Outgoing, weightNever, "The organization sent it.")
 	}
-	j.token()
-	j.value()
-	j.counterparty()
-	j.description()
-	j.airdrop()
+	j.scoreToken()
+	j.scoreValue()
+	j.scoreCounterparty()
+	j.scoreDescription()
+	j.scoreAirdrop()
 	return j.sum()
 }
 
-func (j *judge) final(score int, code Code, weight int, text string) Verdict {
+func (j *scorer) final(score int, code Code, weight int, text string) Verdict {
 	j.add(code, weight, text)
 	return Verdict{Score: score, Spam: score >= Threshold, Reasons: j.reasons}
 }
 
-func (j *judge) sum() Verdict {
+func (j *scorer) sum() Verdict {
 	total := 0
 	for _, r := range j.reasons {
 		total += r.Weight

@@ -211,7 +211,7 @@ var cases = []struct {
 
 func TestArrivalsAreToldFromSpam(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	for _, c := range cases {
 		v := c.made.judged(k)
 		if v.Spam != c.want {
@@ -235,7 +235,7 @@ func TestArrivalsAreToldFromSpam(t *testing.T) {
 
 func TestReasonsNameWhatTheySaw(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	for _, c := range []struct {
 		made made
 		want string
@@ -263,7 +263,7 @@ func TestReasonsNameWhatTheySaw(t *testing.T) {
 
 func TestOnlyWhatCannotBeForgedMakesACounterpartyReal(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	for _, c := range []struct {
 		name, address string
 		real          bool
@@ -285,7 +285,7 @@ func TestOnlyWhatCannotBeForgedMakesACounterpartyReal(t *testing.T) {
 
 func TestCaseMattersInBase58AndNowhereElse(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), nil)
+	k := spam.NewKnowledge(facts(), nil)
 	for _, c := range []struct {
 		made made
 		spam bool
@@ -301,7 +301,7 @@ func TestCaseMattersInBase58AndNowhereElse(t *testing.T) {
 		}
 	}
 	bech32 := "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
-	k = spam.Know(spam.Facts{Deny: spam.List{Addresses: []string{bech32}}}, nil)
+	k = spam.NewKnowledge(spam.Facts{Deny: spam.List{Addresses: []string{bech32}}}, nil)
 	if v := in("1", "BTC", "").on("bitcoin").with(strings.ToUpper(bech32)).judged(k); !v.Spam {
 		t.Errorf("a denied bech32 address in capitals: %+v", v)
 	}

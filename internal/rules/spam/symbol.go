@@ -61,7 +61,7 @@ func latin(r rune) (byte, bool) {
 	switch {
 	case r < 0x80:
 		return upper(byte(r)), true
-	case hidden(r):
+	case isInvisible(r):
 		return 0, true
 	case mathFirst <= r && r <= mathLast:
 		return 'A' + byte((r-mathFirst)%26), true
@@ -82,7 +82,7 @@ func latin(r rune) (byte, bool) {
 }
 
 // hidden tells characters that leave no mark of their own: zero-width ones, directions, combining marks, fillers.
-func hidden(r rune) bool {
+func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Cc, unicode.Variation_Selector) || r == '\u115F' ||
 		r == '\u1160' || r == '\u3164' || r == '\uFFA0' || r == '\u2800'
 }
@@ -126,7 +126,7 @@ func ascii(s string) bool {
 }
 
 // shapes are digits and signs that pose as letters inside of ASCII.
-var shapes = strings.NewReplacer("0", "O", "1", "I", "5", "S", "$", "S", "|", "I")
+var digitLookalikes = strings.NewReplacer("0", "O", "1", "I", "5", "S", "$", "S", "|", "I")
 
 // imitates finds the known symbol that a plain one would be read as, other than itself: $USDC, ETH2.0, U5DC, "USDC ".
 func (k *Knowledge) imitates(plain string) (string, bool) {
@@ -134,7 +134,7 @@ func (k *Knowledge) imitates(plain string) (string, bool) {
 		return "", false
 	}
 	bare := strings.Trim(plain, " $-_.*[](){}\"'`~!#:")
-	for _, guess := range []string{bare, strings.TrimRight(bare, "0123456789. "), shapes.Replace(bare)} {
+	for _, guess := range []string{bare, strings.TrimRight(bare, "0123456789. "), digitLookalikes.Replace(bare)} {
 		if guess != plain && len(guess) > 1 && k.symbols[guess] {
 			return guess, true
 		}

@@ -73,7 +73,7 @@ func IncomeStatement(b *Books) (*Income, error) {
 	}
 	var l ledger
 	for e := range b.Entities {
-		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		s.Alarms = append(s.Alarms, l.load(b, e)...)
 		t := newTranslator(b, e)
 		for a, account := range b.Accounts {
 			if !account.Type.permanent() && l.first[a] != never {

@@ -19,7 +19,7 @@ type ledger struct {
 }
 
 // open spreads out the books of an entity and compares what was closed with what is there now.
-func (l *ledger) open(b *Books, entity int) []Alarm {
+func (l *ledger) load(b *Books, entity int) []Alarm {
 	e := &b.Entities[entity]
 	l.clear(len(b.Accounts), len(b.Periods))
 	for i := range e.Totals {
@@ -54,7 +54,7 @@ func (l *ledger) open(b *Books, entity int) []Alarm {
 
 // freeze follows the balances from one closed period to the next.
 func (l *ledger) freeze(b *Books, closings []Closing) {
-	l.spare = grown(l.spare, len(l.live))
+	l.spare = zeroed(l.spare, len(l.live))
 	l.frozen = l.spare
 	closed := make([]*Closing, l.periods)
 	for i := range closings {
@@ -77,7 +77,7 @@ func (l *ledger) freeze(b *Books, closings []Closing) {
 
 func (l *ledger) clear(accounts, periods int) {
 	l.periods = periods
-	l.debits, l.credits, l.live = grown(l.debits, accounts*periods), grown(l.credits, accounts*periods), grown(l.live, accounts*periods)
+	l.debits, l.credits, l.live = zeroed(l.debits, accounts*periods), zeroed(l.credits, accounts*periods), zeroed(l.live, accounts*periods)
 	if len(l.first) != accounts {
 		l.first = make([]int, accounts)
 	}
@@ -87,7 +87,7 @@ func (l *ledger) clear(accounts, periods int) {
 }
 
 // grown gives a slice of zeros, the same one if it is large enough.
-func grown(s []money.Decimal, n int) []money.Decimal {
+func zeroed(s []money.Decimal, n int) []money.Decimal {
 	if cap(s) < n {
 		return make([]money.Decimal, n)
 	}
@@ -180,7 +180,7 @@ func (e *earnings) current(chain []money.Decimal, period int) money.Decimal {
 }
 
 // turned is what moves from current to retained earnings in a period: nothing, unless a year begins with it.
-func (e *earnings) turned(period int) money.Decimal {
+func (e *earnings) yearEndTransfer(period int) money.Decimal {
 	if period == 0 || e.fiscal[period] != period {
 		return money.Decimal{}
 	}

@@ -136,17 +136,17 @@ func (t *translator) closing(amount money.Decimal, period int) money.Decimal {
 	if t.rates == nil || amount.IsZero() {
 		return amount
 	}
-	return t.turn(amount, t.rates.Closing[period], period, false)
+	return t.convert(amount, t.rates.Closing[period], period, false)
 }
 
 func (t *translator) average(amount money.Decimal, period int) money.Decimal {
 	if t.rates == nil || amount.IsZero() {
 		return amount
 	}
-	return t.turn(amount, t.rates.Average[period], period, true)
+	return t.convert(amount, t.rates.Average[period], period, true)
 }
 
-func (t *translator) turn(amount money.Decimal, r Rate, period int, average bool) money.Decimal {
+func (t *translator) convert(amount money.Decimal, r Rate, period int, average bool) money.Decimal {
 	if !r.Known() {
 		if t.missing == nil {
 			t.missing = &MissingRate{t.entity, period, average}

@@ -52,7 +52,7 @@ func TrialBalance(b *Books) (*Trial, error) {
 	unbalanced, translated := make([]Cell, n), b.translated()
 	var l ledger
 	for e := range b.Entities {
-		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		s.Alarms = append(s.Alarms, l.load(b, e)...)
 		t := newTranslator(b, e)
 		earned := l.earnings(b, t)
 		for a, account := range b.Accounts {
@@ -73,17 +73,17 @@ func TrialBalance(b *Books) (*Trial, error) {
 			}
 		}
 		if translated {
-			l.apart(b, t, unbalanced)
+			l.addImbalance(b, t, unbalanced)
 		}
 		if err := t.err(); err != nil {
 			return nil, err
 		}
 	}
 	if at := b.role(TranslationAdjustment); translated && at >= 0 {
-		s.plug(&s.Rows[at], unbalanced)
+		s.addTranslationAdjustment(&s.Rows[at], unbalanced)
 	}
 	for r := range s.Rows {
-		s.Rows[r].Into(s.Totals)
+		s.Rows[r].AddTo(s.Totals)
 	}
 	return s, nil
 }
@@ -125,7 +125,7 @@ func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 }
 
 // plug puts into the row for it what the rows lack to make the sides equal.
-func (s *Trial) plug(into *TrialRow, unbalanced []Cell) {
+func (s *Trial) addTranslationAdjustment(into *TrialRow, unbalanced []Cell) {
 	for i := range into.Cells {
 		var rest TrialCell
 		var moved money.Decimal
@@ -148,17 +148,17 @@ func (s *Trial) plug(into *TrialRow, unbalanced []Cell) {
 }
 
 // Into adds the row to columns, each balance on its side.
-func (r *TrialRow) Into(totals []TrialTotal) {
+func (r *TrialRow) AddTo(totals []TrialTotal) {
 	for i := range r.Cells {
 		c, t := &r.Cells[i], &totals[i]
-		side(c.Opening, &t.OpeningDebit, &t.OpeningCredit)
-		side(c.Closing, &t.ClosingDebit, &t.ClosingCredit)
+		addToSide(c.Opening, &t.OpeningDebit, &t.OpeningCredit)
+		addToSide(c.Closing, &t.ClosingDebit, &t.ClosingCredit)
 		add(&t.Debits, c.Debits)
 		add(&t.Credits, c.Credits)
 	}
 }
 
-func side(balance money.Decimal, debit, credit *money.Decimal) {
+func addToSide(balance money.Decimal, debit, credit *money.Decimal) {
 	if balance.Sign() < 0 {
 		add(credit, balance.Neg())
 		return

@@ -10,22 +10,22 @@ import (
 
 // item is a leg prepared to be compared with very many others.
 type item struct {
-	leg   *Leg
-	asset asset
-	chain string
-	hash  string
-	said  ends   // addresses as recorded
-	from  string // where it left, as recorded or by its source
-	to    string // where it arrived, likewise
-	at    int64
-	day   int64
-	size  magnitude
-	least magnitude     // of what must arrive of it
-	low   money.Decimal // likewise
-	state state
+	leg         *Leg
+	asset       asset
+	chain       string
+	hash        string
+	recorded    addresses // addresses as recorded
+	from        string    // where it left, as recorded or by its source
+	to          string    // where it arrived, likewise
+	at          int64
+	day         int64
+	size        magnitude
+	sizeMin     magnitude     // of what must arrive of it
+	quantityMin money.Decimal // likewise
+	state       state
 }
 
-type ends struct{ from, to string }
+type addresses struct{ from, to string }
 
 // asset is what must be the same: USD in a bank is not a token of that name.
 type asset struct {
@@ -42,24 +42,24 @@ const (
 )
 
 type matcher struct {
-	items  []item
-	result Result
-	crowds [][]int32 // what has one hash or id
-	more   bool      // looking was given up somewhere, where others were paired
+	items      []item
+	result     Result
+	groupsSeen [][]int32 // what has one hash or id
+	truncated  bool      // looking was given up somewhere, where others were paired
 }
 
 // all takes the evidence in order, and tells whether what is left may be clearer than it was.
-func (m *matcher) all() (again bool) {
-	m.crowds, m.more = nil, false
-	m.byHashes()
-	m.byGroups()
-	m.byAddresses()
-	m.byAmounts()
-	return m.more || slices.ContainsFunc(m.crowds, m.thinned)
+func (m *matcher) matchOnce() (again bool) {
+	m.groupsSeen, m.truncated = nil, false
+	m.pairByHash()
+	m.pairByGroup()
+	m.pairByAddress()
+	m.pairByAmount()
+	return m.truncated || slices.ContainsFunc(m.groupsSeen, m.partlyPaired)
 }
 
 // rest begins again with the legs that have no partner.
-func (m *matcher) rest() {
+func (m *matcher) resetUnpaired() {
 	m.items = slices.DeleteFunc(m.items, func(t item) bool { return t.state == paired })
 	for n := range m.items {
 		m.items[n].state = free
@@ -76,15 +76,15 @@ func newMatcher(legs []Leg) *matcher {
 		*t = item{leg: l, asset: asset{strings.ToUpper(l.Asset), l.Fiat}, chain: strings.ToLower(l.Chain), hash: canonical(l.Hash),
 			at: l.At.UnixNano(), size: measure(l.Quantity, buf[:0])}
 		t.day = dayOf(t.at)
-		t.said = ends{canonical(l.From), canonical(l.To)}
-		t.from, t.to = t.said.from, t.said.to
+		t.recorded = addresses{canonical(l.From), canonical(l.To)}
+		t.from, t.to = t.recorded.from, t.recorded.to
 		// A record is nearer to the fact than the address of its source, which may have several.
 		if l.Inflow {
 			t.to = cmp.Or(t.to, canonical(l.OwnAddress))
 		} else {
 			t.from = cmp.Or(t.from, canonical(l.OwnAddress))
-			t.low = l.Quantity.Mul(kept)
-			t.least = measure(t.low, buf[:0])
+			t.quantityMin = l.Quantity.Mul(arrivingMin)
+			t.sizeMin = measure(t.quantityMin, buf[:0])
 		}
 	}
 	return m
@@ -107,12 +107,14 @@ func canonical(s string) string {
 }
 
 // denied tells that somebody said that two legs do not belong together.
-func denied(o, i *item) bool { return len(o.leg.Not) > 0 && slices.Contains(o.leg.Not, i.leg.ID) }
+func excluded(o, i *item) bool {
+	return len(o.leg.Excluded) > 0 && slices.Contains(o.leg.Excluded, i.leg.ID)
+}
 
 // apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its
 // source, it is another token of that name, or somebody said so.
-func apart(o, i *item) bool {
-	return denied(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
+func cannotMatch(o, i *item) bool {
+	return excluded(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
 		o.chain == i.chain && o.leg.Contract != i.leg.Contract && o.leg.Contract != "" && i.leg.Contract != "" &&
 			canonical(o.leg.Contract) != canonical(i.leg.Contract)
 }
@@ -125,7 +127,7 @@ func contradict(o, i *item) bool {
 	if bridged(o, i) {
 		return false
 	}
-	return differ(o.hash, i.hash) || differ(o.said.to, i.said.to) || differ(o.said.from, i.said.from)
+	return differ(o.hash, i.hash) || differ(o.recorded.to, i.recorded.to) || differ(o.recorded.from, i.recorded.from)
 }
 
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
@@ -141,15 +143,15 @@ func atMost(i, o *item) bool {
 }
 
 func atLeast(i, o *item) bool {
-	if i.size != o.least {
-		return i.size > o.least
+	if i.size != o.sizeMin {
+		return i.size > o.sizeMin
 	}
-	return i.leg.Quantity.Cmp(o.low) >= 0
+	return i.leg.Quantity.Cmp(o.quantityMin) >= 0
 }
 
-func (m *matcher) pair(o, i int32, by By) {
+func (m *matcher) pair(o, i int32, by Evidence) {
 	out, in := &m.items[o], &m.items[i]
-	p := Pair{Out: out.leg.ID, In: in.leg.ID, By: by, Kind: Internal}
+	p := Pair{Out: out.leg.ID, In: in.leg.ID, Evidence: by, Kind: Internal}
 	switch {
 	case out.leg.SourceID == in.leg.SourceID:
 		p.Kind = Swap
@@ -166,7 +168,7 @@ func (m *matcher) pair(o, i int32, by By) {
 }
 
 // unclear reports a leg and keeps it from being linked by weaker evidence.
-func (m *matcher) unclear(leg int32, candidates []int32, why string) {
+func (m *matcher) addAmbiguity(leg int32, candidates []int32, why string) {
 	m.items[leg].state = unclear
 	ids := make([]string, len(candidates))
 	for n, c := range candidates {

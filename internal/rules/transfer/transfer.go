@@ -37,7 +37,7 @@ type Leg struct {
 	From, To      string
 	OwnAddress    string // of the source
 	Fiat          bool
-	Not           []string // ids of inflows that somebody said an outflow does not belong to
+	Excluded      []string // ids of inflows that somebody said an outflow does not belong to
 }
 
 // Kind is what two legs are together.
@@ -52,21 +52,21 @@ const (
 )
 
 // By is the evidence for a pair.
-type By string
+type Evidence string
 
 // The evidence, strongest first.
 const (
-	ByHash      By = "hash"
-	ByGroup     By = "group"
-	ByAddresses By = "addresses"
-	ByAmount    By = "amount"
+	ByHash      Evidence = "hash"
+	ByGroup     Evidence = "group"
+	ByAddresses Evidence = "addresses"
+	ByAmount    Evidence = "amount"
 )
 
 // Pair is two legs of one event, by their ids. What left and did not arrive is the shortfall: the fee of a transfer, nothing for a swap.
 type Pair struct {
 	Out, In   string
 	Kind      Kind
-	By        By
+	Evidence  Evidence
 	Shortfall money.Decimal
 }
 
@@ -97,7 +97,7 @@ const Skew = 10 * time.Minute
 const Reach = 5 * Window
 
 // kept is the least share of what left that arrives: a larger loss is not a fee. Only a shared hash or id outweighs it.
-var kept = money.MustParse("0.98")
+var arrivingMin = money.MustParse("0.98")
 
 const (
 	// candidatesMax is how many candidates are listed; beyond, a leg is ambiguous whatever else there may be.
@@ -111,8 +111,8 @@ const (
 // To match again without the legs that were linked links nothing more.
 func Match(legs []Leg) Result {
 	m := newMatcher(legs)
-	for m.all() {
-		m.rest()
+	for m.matchOnce() {
+		m.resetUnpaired()
 	}
 	slices.SortFunc(m.result.Pairs, func(a, b Pair) int { return strings.Compare(a.Out, b.Out) })
 	slices.SortFunc(m.result.Ambiguous, func(a, b Ambiguity) int { return strings.Compare(a.Leg, b.Leg) })

@@ -36,7 +36,7 @@ func parse(text string) (legs []transfer.Leg) {
 func show(r transfer.Result) string {
 	var out []string
 	for _, p := range r.Pairs {
-		out = append(out, fmt.Sprintf("%s>%s %s by %s short %s", p.Out, p.In, p.Kind, p.By, p.Shortfall))
+		out = append(out, fmt.Sprintf("%s>%s %s by %s short %s", p.Out, p.In, p.Kind, p.Evidence, p.Shortfall))
 	}
 	for _, a := range r.Ambiguous {
 		out = append(out, fmt.Sprintf("%s?%s", a.Leg, strings.Join(a.Candidates, ",")))

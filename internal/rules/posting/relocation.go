@@ -9,17 +9,17 @@ import (
 
 // receiveOrCarry and giveOrCarry let the target decide.
 func receiveOrCarry(p *Plan) error {
-	if p.transfers() {
+	if p.targetIsTransfer() {
 		return carryIn(p)
 	}
 	return receive(p)
 }
 
-func giveOrCarry(p *Plan) error {
-	if p.transfers() {
+func payOrCarry(p *Plan) error {
+	if p.targetIsTransfer() {
 		return carryOut(p)
 	}
-	return give(p)
+	return pay(p)
 }
 
 // lend plans a loan that we give, and repaid one that comes back.
@@ -27,10 +27,10 @@ func lend(p *Plan) error {
 	if p.in.Policy.ParkLoans {
 		return carryOut(p)
 	}
-	return give(p)
+	return pay(p)
 }
 
-func repaid(p *Plan) error {
+func collectLoan(p *Plan) error {
 	if p.in.Policy.ParkLoans {
 		return carryIn(p)
 	}
@@ -38,72 +38,72 @@ func repaid(p *Plan) error {
 }
 
 // load is lots on their way, with their cost.
-type load struct {
-	take    Take
-	asset   Asset         // what it is when it arrives
-	lands   money.Decimal // and how much
-	fee     money.Decimal // what the fee part is worth
-	costs   []cost
-	worth   *worth        // Unparked: what those are worth that were never parked
-	onTop   money.Decimal // a fee that took no part of the quantity: the other side bore it
-	pending bool          // The basis of what was missing will be known later. Of a loan it is the interest.
-	through *passage      // set between legal entities
-	inward  bool          // It comes from the target.
+type relocation struct {
+	request      LotRequest
+	asset        Asset         // what it is when it arrives
+	quantity     money.Decimal // and how much
+	fee          money.Decimal // what the fee part is worth
+	costs        []cost
+	targetValue  *valuation            // Unparked: what those are worth that were never parked
+	externalFee  money.Decimal         // a fee that took no part of the quantity: the other side bore it
+	pending      bool                  // The basis of what was missing will be known later. Of a loan it is the interest.
+	intercompany *intercompanyAccounts // set between legal entities
+	inflow       bool                  // It comes from the target.
 }
 
 // carryOut plans an outflow that goes to the target at cost.
 func carryOut(p *Plan) error {
 	leg := p.in.Out
-	to, kind, err := p.other(leg, Parked)
+	to, kind, err := p.otherEnd(leg, Parked)
 	if err != nil {
 		return err
 	}
 	if !leg.Asset.Lots {
-		return give(p)
+		return pay(p)
 	}
-	var value worth
+	var value valuation
 	if leg.Value != nil || !leg.FeeQuantity.IsZero() {
-		if value, err = p.worth(leg); err != nil {
+		if value, err = p.valueLeg(leg); err != nil {
 			return err
 		}
 	}
-	l := load{asset: leg.Asset, fee: value.fee, take: leg.take(kind, leg.feeQuantity(), to)}
-	l.lands = l.take.Quantity.Sub(l.take.Fee)
-	return p.carries(l, p.feeRole(leg))
+	l := relocation{asset: leg.Asset, fee: value.fee, request: leg.lotRequest(kind, leg.feeQuantity(), to)}
+	l.quantity = l.request.Quantity.Sub(l.request.Fee)
+	return p.planRelocation(l, p.feeRole(leg))
 }
 
 // carryIn plans an inflow that comes from the target at cost. What the target does not hold is worth its value until more is known.
 func carryIn(p *Plan) error {
 	leg := p.in.In
-	from, kind, err := p.other(leg, Unparked)
+	from, kind, err := p.otherEnd(leg, Unparked)
 	if err != nil {
 		return err
 	}
 	if !leg.Asset.Lots {
 		return receive(p)
 	}
-	l := load{asset: leg.Asset, lands: leg.landed(), inward: true,
-		take: Take{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: kind == Unparked,
-			To: leg.from(), At: leg.At}}
+	l := relocation{asset: leg.Asset, quantity: leg.netQuantity(), inflow: true,
+		request: LotRequest{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: kind == Unparked,
+			To: leg.place(), At: leg.At}}
 	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
 	if valued || !leg.FeeQuantity.IsZero() {
-		value, err := p.worth(leg)
+		value, err := p.valueLeg(leg)
 		if err != nil {
 			return err
 		}
 		l.fee = value.fee
 		if valued {
-			l.worth = &value
+			l.targetValue = &value
 		}
 		if valued && leg.FeeQuantity.IsZero() {
-			l.onTop = value.fee
+			l.externalFee = value.fee
 		}
 	}
-	return p.carries(l, p.feeRole(leg))
+	return p.planRelocation(l, p.feeRole(leg))
 }
 
 // other is the other end of a leg without partner: another source, or the account under which lots are parked.
-func (p *Plan) other(leg *Leg, parked Kind) (Place, Kind, error) {
+func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 	account, err := p.target()
 	if err != nil {
 		return Place{}, "", err
@@ -129,17 +129,17 @@ func carryPair(p *Plan) error {
 		if out.Asset.Symbol != in.Asset.Symbol {
 			return exchange(p)
 		}
-		value, err := p.sent(out, in)
+		value, err := p.valueTransfer(out, in)
 		if err != nil {
 			return err
 		}
-		return p.gives(gift{leg: out, target: in.account(), worth: value, own: value.fee, paid: value.gross, got: in}, p.feeRole(out))
+		return p.planOutflow(outflow{leg: out, target: in.account(), value: value, ownFee: value.fee, amount: value.gross, received: in}, p.feeRole(out))
 	}
 	quantity, value, err := p.shortfall(out, in)
 	if err != nil {
 		return err
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value, take: out.take(Moved, quantity, in.from())}, p.feeRole(out))
+	return p.planRelocation(relocation{asset: in.Asset, quantity: in.netQuantity(), fee: value, request: out.lotRequest(Moved, quantity, in.place())}, p.feeRole(out))
 }
 
 // convertPair plans a change of one asset into another that is no disposal: each slice becomes a lot of the new asset.
@@ -149,12 +149,12 @@ func convertPair(p *Plan) error {
 		return refuse(NotAPair, fieldType, "money is not converted but swapped")
 	}
 	fee := out.feeQuantity()
-	var value worth
+	var value valuation
 	for _, l := range []*Leg{out, in} {
 		if l.Value == nil && l.FeeQuantity.IsZero() {
 			continue
 		}
-		w, err := p.worth(l)
+		w, err := p.valueLeg(l)
 		if err != nil {
 			return err
 		}
@@ -165,12 +165,12 @@ func convertPair(p *Plan) error {
 	if fee.Cmp(out.Quantity) >= 0 {
 		return refuse(NotAPair, fieldQuantity, "the fee takes all of the %s, so that nothing can be converted", out.Asset.Symbol)
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: value.fee, take: out.take(Converted, fee, in.from())}, p.feeRole(out))
+	return p.planRelocation(relocation{asset: in.Asset, quantity: in.netQuantity(), fee: value.fee, request: out.lotRequest(Converted, fee, in.place())}, p.feeRole(out))
 }
 
 // sent is what a transfer of money is worth, and what of that did not arrive.
-func (p *Plan) sent(out, in *Leg) (worth, error) {
-	value, err := p.worth(out)
+func (p *Plan) valueTransfer(out, in *Leg) (valuation, error) {
+	value, err := p.valueLeg(out)
 	if err != nil {
 		return value, err
 	}
@@ -181,7 +181,7 @@ func (p *Plan) sent(out, in *Leg) (worth, error) {
 	if in.Value == nil {
 		return value, nil
 	}
-	arrived, err := p.worthIn(in, p.currency(out))
+	arrived, err := p.valueLegIn(in, p.currency(out))
 	if err != nil {
 		return value, err
 	}
@@ -192,25 +192,25 @@ func (p *Plan) sent(out, in *Leg) (worth, error) {
 }
 
 // carries plans what a load is.
-func (p *Plan) carries(l load, role string) error {
-	if l.take.Fee.IsZero() && l.onTop.IsZero() {
+func (p *Plan) planRelocation(l relocation, role string) error {
+	if l.request.Fee.IsZero() && l.externalFee.IsZero() {
 		l.fee = money.Decimal{}
 	}
-	others, err := p.payFees()
+	others, err := p.planFees()
 	if err != nil {
 		return err
 	}
 	l.costs = append([]cost{{role, l.fee}}, others...)
 	l.pending = p.in.Type != Repayment
-	l.take.FeeProceeds = l.fee.Sub(l.onTop)
-	p.ask(l.take, func(w *writer, a Answer) { p.move(w, l, a) })
+	l.request.FeeProceeds = l.fee.Sub(l.externalFee)
+	p.requestLots(l.request, func(w *writer, a Answer) { p.writeRelocation(w, l, a) })
 	return nil
 }
 
 // move writes a load.
-func (p *Plan) move(w *writer, l load, a Answer) {
-	t := l.take
-	w.at(t.From.Entity, p.in.Books.Currencies[t.From.Entity])
+func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
+	t := l.request
+	w.setEntity(t.From.Entity, p.in.Books.Currencies[t.From.Entity])
 	var kept, keptBasis money.Decimal
 	for _, s := range a.Slices {
 		if !s.Fee {
@@ -220,10 +220,10 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	whole := t.Quantity.Sub(t.Fee)
 	var missing, unspent money.Decimal // what those are worth that were not there
 	if t.Kind == Unparked {
-		unspent = l.unspent(a, w.currency)
+		unspent = l.missingFeeValue(a, w.currency)
 	}
-	if l.worth != nil {
-		missing, unspent = share(l.worth.net(), whole.Sub(kept), whole, w.currency), unspent.Add(l.onTop)
+	if l.targetValue != nil {
+		missing, unspent = share(l.targetValue.net(), whole.Sub(kept), whole, w.currency), unspent.Add(l.externalFee)
 	} else { // what was not parked cost nothing, and so did its fee
 		l.fee, unspent = l.fee.Sub(unspent), money.Decimal{}
 		l.costs = append([]cost{{l.costs[0].role, l.fee}}, l.costs[1:]...)
@@ -231,25 +231,25 @@ func (p *Plan) move(w *writer, l load, a Answer) {
 	carried := keptBasis.Add(missing)
 
 	there, here := targetLine, sourceLine
-	if l.inward {
+	if l.inflow {
 		there, here = sourceLine, targetLine
 	}
-	left := w.takeFrom(here, t.From.Account, t.AccountOnly, t.Asset, a, missing.Add(unspent))
-	w.expense(l.costs)
-	w.gain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
-	if l.through == nil {
-		w.holding(there, book.Debit, t.To.Account, carried, "", l.asset, l.lands)
-		w.arrive(l, a, missing)
+	left := w.creditLots(here, t.From.Account, t.AccountOnly, t.Asset, a, missing.Add(unspent))
+	w.writeFees(l.costs)
+	w.writeGain(l.fee.Add(carried).Sub(left), RealizedGain, RealizedLoss)
+	if l.intercompany == nil {
+		w.writeHolding(there, book.Debit, t.To.Account, carried, "", l.asset, l.quantity)
+		w.createRelocatedLots(l, a, missing)
 		return
 	}
-	w.line(there, book.Debit, l.through.dueFrom, carried, "")
-	p.pass(w, l, a, carried)
+	w.writeLine(there, book.Debit, l.intercompany.dueFrom, carried, "")
+	p.writeIntercompanyArrival(w, l, a, carried)
 }
 
 // unspent is what the part of the fee is worth that was not there. What was is worth its shares, as they are realized slice by slice.
-func (l load) unspent(a Answer, currency string) money.Decimal {
+func (l relocation) missingFeeValue(a Answer, currency string) money.Decimal {
 	var weights []money.Decimal
-	rest := l.take.Fee
+	rest := l.request.Fee
 	for _, s := range a.Slices {
 		if s.Fee {
 			weights, rest = append(weights, s.Quantity), rest.Sub(s.Quantity)
@@ -259,46 +259,46 @@ func (l load) unspent(a Answer, currency string) money.Decimal {
 		return money.Decimal{}
 	}
 	places, _ := money.MinorUnits(currency)
-	shares := money.Split(l.take.FeeProceeds, append(weights, rest), places)
+	shares := money.Split(l.request.FeeProceeds, append(weights, rest), places)
 	return shares[len(shares)-1]
 }
 
 // arrive makes the lots of what was carried: one of each slice, with its basis and its date, and one of what was missing.
-func (w *writer) arrive(l load, a Answer, missing money.Decimal) {
-	var made []Lot
+func (w *writer) createRelocatedLots(l relocation, a Answer, missing money.Decimal) {
+	var created []Lot
 	var weights []money.Decimal
-	rest := l.take.Quantity.Sub(l.take.Fee)
+	rest := l.request.Quantity.Sub(l.request.Fee)
 	for _, s := range a.Slices {
 		if s.Fee {
 			continue
 		}
 		rest = rest.Sub(s.Quantity)
 		weights = append(weights, s.Quantity)
-		made = append(made, Lot{Kind: l.take.Kind, Place: l.take.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency,
+		created = append(created, Lot{Kind: l.request.Kind, Place: l.request.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency,
 			AcquiredAt:   s.AcquiredAt,
 			BasisPending: s.BasisPending, Provisional: s.Provisional})
 	}
 	if rest.Sign() > 0 {
 		weights = append(weights, rest)
-		made = append(made, Lot{Kind: Created, Place: l.take.To, Asset: l.asset, Basis: missing, Currency: w.currency,
-			AcquiredAt: l.take.At, BasisPending: l.pending})
+		created = append(created, Lot{Kind: Created, Place: l.request.To, Asset: l.asset, Basis: missing, Currency: w.currency,
+			AcquiredAt: l.request.At, BasisPending: l.pending})
 	}
-	if len(made) == 0 {
+	if len(created) == 0 {
 		return
 	}
 	places := int32(unitPlaces)
-	if !l.lands.Round(places).Equal(l.lands) {
+	if !l.quantity.Round(places).Equal(l.quantity) {
 		places = quantityPlaces
 	}
-	var homeless money.Decimal // the basis of slices too small to become anything: it goes with the next, or the last
-	for i, quantity := range money.Split(l.lands, weights, places) {
-		made[i].Quantity, homeless = quantity, homeless.Add(made[i].Basis)
+	var leftover money.Decimal // the basis of slices too small to become anything: it goes with the next, or the last
+	for i, quantity := range money.Split(l.quantity, weights, places) {
+		created[i].Quantity, leftover = quantity, leftover.Add(created[i].Basis)
 		if quantity.Sign() > 0 {
-			made[i].Basis, homeless = homeless, money.Decimal{}
+			created[i].Basis, leftover = leftover, money.Decimal{}
 		}
 	}
-	made = slices.DeleteFunc(made, func(m Lot) bool { return m.Quantity.IsZero() })
-	last := &made[len(made)-1]
-	last.Basis = last.Basis.Add(homeless)
-	w.lots = append(w.lots, made...)
+	created = slices.DeleteFunc(created, func(m Lot) bool { return m.Quantity.IsZero() })
+	last := &created[len(created)-1]
+	last.Basis = last.Basis.Add(leftover)
+	w.lots = append(w.lots, created...)
 }

@@ -9,22 +9,22 @@ import (
 )
 
 // test tells whether two legs may be one transfer.
-type test func(o, i *item) bool
+type predicate func(o, i *item) bool
 
 // among links the legs of a bucket that are each other's only candidates, and reports the others that have any.
-func (m *matcher) among(outs, ins []int32, by By, fits test) {
+func (m *matcher) pairUnique(outs, ins []int32, by Evidence, fits predicate) {
 	if len(outs) == 0 || len(ins) == 0 {
 		return
 	}
 	before := len(m.result.Pairs)
-	m.order(outs)
-	m.order(ins)
-	ofOuts, ofIns := make([]found, len(outs)), make([]found, len(ins))
+	m.sortLegs(outs)
+	m.sortLegs(ins)
+	ofOuts, ofIns := make([]candidates, len(outs)), make([]candidates, len(ins))
 	for n, o := range outs {
-		ofOuts[n] = m.arrivals(o, ins, fits)
+		ofOuts[n] = m.candidateInflows(o, ins, fits)
 	}
 	for n, i := range ins {
-		ofIns[n] = m.departures(i, outs, fits)
+		ofIns[n] = m.candidateOutflows(i, outs, fits)
 	}
 	only := make(map[int32]int32, min(len(outs), len(ins)))
 	for n, i := range ins {
@@ -39,13 +39,13 @@ func (m *matcher) among(outs, ins []int32, by By, fits test) {
 			}
 		}
 	}
-	m.report(outs, ofOuts, by)
-	m.report(ins, ofIns, by)
-	m.more = m.more || len(m.result.Pairs) > before && (more(ofOuts) || more(ofIns))
+	m.reportAmbiguous(outs, ofOuts, by)
+	m.reportAmbiguous(ins, ofIns, by)
+	m.truncated = m.truncated || len(m.result.Pairs) > before && (anyTruncated(ofOuts) || anyTruncated(ofIns))
 }
 
 // report tells of the legs that have candidates but no partner.
-func (m *matcher) report(legs []int32, all []found, by By) {
+func (m *matcher) reportAmbiguous(legs []int32, all []candidates, by Evidence) {
 	for n, leg := range legs {
 		f := all[n]
 		if m.items[leg].state != free || len(f.legs) == 0 {
@@ -53,18 +53,18 @@ func (m *matcher) report(legs []int32, all []found, by By) {
 		}
 		why := fmt.Sprintf("%d legs fit it by %s", len(f.legs), by)
 		switch {
-		case f.more:
+		case f.truncated:
 			why = fmt.Sprintf("%d legs or more fit it by %s", len(f.legs), by)
 		case len(f.legs) == 1:
 			why = fmt.Sprintf("the only leg that fits it by %s fits others as well", by)
 		}
-		m.unclear(leg, f.legs, why)
+		m.addAmbiguity(leg, f.legs, why)
 	}
 }
 
 // order sorts by day, then by amount, then by time: the partners of a leg are then one run in each of the two or
 // three days they may be in, and of those with one amount, however many, the ones in time stand together.
-func (m *matcher) order(legs []int32) {
+func (m *matcher) sortLegs(legs []int32) {
 	slices.SortFunc(legs, func(a, b int32) int {
 		x, y := &m.items[a], &m.items[b]
 		if c := cmp.Or(x.compare(y), cmp.Compare(x.at, y.at)); c != 0 {
@@ -75,35 +75,37 @@ func (m *matcher) order(legs []int32) {
 }
 
 // found are the candidates of a leg. There may be more of them where looking was given up.
-type found struct {
-	legs []int32
-	more bool
+type candidates struct {
+	legs      []int32
+	truncated bool
 }
 
 // more tells that looking was given up somewhere.
-func more(all []found) bool { return slices.ContainsFunc(all, func(f found) bool { return f.more }) }
+func anyTruncated(all []candidates) bool {
+	return slices.ContainsFunc(all, func(f candidates) bool { return f.truncated })
+}
 
 // single tells that there is one candidate and certainly no other.
-func (f found) single() bool { return len(f.legs) == 1 && !f.more }
+func (f candidates) single() bool { return len(f.legs) == 1 && !f.truncated }
 
 // arrivals finds the inflows that an outflow may be: from the least that must arrive of it up to all.
-func (m *matcher) arrivals(out int32, ins []int32, fits test) found {
+func (m *matcher) candidateInflows(out int32, ins []int32, fits predicate) candidates {
 	o := &m.items[out]
-	return m.search(o, ins, o.least, func(i *item) (end, ok bool) {
-		return !atMost(i, o), covers(o, i) && !apart(o, i) && fits(o, i)
+	return m.search(o, ins, o.sizeMin, func(i *item) (end, ok bool) {
+		return !atMost(i, o), covers(o, i) && !cannotMatch(o, i) && fits(o, i)
 	})
 }
 
 // departures finds the outflows that an inflow may be: from its own amount up to where too much would be missing.
-func (m *matcher) departures(in int32, outs []int32, fits test) found {
+func (m *matcher) candidateOutflows(in int32, outs []int32, fits predicate) candidates {
 	i := &m.items[in]
 	return m.search(i, outs, i.size, func(o *item) (end, ok bool) {
-		return !atLeast(i, o), covers(o, i) && !apart(o, i) && fits(o, i)
+		return !atLeast(i, o), covers(o, i) && !cannotMatch(o, i) && fits(o, i)
 	})
 }
 
 // search looks at legs from a size up until a function says that it is the end, in each day that comes into question.
-func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item) (end, ok bool)) (f found) {
+func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item) (end, ok bool)) (f candidates) {
 	earliest, latest := t.bounds()
 	left := examinedMax
 	for day := dayOf(earliest); day <= dayOf(latest); day++ {
@@ -117,7 +119,7 @@ func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item)
 				break
 			}
 			if left--; left < 0 {
-				f.more = true
+				f.truncated = true
 				return f
 			}
 			switch {
@@ -127,7 +129,7 @@ func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item)
 			case other.at > latest:
 				n = m.skip(legs, n, math.MaxInt64)
 				continue
-			case ok && other.state == free && f.full(legs[n]):
+			case ok && other.state == free && f.add(legs[n]):
 				return f
 			}
 			n++
@@ -143,11 +145,11 @@ func (m *matcher) skip(legs []int32, n int, until int64) int {
 	if next == len(legs) || m.items[legs[next]].size != this.size {
 		return next
 	}
-	further, _ := slices.BinarySearchFunc(legs[next:], until, func(leg int32, until int64) int {
+	offset, _ := slices.BinarySearchFunc(legs[next:], until, func(leg int32, until int64) int {
 		t := &m.items[leg]
 		return cmp.Or(t.compare(this), cmp.Compare(t.at, until))
 	})
-	return next + further
+	return next + offset
 }
 
 // compare orders by day and amount.
@@ -159,9 +161,9 @@ func (t *item) compare(other *item) int {
 }
 
 // full takes a candidate, or notes that there are more than are listed.
-func (f *found) full(leg int32) bool {
+func (f *candidates) add(leg int32) bool {
 	if len(f.legs) == candidatesMax {
-		f.more = true
+		f.truncated = true
 		return true
 	}
 	f.legs = append(f.legs, leg)

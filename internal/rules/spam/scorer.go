@@ -8,42 +8,42 @@ import (
 )
 
 // judge is one arrival under judgement.
-type judge struct {
-	a       Arrival // itself, not a pointer to it, which would put every arrival on the heap
-	k       *Knowledge
-	chain   string
-	asset   contract // of a token; without address for the coin of a chain
-	other   address  // who it came from or went to
-	known   bool     // the token is what it says it is
-	entry   string   // of the list that matched
-	cheat   bool     // it passes itself off as something else, so nothing that it says about itself counts for it
-	reasons []Reason
+type scorer struct {
+	a         Arrival // itself, not a pointer to it, which would put every arrival on the heap
+	k         *Knowledge
+	chain     string
+	asset     contract // of a token; without address for the coin of a chain
+	party     address  // who it came from or went to
+	known     bool     // the token is what it says it is
+	entry     string   // of the list that matched
+	deceptive bool     // it passes itself off as something else, so nothing that it says about itself counts for it
+	reasons   []Reason
 }
 
-func (j *judge) add(code Code, weight int, text string) {
+func (j *scorer) add(code Code, weight int, text string) {
 	j.reasons = append(j.reasons, Reason{code, weight, text})
 }
 
 // identify finds out what arrived and from whom.
-func (j *judge) identify() {
+func (j *scorer) identify() {
 	j.asset = contract{j.chain, parse(j.a.Contract)}
 	if j.asset.address == placeholder {
 		j.asset.address = address{}
 	}
-	j.other = parse(j.a.From)
+	j.party = parse(j.a.From)
 	if !j.a.Inflow {
-		j.other = parse(j.a.To)
+		j.party = parse(j.a.To)
 	}
 	j.known = j.k.genuine(j.asset, j.a.Symbol) || j.k.used[j.asset] != ""
 }
 
 // listed looks for the token, the counterparty or the symbol in a list.
-func (j *judge) listed(l *list) bool {
+func (j *scorer) onList(l *list) bool {
 	switch {
 	case !j.asset.missing() && l.hasContract(j.asset):
 		j.entry = "contract " + j.asset.String()
-	case !j.other.missing() && l.addresses[j.other]:
-		j.entry = "counterparty " + j.other.String()
+	case !j.party.missing() && l.addresses[j.party]:
+		j.entry = "counterparty " + j.party.String()
 	case len(l.symbols) > 0 && l.symbols[strings.ToUpper(j.a.Symbol)]:
 		j.entry = "symbol " + quote(j.a.Symbol)
 	default:
@@ -54,12 +54,12 @@ func (j *judge) listed(l *list) bool {
 
 // planted tells a transfer out of the organization's wallet that anybody could have made: contracts let everyone move
 // nothing. Real ones go to somebody the organization deals with, or it paid for them.
-func (j *judge) planted() bool {
-	return j.a.Quantity.IsZero() && !j.asset.missing() && !j.a.PaidFee && !j.k.own[j.other] && !j.k.dealt[j.other]
+func (j *scorer) couldBeForged() bool {
+	return j.a.Quantity.IsZero() && !j.asset.missing() && !j.a.PaidFee && !j.k.own[j.party] && !j.k.counterparties[j.party]
 }
 
 // token judges what the asset is.
-func (j *judge) token() {
+func (j *scorer) scoreToken() {
 	if j.known {
 		if !j.a.Quantity.IsZero() { // nothing of a known token is still nothing
 			j.add(KnownToken, weightKnownToken, j.knownText())
@@ -77,25 +77,25 @@ func (j *judge) token() {
 	case ok:
 		imitated, text = guess, " is made to be read as "+guess+"."
 	case (concealed || posed) && j.k.symbols[plain]:
-		imitated, text = plain, " is made to be read as "+plain+": "+strangers(j.a.Symbol)+"."
+		imitated, text = plain, " is made to be read as "+plain+": "+unusualCharacters(j.a.Symbol)+"."
 	case concealed && ascii(plain): // emoji are made of several characters, some of which cannot be seen alone
-		imitated, text = plain, " hides characters that cannot be seen: "+strangers(j.a.Symbol)+"."
+		imitated, text = plain, " hides characters that cannot be seen: "+unusualCharacters(j.a.Symbol)+"."
 	case !j.asset.missing():
 		if real := j.k.contracts[symbolOn{j.chain, plain}]; real != "" {
 			imitated, text = plain, " on "+j.chain+" is "+real+", and this one is "+j.asset.String()+"."
 		}
 	}
 	if imitated != "" {
-		j.cheat = true
+		j.deceptive = true
 		j.add(LookalikeSymbol, weightLookalikeSymbol, quote(j.a.Symbol)+text)
 	}
 	if lure, found := lureIn(j.a.Symbol, j.a.TokenName); found {
-		j.cheat = j.cheat || lure.Weight >= weightStrongLure
+		j.deceptive = j.deceptive || lure.Weight >= weightStrongLure
 		j.reasons = append(j.reasons, lure)
 	}
 }
 
-func (j *judge) knownText() string {
+func (j *scorer) knownText() string {
 	if j.asset.missing() {
 		return quote(j.a.Symbol) + " is the coin of " + j.chain + " itself."
 	}
@@ -103,7 +103,7 @@ func (j *judge) knownText() string {
 }
 
 // strangers lists the characters of a symbol that are not what they seem.
-func strangers(s string) string {
+func unusualCharacters(s string) string {
 	var out []string
 	for _, r := range s {
 		if r >= 0x80 || r < ' ' {
@@ -115,7 +115,7 @@ func strangers(s string) string {
 
 // value judges what the arrival is worth. The price of a cheat does not count: what only looks like a known token may
 // have been given that one's price, and whoever sends millions of a token can also trade it with himself.
-func (j *judge) value() {
+func (j *scorer) scoreValue() {
 	switch {
 	case j.a.Quantity.IsZero() && j.asset.missing():
 		j.add(ZeroTransfer, weightZeroCoin, "Nothing was transferred.")
@@ -125,13 +125,13 @@ func (j *judge) value() {
 	case j.a.Value.Cmp(j.k.dust) < 0:
 		j.add(Dust, weightDust, "It is worth "+j.worth()+", less than the "+j.k.dust.Fixed(j.a.Currency)+" under which an arrival is dust.")
 	default:
-		if !j.cheat {
+		if !j.deceptive {
 			j.add(Valued, weightValued, "It is worth "+j.worth()+", which is no dust.")
 		}
 	}
 }
 
-func (j *judge) worth() string {
+func (j *scorer) worth() string {
 	text := j.a.Value.Fixed(j.a.Currency)
 	if j.a.Currency != "" {
 		text += " " + j.a.Currency
@@ -140,28 +140,28 @@ func (j *judge) worth() string {
 }
 
 // counterparty judges who it came from, or whom a planted transfer went to, and whether the organization itself had it brought.
-func (j *judge) counterparty() {
-	if j.a.PaidFee && !j.cheat {
+func (j *scorer) scoreCounterparty() {
+	if j.a.PaidFee && !j.deceptive {
 		j.add(Requested, weightRequested, "The organization paid the network for the transaction that brought it.")
 	}
-	if j.other.nobody() {
+	if j.party.isUnowned() {
 		return
 	}
-	if j.k.own[j.other] || j.k.dealt[j.other] {
+	if j.k.own[j.party] || j.k.counterparties[j.party] {
 		// A contract can report any sender: one that cheats is not believed.
-		if !j.cheat {
-			j.add(Counterparty, weightCounterparty, "The organization deals with "+j.other.String()+".")
+		if !j.deceptive {
+			j.add(Counterparty, weightCounterparty, "The organization deals with "+j.party.String()+".")
 		}
 		return
 	}
-	if real, first, last, ok := j.k.alike.imitated(j.other); ok {
-		j.add(LookalikeAddress, weightLookalikeAddress, j.other.String()+" shares its first "+strconv.Itoa(first)+" and last "+strconv.Itoa(last)+
+	if real, first, last, ok := j.k.lookalikes.imitated(j.party); ok {
+		j.add(LookalikeAddress, weightLookalikeAddress, j.party.String()+" shares its first "+strconv.Itoa(first)+" and last "+strconv.Itoa(last)+
 			" characters with "+real.String()+", with which the organization deals, but is another.")
 	}
 }
 
 // description judges what the transaction says. Honest ones name a customer's website too, so it weighs less than what the token says.
-func (j *judge) description() {
+func (j *scorer) scoreDescription() {
 	if j.a.Description == "" {
 		return
 	}
@@ -176,7 +176,7 @@ func (j *judge) description() {
 // lureIn finds a link or words that lure in what an unknown token calls itself. Known ones may well be called yearn.finance.
 func lureIn(texts ...string) (Reason, bool) {
 	best, found := Reason{}, false
-	take := func(code Code, weight int, text string) {
+	consider := func(code Code, weight int, text string) {
 		if weight > best.Weight {
 			best, found = Reason{code, weight, text}, true
 		}
@@ -187,27 +187,27 @@ func lureIn(texts ...string) (Reason, bool) {
 		}
 		text := readable(s)
 		if hit, ok := link(text); ok {
-			take(Link, weightLink, "The token calls itself "+quote(s)+", which has the link "+quote(hit)+".")
+			consider(Link, weightLink, "The token calls itself "+quote(s)+", which has the link "+quote(hit)+".")
 		}
 		if w, ok := lureWord(text, strong); ok {
-			take(Lure, weightStrongLure, "The token calls itself "+quote(s)+", which says "+quote(w)+".")
+			consider(Lure, weightStrongLure, "The token calls itself "+quote(s)+", which says "+quote(w)+".")
 		} else if w, ok := lureWord(text, weak); ok {
-			take(Lure, weightWeakLure, "The token calls itself "+quote(s)+", which says "+quote(w)+".")
+			consider(Lure, weightWeakLure, "The token calls itself "+quote(s)+", which says "+quote(w)+".")
 		}
 	}
 	return best, found
 }
 
 // airdrop judges how many got the same at once. Of a known token that is a payroll.
-func (j *judge) airdrop() {
+func (j *scorer) scoreAirdrop() {
 	if j.known || j.asset.missing() {
 		return
 	}
 	if j.a.Recipients >= recipientsMany {
 		j.add(MassAirdrop, weightMassAirdrop, "The same transaction sent it to "+strconv.Itoa(j.a.Recipients)+" addresses.")
-	} else if n := j.k.inOne[transferred{j.asset, j.a.Hash}]; j.a.Hash != "" && n >= transfersMany {
+	} else if n := j.k.transfersByHash[transferred{j.asset, j.a.Hash}]; j.a.Hash != "" && n >= transfersMany {
 		j.add(MassAirdrop, weightMassAirdrop, "The same transaction made "+strconv.Itoa(n)+" such transfers to the organization.")
-	} else if n := j.k.spread(j.asset, j.a.At); n >= sourcesMany {
+	} else if n := j.k.sourcesReached(j.asset, j.a.At); n >= sourcesMany {
 		j.add(MassAirdrop, weightMassAirdrop, "It reached "+strconv.Itoa(n)+" of the organization's wallets within "+airdropWindow.String()+".")
 	}
 }

@@ -3,33 +3,33 @@ package posting
 import "github.com/bursarhq/bursar/internal/base/money"
 
 // worth is a value in the currency of the books, at its minor unit.
-type worth struct{ gross, fee money.Decimal }
+type valuation struct{ gross, fee money.Decimal }
 
-func (w worth) net() money.Decimal { return w.gross.Sub(w.fee) }
+func (w valuation) net() money.Decimal { return w.gross.Sub(w.fee) }
 
 // worth is the value of a leg in the currency of its legal entity.
-func (p *Plan) worth(l *Leg) (worth, error) { return p.worthIn(l, p.currency(l)) }
+func (p *Plan) valueLeg(l *Leg) (valuation, error) { return p.valueLegIn(l, p.currency(l)) }
 
 // currency is that of the leg's legal entity.
 func (p *Plan) currency(l *Leg) string { return p.in.Books.Currencies[l.Entity] }
 
-func (p *Plan) worthIn(l *Leg, currency string) (worth, error) {
+func (p *Plan) valueLegIn(l *Leg, currency string) (valuation, error) {
 	if l.Value == nil {
-		return worth{}, refuse(NoValue, fieldValue, "what %s was worth is not known", l.Asset.Symbol)
+		return valuation{}, refuse(NoValue, fieldValue, "what %s was worth is not known", l.Asset.Symbol)
 	}
 	v := *l.Value
 	if v.Fee.Sign() < 0 || v.Fee.Cmp(v.Gross) > 0 {
-		return worth{}, refuse(BadValue, fieldValue, "gross must be net plus fee, and none of them negative")
+		return valuation{}, refuse(BadValue, fieldValue, "gross must be net plus fee, and none of them negative")
 	}
 	gross, err := p.in.Books.convert(v.Gross, v.Currency, currency)
 	if err != nil {
-		return worth{}, err
+		return valuation{}, err
 	}
 	fee, err := p.in.Books.convert(v.Fee, v.Currency, currency)
 	if err != nil {
-		return worth{}, err
+		return valuation{}, err
 	}
-	return worth{gross, fee}, nil
+	return valuation{gross, fee}, nil
 }
 
 // convert rounds an amount to the minor unit of a currency, at the rate that was given where it is in another.
@@ -72,7 +72,7 @@ func share(amount, part, whole money.Decimal, currency string) money.Decimal {
 
 // shortfall is what of a transfer did not arrive, and what it was worth.
 func (p *Plan) shortfall(out, in *Leg) (quantity, value money.Decimal, err error) {
-	quantity = out.Quantity.Sub(in.landed())
+	quantity = out.Quantity.Sub(in.netQuantity())
 	if quantity.Sign() < 0 {
 		return quantity, value, refuse(NotAPair, fieldQuantity, "more %s arrives than left", out.Asset.Symbol)
 	}
@@ -84,7 +84,7 @@ func (p *Plan) shortfall(out, in *Leg) (quantity, value money.Decimal, err error
 		priced = in
 	}
 	currency := p.currency(out)
-	w, err := p.worthIn(priced, currency)
+	w, err := p.valueLegIn(priced, currency)
 	if err != nil {
 		return quantity, value, err
 	}

@@ -36,7 +36,7 @@ type Burst struct {
 }
 
 // Questions are what the keeper of an organization's past and of its lists must look up to judge some arrivals.
-type Questions struct {
+type Lookups struct {
 	Listed     []string // keys of listings
 	Shown      []string // of dealings
 	TokenHours []string // of sightings
@@ -44,7 +44,7 @@ type Questions struct {
 }
 
 // Ask says what must be known to judge arrivals as if the whole past were.
-func Ask(arrivals []Arrival) (q Questions) {
+func LookupsFor(arrivals []Arrival) (q Lookups) {
 	asked := map[string]bool{}
 	ask := func(list *[]string, kind byte, key string) {
 		if k := string(kind) + key; !asked[k] {
@@ -56,20 +56,20 @@ func Ask(arrivals []Arrival) (q Questions) {
 		if a.Class != ClassCrypto {
 			continue
 		}
-		j := judge{a: a, k: &Knowledge{wellKnown: everywhere}, chain: lower(a.Chain)}
+		j := scorer{a: a, k: &Knowledge{wellKnown: builtinTokens}, chain: lower(a.Chain)}
 		j.identify()
 		ask(&q.Listed, 'l', SymbolKey(a.Symbol))
-		if !j.other.missing() {
-			ask(&q.Listed, 'l', j.other.String())
+		if !j.party.missing() {
+			ask(&q.Listed, 'l', j.party.String())
 		}
-		if !j.other.nobody() && j.other.kept() {
-			ask(&q.Shown, 'd', j.other.shown())
+		if !j.party.isUnowned() && j.party.isStorable() {
+			ask(&q.Shown, 'd', j.party.shown())
 		}
 		if j.asset.missing() {
 			continue
 		}
 		ask(&q.Listed, 'l', j.asset.address.String())
-		if !j.asset.kept() || j.known {
+		if !j.asset.isStorable() || j.known {
 			continue
 		}
 		ask(&q.Shown, 'd', j.asset.name())
@@ -89,7 +89,7 @@ func Ask(arrivals []Arrival) (q Questions) {
 func AddressKey(s string) string { return parse(strings.TrimSpace(s)).String() }
 
 // Somebody tells an address that somebody can have, not the one that what is minted comes from.
-func Somebody(s string) bool { return !parse(strings.TrimSpace(s)).nobody() }
+func HasOwner(s string) bool { return !parse(strings.TrimSpace(s)).isUnowned() }
 
 // SymbolKey is a symbol as it is compared.
 func SymbolKey(s string) string { return strings.ToUpper(s) }
@@ -102,10 +102,10 @@ const (
 // storable tells a text that can be part of a key. What is longer is nobody's address, but what a stranger made up, and is not remembered.
 func storable(s string) bool { return len(s) <= addressMax && !strings.Contains(s, " ") }
 
-func (a address) kept() bool { return !a.missing() && storable(a.text) }
+func (a address) isStorable() bool { return !a.missing() && storable(a.text) }
 
-func (c contract) kept() bool {
-	return c.address.kept() && len(c.chain) <= chainMax && !strings.Contains(c.chain, " ")
+func (c contract) isStorable() bool {
+	return c.address.isStorable() && len(c.chain) <= chainMax && !strings.Contains(c.chain, " ")
 }
 
 // shown is what look-alikes of an address have in common with it, or all of one that is too short to be shortened.
@@ -126,23 +126,23 @@ func contractNamed(name string) (contract, bool) {
 }
 
 // Sound tells that a dealing is as it would be kept, and found where it is looked for.
-func (d Dealing) Sound() bool {
+func (d Dealing) Valid() bool {
 	if c, ok := contractNamed(d.Name); ok {
-		return c.kept() && d == Dealing{c.name(), c.name()}
+		return c.isStorable() && d == Dealing{c.name(), c.name()}
 	}
 	a := parse(d.Name)
-	return !a.nobody() && a.kept() && d == Dealing{a.shown(), a.String()}
+	return !a.isUnowned() && a.isStorable() && d == Dealing{a.shown(), a.String()}
 }
 
 // Sound tells that a sighting is in its hour.
-func (s Sighting) Sound() bool {
+func (s Sighting) Valid() bool {
 	t, ok := tokenHourNamed(s.TokenHour)
-	return ok && t.kept() && t.name() == s.TokenHour && !s.Last.Before(s.First) && hourOf(s.First.UnixNano()) == t.hour &&
+	return ok && t.isStorable() && t.name() == s.TokenHour && !s.Last.Before(s.First) && hourOf(s.First.UnixNano()) == t.hour &&
 		hourOf(s.Last.UnixNano()) == t.hour
 }
 
 // Sound tells that a burst is of something.
-func (b Burst) Sound() bool {
+func (b Burst) Valid() bool {
 	c, ok := contractNamed(b.Token)
-	return ok && c.kept() && c.name() == b.Token && b.Hash != "" && b.Transfers > 0
+	return ok && c.isStorable() && c.name() == b.Token && b.Hash != "" && b.Transfers > 0
 }

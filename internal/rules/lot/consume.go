@@ -41,7 +41,7 @@ func (e *PickError) Error() string {
 const usesUsual = 2
 
 // release consumes lots of the pool.
-func (p *Pool) release(e *Event, method Method) (Result, error) {
+func (p *Pool) consume(e *Event, method Method) (Result, error) {
 	result := Result{}
 	wanted := e.Quantity
 	if missing := wanted.Sub(p.quantity); missing.Sign() > 0 {
@@ -57,11 +57,11 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	}
 	picked := len(e.Picks) > 0
 	if picked {
-		if err := p.checkPicks(e, method, wanted); err != nil {
+		if err := p.validatePicks(e, method, wanted); err != nil {
 			return Result{}, err
 		}
 	}
-	p.layOut(method)
+	p.useMethod(method)
 	if method == SpecificID && !picked && !p.config.Identified {
 		method = FIFO
 	}
@@ -69,11 +69,11 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	var err error
 	switch {
 	case picked:
-		t.picked()
+		t.consumePicked()
 	case method == WeightedAverage:
-		err = t.averaged(wanted)
+		err = t.consumeAveraged(wanted)
 	default:
-		err = t.queued(wanted, true)
+		err = t.consumeQueued(wanted, true)
 	}
 	if err != nil {
 		return Result{}, err
@@ -91,11 +91,11 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 }
 
 // checkPicks finds everything that is wrong with a specific identification.
-func (p *Pool) checkPicks(e *Event, method Method, wanted money.Decimal) error {
+func (p *Pool) validatePicks(e *Event, method Method, wanted money.Decimal) error {
 	if method != SpecificID {
 		return &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
 	}
-	p.layOut(SpecificID)
+	p.useMethod(SpecificID)
 	var faults []PickFault
 	sum, seen := money.Decimal{}, make(map[string]bool, len(e.Picks))
 	for i, pick := range e.Picks {
@@ -132,26 +132,26 @@ type consumption struct {
 
 // queued consumes the lots whose turn it is. It returns an error if the pool was restored with fewer lots than its sums
 // say; then the pool cannot be used any more.
-func (t *consumption) queued(quantity money.Decimal, cost bool) error {
+func (t *consumption) consumeQueued(quantity money.Decimal, cost bool) error {
 	p := t.pool
 	for quantity.Sign() > 0 {
 		if p.queue.isEmpty() {
 			return fmt.Errorf("lot: event %s needs %s more, of which the pool has no lots although it should hold them", t.event.ID, quantity)
 		}
 		slot := p.queue.first()
-		if p.gone > 0 && p.empty(slot) {
+		if p.emptyQueued > 0 && p.isEmpty(slot) {
 			p.queue.pop()
-			p.lots.drop(slot)
-			p.gone--
+			p.lots.remove(slot)
+			p.emptyQueued--
 			continue
 		}
-		part, empty := t.use(slot, quantity, cost)
+		part, empty := t.addUse(slot, quantity, cost)
 		if empty {
 			p.queue.pop()
-			p.forget(slot)
-			p.lots.drop(slot)
+			p.removeFromIndex(slot)
+			p.lots.remove(slot)
 		} else {
-			p.queue.reorder(t.cut(slot))
+			p.queue.reorder(t.reduceLot(slot))
 		}
 		quantity = quantity.Sub(part)
 	}
@@ -159,17 +159,17 @@ func (t *consumption) queued(quantity money.Decimal, cost bool) error {
 }
 
 // averaged consumes the oldest lots, for their dates, at the average cost.
-func (t *consumption) averaged(quantity money.Decimal) error {
+func (t *consumption) consumeAveraged(quantity money.Decimal) error {
 	p := t.pool
 	if quantity.IsZero() {
 		return nil
 	}
 	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
 	p.basis = p.basis.Sub(basis)
-	if err := t.queued(quantity, false); err != nil {
+	if err := t.consumeQueued(quantity, false); err != nil {
 		return err
 	}
-	share := sharing{basis, quantity, p.config.Places}
+	share := allocator{basis, quantity, p.config.Places}
 	for i := range t.uses {
 		t.uses[i].Basis = share.next(t.uses[i].Quantity)
 	}
@@ -178,24 +178,24 @@ func (t *consumption) averaged(quantity money.Decimal) error {
 
 // picked consumes the lots that were picked. An empty lot stays in the queue until its turn, because its position there
 // is not known.
-func (t *consumption) picked() {
+func (t *consumption) consumePicked() {
 	p := t.pool
 	for _, pick := range t.event.Picks {
 		slot := p.byID[pick.Lot]
-		_, empty := t.use(slot, pick.Quantity, true)
-		t.cut(slot)
+		_, empty := t.addUse(slot, pick.Quantity, true)
+		t.reduceLot(slot)
 		if empty {
-			p.forget(slot)
-			p.gone++
+			p.removeFromIndex(slot)
+			p.emptyQueued++
 		}
 	}
-	if p.gone >= lineMin && p.gone > len(p.byID) {
-		p.sweep()
+	if p.emptyQueued >= lineMin && p.emptyQueued > len(p.byID) {
+		p.removeEmpty()
 	}
 }
 
 // use adds a use of a lot, of as much as is wanted and left, at the cost of the lot or at none.
-func (t *consumption) use(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
+func (t *consumption) addUse(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
 	l := p.lots.at(slot)
 	part, empty = wanted, wanted.Cmp(l.Quantity) >= 0
@@ -218,9 +218,9 @@ func (t *consumption) use(slot int32, wanted money.Decimal, cost bool) (part mon
 }
 
 // cut subtracts the last use from its lot and returns the slot that the lot has from then on.
-func (t *consumption) cut(slot int32) int32 {
+func (t *consumption) reduceLot(slot int32) int32 {
 	u := &t.uses[len(t.uses)-1]
-	slot = t.pool.lots.change(slot)
+	slot = t.pool.lots.writable(slot)
 	l := t.pool.lots.at(slot)
 	l.Quantity, l.Basis = l.Quantity.Sub(u.Quantity), l.Basis.Sub(u.Basis)
 	return slot

@@ -1,0 +1,240 @@
+package posting
+
+import (
+	"github.com/bursarhq/bursar/internal/base/money"
+	"github.com/bursarhq/bursar/internal/rules/book"
+)
+
+// treatment is what becomes of a fee.
+type feeTreatment int
+
+const (
+	expensed    feeTreatment = iota
+	netted                   // It reduces the proceeds.
+	capitalized              // It adds to what was acquired.
+)
+
+// gift is what leaves a source for something else.
+type outflow struct {
+	leg         *Leg
+	target      string
+	value       valuation     // what it brought, and what of that are fees
+	ownFee      money.Decimal // the part of the fees that was taken from the outflow itself
+	feeQuantity money.Decimal // and the quantity that took
+	amount      money.Decimal // what leaves, of money
+	costs       []cost        // the fee, and those paid in other assets
+	treatment   feeTreatment
+	received    *Leg // what is got for it, nil where that is no leg
+	feeOnly     bool // All of it is a fee.
+}
+
+// receive plans an inflow from the target.
+func receive(p *Plan) error {
+	leg := p.in.In
+	if p.in.Type == Minting && leg.Asset.Own {
+		return p.planOwnToken(leg)
+	}
+	target, err := p.targetAtValue()
+	if err != nil {
+		return err
+	}
+	value, err := p.valueLeg(leg)
+	if err != nil {
+		return err
+	}
+	others, err := p.planFees()
+	if err != nil {
+		return err
+	}
+	costs := append([]cost{{p.feeRole(leg), value.fee}}, others...)
+	capitalize := leg.Asset.Lots && p.in.Type.isPurchase() && (p.in.Policy.Capitalize || p.in.Policy.NetFees)
+	p.addStep(func(w *writer, _ Answer) {
+		w.setEntity(leg.Entity, p.currency(leg))
+		landed := value.net()
+		if capitalize {
+			landed = landed.Add(total(costs))
+		} else {
+			w.writeFees(costs)
+		}
+		w.writeLine(targetLine, book.Credit, target, value.gross, "")
+		w.writeHolding(sourceLine, book.Debit, leg.account(), landed, "", leg.Asset, leg.bookedQuantity())
+		if leg.Asset.Lots {
+			w.createLot(leg, leg.account(), landed, p.in.Type == Unknown)
+		}
+	})
+	return nil
+}
+
+// issue plans a token of one's own: it is no asset, so its lot is a note and what it took to make it is an expense.
+func (p *Plan) planOwnToken(leg *Leg) error {
+	p.addStep(func(w *writer, _ Answer) {
+		w.setEntity(leg.Entity, p.currency(leg))
+		w.createLot(leg, leg.account(), money.Decimal{}, false)
+	})
+	out := p.in.Out
+	if out == nil {
+		costs, err := p.planFees()
+		p.addStep(func(w *writer, _ Answer) { w.writeFees(costs) })
+		return err
+	}
+	value, err := p.valueLeg(out)
+	if err != nil {
+		return err
+	}
+	account, err := p.in.Books.role(p.feeRole(out))
+	if err != nil {
+		return err
+	}
+	return p.planOutflow(outflow{leg: out, target: account, value: valuation{gross: value.gross}, amount: value.gross, feeOnly: true}, p.feeRole(out))
+}
+
+// give plans an outflow to the target.
+func pay(p *Plan) error {
+	leg := p.in.Out
+	target, err := p.targetAtValue()
+	if err != nil {
+		return err
+	}
+	value, err := p.valueLeg(leg)
+	if err != nil {
+		return err
+	}
+	g := outflow{leg: leg, target: target, value: value, ownFee: value.fee, feeQuantity: leg.feeQuantity(), amount: value.gross,
+		feeOnly: p.in.Type == TypeFee}
+	if g.feeOnly {
+		g.value.fee = money.Decimal{} // The target is the fee.
+	}
+	return p.planOutflow(g, p.feeRole(leg))
+}
+
+// exchange plans a pair in which one leg is given for the other: a swap, a purchase, a sale, a mint.
+func exchange(p *Plan) error {
+	out, in := p.in.Out, p.in.In
+	if p.in.Type == Minting && in.Asset.Own {
+		return p.planOwnToken(in)
+	}
+	given, received, err := p.valueExchange(out, in)
+	if err != nil {
+		return err
+	}
+	// What is got is worth what was received; what was given brought that, and paid for its own fee.
+	g := outflow{leg: out, target: in.account(), ownFee: given.fee, feeQuantity: out.feeQuantity(), amount: given.gross,
+		value: valuation{received.gross.Add(given.fee), given.fee.Add(received.fee)}, received: in}
+	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
+		g.treatment = capitalized
+	}
+	role := p.feeRole(in)
+	if received.fee.IsZero() {
+		role = p.feeRole(out)
+	}
+	return p.planOutflow(g, role)
+}
+
+// exchanged values both legs of an exchange. Money is exact, so it says what the other leg is worth; of two assets it
+// is the one received, except that something unique or newly made is worth what was given for it. A leg without a
+// price is worth what the other is.
+func (p *Plan) valueExchange(out, in *Leg) (given, received valuation, err error) {
+	byGiven := !out.Asset.Lots && in.Asset.Lots || in.Asset.Lots && (in.Asset.Token != "" || p.in.Type == Minting)
+	if in.Value == nil || byGiven && out.Value != nil {
+		if given, err = p.valueLeg(out); err != nil {
+			return given, received, err
+		}
+		if in.Value != nil {
+			if received, err = p.valueLeg(in); err != nil {
+				return given, received, err
+			}
+		}
+		received.gross = given.net()
+		if received.fee.Cmp(received.gross) > 0 {
+			return given, received, refuse(BadValue, fieldValue, "the fee is more than all that was given")
+		}
+		return given, received, nil
+	}
+	if received, err = p.valueLeg(in); err != nil {
+		return given, received, err
+	}
+	if out.Value == nil {
+		return valuation{gross: received.gross}, received, nil
+	}
+	given, err = p.valueLeg(out)
+	return given, received, err
+}
+
+// gives plans what a gift is.
+func (p *Plan) planOutflow(g outflow, role string) error {
+	others, err := p.planFees()
+	if err != nil {
+		return err
+	}
+	g.costs = append([]cost{{role, g.value.fee}}, others...)
+	if p.in.Policy.NetFees && g.treatment == expensed && g.hasProceeds() {
+		g.treatment = netted
+	}
+	if !g.leg.Asset.Lots {
+		p.addStep(func(w *writer, a Answer) { p.writeOutflow(w, g, a) })
+		return nil
+	}
+	if g.feeOnly {
+		g.feeQuantity = g.leg.Quantity
+	}
+	t := g.leg.lotRequest(Consumed, g.feeQuantity, Place{})
+	t.FeeProceeds = g.ownFee
+	if t.Fee.Equal(t.Quantity) {
+		t.FeeProceeds = g.value.gross
+	}
+	t.Proceeds = g.value.gross.Sub(t.FeeProceeds)
+	if g.hasProceeds() && (g.treatment == netted || !p.in.Policy.NetFees) {
+		t.Costs = total(g.costs)
+	}
+	p.requestLots(t, func(w *writer, a Answer) { p.writeOutflow(w, g, a) })
+	return nil
+}
+
+// sells tells that there are proceeds a fee can reduce.
+func (g outflow) hasProceeds() bool {
+	return g.leg.Asset.Lots && !g.feeOnly && g.value.net().Sign() > 0 && g.feeQuantity.Cmp(g.leg.Quantity) < 0
+}
+
+// post writes a gift.
+func (p *Plan) writeOutflow(w *writer, g outflow, a Answer) {
+	w.setEntity(g.leg.Entity, p.currency(g.leg))
+	got := g.value.net()
+	switch g.treatment {
+	case expensed:
+		w.writeFees(g.costs)
+	case capitalized:
+		got = got.Add(total(g.costs))
+	}
+	if g.received == nil {
+		w.writeLine(targetLine, book.Debit, g.target, got, "")
+	} else {
+		w.writeHolding(targetLine, book.Debit, g.target, got, "", g.received.Asset, g.received.bookedQuantity())
+		if g.received.Asset.Lots {
+			w.createLot(g.received, g.target, got, false)
+		}
+	}
+	if !g.leg.Asset.Lots {
+		w.writeHolding(sourceLine, book.Credit, g.leg.account(), g.amount, "", g.leg.Asset, g.leg.Quantity)
+		w.writeGain(g.value.gross.Sub(g.amount), FXGain, FXLoss)
+		return
+	}
+	gain := g.value.gross.Sub(w.creditSource(g.leg, a))
+	if g.treatment == netted {
+		gain = gain.Sub(total(g.costs))
+	}
+	w.writeGain(gain, RealizedGain, RealizedLoss)
+}
+
+func total(costs []cost) money.Decimal {
+	var sum money.Decimal
+	for _, c := range costs {
+		sum = sum.Add(c.amount)
+	}
+	return sum
+}
+
+// create makes the lot of an inflow.
+func (w *writer) createLot(l *Leg, account string, basis money.Decimal, provisional bool) {
+	w.lots = append(w.lots, Lot{Kind: Created, Place: Place{l.Source, account, l.Entity}, Asset: l.Asset, Quantity: l.netQuantity(), Basis: basis,
+		Currency: w.currency, AcquiredAt: l.At, Provisional: provisional})
+}
