@@ -6,28 +6,28 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// dust is the share of a quantity that may be missing because feeds round.
+// dust is the share of a quantity that may be missing because data sources round.
 var dust = money.MustParse("0.00000001")
 
-// Shortage is the refusal of an event that takes more than there is.
+// Shortage is the error of an event that consumes more than the pool holds.
 type Shortage struct {
 	ID       string
-	Quantity money.Decimal // asked for
+	Quantity money.Decimal // to be consumed
 	Held     money.Decimal
 	Missing  money.Decimal
 }
 
 func (s *Shortage) Error() string {
-	return fmt.Sprintf("%s are held of the %s that leave: %s are missing", s.Held, s.Quantity, s.Missing)
+	return fmt.Sprintf("only %s of the %s to be consumed are available: %s are missing", s.Held, s.Quantity, s.Missing)
 }
 
-// PickError is the refusal of a specific identification.
+// PickError is the error of an invalid specific identification.
 type PickError struct {
 	ID     string
 	Faults []PickFault
 }
 
-// PickFault is what is wrong with one pick, or with all of them together if Index is -1.
+// PickFault is a fault of one pick, or of all picks together if Index is -1.
 type PickFault struct {
 	Index   int
 	Message string
@@ -40,7 +40,7 @@ func (e *PickError) Error() string {
 // usesUsual is how many lots most events consume.
 const usesUsual = 2
 
-// release consumes lots of the pool.
+// consume applies an event that consumes lots.
 func (p *Pool) consume(e *Event, method Method) (Result, error) {
 	result := Result{}
 	wanted := e.Quantity
@@ -90,10 +90,11 @@ func (p *Pool) consume(e *Event, method Method) (Result, error) {
 	return result, nil
 }
 
-// checkPicks finds everything that is wrong with a specific identification.
+// validatePicks returns every fault of a specific identification.
 func (p *Pool) validatePicks(e *Event, method Method, wanted money.Decimal) error {
 	if method != SpecificID {
-		return &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
+		message := fmt.Sprintf("lots can be chosen only under the method %s; the method is %s", SpecificID, method)
+		return &PickError{e.ID, []PickFault{{-1, message}}}
 	}
 	p.useMethod(SpecificID)
 	var faults []PickFault
@@ -114,7 +115,7 @@ func (p *Pool) validatePicks(e *Event, method Method, wanted money.Decimal) erro
 		sum = sum.Add(pick.Quantity)
 	}
 	if !sum.Equal(wanted) {
-		faults = append(faults, PickFault{-1, fmt.Sprintf("lots of %s are chosen and %s leave", sum, wanted)})
+		faults = append(faults, PickFault{-1, fmt.Sprintf("the chosen quantities add up to %s, but %s are consumed", sum, wanted)})
 	}
 	if len(faults) > 0 {
 		return &PickError{e.ID, faults}
@@ -122,7 +123,7 @@ func (p *Pool) validatePicks(e *Event, method Method, wanted money.Decimal) erro
 	return nil
 }
 
-// consumption is an event while it consumes lots.
+// consumption is an event being applied and the uses it has made so far.
 type consumption struct {
 	pool   *Pool
 	event  *Event
@@ -130,13 +131,13 @@ type consumption struct {
 	uses   []Use
 }
 
-// queued consumes the lots whose turn it is. It returns an error if the pool was restored with fewer lots than its sums
-// say; then the pool cannot be used any more.
+// consumeQueued consumes lots in the order of the queue. It returns an error if the pool was restored with fewer lots than
+// its totals say; the pool must not be used afterwards.
 func (t *consumption) consumeQueued(quantity money.Decimal, cost bool) error {
 	p := t.pool
 	for quantity.Sign() > 0 {
 		if p.queue.isEmpty() {
-			return fmt.Errorf("lot: event %s needs %s more, of which the pool has no lots although it should hold them", t.event.ID, quantity)
+			return fmt.Errorf("lot: event %s needs %s more, but the pool has no lots left although its total says so", t.event.ID, quantity)
 		}
 		slot := p.queue.first()
 		if p.emptyQueued > 0 && p.isEmpty(slot) {
@@ -158,7 +159,7 @@ func (t *consumption) consumeQueued(quantity money.Decimal, cost bool) error {
 	return nil
 }
 
-// averaged consumes the oldest lots, for their dates, at the average cost.
+// consumeAveraged consumes the oldest lots, which determine the dates, at the average cost of the pool.
 func (t *consumption) consumeAveraged(quantity money.Decimal) error {
 	p := t.pool
 	if quantity.IsZero() {
@@ -176,7 +177,7 @@ func (t *consumption) consumeAveraged(quantity money.Decimal) error {
 	return nil
 }
 
-// picked consumes the lots that were picked. An empty lot stays in the queue until its turn, because its position there
+// consumePicked consumes the picked lots. An emptied lot stays in the queue until it is reached, because its position there
 // is not known.
 func (t *consumption) consumePicked() {
 	p := t.pool
@@ -194,7 +195,7 @@ func (t *consumption) consumePicked() {
 	}
 }
 
-// use adds a use of a lot, of as much as is wanted and left, at the cost of the lot or at none.
+// addUse adds a use of a lot, limited to what is left of it. Without cost, the use has no basis.
 func (t *consumption) addUse(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
 	l := p.lots.at(slot)
@@ -217,7 +218,7 @@ func (t *consumption) addUse(slot int32, wanted money.Decimal, cost bool) (part 
 	return part, empty
 }
 
-// cut subtracts the last use from its lot and returns the slot that the lot has from then on.
+// reduceLot subtracts the last use from its lot and returns the slot of the lot, which may change.
 func (t *consumption) reduceLot(slot int32) int32 {
 	u := &t.uses[len(t.uses)-1]
 	slot = t.pool.lots.writable(slot)

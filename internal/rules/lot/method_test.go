@@ -140,7 +140,7 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 	}
 	want := []lot.PickFault{
 		{0, "lot L1 has 1 left"}, {1, "lot L9 is not held at that time"}, {3, "lot L2 is chosen twice"}, {4, "must be positive"},
-		{-1, "lots of 5 are chosen and 3 leave"},
+		{-1, "the chosen quantities add up to 5, but 3 are consumed"},
 	}
 	if len(wrong.Faults) != len(want) {
 		t.Fatalf("faults are %v", wrong.Faults)
@@ -159,11 +159,11 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 		A holds L2 0.5 7.50 2025-01-02; L3 2 20.00 2025-01-03`)
 	run(t, method(lot.SpecificID), `
 		2025-01-01 buy L1 2 @ 10.00
-		2025-01-02 buy L1 2 @ 30.00 -> lot: event t2 makes the lot L1, which is there
+		2025-01-02 buy L1 2 @ 30.00 -> lot: event t2 creates lot L1, which already exists
 		A holds L1 2 10.00 2025-01-01`)
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 2 @ 10.00
-		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots are chosen under specific_id only, and the method is fifo`)
+		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots can be chosen only under the method specific_id; the method is fifo`)
 }
 
 // That is what the IRS applies.
@@ -182,7 +182,7 @@ func TestWhereNothingWasIdentifiedTheOldestGo(t *testing.T) {
 		2025-01-09 sell 1 for 20.00 pick t7.1 1 -> the lots chosen for t10: lot t7.1 is not held at that time
 		2025-01-09 sell 0.5 for 20.00 pick L3 0.5 -> L3 0.5 15.00 +5.00 by specific_id
 		2025-01-10 sell 1 for 20.00 -> L3 0.5 15.00 -5.00 by fifo; L1 0.5 3.50 +6.50 by fifo
-		2025-01-11 sell 1 for 20.00 -> 0.5 are held of the 1 that leave: 0.5 are missing
+		2025-01-11 sell 1 for 20.00 -> only 0.5 of the 1 to be consumed are available: 0.5 are missing
 		A holds L1 0.5 3.50 2025-01-07`)
 }
 
@@ -235,10 +235,10 @@ func TestAnEventMayTakeLessThanItAsksFor(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 1 @ 10.00
-		2025-01-02 sell 3 for 60.00 fee 3.00 -> 1 are held of the 3 that leave: 2 are missing
+		2025-01-02 sell 3 for 60.00 fee 3.00 -> only 1 of the 3 to be consumed are available: 2 are missing
 		2025-01-03 sell 3 for 60.00 fee 3.00 partial -> L1 1 10.00 +10.00; nothing 2 0.00 +40.00 pending
 		2025-01-04 move 1 to B partial -> nothing 1 0.00 pending
-		2025-01-05 sell 1 for 10.00 -> 0 are held of the 1 that leave: 1 are missing
+		2025-01-05 sell 1 for 10.00 -> only 0 of the 1 to be consumed are available: 1 are missing
 		B holds t4.1 1 0.00 2025-01-04 pending`)
 	s := newScript(t, lot.Config{})
 	s.special = map[string]lot.Config{"clearing": {Places: 2, Identified: true}}

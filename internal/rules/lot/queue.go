@@ -7,16 +7,17 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ticket is a lot in a queue. It repeats what decides the order, so that the table of lots is read only in ties.
+// queueItem is a lot in a queue. It copies the fields that decide the order, so that the table of lots is read only to
+// break ties.
 type queueItem struct {
-	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
+	unit    money.Decimal // rounded unit cost; HIFO and LOFO only
 	rounded rounding
 	at      time.Time
 	seq     int64
 	slot    int32
 }
 
-// rounding says whether the unit of a ticket is exact. It is found out when it matters, in a tie.
+// rounding says whether the unit cost of an item is exact. It is computed only when a tie has to be broken.
 type rounding byte
 
 const (
@@ -36,18 +37,18 @@ type queue struct {
 	heap   []queueItem
 }
 
-// lineMin is a length up to which copying a queue costs nothing worth saving.
+// lineMin is the length below which copying a queue is negligible.
 const lineMin = 1024
 
 func (q *queue) ordersByCost() bool { return q.method == HIFO || q.method == LOFO }
 
-// fill makes a queue of lots that are given oldest first, in one go.
+// fill fills an empty queue with lots that are sorted oldest first.
 func (q *queue) fill(oldestFirst []int32) {
 	if !q.ordersByCost() {
 		q.line = oldestFirst
 		return
 	}
-	// Some room is left, so that the first lots to come do not have everything copied again.
+	// Spare capacity, so that the next lots do not cause a copy.
 	q.heap = make([]queueItem, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
 	for i, slot := range oldestFirst {
 		q.heap[i] = q.newItem(slot)
@@ -55,14 +56,14 @@ func (q *queue) fill(oldestFirst []int32) {
 	q.heapify()
 }
 
-// order makes a heap of what is in it.
+// heapify restores the heap order.
 func (q *queue) heapify() {
 	for i := len(q.heap)/2 - 1; i >= 0; i-- {
 		q.down(i)
 	}
 }
 
-// remove drops some lots, wherever they wait.
+// remove removes the lots for which a function returns true.
 func (q *queue) remove(some func(slot int32) bool) {
 	q.line, q.head = slices.DeleteFunc(q.line[q.head:], some), 0
 	q.heap = slices.DeleteFunc(q.heap, func(t queueItem) bool { return some(t.slot) })
@@ -82,10 +83,10 @@ func (q *queue) push(slot int32) {
 	q.up(len(q.heap) - 1)
 }
 
-// isEmpty reports whether no lot waits.
+// isEmpty reports whether the queue has no lots.
 func (q *queue) isEmpty() bool { return q.head == len(q.line) && len(q.heap) == 0 }
 
-// first is the slot of the lot whose turn it is. There must be one.
+// first returns the slot of the next lot. The queue must not be empty.
 func (q *queue) first() int32 {
 	if q.nextIsInLine() {
 		return q.line[q.nextIndex()]
@@ -93,7 +94,7 @@ func (q *queue) first() int32 {
 	return q.heap[0].slot
 }
 
-// end is where the line is left.
+// nextIndex returns the index of the next lot of the line.
 func (q *queue) nextIndex() int {
 	if q.method == LIFO {
 		return len(q.line) - 1
@@ -109,7 +110,7 @@ func (q *queue) nextIsInLine() bool {
 	return q.before(&t, &q.heap[0])
 }
 
-// pop drops the lot whose turn it was. It must still be in the table.
+// pop removes the next lot. It must still be in the table.
 func (q *queue) pop() {
 	switch {
 	case !q.nextIsInLine():
@@ -121,7 +122,7 @@ func (q *queue) pop() {
 		q.line = q.line[:len(q.line)-1]
 	default:
 		q.head++
-		// The used half is given back in one go, so that it costs nothing per lot.
+		// Compact only when half is unused, so that the amortized cost per lot is constant.
 		if q.head >= lineMin && 2*q.head >= len(q.line) {
 			q.line = q.line[:copy(q.line, q.line[q.head:])]
 			q.head = 0
@@ -187,7 +188,7 @@ func (q *queue) down(i int) {
 	q.heap[i] = t
 }
 
-// before is the order of the method.
+// before reports whether a is consumed before b under the method.
 func (q *queue) before(a, b *queueItem) bool {
 	switch q.method {
 	case LIFO:
@@ -211,7 +212,7 @@ func older(a, b *queueItem) bool {
 	return a.seq < b.seq
 }
 
-// compareUnits compares what a unit cost. Rounding keeps the order, so only equal rounded units must be looked at closely.
+// compareUnits compares unit costs. Rounding preserves the order, so only equal rounded costs need an exact comparison.
 func (q *queue) compareUnits(a, b *queueItem) int {
 	if c := a.unit.Cmp(b.unit); c != 0 || q.exact(a) && q.exact(b) {
 		return c
@@ -230,7 +231,7 @@ func (q *queue) exact(t *queueItem) bool {
 	return t.rounded == exact
 }
 
-// slots are those of all lots that wait, in no order, but nearly the one of their dates where dates decide.
+// slots returns the slots of all lots in no particular order, though nearly by date for methods that order by date.
 func (q *queue) slots() []int32 {
 	all := slices.Grow(slices.Clone(q.line[q.head:]), len(q.heap))
 	for i := range q.heap {

@@ -161,8 +161,9 @@ func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
 
 func TestAnAssetNoLongerMeasuredByLotIsAtCostAgain(t *testing.T) {
 	t.Parallel()
-	lots := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Predecessor: "b", Quantity: d("1"),
-		Units: d("1"), Cost: d("100")}}
+	lots := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")},
+		{ID: "b", Predecessor: "b", Quantity: d("1"),
+			Units: d("1"), Cost: d("100")}}
 	states := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}, {Lot: "b", Quantity: d("2"), Adjustment: d("-8")}}
 	if _, effect := measure.NotMeasured.Lots(states, lots, d("22"),
 		2); told(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {

@@ -42,7 +42,8 @@ func life(t *testing.T, model measure.Model, r *rand.Rand) {
 			basis := lots[i].Cost.Mul(take).Quo(lots[i].Quantity, 2)
 			lots[i].Quantity, lots[i].Cost = lots[i].Quantity.Sub(take), lots[i].Cost.Sub(basis)
 			if round < 7 && r.IntN(2) == 0 && len(lots) < 40 {
-				lots = append(lots, measure.Lot{ID: fmt.Sprintf("%s.%d", lots[i].ID, round), Predecessor: lots[i].Predecessor, Quantity: take, Cost: basis})
+				id := fmt.Sprintf("%s.%d", lots[i].ID, round)
+				lots = append(lots, measure.Lot{ID: id, Predecessor: lots[i].Predecessor, Quantity: take, Cost: basis})
 				continue
 			}
 			proceeds := cents(200000)

@@ -7,17 +7,18 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// passage is the two accounts between legal entities, and their currencies.
+// intercompanyAccounts holds the due-from and due-to accounts of a transfer between legal entities, and their currencies.
 type intercompanyAccounts struct {
 	dueFrom, dueTo           string
 	fromCurrency, toCurrency string
 }
 
-// betweenEntities plans a transfer to another legal entity: one is owed what the other owes.
+// betweenEntities plans a transfer to another legal entity: the sender books a receivable, the recipient a payable.
 func betweenEntities(p *Plan) error {
 	out, in := p.in.Out, p.in.In
 	if out.Asset.Lots != in.Asset.Lots || out.Asset.Symbol != in.Asset.Symbol {
-		return refuse(NotAPair, fieldType, "%s and %s are not the same asset, so this is no %s", out.Asset.Symbol, in.Asset.Symbol, p.in.Type)
+		return refuse(NotAPair, fieldType, "%s and %s are not the same asset, so this is not a transfer of the type %s",
+			out.Asset.Symbol, in.Asset.Symbol, p.in.Type)
 	}
 	between := &intercompanyAccounts{fromCurrency: p.currency(out), toCurrency: p.currency(in)}
 	var err error
@@ -47,14 +48,15 @@ func betweenEntities(p *Plan) error {
 		return p.planIntercompanySale(outflow{leg: out, value: value, ownFee: fee, feeQuantity: quantity}, between)
 	}
 	if _, err := p.in.Books.convert(money.Decimal{}, between.fromCurrency, between.toCurrency); err != nil {
-		return err // What is to be converted is not known before the lots are.
+		return err // Fail now if the rate is missing; the amount is known only once the lots are.
 	}
-	return p.planRelocation(relocation{asset: in.Asset, quantity: in.netQuantity(), fee: fee, intercompany: between, request: out.lotRequest(Moved, quantity, in.place())},
-		p.feeRole(out))
+	l := relocation{asset: in.Asset, quantity: in.netQuantity(), fee: fee, intercompany: between}
+	l.request = out.lotRequest(Moved, quantity, in.place())
+	return p.planRelocation(l, p.feeRole(out))
 }
 
-// sell plans a transfer at its value. Where both have the same currency the one owes what the other is owed, so that
-// it can be eliminated; otherwise it owes what arrived.
+// planIntercompanySale plans a transfer at its value. If both legal entities have the same currency, the payable equals
+// the receivable, so that they eliminate each other; otherwise the payable is the value that arrived.
 func (p *Plan) planIntercompanySale(g outflow, between *intercompanyAccounts) error {
 	in := p.in.In
 	g.target, g.amount = between.dueFrom, g.value.gross
@@ -85,14 +87,14 @@ func (p *Plan) planIntercompanySale(g outflow, between *intercompanyAccounts) er
 	return nil
 }
 
-// owe writes the lines of the legal entity that receives.
+// writeOwed writes the lines of the receiving legal entity.
 func (w *writer) writeOwed(to Place, between *intercompanyAccounts, amount money.Decimal, asset Asset, quantity money.Decimal) {
 	w.setEntity(to.Entity, between.toCurrency)
 	w.writeHolding(targetLine, book.Debit, to.Account, amount, "", asset, quantity)
 	w.writeLine(sourceLine, book.Credit, between.dueTo, amount, "")
 }
 
-// pass writes what arrives at cost in the other legal entity, in its currency.
+// writeIntercompanyArrival writes the lines and lots of the receiving legal entity at cost, in its currency.
 func (p *Plan) writeIntercompanyArrival(w *writer, l relocation, a Answer, carried money.Decimal) {
 	amount, err := p.in.Books.convert(carried, l.intercompany.fromCurrency, l.intercompany.toCurrency)
 	if err != nil {

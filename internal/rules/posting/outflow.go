@@ -5,27 +5,27 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// treatment is what becomes of a fee.
+// feeTreatment is how a fee is booked.
 type feeTreatment int
 
 const (
 	expensed    feeTreatment = iota
 	netted                   // It reduces the proceeds.
-	capitalized              // It adds to what was acquired.
+	capitalized              // It is added to the basis of what was acquired.
 )
 
-// gift is what leaves a source for something else.
+// outflow is an asset or money that leaves a source at its value, in exchange for something else.
 type outflow struct {
 	leg         *Leg
 	target      string
-	value       valuation     // what it brought, and what of that are fees
-	ownFee      money.Decimal // the part of the fees that was taken from the outflow itself
-	feeQuantity money.Decimal // and the quantity that took
-	amount      money.Decimal // what leaves, of money
-	costs       []cost        // the fee, and those paid in other assets
+	value       valuation     // the proceeds, and the fees in them
+	ownFee      money.Decimal // the part of the fees that was paid out of the outflow itself
+	feeQuantity money.Decimal // and its quantity
+	amount      money.Decimal // the amount that leaves, if it is money
+	costs       []cost        // the fee, and fees paid in other assets
 	treatment   feeTreatment
-	received    *Leg // what is got for it, nil where that is no leg
-	feeOnly     bool // All of it is a fee.
+	received    *Leg // the leg received in exchange, nil if there is none
+	feeOnly     bool // The whole outflow is a fee.
 }
 
 // receive plans an inflow from the target.
@@ -65,7 +65,8 @@ func receive(p *Plan) error {
 	return nil
 }
 
-// issue plans a token of one's own: it is no asset, so its lot is a note and what it took to make it is an expense.
+// planOwnToken plans the minting of a token that the legal entity issues itself. It is not an asset to its issuer, so its
+// lot has no basis and the cost of minting is an expense.
 func (p *Plan) planOwnToken(leg *Leg) error {
 	p.addStep(func(w *writer, _ Answer) {
 		w.setEntity(leg.Entity, p.currency(leg))
@@ -85,10 +86,11 @@ func (p *Plan) planOwnToken(leg *Leg) error {
 	if err != nil {
 		return err
 	}
-	return p.planOutflow(outflow{leg: out, target: account, value: valuation{gross: value.gross}, amount: value.gross, feeOnly: true}, p.feeRole(out))
+	o := outflow{leg: out, target: account, value: valuation{gross: value.gross}, amount: value.gross, feeOnly: true}
+	return p.planOutflow(o, p.feeRole(out))
 }
 
-// give plans an outflow to the target.
+// pay plans an outflow to the target.
 func pay(p *Plan) error {
 	leg := p.in.Out
 	target, err := p.targetAtValue()
@@ -102,12 +104,12 @@ func pay(p *Plan) error {
 	g := outflow{leg: leg, target: target, value: value, ownFee: value.fee, feeQuantity: leg.feeQuantity(), amount: value.gross,
 		feeOnly: p.in.Type == TypeFee}
 	if g.feeOnly {
-		g.value.fee = money.Decimal{} // The target is the fee.
+		g.value.fee = money.Decimal{} // The target account is the fee account.
 	}
 	return p.planOutflow(g, p.feeRole(leg))
 }
 
-// exchange plans a pair in which one leg is given for the other: a swap, a purchase, a sale, a mint.
+// exchange plans a pair in which one leg is paid for the other: a swap, a purchase, a sale, a mint.
 func exchange(p *Plan) error {
 	out, in := p.in.Out, p.in.In
 	if p.in.Type == Minting && in.Asset.Own {
@@ -117,7 +119,7 @@ func exchange(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	// What is got is worth what was received; what was given brought that, and paid for its own fee.
+	// The proceeds are the value received plus the fee that was paid out of the outflow.
 	g := outflow{leg: out, target: in.account(), ownFee: given.fee, feeQuantity: out.feeQuantity(), amount: given.gross,
 		value: valuation{received.gross.Add(given.fee), given.fee.Add(received.fee)}, received: in}
 	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
@@ -130,9 +132,9 @@ func exchange(p *Plan) error {
 	return p.planOutflow(g, role)
 }
 
-// exchanged values both legs of an exchange. Money is exact, so it says what the other leg is worth; of two assets it
-// is the one received, except that something unique or newly made is worth what was given for it. A leg without a
-// price is worth what the other is.
+// valueExchange values both legs of an exchange. Money is exact, so it determines the value of the other leg. Of two
+// assets the one received does, except that an NFT or a newly minted token is worth what was paid for it. A leg without
+// a price has the value of the other.
 func (p *Plan) valueExchange(out, in *Leg) (given, received valuation, err error) {
 	byGiven := !out.Asset.Lots && in.Asset.Lots || in.Asset.Lots && (in.Asset.Token != "" || p.in.Type == Minting)
 	if in.Value == nil || byGiven && out.Value != nil {
@@ -146,7 +148,7 @@ func (p *Plan) valueExchange(out, in *Leg) (given, received valuation, err error
 		}
 		received.gross = given.net()
 		if received.fee.Cmp(received.gross) > 0 {
-			return given, received, refuse(BadValue, fieldValue, "the fee is more than all that was given")
+			return given, received, refuse(BadValue, fieldValue, "the fee exceeds the value of what was given")
 		}
 		return given, received, nil
 	}
@@ -160,7 +162,7 @@ func (p *Plan) valueExchange(out, in *Leg) (given, received valuation, err error
 	return given, received, err
 }
 
-// gives plans what a gift is.
+// planOutflow plans the fees of an outflow and, for an asset, its lot request.
 func (p *Plan) planOutflow(g outflow, role string) error {
 	others, err := p.planFees()
 	if err != nil {
@@ -190,12 +192,12 @@ func (p *Plan) planOutflow(g outflow, role string) error {
 	return nil
 }
 
-// sells tells that there are proceeds a fee can reduce.
+// hasProceeds reports whether there are proceeds that a fee can reduce.
 func (g outflow) hasProceeds() bool {
 	return g.leg.Asset.Lots && !g.feeOnly && g.value.net().Sign() > 0 && g.feeQuantity.Cmp(g.leg.Quantity) < 0
 }
 
-// post writes a gift.
+// writeOutflow writes the lines of an outflow and the lot it paid for.
 func (p *Plan) writeOutflow(w *writer, g outflow, a Answer) {
 	w.setEntity(g.leg.Entity, p.currency(g.leg))
 	got := g.value.net()
@@ -233,8 +235,10 @@ func total(costs []cost) money.Decimal {
 	return sum
 }
 
-// create makes the lot of an inflow.
+// createLot creates the lot of an inflow.
 func (w *writer) createLot(l *Leg, account string, basis money.Decimal, provisional bool) {
-	w.lots = append(w.lots, Lot{Kind: Created, Place: Place{l.Source, account, l.Entity}, Asset: l.Asset, Quantity: l.netQuantity(), Basis: basis,
-		Currency: w.currency, AcquiredAt: l.At, Provisional: provisional})
+	w.lots = append(w.lots, Lot{
+		Kind: Created, Place: Place{l.Source, account, l.Entity}, Asset: l.Asset, Quantity: l.netQuantity(),
+		Basis: basis, Currency: w.currency, AcquiredAt: l.At, Provisional: provisional,
+	})
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// Plan is an entry that waits for what the lot engine has to say.
+// Plan is an entry that lacks only the answers of the lot engine.
 type Plan struct {
 	LotRequests []LotRequest
 
 	in       Input
 	rule     bookingRule
 	steps    []step
-	feeSteps []step // the fees in other assets, whose takes come first and whose lines come last
+	feeSteps []step // fees in other assets: their lot requests come first, their lines last
 }
 
-// step is one movement. It has a take, by its index, or none.
+// step is one movement. Request is the index of its lot request, or noRequest.
 type step struct {
 	request int
 	post    func(*writer, Answer)
@@ -25,10 +25,10 @@ type step struct {
 
 const noRequest = -1
 
-// Prepare decides how a transaction is booked and which lots must be asked for. Its errors are refusals.
+// Prepare decides how a transaction is booked and which lots it needs. Its errors are *Refusal.
 func Prepare(in Input) (*Plan, error) {
 	if in.Type == TypeSpam {
-		return nil, refuse(Spam, fieldType, "spam is not booked")
+		return nil, refuse(Spam, fieldType, "a transaction of the type SPAM cannot be booked; change its type first")
 	}
 	f, known := bookingRules[in.Type]
 	if !known {
@@ -48,29 +48,30 @@ func Prepare(in Input) (*Plan, error) {
 	return p, nil
 }
 
-// choose finds the movement that fits the legs.
+// selectPlanner returns the planner for the type and the legs.
 func (p *Plan) selectPlanner() (planner, error) {
 	var chosen planner
 	switch out, in := p.in.Out, p.in.In; {
 	case out != nil && in != nil:
 		if chosen = p.rule.pair; chosen == nil {
-			return nil, refuse(NotAPair, fieldType, "%s is one transaction, and this one is linked to another", p.in.Type)
+			return nil, refuse(NotAPair, fieldType, "%s cannot be booked with a linked transaction; remove the link or change the type", p.in.Type)
 		}
 		if out.Entity == in.Entity && p.in.Type == Intercompany {
-			return nil, refuse(WrongEntity, fieldType, "both transactions are of one legal entity, so this is no INTERCOMPANY TRANSFER")
+			return nil, refuse(WrongEntity, fieldType, "both transactions belong to one legal entity, so this is not an INTERCOMPANY TRANSFER")
 		}
 		if out.Entity != in.Entity && p.in.Type != Intercompany {
-			return nil, refuse(WrongEntity, fieldType, "the two transactions are of different legal entities, so this is an INTERCOMPANY TRANSFER")
+			return nil, refuse(WrongEntity, fieldType,
+				"the two transactions belong to different legal entities; use the type INTERCOMPANY TRANSFER")
 		}
 	case p.in.Type == Intercompany:
 		return nil, refuse(NoPartner, fieldPartner,
-			"an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another")
+			"an INTERCOMPANY TRANSFER needs both its transactions; link this one to the other first")
 	case out != nil:
 		chosen = p.rule.out
 	case in != nil:
 		chosen = p.rule.in
 	default:
-		return nil, refuse(NoPartner, fieldPartner, "there is no transaction")
+		return nil, refuse(NoPartner, fieldPartner, "names no transaction to book")
 	}
 	if chosen == nil {
 		way := "leaves"
@@ -82,37 +83,37 @@ func (p *Plan) selectPlanner() (planner, error) {
 	return chosen, nil
 }
 
-// checkLegs refuses what no movement could book.
+// validateLegs refuses legs that no movement can book.
 func (p *Plan) validateLegs() error {
 	legs := p.legs()
 	for i := range p.in.Fees {
 		fee := &p.in.Fees[i]
 		if len(legs) > 0 && fee.Entity != legs[0].Entity {
-			return refuse(WrongEntity, fieldPartner, "a fee is paid by the legal entity of the transaction")
+			return refuse(WrongEntity, fieldPartner, "a fee must be paid by the legal entity of the transaction it was paid for")
 		}
 		legs = append(legs, fee)
 	}
 	for _, l := range legs {
 		if !money.IsFiat(p.currency(l)) {
-			return refuse(NoCurrency, "", "the legal entity %s has no currency to keep books in", l.Entity)
+			return refuse(NoCurrency, "", "the legal entity %s has no fiat base currency", l.Entity)
 		}
 		if l.Quantity.Sign() < 0 || l.FeeQuantity.Sign() < 0 || l.FeeQuantity.Cmp(l.Quantity) > 0 {
-			return refuse(NoQuantity, fieldQuantity, "a quantity is positive and includes that of the fee")
+			return refuse(NoQuantity, fieldQuantity, "the quantity must not be negative and must include the quantity of the fee")
 		}
 		if l.Asset.Lots && l.Quantity.IsZero() {
 			return refuse(NoQuantity, fieldQuantity, "the quantity of %s is not known", l.Asset.Symbol)
 		}
 		if l == p.in.In && l.Asset.Lots && l.netQuantity().IsZero() {
-			return refuse(NoQuantity, fieldQuantity, "nothing lands of what comes in: the fee takes all of it")
+			return refuse(NoQuantity, fieldQuantity, "the fee takes the whole inflow, so nothing arrives")
 		}
 		if l.account() == "" {
-			return refuse(NoTarget, "offset_ledger_account_id", "the source has no ledger account")
+			return refuse(NoTarget, "offset_ledger_account_id", "the source has no ledger account; name one with offset_ledger_account_id")
 		}
 	}
 	return nil
 }
 
-// legs are those of the event itself, the outgoing first.
+// legs returns the legs of the transaction itself, without fees, the outflow first.
 func (p *Plan) legs() []*Leg {
 	var legs []*Leg
 	for _, l := range []*Leg{p.in.Out, p.in.In} {
@@ -123,10 +124,11 @@ func (p *Plan) legs() []*Leg {
 	return legs
 }
 
-// Entry builds the entry from the answers, one for each take. Its errors are refusals: a role that is missing, or answers that do not fit.
+// Entry computes the entry from the answers, one for each lot request. Its errors are *Refusal: a missing role, or answers
+// that do not match the requests.
 func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	if len(answers) != len(p.LotRequests) {
-		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.LotRequests), len(answers))
+		return Entry{}, refuse(WrongAnswer, "", "the entry requests lots %d times and got %d answers", len(p.LotRequests), len(answers))
 	}
 	given := make([]Answer, len(answers))
 	for i, a := range answers {
@@ -146,12 +148,12 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	return w.entry()
 }
 
-// check compares an answer with what was asked.
+// validate compares an answer with its request.
 func (t LotRequest) validate(a Answer, currency string) error {
 	var fee, rest money.Decimal
 	for _, s := range a.Slices {
 		if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 || !s.Basis.RoundTo(currency).Equal(s.Basis) {
-			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity, or a basis that cannot be booked", s.Lot)
+			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity, a negative basis, or a basis finer than the minor unit", s.Lot)
 		}
 		if s.Fee {
 			fee = fee.Add(s.Quantity)
@@ -160,21 +162,21 @@ func (t LotRequest) validate(a Answer, currency string) error {
 		}
 	}
 	if fee.Cmp(t.Fee) > 0 || rest.Cmp(t.Quantity.Sub(t.Fee)) > 0 {
-		return refuse(WrongAnswer, "", "more %s was given than asked for", t.Asset.Symbol)
+		return refuse(WrongAnswer, "", "the lots provide more %s than was requested", t.Asset.Symbol)
 	}
 	return nil
 }
 
-// add plans a movement that needs no lots.
+// addStep plans a movement that needs no lots.
 func (p *Plan) addStep(post func(*writer, Answer)) { p.steps = append(p.steps, step{noRequest, post}) }
 
-// ask plans a movement of lots.
+// requestLots plans a movement that needs lots.
 func (p *Plan) requestLots(t LotRequest, post func(*writer, Answer)) {
 	p.LotRequests = append(p.LotRequests, t)
 	p.steps = append(p.steps, step{len(p.LotRequests) - 1, post})
 }
 
-// role finds the account that has a role.
+// role returns the account that has a role.
 func (b Books) role(role string) (string, error) {
 	if account := b.Accounts[role]; account != "" {
 		return account, nil
@@ -184,7 +186,7 @@ func (b Books) role(role string) (string, error) {
 	return "", r
 }
 
-// target is the account on the other side of a leg.
+// target returns the account on the other side of a leg.
 func (p *Plan) target() (string, error) {
 	switch {
 	case p.in.Target.Account != "":
@@ -194,25 +196,27 @@ func (p *Plan) target() (string, error) {
 	case p.in.Type == TypeFee:
 		return p.in.Books.role(p.feeRole(p.in.Out))
 	}
-	return "", refuse(NoTarget, fieldTarget, "%s needs the account it is booked to", p.in.Type)
+	return "", refuse(NoTarget, fieldTarget, "%s needs the ledger account to book it to", p.in.Type)
 }
 
-// payer is the target of what is booked at its value. The balance of an account that carries lots is their basis, so it takes nothing else.
+// targetAtValue returns the target of a movement that is booked at its value. It refuses an account that carries lots,
+// because its balance must equal their basis.
 func (p *Plan) targetAtValue() (string, error) {
 	if p.in.Target.Lots {
-		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them",
+		return "", refuse(WrongTarget, fieldTarget,
+			"the account carries lots, and %s would change its balance without changing the lots; choose another account",
 			p.in.Type)
 	}
 	return p.target()
 }
 
-// transfers tells that the target makes a transfer of what is called a deposit, a withdrawal or unknown.
+// targetIsTransfer reports whether the target makes a deposit, a withdrawal or an unknown transaction a transfer.
 func (p *Plan) targetIsTransfer() bool {
 	t := p.in.Target
 	return t.Source != "" || t.Clearing && t.Account != p.in.Books.Accounts[Suspense]
 }
 
-// feeRole is the role of the account the fee of a leg goes to.
+// feeRole returns the role of the account that the fee of a leg is booked to.
 func (p *Plan) feeRole(l *Leg) string {
 	switch {
 	case l.FeeRole != "":
@@ -225,14 +229,14 @@ func (p *Plan) feeRole(l *Leg) string {
 	return FeesBank
 }
 
-// cost is a fee and the role of the account it goes to.
+// cost is a fee and the role of the account it is booked to.
 type cost struct {
 	role   string
 	amount money.Decimal
 }
 
-// payFees plans what was paid in other assets, before anything else is asked for: fees select their lots first. Each
-// leaves the books like anything that is given; where its value goes is up to the movement it was paid for.
+// planFees plans the fees paid in other assets, before any other lot request: fees select their lots first. Each is booked
+// as an outflow. It returns their values, which the movement they were paid for books as an expense or in another way.
 func (p *Plan) planFees() ([]cost, error) {
 	var costs []cost
 	for i := range p.in.Fees {
@@ -269,10 +273,13 @@ func (p *Plan) planFees() ([]cost, error) {
 	return costs, nil
 }
 
-// from is where lots of the leg are taken from, or put.
+// place returns where the lots of the leg are held.
 func (l *Leg) place() Place { return Place{l.Source, l.account(), l.Entity} }
 
-// take asks for all of an outflow.
+// lotRequest requests the lots of a whole outflow.
 func (l *Leg) lotRequest(kind Kind, fee money.Decimal, to Place) LotRequest {
-	return LotRequest{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.place(), AccountOnly: l.Offset != "", To: to, At: l.At}
+	return LotRequest{
+		Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee,
+		From: l.place(), AccountOnly: l.Offset != "", To: to, At: l.At,
+	}
 }

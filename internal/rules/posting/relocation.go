@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// receiveOrCarry and giveOrCarry let the target decide.
+// receiveOrCarry plans an inflow: carried if the target makes it a transfer, received at its value otherwise.
 func receiveOrCarry(p *Plan) error {
 	if p.targetIsTransfer() {
 		return carryIn(p)
@@ -15,6 +15,7 @@ func receiveOrCarry(p *Plan) error {
 	return receive(p)
 }
 
+// payOrCarry is the same for an outflow.
 func payOrCarry(p *Plan) error {
 	if p.targetIsTransfer() {
 		return carryOut(p)
@@ -22,7 +23,7 @@ func payOrCarry(p *Plan) error {
 	return pay(p)
 }
 
-// lend plans a loan that we give, and repaid one that comes back.
+// lend plans a loan that the legal entity grants.
 func lend(p *Plan) error {
 	if p.in.Policy.ParkLoans {
 		return carryOut(p)
@@ -30,6 +31,7 @@ func lend(p *Plan) error {
 	return pay(p)
 }
 
+// collectLoan plans the repayment of a loan that the legal entity granted.
 func collectLoan(p *Plan) error {
 	if p.in.Policy.ParkLoans {
 		return carryIn(p)
@@ -37,21 +39,21 @@ func collectLoan(p *Plan) error {
 	return receive(p)
 }
 
-// load is lots on their way, with their cost.
+// relocation moves lots with their cost basis, within a legal entity or to another one.
 type relocation struct {
 	request      LotRequest
-	asset        Asset         // what it is when it arrives
-	quantity     money.Decimal // and how much
-	fee          money.Decimal // what the fee part is worth
+	asset        Asset         // the asset on arrival; another one after a conversion
+	quantity     money.Decimal // of it that arrives
+	fee          money.Decimal // value of the fee part
 	costs        []cost
-	targetValue  *valuation            // Unparked: what those are worth that were never parked
-	externalFee  money.Decimal         // a fee that took no part of the quantity: the other side bore it
-	pending      bool                  // The basis of what was missing will be known later. Of a loan it is the interest.
+	targetValue  *valuation            // Unparked: value of the quantity that was never parked
+	externalFee  money.Decimal         // a fee that reduced the value but not the quantity: the other side paid it
+	pending      bool                  // The basis of a missing quantity will be known later. False for a loan: there it is interest.
 	intercompany *intercompanyAccounts // set between legal entities
-	inflow       bool                  // It comes from the target.
+	inflow       bool                  // The lots come from the target.
 }
 
-// carryOut plans an outflow that goes to the target at cost.
+// carryOut plans an outflow that moves to the target at cost.
 func carryOut(p *Plan) error {
 	leg := p.in.Out
 	to, kind, err := p.otherEnd(leg, Parked)
@@ -72,7 +74,8 @@ func carryOut(p *Plan) error {
 	return p.planRelocation(l, p.feeRole(leg))
 }
 
-// carryIn plans an inflow that comes from the target at cost. What the target does not hold is worth its value until more is known.
+// carryIn plans an inflow that moves from the target at cost. A quantity that the target does not hold enters at its
+// value until its basis is known.
 func carryIn(p *Plan) error {
 	leg := p.in.In
 	from, kind, err := p.otherEnd(leg, Unparked)
@@ -83,9 +86,11 @@ func carryIn(p *Plan) error {
 		return receive(p)
 	}
 	l := relocation{asset: leg.Asset, quantity: leg.netQuantity(), inflow: true,
-		request: LotRequest{Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity, From: from, AccountOnly: kind == Unparked,
-			To: leg.place(), At: leg.At}}
-	valued := kind == Unparked && !p.in.Target.Lots // Credited beyond the lots it holds, the balance of an account would not be theirs.
+		request: LotRequest{
+			Kind: kind, Asset: leg.Asset, Quantity: leg.Quantity, Fee: leg.FeeQuantity,
+			From: from, AccountOnly: kind == Unparked, To: leg.place(), At: leg.At,
+		}}
+	valued := kind == Unparked && !p.in.Target.Lots // An account that carries lots must not be credited beyond them.
 	if valued || !leg.FeeQuantity.IsZero() {
 		value, err := p.valueLeg(leg)
 		if err != nil {
@@ -102,7 +107,7 @@ func carryIn(p *Plan) error {
 	return p.planRelocation(l, p.feeRole(leg))
 }
 
-// other is the other end of a leg without partner: another source, or the account under which lots are parked.
+// otherEnd returns the other end of a leg without partner: another source, or the account under which lots are parked.
 func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 	account, err := p.target()
 	if err != nil {
@@ -114,16 +119,17 @@ func (p *Plan) otherEnd(leg *Leg, parked Kind) (Place, Kind, error) {
 	}
 	if t.Entity != leg.Entity {
 		return Place{}, "", refuse(WrongTarget, fieldTarget,
-			"the account is that of a source of another legal entity, to which only an INTERCOMPANY TRANSFER goes")
+			"the account belongs to a source of another legal entity; book this as an INTERCOMPANY TRANSFER")
 	}
 	return Place{t.Source, account, leg.Entity}, Moved, nil
 }
 
-// carryPair plans a transfer or a bridge. What did not arrive is the fee.
+// carryPair plans a transfer or a bridge. The quantity that did not arrive is the fee.
 func carryPair(p *Plan) error {
 	out, in := p.in.Out, p.in.In
 	if out.Asset.Lots != in.Asset.Lots || out.Asset.Lots && out.Asset.Symbol != in.Asset.Symbol && p.in.Type != Bridge {
-		return refuse(NotAPair, fieldType, "%s and %s are not the same asset, so this is no %s", out.Asset.Symbol, in.Asset.Symbol, p.in.Type)
+		return refuse(NotAPair, fieldType, "%s and %s are not the same asset, so this is not a transfer of the type %s",
+			out.Asset.Symbol, in.Asset.Symbol, p.in.Type)
 	}
 	if !out.Asset.Lots {
 		if out.Asset.Symbol != in.Asset.Symbol {
@@ -133,20 +139,22 @@ func carryPair(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		return p.planOutflow(outflow{leg: out, target: in.account(), value: value, ownFee: value.fee, amount: value.gross, received: in}, p.feeRole(out))
+		o := outflow{leg: out, target: in.account(), value: value, ownFee: value.fee, amount: value.gross, received: in}
+		return p.planOutflow(o, p.feeRole(out))
 	}
 	quantity, value, err := p.shortfall(out, in)
 	if err != nil {
 		return err
 	}
-	return p.planRelocation(relocation{asset: in.Asset, quantity: in.netQuantity(), fee: value, request: out.lotRequest(Moved, quantity, in.place())}, p.feeRole(out))
+	l := relocation{asset: in.Asset, quantity: in.netQuantity(), fee: value, request: out.lotRequest(Moved, quantity, in.place())}
+	return p.planRelocation(l, p.feeRole(out))
 }
 
-// convertPair plans a change of one asset into another that is no disposal: each slice becomes a lot of the new asset.
+// convertPair plans the conversion of one asset into another without a disposal: each slice becomes a lot of the new asset.
 func convertPair(p *Plan) error {
 	out, in := p.in.Out, p.in.In
 	if !out.Asset.Lots || !in.Asset.Lots {
-		return refuse(NotAPair, fieldType, "money is not converted but swapped")
+		return refuse(NotAPair, fieldType, "NON_TAXABLE_CONVERSION is for crypto assets only; use SWAP where money is exchanged")
 	}
 	fee := out.feeQuantity()
 	var value valuation
@@ -160,15 +168,16 @@ func convertPair(p *Plan) error {
 		}
 		value.fee = value.fee.Add(w.fee)
 	}
-	// What the fee took of the new asset is that share of the old one.
+	// A fee taken from the new asset is the same share of the old one.
 	fee = fee.Add(out.Quantity.Sub(fee).Mul(in.FeeQuantity).Quo(in.Quantity, quantityPlaces))
 	if fee.Cmp(out.Quantity) >= 0 {
-		return refuse(NotAPair, fieldQuantity, "the fee takes all of the %s, so that nothing can be converted", out.Asset.Symbol)
+		return refuse(NotAPair, fieldQuantity, "the fee takes all of the %s, so nothing is left to convert", out.Asset.Symbol)
 	}
-	return p.planRelocation(relocation{asset: in.Asset, quantity: in.netQuantity(), fee: value.fee, request: out.lotRequest(Converted, fee, in.place())}, p.feeRole(out))
+	l := relocation{asset: in.Asset, quantity: in.netQuantity(), fee: value.fee, request: out.lotRequest(Converted, fee, in.place())}
+	return p.planRelocation(l, p.feeRole(out))
 }
 
-// sent is what a transfer of money is worth, and what of that did not arrive.
+// valueTransfer values a transfer of money. The fee is the part that did not arrive.
 func (p *Plan) valueTransfer(out, in *Leg) (valuation, error) {
 	value, err := p.valueLeg(out)
 	if err != nil {
@@ -186,12 +195,12 @@ func (p *Plan) valueTransfer(out, in *Leg) (valuation, error) {
 		return value, err
 	}
 	if value.fee = value.gross.Sub(arrived.net()); value.fee.Sign() < 0 {
-		return value, refuse(NotAPair, fieldValue, "more %s arrives than left", out.Asset.Symbol)
+		return value, refuse(NotAPair, fieldValue, "more %s arrived than left", out.Asset.Symbol)
 	}
 	return value, nil
 }
 
-// carries plans what a load is.
+// planRelocation plans the fees and the lot request of a relocation.
 func (p *Plan) planRelocation(l relocation, role string) error {
 	if l.request.Fee.IsZero() && l.externalFee.IsZero() {
 		l.fee = money.Decimal{}
@@ -207,7 +216,7 @@ func (p *Plan) planRelocation(l relocation, role string) error {
 	return nil
 }
 
-// move writes a load.
+// writeRelocation writes the lines and lots of a relocation.
 func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 	t := l.request
 	w.setEntity(t.From.Entity, p.in.Books.Currencies[t.From.Entity])
@@ -218,13 +227,13 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 		}
 	}
 	whole := t.Quantity.Sub(t.Fee)
-	var missing, unspent money.Decimal // what those are worth that were not there
+	var missing, unspent money.Decimal // value of the quantities that no lot covers
 	if t.Kind == Unparked {
 		unspent = l.missingFeeValue(a, w.currency)
 	}
 	if l.targetValue != nil {
 		missing, unspent = share(l.targetValue.net(), whole.Sub(kept), whole, w.currency), unspent.Add(l.externalFee)
-	} else { // what was not parked cost nothing, and so did its fee
+	} else { // A quantity that was not parked has no cost, and neither has its fee.
 		l.fee, unspent = l.fee.Sub(unspent), money.Decimal{}
 		l.costs = append([]cost{{l.costs[0].role, l.fee}}, l.costs[1:]...)
 	}
@@ -246,7 +255,8 @@ func (p *Plan) writeRelocation(w *writer, l relocation, a Answer) {
 	p.writeIntercompanyArrival(w, l, a, carried)
 }
 
-// unspent is what the part of the fee is worth that was not there. What was is worth its shares, as they are realized slice by slice.
+// missingFeeValue returns the value of the part of the fee that no lot covers. The covered part is valued by its shares,
+// as the gain is realized slice by slice.
 func (l relocation) missingFeeValue(a Answer, currency string) money.Decimal {
 	var weights []money.Decimal
 	rest := l.request.Fee
@@ -263,7 +273,8 @@ func (l relocation) missingFeeValue(a Answer, currency string) money.Decimal {
 	return shares[len(shares)-1]
 }
 
-// arrive makes the lots of what was carried: one of each slice, with its basis and its date, and one of what was missing.
+// createRelocatedLots creates the lots at the destination: one per slice, with its basis and date, and one for a missing
+// quantity.
 func (w *writer) createRelocatedLots(l relocation, a Answer, missing money.Decimal) {
 	var created []Lot
 	var weights []money.Decimal
@@ -274,9 +285,11 @@ func (w *writer) createRelocatedLots(l relocation, a Answer, missing money.Decim
 		}
 		rest = rest.Sub(s.Quantity)
 		weights = append(weights, s.Quantity)
-		created = append(created, Lot{Kind: l.request.Kind, Place: l.request.To, Asset: l.asset, Parent: s.Lot, Basis: s.Basis, Currency: w.currency,
-			AcquiredAt:   s.AcquiredAt,
-			BasisPending: s.BasisPending, Provisional: s.Provisional})
+		created = append(created, Lot{
+			Kind: l.request.Kind, Place: l.request.To, Asset: l.asset, Parent: s.Lot,
+			Basis: s.Basis, Currency: w.currency, AcquiredAt: s.AcquiredAt,
+			BasisPending: s.BasisPending, Provisional: s.Provisional,
+		})
 	}
 	if rest.Sign() > 0 {
 		weights = append(weights, rest)
@@ -290,7 +303,7 @@ func (w *writer) createRelocatedLots(l relocation, a Answer, missing money.Decim
 	if !l.quantity.Round(places).Equal(l.quantity) {
 		places = quantityPlaces
 	}
-	var leftover money.Decimal // the basis of slices too small to become anything: it goes with the next, or the last
+	var leftover money.Decimal // basis of slices too small for a lot of their own: added to the next lot, or to the last
 	for i, quantity := range money.Split(l.quantity, weights, places) {
 		created[i].Quantity, leftover = quantity, leftover.Add(created[i].Basis)
 		if quantity.Sign() > 0 {

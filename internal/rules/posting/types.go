@@ -1,6 +1,6 @@
 package posting
 
-// Type is what happened economically.
+// Type is the economic type of a transaction.
 type Type string
 
 // The types.
@@ -32,20 +32,21 @@ const (
 	Unknown         Type = "UNKNOWN"
 )
 
-// Types lists every type there is.
+// Types lists all types.
 var Types = []Type{
 	Deposit, Withdrawal, Swap, Conversion, Bridge, Intercompany, Internal, TypeFee, Minting, StakingReward, ValidatorReward, Invoice, Bill,
 	ClaimReward, Borrow, Repayment, ReservesChange, RealizedPNL, Income, Expense, Refund, Chargeback, NFT, TypeSpam, Unknown,
 }
 
-// shape plans one of the movements.
+// planner plans the movements of an entry.
 type planner func(*Plan) error
 
-// form is how a type is booked: by its direction, or as a pair. What is nil does not exist.
+// bookingRule is how a type is booked: as an inflow, as an outflow, or as a pair. A nil planner means that the type does not
+// allow it.
 type bookingRule struct {
 	in, out, pair planner
-	targetRole    string // role of the target where none is named
-	tradingFee    bool   // Its fee is one of trading.
+	targetRole    string // role of the target if the request names none
+	tradingFee    bool   // Its fee is a trading fee.
 }
 
 var bookingRules = map[Type]bookingRule{
@@ -75,10 +76,10 @@ var bookingRules = map[Type]bookingRule{
 	Unknown:         {in: receiveOrCarry, out: payOrCarry, pair: carryPair, targetRole: Suspense},
 }
 
-// acquires tells that what comes in was bought, so that a fee may add to its basis.
+// isPurchase reports whether an inflow of the type was bought, so that a fee may be added to its basis.
 func (t Type) isPurchase() bool { return t == Swap || t == Minting || t == NFT }
 
-// Exists tells that something of a type can come in, or go out.
+// SupportsDirection reports whether a single transaction of a type can be an inflow, or an outflow.
 func SupportsDirection(t Type, inflow bool) bool {
 	if inflow {
 		return bookingRules[t].in != nil

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// class is the place of a line in its entry.
+// class determines the position of a line in its entry.
 type class int
 
 const (
@@ -19,7 +19,7 @@ const (
 	gainLine
 )
 
-// writer collects what steps leave. The legal entities stand in the order in which they were first written for.
+// writer collects the lines and lots that steps write. Entities lists the legal entities in the order of their first line.
 type writer struct {
 	books    Books
 	entities []string
@@ -35,7 +35,7 @@ type written struct {
 	class class
 }
 
-// at says whose lines come next.
+// setEntity selects the legal entity of the lines that follow.
 func (w *writer) setEntity(entity, currency string) {
 	w.entity, w.currency = entity, currency
 	if !slices.Contains(w.entities, entity) {
@@ -43,13 +43,13 @@ func (w *writer) setEntity(entity, currency string) {
 	}
 }
 
-// line writes a line, unless it is zero.
+// writeLine writes a line, unless it is zero.
 func (w *writer) writeLine(c class, side book.Side, account string, amount money.Decimal, memo string) {
 	if amount.IsZero() {
 		return
 	}
 	next := written{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
-	if c == feeLine || c == gainLine { // one line for each account is enough
+	if c == feeLine || c == gainLine { // merged into one line per account
 		for i, l := range w.lines {
 			if l.class == c && l.Entity == next.Entity && l.Account == account && l.Side == side {
 				w.lines[i].Amount = l.Amount.Add(amount)
@@ -60,8 +60,10 @@ func (w *writer) writeLine(c class, side book.Side, account string, amount money
 	w.lines = append(w.lines, next)
 }
 
-// holding writes a line of an account that holds something, and how much of it.
-func (w *writer) writeHolding(c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal) {
+// writeHolding writes a line with the quantity of the asset or foreign currency that it books.
+func (w *writer) writeHolding(
+	c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal,
+) {
 	if amount.IsZero() {
 		return
 	}
@@ -72,7 +74,7 @@ func (w *writer) writeHolding(c class, side book.Side, account string, amount mo
 	}
 }
 
-// byRole writes a line to the account that has a role.
+// writeRole writes a line to the account that has a role.
 func (w *writer) writeRole(c class, side book.Side, role string, amount money.Decimal) {
 	if amount.IsZero() {
 		return
@@ -84,14 +86,14 @@ func (w *writer) writeRole(c class, side book.Side, role string, amount money.De
 	w.writeLine(c, side, account, amount, "")
 }
 
-// expense writes the lines of fees.
+// writeFees writes fees as expenses.
 func (w *writer) writeFees(costs []cost) {
 	for _, c := range costs {
 		w.writeRole(feeLine, book.Debit, c.role, c.amount)
 	}
 }
 
-// gain writes what was gained, or lost.
+// writeGain writes a gain or, if the amount is negative, a loss.
 func (w *writer) writeGain(amount money.Decimal, gain, loss string) {
 	if amount.Sign() < 0 {
 		w.writeRole(gainLine, book.Debit, loss, amount.Neg())
@@ -100,13 +102,13 @@ func (w *writer) writeGain(amount money.Decimal, gain, loss string) {
 	w.writeRole(gainLine, book.Credit, gain, amount)
 }
 
-// source writes what lots leave their accounts at, and gives the whole.
+// creditSource credits the accounts of an outflow's lots with their basis and returns the total.
 func (w *writer) creditSource(leg *Leg, a Answer) money.Decimal {
 	return w.creditLots(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
 }
 
-// takeFrom credits the accounts that carry the slices, or the one that was named, and that of the source with an
-// extra amount that no lot carries.
+// creditLots credits the accounts that carry the slices, or the named account, with their basis, and the account of the
+// source with an extra amount that no lot covers. It returns the total.
 func (w *writer) creditLots(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
 	var accounts []string
 	amounts, parts := map[string]money.Decimal{}, map[string][]Slice{}
@@ -140,11 +142,11 @@ func quantityOf(parts []Slice) (sum money.Decimal) {
 	return sum
 }
 
-// memoSlices bounds the slices a memo names; the rest are in the rows of the lots.
+// memoSlices is how many slices a memo lists at most; the rest can be found in the lots.
 const memoSlices = 20
 
-// memo says which lots left, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". What one lot paid for the fee and
-// for the rest is one part.
+// memo lists the lots consumed, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". Slices of one lot for the fee and for
+// the principal are listed together.
 func memo(method string, taken []Slice) string {
 	var merged []Slice
 	for _, s := range taken {
@@ -183,7 +185,7 @@ func lotsOf(taken []Slice) int {
 	return len(lots)
 }
 
-// entry puts the lines in order.
+// entry returns the entry with its lines in order. It panics if they do not balance.
 func (w *writer) entry() (Entry, error) {
 	if w.err != nil {
 		return Entry{}, w.err

@@ -79,7 +79,7 @@ var builtinTokens = func() wellKnown {
 	w := wellKnown{map[contract]string{}, map[string]bool{}, map[symbolOn]string{}}
 	for chain, symbol := range natives {
 		w.symbols[symbol] = true
-		w.contracts[symbolOn{chain, symbol}] = "its coin, which has no contract"
+		w.contracts[symbolOn{chain, symbol}] = "the native coin, which has no contract"
 	}
 	for _, t := range builtin {
 		w.add(t)

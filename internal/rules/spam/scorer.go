@@ -69,20 +69,20 @@ func (j *scorer) scoreToken() {
 	if j.asset.missing() && j.k.contracts[symbolOn{j.chain, strings.ToUpper(j.a.Symbol)}] != "" {
 		return // the source does not tell contracts, so nothing can be said for it or against it
 	}
-	j.add(UnknownToken, weightUnknownToken, "The organization never dealt with "+quote(j.a.Symbol)+" "+j.asset.place()+
-		", and it is no well-known token.")
+	j.add(UnknownToken, weightUnknownToken, "The organization has never used "+quote(j.a.Symbol)+" "+j.asset.place()+
+		", and it is not a well-known token.")
 	plain, concealed, posed := skeleton(j.a.Symbol)
 	imitated, text := "", ""
 	switch guess, ok := j.k.imitates(plain); {
 	case ok:
-		imitated, text = guess, " is made to be read as "+guess+"."
+		imitated, text = guess, " imitates "+guess+"."
 	case (concealed || posed) && j.k.symbols[plain]:
-		imitated, text = plain, " is made to be read as "+plain+": "+unusualCharacters(j.a.Symbol)+"."
+		imitated, text = plain, " imitates "+plain+": "+unusualCharacters(j.a.Symbol)+"."
 	case concealed && ascii(plain): // emoji are made of several characters, some of which cannot be seen alone
-		imitated, text = plain, " hides characters that cannot be seen: "+unusualCharacters(j.a.Symbol)+"."
+		imitated, text = plain, " contains invisible characters: "+unusualCharacters(j.a.Symbol)+"."
 	case !j.asset.missing():
 		if real := j.k.contracts[symbolOn{j.chain, plain}]; real != "" {
-			imitated, text = plain, " on "+j.chain+" is "+real+", and this one is "+j.asset.String()+"."
+			imitated, text = plain, " on "+j.chain+" is "+real+", but this contract is "+j.asset.String()+"."
 		}
 	}
 	if imitated != "" {
@@ -97,7 +97,7 @@ func (j *scorer) scoreToken() {
 
 func (j *scorer) knownText() string {
 	if j.asset.missing() {
-		return quote(j.a.Symbol) + " is the coin of " + j.chain + " itself."
+		return quote(j.a.Symbol) + " is the native coin of " + j.chain + "."
 	}
 	return quote(j.a.Symbol) + " " + cmp.Or(j.k.tokens[j.asset], j.k.used[j.asset])
 }
@@ -120,13 +120,13 @@ func (j *scorer) scoreValue() {
 	case j.a.Quantity.IsZero() && j.asset.missing():
 		j.add(ZeroTransfer, weightZeroCoin, "Nothing was transferred.")
 	case j.a.Quantity.IsZero():
-		j.add(ZeroTransfer, weightZeroToken, "It transfers 0 "+quote(j.a.Symbol)+": such transfers are made to leave an address in the history.")
+		j.add(ZeroTransfer, weightZeroToken, "It transfers 0 "+quote(j.a.Symbol)+": such transfers are made to place an address in the transaction history.")
 	case j.a.Value == nil:
 	case j.a.Value.Cmp(j.k.dust) < 0:
-		j.add(Dust, weightDust, "It is worth "+j.worth()+", less than the "+j.k.dust.Fixed(j.a.Currency)+" under which an arrival is dust.")
+		j.add(Dust, weightDust, "It is worth "+j.worth()+", less than the "+j.k.dust.Fixed(j.a.Currency)+" below which incoming assets count as dust.")
 	default:
 		if !j.deceptive {
-			j.add(Valued, weightValued, "It is worth "+j.worth()+", which is no dust.")
+			j.add(Valued, weightValued, "It is worth "+j.worth()+", which is more than dust.")
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (j *scorer) worth() string {
 // counterparty judges who it came from, or whom a planted transfer went to, and whether the organization itself had it brought.
 func (j *scorer) scoreCounterparty() {
 	if j.a.PaidFee && !j.deceptive {
-		j.add(Requested, weightRequested, "The organization paid the network for the transaction that brought it.")
+		j.add(Requested, weightRequested, "The organization paid the network fee of the transaction.")
 	}
 	if j.party.isUnowned() {
 		return
@@ -150,13 +150,13 @@ func (j *scorer) scoreCounterparty() {
 	if j.k.own[j.party] || j.k.counterparties[j.party] {
 		// A contract can report any sender: one that cheats is not believed.
 		if !j.deceptive {
-			j.add(Counterparty, weightCounterparty, "The organization deals with "+j.party.String()+".")
+			j.add(Counterparty, weightCounterparty, "A known counterparty: "+j.party.String()+".")
 		}
 		return
 	}
 	if real, first, last, ok := j.k.lookalikes.imitated(j.party); ok {
 		j.add(LookalikeAddress, weightLookalikeAddress, j.party.String()+" shares its first "+strconv.Itoa(first)+" and last "+strconv.Itoa(last)+
-			" characters with "+real.String()+", with which the organization deals, but is another.")
+			" characters with "+real.String()+", a known counterparty, but is a different address.")
 	}
 }
 
@@ -167,9 +167,9 @@ func (j *scorer) scoreDescription() {
 	}
 	text := readable(j.a.Description)
 	if found, ok := link(text); ok {
-		j.add(Link, weightLinkDescription, "Its description has the link "+quote(found)+".")
+		j.add(Link, weightLinkDescription, "Its description contains the link "+quote(found)+".")
 	} else if w, ok := lureWord(text, strong); ok && !j.known {
-		j.add(Lure, weightLureDescription, "Its description says "+quote(w)+".")
+		j.add(Lure, weightLureDescription, "Its description contains "+quote(w)+".")
 	}
 }
 
@@ -187,12 +187,12 @@ func lureIn(texts ...string) (Reason, bool) {
 		}
 		text := readable(s)
 		if hit, ok := link(text); ok {
-			consider(Link, weightLink, "The token calls itself "+quote(s)+", which has the link "+quote(hit)+".")
+			consider(Link, weightLink, "The token calls itself "+quote(s)+", which contains the link "+quote(hit)+".")
 		}
 		if w, ok := lureWord(text, strong); ok {
-			consider(Lure, weightStrongLure, "The token calls itself "+quote(s)+", which says "+quote(w)+".")
+			consider(Lure, weightStrongLure, "The token calls itself "+quote(s)+", which contains "+quote(w)+".")
 		} else if w, ok := lureWord(text, weak); ok {
-			consider(Lure, weightWeakLure, "The token calls itself "+quote(s)+", which says "+quote(w)+".")
+			consider(Lure, weightWeakLure, "The token calls itself "+quote(s)+", which contains "+quote(w)+".")
 		}
 	}
 	return best, found

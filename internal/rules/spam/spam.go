@@ -108,14 +108,14 @@ const (
 func Score(a Arrival, k *Knowledge) Verdict {
 	j := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
 	if a.Class != ClassCrypto {
-		return j.final(0, Class, weightNever, "It is in a "+quote(a.Class)+" account, where nobody but its operator can put anything.")
+		return j.final(0, Class, weightNever, "The source has the class "+quote(a.Class)+", to which strangers cannot send assets.")
 	}
 	j.identify()
 	switch {
 	case j.onList(&k.allow):
-		return j.final(0, Allowed, weightAllowed, "The allow-list has its "+j.entry+".")
+		return j.final(0, Allowed, weightAllowed, "The allow-list contains its "+j.entry+".")
 	case j.onList(&k.deny):
-		return j.final(scoreMax, Denied, weightDenied, "The deny-list has its "+j.entry+".")
+		return j.final(scoreMax, Denied, weightDenied, "The deny-list contains its "+j.entry+".")
 	case !a.Inflow && !j.couldBeForged():
 		return j.final(0, Outgoing, weightNever, "The organization sent it.")
 	}

@@ -51,12 +51,12 @@ func (m *matcher) reportAmbiguous(legs []int32, all []candidates, by Evidence) {
 		if m.items[leg].state != free || len(f.legs) == 0 {
 			continue
 		}
-		why := fmt.Sprintf("%d legs fit it by %s", len(f.legs), by)
+		why := fmt.Sprintf("%d transactions match by %s", len(f.legs), by)
 		switch {
 		case f.truncated:
-			why = fmt.Sprintf("%d legs or more fit it by %s", len(f.legs), by)
+			why = fmt.Sprintf("at least %d transactions match by %s", len(f.legs), by)
 		case len(f.legs) == 1:
-			why = fmt.Sprintf("the only leg that fits it by %s fits others as well", by)
+			why = fmt.Sprintf("the only transaction that matches by %s matches others as well", by)
 		}
 		m.addAmbiguity(leg, f.legs, why)
 	}

@@ -110,7 +110,7 @@ func (m *matcher) pairTransfers(group []int32, by Evidence, name string) {
 		case atMost(i, o):
 			m.pair(s.outs[0], s.ins[0], by)
 		default:
-			why := fmt.Sprintf("more arrived (%s) than left (%s) by one %s", i.leg.Quantity, o.leg.Quantity, name)
+			why := fmt.Sprintf("more arrived (%s) than left (%s) under the same %s", i.leg.Quantity, o.leg.Quantity, name)
 			m.addAmbiguity(s.outs[0], s.ins, why)
 			m.addAmbiguity(s.ins[0], s.outs, why)
 		}
@@ -136,7 +136,7 @@ func (m *matcher) pairSwaps(group []int32, by Evidence, name string) {
 		case len(outs) == 1 && len(ins) == 1:
 			m.pair(outs[0], ins[0], by)
 		default:
-			why := fmt.Sprintf("%d legs out and %d in on one source have one %s", len(outs), len(ins), name)
+			why := fmt.Sprintf("%d outflows and %d inflows of one source share the same %s", len(outs), len(ins), name)
 			for _, o := range outs {
 				m.addAmbiguity(o, ins[:min(len(ins), candidatesMax)], why)
 			}
