@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// reasons are what speaks for an answer, in sentences, the weightiest first.
+// reasons returns the reasons for a candidate as sentences, the weightiest first.
 func (a *candidate) reasons(s Subject, all []evidence) []string {
 	order := make([]int, 0, len(all))
 	for i := range all {
@@ -32,7 +32,7 @@ func (a *candidate) reason(s Subject, e evidence, votes int) string {
 		booked += " as " + a.kind
 	}
 	if e.total == 1 {
-		return fmt.Sprintf("The one %s%s was %s to the account %s.", noun, e.phrase(s), booked, a.account)
+		return fmt.Sprintf("The only %s%s was %s to the account %s.", noun, e.phrase(s), booked, a.account)
 	}
 	were := "were"
 	if votes == 1 {
@@ -41,7 +41,7 @@ func (a *candidate) reason(s Subject, e evidence, votes int) string {
 	return fmt.Sprintf("%d of %d %ss%s %s %s to the account %s.", votes, e.total, noun, e.phrase(s), were, booked, a.account)
 }
 
-// phrase says what payments or receipts the evidence is about.
+// phrase describes the payments or receipts that the evidence is about.
 func (e evidence) phrase(s Subject) string {
 	side := "to"
 	if s.Inflow {

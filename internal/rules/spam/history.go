@@ -5,37 +5,36 @@ import (
 	"time"
 )
 
-// Past is what must be kept of an organization's history so that later arrivals can be judged without reading it
-// again. It grows with whom the organization deals with and with the strange tokens that reach it, not with its
-// transactions.
+// Past is the part of an organization's history that is stored, so that later arrivals can be scored without reading all
+// transactions. It grows with the number of counterparties and unknown tokens, not with the number of transactions.
 type Past struct {
 	Dealings  []Dealing
 	Sightings []Sighting
 	Bursts    []Burst
 }
 
-// Dealing is a real counterparty or a token in use.
+// Dealing is a genuine counterparty or a token in use.
 type Dealing struct {
-	Shown string // what it is found by: the characters that a shortened address shows, so that one that imitates it finds it too
+	Shown string // lookup key: the characters that a shortened address shows, so that an imitation finds it too
 	Name  string // an address, or a chain and a contract
 }
 
-// Sighting is that an unknown token reached a source within an hour. When it did so first and last is all that
-// counts: an hour before or after any moment has one whole hour of the clock in it, the end of the one before and the
-// beginning of the one after.
+// Sighting records that an unknown token reached a source within a clock hour. The first and the last time suffice: a window
+// of an hour before and after any instant covers one whole clock hour, the end of the one before and the beginning of the
+// one after.
 type Sighting struct {
 	TokenHour   string // the hour, the chain and the contract
 	SourceID    string
 	First, Last time.Time
 }
 
-// Burst is how many transfers of an unknown token to the organization one transaction made.
+// Burst counts the transfers of an unknown token to the organization in one transaction.
 type Burst struct {
 	Hash, Token string
 	Transfers   int
 }
 
-// Questions are what the keeper of an organization's past and of its lists must look up to judge some arrivals.
+// Lookups are the keys of the stored records that are needed to score some arrivals.
 type Lookups struct {
 	Listed     []string // keys of listings
 	Shown      []string // of dealings
@@ -43,7 +42,7 @@ type Lookups struct {
 	Hashes     []string // of bursts
 }
 
-// Ask says what must be known to judge arrivals as if the whole past were.
+// LookupsFor returns the keys of the records with which arrivals are scored as if the whole past were known.
 func LookupsFor(arrivals []Arrival) (q Lookups) {
 	asked := map[string]bool{}
 	ask := func(list *[]string, kind byte, key string) {
@@ -85,13 +84,13 @@ func LookupsFor(arrivals []Arrival) (q Lookups) {
 	return q
 }
 
-// AddressKey is an address or a contract as it is compared.
+// AddressKey returns an address or a contract in the form in which it is compared.
 func AddressKey(s string) string { return parse(strings.TrimSpace(s)).String() }
 
-// Somebody tells an address that somebody can have, not the one that what is minted comes from.
+// HasOwner reports whether an address can belong to somebody, unlike the zero address and burn addresses.
 func HasOwner(s string) bool { return !parse(strings.TrimSpace(s)).isUnowned() }
 
-// SymbolKey is a symbol as it is compared.
+// SymbolKey returns a symbol in the form in which it is compared.
 func SymbolKey(s string) string { return strings.ToUpper(s) }
 
 const (
@@ -99,7 +98,7 @@ const (
 	chainMax   = 64
 )
 
-// storable tells a text that can be part of a key. What is longer is nobody's address, but what a stranger made up, and is not remembered.
+// storable reports whether a text can be part of a key. A longer text is not an address on any chain and is not stored.
 func storable(s string) bool { return len(s) <= addressMax && !strings.Contains(s, " ") }
 
 func (a address) isStorable() bool { return !a.missing() && storable(a.text) }
@@ -108,7 +107,7 @@ func (c contract) isStorable() bool {
 	return c.address.isStorable() && len(c.chain) <= chainMax && !strings.Contains(c.chain, " ")
 }
 
-// shown is what look-alikes of an address have in common with it, or all of one that is too short to be shortened.
+// shown returns the characters that a shortened address shows, or all of an address too short to be shortened.
 func (a address) shown() string {
 	var buf [64]byte
 	if e, ok := endsOf(a.body(buf[:0])); ok {
@@ -117,7 +116,7 @@ func (a address) shown() string {
 	return a.String()
 }
 
-// name is a token as it is kept. The space tells it from an address.
+// name returns the token as it is stored. The space distinguishes it from an address.
 func (c contract) name() string { return c.chain + " " + c.address.String() }
 
 func contractNamed(name string) (contract, bool) {
@@ -125,7 +124,7 @@ func contractNamed(name string) (contract, bool) {
 	return contract{chain, parse(text)}, ok
 }
 
-// Sound tells that a dealing is as it would be kept, and found where it is looked for.
+// Valid reports whether a stored dealing is well-formed and has the right lookup key.
 func (d Dealing) Valid() bool {
 	if c, ok := contractNamed(d.Name); ok {
 		return c.isStorable() && d == Dealing{c.name(), c.name()}
@@ -134,14 +133,14 @@ func (d Dealing) Valid() bool {
 	return !a.isUnowned() && a.isStorable() && d == Dealing{a.shown(), a.String()}
 }
 
-// Sound tells that a sighting is in its hour.
+// Valid reports whether a stored sighting is well-formed and within its hour.
 func (s Sighting) Valid() bool {
 	t, ok := tokenHourNamed(s.TokenHour)
 	return ok && t.isStorable() && t.name() == s.TokenHour && !s.Last.Before(s.First) && hourOf(s.First.UnixNano()) == t.hour &&
 		hourOf(s.Last.UnixNano()) == t.hour
 }
 
-// Sound tells that a burst is of something.
+// Valid reports whether a stored burst is well-formed.
 func (b Burst) Valid() bool {
 	c, ok := contractNamed(b.Token)
 	return ok && c.isStorable() && c.name() == b.Token && b.Hash != "" && b.Transfers > 0

@@ -8,26 +8,26 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Facts are what an organization says itself.
+// Facts are the settings of an organization.
 type Facts struct {
 	Own         []string // addresses
 	Allow, Deny List
-	Tokens      []Token        // known beside the built-in ones, such as those that the organization issued
-	Dust        *money.Decimal // what is worth less is dust; nil for DustDefault
+	Tokens      []Token        // known in addition to the built-in ones, such as those that the organization issued
+	Dust        *money.Decimal // arrivals of a lower value are dust; nil for DustDefault
 }
 
-// List names what is always let through or never.
+// List is an allow-list or a deny-list.
 type List struct {
 	Contracts []Contract
 	Addresses []string
 	Symbols   []string
 }
 
-// Contract is a token's contract; without a chain it is meant on all.
+// Contract is the contract of a token; without a chain, on every chain.
 type Contract struct{ Chain, Address string }
 
-// DustDefault is what an arrival must be worth to be more than dust. It is less than a test payment of one unit and
-// more than poisoners spend.
+// DustDefault is the value below which an arrival is dust. It is less than a test payment of one unit and more than
+// spammers spend per address.
 var DustDefault = money.MustParse("0.10")
 
 const (
@@ -54,27 +54,27 @@ type transferred struct {
 	hash string
 }
 
-// Knowledge is what arrivals are judged by. It does not change, and any number may judge by it at once.
+// Knowledge is what arrivals are scored with. It is immutable and safe for concurrent use.
 type Knowledge struct {
 	allow, deny list
 	dust        money.Decimal
 	own         map[address]bool
 	wellKnown
-	used            map[contract]string // tokens that the organization paid to send, with what is said of them
-	counterparties  map[address]bool    // real counterparties
+	used            map[contract]string // tokens that the organization paid to send, with the text of the reason
+	counterparties  map[address]bool    // genuine counterparties
 	lookalikes      lookalikes
 	transfersByHash map[transferred]int
-	seen            map[tokenHour]map[string]span // by source
+	seen            map[tokenHour]map[string]span // by source id
 }
 
-// wellKnown are tokens that are what they say they are.
+// wellKnown holds genuine tokens.
 type wellKnown struct {
-	tokens    map[contract]string // with what is said of them
-	symbols   map[string]bool     // theirs and those of coins, as they look
-	contracts map[symbolOn]string // where the real one is
+	tokens    map[contract]string // with the text of the reason
+	symbols   map[string]bool     // of tokens and native coins, as skeletons
+	contracts map[symbolOn]string // the contract of the genuine token
 }
 
-// everywhere are the built-in ones, which all knowledge shares.
+// builtinTokens holds the built-in tokens, which every Knowledge shares.
 var builtinTokens = func() wellKnown {
 	w := wellKnown{map[contract]string{}, map[string]bool{}, map[symbolOn]string{}}
 	for chain, symbol := range natives {
@@ -87,17 +87,20 @@ var builtinTokens = func() wellKnown {
 	return w
 }()
 
-// Learner gathers knowledge from an organization's history, in any order: what it learned so far does not change what it learns next.
+// Learner builds Knowledge from the transactions of an organization. Their order does not matter.
 type Learner struct {
 	k       *Knowledge
 	used    map[contract]string
 	changes changeSet
 }
 
-// NewLearner begins with what the organization says and the built-in tokens.
+// NewLearner returns a Learner that knows the settings of the organization and the built-in tokens.
 func NewLearner(f Facts) *Learner {
-	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, wellKnown: builtinTokens,
-		counterparties: map[address]bool{}, lookalikes: lookalikes{}, transfersByHash: map[transferred]int{}, seen: map[tokenHour]map[string]span{}}
+	k := &Knowledge{
+		allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault,
+		own: map[address]bool{}, wellKnown: builtinTokens, counterparties: map[address]bool{}, lookalikes: lookalikes{},
+		transfersByHash: map[transferred]int{}, seen: map[tokenHour]map[string]span{},
+	}
 	if f.Dust != nil {
 		k.dust = *f.Dust
 	}
@@ -136,14 +139,14 @@ func (k wellKnown) add(t Token) {
 		return
 	}
 	k.tokens[c], k.symbols[plain] = c.place()+" is a well-known token.", true
-	// Of several the first in order is named, so that it does not matter which was told first.
+	// Of several contracts the first in order is kept, so that the order of tokens does not matter.
 	on := symbolOn{c.chain, plain}
 	if text := c.address.String(); k.contracts[on] == "" || text < k.contracts[on] {
 		k.contracts[on] = text
 	}
 }
 
-// genuine tells that an asset is a known token or the coin of its chain.
+// genuine reports whether an asset is a known token or the native coin of its chain.
 func (k wellKnown) genuine(c contract, symbol string) bool {
 	if !c.missing() {
 		return k.tokens[c] != ""
@@ -152,9 +155,9 @@ func (k wellKnown) genuine(c contract, symbol string) bool {
 	return coin != "" && (strings.EqualFold(symbol, coin) || renamed[strings.ToUpper(symbol)] == coin)
 }
 
-// Learn takes a transaction into account. Only what cannot be forged makes a counterparty real: known tokens that the
-// organization sent, or that came with a value; of unknown ones those for which it paid the network. The allow-list
-// has no part in it, so that to allow one thing never makes another suspicious.
+// Learn adds a transaction. Only what cannot be forged makes a counterparty genuine: known tokens that the organization
+// sent or that arrived with a value, and unknown tokens for whose transfer it paid the network fee. The allow-list is not
+// used here, so that allowing one token never makes another suspicious.
 func (l *Learner) Learn(a Arrival) {
 	if a.Class != ClassCrypto {
 		return
@@ -181,7 +184,7 @@ func (l *Learner) markUsed(c contract) {
 	l.used[c] = c.place() + " is a token that the organization uses."
 }
 
-// real tells a transaction that shows with whom the organization deals.
+// isGenuineDealing reports whether a transaction shows that the organization deals with the counterparty.
 func (l *Learner) isGenuineDealing(j *scorer) bool {
 	switch {
 	case j.a.Quantity.Sign() <= 0:
@@ -192,7 +195,7 @@ func (l *Learner) isGenuineDealing(j *scorer) bool {
 	return j.known && j.a.Value != nil && j.a.Value.Cmp(l.k.dust) >= 0
 }
 
-// Knowledge is what was learned; nothing may be learned afterwards.
+// Knowledge returns what was learned. The Learner must not be used afterwards.
 func (l *Learner) Knowledge() *Knowledge {
 	k := l.k
 	l.k = nil
@@ -208,7 +211,7 @@ func (l *Learner) Knowledge() *Knowledge {
 	return k
 }
 
-// Know is a Learner for a history that is at hand as a whole.
+// NewKnowledge returns the Knowledge learned from a complete history.
 func NewKnowledge(f Facts, history []Arrival) *Knowledge {
 	l := NewLearner(f)
 	for _, a := range history {

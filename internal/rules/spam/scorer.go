@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// judge is one arrival under judgement.
+// scorer computes the verdict on one arrival.
 type scorer struct {
-	a         Arrival // itself, not a pointer to it, which would put every arrival on the heap
+	a         Arrival // by value: a pointer would put every arrival on the heap
 	k         *Knowledge
 	chain     string
-	asset     contract // of a token; without address for the coin of a chain
-	party     address  // who it came from or went to
-	known     bool     // the token is what it says it is
-	entry     string   // of the list that matched
-	deceptive bool     // it passes itself off as something else, so nothing that it says about itself counts for it
+	asset     contract // of the token; without address for a native coin
+	party     address  // the counterparty: sender of an inflow, recipient of an outflow
+	known     bool     // the token is genuine or in use
+	entry     string   // description of the list entry that matched
+	deceptive bool     // It imitates something, so nothing that it says about itself counts in its favour.
 	reasons   []Reason
 }
 
@@ -24,7 +24,7 @@ func (j *scorer) add(code Code, weight int, text string) {
 	j.reasons = append(j.reasons, Reason{code, weight, text})
 }
 
-// identify finds out what arrived and from whom.
+// identify resolves the token and the counterparty.
 func (j *scorer) identify() {
 	j.asset = contract{j.chain, parse(j.a.Contract)}
 	if j.asset.address == placeholder {
@@ -37,7 +37,7 @@ func (j *scorer) identify() {
 	j.known = j.k.genuine(j.asset, j.a.Symbol) || j.k.used[j.asset] != ""
 }
 
-// listed looks for the token, the counterparty or the symbol in a list.
+// onList reports whether the token, the counterparty or the symbol is on a list.
 func (j *scorer) onList(l *list) bool {
 	switch {
 	case !j.asset.missing() && l.hasContract(j.asset):
@@ -52,22 +52,22 @@ func (j *scorer) onList(l *list) bool {
 	return true
 }
 
-// planted tells a transfer out of the organization's wallet that anybody could have made: contracts let everyone move
-// nothing. Real ones go to somebody the organization deals with, or it paid for them.
+// couldBeForged reports whether anybody could have made this transfer out of the organization's wallet: token contracts
+// let everyone transfer a zero amount. Genuine ones go to a known counterparty, or the organization paid their fee.
 func (j *scorer) couldBeForged() bool {
 	return j.a.Quantity.IsZero() && !j.asset.missing() && !j.a.PaidFee && !j.k.own[j.party] && !j.k.counterparties[j.party]
 }
 
-// token judges what the asset is.
+// scoreToken scores the token.
 func (j *scorer) scoreToken() {
 	if j.known {
-		if !j.a.Quantity.IsZero() { // nothing of a known token is still nothing
+		if !j.a.Quantity.IsZero() { // a zero amount of a known token proves nothing
 			j.add(KnownToken, weightKnownToken, j.knownText())
 		}
 		return
 	}
 	if j.asset.missing() && j.k.contracts[symbolOn{j.chain, strings.ToUpper(j.a.Symbol)}] != "" {
-		return // the source does not tell contracts, so nothing can be said for it or against it
+		return // the source does not report contracts, so the token can be neither confirmed nor rejected
 	}
 	j.add(UnknownToken, weightUnknownToken, "The organization has never used "+quote(j.a.Symbol)+" "+j.asset.place()+
 		", and it is not a well-known token.")
@@ -78,7 +78,7 @@ func (j *scorer) scoreToken() {
 		imitated, text = guess, " imitates "+guess+"."
 	case (concealed || posed) && j.k.symbols[plain]:
 		imitated, text = plain, " imitates "+plain+": "+unusualCharacters(j.a.Symbol)+"."
-	case concealed && ascii(plain): // emoji are made of several characters, some of which cannot be seen alone
+	case concealed && ascii(plain): // not emoji, which contain invisible characters too
 		imitated, text = plain, " contains invisible characters: "+unusualCharacters(j.a.Symbol)+"."
 	case !j.asset.missing():
 		if real := j.k.contracts[symbolOn{j.chain, plain}]; real != "" {
@@ -102,7 +102,7 @@ func (j *scorer) knownText() string {
 	return quote(j.a.Symbol) + " " + cmp.Or(j.k.tokens[j.asset], j.k.used[j.asset])
 }
 
-// strangers lists the characters of a symbol that are not what they seem.
+// unusualCharacters lists the characters of a symbol that are not printable ASCII.
 func unusualCharacters(s string) string {
 	var out []string
 	for _, r := range s {
@@ -113,17 +113,19 @@ func unusualCharacters(s string) string {
 	return shorten(strings.Join(out, ", "))
 }
 
-// value judges what the arrival is worth. The price of a cheat does not count: what only looks like a known token may
-// have been given that one's price, and whoever sends millions of a token can also trade it with himself.
+// scoreValue scores the value of the arrival. The value of a deceptive token does not count: an imitation may have been
+// priced like the original, and a spammer can set a price by trading with himself.
 func (j *scorer) scoreValue() {
 	switch {
 	case j.a.Quantity.IsZero() && j.asset.missing():
 		j.add(ZeroTransfer, weightZeroCoin, "Nothing was transferred.")
 	case j.a.Quantity.IsZero():
-		j.add(ZeroTransfer, weightZeroToken, "It transfers 0 "+quote(j.a.Symbol)+": such transfers are made to place an address in the transaction history.")
+		j.add(ZeroTransfer, weightZeroToken,
+			"It transfers 0 "+quote(j.a.Symbol)+": such transfers are made to place an address in the transaction history.")
 	case j.a.Value == nil:
 	case j.a.Value.Cmp(j.k.dust) < 0:
-		j.add(Dust, weightDust, "It is worth "+j.worth()+", less than the "+j.k.dust.Fixed(j.a.Currency)+" below which incoming assets count as dust.")
+		j.add(Dust, weightDust,
+			"It is worth "+j.worth()+", less than the "+j.k.dust.Fixed(j.a.Currency)+" below which incoming assets count as dust.")
 	default:
 		if !j.deceptive {
 			j.add(Valued, weightValued, "It is worth "+j.worth()+", which is more than dust.")
@@ -139,7 +141,7 @@ func (j *scorer) worth() string {
 	return text
 }
 
-// counterparty judges who it came from, or whom a planted transfer went to, and whether the organization itself had it brought.
+// scoreCounterparty scores the counterparty, and whether the organization initiated the transaction itself.
 func (j *scorer) scoreCounterparty() {
 	if j.a.PaidFee && !j.deceptive {
 		j.add(Requested, weightRequested, "The organization paid the network fee of the transaction.")
@@ -148,7 +150,7 @@ func (j *scorer) scoreCounterparty() {
 		return
 	}
 	if j.k.own[j.party] || j.k.counterparties[j.party] {
-		// A contract can report any sender: one that cheats is not believed.
+		// A deceptive contract can report any sender, so its sender does not count.
 		if !j.deceptive {
 			j.add(Counterparty, weightCounterparty, "A known counterparty: "+j.party.String()+".")
 		}
@@ -160,7 +162,7 @@ func (j *scorer) scoreCounterparty() {
 	}
 }
 
-// description judges what the transaction says. Honest ones name a customer's website too, so it weighs less than what the token says.
+// scoreDescription scores the description. Legitimate ones name websites too, so it weighs less than the token's name.
 func (j *scorer) scoreDescription() {
 	if j.a.Description == "" {
 		return
@@ -173,7 +175,7 @@ func (j *scorer) scoreDescription() {
 	}
 }
 
-// lureIn finds a link or words that lure in what an unknown token calls itself. Known ones may well be called yearn.finance.
+// lureIn finds a link or phishing words in the names of an unknown token. Known tokens may be called yearn.finance.
 func lureIn(texts ...string) (Reason, bool) {
 	best, found := Reason{}, false
 	consider := func(code Code, weight int, text string) {
@@ -198,7 +200,7 @@ func lureIn(texts ...string) (Reason, bool) {
 	return best, found
 }
 
-// airdrop judges how many got the same at once. Of a known token that is a payroll.
+// scoreAirdrop scores how many addresses got the token at once. For a known token that is normal, such as a payroll.
 func (j *scorer) scoreAirdrop() {
 	if j.known || j.asset.missing() {
 		return
@@ -212,11 +214,11 @@ func (j *scorer) scoreAirdrop() {
 	}
 }
 
-// quote puts text that others chose into a sentence: short, and with nothing hidden in it.
+// quote quotes untrusted text for use in a sentence: shortened, with invisible characters escaped.
 func quote(s string) string {
 	s = shorten(s)
 	if ascii(s) && !strings.ContainsAny(s, "\"\\\x7f") {
-		return `"` + s + `"` // as below, but most texts are like this
+		return `"` + s + `"` // the common case, faster than below
 	}
 	return strconv.QuoteToGraphic(s)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tokenHour is an hour in the life of a token.
+// tokenHour is a token and a clock hour.
 type tokenHour struct {
 	contract
 	hour int64
@@ -21,7 +21,7 @@ func tokenHourNamed(name string) (t tokenHour, ok bool) {
 	return tokenHour{c, n}, ok && err == nil
 }
 
-// hourOf counts hours as airdrops are counted: each is as long as half of what is looked at around a moment.
+// hourOf returns the number of the airdropWindow, one hour, that contains a time in nanoseconds.
 func hourOf(at int64) int64 {
 	hour := at / int64(airdropWindow)
 	if at%int64(airdropWindow) < 0 {
@@ -30,10 +30,10 @@ func hourOf(at int64) int64 {
 	return hour
 }
 
-// span is when a token reached a source first and last within an hour.
+// span is the first and the last time that a token reached a source within an hour.
 type span struct{ first, last int64 }
 
-// lessons are what was learned beside what was known from the past.
+// changeSet collects what was learned beyond the restored past.
 type changeSet struct {
 	dealt []address
 	used  []contract
@@ -45,7 +45,7 @@ func newChangeSet() changeSet {
 	return changeSet{seen: map[tokenHour]map[string]bool{}, inOne: map[transferred]bool{}}
 }
 
-// sight takes note that an unknown token arrived.
+// recordSighting records the arrival of an unknown token.
 func (l *Learner) recordSighting(c contract, a Arrival) {
 	at := a.At.UnixNano()
 	hour := tokenHour{c, hourOf(at)}
@@ -61,7 +61,7 @@ func (l *Learner) recordSighting(c contract, a Arrival) {
 	}
 }
 
-// see widens what is known of an hour, and tells whether that was news.
+// extendSpan extends the span of a source within an hour and reports whether it changed.
 func (l *Learner) extendSpan(hour tokenHour, sourceID string, s span) bool {
 	sources := l.k.seen[hour]
 	if sources == nil {
@@ -76,7 +76,7 @@ func (l *Learner) extendSpan(hour tokenHour, sourceID string, s span) bool {
 	return !there || s != known
 }
 
-// spread is how many sources a token reached around a time.
+// sourcesReached returns how many sources a token reached within airdropWindow before or after a time.
 func (k *Knowledge) sourcesReached(c contract, at time.Time) int {
 	t := at.UnixNano()
 	hour := hourOf(t)
@@ -99,7 +99,7 @@ func (k *Knowledge) sourcesReached(c contract, at time.Time) int {
 	return n
 }
 
-// Recall takes into account what was kept. It comes before anything is learned.
+// Restore loads the stored past. Call it before Learn.
 func (l *Learner) Restore(p Past) {
 	for _, d := range p.Dealings {
 		if c, ok := contractNamed(d.Name); ok {
@@ -120,8 +120,8 @@ func (l *Learner) Restore(p Past) {
 	}
 }
 
-// Lessons are what is to be kept of what was learned: new dealings, and sightings and bursts as they are now, which
-// replace what was kept of them. They are taken before the Knowledge is.
+// Changes returns the records to store: new dealings, and the current sightings and bursts, which replace the stored ones.
+// Call it before Knowledge.
 func (l *Learner) Changes() (p Past) {
 	for _, a := range l.changes.dealt {
 		p.Dealings = append(p.Dealings, Dealing{a.shown(), a.String()})

@@ -1,10 +1,10 @@
-// Package spam tells the arrivals in wallets that nobody asked for: airdropped lures, imitations of known tokens,
-// transfers of nothing that plant an address in the history for someone to copy. Each verdict is a sum of signals,
-// and each signal says what it saw, so that a person can disagree.
+// Package spam detects spam in wallets: airdropped phishing tokens, imitations of known tokens, and address poisoning by
+// zero-value transfers. Score adds up weighted signals; each signal comes with a sentence that explains it, so that a
+// person can disagree.
 //
-// What a token says about itself proves nothing: a contract may call itself USDC, and may report transfers by
-// whomever it likes, from the organization's own wallet too. What counts is what cannot be forged: contracts that are
-// known, value that moved, a fee that the organization paid.
+// What a token says about itself proves nothing: a contract may call itself USDC and may report transfers from any
+// address, even from the organization's own wallet. Only what cannot be forged counts in favour: known contracts, value
+// that moved, and network fees that the organization paid.
 package spam
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Arrival is a transaction as far as spam goes. Outgoing ones are judged too, because poisoned histories show
-// transfers that the owner never made.
+// Arrival holds the fields of a transaction that spam detection uses. Outflows are scored too, because address poisoning
+// produces transfers that the owner never made.
 type Arrival struct {
-	Class       string // of the source, as in the contract; only those of ClassCrypto can be spam
+	Class       string // of the source, as in the API; only ClassCrypto can be spam
 	SourceID    string
 	Chain       string
 	Hash        string
@@ -24,33 +24,34 @@ type Arrival struct {
 	Inflow      bool
 	Symbol      string
 	TokenName   string
-	Contract    string // empty for the coin of the chain
+	Contract    string // empty for the native coin of the chain
 	TokenID     string // of an NFT
 	Quantity    money.Decimal
-	Value       *money.Decimal // in fiat; nil where there is no price
+	Value       *money.Decimal // in fiat; nil if there is no price
 	Currency    string         // of the value
 	From, To    string
 	Description string
-	Recipients  int  // how many addresses the same transaction sent the same token to, where the source knows; 0 otherwise
-	PaidFee     bool // whether the organization paid the network for it: the one thing in a record that others cannot forge
+	Recipients  int  // number of addresses to which the transaction sent the token, 0 if unknown
+	PaidFee     bool // The organization paid the network fee, which others cannot forge.
 }
 
-// ClassCrypto is the class of wallets. Nobody can push anything into a bank account, a card or an exchange account but those who run it.
+// ClassCrypto is the class of wallets. Strangers cannot send assets to a bank account, a card or an exchange account
+// without its operator.
 const ClassCrypto = "crypto"
 
-// Threshold is the score from which an arrival is spam. No signal that honest arrivals show too gets there alone.
+// Threshold is the score from which an arrival is spam. No signal that legitimate arrivals also show reaches it alone.
 const Threshold = 60
 
 const scoreMax = 100
 
-// Verdict is what signals add up to.
+// Verdict is the result of Score.
 type Verdict struct {
 	Score   int // 0 to 100
 	Spam    bool
 	Reasons []Reason
 }
 
-// Reason is a signal that was seen: positive weights speak for spam, negative ones against it.
+// Reason is a signal that was found. A positive weight speaks for spam, a negative one against it.
 type Reason struct {
 	Code   Code
 	Weight int
@@ -80,8 +81,8 @@ const (
 	MassAirdrop      Code = "mass_airdrop"
 )
 
-// The weights. Two rules of thumb set them: an unknown token that is also dust is spam, either alone is not; and
-// whatever only a cheat would do is spam unless a known token moved real value.
+// The weights follow two rules of thumb: an unknown token that is also dust is spam, but either signal alone is not; and
+// a signal that only fraud produces means spam unless a known token moved real value.
 const (
 	weightAllowed          = -100
 	weightDenied           = 100
@@ -93,7 +94,7 @@ const (
 	weightValued           = -60
 	weightDust             = 25
 	weightZeroToken        = 60
-	weightZeroCoin         = 30 // a call without value also looks like this
+	weightZeroCoin         = 30 // a contract call without value also looks like this
 	weightLookalikeSymbol  = 70
 	weightLookalikeAddress = 90
 	weightLink             = 70
@@ -104,7 +105,7 @@ const (
 	weightMassAirdrop      = 40
 )
 
-// Score judges one arrival. The allow-list wins over everything, the deny-list over all else.
+// Score scores one arrival. The allow-list overrides everything, the deny-list everything else.
 func Score(a Arrival, k *Knowledge) Verdict {
 	j := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
 	if a.Class != ClassCrypto {

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// test tells whether two legs may be one transfer.
+// predicate reports whether two legs may be one transfer.
 type predicate func(o, i *item) bool
 
-// among links the legs of a bucket that are each other's only candidates, and reports the others that have any.
+// pairUnique pairs the legs of a bucket that are each other's only candidate, and reports the others that have candidates
+// as ambiguous.
 func (m *matcher) pairUnique(outs, ins []int32, by Evidence, fits predicate) {
 	if len(outs) == 0 || len(ins) == 0 {
 		return
@@ -44,7 +45,7 @@ func (m *matcher) pairUnique(outs, ins []int32, by Evidence, fits predicate) {
 	m.truncated = m.truncated || len(m.result.Pairs) > before && (anyTruncated(ofOuts) || anyTruncated(ofIns))
 }
 
-// report tells of the legs that have candidates but no partner.
+// reportAmbiguous reports the legs that have candidates but were not paired.
 func (m *matcher) reportAmbiguous(legs []int32, all []candidates, by Evidence) {
 	for n, leg := range legs {
 		f := all[n]
@@ -62,8 +63,8 @@ func (m *matcher) reportAmbiguous(legs []int32, all []candidates, by Evidence) {
 	}
 }
 
-// order sorts by day, then by amount, then by time: the partners of a leg are then one run in each of the two or
-// three days they may be in, and of those with one amount, however many, the ones in time stand together.
+// sortLegs sorts by day, then amount, then time. The candidates of a leg are then one contiguous run in each of the two or
+// three days in question, and legs of equal amount within the time window are adjacent.
 func (m *matcher) sortLegs(legs []int32) {
 	slices.SortFunc(legs, func(a, b int32) int {
 		x, y := &m.items[a], &m.items[b]
@@ -74,21 +75,21 @@ func (m *matcher) sortLegs(legs []int32) {
 	})
 }
 
-// found are the candidates of a leg. There may be more of them where looking was given up.
+// candidates are the candidates of a leg. If truncated, the search was stopped at a limit and there may be more.
 type candidates struct {
 	legs      []int32
 	truncated bool
 }
 
-// more tells that looking was given up somewhere.
+// anyTruncated reports whether any search was stopped at a limit.
 func anyTruncated(all []candidates) bool {
 	return slices.ContainsFunc(all, func(f candidates) bool { return f.truncated })
 }
 
-// single tells that there is one candidate and certainly no other.
+// single reports whether there is exactly one candidate.
 func (f candidates) single() bool { return len(f.legs) == 1 && !f.truncated }
 
-// arrivals finds the inflows that an outflow may be: from the least that must arrive of it up to all.
+// candidateInflows finds the inflows that may belong to an outflow: from the minimum that must arrive up to all of it.
 func (m *matcher) candidateInflows(out int32, ins []int32, fits predicate) candidates {
 	o := &m.items[out]
 	return m.search(o, ins, o.sizeMin, func(i *item) (end, ok bool) {
@@ -96,7 +97,8 @@ func (m *matcher) candidateInflows(out int32, ins []int32, fits predicate) candi
 	})
 }
 
-// departures finds the outflows that an inflow may be: from its own amount up to where too much would be missing.
+// candidateOutflows finds the outflows that may belong to an inflow: from its own amount up to where too much would be
+// missing.
 func (m *matcher) candidateOutflows(in int32, outs []int32, fits predicate) candidates {
 	i := &m.items[in]
 	return m.search(i, outs, i.size, func(o *item) (end, ok bool) {
@@ -104,7 +106,7 @@ func (m *matcher) candidateOutflows(in int32, outs []int32, fits predicate) cand
 	})
 }
 
-// search looks at legs from a size up until a function says that it is the end, in each day that comes into question.
+// search examines legs in ascending size, starting at from, until look reports the end, for each day in the time window.
 func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item) (end, ok bool)) (f candidates) {
 	earliest, latest := t.bounds()
 	left := examinedMax
@@ -138,7 +140,7 @@ func (m *matcher) search(t *item, legs []int32, from magnitude, look func(*item)
 	return f
 }
 
-// skip passes over the legs of the same day and amount that are earlier than a time, in one step however many there are.
+// skip returns the index of the next leg that has another day or amount, or is not earlier than until.
 func (m *matcher) skip(legs []int32, n int, until int64) int {
 	this := &m.items[legs[n]]
 	next := n + 1
@@ -160,7 +162,7 @@ func (t *item) compare(other *item) int {
 	return t.leg.Quantity.Cmp(other.leg.Quantity)
 }
 
-// full takes a candidate, or notes that there are more than are listed.
+// add adds a candidate. It reports whether the list was already full, and then marks it as truncated.
 func (f *candidates) add(leg int32) bool {
 	if len(f.legs) == candidatesMax {
 		f.truncated = true
