@@ -27,7 +27,7 @@ func TestAnErrorNobodyClassifiedIsInternal(t *testing.T) {
 	}
 }
 
-func TestAListGathersEveryFieldAndHandsOtherErrorsBack(t *testing.T) {
+func TestAListCollectsEveryFieldAndReturnsOtherErrors(t *testing.T) {
 	t.Parallel()
 	var l fault.List
 	if l.Err() != nil {
@@ -57,7 +57,7 @@ func TestTheCauseIsForTheLogAndNotInTheText(t *testing.T) {
 	}
 }
 
-func TestWithinSaysWhereFieldsAre(t *testing.T) {
+func TestPrefixFieldsSaysWhereFieldsAre(t *testing.T) {
 	t.Parallel()
 	err := fault.Invalidf("status", "is wrong")
 	if got := fault.PrefixFields("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" ||
@@ -70,7 +70,7 @@ func TestWithinSaysWhereFieldsAre(t *testing.T) {
 	}
 }
 
-func TestOnlyFaultsOfWhatIsAskedForAreRefusals(t *testing.T) {
+func TestOnlyFaultsOfTheRequestAreRefusals(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
 		fault.Invalidf("a", "b"): true, fault.Missing("x"): true, fault.Conflictf("x"): true, fault.Forbiddenf("x"): true, fmt.Errorf(

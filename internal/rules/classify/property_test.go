@@ -168,7 +168,7 @@ func TestTheMatcherAgreesWithTryingEveryOfManyRules(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfRulesIsOfNoAccount(t *testing.T) {
+func TestTheOrderOfRulesDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t, letters[2])

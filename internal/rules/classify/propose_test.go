@@ -51,7 +51,7 @@ func booked(s classify.Subject, ways ...string) (out []record) {
 
 func times(n int, way string) []string { return slices.Repeat([]string{way}, n) }
 
-func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
+func TestAProposalFollowsPrecedents(t *testing.T) {
 	t.Parallel()
 	aws := classify.Subject{Vendor: "Amazon Web Services"}
 	aws1250 := classify.Subject{Vendor: "Amazon Web Services", Asset: "USD", Quantity: money.MustParse("12.50")}

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-func TestAMethodDecidesWhichLotsGo(t *testing.T) {
+func TestAMethodDecidesWhichLotsAreConsumed(t *testing.T) {
 	t.Parallel()
 	const lots = `
 		2025-01-01 buy L1 1 @ 200.00
@@ -95,7 +95,7 @@ func TestAUnitIsOfWhatIsLeft(t *testing.T) {
 		2025-01-06 sell 2 for 10.00 -> L1 1 3.33 +1.67; L2 1 3.34 +1.66`)
 }
 
-func TestAMovedLotGoesByItsOwnDate(t *testing.T) {
+func TestAMovedLotKeepsItsPlaceByDate(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
 		B: 2025-01-01 buy L1 1 @ 10.00
@@ -167,7 +167,7 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 }
 
 // That is what the IRS applies.
-func TestWhereNothingWasIdentifiedTheOldestGo(t *testing.T) {
+func TestWithoutPicksTheOldestLotsAreConsumed(t *testing.T) {
 	t.Parallel()
 	run(t, method(lot.SpecificID), `
 		B: 2024-12-01 buy L0 1 @ 5.00
@@ -187,7 +187,7 @@ func TestWhereNothingWasIdentifiedTheOldestGo(t *testing.T) {
 }
 
 // Many lots that were chosen and are used up are put away in one go, and nothing else goes with them.
-func TestLotsThatWereChosenMakeRoom(t *testing.T) {
+func TestLotsEmptiedByPicksAreRemoved(t *testing.T) {
 	t.Parallel()
 	const count, keep = 5000, 5
 	p := lot.New(method(lot.SpecificID))
@@ -231,7 +231,7 @@ func TestLotsThatWereChosenMakeRoom(t *testing.T) {
 	}
 }
 
-func TestAnEventMayTakeLessThanItAsksFor(t *testing.T) {
+func TestAnEventMayConsumeLessThanItAsksFor(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 1 @ 10.00

@@ -26,8 +26,9 @@ type Place struct {
 	ID string
 }
 
-// Compare defines the order in which the events of a pool happen: by time; at the same instant, events that add
-// lots before events that consume them; then by block number, transaction number and request. Two events are equal only if they are the same.
+// Compare defines the order in which the events of a pool are applied: by time; at the same instant, events that add lots
+// before events that consume them; then by block number, transaction number and request. Different events never compare
+// as equal.
 //
 // Place.OrderKey encodes the same order as text, for the database.
 func Compare(a, b Place) int {

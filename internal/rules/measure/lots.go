@@ -74,7 +74,7 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 	return out, effect
 }
 
-// adjust gives a lot's new adjustment from the one it has and its value less cost.
+// adjust returns the new adjustment of a lot, from its adjustment before and its value less cost.
 func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 	switch m {
 	case Impaired:

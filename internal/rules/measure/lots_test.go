@@ -147,7 +147,7 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
+func TestWhatOtherEntriesBookedIsReversed(t *testing.T) {
 	t.Parallel()
 	lot := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100"), Price: d("130")}}
 	state := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}}

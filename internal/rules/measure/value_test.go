@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-func TestFairValueTakesBackWhatDisposalsRealized(t *testing.T) {
+func TestFairValueReversesWhatDisposalsRealized(t *testing.T) {
 	t.Parallel()
 	balance := d("2000")
 	for _, c := range []struct{ quantity, price, cost, value, want string }{

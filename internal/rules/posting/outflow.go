@@ -115,13 +115,13 @@ func exchange(p *Plan) error {
 	if p.in.Type == Minting && in.Asset.Own {
 		return p.planOwnToken(in)
 	}
-	given, received, err := p.valueExchange(out, in)
+	paid, received, err := p.valueExchange(out, in)
 	if err != nil {
 		return err
 	}
 	// The proceeds are the value received plus the fee that was paid out of the outflow.
-	g := outflow{leg: out, target: in.account(), ownFee: given.fee, feeQuantity: out.feeQuantity(), amount: given.gross,
-		value: valuation{received.gross.Add(given.fee), given.fee.Add(received.fee)}, received: in}
+	g := outflow{leg: out, target: in.account(), ownFee: paid.fee, feeQuantity: out.feeQuantity(), amount: paid.gross,
+		value: valuation{received.gross.Add(paid.fee), paid.fee.Add(received.fee)}, received: in}
 	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
 		g.treatment = capitalized
 	}
@@ -135,31 +135,31 @@ func exchange(p *Plan) error {
 // valueExchange values both legs of an exchange. Money is exact, so it determines the value of the other leg. Of two
 // assets the one received does, except that an NFT or a newly minted token is worth what was paid for it. A leg without
 // a price has the value of the other.
-func (p *Plan) valueExchange(out, in *Leg) (given, received valuation, err error) {
+func (p *Plan) valueExchange(out, in *Leg) (paid, received valuation, err error) {
 	byGiven := !out.Asset.Lots && in.Asset.Lots || in.Asset.Lots && (in.Asset.Token != "" || p.in.Type == Minting)
 	if in.Value == nil || byGiven && out.Value != nil {
-		if given, err = p.valueLeg(out); err != nil {
-			return given, received, err
+		if paid, err = p.valueLeg(out); err != nil {
+			return paid, received, err
 		}
 		if in.Value != nil {
 			if received, err = p.valueLeg(in); err != nil {
-				return given, received, err
+				return paid, received, err
 			}
 		}
-		received.gross = given.net()
+		received.gross = paid.net()
 		if received.fee.Cmp(received.gross) > 0 {
-			return given, received, refuse(BadValue, fieldValue, "the fee exceeds the value of what was given")
+			return paid, received, refuse(BadValue, fieldValue, "the fee exceeds the value of what was given")
 		}
-		return given, received, nil
+		return paid, received, nil
 	}
 	if received, err = p.valueLeg(in); err != nil {
-		return given, received, err
+		return paid, received, err
 	}
 	if out.Value == nil {
 		return valuation{gross: received.gross}, received, nil
 	}
-	given, err = p.valueLeg(out)
-	return given, received, err
+	paid, err = p.valueLeg(out)
+	return paid, received, err
 }
 
 // planOutflow plans the fees of an outflow and, for an asset, its lot request.

@@ -130,9 +130,9 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	if len(answers) != len(p.LotRequests) {
 		return Entry{}, refuse(WrongAnswer, "", "the entry requests lots %d times and got %d answers", len(p.LotRequests), len(answers))
 	}
-	given := make([]Answer, len(answers))
+	covered := make([]Answer, len(answers))
 	for i, a := range answers {
-		given[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
+		covered[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
 		if err := p.LotRequests[i].validate(a, p.in.Books.Currencies[p.LotRequests[i].From.Entity]); err != nil {
 			return Entry{}, err
 		}
@@ -141,7 +141,7 @@ func (p *Plan) Entry(answers []Answer) (Entry, error) {
 	for _, s := range slices.Concat(p.steps, p.feeSteps) {
 		var a Answer
 		if s.request != noRequest {
-			a = given[s.request]
+			a = covered[s.request]
 		}
 		s.post(w, a)
 	}

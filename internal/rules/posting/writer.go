@@ -130,12 +130,12 @@ func (w *writer) creditLots(c class, account string, named bool, asset Asset, a 
 	var total money.Decimal
 	for _, at := range accounts {
 		total = total.Add(amounts[at])
-		w.writeHolding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, quantityOf(parts[at]))
+		w.writeHolding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, totalQuantity(parts[at]))
 	}
 	return total
 }
 
-func quantityOf(parts []Slice) (sum money.Decimal) {
+func totalQuantity(parts []Slice) (sum money.Decimal) {
 	for _, s := range parts {
 		sum = sum.Add(s.Quantity)
 	}
@@ -147,9 +147,9 @@ const memoSlices = 20
 
 // memo lists the lots consumed, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". Slices of one lot for the fee and for
 // the principal are listed together.
-func memo(method string, taken []Slice) string {
+func memo(method string, consumed []Slice) string {
 	var merged []Slice
-	for _, s := range taken {
+	for _, s := range consumed {
 		i := slices.IndexFunc(merged, func(m Slice) bool { return m.Lot == s.Lot })
 		if i < 0 {
 			if len(merged) == memoSlices {
@@ -171,15 +171,15 @@ func memo(method string, taken []Slice) string {
 	if method != "" {
 		text = method + ": " + text
 	}
-	if more := lotsOf(taken) - len(merged); more > 0 {
+	if more := countLots(consumed) - len(merged); more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
 }
 
-func lotsOf(taken []Slice) int {
+func countLots(consumed []Slice) int {
 	lots := map[string]bool{}
-	for _, s := range taken {
+	for _, s := range consumed {
 		lots[s.Lot] = true
 	}
 	return len(lots)

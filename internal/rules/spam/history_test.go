@@ -73,7 +73,7 @@ func relevant(l spam.List, q spam.Lookups) (out spam.List) {
 	return out
 }
 
-func TestWhatWasKeptJudgesAsTheWholePastWould(t *testing.T) {
+func TestTheStoredPastScoresLikeTheWholeHistory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		f, kept := drawFacts(t), newKeeper()
@@ -100,7 +100,7 @@ func TestWhatWasKeptJudgesAsTheWholePastWould(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptDoesNotGrowWithRepetition(t *testing.T) {
+func TestTheStoredPastDoesNotGrowWithRepetition(t *testing.T) {
 	t.Parallel()
 	l := spam.NewLearner(facts())
 	var all []spam.Arrival

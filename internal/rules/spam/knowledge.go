@@ -172,7 +172,7 @@ func (l *Learner) Learn(a Arrival) {
 	}
 	if !j.party.isUnowned() && j.party.isStorable() && !l.k.counterparties[j.party] {
 		l.k.counterparties[j.party] = true
-		l.changes.dealt = append(l.changes.dealt, j.party)
+		l.changes.counterparties = append(l.changes.counterparties, j.party)
 	}
 	if !j.known && j.asset.isStorable() && l.used[j.asset] == "" {
 		l.markUsed(j.asset)

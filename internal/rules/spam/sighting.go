@@ -35,10 +35,10 @@ type span struct{ first, last int64 }
 
 // changeSet collects what was learned beyond the restored past.
 type changeSet struct {
-	dealt []address
-	used  []contract
-	seen  map[tokenHour]map[string]bool
-	inOne map[transferred]bool
+	counterparties []address
+	used           []contract
+	seen           map[tokenHour]map[string]bool
+	inOne          map[transferred]bool
 }
 
 func newChangeSet() changeSet {
@@ -123,7 +123,7 @@ func (l *Learner) Restore(p Past) {
 // Changes returns the records to store: new dealings, and the current sightings and bursts, which replace the stored ones.
 // Call it before Knowledge.
 func (l *Learner) Changes() (p Past) {
-	for _, a := range l.changes.dealt {
+	for _, a := range l.changes.counterparties {
 		p.Dealings = append(p.Dealings, Dealing{a.shown(), a.String()})
 	}
 	for _, c := range l.changes.used {

@@ -209,7 +209,7 @@ var cases = []struct {
 	{"an NFT with a lure", in("1", "$1000", unknown).named("Claim at nft-usd.net").nft("1"), junk, "link"},
 }
 
-func TestArrivalsAreToldFromSpam(t *testing.T) {
+func TestSpamIsDistinguishedFromGenuineArrivals(t *testing.T) {
 	t.Parallel()
 	k := spam.NewKnowledge(facts(), history())
 	for _, c := range cases {
@@ -261,7 +261,7 @@ func TestReasonsNameWhatTheySaw(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatCannotBeForgedMakesACounterpartyReal(t *testing.T) {
+func TestOnlyWhatCannotBeForgedMakesACounterpartyGenuine(t *testing.T) {
 	t.Parallel()
 	k := spam.NewKnowledge(facts(), history())
 	for _, c := range []struct {

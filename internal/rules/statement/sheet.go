@@ -5,7 +5,7 @@ import "github.com/bursarhq/bursar/internal/base/money"
 // Cell is one account in one period: balances in the account's natural sign.
 type Cell struct {
 	Opening, Closing money.Decimal
-	Current          money.Decimal // the closing balance as the lines give it now
+	Current          money.Decimal // the closing balance that follows from the lines
 	Debits, Credits  money.Decimal
 }
 
@@ -13,10 +13,10 @@ type Cell struct {
 type Row struct {
 	Account int
 	Cells   []Cell
-	Since   []int // by entity the first period with something of its in the account
+	Since   []int // by entity, the first period with a posting
 }
 
-// Zero tells whether nothing ever was in the row.
+// Zero reports whether all amounts of the row are zero.
 func (r Row) Zero() bool {
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -27,7 +27,7 @@ func (r Row) Zero() bool {
 	return true
 }
 
-// SheetTotal is the sum of a column. The difference is zero when the books balance.
+// SheetTotal holds the totals of a column. The difference is zero if the books balance.
 type SheetTotal struct{ Assets, LiabilitiesPlusEquity, Difference money.Decimal }
 
 // Sheet is a balance sheet.
@@ -41,7 +41,7 @@ type Sheet struct {
 func BalanceSheet(b *Books) (*Sheet, error) {
 	s := &Sheet{Totals: make([]SheetTotal, len(b.Columns))}
 	rows := s.newRows(b)
-	unbalanced := make([]Cell, len(b.Columns)) // what books that do not balance are apart, so that translation does not hide it
+	unbalanced := make([]Cell, len(b.Columns)) // by how much books do not balance, so that the translation adjustment does not hide it
 	since := make([]int, len(b.Entities))
 	translated := b.translated()
 	var l ledger
@@ -84,7 +84,7 @@ func BalanceSheet(b *Books) (*Sheet, error) {
 	return s, nil
 }
 
-// lay makes a row for every account of the balance sheet and says which is whose.
+// newRows creates a row for every account of the balance sheet and returns the rows by account, nil for other accounts.
 func (s *Sheet) newRows(b *Books) []*Row {
 	n := 0
 	for _, a := range b.Accounts {
@@ -110,7 +110,7 @@ func (s *Sheet) newRows(b *Books) []*Row {
 	return byAccount
 }
 
-// post adds what an entity posted to the account itself.
+// post adds the postings of an entity to the account itself.
 func (r *Row) post(b *Books, l *ledger, t *translator, a int) {
 	account := b.Accounts[a]
 	for i, p := range b.Columns {
@@ -143,7 +143,7 @@ func (r *Row) addRetained(b *Books, e *earnings) {
 	}
 }
 
-// earn adds earnings, which are credits less debits.
+// addEarnings adds earnings, which are credits less debits.
 func (c *Cell) addEarnings(account Account, opening, closing, current money.Decimal) {
 	add(&c.Opening, account.natural(opening.Neg()))
 	add(&c.Closing, account.natural(closing.Neg()))
@@ -155,7 +155,7 @@ func (c *Cell) addMovement(debits, credits money.Decimal) {
 	add(&c.Credits, credits)
 }
 
-// turn books the turn of a year: a credit when it is positive, else a debit.
+// transferEarnings adds a transfer of earnings: a credit if it is positive, else a debit.
 func (c *Cell) transferEarnings(credit money.Decimal) {
 	if credit.Sign() < 0 {
 		c.addMovement(credit.Neg(), money.Decimal{})
@@ -174,7 +174,7 @@ func add(sum *money.Decimal, addend money.Decimal) {
 	}
 }
 
-// apart adds by how much all balances of an entity together are not zero, debits less credits.
+// addImbalance adds the sum of all balances of an entity, debits less credits, which is zero if its books balance.
 func (l *ledger) addImbalance(b *Books, t *translator, out []Cell) {
 	for i, p := range b.Columns {
 		if p > 0 {
@@ -194,7 +194,7 @@ func (l *ledger) sum(chain []money.Decimal, period int) (total money.Decimal) {
 	return total
 }
 
-// plug puts into the row for it what the rows lack to balance.
+// addTranslationAdjustment adds what the other rows lack to balance, except for the imbalance of the books themselves.
 func (s *Sheet) addTranslationAdjustment(b *Books, into *Row, unbalanced []Cell) {
 	own := b.Accounts[into.Account]
 	for i := range b.Columns {

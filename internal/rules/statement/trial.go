@@ -11,7 +11,7 @@ type TrialRow struct {
 	Cells   []TrialCell
 }
 
-// Zero tells whether nothing ever was in the row.
+// Zero reports whether all amounts of the row are zero.
 func (r TrialRow) Zero() bool {
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -27,7 +27,7 @@ type TrialTotal struct {
 	OpeningDebit, OpeningCredit, Debits, Credits, ClosingDebit, ClosingCredit money.Decimal
 }
 
-// Balanced tells whether each pair of sides is equal.
+// Balanced reports whether debits and credits are equal in each pair.
 func (t TrialTotal) Balanced() bool {
 	return t.OpeningDebit.Equal(t.OpeningCredit) && t.Debits.Equal(t.Credits) && t.ClosingDebit.Equal(t.ClosingCredit)
 }
@@ -39,9 +39,9 @@ type Trial struct {
 	Alarms []Alarm
 }
 
-// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero, and what the
-// years before earned stands in retained earnings from the first day of the year; what the current year earned stands
-// in the accounts themselves. Its error is a *MissingRate.
+// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero. The earnings of
+// previous years are in retained earnings from the first day of the year; those of the current year are in the accounts
+// themselves. Its error is a *MissingRate.
 func TrialBalance(b *Books) (*Trial, error) {
 	n := len(b.Columns)
 	s := &Trial{Rows: make([]TrialRow, len(b.Accounts)), Totals: make([]TrialTotal, n)}
@@ -100,7 +100,7 @@ func (r *TrialRow) post(b *Books, l *ledger, t *translator) {
 	}
 }
 
-// accrue adds what an income or expense account has come to since the fiscal year began.
+// accrue adds the balance of an income or expense account since the fiscal year began.
 func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 	var sum money.Decimal
 	column := 0
@@ -124,7 +124,8 @@ func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 	}
 }
 
-// plug puts into the row for it what the rows lack to make the sides equal.
+// addTranslationAdjustment adds what the other rows lack to make debits and credits equal, except for the imbalance of the
+// books themselves.
 func (s *Trial) addTranslationAdjustment(into *TrialRow, unbalanced []Cell) {
 	for i := range into.Cells {
 		var rest TrialCell
@@ -147,7 +148,7 @@ func (s *Trial) addTranslationAdjustment(into *TrialRow, unbalanced []Cell) {
 	}
 }
 
-// Into adds the row to columns, each balance on its side.
+// AddTo adds the row to the totals of the columns, each balance on its side.
 func (r *TrialRow) AddTo(totals []TrialTotal) {
 	for i := range r.Cells {
 		c, t := &r.Cells[i], &totals[i]
