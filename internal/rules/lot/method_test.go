@@ -52,7 +52,7 @@ func TestTheMethodIsThatOfTheDay(t *testing.T) {
 		2026-01-01 sell 1 for 20.00 -> L2 0.5 10.00 +0.00 long; L3 0.5 10.00 +0.00 long`)
 }
 
-// A lot that was bought after the average was given up does not enter it, even if nothing was sold in between.
+// A lot bought after the election of another method is not averaged, even if nothing was sold in between.
 func TestAnAverageEndsWithItsElection(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{Elections: []lot.Election{{Method: lot.WeightedAverage}, {lot.LIFO, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)}}}, `
@@ -166,7 +166,7 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots can be chosen only under the method specific_id; the method is fifo`)
 }
 
-// That is what the IRS applies.
+// This is the rule of the IRS.
 func TestWithoutPicksTheOldestLotsAreConsumed(t *testing.T) {
 	t.Parallel()
 	run(t, method(lot.SpecificID), `
@@ -186,7 +186,7 @@ func TestWithoutPicksTheOldestLotsAreConsumed(t *testing.T) {
 		A holds L1 0.5 3.50 2025-01-07`)
 }
 
-// Many lots that were chosen and are used up are put away in one go, and nothing else goes with them.
+// Many lots emptied by picks are removed together, and no other lots with them.
 func TestLotsEmptiedByPicksAreRemoved(t *testing.T) {
 	t.Parallel()
 	const count, keep = 5000, 5

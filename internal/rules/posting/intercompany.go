@@ -57,13 +57,13 @@ func betweenEntities(p *Plan) error {
 
 // planIntercompanySale plans a transfer at its value. If both legal entities have the same currency, the payable equals
 // the receivable, so that they eliminate each other; otherwise the payable is the value that arrived.
-func (p *Plan) planIntercompanySale(g outflow, between *intercompanyAccounts) error {
+func (p *Plan) planIntercompanySale(o outflow, between *intercompanyAccounts) error {
 	in := p.in.In
-	g.target, g.amount = between.dueFrom, g.value.gross
-	if err := p.planOutflow(g, p.feeRole(g.leg)); err != nil {
+	o.target, o.amount = between.dueFrom, o.value.gross
+	if err := p.planOutflow(o, p.feeRole(o.leg)); err != nil {
 		return err
 	}
-	owed := g.value.net()
+	owed := o.value.net()
 	switch {
 	case between.fromCurrency == between.toCurrency:
 	case in.Value != nil:

@@ -101,12 +101,12 @@ func pay(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	g := outflow{leg: leg, target: target, value: value, ownFee: value.fee, feeQuantity: leg.feeQuantity(), amount: value.gross,
+	o := outflow{leg: leg, target: target, value: value, ownFee: value.fee, feeQuantity: leg.feeQuantity(), amount: value.gross,
 		feeOnly: p.in.Type == TypeFee}
-	if g.feeOnly {
-		g.value.fee = money.Decimal{} // The target account is the fee account.
+	if o.feeOnly {
+		o.value.fee = money.Decimal{} // The target account is the fee account.
 	}
-	return p.planOutflow(g, p.feeRole(leg))
+	return p.planOutflow(o, p.feeRole(leg))
 }
 
 // exchange plans a pair in which one leg is paid for the other: a swap, a purchase, a sale, a mint.
@@ -120,16 +120,16 @@ func exchange(p *Plan) error {
 		return err
 	}
 	// The proceeds are the value received plus the fee that was paid out of the outflow.
-	g := outflow{leg: out, target: in.account(), ownFee: paid.fee, feeQuantity: out.feeQuantity(), amount: paid.gross,
+	o := outflow{leg: out, target: in.account(), ownFee: paid.fee, feeQuantity: out.feeQuantity(), amount: paid.gross,
 		value: valuation{received.gross.Add(paid.fee), paid.fee.Add(received.fee)}, received: in}
 	if in.Asset.Lots && (p.in.Policy.Capitalize || p.in.Policy.NetFees && !out.Asset.Lots) {
-		g.treatment = capitalized
+		o.treatment = capitalized
 	}
 	role := p.feeRole(in)
 	if received.fee.IsZero() {
 		role = p.feeRole(out)
 	}
-	return p.planOutflow(g, role)
+	return p.planOutflow(o, role)
 }
 
 // valueExchange values both legs of an exchange. Money is exact, so it determines the value of the other leg. Of two
@@ -163,66 +163,66 @@ func (p *Plan) valueExchange(out, in *Leg) (paid, received valuation, err error)
 }
 
 // planOutflow plans the fees of an outflow and, for an asset, its lot request.
-func (p *Plan) planOutflow(g outflow, role string) error {
+func (p *Plan) planOutflow(o outflow, role string) error {
 	others, err := p.planFees()
 	if err != nil {
 		return err
 	}
-	g.costs = append([]cost{{role, g.value.fee}}, others...)
-	if p.in.Policy.NetFees && g.treatment == expensed && g.hasProceeds() {
-		g.treatment = netted
+	o.costs = append([]cost{{role, o.value.fee}}, others...)
+	if p.in.Policy.NetFees && o.treatment == expensed && o.hasProceeds() {
+		o.treatment = netted
 	}
-	if !g.leg.Asset.Lots {
-		p.addStep(func(w *writer, a Answer) { p.writeOutflow(w, g, a) })
+	if !o.leg.Asset.Lots {
+		p.addStep(func(w *writer, a Answer) { p.writeOutflow(w, o, a) })
 		return nil
 	}
-	if g.feeOnly {
-		g.feeQuantity = g.leg.Quantity
+	if o.feeOnly {
+		o.feeQuantity = o.leg.Quantity
 	}
-	t := g.leg.lotRequest(Consumed, g.feeQuantity, Place{})
-	t.FeeProceeds = g.ownFee
+	t := o.leg.lotRequest(Consumed, o.feeQuantity, Place{})
+	t.FeeProceeds = o.ownFee
 	if t.Fee.Equal(t.Quantity) {
-		t.FeeProceeds = g.value.gross
+		t.FeeProceeds = o.value.gross
 	}
-	t.Proceeds = g.value.gross.Sub(t.FeeProceeds)
-	if g.hasProceeds() && (g.treatment == netted || !p.in.Policy.NetFees) {
-		t.Costs = total(g.costs)
+	t.Proceeds = o.value.gross.Sub(t.FeeProceeds)
+	if o.hasProceeds() && (o.treatment == netted || !p.in.Policy.NetFees) {
+		t.Costs = total(o.costs)
 	}
-	p.requestLots(t, func(w *writer, a Answer) { p.writeOutflow(w, g, a) })
+	p.requestLots(t, func(w *writer, a Answer) { p.writeOutflow(w, o, a) })
 	return nil
 }
 
 // hasProceeds reports whether there are proceeds that a fee can reduce.
-func (g outflow) hasProceeds() bool {
-	return g.leg.Asset.Lots && !g.feeOnly && g.value.net().Sign() > 0 && g.feeQuantity.Cmp(g.leg.Quantity) < 0
+func (o outflow) hasProceeds() bool {
+	return o.leg.Asset.Lots && !o.feeOnly && o.value.net().Sign() > 0 && o.feeQuantity.Cmp(o.leg.Quantity) < 0
 }
 
 // writeOutflow writes the lines of an outflow and the lot it paid for.
-func (p *Plan) writeOutflow(w *writer, g outflow, a Answer) {
-	w.setEntity(g.leg.Entity, p.currency(g.leg))
-	got := g.value.net()
-	switch g.treatment {
+func (p *Plan) writeOutflow(w *writer, o outflow, a Answer) {
+	w.setEntity(o.leg.Entity, p.currency(o.leg))
+	got := o.value.net()
+	switch o.treatment {
 	case expensed:
-		w.writeFees(g.costs)
+		w.writeFees(o.costs)
 	case capitalized:
-		got = got.Add(total(g.costs))
+		got = got.Add(total(o.costs))
 	}
-	if g.received == nil {
-		w.writeLine(targetLine, book.Debit, g.target, got, "")
+	if o.received == nil {
+		w.writeLine(targetLine, book.Debit, o.target, got, "")
 	} else {
-		w.writeHolding(targetLine, book.Debit, g.target, got, "", g.received.Asset, g.received.bookedQuantity())
-		if g.received.Asset.Lots {
-			w.createLot(g.received, g.target, got, false)
+		w.writeHolding(targetLine, book.Debit, o.target, got, "", o.received.Asset, o.received.bookedQuantity())
+		if o.received.Asset.Lots {
+			w.createLot(o.received, o.target, got, false)
 		}
 	}
-	if !g.leg.Asset.Lots {
-		w.writeHolding(sourceLine, book.Credit, g.leg.account(), g.amount, "", g.leg.Asset, g.leg.Quantity)
-		w.writeGain(g.value.gross.Sub(g.amount), FXGain, FXLoss)
+	if !o.leg.Asset.Lots {
+		w.writeHolding(sourceLine, book.Credit, o.leg.account(), o.amount, "", o.leg.Asset, o.leg.Quantity)
+		w.writeGain(o.value.gross.Sub(o.amount), FXGain, FXLoss)
 		return
 	}
-	gain := g.value.gross.Sub(w.creditSource(g.leg, a))
-	if g.treatment == netted {
-		gain = gain.Sub(total(g.costs))
+	gain := o.value.gross.Sub(w.creditSource(o.leg, a))
+	if o.treatment == netted {
+		gain = gain.Sub(total(o.costs))
 	}
 	w.writeGain(gain, RealizedGain, RealizedLoss)
 }

@@ -130,7 +130,7 @@ func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
 		if c.change != nil {
 			c.change(&in)
 		}
-		_, err := build(t, base(), in)
+		_, err := bookInput(t, base(), in)
 		var r *posting.Refusal
 		if !errors.As(err, &r) {
 			t.Errorf("%s: %v, want it refused: %s", c.kind, err, c.message)
@@ -170,8 +170,8 @@ func TestAnswersThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// ways are the directions each type has, and whether two transactions may be one of it. INTERCOMPANY TRANSFER is a
-// pair of two legal entities.
+// ways lists the directions of each type, and whether it can be a pair. INTERCOMPANY TRANSFER is a pair of two legal
+// entities.
 var ways = map[posting.Type]string{
 	posting.Deposit: "in pair", posting.Withdrawal: "out pair", posting.Swap: "in out pair", posting.Conversion: "in out pair",
 	posting.Bridge:       "in out pair",
@@ -201,7 +201,7 @@ func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 			out, in *posting.Leg
 		}{{"in", nil, leg("Cold: 1 ETH = 2400.00")}, {"out", leg("ETH: 1 ETH = 2400.00"), nil}, {"pair", leg("ETH: 1 ETH = 2400.00"),
 			leg("Cold: 1 ETH = 2400.00")}} {
-			if _, err := build(t, base(), posting.Input{Type: kind, Out: x.out, In: x.in, Target: target("Other"), Books: books()}); err == nil {
+			if _, err := bookInput(t, base(), posting.Input{Type: kind, Out: x.out, In: x.in, Target: target("Other"), Books: books()}); err == nil {
 				got += " " + x.name
 			}
 		}
@@ -217,9 +217,9 @@ func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 func TestLotsWithoutCostAreCarriedToo(t *testing.T) {
 	t.Parallel()
 	in := example{kind: posting.Intercompany, out: "Dust: 1 ETH = 0.00", in: "B/BETH: 1 ETH = 0.00"}.input()
-	s := &shelf{}
-	s.hold("Dust: 1 ETH 0.00 2025-01-10")
-	e, err := build(t, s, in)
+	s := &fifoEngine{}
+	s.addLots("Dust: 1 ETH 0.00 2025-01-10")
+	e, err := bookInput(t, s, in)
 	if err != nil || len(e.Lines) != 0 || len(e.Lots) != 1 || !e.Lots[0].Basis.Equal(money.Decimal{}) {
 		t.Errorf("%+v %v", e, err)
 	}

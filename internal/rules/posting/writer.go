@@ -25,12 +25,12 @@ type writer struct {
 	entities []string
 	entity   string
 	currency string
-	lines    []written
+	lines    []formatLines
 	lots     []Lot
 	err      error
 }
 
-type written struct {
+type formatLines struct {
 	Line
 	class class
 }
@@ -48,7 +48,7 @@ func (w *writer) writeLine(c class, side book.Side, account string, amount money
 	if amount.IsZero() {
 		return
 	}
-	next := written{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
+	next := formatLines{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
 	if c == feeLine || c == gainLine { // merged into one line per account
 		for i, l := range w.lines {
 			if l.class == c && l.Entity == next.Entity && l.Account == account && l.Side == side {
@@ -191,7 +191,7 @@ func (w *writer) entry() (Entry, error) {
 		return Entry{}, w.err
 	}
 	e := Entry{Lots: w.lots}
-	slices.SortStableFunc(w.lines, func(a, b written) int {
+	slices.SortStableFunc(w.lines, func(a, b formatLines) int {
 		if a.Entity != b.Entity {
 			return slices.Index(w.entities, a.Entity) - slices.Index(w.entities, b.Entity)
 		}

@@ -11,18 +11,18 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/spam"
 )
 
-// keeper keeps the past as a database would, and gives only what is asked for.
-type keeper struct {
+// pastStore stores the past as a database would and returns only the records that are looked up.
+type pastStore struct {
 	dealings  map[spam.Dealing]bool
 	sightings map[[2]string]spam.Sighting
 	bursts    map[[2]string]spam.Burst
 }
 
-func newKeeper() *keeper {
-	return &keeper{map[spam.Dealing]bool{}, map[[2]string]spam.Sighting{}, map[[2]string]spam.Burst{}}
+func newKeeper() *pastStore {
+	return &pastStore{map[spam.Dealing]bool{}, map[[2]string]spam.Sighting{}, map[[2]string]spam.Burst{}}
 }
 
-func (k *keeper) answer(q spam.Lookups) (p spam.Past) {
+func (k *pastStore) answer(q spam.Lookups) (p spam.Past) {
 	for d := range k.dealings {
 		if slices.Contains(q.Shown, d.Shown) {
 			p.Dealings = append(p.Dealings, d)
@@ -41,7 +41,7 @@ func (k *keeper) answer(q spam.Lookups) (p spam.Past) {
 	return p
 }
 
-func (k *keeper) keep(p spam.Past) {
+func (k *pastStore) keep(p spam.Past) {
 	for _, d := range p.Dealings {
 		k.dealings[d] = true
 	}
@@ -53,7 +53,7 @@ func (k *keeper) keep(p spam.Past) {
 	}
 }
 
-// relevant leaves of a list what is asked for.
+// relevant filters a list by the keys that are looked up.
 func relevant(l spam.List, q spam.Lookups) (out spam.List) {
 	for _, c := range l.Contracts {
 		if slices.Contains(q.Listed, spam.AddressKey(c.Address)) {

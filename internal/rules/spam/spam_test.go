@@ -27,7 +27,7 @@ const (
 
 var noon = time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// made builds an arrival the way one would tell of it.
+// made builds an arrival fluently.
 type made spam.Arrival
 
 func in(quantity, symbol, contract string) made {

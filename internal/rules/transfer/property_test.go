@@ -38,7 +38,7 @@ func drawLegs(t *rapid.T) (legs []transfer.Leg) {
 	return legs
 }
 
-// reference says the same by definition: for each evidence in turn, compare everything with everything.
+// reference matches by definition: for each kind of evidence in turn, it compares every leg with every other.
 type reference struct {
 	legs  []transfer.Leg
 	taken map[string]bool
@@ -88,7 +88,7 @@ func consistent(o, i transfer.Leg) bool {
 	return true
 }
 
-// stage links mutual only candidates and doubts the others that have any.
+// stage pairs legs that are each other's only candidate and marks the others with candidates as ambiguous.
 func (r *reference) stage(by string, may func(o, i transfer.Leg) bool) {
 	candidates := map[string][]string{}
 	for _, o := range r.legs {
@@ -116,7 +116,7 @@ func (r *reference) leg(id string) transfer.Leg {
 	return r.legs[slices.IndexFunc(r.legs, func(l transfer.Leg) bool { return l.ID == id })]
 }
 
-// shared links what has one hash or id.
+// shared pairs legs with the same hash or id.
 func (r *reference) shared(by string, key func(transfer.Leg) string) {
 	keys := map[string]bool{}
 	for _, l := range r.legs {
@@ -207,7 +207,7 @@ func (r *reference) swaps(by string, in func(transfer.Leg) bool) {
 	}
 }
 
-// refer matches until matching the rest gives nothing more.
+// refer matches until another pass finds no further pairs.
 func refer(legs []transfer.Leg) *reference {
 	r := referOnce(legs)
 	if len(r.pairs) == 0 {
