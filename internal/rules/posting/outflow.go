@@ -136,8 +136,8 @@ func exchange(p *Plan) error {
 // assets the one received does, except that an NFT or a newly minted token is worth what was paid for it. A leg without
 // a price has the value of the other.
 func (p *Plan) valueExchange(out, in *Leg) (paid, received valuation, err error) {
-	byGiven := !out.Asset.Lots && in.Asset.Lots || in.Asset.Lots && (in.Asset.Token != "" || p.in.Type == Minting)
-	if in.Value == nil || byGiven && out.Value != nil {
+	byPaid := !out.Asset.Lots && in.Asset.Lots || in.Asset.Lots && (in.Asset.Token != "" || p.in.Type == Minting)
+	if in.Value == nil || byPaid && out.Value != nil {
 		if paid, err = p.valueLeg(out); err != nil {
 			return paid, received, err
 		}
@@ -200,19 +200,19 @@ func (o outflow) hasProceeds() bool {
 // writeOutflow writes the lines of an outflow and the lot it paid for.
 func (p *Plan) writeOutflow(w *writer, o outflow, a Answer) {
 	w.setEntity(o.leg.Entity, p.currency(o.leg))
-	got := o.value.net()
+	amount := o.value.net()
 	switch o.treatment {
 	case expensed:
 		w.writeFees(o.costs)
 	case capitalized:
-		got = got.Add(total(o.costs))
+		amount = amount.Add(total(o.costs))
 	}
 	if o.received == nil {
-		w.writeLine(targetLine, book.Debit, o.target, got, "")
+		w.writeLine(targetLine, book.Debit, o.target, amount, "")
 	} else {
-		w.writeHolding(targetLine, book.Debit, o.target, got, "", o.received.Asset, o.received.bookedQuantity())
+		w.writeHolding(targetLine, book.Debit, o.target, amount, "", o.received.Asset, o.received.bookedQuantity())
 		if o.received.Asset.Lots {
-			w.createLot(o.received, o.target, got, false)
+			w.createLot(o.received, o.target, amount, false)
 		}
 	}
 	if !o.leg.Asset.Lots {

@@ -55,26 +55,26 @@ func LookupsFor(arrivals []Arrival) (q Lookups) {
 		if a.Class != ClassCrypto {
 			continue
 		}
-		j := scorer{a: a, k: &Knowledge{wellKnown: builtinTokens}, chain: lower(a.Chain)}
-		j.identify()
+		s := scorer{a: a, k: &Knowledge{wellKnown: builtinTokens}, chain: lower(a.Chain)}
+		s.identify()
 		ask(&q.Listed, 'l', SymbolKey(a.Symbol))
-		if !j.party.missing() {
-			ask(&q.Listed, 'l', j.party.String())
+		if !s.party.missing() {
+			ask(&q.Listed, 'l', s.party.String())
 		}
-		if !j.party.isUnowned() && j.party.isStorable() {
-			ask(&q.Shown, 'd', j.party.shown())
+		if !s.party.isUnowned() && s.party.isStorable() {
+			ask(&q.Shown, 'd', s.party.shown())
 		}
-		if j.asset.missing() {
+		if s.asset.missing() {
 			continue
 		}
-		ask(&q.Listed, 'l', j.asset.address.String())
-		if !j.asset.isStorable() || j.known {
+		ask(&q.Listed, 'l', s.asset.address.String())
+		if !s.asset.isStorable() || s.known {
 			continue
 		}
-		ask(&q.Shown, 'd', j.asset.name())
+		ask(&q.Shown, 'd', s.asset.name())
 		if a.Inflow || a.Quantity.IsZero() {
 			for h := hourOf(a.At.UnixNano()) - 1; h <= hourOf(a.At.UnixNano())+1; h++ {
-				ask(&q.TokenHours, 'h', tokenHour{j.asset, h}.name())
+				ask(&q.TokenHours, 'h', tokenHour{s.asset, h}.name())
 			}
 			if a.Hash != "" && storable(a.Hash) {
 				ask(&q.Hashes, 'x', a.Hash)

@@ -162,21 +162,21 @@ func (l *Learner) Learn(a Arrival) {
 	if a.Class != ClassCrypto {
 		return
 	}
-	j := scorer{a: a, k: l.k, chain: lower(a.Chain)}
-	j.identify()
-	if a.Inflow && !j.known && j.asset.isStorable() {
-		l.recordSighting(j.asset, a)
+	s := scorer{a: a, k: l.k, chain: lower(a.Chain)}
+	s.identify()
+	if a.Inflow && !s.known && s.asset.isStorable() {
+		l.recordSighting(s.asset, a)
 	}
-	if !l.isGenuineDealing(&j) || j.onList(&l.k.deny) {
+	if !l.isGenuineDealing(&s) || s.onList(&l.k.deny) {
 		return
 	}
-	if !j.party.isUnowned() && j.party.isStorable() && !l.k.counterparties[j.party] {
-		l.k.counterparties[j.party] = true
-		l.changes.counterparties = append(l.changes.counterparties, j.party)
+	if !s.party.isUnowned() && s.party.isStorable() && !l.k.counterparties[s.party] {
+		l.k.counterparties[s.party] = true
+		l.changes.counterparties = append(l.changes.counterparties, s.party)
 	}
-	if !j.known && j.asset.isStorable() && l.used[j.asset] == "" {
-		l.markUsed(j.asset)
-		l.changes.used = append(l.changes.used, j.asset)
+	if !s.known && s.asset.isStorable() && l.used[s.asset] == "" {
+		l.markUsed(s.asset)
+		l.changes.used = append(l.changes.used, s.asset)
 	}
 }
 
@@ -185,14 +185,14 @@ func (l *Learner) markUsed(c contract) {
 }
 
 // isGenuineDealing reports whether a transaction shows that the organization deals with the counterparty.
-func (l *Learner) isGenuineDealing(j *scorer) bool {
+func (l *Learner) isGenuineDealing(s *scorer) bool {
 	switch {
-	case j.a.Quantity.Sign() <= 0:
+	case s.a.Quantity.Sign() <= 0:
 		return false
-	case !j.a.Inflow:
-		return j.known || j.a.PaidFee
+	case !s.a.Inflow:
+		return s.known || s.a.PaidFee
 	}
-	return j.known && j.a.Value != nil && j.a.Value.Cmp(l.k.dust) >= 0
+	return s.known && s.a.Value != nil && s.a.Value.Cmp(l.k.dust) >= 0
 }
 
 // Knowledge returns what was learned. The Learner must not be used afterwards.

@@ -20,32 +20,32 @@ type scorer struct {
 	reasons   []Reason
 }
 
-func (j *scorer) add(code Code, weight int, text string) {
-	j.reasons = append(j.reasons, Reason{code, weight, text})
+func (s *scorer) add(code Code, weight int, text string) {
+	s.reasons = append(s.reasons, Reason{code, weight, text})
 }
 
 // identify resolves the token and the counterparty.
-func (j *scorer) identify() {
-	j.asset = contract{j.chain, parse(j.a.Contract)}
-	if j.asset.address == placeholder {
-		j.asset.address = address{}
+func (s *scorer) identify() {
+	s.asset = contract{s.chain, parse(s.a.Contract)}
+	if s.asset.address == placeholder {
+		s.asset.address = address{}
 	}
-	j.party = parse(j.a.From)
-	if !j.a.Inflow {
-		j.party = parse(j.a.To)
+	s.party = parse(s.a.From)
+	if !s.a.Inflow {
+		s.party = parse(s.a.To)
 	}
-	j.known = j.k.genuine(j.asset, j.a.Symbol) || j.k.used[j.asset] != ""
+	s.known = s.k.genuine(s.asset, s.a.Symbol) || s.k.used[s.asset] != ""
 }
 
 // onList reports whether the token, the counterparty or the symbol is on a list.
-func (j *scorer) onList(l *list) bool {
+func (s *scorer) onList(l *list) bool {
 	switch {
-	case !j.asset.missing() && l.hasContract(j.asset):
-		j.entry = "contract " + j.asset.String()
-	case !j.party.missing() && l.addresses[j.party]:
-		j.entry = "counterparty " + j.party.String()
-	case len(l.symbols) > 0 && l.symbols[strings.ToUpper(j.a.Symbol)]:
-		j.entry = "symbol " + quote(j.a.Symbol)
+	case !s.asset.missing() && l.hasContract(s.asset):
+		s.entry = "contract " + s.asset.String()
+	case !s.party.missing() && l.addresses[s.party]:
+		s.entry = "counterparty " + s.party.String()
+	case len(l.symbols) > 0 && l.symbols[strings.ToUpper(s.a.Symbol)]:
+		s.entry = "symbol " + quote(s.a.Symbol)
 	default:
 		return false
 	}
@@ -54,52 +54,52 @@ func (j *scorer) onList(l *list) bool {
 
 // couldBeForged reports whether anybody could have made this transfer out of the organization's wallet: token contracts
 // let everyone transfer a zero amount. Genuine ones go to a known counterparty, or the organization paid their fee.
-func (j *scorer) couldBeForged() bool {
-	return j.a.Quantity.IsZero() && !j.asset.missing() && !j.a.PaidFee && !j.k.own[j.party] && !j.k.counterparties[j.party]
+func (s *scorer) couldBeForged() bool {
+	return s.a.Quantity.IsZero() && !s.asset.missing() && !s.a.PaidFee && !s.k.own[s.party] && !s.k.counterparties[s.party]
 }
 
 // scoreToken scores the token.
-func (j *scorer) scoreToken() {
-	if j.known {
-		if !j.a.Quantity.IsZero() { // a zero amount of a known token proves nothing
-			j.add(KnownToken, weightKnownToken, j.knownText())
+func (s *scorer) scoreToken() {
+	if s.known {
+		if !s.a.Quantity.IsZero() { // a zero amount of a known token proves nothing
+			s.add(KnownToken, weightKnownToken, s.knownText())
 		}
 		return
 	}
-	if j.asset.missing() && j.k.contracts[symbolOn{j.chain, strings.ToUpper(j.a.Symbol)}] != "" {
+	if s.asset.missing() && s.k.contracts[symbolOn{s.chain, strings.ToUpper(s.a.Symbol)}] != "" {
 		return // the source does not report contracts, so the token can be neither confirmed nor rejected
 	}
-	j.add(UnknownToken, weightUnknownToken, "The organization has never used "+quote(j.a.Symbol)+" "+j.asset.place()+
+	s.add(UnknownToken, weightUnknownToken, "The organization has never used "+quote(s.a.Symbol)+" "+s.asset.place()+
 		", and it is not a well-known token.")
-	plain, concealed, posed := skeleton(j.a.Symbol)
+	plain, concealed, posed := skeleton(s.a.Symbol)
 	imitated, text := "", ""
-	switch guess, ok := j.k.imitates(plain); {
+	switch guess, ok := s.k.imitates(plain); {
 	case ok:
 		imitated, text = guess, " imitates "+guess+"."
-	case (concealed || posed) && j.k.symbols[plain]:
-		imitated, text = plain, " imitates "+plain+": "+unusualCharacters(j.a.Symbol)+"."
+	case (concealed || posed) && s.k.symbols[plain]:
+		imitated, text = plain, " imitates "+plain+": "+unusualCharacters(s.a.Symbol)+"."
 	case concealed && ascii(plain): // not emoji, which contain invisible characters too
-		imitated, text = plain, " contains invisible characters: "+unusualCharacters(j.a.Symbol)+"."
-	case !j.asset.missing():
-		if real := j.k.contracts[symbolOn{j.chain, plain}]; real != "" {
-			imitated, text = plain, " on "+j.chain+" is "+real+", but this contract is "+j.asset.String()+"."
+		imitated, text = plain, " contains invisible characters: "+unusualCharacters(s.a.Symbol)+"."
+	case !s.asset.missing():
+		if real := s.k.contracts[symbolOn{s.chain, plain}]; real != "" {
+			imitated, text = plain, " on "+s.chain+" is "+real+", but this contract is "+s.asset.String()+"."
 		}
 	}
 	if imitated != "" {
-		j.deceptive = true
-		j.add(LookalikeSymbol, weightLookalikeSymbol, quote(j.a.Symbol)+text)
+		s.deceptive = true
+		s.add(LookalikeSymbol, weightLookalikeSymbol, quote(s.a.Symbol)+text)
 	}
-	if lure, found := lureIn(j.a.Symbol, j.a.TokenName); found {
-		j.deceptive = j.deceptive || lure.Weight >= weightStrongLure
-		j.reasons = append(j.reasons, lure)
+	if lure, found := lureIn(s.a.Symbol, s.a.TokenName); found {
+		s.deceptive = s.deceptive || lure.Weight >= weightStrongLure
+		s.reasons = append(s.reasons, lure)
 	}
 }
 
-func (j *scorer) knownText() string {
-	if j.asset.missing() {
-		return quote(j.a.Symbol) + " is the native coin of " + j.chain + "."
+func (s *scorer) knownText() string {
+	if s.asset.missing() {
+		return quote(s.a.Symbol) + " is the native coin of " + s.chain + "."
 	}
-	return quote(j.a.Symbol) + " " + cmp.Or(j.k.tokens[j.asset], j.k.used[j.asset])
+	return quote(s.a.Symbol) + " " + cmp.Or(s.k.tokens[s.asset], s.k.used[s.asset])
 }
 
 // unusualCharacters lists the characters of a symbol that are not printable ASCII.
@@ -115,63 +115,63 @@ func unusualCharacters(s string) string {
 
 // scoreValue scores the value of the arrival. The value of a deceptive token does not count: an imitation may have been
 // priced like the original, and a spammer can set a price by trading with himself.
-func (j *scorer) scoreValue() {
+func (s *scorer) scoreValue() {
 	switch {
-	case j.a.Quantity.IsZero() && j.asset.missing():
-		j.add(ZeroTransfer, weightZeroCoin, "Nothing was transferred.")
-	case j.a.Quantity.IsZero():
-		j.add(ZeroTransfer, weightZeroToken,
-			"It transfers 0 "+quote(j.a.Symbol)+": such transfers are made to place an address in the transaction history.")
-	case j.a.Value == nil:
-	case j.a.Value.Cmp(j.k.dust) < 0:
-		j.add(Dust, weightDust,
-			"It is worth "+j.worth()+", less than the "+j.k.dust.Fixed(j.a.Currency)+" below which incoming assets count as dust.")
+	case s.a.Quantity.IsZero() && s.asset.missing():
+		s.add(ZeroTransfer, weightZeroCoin, "Nothing was transferred.")
+	case s.a.Quantity.IsZero():
+		s.add(ZeroTransfer, weightZeroToken,
+			"It transfers 0 "+quote(s.a.Symbol)+": such transfers are made to place an address in the transaction history.")
+	case s.a.Value == nil:
+	case s.a.Value.Cmp(s.k.dust) < 0:
+		s.add(Dust, weightDust,
+			"It is worth "+s.valueText()+", less than the "+s.k.dust.Fixed(s.a.Currency)+" below which incoming assets count as dust.")
 	default:
-		if !j.deceptive {
-			j.add(Valued, weightValued, "It is worth "+j.worth()+", which is more than dust.")
+		if !s.deceptive {
+			s.add(Valued, weightValued, "It is worth "+s.valueText()+", which is more than dust.")
 		}
 	}
 }
 
-func (j *scorer) worth() string {
-	text := j.a.Value.Fixed(j.a.Currency)
-	if j.a.Currency != "" {
-		text += " " + j.a.Currency
+func (s *scorer) valueText() string {
+	text := s.a.Value.Fixed(s.a.Currency)
+	if s.a.Currency != "" {
+		text += " " + s.a.Currency
 	}
 	return text
 }
 
 // scoreCounterparty scores the counterparty, and whether the organization initiated the transaction itself.
-func (j *scorer) scoreCounterparty() {
-	if j.a.PaidFee && !j.deceptive {
-		j.add(Requested, weightRequested, "The organization paid the network fee of the transaction.")
+func (s *scorer) scoreCounterparty() {
+	if s.a.PaidFee && !s.deceptive {
+		s.add(Requested, weightRequested, "The organization paid the network fee of the transaction.")
 	}
-	if j.party.isUnowned() {
+	if s.party.isUnowned() {
 		return
 	}
-	if j.k.own[j.party] || j.k.counterparties[j.party] {
+	if s.k.own[s.party] || s.k.counterparties[s.party] {
 		// A deceptive contract can report any sender, so its sender does not count.
-		if !j.deceptive {
-			j.add(Counterparty, weightCounterparty, "A known counterparty: "+j.party.String()+".")
+		if !s.deceptive {
+			s.add(Counterparty, weightCounterparty, s.party.String()+" is a known counterparty.")
 		}
 		return
 	}
-	if real, first, last, ok := j.k.lookalikes.imitated(j.party); ok {
-		j.add(LookalikeAddress, weightLookalikeAddress, j.party.String()+" shares its first "+strconv.Itoa(first)+" and last "+strconv.Itoa(last)+
+	if real, first, last, ok := s.k.lookalikes.imitated(s.party); ok {
+		s.add(LookalikeAddress, weightLookalikeAddress, s.party.String()+" shares its first "+strconv.Itoa(first)+" and last "+strconv.Itoa(last)+
 			" characters with "+real.String()+", a known counterparty, but is a different address.")
 	}
 }
 
 // scoreDescription scores the description. Legitimate ones name websites too, so it weighs less than the token's name.
-func (j *scorer) scoreDescription() {
-	if j.a.Description == "" {
+func (s *scorer) scoreDescription() {
+	if s.a.Description == "" {
 		return
 	}
-	text := readable(j.a.Description)
+	text := readable(s.a.Description)
 	if found, ok := link(text); ok {
-		j.add(Link, weightLinkDescription, "Its description contains the link "+quote(found)+".")
-	} else if w, ok := lureWord(text, strong); ok && !j.known {
-		j.add(Lure, weightLureDescription, "Its description contains "+quote(w)+".")
+		s.add(Link, weightLinkDescription, "Its description contains the link "+quote(found)+".")
+	} else if w, ok := lureWord(text, strong); ok && !s.known {
+		s.add(Lure, weightLureDescription, "Its description contains "+quote(w)+".")
 	}
 }
 
@@ -201,16 +201,16 @@ func lureIn(texts ...string) (Reason, bool) {
 }
 
 // scoreAirdrop scores how many addresses got the token at once. For a known token that is normal, such as a payroll.
-func (j *scorer) scoreAirdrop() {
-	if j.known || j.asset.missing() {
+func (s *scorer) scoreAirdrop() {
+	if s.known || s.asset.missing() {
 		return
 	}
-	if j.a.Recipients >= recipientsMany {
-		j.add(MassAirdrop, weightMassAirdrop, "The same transaction sent it to "+strconv.Itoa(j.a.Recipients)+" addresses.")
-	} else if n := j.k.transfersByHash[transferred{j.asset, j.a.Hash}]; j.a.Hash != "" && n >= transfersMany {
-		j.add(MassAirdrop, weightMassAirdrop, "The same transaction made "+strconv.Itoa(n)+" such transfers to the organization.")
-	} else if n := j.k.sourcesReached(j.asset, j.a.At); n >= sourcesMany {
-		j.add(MassAirdrop, weightMassAirdrop, "It reached "+strconv.Itoa(n)+" of the organization's wallets within "+airdropWindow.String()+".")
+	if s.a.Recipients >= recipientsMany {
+		s.add(MassAirdrop, weightMassAirdrop, "The same transaction sent it to "+strconv.Itoa(s.a.Recipients)+" addresses.")
+	} else if n := s.k.transfersByHash[transferred{s.asset, s.a.Hash}]; s.a.Hash != "" && n >= transfersMany {
+		s.add(MassAirdrop, weightMassAirdrop, "The same transaction made "+strconv.Itoa(n)+" such transfers to the organization.")
+	} else if n := s.k.sourcesReached(s.asset, s.a.At); n >= sourcesMany {
+		s.add(MassAirdrop, weightMassAirdrop, "It reached "+strconv.Itoa(n)+" of the organization's wallets within "+airdropWindow.String()+".")
 	}
 }
 

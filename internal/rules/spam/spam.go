@@ -107,37 +107,37 @@ const (
 
 // Score scores one arrival. The allow-list overrides everything, the deny-list everything else.
 func Score(a Arrival, k *Knowledge) Verdict {
-	j := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
+	s := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
 	if a.Class != ClassCrypto {
-		return j.final(0, Class, weightNever, "The source has the class "+quote(a.Class)+", to which strangers cannot send assets.")
+		return s.final(0, Class, weightNever, "The source has the class "+quote(a.Class)+", to which strangers cannot send assets.")
 	}
-	j.identify()
+	s.identify()
 	switch {
-	case j.onList(&k.allow):
-		return j.final(0, Allowed, weightAllowed, "The allow-list contains its "+j.entry+".")
-	case j.onList(&k.deny):
-		return j.final(scoreMax, Denied, weightDenied, "The deny-list contains its "+j.entry+".")
-	case !a.Inflow && !j.couldBeForged():
-		return j.final(0, Outgoing, weightNever, "The organization sent it.")
+	case s.onList(&k.allow):
+		return s.final(0, Allowed, weightAllowed, "The allow-list contains its "+s.entry+".")
+	case s.onList(&k.deny):
+		return s.final(scoreMax, Denied, weightDenied, "The deny-list contains its "+s.entry+".")
+	case !a.Inflow && !s.couldBeForged():
+		return s.final(0, Outgoing, weightNever, "The organization sent it.")
 	}
-	j.scoreToken()
-	j.scoreValue()
-	j.scoreCounterparty()
-	j.scoreDescription()
-	j.scoreAirdrop()
-	return j.sum()
+	s.scoreToken()
+	s.scoreValue()
+	s.scoreCounterparty()
+	s.scoreDescription()
+	s.scoreAirdrop()
+	return s.sum()
 }
 
-func (j *scorer) final(score int, code Code, weight int, text string) Verdict {
-	j.add(code, weight, text)
-	return Verdict{Score: score, Spam: score >= Threshold, Reasons: j.reasons}
+func (s *scorer) final(score int, code Code, weight int, text string) Verdict {
+	s.add(code, weight, text)
+	return Verdict{Score: score, Spam: score >= Threshold, Reasons: s.reasons}
 }
 
-func (j *scorer) sum() Verdict {
+func (s *scorer) sum() Verdict {
 	total := 0
-	for _, r := range j.reasons {
+	for _, r := range s.reasons {
 		total += r.Weight
 	}
 	total = max(0, min(scoreMax, total))
-	return Verdict{Score: total, Spam: total >= Threshold, Reasons: j.reasons}
+	return Verdict{Score: total, Spam: total >= Threshold, Reasons: s.reasons}
 }

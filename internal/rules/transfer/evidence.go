@@ -140,7 +140,7 @@ func (m *matcher) pairSwaps(group []int32, by Evidence, name string) {
 		case len(outs) == 1 && len(ins) == 1:
 			m.pair(outs[0], ins[0], by)
 		default:
-			why := fmt.Sprintf("%d outflows and %d inflows of one source share the same %s", len(outs), len(ins), name)
+			why := fmt.Sprintf("several transactions of one source share the same %s (%d out, %d in)", name, len(outs), len(ins))
 			for _, o := range outs {
 				m.addAmbiguity(o, ins[:min(len(ins), candidatesMax)], why)
 			}

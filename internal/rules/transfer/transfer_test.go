@@ -118,7 +118,7 @@ func TestAmbiguitiesSayWhy(t *testing.T) {
 		"a": "2 transactions match by amount",
 		"b": "the only transaction that matches by amount matches others as well",
 		"d": "more arrived (11) than left (10) under the same transaction hash",
-		"h": "2 outflows and 1 inflows of one source share the same transaction hash",
+		"h": "several transactions of one source share the same transaction hash (2 out, 1 in)",
 	}
 	for _, a := range r.Ambiguous {
 		if w := want[a.Leg]; w != "" && a.Why != w {
