@@ -84,7 +84,7 @@ func (m builder) build(ctx context.Context, p Params, at string) (*event, error)
 	if e.partner != nil {
 		e.effect.LotsTransactionID = e.partner.ID
 	}
-	if len(plan.Takes) > 0 {
+	if len(plan.LotRequests) > 0 {
 		e.effect.Picks, err = m.selection(ctx, e.first.ID)
 	}
 	return e, err

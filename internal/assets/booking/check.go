@@ -20,7 +20,7 @@ const checkChunk = 500
 // that, and an entry booked again from its stored booking and the lots it consumed has the same lines, consumptions and
 // lots.
 func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
-	found := finding.About("bookings")
+	found := finding.New("bookings")
 	for _, s := range strays {
 		broken, err := db.All[string](ctx, tx, s.query)
 		if err != nil {
@@ -43,7 +43,7 @@ func Check(ctx context.Context, tx *db.Tx) ([]string, error) {
 			return nil, err
 		}
 		if len(rows) < checkChunk {
-			return found.All(), nil
+			return found.Messages(), nil
 		}
 		after = rows[len(rows)-1].EntryID
 	}

@@ -281,7 +281,7 @@ func TestCorrectType(t *testing.T) {
 		_, err = w.bookings.Correct(w.ctx, now.ID, booking.CorrectParams{Type: "UNKNOWN"})
 		w.refusedAs("to unknown", err, fault.Conflict, "not known")
 		_, err = w.bookings.Correct(w.ctx, now.ID, booking.CorrectParams{Type: "SPAM"})
-		w.refusedAs("to spam", err, fault.Conflict, "spam")
+		w.refusedAs("to spam", err, fault.Conflict, "a transaction of the type SPAM cannot be booked; change its type first")
 	})
 }
 

@@ -91,7 +91,7 @@ func explain(err error, at string) error {
 	case posting.NoValue:
 		return fault.ConflictAt([]fault.Field{{Name: at + r.Field, Message: r.Message}}, "%s: store a price with POST /v1/prices", r.Message)
 	}
-	return fault.Within(at, r.Unwrap())
+	return fault.PrefixFields(at, r.Unwrap())
 }
 
 // request is an entry that is being created.
@@ -156,11 +156,11 @@ func (m builder) prepareRequest(ctx context.Context, q *request) error {
 		}
 	}
 	if _, err := m.transactions[q.TransactionID].WithNotes(q.Vendor, q.AddTagIDs); err != nil {
-		return fault.Within(q.at, err)
+		return fault.PrefixFields(q.at, err)
 	}
 	if q.VendorName != "" {
 		if err := tag.ValidateSupplierName(q.VendorName); err != nil {
-			return fault.Within(q.at+"vendor_", err)
+			return fault.PrefixFields(q.at+"vendor_", err)
 		}
 	}
 	return m.checkPeriod(q)
@@ -173,7 +173,7 @@ func (q *request) addVendorTag(ctx context.Context, tx *db.Tx) error {
 	}
 	supplier, err := tag.Ensure(ctx, tx, tag.Supplier, q.VendorName)
 	if err != nil {
-		return fault.Within(q.at+"vendor_", err)
+		return fault.PrefixFields(q.at+"vendor_", err)
 	}
 	if !slices.Contains(q.entry.TagIDs, supplier.ID) {
 		q.entry.TagIDs = append(slices.Clip(q.entry.TagIDs), supplier.ID)

@@ -95,7 +95,7 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	if err != nil {
 		for _, q := range all {
 			if outcome.Refused[q.key] != nil {
-				return nil, fault.Within(q.at, err)
+				return nil, fault.PrefixFields(q.at, err)
 			}
 		}
 		return nil, err
@@ -105,7 +105,7 @@ func (s *Service) create(ctx context.Context, tx *db.Tx, ps []Params, at func(in
 	}
 	for _, q := range all {
 		if err := s.setLines(ctx, tx, b, q, outcome); err != nil {
-			return nil, fault.Within(q.at, err)
+			return nil, fault.PrefixFields(q.at, err)
 		}
 	}
 	if dry {

@@ -112,7 +112,7 @@ func (s *scope) taxed(ctx context.Context, tx *db.Tx, end time.Time, lots []LotS
 	out := make([]TaxLot, len(lots))
 	for i, l := range lots {
 		t := TaxLot{LotState: l, Worth: worthOf(at, prices[named{l.AssetType, l.Currency}], l.RemainingQuantity, l.Currency)}
-		_, t.Term = lot.Held(l.AcquiredAt, at, s.zone)
+		_, t.Term = lot.HoldingPeriod(l.AcquiredAt, at, s.zone)
 		if !l.Quantity.IsZero() {
 			t.UnitCost = l.CostBasis.Quo(l.Quantity, unitPlaces)
 		}

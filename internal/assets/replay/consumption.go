@@ -21,7 +21,7 @@ type consumption struct {
 }
 
 // newConsumption returns what an effect asks of a pool, without its order key.
-func newConsumption(e *Effect, position int, t posting.Take, p lots.Pool) *consumption {
+func newConsumption(e *Effect, position int, t posting.LotRequest, p lots.Pool) *consumption {
 	c := &consumption{Consumption: lots.Consumption{
 		Pool: p.Key, EntryID: e.EntryID, Position: position, TransactionID: e.TransactionID, SourceID: t.From.Source,
 		LedgerAccountID: t.From.Account, Chain: t.Asset.Chain, At: t.At, Block: e.Block, Number: e.Number, Kind: t.Kind,
@@ -124,7 +124,7 @@ func (c *consumption) findDestination() bool {
 
 // setDestination takes the destination of a relocation from its effect.
 func (c *consumption) setDestination(e *Effect) {
-	c.to, c.toChain = e.Plan.Takes[c.Position].To, c.Chain
+	c.to, c.toChain = e.Plan.LotRequests[c.Position].To, c.Chain
 	if e.Input.In != nil {
 		c.toChain = e.Input.In.Asset.Chain
 	}

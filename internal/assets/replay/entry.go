@@ -26,7 +26,7 @@ type Effect struct {
 
 // ConsumedPools returns the keys of the pools that the effect consumes lots of.
 func (e *Effect) ConsumedPools(b *snapshot.Books) (out []string) {
-	for _, t := range e.Plan.Takes {
+	for _, t := range e.Plan.LotRequests {
 		out = append(out, lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID).Key)
 	}
 	return out
@@ -45,7 +45,7 @@ func (e *Effect) arrivesAt() time.Time {
 
 // arrival returns the pool that the lots of the entry enter, and the order key at which they do. There is one at most.
 func (e *Effect) arrival(b *snapshot.Books) (lots.Pool, lot.OrderKey, bool) {
-	for _, t := range e.Plan.Takes {
+	for _, t := range e.Plan.LotRequests {
 		if t.To.Account == "" {
 			continue
 		}
@@ -71,7 +71,7 @@ func (e *Effect) orderKey(at time.Time, kind lot.Kind) lot.OrderKey {
 }
 
 // destination returns the pool that something enters, as the asset that it is there.
-func (e *Effect) destination(b *snapshot.Books, t posting.Take) lots.Pool {
+func (e *Effect) destination(b *snapshot.Books, t posting.LotRequest) lots.Pool {
 	if e.Input.In != nil {
 		return lots.PoolOf(b, t.To, e.Input.In.Asset, e.SeparateAccountID)
 	}
@@ -79,7 +79,7 @@ func (e *Effect) destination(b *snapshot.Books, t posting.Take) lots.Pool {
 }
 
 // staysInPool reports whether something is only moved within its pool.
-func (e *Effect) staysInPool(b *snapshot.Books, t posting.Take) bool {
+func (e *Effect) staysInPool(b *snapshot.Books, t posting.LotRequest) bool {
 	return t.Kind == posting.Moved && e.destination(b, t).Key == lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID).Key
 }
 

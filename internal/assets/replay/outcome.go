@@ -159,7 +159,7 @@ func (r *run) collect(c *lots.Changes, e *entry, refs map[string]lots.EntryRef) 
 // keptTables are the tables that name a changed entry in rows that are not written again.
 func (e *entry) keptTables() []lots.Table {
 	out := []lots.Table{lots.Consumptions}
-	if len(e.Plan.Takes) > 1 {
+	if len(e.Plan.LotRequests) > 1 {
 		out = append(out, lots.Uses)
 	}
 	if len(e.before) > 0 {

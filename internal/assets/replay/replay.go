@@ -149,7 +149,7 @@ func (r *run) add(key string, effect Effect) {
 	e := &entry{Effect: effect, key: key, loaded: true, isNew: true, consumptions: map[int]*consumption{}}
 	r.entries[key] = e
 	r.touched = append(r.touched, e)
-	for i, t := range effect.Plan.Takes {
+	for i, t := range effect.Plan.LotRequests {
 		p := lots.PoolOf(r.books, t.From, t.Asset, effect.SeparateAccountID)
 		c := newConsumption(&e.Effect, i, t, p)
 		if effect.staysInPool(r.books, t) {

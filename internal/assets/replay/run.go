@@ -208,8 +208,8 @@ func (r *run) build(ctx context.Context, e *entry) error {
 	if err := r.consumeAll(ctx, e); err != nil {
 		return err
 	}
-	answers := make([]posting.Answer, len(e.Plan.Takes))
-	for i := range e.Plan.Takes {
+	answers := make([]posting.Answer, len(e.Plan.LotRequests))
+	for i := range e.Plan.LotRequests {
 		uses, err := r.usesOf(ctx, e, i)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &verification{tx: tx, books: b, found: finding.About("lots"), totals: lots.NewTotals(), transfers: map[string]*transfer{},
+	c := &verification{tx: tx, books: b, found: finding.New("lots"), totals: lots.NewTotals(), transfers: map[string]*transfer{},
 		overdrawn: map[holding]bool{}}
 	if c.periods, err = lots.EntryPeriods(ctx, tx); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 			return nil, err
 		}
 	}
-	return c.found.All(), nil
+	return c.found.Messages(), nil
 }
 
 func (c *verification) checkPools(ctx context.Context) error {

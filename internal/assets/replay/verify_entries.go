@@ -50,14 +50,14 @@ func VerifyEffects(ctx context.Context, tx *db.Tx, b *snapshot.Books, effects []
 // rebuild books an entry again from the lots it consumed, and reports whether that is possible.
 func (e *Effect) rebuild(b *snapshot.Books, stored []lots.Consumption, uses map[lots.ConsumptionKey][]lots.Use,
 	found *finding.List) (posting.Entry, bool) {
-	wrong := len(stored) != len(e.Plan.Takes)
-	answers := make([]posting.Answer, len(e.Plan.Takes))
+	wrong := len(stored) != len(e.Plan.LotRequests)
+	answers := make([]posting.Answer, len(e.Plan.LotRequests))
 	for i, k := range stored {
 		if wrong || k.Position != i {
 			wrong = true
 			break
 		}
-		t := e.Plan.Takes[i]
+		t := e.Plan.LotRequests[i]
 		c := newConsumption(e, i, t, lots.PoolOf(b, t.From, t.Asset, e.SeparateAccountID))
 		if k.Kind == lots.Relocated {
 			c.Kind = lots.Relocated

@@ -99,7 +99,7 @@ func (s *subject) asset(f family, unit string, quote *Quote, lots *lotting) {
 	default:
 		model := f.model
 		if !s.measured(f, unit) {
-			model = measure.Left
+			model = measure.NotMeasured
 		}
 		rows, effect = lots.measure(unit, model, i.Before)
 		for _, r := range rows {

@@ -118,10 +118,10 @@ func (l *lotting) layOut(ctx context.Context, _ []string) error {
 		if way, there := ways[held.LotID]; there {
 			units := held.RemainingQuantity.Mul(way.factor)
 			if was := l.units[way.lot]; was == held.AssetType {
-				lot.Of, lot.Units = way.lot, units
+				lot.Predecessor, lot.Units = way.lot, units
 			} else {
 				l.foreign[held.LotID] = foreign{was, len(l.lots[was])}
-				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Of: way.lot, Units: units, Elsewhere: true})
+				l.lots[was] = append(l.lots[was], measure.Lot{ID: held.LotID, Predecessor: way.lot, Units: units, Elsewhere: true})
 			}
 		}
 		l.lots[held.AssetType] = append(l.lots[held.AssetType], lot)
@@ -156,7 +156,7 @@ func (l *lotting) measure(unit string, model measure.Model, balance money.Decima
 			continue
 		}
 		cost, m := lot.Cost, measured[i]
-		if model == measure.Left || l.quotes[unit] == nil {
+		if model == measure.NotMeasured || l.quotes[unit] == nil {
 			m.Value = cost
 		}
 		rows = append(rows, Row{SubjectID: lot.ID, Quantity: lot.Quantity, Cost: &cost, Before: m.Carried, Price: l.prices[lot.ID],

@@ -129,7 +129,7 @@ func newTester(ctx context.Context, tx *db.Tx, p TestParams) (*tester, error) {
 	}
 	if p.Rule != nil {
 		if t.rule, err = memory.ValidateRule(ctx, tx, *p.Rule); err != nil {
-			return nil, fault.Within("rule.", err)
+			return nil, fault.PrefixFields("rule.", err)
 		}
 		t.rule.ID = cmp.Or(p.RuleID, unsaved)
 	}

@@ -121,10 +121,10 @@ var plainTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, tr
 // also meets what they pay back.
 func typeFor(said string, t transaction.Transaction, to account.Type) string {
 	in := transaction.IsInflow(t.Direction)
-	if said != "" && posting.Exists(posting.Type(said), in) {
+	if said != "" && posting.SupportsDirection(posting.Type(said), in) {
 		return said
 	}
-	if said == "" && !slices.Contains(plainTypes, t.Type) && posting.Exists(posting.Type(t.Type), in) {
+	if said == "" && !slices.Contains(plainTypes, t.Type) && posting.SupportsDirection(posting.Type(t.Type), in) {
 		return string(t.Type)
 	}
 	switch {

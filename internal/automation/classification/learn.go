@@ -170,7 +170,7 @@ func (t *turnover) onto(standing []classify.Precedent) []classify.Precedent {
 }
 
 // precedentCache are how transactions were booked, by feature, as far as a run has asked. What it knows once it does not ask again.
-type precedentCache map[string]*classify.Habit
+type precedentCache map[string]*classify.BookingHistory
 
 // precedentCacheMax bounds how many features a run remembers.
 const precedentCacheMax = 100_000
@@ -191,7 +191,7 @@ func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 		return err
 	}
 	for _, f := range asked {
-		h[f] = classify.HabitOf(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
+		h[f] = classify.NewBookingHistory(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
 			a, there := b.Accounts[p.LedgerAccountID]
 			return !there || a.ArchivedAt != nil || !a.Postable
 		}))
@@ -216,7 +216,7 @@ func (h precedentCache) propose(ctx context.Context, tx *db.Tx, b *snapshot.Book
 		if results[i].Outcome != Unmatched {
 			continue
 		}
-		p := classify.Propose(subjectOf(t), func(f classify.Feature) *classify.Habit { return h[f.Key()] })
+		p := classify.Propose(subjectOf(t), func(f classify.Feature) *classify.BookingHistory { return h[f.Key()] })
 		if p == nil {
 			continue
 		}

@@ -76,7 +76,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 			}
 		}
 		if r.Total, err = transaction.CountAhead(ctx, tx, r.Filter); err != nil {
-			return fault.Within("filter.", err)
+			return fault.PrefixFields("filter.", err)
 		}
 		if p.Expected != nil && *p.Expected != r.Total {
 			return fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("the filter now matches %d", r.Total)}},

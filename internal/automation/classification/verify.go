@@ -11,14 +11,14 @@ import (
 
 // Verify finds what must not be: runs whose results are not those that they count, and features that remember what was not learned.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
-	found := finding.About("classification")
+	found := finding.New("classification")
 	if err := verifyRuns(ctx, tx, found); err != nil {
 		return nil, err
 	}
 	if err := verifyPrecedents(ctx, tx, found); err != nil {
 		return nil, err
 	}
-	return found.All(), nil
+	return found.Messages(), nil
 }
 
 func verifyRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {

@@ -1,4 +1,5 @@
-// Package clock is where time comes from, so that a test or a replay can hold it still.
+// Package clock provides the current time behind an interface, so that tests can control it, and the one format in which
+// times are stored and returned.
 package clock
 
 import (
@@ -6,42 +7,43 @@ import (
 	"time"
 )
 
-// Clock tells the time.
+// Clock returns the current time.
 type Clock interface{ Now() time.Time }
 
-// System is the machine's clock in UTC.
+// System is the clock of the machine, in UTC.
 type System struct{}
 
-// Now is the present moment.
+// Now returns the current time.
 func (System) Now() time.Time { return time.Now().UTC() }
 
-// Manual stands still until it is moved.
+// Manual is a clock that changes only by Advance.
 type Manual struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewManual starts a clock at a moment.
+// NewManual returns a clock set to a time.
 func NewManual(at time.Time) *Manual { return &Manual{now: at.UTC()} }
 
-// Now is the moment the clock was last set to.
+// Now returns the time of the clock.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
 }
 
-// Advance moves the clock.
+// Advance moves the clock forward.
 func (m *Manual) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now = m.now.Add(d)
 }
 
-// wire is RFC 3339 in UTC with exactly three digits of a second: fixed width, so that text sorts as time does.
+// wire is RFC 3339 in UTC with exactly three fractional digits: of fixed width, so that the text sorts by time.
 const wire = "2006-01-02T15:04:05.000Z"
 
-// Format writes a moment as the service shows and stores it. Lists write hundreds of them, so what the layout says is done by hand.
+// Format returns a time as the service stores and returns it. It does not use time.Format, which is slower, because lists
+// contain hundreds of times.
 func Format(t time.Time) string {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -66,5 +68,5 @@ func Format(t time.Time) string {
 	return string(b)
 }
 
-// Stamp drops what finer than a millisecond the wire and the databases do not keep alike.
+// Stamp truncates a time to milliseconds, the precision that the API and both databases support.
 func Stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

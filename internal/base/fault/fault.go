@@ -1,4 +1,5 @@
-// Package fault holds the few kinds of failure a caller can act on; every edge maps a kind to its own status in one table.
+// Package fault defines errors with a kind that tells a caller how to react and, for invalid input, the fields at fault. The
+// API and the command line each map kinds to statuses in one table.
 package fault
 
 import (
@@ -8,10 +9,10 @@ import (
 	"time"
 )
 
-// Kind says what the caller can do about a failure.
+// Kind classifies an error by what the caller can do about it.
 type Kind int
 
-// The kinds. Internal is the zero value, so that an error nobody classified is never mistaken for the caller's.
+// The kinds. Internal is the zero value, so that an unclassified error is never blamed on the caller.
 const (
 	Internal Kind = iota
 	Invalid
@@ -27,16 +28,16 @@ const (
 var kindNames = [...]string{"internal", "invalid", "unauthorized", "forbidden", "not found", "conflict", "rate limited",
 	"unavailable", "provider"}
 
-// String names the kind for logs.
+// String returns the name of the kind, for logs.
 func (k Kind) String() string { return kindNames[k] }
 
-// Field blames one input, by its path on the wire, such as lines[2].amount.
+// Field is a field at fault, named by its path in the request, such as lines[2].amount.
 type Field struct {
 	Name    string
 	Message string
 }
 
-// Error is a failure with a kind, a sentence for the caller and, where input is to blame, every faulty field.
+// Error is an error with a kind, a message for the caller and, for invalid input, every field at fault.
 type Error struct {
 	Kind       Kind
 	Message    string
@@ -46,7 +47,7 @@ type Error struct {
 	cause error
 }
 
-// Error gives the sentence and the blamed fields; the cause stays out of it, because this text reaches callers.
+// Error returns the message and the fields at fault. It leaves out the cause, because callers see this text.
 func (e *Error) Error() string {
 	if len(e.Fields) == 0 {
 		return e.Message
@@ -58,10 +59,10 @@ func (e *Error) Error() string {
 	return e.Message + ": " + strings.Join(parts, "; ")
 }
 
-// Unwrap gives the cause, which is for logs.
+// Unwrap returns the cause, which is for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
-// KindOf finds the kind of an error; what carries none is Internal.
+// KindOf returns the kind of an error, Internal if it has none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -70,7 +71,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Refused tells a fault of what is asked for from one of the house: it would be refused again.
+// Refused reports whether an error is due to the request, so that repeating it would fail again.
 func Refused(err error) bool {
 	switch KindOf(err) {
 	case Invalid, NotFound, Conflict, Forbidden:
@@ -82,29 +83,30 @@ func Refused(err error) bool {
 
 const invalidMessage = "the request is not valid"
 
-// Invalidf blames one field.
+// Invalidf returns an Invalid error for one field.
 func Invalidf(field, format string, args ...any) error {
 	return &Error{Kind: Invalid, Message: invalidMessage, Fields: []Field{{field, fmt.Sprintf(format, args...)}}}
 }
 
-// Malformedf refuses input as a whole, where no field can be named.
+// Malformedf returns an Invalid error for the request as a whole, for use if no field can be named.
 func Malformedf(format string, args ...any) error { return newf(Invalid, format, args) }
 
-// Unauthorizedf says the caller did not prove who they are.
+// Unauthorizedf returns the error for a caller who is not authenticated.
 func Unauthorizedf(format string, args ...any) error { return newf(Unauthorized, format, args) }
 
-// Forbiddenf says the caller is known and may not do this.
+// Forbiddenf returns the error for an authenticated caller who lacks permission.
 func Forbiddenf(format string, args ...any) error { return newf(Forbidden, format, args) }
 
-// Conflictf says the state of a resource, or an accounting rule, stands against it.
+// Conflictf returns the error for a request that conflicts with the state of a resource or an accounting rule.
 func Conflictf(format string, args ...any) error { return newf(Conflict, format, args) }
 
-// Missing names only the sort of thing: what does not exist and what belongs to somebody else must read the same.
+// Missing returns a NotFound error. It names only the kind of record, so that a record of another organization is reported
+// like one that does not exist.
 func Missing(noun string) error {
 	return &Error{Kind: NotFound, Message: noun + " not found"}
 }
 
-// MissingAt is Missing with the inputs that named what is not there.
+// MissingAt is Missing with the fields that named the record.
 func MissingAt(noun string, fields ...string) error {
 	e := &Error{Kind: NotFound, Message: noun + " not found"}
 	for _, f := range fields {
@@ -113,13 +115,14 @@ func MissingAt(noun string, fields ...string) error {
 	return e
 }
 
-// ConflictAt is Conflictf with the inputs that are in conflict.
+// ConflictAt is Conflictf with the fields in conflict.
 func ConflictAt(fields []Field, format string, args ...any) error {
 	return &Error{Kind: Conflict, Message: fmt.Sprintf(format, args...), Fields: fields}
 }
 
-// Within says of the fields that an error blames where they are, such as in filter.
-func Within(place string, err error) error {
+// PrefixFields prepends a path such as "filter." to the names of the fields at fault. Errors without fields are returned
+// unchanged.
+func PrefixFields(prefix string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
 		return err
@@ -127,23 +130,24 @@ func Within(place string, err error) error {
 	inside := *e
 	inside.Fields = make([]Field, len(e.Fields))
 	for i, f := range e.Fields {
-		inside.Fields[i] = Field{place + f.Name, f.Message}
+		inside.Fields[i] = Field{prefix + f.Name, f.Message}
 	}
 	return &inside
 }
 
-// RateLimitedFor asks the caller to come back later.
+// RateLimitedFor returns the error that asks the caller to retry after a while.
 func RateLimitedFor(wait time.Duration) error {
 	return &Error{Kind: RateLimited, Message: "too many requests", RetryAfter: wait}
 }
 
-// UnavailableBecause says a part the service needs does not answer now; the cause is kept for the log.
+// UnavailableBecause returns the error for a dependency that does not respond; the cause is for logs only.
 func UnavailableBecause(cause error, format string, args ...any) error {
 	return &Error{Kind: Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter, cause: cause}
 }
 
-// OfProvider calls what is unavailable a failure of the provider that the caller asked; every other error passes.
-func OfProvider(err error) error {
+// AsProviderError converts an Unavailable error to a Provider error, for routes that pass requests on to a provider. Other
+// errors are returned unchanged.
+func AsProviderError(err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != Unavailable {
 		return err
@@ -153,7 +157,7 @@ func OfProvider(err error) error {
 	return &out
 }
 
-// retryAfter is what a caller is told when nothing better is known: long enough for a database to fail over, short enough to be of use.
+// retryAfter is the default delay before a retry: long enough for a database to fail over, short enough to be useful.
 const retryAfter = 2 * time.Second
 
 func newf(k Kind, format string, args []any) error {

@@ -27,20 +27,20 @@ func TestAnErrorNobodyClassifiedIsInternal(t *testing.T) {
 	}
 }
 
-func TestAListGathersEveryFieldAndHandsOtherErrorsBack(t *testing.T) {
+func TestAListCollectsEveryFieldAndReturnsOtherErrors(t *testing.T) {
 	t.Parallel()
 	var l fault.List
 	if l.Err() != nil {
 		t.Error("an empty list is an error")
 	}
 	l.Addf("a", "is %s", "wrong")
-	if rest := l.Take(fault.Invalidf("b", "is wrong too")); rest != nil {
+	if rest := l.Merge(fault.Invalidf("b", "is wrong too")); rest != nil {
 		t.Error(rest)
 	}
-	if conflict := fault.Conflictf("no"); !errors.Is(l.Take(conflict), conflict) {
+	if conflict := fault.Conflictf("no"); !errors.Is(l.Merge(conflict), conflict) {
 		t.Error("a conflict was swallowed")
 	}
-	if l.Take(nil) != nil {
+	if l.Merge(nil) != nil {
 		t.Error("nothing became an error")
 	}
 	if got, want := l.Err().Error(), "the request is not valid: a is wrong; b is wrong too"; got != want {
@@ -57,20 +57,20 @@ func TestTheCauseIsForTheLogAndNotInTheText(t *testing.T) {
 	}
 }
 
-func TestWithinSaysWhereFieldsAre(t *testing.T) {
+func TestPrefixFieldsSaysWhereFieldsAre(t *testing.T) {
 	t.Parallel()
 	err := fault.Invalidf("status", "is wrong")
-	if got := fault.Within("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" ||
+	if got := fault.PrefixFields("filter.", err).Error(); got != "the request is not valid: filter.status is wrong" ||
 		err.Error() != "the request is not valid: status is wrong" {
 		t.Errorf("%s, and %s before", got, err)
 	}
 	plain := errors.New("x")
-	if fault.Within("filter.", plain) != plain || fault.Within("filter.", nil) != nil {
+	if fault.PrefixFields("filter.", plain) != plain || fault.PrefixFields("filter.", nil) != nil {
 		t.Error("an error without fields is another one")
 	}
 }
 
-func TestOnlyFaultsOfWhatIsAskedForAreRefusals(t *testing.T) {
+func TestOnlyFaultsOfTheRequestAreRefusals(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
 		fault.Invalidf("a", "b"): true, fault.Missing("x"): true, fault.Conflictf("x"): true, fault.Forbiddenf("x"): true, fmt.Errorf(

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// List collects every faulty field before anything is answered, so that a caller mends them in one go.
+// List collects all fields at fault, so that a caller can correct them at once.
 type List struct{ fields []Field }
 
-// Addf blames one more field.
+// Addf adds a field at fault.
 func (l *List) Addf(field, format string, args ...any) {
 	l.fields = append(l.fields, Field{field, fmt.Sprintf(format, args...)})
 }
 
-// Take moves the fields of an Invalid error into the list; any other error is handed back.
-func (l *List) Take(err error) error {
+// Merge adds the fields of an Invalid error to the list and returns nil; it returns any other error unchanged.
+func (l *List) Merge(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Invalid && len(e.Fields) > 0 {
 		l.fields = append(l.fields, e.Fields...)
@@ -23,7 +23,7 @@ func (l *List) Take(err error) error {
 	return err
 }
 
-// Err is nil when nothing was blamed.
+// Err returns an Invalid error with all fields, or nil if there are none.
 func (l *List) Err() error {
 	if len(l.fields) == 0 {
 		return nil

@@ -1,12 +1,12 @@
-// Package finding collects what a check finds broken: a few of each kind by name, and how many more there are.
+// Package finding collects the findings of a verification: the first few of each kind in full, and the number of the rest.
 package finding
 
 import "fmt"
 
-// namedMax bounds how many broken things of a kind are named; the rest is counted.
+// namedMax is how many findings of a kind are listed; the rest are counted.
 const namedMax = 5
 
-// List is what was found.
+// List collects findings.
 type List struct {
 	about string
 	texts []string
@@ -14,10 +14,10 @@ type List struct {
 	count map[string]int
 }
 
-// About begins a list whose sentences begin with what they are about.
-func About(what string) *List { return &List{about: what + ": ", count: map[string]int{}} }
+// New returns a list whose messages start with a subject, such as "lots: ".
+func New(subject string) *List { return &List{about: subject + ": ", count: map[string]int{}} }
 
-// Addf adds something broken. The kind is in the plural, as in "5 more lots that are open".
+// Addf adds a finding. The kind is in the plural, as in "5 more lots that are open".
 func (l *List) Addf(kind, format string, args ...any) {
 	if l.count[kind]++; l.count[kind] == 1 {
 		l.kinds = append(l.kinds, kind)
@@ -27,8 +27,8 @@ func (l *List) Addf(kind, format string, args ...any) {
 	}
 }
 
-// All gives the sentences.
-func (l *List) All() []string {
+// Messages returns the messages.
+func (l *List) Messages() []string {
 	for _, kind := range l.kinds {
 		if more := l.count[kind] - namedMax; more > 0 {
 			l.texts = append(l.texts, fmt.Sprintf("%s%d more %s", l.about, more, kind))

@@ -1,4 +1,4 @@
-// Package id makes and checks identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID
+// Package id creates and validates identifiers: a type prefix and a UUIDv7 in lower-case Crockford base32 (the TypeID
 // form), so that ids sort by creation.
 package id
 
@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/clock"
 )
 
-// Prefix names the type of thing an id stands for.
+// Prefix names the type of the record that an id identifies.
 type Prefix string
 
 // The prefixes in use.
@@ -56,15 +56,15 @@ const (
 	digits   = 26
 )
 
-// Source makes ids from a clock and a reader of randomness.
+// Source creates ids from a clock and a source of randomness.
 type Source struct{ gen *uuid.Gen }
 
-// NewSource makes a source; random must be safe for concurrent use, as crypto/rand.Reader is.
+// NewSource returns a source of ids; random must be safe for concurrent use, as crypto/rand.Reader is.
 func NewSource(c clock.Clock, random io.Reader) *Source {
 	return &Source{uuid.NewGenWithOptions(uuid.WithEpochFunc(c.Now), uuid.WithRandomReader(random))}
 }
 
-// New makes an id. It panics when the machine has no randomness left, because nothing safe can follow.
+// New returns a new id. It panics if reading randomness fails, because no safe id can be created then.
 func (s *Source) New(p Prefix) string {
 	u, err := s.gen.NewV7()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Source) New(p Prefix) string {
 	return string(p) + "_" + encode(u)
 }
 
-// Valid tells whether text is an id of that type; it does not tell whether such a thing exists.
+// Valid reports whether text is a well-formed id of a type. Such a record need not exist.
 func Valid(p Prefix, text string) bool {
 	rest, ok := strings.CutPrefix(text, string(p)+"_")
 	// 26 base32 digits hold 130 bits, so the first may not exceed 7.
@@ -88,7 +88,7 @@ func Valid(p Prefix, text string) bool {
 	return true
 }
 
-// encode writes 128 bits as 26 digits of five bits, the first digit holding the top three.
+// encode encodes 128 bits as 26 digits of five bits; the first digit holds the top three.
 func encode(u uuid.UUID) string {
 	var out [digits]byte
 	var acc uint64

@@ -1,4 +1,4 @@
-// Package lru holds a bounded map that drops the entries that were not used for the longest time.
+// Package lru provides a bounded map that evicts the least recently used entries.
 package lru
 
 import "container/list"

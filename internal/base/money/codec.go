@@ -14,7 +14,7 @@ var (
 	errJSONNull   = errors.New(`must be a decimal string such as "1200.50", not null`)
 )
 
-// MarshalJSON writes a JSON string, because a reader of JSON numbers would round.
+// MarshalJSON returns a JSON string, because many readers of JSON numbers would round.
 func (d Decimal) MarshalJSON() ([]byte, error) {
 	var buf [96]byte
 	plain := d.appendPlain(buf[:0], 0)
@@ -24,8 +24,8 @@ func (d Decimal) MarshalJSON() ([]byte, error) {
 	return append(out, '"'), nil
 }
 
-// UnmarshalJSON accepts a JSON string only; a JSON number has often been through
-// binary floating point before it was written.
+// UnmarshalJSON accepts a JSON string only; a JSON number has often been rounded to
+// binary floating point before.
 func (d *Decimal) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	switch {
@@ -41,7 +41,7 @@ func (d *Decimal) UnmarshalJSON(data []byte) error {
 	return d.UnmarshalText([]byte(text))
 }
 
-// MarshalText gives the same digits as String.
+// MarshalText returns the same digits as String.
 func (d Decimal) MarshalText() ([]byte, error) {
 	return d.appendPlain(nil, 0), nil
 }
@@ -56,14 +56,14 @@ func (d *Decimal) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Value hands the database plain digits, which both NUMERIC and the DECIMAL
-// collation of SQLite take without loss.
+// Value returns plain digits, which both NUMERIC and the DECIMAL collation of
+// SQLite store without loss.
 func (d Decimal) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads a column. It takes longer numbers than Parse, because a SUM may
-// outgrow the inputs it adds, and refuses binary floating point and NULL.
+// Scan reads a column. It accepts longer numbers than Parse, because a SUM may be
+// longer than its inputs, and rejects binary floating point and NULL.
 func (d *Decimal) Scan(source any) error {
 	var text string
 	switch value := source.(type) {
@@ -87,8 +87,8 @@ func (d *Decimal) Scan(source any) error {
 	return nil
 }
 
-// SortKey is a text that sorts as the number does, by its bytes: how many digits stand before the point, then the number. It is for numbers
-// that are not negative; indexes compare it as fast as any text, on either engine.
+// SortKey returns a text whose bytes sort as the number does: the number of digits before the point, then the number. It
+// panics for negative numbers. Indexes of both databases compare it as plain text.
 func (d Decimal) SortKey() string {
 	if d.Sign() < 0 {
 		panic("money: a negative number has no sort key")

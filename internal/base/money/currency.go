@@ -2,8 +2,8 @@ package money
 
 // minorUnits holds every active ISO 4217 code that has a minor unit, as of
 // amendment 180 (Bulgaria's euro, January 2026). Codes that ISO lists without
-// one (metals, XDR, XTS and the like) are left out on purpose: nothing can be
-// rounded to a unit that does not exist.
+// one (metals, XDR, XTS and the like) are left out on purpose, because amounts
+// cannot be rounded to a unit that does not exist.
 var minorUnits = map[string]int32{
 	"AED": 2, "AFN": 2, "ALL": 2, "AMD": 2, "AOA": 2, "ARS": 2, "AUD": 2, "AWG": 2, "AZN": 2,
 	"BAM": 2, "BBD": 2, "BDT": 2, "BHD": 3, "BIF": 0, "BMD": 2, "BND": 2, "BOB": 2, "BOV": 2, "BRL": 2,
@@ -37,7 +37,7 @@ var minorUnits = map[string]int32{
 	"ZAR": 2, "ZMW": 2, "ZWG": 2,
 }
 
-// MinorUnits gives the number of digits after the point of a currency's ISO
+// MinorUnits returns the number of digits after the point of a currency's ISO
 // 4217 minor unit, and false for anything that is not an active fiat currency.
 // Codes are upper case, as ISO writes them.
 func MinorUnits(currency string) (int32, bool) {
@@ -45,7 +45,7 @@ func MinorUnits(currency string) (int32, bool) {
 	return places, ok
 }
 
-// IsFiat says whether the code is an active ISO 4217 currency with a minor
+// IsFiat reports whether the code is an active ISO 4217 currency with a minor
 // unit; everything else (crypto assets, metals, units of account) is a quantity.
 func IsFiat(currency string) bool {
 	_, ok := minorUnits[currency]

@@ -1,5 +1,5 @@
-// Package money holds the one exact decimal type that every amount and quantity
-// is made of, and the rules for rounding, splitting and printing it.
+// Package money provides Decimal, the exact decimal type of every amount and
+// quantity, and the rules for rounding, splitting and formatting it.
 package money
 
 import (
@@ -17,12 +17,12 @@ const (
 	// DigitsAfterMax is how many digits an input may have after the point.
 	DigitsAfterMax = 30
 
-	// digitsMax bounds what arithmetic may build from inputs. A product of ten of
-	// the longest inputs still fits, so that only a runaway loop gets there.
+	// digitsMax is the precision of arithmetic. A product of ten of the longest
+	// inputs still fits, so only a defect can exceed it.
 	digitsMax = 1000
 
-	// storedDigitsMax bounds each side of the point of what a database hands
-	// back, where sums and products of stored numbers may be longer than inputs.
+	// storedDigitsMax bounds the digits on each side of the point of numbers read
+	// from a database, where sums and products may be longer than inputs.
 	storedDigitsMax = 200
 
 	// chunkDigits is the longest run of digits that always fits in an int64.
@@ -33,18 +33,18 @@ var errSyntax = errors.New(`must be a decimal string such as "1200.50"`)
 
 // Decimal is an immutable, exact decimal number; its zero value is 0.
 type Decimal struct {
-	// 1.5 and 1.50 are equal but may be held differently, so == would lie.
-	// A field that cannot be compared makes it a compile error: use Equal.
+	// 1.5 and 1.50 are equal but may be represented differently, so == must not be
+	// used. This field makes it a compile error: use Equal.
 	_ [0]func()
 
-	// v is finite, never negative zero, and never changed once it is returned:
-	// copies share the digits of large values.
+	// v is finite, never negative zero, and never modified after it is returned,
+	// because copies share the digits of large values.
 	v apd.Decimal
 }
 
-// Parse reads plain decimal notation, refusing exponents, signs other than a
-// leading minus, and numbers too long to store. Its errors read as the message
-// of an API field.
+// Parse parses plain decimal notation. It rejects exponents, signs other than a
+// leading minus, and numbers too long to store. Its errors are worded as messages
+// about an API field.
 func Parse(s string) (Decimal, error) {
 	return parse(s, DigitsBeforeMax, DigitsAfterMax)
 }
@@ -58,7 +58,7 @@ func MustParse(s string) Decimal {
 	return d
 }
 
-// FromInt makes a decimal of a whole number.
+// FromInt returns an integer as a decimal.
 func FromInt(n int64) Decimal {
 	var d Decimal
 	d.v.SetInt64(n)
@@ -77,8 +77,8 @@ func parse(s string, beforeMax, afterMax int) (Decimal, error) {
 	if len(after) > afterMax {
 		return Decimal{}, fmt.Errorf("must have at most %d digits after the point", afterMax)
 	}
-	// NUMERIC columns come back padded to their scale; without the padding the
-	// digits stay short enough to be held without allocating.
+	// NUMERIC columns are padded with zeros to their scale; without the padding,
+	// most numbers need no allocation.
 	after = strings.TrimRight(after, "0")
 
 	var d Decimal
@@ -98,8 +98,8 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// appendDigits sets n to the number written by its own digits followed by
-// these. apd's own parser allocates several times for each amount.
+// appendDigits appends decimal digits to n. apd's own parser allocates several
+// times for each amount.
 func appendDigits(n *apd.BigInt, digits string) {
 	for digits != "" {
 		chunk := digits[:min(len(digits), chunkDigits)]
@@ -115,21 +115,21 @@ func appendDigits(n *apd.BigInt, digits string) {
 	}
 }
 
-// String gives plain digits, without exponent, trailing zeros or negative zero.
+// String returns plain digits, without exponent, trailing zeros or negative zero.
 func (d Decimal) String() string {
 	var buf [96]byte
 	return string(d.appendPlain(buf[:0], 0))
 }
 
-// Fixed gives plain digits with at least the currency's ISO 4217 minor units,
-// and more where the value has more. What is not fiat prints as String does.
+// Fixed returns plain digits with at least the currency's ISO 4217 minor units,
+// and more if the value has more. For a code that is not fiat it equals String.
 func (d Decimal) Fixed(currency string) string {
 	places, _ := MinorUnits(currency)
 	var buf [96]byte
 	return string(d.appendPlain(buf[:0], int(places)))
 }
 
-// AppendFixed appends what Fixed gives for a currency with so many minor units, for whoever writes many amounts.
+// AppendFixed appends the result of Fixed for a currency with the given number of minor units, without allocating a string.
 func (d Decimal) AppendFixed(buf []byte, minorUnits int32) []byte {
 	return d.appendPlain(buf, int(minorUnits))
 }

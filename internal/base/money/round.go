@@ -6,12 +6,12 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// placesMax bounds the digits after the point that rounding may be asked for;
-// it is ample for a quotient of two of the longest inputs.
+// placesMax is the largest number of digits after the point to round to; it is
+// enough for a quotient of two of the longest inputs.
 const placesMax = 100
 
-// Round gives the nearest decimal with at most the given number of digits after
-// the point, a tie going to the even digit. It panics unless places is 0 to 100.
+// Round returns the nearest decimal with at most the given number of digits after
+// the point, rounding ties to the even digit. It panics unless places is 0 to 100.
 func (d Decimal) Round(places int32) Decimal {
 	mustBePlaces(places)
 	surplus := -d.v.Exponent - places
@@ -22,8 +22,8 @@ func (d Decimal) Round(places int32) Decimal {
 	return fromParts(d.v.Negative, quoHalfEven(&d.v.Coeff, &unit), places)
 }
 
-// RoundTo rounds half-even to the ISO 4217 minor unit of a fiat currency. What
-// is not fiat comes back as it is, because quantities are never rounded.
+// RoundTo rounds half-even to the ISO 4217 minor unit of a fiat currency. It
+// returns other assets unchanged, because quantities are never rounded.
 func (d Decimal) RoundTo(currency string) Decimal {
 	places, ok := MinorUnits(currency)
 	if !ok {
@@ -32,15 +32,15 @@ func (d Decimal) RoundTo(currency string) Decimal {
 	return d.Round(places)
 }
 
-// Quo gives d / by, rounded once, half-even, to the given number of digits after
-// the point. It panics when by is zero, or unless places is 0 to 100.
+// Quo returns d / by, rounded once, half-even, to the given number of digits after
+// the point. It panics if by is zero or places is not 0 to 100.
 func (d Decimal) Quo(by Decimal, places int32) Decimal {
 	mustBePlaces(places)
 	if by.IsZero() {
 		panic(fmt.Sprintf("money: division of %s by zero", d))
 	}
-	// Rounding a rounded quotient can land on the wrong side of a tie, so both
-	// numbers become whole numbers of the wanted unit and are divided once.
+	// Rounding a rounded quotient can break a tie wrongly, so both numbers are
+	// scaled to integers of the wanted unit and divided once.
 	dividend, divisor := d.v.Coeff, by.v.Coeff
 	var scaled apd.BigInt
 	if shift := d.v.Exponent - by.v.Exponent + places; shift >= 0 {
@@ -69,8 +69,8 @@ func fromParts(negative bool, coefficient apd.BigInt, places int32) Decimal {
 	return d
 }
 
-// quoHalfEven divides two numbers that are not negative. It is the only place
-// where anything is rounded.
+// quoHalfEven divides two non-negative numbers. It is the only place where
+// amounts are rounded.
 func quoHalfEven(dividend, divisor *apd.BigInt) apd.BigInt {
 	var quotient, rest, twice, one apd.BigInt
 	quotient.QuoRem(dividend, divisor, &rest)

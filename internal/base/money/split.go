@@ -5,14 +5,13 @@ import "fmt"
 // Split divides a total by weights into parts that are rounded to places and
 // always add up to exactly the total.
 //
-// Each part takes its share of what is left, by its share of the weights that are
-// left, so that the last takes all of the rest and rounding is never piled up
-// beyond it: 100.00 by 1:1:1 is 33.33, 33.34, 33.33. A zero weight gets zero, and
-// no part has another sign than the total.
+// Each part gets its share of the rest, in proportion to the remaining weights, so
+// that the last one gets all of the rest and rounding errors do not accumulate:
+// 100.00 by 1:1:1 is 33.33, 33.34, 33.33. A zero weight gets zero, and no part has
+// the opposite sign of the total.
 //
-// It panics when the total has more digits than places, when a weight is
-// negative, or when the weights do not add up to something positive: there is no
-// answer then that keeps the promise.
+// It panics if the total has more digits than places, if a weight is negative, or
+// if the weights add up to zero: no exact split exists then.
 func Split(total Decimal, weights []Decimal, places int32) []Decimal {
 	if !total.Round(places).Equal(total) {
 		panic(fmt.Sprintf("money: cannot split %s into parts of %d digits after the point", total, places))

@@ -7,9 +7,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Bound reads what bounds a list in time: an instant, or a bare date as its first instant in UTC, or its last when it
-// bounds a range from above. Times are kept to the millisecond: a finer bound is the next one inside.
-func Bound(faults *fault.List, field, text string, above bool) time.Time {
+// ParseTimeBound parses a bound of a time filter: an RFC 3339 time, or a date, which means its first instant in UTC, or its
+// last one for an upper bound. It rounds finer times to the next millisecond inside the range, because stored times have
+// milliseconds, and returns the zero time for an empty text. A fault is added to faults.
+func ParseTimeBound(faults *fault.List, field, text string, above bool) time.Time {
 	if text == "" {
 		return time.Time{}
 	}

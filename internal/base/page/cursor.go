@@ -14,18 +14,18 @@ import (
 const (
 	// cursorMax bounds a cursor in characters, so that it fits in any URL.
 	cursorMax = 1024
-	// cursorVersion is the first byte of every cursor. A new layout takes a new
-	// one, and old cursors are then refused instead of misread.
+	// cursorVersion is the first byte of every cursor. A new layout gets a new
+	// version, so that old cursors are rejected instead of misread.
 	cursorVersion = 1
-	// fingerprintBytes of a hash are plenty: only a caller's own filters have to
-	// be told apart, nothing is kept secret by it.
+	// fingerprintBytes is the length of a fingerprint. It only has to distinguish
+	// a caller's own filters; it protects no secret.
 	fingerprintBytes = 12
-	// checksumBytes is the size of a CRC-32, which catches every change of up to
-	// 32 bits in a row, so of any one character, for certain.
+	// checksumBytes is the size of a CRC-32, which detects every change of up to
+	// 32 consecutive bits and so of any single character.
 	checksumBytes = 4
 )
 
-// castagnoli is the CRC that processors compute by themselves.
+// castagnoli is the CRC polynomial that processors compute in hardware.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Fingerprint identifies a list and its filters. The filters must be a struct or
@@ -36,7 +36,7 @@ func Fingerprint(scope string, filters any) string {
 	if err != nil {
 		panic(fmt.Sprintf("page: filters of %s: %v", scope, err))
 	}
-	// The length keeps a scope from running into its filters.
+	// The length separates the scope from the filters.
 	hashed := binary.AppendUvarint(nil, uint64(len(scope)))
 	hashed = append(hashed, scope...)
 	hashed = append(hashed, encoded...)
@@ -44,9 +44,9 @@ func Fingerprint(scope string, filters any) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:fingerprintBytes])
 }
 
-// Encode makes the cursor that continues after the row with this sort key. It
-// panics when the cursor gets longer than 1024 characters: a list may only be
-// sorted by columns that are bounded well below that.
+// Encode returns the cursor that continues after the row with this sort key. It
+// panics if the cursor is longer than 1024 characters: lists may only be sorted by
+// columns that are much shorter.
 func Encode(fingerprint string, key ...string) string {
 	raw := []byte{cursorVersion}
 	raw = appendPart(raw, fingerprint)
@@ -61,13 +61,13 @@ func Encode(fingerprint string, key ...string) string {
 	return cursor
 }
 
-// Decode gives back the key of a cursor made with the same fingerprint, which
-// has to have the given number of parts. No cursor means the first page: no key.
+// Decode returns the key of a cursor that was encoded with the same fingerprint and
+// has the given number of parts. An empty cursor, for the first page, gives no key.
 func Decode(fingerprint, cursor string, parts int) ([]string, error) {
 	if cursor == "" {
 		return nil, nil
 	}
-	found, key, ok := open(cursor)
+	found, key, ok := decodeCursor(cursor)
 	if !ok {
 		return nil, errForeign()
 	}
@@ -84,14 +84,14 @@ func errForeign() error {
 	return fault.Invalidf("cursor", "is not a cursor of this service")
 }
 
-// open takes a cursor apart, and fails on anything that Encode did not write.
-func open(cursor string) (fingerprint string, key []string, ok bool) {
+// decodeCursor splits a cursor into its parts and fails on anything that Encode did not write.
+func decodeCursor(cursor string) (fingerprint string, key []string, ok bool) {
 	if len(cursor) > cursorMax {
 		return "", nil, false
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	// Decoding passes over line breaks and spare bits; encoding again does not,
-	// so that a row has one cursor and not several spellings of it.
+	// Decoding ignores line breaks and spare bits. Comparing with the encoded form
+	// makes sure that every key has exactly one cursor.
 	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != cursor {
 		return "", nil, false
 	}
@@ -116,7 +116,7 @@ func open(cursor string) (fingerprint string, key []string, ok bool) {
 	return all[0], all[1:], true
 }
 
-// appendPart writes a length before the bytes, so that a part may hold anything.
+// appendPart appends a part with its length, so that it may contain any bytes.
 func appendPart(raw []byte, part string) []byte {
 	raw = binary.AppendUvarint(raw, uint64(len(part)))
 	return append(raw, part...)

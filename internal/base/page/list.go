@@ -1,10 +1,11 @@
 package page
 
-// List gives one page of a list: the whole of paging, so that an area says only what it sorts by and how it reads.
-// Scope and filters are what the cursor is bound to; key gives the columns the list is sorted by, always the same
-// number of them; fetch reads up to limit rows after a key, or from the start when the key is nil.
-func List[T any](scope string, filters any, p Request, key func(T) []string, fetch func(after []string, limit int) ([]T,
-	error)) (Page[T], error) {
+// List returns one page of a list. Callers only define the sort key and how to read rows: the cursor is bound to scope and
+// filters; key returns the values of the sort columns, always the same number of them; fetch reads up to limit rows after
+// a key, or from the start if the key is nil.
+func List[T any](
+	scope string, filters any, p Request, key func(T) []string, fetch func(after []string, limit int) ([]T, error),
+) (Page[T], error) {
 	print := Fingerprint(scope, filters)
 	after, err := Decode(print, p.Cursor, len(key(*new(T))))
 	if err != nil {
@@ -14,5 +15,5 @@ func List[T any](scope string, filters any, p Request, key func(T) []string, fet
 	if err != nil {
 		return Page[T]{}, err
 	}
-	return Cut(rows, p.Limit, func(last T) string { return Encode(print, key(last)...) }), nil
+	return FromRows(rows, p.Limit, func(last T) string { return Encode(print, key(last)...) }), nil
 }

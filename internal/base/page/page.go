@@ -1,24 +1,24 @@
-// Package page holds the one way lists are cut into pages: by opaque keyset
-// cursors that are bound to the filters they were made with.
+// Package page implements keyset pagination of lists, with opaque cursors that are
+// bound to the filters they were created with.
 package page
 
 import "fmt"
 
 const (
-	// LimitDefault is how many items a page has when the caller does not say.
+	// LimitDefault is the default number of items of a page.
 	LimitDefault = 50
-	// LimitMax is how many items a page may have at most.
+	// LimitMax is the maximum number of items of a page.
 	LimitMax = 100
 )
 
-// Request is what a caller asks of a list besides its filters.
+// Request holds the paging parameters of a list.
 type Request struct {
 	Limit  int
 	Cursor string
 }
 
-// Page is one page of a list; NextCursor is empty on the last, and TotalCount is
-// nil unless it was asked for.
+// Page is one page of a list. NextCursor is empty on the last page, and TotalCount
+// is nil unless it was requested.
 type Page[T any] struct {
 	Items      []T
 	HasMore    bool
@@ -26,10 +26,10 @@ type Page[T any] struct {
 	TotalCount *int64
 }
 
-// Cut makes a page of rows that were fetched with one more than the limit, that
-// one being the cheapest proof that there are more. The cursor is made of the
-// last item kept, because the next page starts after it.
-func Cut[T any](rows []T, limit int, next func(T) string) Page[T] {
+// FromRows returns a page of rows that were fetched with a limit of one more than
+// the page has: the extra row shows that there are more. The next page starts after
+// the last item kept, from which next computes the cursor.
+func FromRows[T any](rows []T, limit int, next func(T) string) Page[T] {
 	if limit < 1 {
 		panic(fmt.Sprintf("page: limit %d, want at least 1", limit))
 	}
@@ -40,7 +40,7 @@ func Cut[T any](rows []T, limit int, next func(T) string) Page[T] {
 		}
 		return Page[T]{Items: rows}
 	}
-	// The capacity ends here too: appending must not write into the row cut off.
+	// The capacity is limited too, so that appending cannot overwrite the extra row.
 	items := rows[:limit:limit]
 	return Page[T]{Items: items, HasMore: true, NextCursor: next(items[limit-1])}
 }

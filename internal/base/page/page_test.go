@@ -22,7 +22,7 @@ func TestAPageIsCutFromOneRowMoreThanItsLimit(t *testing.T) {
 		{"one row more", []int{1, 2, 3}, 2, []int{1, 2}, true, "after 2"},
 		{"many rows more", []int{1, 2, 3, 4}, 1, []int{1}, true, "after 1"},
 	} {
-		got := Cut(c.rows, c.limit, func(row int) string { return "after " + strconv.Itoa(row) })
+		got := FromRows(c.rows, c.limit, func(row int) string { return "after " + strconv.Itoa(row) })
 		if got.Items == nil || !slices.Equal(got.Items, c.items) || got.HasMore != c.more || got.NextCursor != c.cursor || got.TotalCount != nil {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -32,7 +32,7 @@ func TestAPageIsCutFromOneRowMoreThanItsLimit(t *testing.T) {
 func TestAppendingToAPageLeavesTheRowsAlone(t *testing.T) {
 	t.Parallel()
 	rows := []int{1, 2, 3}
-	cut := Cut(rows, 2, strconv.Itoa)
+	cut := FromRows(rows, 2, strconv.Itoa)
 	_ = append(cut.Items, 99)
 	if rows[2] != 3 {
 		t.Errorf("the row cut off became %d", rows[2])
@@ -46,5 +46,5 @@ func TestALimitBelowOnePanics(t *testing.T) {
 			t.Errorf("panic says %v", got)
 		}
 	}()
-	Cut([]int{1}, 0, strconv.Itoa)
+	FromRows([]int{1}, 0, strconv.Itoa)
 }

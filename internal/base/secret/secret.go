@@ -1,5 +1,5 @@
-// Package secret holds text that must not be printed, logged, encoded or stored
-// by accident; there is one named way to get it out.
+// Package secret provides Text, a string that cannot be printed, logged, encoded or
+// stored by accident. Reveal is the only way to read it.
 package secret
 
 import (
@@ -12,18 +12,18 @@ import (
 	"log/slog"
 )
 
-// mask is what every way of printing a secret shows instead of it.
+// mask is printed instead of a secret.
 const mask = "[secret]"
 
 // Encoding fails instead of writing the mask: a masked secret in a response or a
 // row would look like data and go unnoticed.
-var errEncode = errors.New("secret: a secret cannot be encoded; call Reveal where it is meant to leave")
+var errEncode = errors.New("secret: a secret cannot be encoded; call Reveal where the plain text is needed")
 
 // Text is a secret string; its zero value is the empty one. It cannot be compared
 // with ==, which would not be constant time: use Equal.
 type Text struct {
-	// A closure, because fmt and reflection read every other kind of storage when
-	// the Text sits in an unexported field, where its methods are not called.
+	// A closure, because fmt and reflection can read any other kind of storage if
+	// the Text is in an unexported field, where its methods are not called.
 	reveal func() string
 }
 
@@ -35,8 +35,8 @@ func New(s string) Text {
 	return Text{reveal: func() string { return s }}
 }
 
-// Reveal gives the secret itself. It is the only way out, so that a search for
-// its name finds every place where a secret leaves.
+// Reveal returns the secret itself. It is the only way to read it, so that a search
+// for its name finds every place where a secret is used.
 func (t Text) Reveal() string {
 	if t.reveal == nil {
 		return ""
@@ -44,7 +44,7 @@ func (t Text) Reveal() string {
 	return t.reveal()
 }
 
-// IsZero says whether there is no secret, or an empty one.
+// IsZero reports whether there is no secret, or an empty one.
 func (t Text) IsZero() bool { return t.reveal == nil }
 
 // Equal compares in constant time. Both sides are hashed first, because a
@@ -54,25 +54,25 @@ func (t Text) Equal(other Text) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// String gives the mask.
+// String returns the mask.
 func (t Text) String() string { return mask }
 
-// GoString gives the mask.
+// GoString returns the mask.
 func (t Text) GoString() string { return mask }
 
 // Format writes the mask for every verb, flag and width.
 func (t Text) Format(state fmt.State, _ rune) {
-	// Nobody can be told of a failed write from here; fmt drops it as well.
+	// A failed write cannot be reported from here; fmt ignores it as well.
 	_, _ = io.WriteString(state, mask)
 }
 
-// LogValue gives the mask to structured logs.
+// LogValue returns the mask for structured logs.
 func (t Text) LogValue() slog.Value { return slog.StringValue(mask) }
 
 // MarshalJSON always fails.
 func (t Text) MarshalJSON() ([]byte, error) { return nil, errEncode }
 
-// MarshalText always fails; XML, YAML and keys of maps come through here.
+// MarshalText always fails; XML, YAML and map keys use it.
 func (t Text) MarshalText() ([]byte, error) { return nil, errEncode }
 
 // MarshalBinary always fails.

@@ -30,7 +30,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := findings{finding.About("journal")}
+	f := findings{finding.New("journal")}
 	totals, units, marks, next := book.Totals{}, balance.Units{}, map[string]int64{}, int64(1)
 	for {
 		rows, err := selectFromNumber(ctx, tx, next, verifyChunk)
@@ -70,7 +70,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 		return nil, err
 	}
 	err = f.verifyUnits(ctx, tx, units)
-	return f.All(), err
+	return f.Messages(), err
 }
 
 // verifyEntry verifies one entry.

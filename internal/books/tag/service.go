@@ -143,7 +143,7 @@ func (s *Service) Delete(ctx context.Context, tagID string) error {
 func (t Tag) normalize() (Tag, error) {
 	var faults fault.List
 	name, err := NormalizeName(t.Name)
-	if err := faults.Take(err); err != nil {
+	if err := faults.Merge(err); err != nil {
 		return t, err
 	}
 	if !slices.Contains(Kinds, t.Kind) {

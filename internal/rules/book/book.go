@@ -1,4 +1,5 @@
-// Package book is double entry as pure functions: what makes lines balance, how they are translated, and what they add to totals.
+// Package book implements double entry as pure functions: it checks that lines balance, translates them into the base
+// currency of their legal entity, and adds them up to totals per account and period.
 package book
 
 import (
@@ -9,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Side is the side of an account a line stands on.
+// Side is the side of an account that a line is booked on.
 type Side string
 
 // The sides.
@@ -18,7 +19,7 @@ const (
 	Credit Side = "CREDIT"
 )
 
-// Other is the opposite side.
+// Other returns the opposite side.
 func (s Side) Other() Side {
 	if s == Debit {
 		return Credit
@@ -26,27 +27,27 @@ func (s Side) Other() Side {
 	return Debit
 }
 
-// Line is one line of an entry, as far as arithmetic goes. The amount is always positive; the side is its sign.
+// Line holds the fields of a journal line that arithmetic needs. The amount is always positive; the side is its sign.
 type Line struct {
 	Entity   string
 	Account  string
 	Side     Side
 	Amount   money.Decimal
 	Currency string
-	Base     money.Decimal // in the entity's currency, once translated
-	Tags     []string      // its own and its entry's, each once
+	Base     money.Decimal // in the entity's base currency; set by Translate
+	Tags     []string      // of the line and of its entry, without duplicates
 }
 
-// Difference is what keeps lines of one legal entity and currency from balancing.
+// Difference holds the totals of a legal entity and currency whose lines do not balance.
 type Difference struct {
 	Entity, Currency string
 	Debits, Credits  money.Decimal
 }
 
-// Amount is by how much the debits exceed the credits.
+// Amount returns debits less credits.
 func (d Difference) Amount() money.Decimal { return d.Debits.Sub(d.Credits) }
 
-// Differences adds up each legal entity and currency and gives those whose debits and credits differ, in order.
+// Differences returns the legal entities and currencies whose debits and credits differ, sorted.
 func Differences(lines []Line) []Difference {
 	var sums []Difference
 	for _, l := range lines {
@@ -68,9 +69,9 @@ func Differences(lines []Line) []Difference {
 	return sums
 }
 
-// Translate fills in what balanced lines are in their entity's currency. Both sides of a currency come to the same
-// rounded total, spread over their lines by sequential remainder, so that what balanced before balances after. Lines
-// in the entity's own currency stay as they are.
+// Translate sets Base, the amount in the entity's base currency, of balanced lines. Both sides of a currency get the same
+// rounded total, which is split over their lines, so that lines that balance still balance after translation. Lines in the
+// base currency keep their amount.
 func Translate(lines []Line, currency func(entity string) string, rate func(from, to string) money.Decimal) {
 	type key struct {
 		entity, currency string
@@ -99,37 +100,38 @@ func Translate(lines []Line, currency func(entity string) string, rate func(from
 	}
 }
 
-// Key names one total: an account of a legal entity in a period, over all lines or, with a tag, over those that carry it.
+// Key identifies a total: of an account of a legal entity in a period, over all lines or, with a tag, over the lines with
+// that tag.
 type Key struct {
 	Tag, Entity, Account, Period string
 }
 
-// Total is what lines add up to, in the entity's currency.
+// Total is the sum of lines in the entity's base currency.
 type Total struct{ Debits, Credits money.Decimal }
 
-// Totals fold the lines of many entries.
+// Totals sums up the lines of many entries.
 type Totals map[Key]Total
 
-// Add folds lines in. Turned around, they would cancel in the balance but not in the movements: to take lines out, Remove them.
-func (t Totals) Add(period string, lines []Line) { t.fold(period, lines, false) }
+// Add adds lines. Adding them with opposite sides would cancel the balance but not the movements: use Remove to undo Add.
+func (t Totals) Add(period string, lines []Line) { t.addAll(period, lines, false) }
 
-// Remove takes lines out again, as if they had never been.
-func (t Totals) Remove(period string, lines []Line) { t.fold(period, lines, true) }
+// Remove undoes Add.
+func (t Totals) Remove(period string, lines []Line) { t.addAll(period, lines, true) }
 
-func (t Totals) fold(period string, lines []Line, remove bool) {
+func (t Totals) addAll(period string, lines []Line, remove bool) {
 	for _, l := range lines {
 		amount := l.Base
 		if remove {
 			amount = amount.Neg()
 		}
-		t.put(Key{"", l.Entity, l.Account, period}, l.Side, amount)
+		t.add(Key{"", l.Entity, l.Account, period}, l.Side, amount)
 		for _, tag := range l.Tags {
-			t.put(Key{tag, l.Entity, l.Account, period}, l.Side, amount)
+			t.add(Key{tag, l.Entity, l.Account, period}, l.Side, amount)
 		}
 	}
 }
 
-func (t Totals) put(k Key, side Side, amount money.Decimal) {
+func (t Totals) add(k Key, side Side, amount money.Decimal) {
 	total := t[k]
 	if side == Debit {
 		total.Debits = total.Debits.Add(amount)
@@ -139,8 +141,8 @@ func (t Totals) put(k Key, side Side, amount money.Decimal) {
 	t[k] = total
 }
 
-// Keys lists the totals in order, which is the order they are written in: two writers that met in different orders
-// would wait for each other.
+// Keys returns the keys of the totals in sorted order. Totals are written in this order to avoid deadlocks between
+// writers.
 func (t Totals) Keys() []Key {
 	keys := make([]Key, 0, len(t))
 	for k := range t {
@@ -155,7 +157,7 @@ func (k Key) compare(o Key) int {
 		strings.Compare(k.Period, o.Period))
 }
 
-// MustBalance is the last assertion before lines are written: whatever came before it, unbalanced lines are never kept.
+// MustBalance panics if lines do not balance. It is the last assertion before lines are written.
 func MustBalance(lines []Line) {
 	if len(Differences(lines)) > 0 {
 		panic("book: lines that do not balance were about to be written")

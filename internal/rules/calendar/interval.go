@@ -7,7 +7,7 @@ import (
 
 // An interval of time is stored at one node of a binary tree over months, so that all intervals that contain an instant
 // are found at the dozen nodes on the path from the root to the month of that instant. The nodes are the numbers of the
-// months: odd months are leaves, and the more often a number is divisible by two, the higher it stands.
+// months: odd months are leaves, and the more often a number is divisible by two, the higher its node.
 
 // treeLevels is the height of the tree: months are numbered in this many bits.
 const treeLevels = 12
@@ -18,7 +18,7 @@ func monthNumber(t time.Time) int64 {
 	return min(max(int64(year-1900)*12+int64(month), 1), 1<<treeLevels-1)
 }
 
-// IntervalNode returns the node of an interval: that of its months which stands highest in the tree. It is never 0.
+// IntervalNode returns the node of an interval: the highest node among its months. It is never 0.
 func IntervalNode(from, to time.Time) int64 {
 	first, last := monthNumber(from), max(monthNumber(from), monthNumber(to))
 	if first == last {
@@ -33,8 +33,8 @@ func IntervalNode(from, to time.Time) int64 {
 	return last >> level << level
 }
 
-// NodesContaining returns the nodes at which the intervals stand that contain an instant. Intervals that do not contain
-// it may stand there too.
+// NodesContaining returns the nodes at which the intervals that contain an instant are stored. Intervals that do not
+// contain it may be stored there too.
 func NodesContaining(at time.Time) []int64 {
 	month := monthNumber(at)
 	var out []int64

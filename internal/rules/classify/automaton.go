@@ -5,30 +5,30 @@ import (
 	"math/bits"
 )
 
-// denseMax is how many transitions are kept in a table: those of the states next to the root, where a text is nearly always.
+// denseMax is how many transitions are kept in the dense table: those of the states near the root, which are visited most.
 const denseMax = 1 << 16
 
-// automaton finds all of many patterns in one pass over a text (Aho and Corasick). States are numbered breadth first,
-// so that the children of a state follow each other, in the order of their labels, and what is visited often lies
-// together. State 0 is the root; pattern 0 is none.
+// automaton finds all occurring patterns in one pass over a text (Aho-Corasick). States are numbered breadth first, so that
+// the children of a state are contiguous and sorted by label, and states visited often are close in memory. State 0 is the
+// root; pattern 0 means none.
 type automaton struct {
-	class [256]uint8 // of each byte; those that no pattern has share 0
-	shift int        // a row of the table has so many bits
-	dense []uint32   // by state and class, which state is next
-	hot   uint32     // states from here on have no row
+	class       [256]uint8 // of each byte; bytes that occur in no pattern have class 0
+	shift       int        // log2 of the length of a row
+	dense       []uint32   // by state and class, the next state
+	denseStates uint32     // states from this number on have no row
 
-	first []uint32 // by state, its first child; its last is before the first of the next state
-	label []byte   // by state, what leads to it
+	first []uint32 // by state, its first child; its last one precedes the first child of the next state
+	label []byte   // by state, the byte that leads to it
 	fail  []uint32 // by state, the state of its longest proper suffix
 	ends  []uint32 // by state, the longest pattern that ends with it
 
-	shorter []uint32 // by pattern, the longest other one that it ends with
+	shorter []uint32 // by pattern, the longest other pattern that is its suffix
 }
 
 // span is a state under construction: the patterns from lo to hi have their first bytes, as many as depth, in common.
 type span struct{ lo, hi, depth int }
 
-// newAutomaton makes one for patterns that are sorted, distinct and not empty. Pattern n is the one at n-1.
+// newAutomaton returns an automaton for sorted, distinct, non-empty patterns. Pattern n is patterns[n-1].
 func newAutomaton(patterns []string) *automaton {
 	a := &automaton{label: []byte{0}, shorter: make([]uint32, len(patterns)+1)}
 	var own []uint32 // by state, the pattern that it is
@@ -57,7 +57,7 @@ func newAutomaton(patterns []string) *automaton {
 	return a
 }
 
-// classify numbers the bytes that occur and settles which states have a row.
+// classify numbers the bytes that occur and decides which states have a row in the dense table.
 func (a *automaton) classify() {
 	var occurs [256]bool
 	for _, c := range a.label[1:] {
@@ -71,11 +71,11 @@ func (a *automaton) classify() {
 		}
 	}
 	a.shift = bits.Len(uint(classes - 1))
-	a.hot = uint32(min(len(a.label), max(1, denseMax>>a.shift)))
-	a.dense = make([]uint32, int(a.hot)<<a.shift)
+	a.denseStates = uint32(min(len(a.label), max(1, denseMax>>a.shift)))
+	a.dense = make([]uint32, int(a.denseStates)<<a.shift)
 }
 
-// link finds what each state falls back to. All that a state falls back to is shorter and so has been linked before it.
+// link computes the fail state of each state. A fail state is shorter, so it has been linked before.
 func (a *automaton) link(own []uint32) {
 	a.fail, a.ends = make([]uint32, len(a.label)), own
 	for s := range uint32(len(a.label)) {
@@ -84,14 +84,14 @@ func (a *automaton) link(own []uint32) {
 		} else {
 			a.shorter[p] = a.ends[a.fail[s]]
 		}
-		if s < a.hot && s > 0 {
+		if s < a.denseStates && s > 0 {
 			copy(a.row(s), a.row(a.fail[s]))
 		}
 		for child := a.first[s]; child < a.first[s+1]; child++ {
 			if s > 0 {
 				a.fail[child] = a.next(a.fail[s], a.label[child])
 			}
-			if s < a.hot {
+			if s < a.denseStates {
 				a.row(s)[a.class[a.label[child]]] = child
 			}
 		}
@@ -101,7 +101,7 @@ func (a *automaton) link(own []uint32) {
 func (a *automaton) row(s uint32) []uint32 { return a.dense[s<<a.shift : (s+1)<<a.shift] }
 
 func (a *automaton) next(s uint32, c byte) uint32 {
-	for s >= a.hot {
+	for s >= a.denseStates {
 		first := a.first[s]
 		if i := bytes.IndexByte(a.label[first:a.first[s+1]], c); i >= 0 {
 			return first + uint32(i)
@@ -111,8 +111,8 @@ func (a *automaton) next(s uint32, c byte) uint32 {
 	return a.dense[s<<a.shift|uint32(a.class[c])]
 }
 
-// find appends the patterns that a text has and that have not been seen yet. Whenever a pattern is found, so are
-// those that it ends with: when it has been seen, so have they.
+// find appends the patterns that occur in a text and have not been seen yet. Finding a pattern also finds its suffixes, so
+// that the search can stop at the first one already seen.
 func (a *automaton) find(text []byte, found []uint32, seen []uint32, now uint32) []uint32 {
 	s := uint32(0)
 	for _, c := range text {

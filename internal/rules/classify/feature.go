@@ -5,50 +5,51 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is in what transactions may be alike.
+// Kind is the kind of a feature that transactions can share.
 type Kind string
 
-// The kinds of features, in the order in which they are given.
+// The kinds of features, in the order in which Features returns them.
 const (
-	KindAddress  Kind = "address"  // of the other side
-	KindPayee    Kind = "payee"    // who is at the other end, by name
-	KindText     Kind = "text"     // what the description says beside its numbers
+	KindAddress  Kind = "address"  // of the counterparty
+	KindPayee    Kind = "payee"    // the counterparty's name
+	KindText     Kind = "text"     // the description without its numbers
 	KindCategory Kind = "category" // of the platform, for an asset
-	KindStanding Kind = "standing" // exactly so much of an asset, to or from one payee: the rent, a subscription
+	KindStanding Kind = "standing" // an exact amount to or from one payee: rent, a subscription
 )
 
 var kinds = []Kind{KindAddress, KindPayee, KindText, KindCategory, KindStanding}
 
-// Feature is something that transactions of a kind have in common. Which way the money went is part of it: what was
-// booked of receipts says nothing about payments.
+// Feature is a property that transactions can share. It includes the direction, because the booking of receipts says
+// nothing about payments.
 type Feature struct {
 	Kind  Kind
 	Value string
 }
 
-// Key is the feature as one text.
+// Key returns the feature as one string.
 func (f Feature) Key() string { return string(f.Kind) + "/" + f.Value }
 
-// valueMax is how much of a value counts, in bytes: names and references are shorter, and an index has to hold it.
+// valueMax is the length in bytes to which values are cut, because they are stored in an index. Names and references are
+// shorter.
 const valueMax = 240
 
-// textMin is from how many characters on a text says something.
+// textMin is the minimum length of a meaningful text, in characters.
 const textMin = 3
 
-// Features are what a transaction may have in common with others, at most one of each kind.
+// Features returns the features of a transaction, at most one of each kind.
 func Features(s Subject) []Feature {
 	out := make([]Feature, 0, len(kinds))
 	var buffer []byte
 	for _, k := range kinds {
-		if buffer = k.of(&s, buffer[:0]); len(buffer) > 0 {
+		if buffer = k.appendValue(&s, buffer[:0]); len(buffer) > 0 {
 			out = append(out, Feature{k, string(buffer)})
 		}
 	}
 	return out
 }
 
-// of appends the value that a transaction has of a kind, or nothing. The value begins with the direction.
-func (k Kind) of(s *Subject, to []byte) []byte {
+// appendValue appends a transaction's value of the kind, or nothing if it has none. The value starts with the direction.
+func (k Kind) appendValue(s *Subject, to []byte) []byte {
 	start := len(to)
 	if s.Inflow {
 		to = append(to, "in/"...)
@@ -96,7 +97,7 @@ func (k Kind) of(s *Subject, to []byte) []byte {
 	return to
 }
 
-// payee appends who is at the other end, by name.
+// payee appends the name of the counterparty.
 func (s *Subject) payee(to []byte) []byte {
 	from := len(to)
 	for _, name := range []string{s.Vendor, s.Counterparty, s.Merchant} {
@@ -107,7 +108,8 @@ func (s *Subject) payee(to []byte) []byte {
 	return to
 }
 
-// appendName appends a name without its punctuation and without the numbers of stores and orders. What has only numbers is a name as it is.
+// appendName appends a name without punctuation and without the numbers of stores and orders. A name that consists only
+// of numbers is kept.
 func appendName(to []byte, name string) []byte {
 	from := len(to)
 	if to = appendWords(to, name, mostlyDigits); len(to) > from {
@@ -116,16 +118,17 @@ func appendName(to []byte, name string) []byte {
 	return appendWords(to, name, func(int, int, bool) bool { return false })
 }
 
-// mostlyDigits drops what is a number rather than a part of a name: half of it is digits, or it has some and is announced as a number.
+// mostlyDigits drops words that are numbers rather than parts of a name: at least half digits, or some digits and
+// announced as a number.
 func mostlyDigits(digits, letters int, announced bool) bool {
 	return digits > 0 && (digits >= letters || announced)
 }
 
-// numbered drops what has any digit: dates, amounts and references.
+// numbered drops words with any digit: dates, amounts and references.
 func numbered(digits, _ int, _ bool) bool { return digits > 0 }
 
-// appendWords appends the words of a text in lower case with blanks between them, without those that are to be
-// dropped. A word is announced as a number by a star or a number sign right before it, as in US*2K4.
+// appendWords appends the words of a text in lower case, separated by blanks, except those that drop returns true for. A
+// word is announced as a number by a star or a number sign right before it, as in US*2K4.
 func appendWords(to []byte, text string, drop func(digits, letters int, announced bool) bool) []byte {
 	start, word := len(to), len(to) // where the word begins, with the blank before it
 	digits, letters := 0, 0

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// fold appends a text as it is compared: in lower case, with one blank for every run of white space and none at the ends. It says what
-// strings.ToLower and strings.Fields would, without allocating.
+// fold appends a text in the form in which texts are compared: in lower case, with one blank for every run of white space
+// and none at the ends. It is equivalent to strings.ToLower and strings.Fields, without allocating.
 func fold(to []byte, text string) []byte {
 	start := len(to)
 	blank := false
@@ -41,10 +41,10 @@ func fold(to []byte, text string) []byte {
 	return to
 }
 
-// folded is a text as it is compared, for where allocating does not matter.
+// folded returns a folded text, for use where allocating does not matter.
 func folded(text string) string { return string(fold(nil, text)) }
 
-// ascii is how each character is compared; a blank stands for all white space.
+// ascii maps each ASCII character to its folded form; all white space maps to a blank.
 var ascii = func() (table [utf8.RuneSelf]byte) {
 	for c := range table {
 		if r := rune(c); unicode.IsSpace(r) {

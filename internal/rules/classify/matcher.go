@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The fields that a rule wants equal to something.
+// The fields that rules compare for equality.
 const (
 	address = iota
 	merchant
@@ -14,7 +14,7 @@ const (
 	fields
 )
 
-// withAddress are the shapes that ask for an address.
+// withAddress is the set of shapes that include the address.
 const withAddress shapes = 0xAAAA
 
 // shape is a set of fields, a bit each; shapes is a set of those.
@@ -23,7 +23,7 @@ type (
 	shapes uint16
 )
 
-// within is, for a set of fields, all of its subsets.
+// within maps a set of fields to all of its subsets.
 var within = func() (table [1 << fields]shapes) {
 	for whole := range table {
 		for part := range table {
@@ -35,33 +35,34 @@ var within = func() (table [1 << fields]shapes) {
 	return table
 }()
 
-// key is all that a rule asks but the direction: a pattern and values, by number, with 0 for what it does not ask.
+// key holds the conditions of a rule except the direction: the numbers of its pattern and values, 0 for conditions it does
+// not have.
 type key struct {
 	memo   uint32
 	values [fields]uint32
 }
 
-// bucket has the rules of a key, those for outflows first, then those for inflows. A rule for any direction is in both.
+// bucket holds the rules of a key by direction: outflows first, then inflows. A rule for any direction is in both.
 type bucket [2][]int32
 
-// Matcher finds the rules that match a transaction. Each rule is filed under all that it asks, so that what is found
-// there matches and nothing needs to be tried: what a transaction costs depends on how many patterns its texts have,
-// not on how many rules there are. It never changes.
+// Matcher finds the rules that match a transaction. Rules are indexed by all of their conditions, so that every rule found
+// under a key matches: the cost per transaction depends on how many patterns its texts contain, not on the number of
+// rules. A Matcher is immutable.
 type Matcher struct {
-	rules   []Rule // the best first
+	rules   []Rule // by precedence
 	memos   *automaton
-	values  [fields]map[string]uint32 // what rules ask of each field, numbered from 1
-	shapes  []shapes                  // by pattern, what rules ask beside it
+	values  [fields]map[string]uint32 // values that rules compare each field with, numbered from 1
+	shapes  []shapes                  // by pattern, the sets of other fields that rules use with it
 	buckets map[key]*bucket
 }
 
-// Decision is which rules match a transaction.
+// Decision holds the rules that match a transaction.
 type Decision struct {
-	Rule   *Rule   // the one that decides; nil when none matches
-	Others []*Rule // that match too, the best first; they are valid until the scratch is used again
+	Rule   *Rule   // the one that decides; nil if none matches
+	Others []*Rule // other matches, by precedence; valid until the scratch is used again
 }
 
-// Scratch is what matching needs to remember on the way. The zero value is ready, for any matchers one after the other.
+// Scratch holds the working memory of Match. The zero value is ready to use, with any matcher.
 type Scratch struct {
 	text  []byte
 	seen  []uint32 // by pattern, in which match it was found last
@@ -71,7 +72,7 @@ type Scratch struct {
 	rules []*Rule
 }
 
-// Compile makes a matcher of rules, whose ids must differ. The order in which they come is of no account.
+// Compile returns a matcher for rules with distinct ids. Their order does not matter.
 func Compile(rules []Rule) *Matcher {
 	m := &Matcher{rules: ranked(rules), buckets: map[key]*bucket{}}
 	var patterns []string
@@ -88,12 +89,12 @@ func Compile(rules []Rule) *Matcher {
 		m.values[i] = map[string]uint32{}
 	}
 	for i := range m.rules {
-		m.file(int32(i), patterns)
+		m.index(int32(i), patterns)
 	}
 	return m
 }
 
-func (m *Matcher) file(rank int32, patterns []string) {
+func (m *Matcher) index(rank int32, patterns []string) {
 	r := &m.rules[rank]
 	var k key
 	if p := folded(r.MemoContains); p != "" {
@@ -121,18 +122,18 @@ func (m *Matcher) file(rank int32, patterns []string) {
 		m.buckets[k] = b
 	}
 	for way := range b {
-		if r.looks(way == 1) {
+		if r.appliesTo(way == 1) {
 			b[way] = append(b[way], rank)
 		}
 	}
 }
 
-// values are what a rule wants fields to be equal to.
+// values returns the values that the rule compares fields with.
 func (r *Rule) values() [fields]string {
 	return [fields]string{address: r.Address, merchant: r.Merchant, category: r.Category, asset: r.Asset}
 }
 
-// Match tells which rules match a transaction. Several may match at the same time, each with a scratch of its own.
+// Match returns the rules that match a transaction. It is safe for concurrent use if each caller has its own scratch.
 func (m *Matcher) Match(s Subject, w *Scratch) Decision {
 	w.begin(len(m.shapes))
 	w.memos = append(w.memos[:0], 0) // the pattern of rules without one
@@ -161,7 +162,7 @@ func (m *Matcher) Match(s Subject, w *Scratch) Decision {
 	return m.decision(w)
 }
 
-// number is the number of a value, 0 for what no rule asks.
+// number returns the number of a value, 0 if no rule uses it.
 func (m *Matcher) number(field int, value string, w *Scratch) uint32 {
 	if value == "" || len(m.values[field]) == 0 {
 		return 0
@@ -170,7 +171,7 @@ func (m *Matcher) number(field int, value string, w *Scratch) uint32 {
 	return m.values[field][string(w.text)]
 }
 
-// collect looks up every combination of what a transaction has that rules ask.
+// collect looks up every combination of the transaction's values that rules use.
 func (m *Matcher) collect(values [fields]uint32, of shapes, way int, w *Scratch) {
 	var has shape
 	for i, v := range values {
@@ -207,7 +208,7 @@ func (m *Matcher) decision(w *Scratch) Decision {
 	return Decision{Rule: w.rules[0], Others: w.rules[1:]}
 }
 
-// begin makes everything unseen.
+// begin marks all patterns as unseen.
 func (w *Scratch) begin(patterns int) {
 	if len(w.seen) < patterns {
 		w.seen, w.now = make([]uint32, patterns), 0

@@ -195,7 +195,7 @@ func TestMatchingAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestManyMayMatchAtTheSameTime(t *testing.T) {
+func TestAMatcherIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	m, subjects := classify.Compile(classifytest.Rules(500)), classifytest.Subjects(200, 500)
 	match := func() (out [][]string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify/classifytest"
 )
 
-// brute says the same by definition: every rule is tried, and every two are compared.
+// brute is the reference by definition: it tries every rule and compares every two.
 func brute(rules []classify.Rule, s classify.Subject) []string {
 	var matching []classify.Rule
 	for _, r := range rules {
@@ -168,7 +168,7 @@ func TestTheMatcherAgreesWithTryingEveryOfManyRules(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfRulesIsOfNoAccount(t *testing.T) {
+func TestTheOrderOfRulesDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t, letters[2])

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Precedent is a transaction as it was booked.
+// Precedent is a posted booking of a transaction.
 type Precedent struct {
 	TransactionID   string
 	LedgerAccountID string
@@ -14,59 +14,59 @@ type Precedent struct {
 	At              time.Time
 }
 
-// Proposal is how a transaction would be booked if it were booked as those before it were.
+// Proposal suggests how to book a transaction, based on precedents.
 type Proposal struct {
 	LedgerAccountID, TransactionType string
 
 	Confidence int       // in percent, from ConfidenceMin to ConfidenceMax
 	Reasons    []string  // sentences, the weightiest first
-	Examples   []string  // ids of transactions that were booked so, the latest first
-	Features   []Feature // that the transaction has in common with those
+	Examples   []string  // ids of transactions that were booked this way, the latest first
+	Features   []Feature // that the transaction shares with them
 }
 
 // The limits of proposals.
 const (
-	ConfidenceMin = 30 // what is less sure is not proposed
+	ConfidenceMin = 30 // proposals below are dropped
 	ConfidenceMax = 99 // only a rule is certain
-	PrecedentsMax = 50 // the latest that count for each feature: how it is done now matters more than how it was done
+	PrecedentsMax = 50 // how many of the latest are used per feature: current practice matters more than old practice
 
 	examplesMax = 5
 )
 
-// whole is all the confidence there is, in parts that are finer than percents.
+// whole is full confidence, in basis points.
 const whole = 10_000
 
-// How much what has been said already weighs.
+// Weights of additional evidence.
 const (
-	repeats     = 3 // what another evidence says too takes away a third of the doubt that it would take away alone
-	contradicts = 4 // what another evidence says otherwise costs a quarter of its weight
+	repeats     = 3 // evidence that agrees removes a third of the doubt that it would remove alone
+	contradicts = 4 // evidence that disagrees costs a quarter of its weight
 )
 
-// Habit is how transactions with a feature were booked.
-type Habit struct {
-	all  int
-	ways []way
+// BookingHistory counts how transactions with a feature were booked.
+type BookingHistory struct {
+	total    int
+	outcomes []outcome
 }
 
-// way is one way in which they were.
-type way struct {
+// outcome is an account and transaction type, and the precedents booked to them.
+type outcome struct {
 	account, kind string
 
 	votes  int
-	latest []Precedent // as many as are shown, the latest first
+	latest []Precedent // at most examplesMax, the latest first
 }
 
-// HabitOf adds precedents up. They may come in any order, and the latest PrecedentsMax count.
-func HabitOf(past []Precedent) *Habit {
+// NewBookingHistory counts the latest PrecedentsMax precedents, which may be in any order.
+func NewBookingHistory(past []Precedent) *BookingHistory {
 	past = LatestFirst(past)
-	h := &Habit{all: len(past)}
+	h := &BookingHistory{total: len(past)}
 	for _, p := range past {
-		i := slices.IndexFunc(h.ways, func(w way) bool { return w.account == p.LedgerAccountID && w.kind == p.TransactionType })
+		i := slices.IndexFunc(h.outcomes, func(w outcome) bool { return w.account == p.LedgerAccountID && w.kind == p.TransactionType })
 		if i < 0 {
-			i = len(h.ways)
-			h.ways = append(h.ways, way{account: p.LedgerAccountID, kind: p.TransactionType})
+			i = len(h.outcomes)
+			h.outcomes = append(h.outcomes, outcome{account: p.LedgerAccountID, kind: p.TransactionType})
 		}
-		w := &h.ways[i]
+		w := &h.outcomes[i]
 		if w.votes++; len(w.latest) < examplesMax {
 			w.latest = append(w.latest, p)
 		}
@@ -74,35 +74,36 @@ func HabitOf(past []Precedent) *Habit {
 	return h
 }
 
-// LatestFirst is the latest PrecedentsMax of the precedents that name an account, each transaction and way to book it once.
+// LatestFirst returns the latest PrecedentsMax precedents that name an account, without duplicates.
 func LatestFirst(past []Precedent) []Precedent {
 	out := slices.DeleteFunc(slices.Clone(past), func(p Precedent) bool { return p.LedgerAccountID == "" })
 	slices.SortFunc(out, Precedent.compare)
-	out = slices.CompactFunc(out, Precedent.same)
+	out = slices.CompactFunc(out, Precedent.equal)
 	return out[:min(len(out), PrecedentsMax)]
 }
 
-func (p Precedent) same(o Precedent) bool {
+func (p Precedent) equal(o Precedent) bool {
 	return p.TransactionID == o.TransactionID && p.LedgerAccountID == o.LedgerAccountID && p.TransactionType == o.TransactionType
 }
 
-// compare puts the latest first.
+// compare orders the latest first.
 func (p Precedent) compare(o Precedent) int {
 	return cmp.Or(o.At.Compare(p.At), cmp.Compare(p.TransactionID, o.TransactionID), cmp.Compare(p.LedgerAccountID, o.LedgerAccountID),
 		cmp.Compare(p.TransactionType, o.TransactionType))
 }
 
-// evidence is what a feature says about how to book. It weighs votes/(all+doubt) of its strength: many examples that agree weigh most.
+// evidence is the booking history of one feature. An outcome weighs votes/(total+doubt) of its strength, so that many
+// examples that agree weigh most.
 type evidence struct {
-	*Habit
+	*BookingHistory
 	feature  Feature
 	strength int
 	doubt    int
 	strong   bool // one example is enough
 }
 
-// answer is a way to book, with all that speaks for it.
-type answer struct {
+// candidate is a possible proposal with the precedents that support it.
+type candidate struct {
 	account, kind string
 
 	past  []Precedent // the latest first
@@ -110,13 +111,14 @@ type answer struct {
 	score int
 }
 
-// Propose says how to book a transaction, or nil where too little is known of how those were booked that have its
-// features; nil is nothing. All is counted in whole numbers, so that the same precedents always say the same.
-func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
-	all := gather(s, habit)
-	var best *answer
-	for _, a := range answers(all) {
-		if a.judge(all); best == nil || a.better(best) {
+// Propose returns a proposal for a transaction, or nil if the precedents that share its features are too few or disagree.
+// The function history returns the booking history of a feature, or nil. All arithmetic is on integers, so that the same
+// precedents always give the same proposal.
+func Propose(s Subject, history func(Feature) *BookingHistory) *Proposal {
+	all := collectEvidence(s, history)
+	var best *candidate
+	for _, a := range candidatesFrom(all) {
+		if a.computeScore(all); best == nil || a.ranksBefore(best) {
 			best = a
 		}
 	}
@@ -136,11 +138,11 @@ func Propose(s Subject, habit func(Feature) *Habit) *Proposal {
 	return p
 }
 
-// gather is the evidence on a transaction.
-func gather(s Subject, habit func(Feature) *Habit) (all []evidence) {
+// collectEvidence returns the evidence on a transaction.
+func collectEvidence(s Subject, history func(Feature) *BookingHistory) (all []evidence) {
 	for _, f := range Features(s) {
-		e := evidence{feature: f, Habit: habit(f)}
-		if e.Habit == nil || e.all == 0 {
+		e := evidence{feature: f, BookingHistory: history(f)}
+		if e.BookingHistory == nil || e.total == 0 {
 			continue
 		}
 		switch f.Kind {
@@ -160,14 +162,14 @@ func gather(s Subject, habit func(Feature) *Habit) (all []evidence) {
 	return all
 }
 
-// answers are the ways in which what counts was booked.
-func answers(all []evidence) (out []*answer) {
+// candidatesFrom returns the outcomes found in the evidence.
+func candidatesFrom(all []evidence) (out []*candidate) {
 	for i, e := range all {
-		for _, w := range e.ways {
-			n := slices.IndexFunc(out, func(a *answer) bool { return a.account == w.account && a.kind == w.kind })
+		for _, w := range e.outcomes {
+			n := slices.IndexFunc(out, func(a *candidate) bool { return a.account == w.account && a.kind == w.kind })
 			if n < 0 {
 				n = len(out)
-				out = append(out, &answer{account: w.account, kind: w.kind, votes: make([]int, len(all))})
+				out = append(out, &candidate{account: w.account, kind: w.kind, votes: make([]int, len(all))})
 			}
 			out[n].votes[i] = w.votes
 			out[n].past = append(out[n].past, w.latest...)
@@ -175,26 +177,26 @@ func answers(all []evidence) (out []*answer) {
 	}
 	for _, a := range out {
 		slices.SortFunc(a.past, Precedent.compare)
-		a.past = slices.CompactFunc(a.past, Precedent.same)
+		a.past = slices.CompactFunc(a.past, Precedent.equal)
 	}
 	return out
 }
 
-// better tells which of two goes first: what is surer, then what was done last.
-func (a *answer) better(b *answer) bool {
+// ranksBefore reports whether a ranks before b: the higher score, then the later precedent.
+func (a *candidate) ranksBefore(b *candidate) bool {
 	x, y := a.past[0], b.past[0]
 	return cmp.Or(cmp.Compare(a.score, b.score), x.At.Compare(y.At), cmp.Compare(y.TransactionID, x.TransactionID),
 		cmp.Compare(b.account, a.account), cmp.Compare(b.kind, a.kind)) > 0
 }
 
-// judge computes the score. Another precedent that agrees never lowers it: every step rises with the votes for an
-// answer and falls with those for others.
-func (a *answer) judge(all []evidence) {
+// computeScore computes the score. Another precedent that agrees never lowers it: every step rises with the votes for the
+// candidate and falls with those for others.
+func (a *candidate) computeScore(all []evidence) {
 	strong, most, against := false, 0, 0
 	for i, e := range all {
 		strong = strong || e.strong && a.votes[i] > 0
 		most = max(most, a.votes[i])
-		against = max(against, e.weight(e.all-a.votes[i]))
+		against = max(against, e.weight(e.total-a.votes[i]))
 	}
 	if !strong && most == 1 {
 		return
@@ -210,11 +212,11 @@ func (a *answer) judge(all []evidence) {
 		}
 		a.score = max(a.score, whole-doubt)
 	}
-	a.score = min(a.score, whole*most/(most+1)) // one example is one, in however many ways it is alike
+	a.score = min(a.score, whole*most/(most+1)) // one example counts once, however many features it shares
 	a.score = a.score * (whole - against/contradicts) / whole
 }
 
-// weight is how much so many votes are of the whole.
+// weight returns the weight of a number of votes, in parts of whole.
 func (e evidence) weight(votes int) int {
-	return e.strength * votes * (whole / 100) / (e.all + e.doubt)
+	return e.strength * votes * (whole / 100) / (e.total + e.doubt)
 }

@@ -24,7 +24,7 @@ type record struct {
 
 // propose asks with precedents that are found by their features.
 func propose(s classify.Subject, past []record) *classify.Proposal {
-	return classify.Propose(s, func(f classify.Feature) *classify.Habit {
+	return classify.Propose(s, func(f classify.Feature) *classify.BookingHistory {
 		var of []classify.Precedent
 		for _, r := range past {
 			if slices.Contains(classify.Features(r.Subject), f) {
@@ -34,7 +34,7 @@ func propose(s classify.Subject, past []record) *classify.Proposal {
 		if of == nil {
 			return nil
 		}
-		return classify.HabitOf(of)
+		return classify.NewBookingHistory(of)
 	})
 }
 
@@ -51,7 +51,7 @@ func booked(s classify.Subject, ways ...string) (out []record) {
 
 func times(n int, way string) []string { return slices.Repeat([]string{way}, n) }
 
-func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
+func TestAProposalFollowsPrecedents(t *testing.T) {
 	t.Parallel()
 	aws := classify.Subject{Vendor: "Amazon Web Services"}
 	aws1250 := classify.Subject{Vendor: "Amazon Web Services", Asset: "USD", Quantity: money.MustParse("12.50")}
@@ -71,13 +71,13 @@ func TestAProposalIsWhatWasDoneBefore(t *testing.T) {
 	}{
 		"nothing": {aws, nil, "", 0, ""},
 		"one payee": {aws, booked(aws, "EXPENSE lac_1"), "lac_1", 46,
-			`The one payment to "amazon web services" was booked as EXPENSE to the account lac_1.`},
+			`The only payment to "amazon web services" was booked as EXPENSE to the account lac_1.`},
 		"two": {aws, booked(aws, times(2, "EXPENSE lac_1")...), "lac_1", 61,
 			`2 of 2 payments to "amazon web services" were booked as EXPENSE to the account lac_1.`},
 		"most": {aws, booked(aws, append(times(7, "EXPENSE lac_1"), "FEE lac_2")...), "lac_1", 69,
 			`7 of 8 payments to "amazon web services" were booked as EXPENSE to the account lac_1.`},
 		"without a type": {aws, booked(aws, " lac_1"), "lac_1", 46,
-			`The one payment to "amazon web services" was booked to the account lac_1.`},
+			`The only payment to "amazon web services" was booked to the account lac_1.`},
 		"without an account": {aws, booked(aws, "EXPENSE "), "", 0, ""},
 		"halves, the later": {aws, booked(aws, "A lac_2", "A lac_2", "A lac_1", "A lac_1"), "lac_1", 33,
 			`2 of 4 payments to "amazon web services" were booked as A to the account lac_1.`},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// reasons are what speaks for an answer, in sentences, the weightiest first.
-func (a *answer) reasons(s Subject, all []evidence) []string {
+// reasons returns the reasons for a candidate as sentences, the weightiest first.
+func (a *candidate) reasons(s Subject, all []evidence) []string {
 	order := make([]int, 0, len(all))
 	for i := range all {
 		if a.votes[i] > 0 {
@@ -22,7 +22,7 @@ func (a *answer) reasons(s Subject, all []evidence) []string {
 	return out
 }
 
-func (a *answer) reason(s Subject, e evidence, votes int) string {
+func (a *candidate) reason(s Subject, e evidence, votes int) string {
 	noun := "payment"
 	if s.Inflow {
 		noun = "receipt"
@@ -31,17 +31,17 @@ func (a *answer) reason(s Subject, e evidence, votes int) string {
 	if a.kind != "" {
 		booked += " as " + a.kind
 	}
-	if e.all == 1 {
-		return fmt.Sprintf("The one %s%s was %s to the account %s.", noun, e.phrase(s), booked, a.account)
+	if e.total == 1 {
+		return fmt.Sprintf("The only %s%s was %s to the account %s.", noun, e.phrase(s), booked, a.account)
 	}
 	were := "were"
 	if votes == 1 {
 		were = "was"
 	}
-	return fmt.Sprintf("%d of %d %ss%s %s %s to the account %s.", votes, e.all, noun, e.phrase(s), were, booked, a.account)
+	return fmt.Sprintf("%d of %d %ss%s %s %s to the account %s.", votes, e.total, noun, e.phrase(s), were, booked, a.account)
 }
 
-// phrase says what payments or receipts the evidence is about.
+// phrase describes the payments or receipts that the evidence is about.
 func (e evidence) phrase(s Subject) string {
 	side := "to"
 	if s.Inflow {

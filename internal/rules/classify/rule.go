@@ -1,5 +1,5 @@
-// Package classify decides what transactions are: by the rules that an organization wrote, which compile into one matcher, and where none
-// matches by what was booked before.
+// Package classify decides how to classify transactions: by the rules of an organization, which are compiled into one
+// Matcher, and, if no rule matches, by precedents, from which Propose derives a suggestion with a confidence.
 package classify
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Direction is which way a rule looks.
+// Direction restricts a rule to inflows or outflows.
 type Direction string
 
 // The directions.
@@ -21,42 +21,42 @@ const (
 	Withdrawal Direction = "WITHDRAWAL"
 )
 
-// Rule says what becomes of the transactions that it matches. All of its conditions that are not empty must hold.
+// Rule says how to classify the transactions that it matches. All of its conditions that are not empty must hold.
 type Rule struct {
 	ID       string
 	Version  int64
-	Priority int64 // the highest goes first among those that are equally specific
+	Priority int64 // the highest wins among equally specific rules
 
-	MemoContains string    // a part of what a memo or a payee says
-	Category     string    // of the platform, all of it
-	Merchant     string    // of a card, all of its name
-	Address      string    // from or to, all of it
-	Asset        string    // the symbol of what moved
+	MemoContains string    // a part of a memo or payee
+	Category     string    // of the platform, exactly
+	Merchant     string    // of a card transaction, exactly
+	Address      string    // sender or recipient, exactly
+	Asset        string    // symbol
 	Direction    Direction // empty is Any
 
 	LedgerAccountID string
-	TransactionType string // empty where the account and the direction say it
+	TransactionType string // empty if it follows from the account and the direction
 	PayeeName       string
 	TagID           string
 }
 
-// Subject is a transaction as far as rules and precedents look at it. Texts are as the transaction has them: they are folded here.
+// Subject holds the fields of a transaction that rules and precedents use. Texts are unmodified; this package folds them.
 type Subject struct {
 	Inflow   bool
-	Texts    []string // description, memo, vendor, who is at the other end
+	Texts    []string // description, memo, vendor, counterparty
 	Category string
 	Merchant string
 	From, To string
 	Asset    string
 
-	// Only precedents look at these.
+	// Only precedents use these.
 	Vendor       string
 	Counterparty string // its name
 	Description  string
 	Quantity     money.Decimal // of the asset
 }
 
-// What each condition adds to how specific a rule is: more than all that are weaker together.
+// What each condition adds to the specificity of a rule: more than all weaker conditions together.
 const (
 	weighsDirection = 1 << iota
 	weighsAsset
@@ -66,7 +66,7 @@ const (
 	weighsAddress
 )
 
-// Specificity is how narrow a rule is: of those that match, the narrowest decides.
+// Specificity measures how narrow a rule is: of the rules that match, the most specific decides.
 func (r Rule) Specificity() int {
 	weight := 0
 	for _, c := range []struct {
@@ -78,7 +78,7 @@ func (r Rule) Specificity() int {
 		{!blank(r.MemoContains), weighsMemo},
 		{!blank(r.Category), weighsCategory},
 		{!blank(r.Asset), weighsAsset},
-		{r.way() != Any, weighsDirection},
+		{r.direction() != Any, weighsDirection},
 	} {
 		if c.asked {
 			weight += c.weight
@@ -89,16 +89,16 @@ func (r Rule) Specificity() int {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func (r Rule) way() Direction {
+func (r Rule) direction() Direction {
 	if blank(string(r.Direction)) {
 		return Any
 	}
 	return Direction(strings.ToUpper(strings.TrimSpace(string(r.Direction))))
 }
 
-// looks tells whether a rule's direction is that of a transaction.
-func (r Rule) looks(inflow bool) bool {
-	switch r.way() {
+// appliesTo reports whether the rule applies to inflows, or to outflows.
+func (r Rule) appliesTo(inflow bool) bool {
+	switch r.direction() {
 	case Any:
 		return true
 	case Deposit:
@@ -109,8 +109,8 @@ func (r Rule) looks(inflow bool) bool {
 	return false
 }
 
-// ranked is the rules in the order in which they decide: the narrowest, the one with the longest pattern, the one
-// that was put first, the oldest.
+// ranked returns the rules in order of precedence: by specificity, then length of the memo pattern, then priority, then
+// age.
 func ranked(rules []Rule) []Rule {
 	type rank struct {
 		Rule

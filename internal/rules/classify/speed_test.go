@@ -95,16 +95,16 @@ func BenchmarkCompile(b *testing.B) {
 func BenchmarkPropose(b *testing.B) {
 	s := classify.Subject{Vendor: "Amazon Web Services", To: "0xAB", Description: "cloud services invoice 2026-01 no 4711",
 		Category: "hosting", Asset: "USDC", Quantity: money.MustParse("1234.56")}
-	habits := map[classify.Feature]*classify.Habit{}
+	habits := map[classify.Feature]*classify.BookingHistory{}
 	for n, f := range classify.Features(s) {
 		var past []classify.Precedent
 		for _, r := range booked(s, times(classify.PrecedentsMax, fmt.Sprint("EXPENSE lac_", n))...) {
 			past = append(past, r.Precedent)
 		}
-		habits[f] = classify.HabitOf(past)
+		habits[f] = classify.NewBookingHistory(past)
 	}
 	for b.Loop() {
-		if classify.Propose(s, func(f classify.Feature) *classify.Habit { return habits[f] }) == nil {
+		if classify.Propose(s, func(f classify.Feature) *classify.BookingHistory { return habits[f] }) == nil {
 			b.Fatal("nothing is proposed")
 		}
 	}

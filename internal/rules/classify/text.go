@@ -2,7 +2,7 @@ package classify
 
 import "strings"
 
-// Text says what a rule asks, for people.
+// Text describes the conditions of a rule for people.
 func (r Rule) Text() string {
 	var parts []string
 	say := func(what, value string) {

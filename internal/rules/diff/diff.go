@@ -1,4 +1,4 @@
-// Package diff says how one text became another, line by line, in the unified form that people and patch read.
+// Package diff computes the difference of two texts, line by line, in the unified format that people and patch read.
 package diff
 
 import (
@@ -10,12 +10,12 @@ import (
 const (
 	// context is how many lines around a change are shown.
 	context = 3
-	// editsMax bounds the search for the shortest way: beyond so many changed lines nobody reads a difference line by
-	// line, and the lines between the first change and the last are shown as replaced.
+	// editsMax bounds the search for the shortest edit script: with more changed lines, all lines between the first
+	// change and the last are shown as replaced.
 	editsMax = 1000
 )
 
-// Unified gives the difference from old to new under the names they are to have, or nothing when they are the same.
+// Unified returns the difference from old to new under the given names, or "" if they are equal.
 func Unified(oldName, newName, old, new string) string {
 	if old == new {
 		return ""
@@ -29,18 +29,18 @@ func Unified(oldName, newName, old, new string) string {
 	return out.String()
 }
 
-// split cuts a text behind each line break; what follows the last one is a line too, unless it is nothing.
+// split splits a text after each line break. Text after the last one is a line too, unless it is empty.
 func split(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
-// change says that lines from..to of the old text became lines from..to of the new one.
+// change replaces a range of lines of the old text by a range of lines of the new one.
 type change struct{ oldFrom, oldTo, newFrom, newTo int }
 
-// changes finds what became of a where it is b.
+// changes returns the changes that turn a into b.
 func changes(a, b []string) []change {
-	x, y := numbered(a, b)
+	x, y := lineNumbers(a, b)
 	start := 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
 		start++
@@ -57,8 +57,8 @@ func changes(a, b []string) []change {
 	return middle
 }
 
-// numbered gives equal lines equal numbers, so that they are compared once.
-func numbered(a, b []string) (x, y []int) {
+// lineNumbers maps equal lines to equal numbers, so that texts are compared only once.
+func lineNumbers(a, b []string) (x, y []int) {
 	known := map[string]int{}
 	number := func(lines []string) []int {
 		out := make([]int, len(lines))
@@ -101,7 +101,7 @@ func shortest(x, y []int) []change {
 	return []change{{0, len(x), 0, len(y)}}
 }
 
-// trace walks back the way that was found, and gathers its edits into changes.
+// trace follows the edit script back to its start and merges its edits into changes.
 func trace(before [][]int, i, j int) (out []change) {
 	for d := len(before) - 1; d > 0; d-- {
 		at := func(k int) int { return before[d][k+d+1] }

@@ -57,7 +57,7 @@ func letters(random *rand.Rand) string {
 	return b.String()
 }
 
-// editsBetween counts by the plain table of longest common parts.
+// editsBetween counts edits by the table of longest common subsequences.
 func editsBetween(a, b []string) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {
@@ -87,7 +87,7 @@ func FuzzApplyingADifferenceGivesTheNewText(f *testing.F) {
 	})
 }
 
-// applied is what patch makes of a text; it knows nothing of how the difference was found.
+// applied applies a difference to a text as patch does, independently of how it was computed.
 func applied(old, patch string) (string, error) {
 	if patch == "" {
 		return old, nil

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// hunk is a stretch of changes that are near each other, with the lines around them.
+// hunk is a group of neighbouring changes with the lines around them.
 type hunk struct {
 	before, after int // unchanged lines shown
 	changes       []change
 }
 
-// hunks gathers changes whose surroundings meet.
+// hunks groups changes whose context overlaps.
 func hunks(all []change, oldLines int) (out []hunk) {
 	for i, c := range all {
 		if i > 0 && c.oldFrom-all[i-1].oldTo <= 2*context {
@@ -40,7 +40,7 @@ func (h hunk) write(out *strings.Builder, a, b []string) {
 	lines(out, " ", a[at:oldTo])
 }
 
-// span names lines as patch does: the first counts as 1, and no lines are named by the one before them.
+// span formats a range of lines as patch expects it: lines count from 1, and an empty range names the line before it.
 func span(from, to int) string {
 	switch to - from {
 	case 0:

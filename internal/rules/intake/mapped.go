@@ -43,7 +43,7 @@ func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
 	var faults fault.List
 	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
 		place, err := s.resolve(field, m.Columns[field])
-		if rest := faults.Take(err); rest != nil {
+		if rest := faults.Merge(err); rest != nil {
 			return nil, rest
 		}
 		p.places[field] = place

@@ -189,7 +189,7 @@ func (in *Reader) noHeader(sample []sheetRow) error {
 	var faults fault.List
 	for _, field := range slices.Sorted(maps.Keys(in.mapping.Columns)) {
 		if _, err := best.resolve(field, in.mapping.Columns[field]); err != nil {
-			_ = faults.Take(err)
+			_ = faults.Merge(err)
 		}
 	}
 	if err := faults.Err(); err != nil {

@@ -92,7 +92,7 @@ func (j *journal) apply(p *lot.Pool, e *lot.Event) lot.Result {
 	return r
 }
 
-func TestBeancountTakesTheSameLots(t *testing.T) {
+func TestBeancountConsumesTheSameLots(t *testing.T) {
 	t.Parallel()
 	j := &journal{t: t, random: rand.New(rand.NewPCG(3, 5)), day: begin, pairs: map[string]money.Decimal{}}
 	j.text.WriteString("1970-01-01 open Equity:Opening\n1970-01-01 open Income:Gain\n")

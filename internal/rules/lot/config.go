@@ -2,7 +2,7 @@ package lot
 
 import "time"
 
-// Method is the rule by which lots are consumed.
+// Method is the cost flow assumption: the order in which lots are consumed.
 type Method string
 
 // The methods.
@@ -15,29 +15,30 @@ const (
 	SpecificID      Method = "specific_id"
 )
 
-// Election is a method and the instant from which it holds.
+// Election is a method and the instant from which it applies.
 type Election struct {
 	Method Method
 	From   time.Time
 }
 
-// Config is what a legal entity decided about its lots.
+// Config holds the choices of a legal entity about its lots.
 type Config struct {
-	// Elections are ordered by From. The method of an event is that of its time; before the first it is FIFO.
+	// Elections are ordered by From. Each event uses the method in force at its time; before the first election that is FIFO.
 	Elections []Election
-	// Identified pools have SpecificID always, and their uses say so even where nothing was picked: NFTs and parked lots.
+	// Identified pools, those of NFTs and parked lots, always use SpecificID, and record it on uses even if nothing was
+	// picked.
 	Identified bool
 	// Places is the number of digits of the book currency's minor unit.
 	Places int32
-	// Zone is where the days of a holding period are counted, UTC if nil.
+	// Zone is the time zone in which the days of a holding period are counted, UTC if nil.
 	Zone *time.Location
-	// ZeroBasis lets more leave than is held, the missing part at no cost. Without it such an event is refused with a
-	// Shortage.
+	// ZeroBasis allows an event to consume more than the pool holds, the missing part at no cost. Without it, such an
+	// event fails with a Shortage.
 	ZeroBasis bool
 }
 
-// method is the one that holds at an instant.
-func (c *Config) method(at time.Time) Method {
+// methodAt returns the method in force at an instant.
+func (c *Config) methodAt(at time.Time) Method {
 	if c.Identified {
 		return SpecificID
 	}
@@ -49,7 +50,7 @@ func (c *Config) method(at time.Time) Method {
 	return FIFO
 }
 
-// Term is how long a lot was held, for taxes.
+// Term is the tax term of a holding period.
 type Term string
 
 // The terms.
@@ -60,13 +61,13 @@ const (
 
 const dayMax, dayMin = 367, 365
 
-// holding counts the calendar days between two instants. A year is over when it is over for the day after the
-// acquisition, which is where the IRS begins to count: what was acquired on 2023-02-28 is long from 2024-03-01, not
-// from the 29th of February.
-func (c *Config) holding(acquired, disposed time.Time) (days int, term Term) {
+// holdingPeriod counts the calendar days between two instants. The term is long once a full year has passed since the day
+// after the acquisition, where the IRS starts counting: a lot acquired on 2023-02-28 is long from 2024-03-01, not from
+// 2024-02-29.
+func (c *Config) holdingPeriod(acquired, disposed time.Time) (days int, term Term) {
 	from, to := c.day(acquired), c.day(disposed)
 	days = int((to.Unix() - from.Unix()) / (24 * 60 * 60))
-	// Most are far from the anniversary.
+	// Only periods near the anniversary need exact date arithmetic.
 	long := days >= dayMax
 	if !long && days >= dayMin {
 		long = !to.Before(from.AddDate(0, 0, 1).AddDate(1, 0, 0))
@@ -77,12 +78,12 @@ func (c *Config) holding(acquired, disposed time.Time) (days int, term Term) {
 	return days, Short
 }
 
-// Held is how many days something was held, and which term that is.
-func Held(acquired, until time.Time, zone *time.Location) (days int, term Term) {
-	return (&Config{Zone: zone}).holding(acquired, until)
+// HoldingPeriod returns the days between acquisition and disposal, and the term.
+func HoldingPeriod(acquired, until time.Time, zone *time.Location) (days int, term Term) {
+	return (&Config{Zone: zone}).holdingPeriod(acquired, until)
 }
 
-// day is the calendar date where the days are counted.
+// day returns the calendar date of an instant in the zone, as midnight UTC.
 func (c *Config) day(at time.Time) time.Time {
 	if c.Zone != nil {
 		at = at.In(c.Zone)

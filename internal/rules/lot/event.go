@@ -11,7 +11,7 @@ import (
 // Kind is what an event does to a pool.
 type Kind string
 
-// The kinds. The first two bring lots, the others take them.
+// The kinds. The first two add lots, the others consume them.
 const (
 	Acquire Kind = "acquire"
 	Arrive  Kind = "arrive"
@@ -21,27 +21,28 @@ const (
 	Fee     Kind = "fee"
 )
 
-// Event is one thing that happens to a pool.
+// Event adds lots to a pool or consumes them.
 type Event struct {
 	Place
-	// Quantity is what comes or goes; of an arrival the slices say it.
+	// Quantity is the quantity added or consumed. It is not used for an arrival, whose slices have quantities.
 	Quantity money.Decimal
-	// Basis is the cost of what is acquired, with fees that are capitalized.
+	// Basis is the cost of an acquisition, including capitalized fees.
 	Basis money.Decimal
-	// Proceeds is what was got for what is disposed of, before the fee; of a fee it is the value it paid.
+	// Proceeds are the proceeds of a disposal, before the fee. For a fee it is the value of the quantity paid.
 	Proceeds money.Decimal
-	// Fee is the cost of a disposal that was taken from its proceeds.
+	// Fee is the cost of a disposal that was deducted from its proceeds.
 	Fee money.Decimal
-	// Lot is the id of the lot to be acquired, that of the event if there is none. No two lots of a pool have the same.
+	// Lot is the id of the acquired lot. If empty, it is the id of the event. Ids are unique within a pool.
 	Lot string
 	Marks
-	// Slices are what arrives. It does so when it left, at the earliest, whatever the clock of the other side says.
+	// Slices are the parts of lots that arrive. An arrival is never earlier than the departure, whatever the clock of the
+	// receiving side says.
 	Slices []Slice
-	// Picks are the lots that were chosen, where the method is SpecificID. Without any, the oldest go.
+	// Picks are the chosen lots if the method is SpecificID. Without picks, the oldest lots are consumed.
 	Picks []Pick
 }
 
-// lotID is the id of a lot that the event makes.
+// lotID returns the id of lot i that the event creates.
 func (e *Event) lotID(i int) string {
 	if e.Kind == Acquire {
 		return cmp.Or(e.Lot, e.ID)
@@ -52,11 +53,11 @@ func (e *Event) lotID(i int) string {
 	return e.ID + "." + strconv.Itoa(i+1)
 }
 
-// Marks say of a lot that its basis is not final, and of a use that it took from such a lot.
+// Marks flag a lot whose basis is not final, and a use of such a lot.
 type Marks struct {
-	// BasisPending is of a lot whose basis is a stand-in until the other half of a transfer is found.
+	// BasisPending marks a lot whose basis is an estimate until the other half of a transfer is found.
 	BasisPending bool
-	// Provisional is of a lot whose transaction is not classified yet.
+	// Provisional marks a lot whose transaction is not classified yet.
 	Provisional bool
 }
 
@@ -66,11 +67,11 @@ type Pick struct {
 	Quantity money.Decimal
 }
 
-// Slice is part of a lot on its way from one pool to another.
+// Slice is the part of a lot that moves from one pool to another.
 type Slice struct {
-	// Lot is the id of the lot it becomes. Left out, it is the id of the arrival and the slice's number.
+	// Lot is the id of the lot it becomes. If empty, it is the id of the arrival and the number of the slice.
 	Lot string
-	// Parent is the lot it was cut from, for whoever keeps the lots.
+	// Parent is the lot that it was part of. The pool does not use it; callers store it.
 	Parent     string
 	Quantity   money.Decimal
 	Basis      money.Decimal

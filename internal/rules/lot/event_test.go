@@ -54,8 +54,8 @@ func TestEventsThatCannotBeAreRefusedAndChangeNothing(t *testing.T) {
 	one, less := money.FromInt(1), money.FromInt(-1)
 	place := func(kind lot.Kind, id string) lot.Place { return lot.Place{At: noon, Kind: kind, ID: id} }
 	for want, e := range map[string]lot.Event{
-		"belongs before it":         {Place: place(lot.Acquire, "a"), Quantity: one},
-		"comes after m":             {Place: place(lot.Acquire, "m"), Quantity: one},
+		"sorts before it":           {Place: place(lot.Acquire, "a"), Quantity: one},
+		"was applied after m":       {Place: place(lot.Acquire, "m"), Quantity: one},
 		"unknown kind \"burn\"":     {Place: place("burn", "z"), Quantity: one},
 		"has the quantity 0":        {Place: place(lot.Acquire, "z")},
 		"has the quantity -1":       {Place: place(lot.Dispose, "z"), Quantity: less},

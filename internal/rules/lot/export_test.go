@@ -6,8 +6,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Slices makes of what left one pool what arrives in another, with basis and dates kept. What was not there arrives
-// too, at no cost and marked.
+// Slices returns uses of one pool as slices for another, with their basis and dates. A missing quantity arrives too, at no
+// cost and marked.
 func Slices(uses []Use) []Slice {
 	slices := make([]Slice, len(uses))
 	for i := range uses {
@@ -20,9 +20,9 @@ func Slices(uses []Use) []Slice {
 // unitPlaces is the number of digits after the point of the smallest unit of most tokens.
 const unitPlaces = 18
 
-// Converted gives slices of one asset as slices of another, of which there is the given quantity, more than none.
-// Each becomes its share, and the last takes what is left, because a ratio such as 1:3 has no end. A slice too small
-// to become anything leaves its basis to its neighbour.
+// Converted returns slices of one asset as slices of another with the given positive total quantity. Each gets its share,
+// and the last the rest, because a ratio such as 1:3 has no finite decimal. The basis of a slice too small to get any
+// quantity is added to its neighbour.
 func Converted(slices []Slice, quantity money.Decimal) []Slice {
 	places := int32(unitPlaces)
 	if !quantity.Round(places).Equal(quantity) {
@@ -33,23 +33,23 @@ func Converted(slices []Slice, quantity money.Decimal) []Slice {
 		weights[i] = slices[i].Quantity
 	}
 	converted := make([]Slice, 0, len(slices))
-	var homeless money.Decimal
+	var leftover money.Decimal
 	for i, share := range money.Split(quantity, weights, places) {
 		s := slices[i]
 		if share.IsZero() {
-			homeless = homeless.Add(s.Basis)
+			leftover = leftover.Add(s.Basis)
 			continue
 		}
-		s.Quantity, s.Basis = share, s.Basis.Add(homeless)
-		homeless = money.Decimal{}
+		s.Quantity, s.Basis = share, s.Basis.Add(leftover)
+		leftover = money.Decimal{}
 		converted = append(converted, s)
 	}
 	last := &converted[len(converted)-1]
-	last.Basis = last.Basis.Add(homeless)
+	last.Basis = last.Basis.Add(leftover)
 	return converted
 }
 
-// Replay applies events in a row and hands over the result of each. It stops at the first error, of the event or of each.
+// Replay applies events and calls each with every result. It stops at the first error of either.
 func (p *Pool) Replay(events []Event, each func(*Event, Result) error) error {
 	for i := range events {
 		result, err := p.Apply(&events[i])

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-func TestAMethodDecidesWhichLotsGo(t *testing.T) {
+func TestAMethodDecidesWhichLotsAreConsumed(t *testing.T) {
 	t.Parallel()
 	const lots = `
 		2025-01-01 buy L1 1 @ 200.00
@@ -52,7 +52,7 @@ func TestTheMethodIsThatOfTheDay(t *testing.T) {
 		2026-01-01 sell 1 for 20.00 -> L2 0.5 10.00 +0.00 long; L3 0.5 10.00 +0.00 long`)
 }
 
-// A lot that was bought after the average was given up does not enter it, even if nothing was sold in between.
+// A lot bought after the election of another method is not averaged, even if nothing was sold in between.
 func TestAnAverageEndsWithItsElection(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{Elections: []lot.Election{{Method: lot.WeightedAverage}, {lot.LIFO, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)}}}, `
@@ -95,7 +95,7 @@ func TestAUnitIsOfWhatIsLeft(t *testing.T) {
 		2025-01-06 sell 2 for 10.00 -> L1 1 3.33 +1.67; L2 1 3.34 +1.66`)
 }
 
-func TestAMovedLotGoesByItsOwnDate(t *testing.T) {
+func TestAMovedLotKeepsItsPlaceByDate(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
 		B: 2025-01-01 buy L1 1 @ 10.00
@@ -140,7 +140,7 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 	}
 	want := []lot.PickFault{
 		{0, "lot L1 has 1 left"}, {1, "lot L9 is not held at that time"}, {3, "lot L2 is chosen twice"}, {4, "must be positive"},
-		{-1, "lots of 5 are chosen and 3 leave"},
+		{-1, "the chosen quantities add up to 5, but 3 are consumed"},
 	}
 	if len(wrong.Faults) != len(want) {
 		t.Fatalf("faults are %v", wrong.Faults)
@@ -159,15 +159,15 @@ func TestSpecificIdentificationNamesEverythingThatIsWrong(t *testing.T) {
 		A holds L2 0.5 7.50 2025-01-02; L3 2 20.00 2025-01-03`)
 	run(t, method(lot.SpecificID), `
 		2025-01-01 buy L1 2 @ 10.00
-		2025-01-02 buy L1 2 @ 30.00 -> lot: event t2 makes the lot L1, which is there
+		2025-01-02 buy L1 2 @ 30.00 -> lot: event t2 creates lot L1, which already exists
 		A holds L1 2 10.00 2025-01-01`)
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 2 @ 10.00
-		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots are chosen under specific_id only, and the method is fifo`)
+		2025-01-04 sell 1 for 50.00 pick L1 1 -> the lots chosen for t2: lots can be chosen only under the method specific_id; the method is fifo`)
 }
 
-// That is what the IRS applies.
-func TestWhereNothingWasIdentifiedTheOldestGo(t *testing.T) {
+// This is the rule of the IRS.
+func TestWithoutPicksTheOldestLotsAreConsumed(t *testing.T) {
 	t.Parallel()
 	run(t, method(lot.SpecificID), `
 		B: 2024-12-01 buy L0 1 @ 5.00
@@ -182,12 +182,12 @@ func TestWhereNothingWasIdentifiedTheOldestGo(t *testing.T) {
 		2025-01-09 sell 1 for 20.00 pick t7.1 1 -> the lots chosen for t10: lot t7.1 is not held at that time
 		2025-01-09 sell 0.5 for 20.00 pick L3 0.5 -> L3 0.5 15.00 +5.00 by specific_id
 		2025-01-10 sell 1 for 20.00 -> L3 0.5 15.00 -5.00 by fifo; L1 0.5 3.50 +6.50 by fifo
-		2025-01-11 sell 1 for 20.00 -> 0.5 are held of the 1 that leave: 0.5 are missing
+		2025-01-11 sell 1 for 20.00 -> only 0.5 of the 1 to be consumed are available: 0.5 are missing
 		A holds L1 0.5 3.50 2025-01-07`)
 }
 
-// Many lots that were chosen and are used up are put away in one go, and nothing else goes with them.
-func TestLotsThatWereChosenMakeRoom(t *testing.T) {
+// Many lots emptied by picks are removed together, and no other lots with them.
+func TestLotsEmptiedByPicksAreRemoved(t *testing.T) {
 	t.Parallel()
 	const count, keep = 5000, 5
 	p := lot.New(method(lot.SpecificID))
@@ -231,14 +231,14 @@ func TestLotsThatWereChosenMakeRoom(t *testing.T) {
 	}
 }
 
-func TestAnEventMayTakeLessThanItAsksFor(t *testing.T) {
+func TestAnEventMayConsumeLessThanItAsksFor(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
 		2025-01-01 buy L1 1 @ 10.00
-		2025-01-02 sell 3 for 60.00 fee 3.00 -> 1 are held of the 3 that leave: 2 are missing
+		2025-01-02 sell 3 for 60.00 fee 3.00 -> only 1 of the 3 to be consumed are available: 2 are missing
 		2025-01-03 sell 3 for 60.00 fee 3.00 partial -> L1 1 10.00 +10.00; nothing 2 0.00 +40.00 pending
 		2025-01-04 move 1 to B partial -> nothing 1 0.00 pending
-		2025-01-05 sell 1 for 10.00 -> 0 are held of the 1 that leave: 1 are missing
+		2025-01-05 sell 1 for 10.00 -> only 0 of the 1 to be consumed are available: 1 are missing
 		B holds t4.1 1 0.00 2025-01-04 pending`)
 	s := newScript(t, lot.Config{})
 	s.special = map[string]lot.Config{"clearing": {Places: 2, Identified: true}}

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// A script is a short journal of lots. Each line is something that happens, and after the arrow what must come of it:
+// A script is a short journal of lots. Each line is an event and, after the arrow, the expected result:
 //
 //	2025-01-10 buy L1 2 @ 3000.00                                  a lot with its quantity and basis
 //	2025-09-15 sell 2.5 for 6000.00 fee 12.00 -> L1 2 3000.00 +1800.00; …   lot, quantity, basis and gain of each use
@@ -20,7 +20,7 @@ import (
 //	2025-09-15 move 0.999 to B -> …                                to another pool
 //	2025-09-15 convert 2.5 to WETH 5 -> …                          the same, and there are 5 of it then
 //	… pick L1 1, L2 0.5                                            specific identification
-//	… partial                                                      what is missing is no obstacle
+//	… partial                                                      consume what is held, without an error
 //	… mark pending, … mark provisional                             of a lot
 //	-> … by fifo                                                   the method of a use, where one is named
 //	A holds L2 2.5 5000.00 2025-06-01; …                           what is left, oldest first
@@ -141,7 +141,7 @@ func (s *script) line(line string) {
 	}
 }
 
-// apply lets an event happen; a partial one takes what there is, as it would in a pool of ZeroBasis.
+// apply applies an event; a partial one consumes what is held, as in a pool with ZeroBasis.
 func (s *script) apply(name string, e *lot.Event, partial bool) (lot.Result, error) {
 	if !partial {
 		return s.pool(name).Apply(e)
@@ -164,7 +164,7 @@ type destination struct {
 	partial  bool
 }
 
-// event reads the words of a line.
+// event parses the words of a line.
 func (s *script) event(words []string) (*lot.Event, destination) {
 	s.t.Helper()
 	var to destination
@@ -296,7 +296,7 @@ func marks(m lot.Marks) string {
 	return text
 }
 
-// method is a pool with one method for all time.
+// method returns a config with one method for all time.
 func method(m lot.Method) lot.Config {
 	return lot.Config{Elections: []lot.Election{{Method: m}}}
 }

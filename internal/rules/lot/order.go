@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Place is where an event stands among all events of its pool.
+// Place determines the position of an event among all events of its pool.
 type Place struct {
 	At   time.Time
 	Kind Kind
@@ -18,18 +18,19 @@ type Place struct {
 	Principal Kind
 	// Block is the block number on the chain, 0 where there is none.
 	Block int64
-	// Sequence is the number of the transaction, 0 for a lot that somebody entered.
+	// Sequence is the number of the transaction, 0 for a lot that was entered by hand.
 	Sequence int64
 	// Request is the position of the request within the journal entry.
 	Request int64
-	// ID names the transaction and the request, or the lot that somebody entered. An event and its fee share it.
+	// ID names the transaction and the request, or the lot that was entered by hand. An event and its fee share it.
 	ID string
 }
 
-// Compare defines the order in which the events of a pool happen: by time; at the same instant what comes in before
-// what goes out; then by block number, transaction number and request. Two events are equal only if they are the same.
+// Compare defines the order in which the events of a pool are applied: by time; at the same instant, events that add lots
+// before events that consume them; then by block number, transaction number and request. Different events never compare
+// as equal.
 //
-// Place.OrderKey writes the same order down as text, for the database.
+// Place.OrderKey encodes the same order as text, for the database.
 func Compare(a, b Place) int {
 	if c := a.At.Compare(b.At); c != 0 {
 		return c
@@ -45,7 +46,7 @@ func Compare(a, b Place) int {
 	)
 }
 
-// rank orders the events of one instant. A fee has the rank of what it was paid for.
+// rank orders the events of one instant. A fee has the rank of the event it was paid for.
 func (p *Place) rank() int64 {
 	kind := p.Kind
 	if kind == Fee && p.Principal != "" {
@@ -63,7 +64,7 @@ func (p *Place) rank() int64 {
 	}
 }
 
-// part puts a fee before its principal, with which it shares everything else.
+// part orders a fee before its principal, which is equal in all other respects.
 func (p *Place) part() int {
 	if p.Kind == Fee {
 		return 0
@@ -71,11 +72,11 @@ func (p *Place) part() int {
 	return 1
 }
 
-// OrderKey is a Place as text. Byte by byte, keys sort as Compare orders the places they were made of, so that the
+// OrderKey is a Place as text. Byte by byte, keys sort as Compare orders their places, so that the
 // database can select and sort the events of a pool by it.
 //
 // A key consists of five numbers separated by spaces: the time in microseconds, the rank of the kind, the block, the
-// transaction number and the request. A lot that somebody entered has no transaction number; its ID follows, so that
+// transaction number and the request. A lot that was entered by hand has no transaction number; its ID follows, so that
 // two such lots of one date have different keys. A fee and its principal share a key.
 type OrderKey string
 
@@ -127,8 +128,8 @@ func appendOrdered(text []byte, n int64, width int) []byte {
 	return append(text, digits...)
 }
 
-// Place reads a key back. Of the kind only the rank is known: Acquire, Arrive, Move or Dispose stands for it. ID is
-// that of a lot that somebody entered, and empty otherwise.
+// Place decodes a key. A key holds only the rank of the kind, which is returned as Acquire, Arrive, Move or Dispose. ID is
+// set only for a lot that was entered by hand.
 func (k OrderKey) Place() (Place, error) {
 	parts := strings.SplitN(string(k), " ", len(keyWidths)+1)
 	if len(parts) < len(keyWidths) {

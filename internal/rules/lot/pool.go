@@ -9,94 +9,94 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Lot is what is left of something acquired at one time and cost. What it was at first is known to whoever made the event.
+// Lot is what is left of a quantity acquired at one time and cost. The original quantity is in the event that created it.
 type Lot struct {
 	ID         string
 	AcquiredAt time.Time
-	Seq        int64 // the order of arrival in the pool, which decides between equal dates
+	Seq        int64 // the order of arrival in the pool, which breaks ties between equal dates
 	Quantity   money.Decimal
 	Basis      money.Decimal
 	Marks
 }
 
-// Pool is the lots of one scope. It is not safe for concurrent use.
+// Pool holds the lots of one scope. It is not safe for concurrent use.
 type Pool struct {
 	config Config
-	after  Place // the last event
+	last   Place // the last event
 	seq    int64
 
-	// The sums are the truth of a weighted average, whose lots have no basis of their own.
+	// Totals of the pool. Under a weighted average only they are exact: its lots have no basis of their own.
 	quantity, basis money.Decimal
 
-	lots  table
-	queue queue            // laid out for a method, which is none at first
-	byID  map[string]int32 // for SpecificID beside the queue
-	gone  int              // how many lots in the queue were picked and are empty
+	lots        table
+	queue       queue            // ordered for a method; none at first
+	byID        map[string]int32 // the index for picks; only under SpecificID
+	emptyQueued int              // number of lots in the queue that picks have emptied
 }
 
-// New gives an empty pool.
+// New returns an empty pool.
 func New(config Config) *Pool {
 	return &Pool{config: config}
 }
 
-// Quantity is what the pool holds.
+// Quantity returns the quantity that the pool holds.
 func (p *Pool) Quantity() money.Decimal { return p.quantity }
 
-// Basis is the cost of what the pool holds.
+// Basis returns the cost basis of the quantity that the pool holds.
 func (p *Pool) Basis() money.Decimal { return p.basis }
 
-// Apply lets an event happen. When it answers with an error nothing has changed: a *Shortage or a *PickError tells a
-// user what is wrong with the event, any other error whoever called.
+// Apply applies an event and returns its uses. On an error the pool is unchanged. A *Shortage or a *PickError explains to
+// the user what is wrong with the event; any other error is a defect of the caller.
 func (p *Pool) Apply(e *Event) (Result, error) {
-	if err := p.check(e); err != nil {
+	if err := p.validate(e); err != nil {
 		return Result{}, err
 	}
-	method := p.config.method(e.At)
+	method := p.config.methodAt(e.At)
 	var result Result
 	var err error
 	if e.Kind == Acquire || e.Kind == Arrive {
-		p.layOut(method)
-		err = p.accept(e)
+		p.useMethod(method)
+		err = p.addLots(e)
 	} else {
-		result, err = p.release(e, method)
+		result, err = p.consume(e, method)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	p.after = e.Place
+	p.last = e.Place
 	return result, nil
 }
 
-// accept makes the lots of an event.
-func (p *Pool) accept(e *Event) error {
+// addLots creates the lots of an event.
+func (p *Pool) addLots(e *Event) error {
 	count := len(e.Slices)
 	if e.Kind == Acquire {
 		count = 1
 	}
-	// Where lots are chosen, two of one name could not be told apart.
+	// Picks name lots by id, so ids must be unique.
 	if p.queue.method == SpecificID {
 		for i := range count {
 			if _, held := p.byID[e.lotID(i)]; held {
-				return fmt.Errorf("lot: event %s makes the lot %s, which is there", e.ID, e.lotID(i))
+				return fmt.Errorf("lot: event %s creates lot %s, which already exists", e.ID, e.lotID(i))
 			}
 		}
 	}
 	if e.Kind == Acquire {
-		p.add(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
+		p.addLot(Lot{ID: e.lotID(0), AcquiredAt: e.At, Quantity: e.Quantity, Basis: e.Basis.Round(p.config.Places), Marks: e.Marks})
 		return nil
 	}
 	for i := range e.Slices {
 		s := &e.Slices[i]
-		p.add(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places),
+		p.addLot(Lot{ID: e.lotID(i), AcquiredAt: s.AcquiredAt, Quantity: s.Quantity, Basis: s.Basis.Round(p.config.Places),
 			Marks: s.Marks})
 	}
 	return nil
 }
 
-// check finds what no event should be like: defects of the caller, not of the books.
-func (p *Pool) check(e *Event) error {
-	if p.after.Kind != "" && Compare(p.after, e.Place) >= 0 {
-		return fmt.Errorf("lot: event %s of %s comes after %s of %s, but belongs before it", e.ID, e.At, p.after.ID, p.after.At)
+// validate rejects malformed events, which are defects of the caller.
+func (p *Pool) validate(e *Event) error {
+	if p.last.Kind != "" && Compare(p.last, e.Place) >= 0 {
+		return fmt.Errorf("lot: event %s of %s was applied after %s of %s, but sorts before it", e.ID, e.At, p.last.ID, p.last.At)
 	}
 	switch e.Kind {
 	case Arrive:
@@ -105,7 +105,7 @@ func (p *Pool) check(e *Event) error {
 			if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 {
 				return fmt.Errorf("lot: slice %d of event %s has quantity %s and basis %s", i, e.ID, s.Quantity, s.Basis)
 			}
-			// A lot is eligible from its date on. One from the future would have to wait in the pool without being held.
+			// A lot is eligible from its date on. A future lot would be in the pool without being held.
 			if s.AcquiredAt.After(e.At) {
 				return fmt.Errorf("lot: slice %d of event %s arrives at %s and was acquired at %s", i, e.ID, e.At, s.AcquiredAt)
 			}
@@ -113,10 +113,10 @@ func (p *Pool) check(e *Event) error {
 		return nil
 	case Acquire, Move, Convert, Dispose, Fee:
 	default:
-		return fmt.Errorf("lot: event %s is of the unknown kind %q", e.ID, e.Kind)
+		return fmt.Errorf("lot: event %s has the unknown kind %q", e.ID, e.Kind)
 	}
 	if e.Quantity.Sign() <= 0 {
-		return fmt.Errorf("lot: event %s has the quantity %s", e.ID, e.Quantity)
+		return fmt.Errorf("lot: event %s has the quantity %s, which must be positive", e.ID, e.Quantity)
 	}
 	if e.Basis.Sign() < 0 || e.Proceeds.Sign() < 0 || e.Fee.Sign() < 0 {
 		return fmt.Errorf("lot: event %s has a negative amount", e.ID)
@@ -124,8 +124,8 @@ func (p *Pool) check(e *Event) error {
 	return nil
 }
 
-// add makes a lot.
-func (p *Pool) add(l Lot) {
+// addLot adds a lot to the pool and numbers it.
+func (p *Pool) addLot(l Lot) {
 	p.seq++
 	l.Seq = p.seq
 	p.quantity, p.basis = p.quantity.Add(l.Quantity), p.basis.Add(l.Basis)
@@ -136,60 +136,60 @@ func (p *Pool) add(l Lot) {
 	}
 }
 
-// forget removes a lot from those that can be picked.
-func (p *Pool) forget(slot int32) {
+// removeFromIndex removes a lot from the index for picks.
+func (p *Pool) removeFromIndex(slot int32) {
 	if p.byID != nil {
 		delete(p.byID, p.lots.at(slot).ID)
 	}
 }
 
-// sweep removes empty lots from the queue. It visits all lots, so it is done when most are empty.
-func (p *Pool) sweep() {
+// removeEmpty removes empty lots from the queue. It visits all lots, so it runs only when most are empty.
+func (p *Pool) removeEmpty() {
 	p.queue.remove(func(slot int32) bool {
-		if !p.empty(slot) {
+		if !p.isEmpty(slot) {
 			return false
 		}
-		p.lots.drop(slot)
+		p.lots.remove(slot)
 		return true
 	})
-	p.gone = 0
+	p.emptyQueued = 0
 }
 
-// empty tells a lot of which nothing is left.
-func (p *Pool) empty(slot int32) bool { return p.lots.at(slot).Quantity.IsZero() }
+// isEmpty reports whether nothing is left of a lot.
+func (p *Pool) isEmpty(slot int32) bool { return p.lots.at(slot).Quantity.IsZero() }
 
-// layOut prepares the pool for a method. Elections are few, so it may look at every lot.
-func (p *Pool) layOut(method Method) {
+// useMethod orders the queue for a method. It visits every lot, which is fine because the method rarely changes.
+func (p *Pool) useMethod(method Method) {
 	if p.queue.method == method {
 		return
 	}
-	if p.gone > 0 {
-		p.sweep()
+	if p.emptyQueued > 0 {
+		p.removeEmpty()
 	}
-	slots := p.inOrder()
+	slots := p.sortedSlots()
 	if p.queue.method == WeightedAverage {
-		for i, basis := range p.averaged(slots) {
-			slots[i] = p.lots.change(slots[i])
+		for i, basis := range p.averageBases(slots) {
+			slots[i] = p.lots.writable(slots[i])
 			p.lots.at(slots[i]).Basis = basis
 		}
 	}
 	p.queue = queue{method: method, lots: &p.lots}
 	p.byID = nil
 	if method == SpecificID {
-		// What is picked waits anywhere in the queue, where its slot must stay the same.
+		// A picked lot can be anywhere in the queue, so its slot must not change.
 		p.byID = make(map[string]int32, len(slots))
 		p.lots.own = slices.Grow(p.lots.own, len(slots))
 		for i := range slots {
-			slots[i] = p.lots.change(slots[i])
+			slots[i] = p.lots.writable(slots[i])
 			p.byID[p.lots.at(slots[i]).ID] = slots[i]
 		}
 	}
 	p.queue.fill(slots)
 }
 
-// inOrder gives the slots of what is left, oldest first.
-func (p *Pool) inOrder() []int32 {
-	if p.queue.method == "" { // Nothing has happened since the checkpoint, which is in order.
+// sortedSlots returns the slots of the lots that are left, oldest first.
+func (p *Pool) sortedSlots() []int32 {
+	if p.queue.method == "" { // No event since the checkpoint, whose lots are sorted.
 		slots := make([]int32, len(p.lots.base))
 		for i := range slots {
 			slots[i] = int32(i)
@@ -197,8 +197,8 @@ func (p *Pool) inOrder() []int32 {
 		return slots
 	}
 	slots := p.queue.slots()
-	if p.gone > 0 {
-		slots = slices.DeleteFunc(slots, p.empty)
+	if p.emptyQueued > 0 {
+		slots = slices.DeleteFunc(slots, p.isEmpty)
 	}
 	slices.SortFunc(slots, func(a, b int32) int {
 		x, y := p.lots.at(a), p.lots.at(b)
@@ -210,8 +210,8 @@ func (p *Pool) inOrder() []int32 {
 	return slots
 }
 
-// averaged shares the basis of the pool among its lots.
-func (p *Pool) averaged(slots []int32) []money.Decimal {
+// averageBases splits the basis of the pool among its lots by quantity.
+func (p *Pool) averageBases(slots []int32) []money.Decimal {
 	if len(slots) == 0 {
 		return nil
 	}
@@ -222,15 +222,15 @@ func (p *Pool) averaged(slots []int32) []money.Decimal {
 	return money.Split(p.basis, weights, p.config.Places)
 }
 
-// Lots gives what is left, oldest first. Under a weighted average every lot has its share of the pool's basis.
+// Lots returns the lots that are left, oldest first. Under a weighted average every lot has its share of the pool's basis.
 func (p *Pool) Lots() []Lot {
-	slots := p.inOrder()
+	slots := p.sortedSlots()
 	lots := make([]Lot, len(slots))
 	for i, slot := range slots {
 		lots[i] = *p.lots.at(slot)
 	}
 	if p.queue.method == WeightedAverage {
-		for i, basis := range p.averaged(slots) {
+		for i, basis := range p.averageBases(slots) {
 			lots[i].Basis = basis
 		}
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// world is two wallets and a wrapped asset of one legal entity, and all that ever happened to each.
+// world is two wallets and a wrapped asset of one legal entity, with the events of each pool.
 type world struct {
 	config lot.Config
 	pools  [3]*lot.Pool
 	events [3][]lot.Event
 	uses   [3][]lot.Use
 
-	// bought and sold are the basis that came from outside and went there, missing the quantities that were not there.
+	// bought and sold are the basis that entered and left the world; missing are the quantities that were not held.
 	bought, sold money.Decimal
 	in, out      [3]money.Decimal
 	made         map[string]money.Decimal // the quantity of every lot at first
@@ -41,7 +41,7 @@ func drawConfig(t *rapid.T) lot.Config {
 	return c
 }
 
-// quantity and amount are often round, so that equal units, whole lots and ties come up.
+// quantity and amount are often round, so that equal unit costs, whole lots and ties occur.
 func quantity(t *rapid.T) money.Decimal {
 	text := rapid.OneOf(rapid.StringMatching(`[1-3]`), rapid.StringMatching(`[0-2]\.[0-9]{0,17}[1-9]`),
 		rapid.StringMatching(`[1-9]0{1,6}`)).Draw(t, "quantity")
@@ -171,7 +171,7 @@ func (w *world) apply(t *rapid.T, pool int, e lot.Event) lot.Result {
 	return r
 }
 
-// check looks at what must hold after every step.
+// check checks the invariants after every step.
 func (w *world) check(t *rapid.T) {
 	var left money.Decimal
 	for i, p := range w.pools {

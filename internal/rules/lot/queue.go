@@ -7,16 +7,17 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ticket is a lot in a queue. It repeats what decides the order, so that the table of lots is read only in ties.
-type ticket struct {
-	unit    money.Decimal // what one unit cost, rounded; HIFO and LOFO only
+// queueItem is a lot in a queue. It copies the fields that decide the order, so that the table of lots is read only to
+// break ties.
+type queueItem struct {
+	unit    money.Decimal // rounded unit cost; HIFO and LOFO only
 	rounded rounding
 	at      time.Time
 	seq     int64
 	slot    int32
 }
 
-// rounding says whether the unit of a ticket is exact. It is found out when it matters, in a tie.
+// rounding says whether the unit cost of an item is exact. It is computed only when a tie has to be broken.
 type rounding byte
 
 const (
@@ -33,45 +34,45 @@ type queue struct {
 	lots   *table
 	line   []int32 // oldest first
 	head   int     // of the line
-	heap   []ticket
+	heap   []queueItem
 }
 
-// lineMin is a length up to which copying a queue costs nothing worth saving.
+// lineMin is the length below which copying a queue is negligible.
 const lineMin = 1024
 
-func (q *queue) byUnit() bool { return q.method == HIFO || q.method == LOFO }
+func (q *queue) ordersByCost() bool { return q.method == HIFO || q.method == LOFO }
 
-// fill makes a queue of lots that are given oldest first, in one go.
+// fill fills an empty queue with lots that are sorted oldest first.
 func (q *queue) fill(oldestFirst []int32) {
-	if !q.byUnit() {
+	if !q.ordersByCost() {
 		q.line = oldestFirst
 		return
 	}
-	// Some room is left, so that the first lots to come do not have everything copied again.
-	q.heap = make([]ticket, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
+	// Spare capacity, so that the next lots do not cause a copy.
+	q.heap = make([]queueItem, len(oldestFirst), len(oldestFirst)+len(oldestFirst)/8+lineMin)
 	for i, slot := range oldestFirst {
-		q.heap[i] = q.ticket(slot)
+		q.heap[i] = q.newItem(slot)
 	}
-	q.order()
+	q.heapify()
 }
 
-// order makes a heap of what is in it.
-func (q *queue) order() {
+// heapify restores the heap order.
+func (q *queue) heapify() {
 	for i := len(q.heap)/2 - 1; i >= 0; i-- {
 		q.down(i)
 	}
 }
 
-// remove drops some lots, wherever they wait.
+// remove removes the lots for which a function returns true.
 func (q *queue) remove(some func(slot int32) bool) {
 	q.line, q.head = slices.DeleteFunc(q.line[q.head:], some), 0
-	q.heap = slices.DeleteFunc(q.heap, func(t ticket) bool { return some(t.slot) })
-	q.order()
+	q.heap = slices.DeleteFunc(q.heap, func(t queueItem) bool { return some(t.slot) })
+	q.heapify()
 }
 
 func (q *queue) push(slot int32) {
-	t := q.ticket(slot)
-	if !q.byUnit() {
+	t := q.newItem(slot)
+	if !q.ordersByCost() {
 		last := len(q.line) - 1
 		if last < q.head || !q.lots.at(q.line[last]).AcquiredAt.After(t.at) {
 			q.line = append(q.line, slot)
@@ -82,37 +83,37 @@ func (q *queue) push(slot int32) {
 	q.up(len(q.heap) - 1)
 }
 
-// isEmpty reports whether no lot waits.
+// isEmpty reports whether the queue has no lots.
 func (q *queue) isEmpty() bool { return q.head == len(q.line) && len(q.heap) == 0 }
 
-// first is the slot of the lot whose turn it is. There must be one.
+// first returns the slot of the next lot. The queue must not be empty.
 func (q *queue) first() int32 {
-	if q.inLine() {
-		return q.line[q.end()]
+	if q.nextIsInLine() {
+		return q.line[q.nextIndex()]
 	}
 	return q.heap[0].slot
 }
 
-// end is where the line is left.
-func (q *queue) end() int {
+// nextIndex returns the index of the next lot of the line.
+func (q *queue) nextIndex() int {
 	if q.method == LIFO {
 		return len(q.line) - 1
 	}
 	return q.head
 }
 
-func (q *queue) inLine() bool {
+func (q *queue) nextIsInLine() bool {
 	if q.head == len(q.line) || len(q.heap) == 0 {
 		return q.head < len(q.line)
 	}
-	t := q.ticket(q.line[q.end()])
+	t := q.newItem(q.line[q.nextIndex()])
 	return q.before(&t, &q.heap[0])
 }
 
-// pop drops the lot whose turn it was. It must still be in the table.
+// pop removes the next lot. It must still be in the table.
 func (q *queue) pop() {
 	switch {
-	case !q.inLine():
+	case !q.nextIsInLine():
 		last := len(q.heap) - 1
 		q.heap[0] = q.heap[last]
 		q.heap = q.heap[:last]
@@ -121,7 +122,7 @@ func (q *queue) pop() {
 		q.line = q.line[:len(q.line)-1]
 	default:
 		q.head++
-		// The used half is given back in one go, so that it costs nothing per lot.
+		// Compact only when half is unused, so that the amortized cost per lot is constant.
 		if q.head >= lineMin && 2*q.head >= len(q.line) {
 			q.line = q.line[:copy(q.line, q.line[q.head:])]
 			q.head = 0
@@ -132,21 +133,21 @@ func (q *queue) pop() {
 // reorder moves the lot whose turn it was to where it belongs after some of it was consumed. It may have another slot
 // now; the old one must still be there.
 func (q *queue) reorder(slot int32) {
-	if q.inLine() {
-		q.line[q.end()] = slot
+	if q.nextIsInLine() {
+		q.line[q.nextIndex()] = slot
 		return
 	}
-	q.heap[0] = q.ticket(slot)
+	q.heap[0] = q.newItem(slot)
 	q.down(0)
 }
 
 // unitDigits is the number of decimal places to which unit costs are rounded; equal ones are compared exactly.
 const unitDigits = 6
 
-func (q *queue) ticket(slot int32) ticket {
+func (q *queue) newItem(slot int32) queueItem {
 	l := q.lots.at(slot)
-	t := ticket{at: l.AcquiredAt, seq: l.Seq, slot: slot}
-	if q.byUnit() {
+	t := queueItem{at: l.AcquiredAt, seq: l.Seq, slot: slot}
+	if q.ordersByCost() {
 		t.unit = l.Basis.Quo(l.Quantity, unitDigits)
 	}
 	return t
@@ -187,8 +188,8 @@ func (q *queue) down(i int) {
 	q.heap[i] = t
 }
 
-// before is the order of the method.
-func (q *queue) before(a, b *ticket) bool {
+// before reports whether a is consumed before b under the method.
+func (q *queue) before(a, b *queueItem) bool {
 	switch q.method {
 	case LIFO:
 		return older(b, a)
@@ -204,15 +205,15 @@ func (q *queue) before(a, b *ticket) bool {
 	return older(a, b)
 }
 
-func older(a, b *ticket) bool {
+func older(a, b *queueItem) bool {
 	if c := a.at.Compare(b.at); c != 0 {
 		return c < 0
 	}
 	return a.seq < b.seq
 }
 
-// compareUnits compares what a unit cost. Rounding keeps the order, so only equal rounded units must be looked at closely.
-func (q *queue) compareUnits(a, b *ticket) int {
+// compareUnits compares unit costs. Rounding preserves the order, so only equal rounded costs need an exact comparison.
+func (q *queue) compareUnits(a, b *queueItem) int {
 	if c := a.unit.Cmp(b.unit); c != 0 || q.exact(a) && q.exact(b) {
 		return c
 	}
@@ -220,7 +221,7 @@ func (q *queue) compareUnits(a, b *ticket) int {
 	return x.Basis.Mul(y.Quantity).Cmp(y.Basis.Mul(x.Quantity))
 }
 
-func (q *queue) exact(t *ticket) bool {
+func (q *queue) exact(t *queueItem) bool {
 	if t.rounded == unknown {
 		l := q.lots.at(t.slot)
 		if t.rounded = inexact; t.unit.Mul(l.Quantity).Equal(l.Basis) {
@@ -230,7 +231,7 @@ func (q *queue) exact(t *ticket) bool {
 	return t.rounded == exact
 }
 
-// slots are those of all lots that wait, in no order, but nearly the one of their dates where dates decide.
+// slots returns the slots of all lots in no particular order, though nearly by date for methods that order by date.
 func (q *queue) slots() []int32 {
 	all := slices.Grow(slices.Clone(q.line[q.head:]), len(q.heap))
 	for i := range q.heap {

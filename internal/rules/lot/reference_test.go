@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/lot"
 )
 
-// reference is the same engine without anything clever: it looks at every lot every time, and compares fractions.
+// reference is the same engine without optimizations: it visits every lot for every event and compares fractions.
 type reference struct {
 	config lot.Config
 	method lot.Method
@@ -52,7 +52,7 @@ func (r *reference) apply(e *lot.Event) []lot.Use {
 		}
 		return nil
 	}
-	uses := r.take(e)
+	uses := r.consume(e)
 	for i := range uses {
 		if uses[i].Method = r.method; r.method == lot.SpecificID && e.Picks == nil && !r.config.Identified {
 			uses[i].Method = lot.FIFO
@@ -82,8 +82,8 @@ func (r *reference) add(l lot.Lot) {
 	r.pooled = r.pooled.Add(l.Basis)
 }
 
-// take consumes lots one by one, each time the best of all, or those that were chosen.
-func (r *reference) take(e *lot.Event) []lot.Use {
+// consume consumes lots one by one, each time the next one by the method, or the picked ones.
+func (r *reference) consume(e *lot.Event) []lot.Use {
 	var held money.Decimal
 	for _, l := range r.lots {
 		held = held.Add(l.Quantity)
@@ -148,7 +148,7 @@ func (r *reference) better(a, b *lot.Lot) bool {
 	return a.AcquiredAt.Before(b.AcquiredAt)
 }
 
-// left is what is left, oldest first.
+// left returns the lots that are left, oldest first.
 func (r *reference) left() []lot.Lot {
 	lots := slices.Clone(r.lots)
 	slices.SortStableFunc(lots, func(a, b lot.Lot) int { return a.AcquiredAt.Compare(b.AcquiredAt) })

@@ -69,8 +69,8 @@ func TestMoreThanIsHeldIsRefused(t *testing.T) {
 	t.Parallel()
 	s := run(t, lot.Config{}, `
 		2025-01-01 buy L1 0.5 @ 5.00
-		2025-01-02 sell 0.6 for 3.00 -> 0.5 are held of the 0.6 that leave: 0.1 are missing
-		2025-01-02 move 0.6 to B -> 0.5 are held of the 0.6 that leave: 0.1 are missing
+		2025-01-02 sell 0.6 for 3.00 -> only 0.5 of the 0.6 to be consumed are available: 0.1 are missing
+		2025-01-02 move 0.6 to B -> only 0.5 of the 0.6 to be consumed are available: 0.1 are missing
 		A holds L1 0.5 5.00 2025-01-01`)
 	_, err := s.pool("A").Apply(&lot.Event{Place: lot.Place{At: time.Date(2025, 1, 3, 0, 0, 0, 0, time.UTC), Kind: lot.Fee, ID: "f"},
 		Quantity: money.FromInt(2)})
@@ -110,7 +110,7 @@ func TestDustMayBeMissing(t *testing.T) {
 		2025-01-02 sell 1 for 30.00 -> L1 0.99999999 10.00 +20.00; dust 0.00000001
 		A holds nothing
 		2025-01-03 buy L1 0.99999998 @ 10.00
-		2025-01-04 sell 1 for 30.00 -> 0.99999998 are held of the 1 that leave: 0.00000002 are missing`)
+		2025-01-04 sell 1 for 30.00 -> only 0.99999998 of the 1 to be consumed are available: 0.00000002 are missing`)
 }
 
 func TestTheHoldingPeriodIsCountedInDaysOfTheEntity(t *testing.T) {

@@ -1,7 +1,7 @@
 package lot
 
-// table holds lots by slots. Those of a checkpoint stay where they are and are never written to: a pool of very many
-// lots is restored at once, and whoever restored it may do so again.
+// table holds lots by slot. The lots of a checkpoint stay in base and are never written to, so that a pool with very many
+// lots is restored without copying and the checkpoint can be used again.
 type table struct {
 	base []Lot
 	own  []Lot
@@ -26,15 +26,15 @@ func (t *table) add(l Lot) int32 {
 	return int32(len(t.base) + len(t.own) - 1)
 }
 
-// change gives the slot of a lot that may be written to.
-func (t *table) change(slot int32) int32 {
+// writable returns a slot of the lot that may be written to, copying it out of base if necessary.
+func (t *table) writable(slot int32) int32 {
 	if int(slot) < len(t.base) {
 		return t.add(t.base[slot])
 	}
 	return slot
 }
 
-func (t *table) drop(slot int32) {
+func (t *table) remove(slot int32) {
 	if int(slot) >= len(t.base) {
 		*t.at(slot) = Lot{}
 		t.free = append(t.free, slot)

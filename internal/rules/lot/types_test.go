@@ -115,7 +115,7 @@ func TestAnNFTIsChosenWhateverWasElected(t *testing.T) {
 		A holds N3 1 300.00 2025-08-03`)
 }
 
-func TestALotWhoseBasisIsPendingMarksWhatIsTakenFromIt(t *testing.T) {
+func TestALotWhoseBasisIsPendingMarksItsUses(t *testing.T) {
 	t.Parallel()
 	run(t, lot.Config{}, `
 		2025-01-10 buy L1 1 @ 2000.00 mark pending

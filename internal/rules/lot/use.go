@@ -6,15 +6,15 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Use is what an event took from one lot.
+// Use is the quantity that an event consumed from one lot.
 type Use struct {
 	ID   string // of the event
 	Kind Kind
-	// Lot is where it was taken from. A use without one is of what was not there, at no cost.
+	// Lot is the lot consumed. A use without a lot is the missing quantity, at no cost.
 	Lot      string
 	Quantity money.Decimal
 	Basis    money.Decimal
-	// Proceeds, Fee and Gain are this use's share, of disposals and fees only.
+	// Proceeds, Fee and Gain are this use's share; for disposals and fees only.
 	Proceeds   money.Decimal
 	Fee        money.Decimal
 	Gain       money.Decimal
@@ -27,25 +27,25 @@ type Use struct {
 	Marks
 }
 
-// NetGain is the gain after the fee, for books that take fees off the gains instead of expensing them.
+// NetGain returns the gain after the fee, for books that deduct fees from gains instead of expensing them.
 func (u *Use) NetGain() money.Decimal { return u.Gain.Sub(u.Fee) }
 
-// Result is what an event did.
+// Result is the effect of an event.
 type Result struct {
-	// Uses are in the order in which the lots were taken.
+	// Uses are in the order in which the lots were consumed.
 	Uses []Use
-	// Deficit is the quantity that was not there and was taken at no cost.
+	// Deficit is the missing quantity that was consumed at no cost.
 	Deficit money.Decimal
-	// Dust is a quantity that was not there and was too little to matter: less was taken than was asked for.
+	// Dust is a missing quantity too small to matter: less was consumed than the event asked for.
 	Dust money.Decimal
 }
 
-// Basis is the cost of all that was taken.
+// Basis returns the cost basis of all uses.
 func (r Result) Basis() money.Decimal {
 	return r.total(func(u *Use) money.Decimal { return u.Basis })
 }
 
-// Gain is what was realized; a loss is negative.
+// Gain returns the realized gain; a loss is negative.
 func (r Result) Gain() money.Decimal {
 	return r.total(func(u *Use) money.Decimal { return u.Gain })
 }
@@ -58,27 +58,27 @@ func (r Result) total(of func(*Use) money.Decimal) money.Decimal {
 	return total
 }
 
-// realize shares proceeds and fee among the uses by quantity and finds their gains and terms.
+// realize allocates proceeds and fee to the uses by quantity and computes their gains and terms.
 func (c *Config) realize(e *Event, uses []Use, quantity money.Decimal) {
-	proceeds := sharing{e.Proceeds.Round(c.Places), quantity, c.Places}
-	fee := sharing{e.Fee.Round(c.Places), quantity, c.Places}
+	proceeds := allocator{e.Proceeds.Round(c.Places), quantity, c.Places}
+	fee := allocator{e.Fee.Round(c.Places), quantity, c.Places}
 	for i := range uses {
 		u := &uses[i]
 		u.Proceeds, u.Fee = proceeds.next(u.Quantity), fee.next(u.Quantity)
 		u.Gain = u.Proceeds.Sub(u.Basis)
-		u.Days, u.Term = c.holding(u.AcquiredAt, u.At)
+		u.Days, u.Term = c.holdingPeriod(u.AcquiredAt, u.At)
 	}
 }
 
-// sharing splits an amount by quantities, one after the other: each takes its share of what is left, and the last one
-// all of it. It is money.Split for those who know the sum of the quantities, and mostly have but one.
-type sharing struct {
+// allocator splits an amount by quantities, one after the other: each gets its share of the rest, and the last one all of
+// it. It is money.Split for a known sum of quantities, without allocating; most events have only one use.
+type allocator struct {
 	amount   money.Decimal
 	quantity money.Decimal
 	places   int32
 }
 
-func (s *sharing) next(quantity money.Decimal) money.Decimal {
+func (s *allocator) next(quantity money.Decimal) money.Decimal {
 	if s.amount.IsZero() || quantity.Equal(s.quantity) {
 		return s.amount
 	}
@@ -87,7 +87,7 @@ func (s *sharing) next(quantity money.Decimal) money.Decimal {
 	return part
 }
 
-// portion is the part of an amount that goes with part of a quantity: all of it goes with the last.
+// portion returns the part of an amount that belongs to part of a quantity; for the whole quantity, the whole amount.
 func portion(amount, part, whole money.Decimal, places int32) money.Decimal {
 	if part.Equal(whole) {
 		return amount

@@ -1,5 +1,5 @@
-// Package measure says what is held at the end of a period is carried at, and what has to be booked for it: fair
-// value (ASU 2023-08), revaluation (IAS 38), cost less impairment, and foreign money at the closing rate. The cost of
-// what is held is never touched: an adjustment beside it carries it to its value. Disposals are booked against cost,
-// so what an adjustment had foreseen of them is taken back here.
+// Package measure computes the carrying amount of assets at the end of a period and the entry that it requires: fair value
+// (ASU 2023-08), revaluation (IAS 38), cost less impairment, and foreign currency at the closing rate. It never changes the
+// cost of an asset: an adjustment account next to the cost brings it to its carrying amount. Disposals are booked against
+// cost, so the adjustment of lots that were disposed of is released here.
 package measure

@@ -5,19 +5,19 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// Effect is what measuring does to the books. Adjustment is what is debited to the account beside cost; the others
-// are what is credited to earnings and equity for it, and add up to it.
+// Effect is the effect of a measurement on the books. Adjustment is debited to the adjustment account; the other amounts are
+// credited to earnings and equity and add up to it.
 type Effect struct {
 	Adjustment money.Decimal
-	Unrealized money.Decimal // earned or lost by holding
-	Impairment money.Decimal // lost for being worth less than cost, or regained
-	Realized   money.Decimal // put right about what disposals realized
+	Unrealized money.Decimal // unrealized gain or loss
+	Impairment money.Decimal // impairment loss, or its reversal
+	Realized   money.Decimal // correction of the gain or loss that disposals realized
 	Surplus    money.Decimal // other comprehensive income
-	Retained   money.Decimal // what was a surplus until the asset left
-	Exchange   money.Decimal // earned or lost on foreign money
+	Retained   money.Decimal // surplus of assets that were disposed of
+	Exchange   money.Decimal // gain or loss on foreign currency
 }
 
-// Account is what a line of an effect is booked on.
+// Account names the account that a line is booked to.
 type Account string
 
 // The accounts.
@@ -41,19 +41,19 @@ type Line struct {
 	Amount  money.Decimal
 }
 
-// Lines gives the lines to be booked, none of them zero; nothing when there is nothing to do.
+// Lines returns the lines to book, without zero lines; none if there is nothing to book.
 func (e Effect) Lines() []Line {
-	out := side(nil, Adjustment, Adjustment, e.Adjustment.Neg())
-	out = side(out, UnrealizedGain, UnrealizedLoss, e.Unrealized)
-	out = side(out, ImpairmentLoss, ImpairmentLoss, e.Impairment)
-	out = side(out, RealizedGain, RealizedLoss, e.Realized)
-	out = side(out, FXGain, FXLoss, e.Exchange)
-	out = side(out, Surplus, Surplus, e.Surplus)
-	return side(out, RetainedEarnings, RetainedEarnings, e.Retained)
+	out := appendLine(nil, Adjustment, Adjustment, e.Adjustment.Neg())
+	out = appendLine(out, UnrealizedGain, UnrealizedLoss, e.Unrealized)
+	out = appendLine(out, ImpairmentLoss, ImpairmentLoss, e.Impairment)
+	out = appendLine(out, RealizedGain, RealizedLoss, e.Realized)
+	out = appendLine(out, FXGain, FXLoss, e.Exchange)
+	out = appendLine(out, Surplus, Surplus, e.Surplus)
+	return appendLine(out, RetainedEarnings, RetainedEarnings, e.Retained)
 }
 
-// side adds a line that credits an account with what is gained, or debits one with what is lost.
-func side(lines []Line, gain, loss Account, amount money.Decimal) []Line {
+// appendLine appends a line that credits a gain to one account or debits a loss to another.
+func appendLine(lines []Line, gain, loss Account, amount money.Decimal) []Line {
 	switch amount.Sign() {
 	case 1:
 		return append(lines, Line{gain, book.Credit, amount})

@@ -2,19 +2,19 @@ package measure
 
 import "github.com/bursarhq/bursar/internal/base/money"
 
-// Model is how lots are measured one by one.
+// Model is a measurement model for individual lots.
 type Model int
 
 // The models.
 const (
-	Revalued   Model = iota // IAS 38: at fair value; what exceeds cost is a surplus in equity
-	Impaired                // IAS 36: at cost or less, and back up to it
-	WrittenOff              // US GAAP outside ASC 350-60: at cost or less, and never up again
-	Left                    // at cost again, because the asset is no longer measured by lot
+	Revalued    Model = iota // IAS 38: at fair value; the excess over cost is a surplus in equity
+	Impaired                 // IAS 36: at cost or less; losses are reversed up to cost
+	WrittenOff               // US GAAP outside ASC 350-60: at cost or less; losses are never reversed
+	NotMeasured              // back at cost, because the asset is no longer measured by lot
 )
 
-// State is how a lot stood when it was last measured. An adjustment above zero is its surplus, one below zero its
-// loss that went through earnings: a lot never has both, because each is used up before the other begins.
+// State is the state of a lot after its last measurement. A positive adjustment is its surplus, a negative one its loss in
+// earnings. A lot never has both, because one is used up before the other begins.
 type State struct {
 	Lot        string
 	Quantity   money.Decimal
@@ -27,29 +27,29 @@ type Lot struct {
 	Quantity money.Decimal
 	Cost     money.Decimal
 	Price    money.Decimal
-	// Of is the lot this one was when it was measured last, itself or what it was moved or converted from; empty for one
-	// that is new. Units is the quantity in units of that one.
-	Of    string
-	Units money.Decimal
-	// Elsewhere tells that it became another asset, which is measured by itself: it only takes its share of the
-	// adjustment away. There, Floor is that share, which a lot that is never written up again keeps.
+	// Predecessor is the lot that this one was at the last measurement: itself, or the lot it was moved or converted from.
+	// It is empty for a new lot. Units is the quantity in units of the predecessor.
+	Predecessor string
+	Units       money.Decimal
+	// Elsewhere marks a lot that became another asset, which is measured separately: it only removes its share of the
+	// adjustment. In the measurement of the other asset, Floor is that share, which a lot that is never written up keeps.
 	Elsewhere bool
 	Floor     money.Decimal
 }
 
-// Measured is what became of a lot.
+// Measured is the measurement of a lot.
 type Measured struct {
-	Carried    money.Decimal // what it had of an adjustment
+	Carried    money.Decimal // adjustment before the measurement
 	Value      money.Decimal
 	Adjustment money.Decimal
 }
 
-// Lots measures lots. Balance is what the adjustment stands at in the books; where that is not what the states add up
-// to, somebody else has booked there, and the difference is a gain or loss of the model's own kind.
+// Lots measures lots. Balance is the balance of the adjustment account. If it differs from the sum of the states, other
+// entries were booked there, and the difference is a gain or loss of the model's own kind.
 func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places int32) ([]Measured, Effect) {
 	out := make([]Measured, len(lots))
-	effect := carry(states, lots, out, places)
-	value(lots, out, places)
+	effect := carryForward(states, lots, out, places)
+	assignValues(lots, out, places)
 	known := money.Decimal{}
 	for _, s := range states {
 		known = known.Add(s.Adjustment)
@@ -62,10 +62,10 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 			after = money.Decimal{}
 		}
 		out[i].Adjustment = after
-		effect.Surplus = effect.Surplus.Add(above(after)).Sub(above(before))
-		own = own.Add(below(after)).Sub(below(before))
+		effect.Surplus = effect.Surplus.Add(positivePart(after)).Sub(positivePart(before))
+		own = own.Add(negativePart(after)).Sub(negativePart(before))
 	}
-	if m == Revalued || m == Left {
+	if m == Revalued || m == NotMeasured {
 		effect.Unrealized = own
 	} else {
 		effect.Impairment = own
@@ -74,59 +74,60 @@ func (m Model) Lots(states []State, lots []Lot, balance money.Decimal, places in
 	return out, effect
 }
 
-// adjust gives a lot's new adjustment from the one it has and its value less cost.
+// adjust returns the new adjustment of a lot, from its adjustment before and its value less cost.
 func (m Model) adjust(before, excess money.Decimal) money.Decimal {
 	switch m {
 	case Impaired:
-		return below(excess)
+		return negativePart(excess)
 	case WrittenOff:
 		if excess.Cmp(before) < 0 {
-			return below(excess)
+			return negativePart(excess)
 		}
-		return below(before)
-	case Left:
+		return negativePart(before)
+	case NotMeasured:
 		return money.Decimal{}
 	}
 	return excess
 }
 
-// carry hands adjustments on to what is left of each lot, by quantity, and releases the share of what has left: its
-// disposal was booked against cost, so a surplus is taken back from what was realized and kept as retained earnings,
-// and a loss, which went through earnings before, is given back.
-func carry(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
-	heirs := map[string][]int{}
+// carryForward carries adjustments forward to what is left of each lot, by quantity, and releases the share of what was
+// disposed of. The disposal was booked against cost, so a surplus is deducted from the realized gain and moved to retained
+// earnings, and a loss, which was in earnings before, is reversed.
+func carryForward(states []State, lots []Lot, out []Measured, places int32) (e Effect) {
+	successors := map[string][]int{}
 	for i, l := range lots {
-		if l.Of != "" {
-			heirs[l.Of] = append(heirs[l.Of], i)
+		if l.Predecessor != "" {
+			successors[l.Predecessor] = append(successors[l.Predecessor], i)
 		}
 	}
 	for _, s := range states {
-		gone := s.Quantity
+		disposed := s.Quantity
 		var weights []money.Decimal
-		for _, i := range heirs[s.Lot] {
+		for _, i := range successors[s.Lot] {
 			weights = append(weights, lots[i].Units)
-			gone = gone.Sub(lots[i].Units)
+			disposed = disposed.Sub(lots[i].Units)
 		}
 		released := s.Adjustment
-		if gone.Sign() < 0 { // a disposal was taken back, so there is more than there was
-			gone = money.Decimal{}
+		if disposed.Sign() < 0 { // a disposal was reversed, so the quantity has grown
+			disposed = money.Decimal{}
 		}
-		if weights = append(weights, gone); !money.Sum(weights...).IsZero() {
+		if weights = append(weights, disposed); !money.Sum(weights...).IsZero() {
 			shares := money.Split(s.Adjustment, weights, digits(s.Adjustment, places))
-			for n, i := range heirs[s.Lot] {
+			for n, i := range successors[s.Lot] {
 				out[i].Carried = shares[n]
 			}
 			released = shares[len(shares)-1]
 		}
-		e.Retained = e.Retained.Add(above(released))
-		e.Surplus = e.Surplus.Sub(above(released))
+		e.Retained = e.Retained.Add(positivePart(released))
+		e.Surplus = e.Surplus.Sub(positivePart(released))
 		e.Realized = e.Realized.Sub(released)
 	}
 	return e
 }
 
-// value gives every lot its share of what all of one price are worth, so that the lots are worth what the asset is.
-func value(lots []Lot, out []Measured, places int32) {
+// assignValues splits the value of all lots with the same price among them, so that their values add up to that of the
+// asset.
+func assignValues(lots []Lot, out []Measured, places int32) {
 	alike := map[string][]int{}
 	for i, l := range lots {
 		alike[l.Price.String()] = append(alike[l.Price.String()], i)
@@ -146,7 +147,8 @@ func value(lots []Lot, out []Measured, places int32) {
 	}
 }
 
-// digits is how many digits after the point an amount has, and no fewer than usual: a cost given by hand may have more than its currency.
+// digits returns the number of digits after the point of an amount, at least places: a cost entered by hand may have more
+// than its currency.
 func digits(amount money.Decimal, places int32) int32 {
 	for !amount.Round(places).Equal(amount) {
 		places++
@@ -154,14 +156,14 @@ func digits(amount money.Decimal, places int32) int32 {
 	return places
 }
 
-func above(d money.Decimal) money.Decimal {
+func positivePart(d money.Decimal) money.Decimal {
 	if d.Sign() < 0 {
 		return money.Decimal{}
 	}
 	return d
 }
 
-func below(d money.Decimal) money.Decimal {
+func negativePart(d money.Decimal) money.Decimal {
 	if d.Sign() > 0 {
 		return money.Decimal{}
 	}

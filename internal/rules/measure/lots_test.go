@@ -11,8 +11,8 @@ import (
 
 func d(text string) money.Decimal { return money.MustParse(text) }
 
-// told writes the lines of an effect: Dr adjustment 30.00, Cr revaluation_surplus 30.00.
-func told(e measure.Effect) string {
+// formatLines formats the lines of an effect: Dr adjustment 30.00, Cr revaluation_surplus 30.00.
+func formatLines(e measure.Effect) string {
 	var out []string
 	for _, l := range e.Lines() {
 		out = append(out, fmt.Sprintf("%s %s %s", map[string]string{"DEBIT": "Dr", "CREDIT": "Cr"}[string(l.Side)], l.Account,
@@ -21,7 +21,7 @@ func told(e measure.Effect) string {
 	return strings.Join(out, ", ")
 }
 
-// walk is one lot measured again and again.
+// walk is one lot measured repeatedly.
 type walk struct {
 	model   measure.Model
 	balance money.Decimal
@@ -30,7 +30,7 @@ type walk struct {
 
 // at measures what is left of the lot at a price for one.
 func (w *walk) at(quantity, cost, price string) measure.Effect {
-	lot := measure.Lot{ID: "lot", Of: "lot", Quantity: d(quantity), Units: d(quantity), Cost: d(cost), Price: d(price)}
+	lot := measure.Lot{ID: "lot", Predecessor: "lot", Quantity: d(quantity), Units: d(quantity), Cost: d(cost), Price: d(price)}
 	var lots []measure.Lot
 	if !lot.Quantity.IsZero() {
 		lots = append(lots, lot)
@@ -97,10 +97,10 @@ func TestEachModelBooksWhatItsStandardSays(t *testing.T) {
 		w := walk{model: c.model}
 		for i, s := range c.steps {
 			before := w
-			if got := told(w.at(s.quantity, s.cost, s.price)); got != s.want {
+			if got := formatLines(w.at(s.quantity, s.cost, s.price)); got != s.want {
 				t.Errorf("%s, step %d: %s, want %s", c.name, i, got, s.want)
 			}
-			if got := told(w.at(s.quantity, s.cost, s.price)); got != "" {
+			if got := formatLines(w.at(s.quantity, s.cost, s.price)); got != "" {
 				t.Errorf("%s, step %d again: %s", c.name, i, got)
 			}
 			if s.quantity == "0" && !w.balance.IsZero() {
@@ -120,17 +120,17 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 		want    string
 	}{
 		{"moved in three, nothing is released", []measure.Lot{
-			{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
-			{ID: "b", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
-			{ID: "c", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "b", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
+			{ID: "c", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("1"), Price: d("4.34")},
 		}, "3.33 3.34 3.33", "Dr adjustment 0.02, Cr revaluation_surplus 0.02"},
-		{"converted one to a thousand", []measure.Lot{{ID: "b", Of: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"),
+		{"converted one to a thousand", []measure.Lot{{ID: "b", Predecessor: "a", Quantity: d("1500"), Units: d("1.5"), Cost: d("1.50"),
 			Price: d("0.004334")}},
 			"5", "Cr adjustment 5.00, Dr realized_loss 5.00, Dr revaluation_surplus 5.00, Cr retained_earnings_posted 5.00"},
-		{"a disposal was taken back", []measure.Lot{{ID: "a", Of: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"),
+		{"a disposal was taken back", []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("4"), Units: d("4"), Cost: d("4.00"),
 			Price: d("3.50")}}, "10", ""},
 		{"a lot that is new has nothing", []measure.Lot{
-			{ID: "a", Of: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
+			{ID: "a", Predecessor: "a", Quantity: d("3"), Units: d("3"), Cost: d("2.00"), Price: d("4")},
 			{ID: "n", Quantity: d("1"), Cost: d("5.00"), Price: d("4")},
 		}, "10 0", "Cr adjustment 1.00, Dr unrealized_loss 1.00"},
 		{"the asset left with all it had", nil, "",
@@ -141,32 +141,33 @@ func TestAnAdjustmentFollowsWhatALotBecame(t *testing.T) {
 		for _, m := range measured {
 			carried = append(carried, m.Carried.String())
 		}
-		if got := strings.Join(carried, " "); got != c.carried || told(effect) != c.want {
-			t.Errorf("%s: %s: %s, want %s: %s", c.name, got, told(effect), c.carried, c.want)
+		if got := strings.Join(carried, " "); got != c.carried || formatLines(effect) != c.want {
+			t.Errorf("%s: %s: %s, want %s: %s", c.name, got, formatLines(effect), c.carried, c.want)
 		}
 	}
 }
 
-func TestWhatSomebodyElseBookedIsTakenBack(t *testing.T) {
+func TestWhatOtherEntriesBookedIsReversed(t *testing.T) {
 	t.Parallel()
-	lot := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100"), Price: d("130")}}
+	lot := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100"), Price: d("130")}}
 	state := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}}
-	if _, effect := measure.Revalued.Lots(state, lot, d("37"), 2); told(effect) != "Cr adjustment 7.00, Dr unrealized_loss 7.00" {
-		t.Error(told(effect))
+	if _, effect := measure.Revalued.Lots(state, lot, d("37"), 2); formatLines(effect) != "Cr adjustment 7.00, Dr unrealized_loss 7.00" {
+		t.Error(formatLines(effect))
 	}
-	if _, effect := measure.Impaired.Lots(nil, nil, d("-7"), 2); told(effect) != "Dr adjustment 7.00, Cr impairment_loss 7.00" {
-		t.Error(told(effect))
+	if _, effect := measure.Impaired.Lots(nil, nil, d("-7"), 2); formatLines(effect) != "Dr adjustment 7.00, Cr impairment_loss 7.00" {
+		t.Error(formatLines(effect))
 	}
 }
 
 func TestAnAssetNoLongerMeasuredByLotIsAtCostAgain(t *testing.T) {
 	t.Parallel()
-	lots := []measure.Lot{{ID: "a", Of: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")}, {ID: "b", Of: "b", Quantity: d("1"),
-		Units: d("1"), Cost: d("100")}}
+	lots := []measure.Lot{{ID: "a", Predecessor: "a", Quantity: d("1"), Units: d("1"), Cost: d("100")},
+		{ID: "b", Predecessor: "b", Quantity: d("1"),
+			Units: d("1"), Cost: d("100")}}
 	states := []measure.State{{Lot: "a", Quantity: d("1"), Adjustment: d("30")}, {Lot: "b", Quantity: d("2"), Adjustment: d("-8")}}
-	if _, effect := measure.Left.Lots(states, lots, d("22"),
-		2); told(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {
-		t.Error(told(effect))
+	if _, effect := measure.NotMeasured.Lots(states, lots, d("22"),
+		2); formatLines(effect) != "Cr adjustment 22.00, Cr unrealized_gain 4.00, Cr realized_gain 4.00, Dr revaluation_surplus 30.00" {
+		t.Error(formatLines(effect))
 	}
 }
 
@@ -194,15 +195,15 @@ func TestWhatBecameAnotherAssetTakesItsShareAlong(t *testing.T) {
 		{measure.Impaired, "-20", "70", "Dr adjustment 20.00, Cr impairment_loss 20.00", ""}, // worth more than cost again, both halves
 	} {
 		states := []measure.State{{Lot: "eth", Quantity: d("2"), Adjustment: d(c.adjustment)}}
-		half := measure.Lot{ID: "eth", Of: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
-		wrapped := measure.Lot{ID: "weth", Of: "eth", Units: d("1"), Elsewhere: true}
+		half := measure.Lot{ID: "eth", Predecessor: "eth", Quantity: d("1"), Units: d("1"), Cost: d("50"), Price: d(c.price)}
+		wrapped := measure.Lot{ID: "weth", Predecessor: "eth", Units: d("1"), Elsewhere: true}
 		measured, effect := c.model.Lots(states, []measure.Lot{half, wrapped}, d(c.adjustment), 2)
-		if told(effect) != c.old {
-			t.Errorf("%v: %s, want %s", c, told(effect), c.old)
+		if formatLines(effect) != c.old {
+			t.Errorf("%v: %s, want %s", c, formatLines(effect), c.old)
 		}
 		there := measure.Lot{ID: "weth", Quantity: d("1"), Cost: d("50"), Price: d(c.price), Floor: measured[1].Carried}
-		if _, effect := c.model.Lots(nil, []measure.Lot{there}, d("0"), 2); told(effect) != c.replaced {
-			t.Errorf("%v: %s, want %s", c, told(effect), c.replaced)
+		if _, effect := c.model.Lots(nil, []measure.Lot{there}, d("0"), 2); formatLines(effect) != c.replaced {
+			t.Errorf("%v: %s, want %s", c, formatLines(effect), c.replaced)
 		}
 	}
 }

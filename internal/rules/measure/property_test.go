@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-// TestTheLifeOfLotsAddsUp lets lots come, be moved, be sold in parts and be measured in between, until nothing is
-// left. Whatever the prices were, what was booked in all must be what the sales brought less cost.
+// TestTheLifeOfLotsAddsUp acquires, moves, measures and sells lots until nothing is left. Whatever the prices were, the
+// booked amounts must add up to proceeds less cost.
 func TestTheLifeOfLotsAddsUp(t *testing.T) {
 	t.Parallel()
 	for _, model := range []measure.Model{measure.Revalued, measure.Impaired, measure.WrittenOff} {
@@ -42,7 +42,8 @@ func life(t *testing.T, model measure.Model, r *rand.Rand) {
 			basis := lots[i].Cost.Mul(take).Quo(lots[i].Quantity, 2)
 			lots[i].Quantity, lots[i].Cost = lots[i].Quantity.Sub(take), lots[i].Cost.Sub(basis)
 			if round < 7 && r.IntN(2) == 0 && len(lots) < 40 {
-				lots = append(lots, measure.Lot{ID: fmt.Sprintf("%s.%d", lots[i].ID, round), Of: lots[i].Of, Quantity: take, Cost: basis})
+				id := fmt.Sprintf("%s.%d", lots[i].ID, round)
+				lots = append(lots, measure.Lot{ID: id, Predecessor: lots[i].Predecessor, Quantity: take, Cost: basis})
 				continue
 			}
 			proceeds := cents(200000)
@@ -63,7 +64,7 @@ func life(t *testing.T, model measure.Model, r *rand.Rand) {
 		measured, effect := model.Lots(states, lots, balance, 2)
 		sum := money.Sum(effect.Unrealized, effect.Impairment, effect.Realized, effect.Surplus, effect.Retained)
 		if !sum.Equal(effect.Adjustment) {
-			t.Fatalf("an entry does not balance: %s", told(effect))
+			t.Fatalf("an entry does not balance: %s", formatLines(effect))
 		}
 		balance, booked = balance.Add(effect.Adjustment), booked.Add(sum)
 		equity = equity.Add(effect.Surplus)
@@ -75,13 +76,13 @@ func life(t *testing.T, model measure.Model, r *rand.Rand) {
 				surplus = surplus.Add(m.Adjustment)
 			}
 			states = append(states, measure.State{Lot: lots[i].ID, Quantity: lots[i].Quantity, Adjustment: m.Adjustment})
-			lots[i].Of = lots[i].ID
+			lots[i].Predecessor = lots[i].ID
 		}
 		if !total.Equal(balance) || !surplus.Equal(equity) {
 			t.Fatalf("lots add up to %s, the account is at %s; surpluses to %s, equity is at %s", total, balance, surplus, equity)
 		}
 		if _, again := model.Lots(states, lots, balance, 2); len(again.Lines()) != 0 {
-			t.Fatalf("again: %s", told(again))
+			t.Fatalf("again: %s", formatLines(again))
 		}
 	}
 	if !balance.IsZero() || !equity.IsZero() || !booked.Equal(sold.Sub(bought)) {

@@ -2,8 +2,8 @@ package measure
 
 import "github.com/bursarhq/bursar/internal/base/money"
 
-// FairValue carries an asset at fair value, with every change in net income. Balance is what the adjustment stands
-// at. What disposals took off the cost is no longer in it, so what was unrealized about them goes by itself.
+// FairValue measures an asset at fair value, with every change in net income. Balance is the balance of the adjustment
+// account. Cost no longer includes what was disposed of, so its unrealized gain is reversed without further bookkeeping.
 func FairValue(quantity, price, cost, balance money.Decimal, places int32) (value money.Decimal, e Effect) {
 	value = quantity.Mul(price).Round(places)
 	e.Adjustment = value.Sub(cost).Sub(balance)
@@ -11,8 +11,8 @@ func FairValue(quantity, price, cost, balance money.Decimal, places int32) (valu
 	return value, e
 }
 
-// Exchange carries foreign money, or what is owed of it, at the closing rate. Book is what it stands at, debits less
-// credits as the quantity is. The adjustment is to the account itself.
+// Exchange measures a balance or debt in foreign currency at the closing rate. Book is the balance in the base currency,
+// debits less credits, as the quantity is. The adjustment is booked to the account itself.
 func Exchange(quantity, rate, book money.Decimal, places int32) (value money.Decimal, e Effect) {
 	value = quantity.Mul(rate).Round(places)
 	e.Adjustment = value.Sub(book)
@@ -20,11 +20,15 @@ func Exchange(quantity, rate, book money.Decimal, places int32) (value money.Dec
 	return value, e
 }
 
-// Add sums effects up.
+// Add returns the sum of two effects.
 func (e Effect) Add(other Effect) Effect {
 	return Effect{
-		Adjustment: e.Adjustment.Add(other.Adjustment), Unrealized: e.Unrealized.Add(other.Unrealized), Impairment: e.Impairment.Add(
-			other.Impairment), Realized: e.Realized.Add(other.Realized),
-		Surplus: e.Surplus.Add(other.Surplus), Retained: e.Retained.Add(other.Retained), Exchange: e.Exchange.Add(other.Exchange),
+		Adjustment: e.Adjustment.Add(other.Adjustment),
+		Unrealized: e.Unrealized.Add(other.Unrealized),
+		Impairment: e.Impairment.Add(other.Impairment),
+		Realized:   e.Realized.Add(other.Realized),
+		Surplus:    e.Surplus.Add(other.Surplus),
+		Retained:   e.Retained.Add(other.Retained),
+		Exchange:   e.Exchange.Add(other.Exchange),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/measure"
 )
 
-func TestFairValueTakesBackWhatDisposalsRealized(t *testing.T) {
+func TestFairValueReversesWhatDisposalsRealized(t *testing.T) {
 	t.Parallel()
 	balance := d("2000")
 	for _, c := range []struct{ quantity, price, cost, value, want string }{
@@ -16,8 +16,8 @@ func TestFairValueTakesBackWhatDisposalsRealized(t *testing.T) {
 		{"0", "2300", "0", "0", "Cr adjustment 750.00, Dr unrealized_loss 750.00"},
 	} {
 		value, effect := measure.FairValue(d(c.quantity), d(c.price), d(c.cost), balance, 2)
-		if told(effect) != c.want || !value.Equal(d(c.value)) {
-			t.Errorf("%s at %s: %s %s", c.quantity, c.price, value, told(effect))
+		if formatLines(effect) != c.want || !value.Equal(d(c.value)) {
+			t.Errorf("%s at %s: %s %s", c.quantity, c.price, value, formatLines(effect))
 		}
 		balance = balance.Add(effect.Adjustment)
 	}
@@ -32,8 +32,8 @@ func TestForeignMoneyIsWorthWhatTheClosingRateSays(t *testing.T) {
 		{"-500", "1.1050", "-540", "Cr adjustment 12.50, Dr fx_loss 12.50"}, // what is owed
 		{"0", "1.1050", "3.20", "Cr adjustment 3.20, Dr fx_loss 3.20"},      // all is paid, and a difference is left
 	} {
-		if _, effect := measure.Exchange(d(c.quantity), d(c.rate), d(c.book), 2); told(effect) != c.want {
-			t.Errorf("%+v: %s", c, told(effect))
+		if _, effect := measure.Exchange(d(c.quantity), d(c.rate), d(c.book), 2); formatLines(effect) != c.want {
+			t.Errorf("%+v: %s", c, formatLines(effect))
 		}
 	}
 }

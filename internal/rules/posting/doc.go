@@ -1,25 +1,26 @@
-// Package posting turns what happened into a journal entry: from a transaction, or the two of a pair, and its type to
-// balanced lines and to what becomes of lots. It is pure, and goes in two steps, because an asset leaves the books at
-// a cost that only the lot engine knows:
+// Package posting computes the journal entry of a transaction, or of the two transactions of a pair, from its type: the
+// balanced lines, and the lots that are consumed, moved and created. It is pure. It works in two steps, because only the
+// lot engine knows the cost at which an asset leaves the books:
 //
-//	plan, err := posting.Prepare(input)    // the refusals, and plan.Takes: which lots must be asked for
-//	entry, err := plan.Entry(answers)      // one answer for each take: the lines, and the lots that are made
+//	plan, err := posting.Prepare(input)    // refuses what cannot be booked; plan.LotRequests lists the lots needed
+//	entry, err := plan.Entry(answers)      // one answer per lot request; returns the lines and the lots created
 //
-// All types come down to three movements:
+// Every type is booked as one of three movements:
 //
 //	receive   Dr source net        Dr fee    Cr target gross
-//	give      Dr target net        Dr fee    Cr source gross, or basis with the difference as gain or loss
-//	carry     Dr target basis      Dr fee    Cr source basis of all, and gain or loss of the fee part alone
+//	pay       Dr target net        Dr fee    Cr source gross, or basis with the difference as gain or loss
+//	carry     Dr target basis      Dr fee    Cr source basis, with a gain or loss on the fee part only
 //
-// A swap, a purchase and a sale give one leg for the other. Transfers, bridges, conversions, reserves and parked
-// loans carry: value moves, and nobody gains. A leg without its partner goes through the target, which is a clearing
-// account unless another is named, and lots are parked under it. A deposit, a withdrawal or something unknown whose
-// target is a clearing account or the account of another source is carried too. Suspense is no such account, because
-// what stands there is not known to be a transfer; something unknown goes there unless a target is named.
+// A swap, a purchase and a sale pay one leg for the other. Transfers, bridges, conversions, reserves and parked loans
+// carry: lots move at their basis and no gain is realized. A leg without a partner is booked against the target account,
+// which is a clearing account unless the request names another, and its lots are parked under that account. A deposit, a
+// withdrawal or an unknown transaction is carried too if its target is a clearing account or the account of another
+// source. The suspense account does not count as a clearing account here, because what is booked there is not known to be
+// a transfer; unknown transactions are booked there unless the request names a target.
 //
-// Whatever is booked, the balance of an account that carries lots is the basis of its lots. So slices are credited to
-// the account that carries them, and nothing but lots is booked to such a target.
+// The balance of an account that carries lots always equals the basis of its lots. Therefore slices are credited to the
+// account that carries them, and only lots are booked to such an account.
 //
-// Lines are in the currency of their legal entity, stand in the order target, fee, source, gain or loss, and none is
-// zero. An entry may have no line at all: dust is a lot without cost.
+// Lines are in the base currency of their legal entity and ordered target, fee, source, gain or loss. No line is zero. An
+// entry may have no lines at all: a lot of dust has no cost.
 package posting

@@ -24,7 +24,7 @@ type example struct {
 	oracle  string // the example of testdata/examples.beancount with the same figures
 }
 
-// The first two lots of the shelf, untouched.
+// The first two lots of the engine, unchanged.
 const untouched = "ETH 2 ETH 3000.00 2025-01-10; ETH 3 ETH 6000.00 2025-06-01"
 
 var worked = []example{
@@ -310,12 +310,12 @@ func TestEveryWorkedExampleIsBookedAsWritten(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			s := base()
-			s.hold(x.holds...)
-			e, err := build(t, s, x.input())
+			s.addLots(x.holds...)
+			e, err := bookInput(t, s, x.input())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := written(e); got != x.lines {
+			if got := formatLines(e); got != x.lines {
 				t.Errorf("lines\n  %s\nwant\n  %s", got, x.lines)
 			}
 			var made []lot
@@ -326,10 +326,10 @@ func TestEveryWorkedExampleIsBookedAsWritten(t *testing.T) {
 					t.Errorf("provisional: %t", l.Provisional)
 				}
 			}
-			if got := held(made); got != x.lots {
+			if got := formatLots(made); got != x.lots {
 				t.Errorf("lots\n  %s\nwant\n  %s", got, x.lots)
 			}
-			if got := held(s.lots); x.left != "" && got != x.left {
+			if got := formatLots(s.lots); x.left != "" && got != x.left {
 				t.Errorf("left\n  %s\nwant\n  %s", got, x.left)
 			}
 		})
@@ -371,7 +371,7 @@ func TestTheLotEngineIsAskedForJustWhatMoves(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, a := range plan.Takes {
+		for _, a := range plan.LotRequests {
 			text := fmt.Sprintf("%s %s %s fee %s from %s", a.Kind, a.Quantity, a.Asset.Symbol, a.Fee, a.From.Account)
 			if a.AccountOnly {
 				text += " alone"
@@ -392,7 +392,7 @@ func TestTheLotEngineIsAskedForJustWhatMoves(t *testing.T) {
 
 func TestTheSourceLineOfADisposalNamesItsLots(t *testing.T) {
 	t.Parallel()
-	e, err := build(t, base(), worked[1].input())
+	e, err := bookInput(t, base(), worked[1].input())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,11 +405,11 @@ func TestTheSourceLineOfADisposalNamesItsLots(t *testing.T) {
 			t.Errorf("%s: %q, want %q", l.Account, l.Memo, want)
 		}
 	}
-	s := &shelf{}
+	s := &fifoEngine{}
 	for range 23 {
-		s.hold("ETH: 0.1 ETH 1.00 2025-01-10")
+		s.addLots("ETH: 0.1 ETH 1.00 2025-01-10")
 	}
-	if e, err = build(t, s, example{kind: posting.Expense, out: "ETH: 2.3 ETH = 1.00", target: "Target"}.input()); err != nil {
+	if e, err = bookInput(t, s, example{kind: posting.Expense, out: "ETH: 2.3 ETH = 1.00", target: "Target"}.input()); err != nil {
 		t.Fatal(err)
 	}
 	if got := e.Lines[1].Memo; len(got) > 500 || got[len(got)-12:] != ", and 3 more" {
@@ -422,12 +422,13 @@ func TestAFeeGoesToTheRoleThatIsSaid(t *testing.T) {
 	in := example{kind: posting.Withdrawal, out: "ETH: 1 ETH = 2400.00 fee 4.00", target: "Target",
 		fees: []string{"ETH: 0.1 ETH = 240.00"}}.input()
 	in.Out.FeeRole, in.Fees[0].FeeRole = posting.FeesBank, posting.FeesTrading
-	e, err := build(t, base(), in)
+	e, err := bookInput(t, base(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want :=
-		written(e), "Dr Target 2396.00; Dr Bank fees 4.00; Dr Trading fees 240.00; Cr ETH 1500.00; Cr ETH 150.00; Cr Gain 990.00"; got != want {
+		formatLines(e),
+		"Dr Target 2396.00; Dr Bank fees 4.00; Dr Trading fees 240.00; Cr ETH 1500.00; Cr ETH 150.00; Cr Gain 990.00"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -458,7 +459,7 @@ func TestTheLotEngineIsToldTheProceeds(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, a := range plan.Takes {
+		for _, a := range plan.LotRequests {
 			got = append(got, fmt.Sprintf("%s and %s of the fee, costs %s", a.Proceeds.Fixed("USD"), a.FeeProceeds.Fixed("USD"),
 				a.Costs.Fixed("USD")))
 		}
@@ -509,34 +510,34 @@ func TestAnotherCurrencyIsConvertedAtTheGivenRate(t *testing.T) {
 	t.Parallel()
 	x := example{kind: posting.Deposit, in: "EU/Bank: 100 USD = 100.00 fee 1.00", target: "Capital"}.input()
 	x.Books.Rates[posting.Rate{From: "USD", To: "EUR"}] = dec("0.9215")
-	e, err := build(t, base(), x)
+	e, err := bookInput(t, base(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := written(e), "Cr Capital 92.15 EUR; Dr Bank fees 0.92 EUR; Dr Bank 91.23 EUR"; got != want {
+	if got, want := formatLines(e), "Cr Capital 92.15 EUR; Dr Bank fees 0.92 EUR; Dr Bank 91.23 EUR"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	// At fair value the other owes what arrived, as its own books see it, or the same converted.
+	// At fair value the recipient owes the value that arrived in its own books, or the converted amount.
 	for arrived, want := range map[string]string{"EU/EETH: 1 ETH = 2230.00 fee 10.00 EUR": "2220.00", "EU/EETH: 1 ETH": "2211.60"} {
 		z := example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: arrived, policy: posting.Policy{FairValue: true}}.input()
 		z.Books.Accounts = map[string]string{"due_from:EU": "Due from EU", "due_to:A": "DueToA", posting.RealizedGain: "Gain"}
 		z.Books.Rates[posting.Rate{From: "USD", To: "EUR"}] = dec("0.9215")
-		if e, err = build(t, base(), z); err != nil {
+		if e, err = bookInput(t, base(), z); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := written(e), "Dr Due from EU 2400.00; Cr ETH 1500.00; Cr Gain 900.00; Dr EETH "+want+" EUR; Cr DueToA "+want+
+		if got, want := formatLines(e), "Dr Due from EU 2400.00; Cr ETH 1500.00; Cr Gain 900.00; Dr EETH "+want+" EUR; Cr DueToA "+want+
 			" EUR"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	// Basis that is carried into another currency is converted as a whole and spread over the slices.
+	// A basis carried into another currency is converted as a whole and split over the slices.
 	y := example{kind: posting.Intercompany, out: "ETH: 2.5 ETH = 6000.00", in: "EU/EETH: 2.5 ETH"}.input()
 	y.Books.Accounts = map[string]string{"due_from:EU": "Due from EU", "due_to:A": "DueToA"}
 	y.Books.Rates[posting.Rate{From: "USD", To: "EUR"}] = dec("0.921501")
-	if e, err = build(t, base(), y); err != nil {
+	if e, err = bookInput(t, base(), y); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := written(e), "Dr Due from EU 4000.00; Cr ETH 4000.00; Dr EETH 3686.00 EUR; Cr DueToA 3686.00 EUR"; got != want {
+	if got, want := formatLines(e), "Dr Due from EU 4000.00; Cr ETH 4000.00; Dr EETH 3686.00 EUR; Cr DueToA 3686.00 EUR"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if sum := money.Sum(e.Lots[0].Basis, e.Lots[1].Basis); len(e.Lots) != 2 || !sum.Equal(dec("3686")) || e.Lots[0].Currency != "EUR" {

@@ -8,13 +8,14 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Input is everything an entry follows from. A transaction is one leg, Out or In by its direction; a matched pair is both.
+// Input is everything an entry is computed from. A single transaction is one leg, Out or In by its direction; a matched
+// pair sets both.
 type Input struct {
 	Type    Type
 	Out, In *Leg
-	// Fees are outflows in other assets that paid for this one, such as the gas of a transfer of tokens. Only their gross counts.
+	// Fees are outflows in other assets that paid for this one, such as the gas of a transfer of tokens. Only their gross value is used.
 	Fees []Leg
-	// Target is the account the request names. Of a pair it is not looked at: the other leg is the target.
+	// Target is the account the request names. It is ignored for a pair, where the other leg is the target.
 	Target Target
 	Policy Policy
 	Books  Books
@@ -23,78 +24,78 @@ type Input struct {
 // Leg is one transaction: one asset and one direction.
 type Leg struct {
 	Place
-	// Offset replaces the account of the source where the request names another. Lots are then taken from that account.
+	// Offset replaces the account of the source where the request names another. Lots are then consumed from that account only.
 	Offset string
 	Asset  Asset
-	// Quantity is all that moved, the fee included, and FeeQuantity the part of it that the fee took, zero where that is
-	// not known. So what lands of an inflow is the difference.
+	// Quantity is the whole quantity that moved, including the fee. FeeQuantity is the part that the fee took, zero if that
+	// is not known. The difference is the net quantity of an inflow.
 	Quantity, FeeQuantity money.Decimal
-	Value                 *Value // nil where there is no price
-	// FeeRole is the role of the account the fee goes to, where the type does not say it well enough.
+	Value                 *Value // nil if there is no price
+	// FeeRole is the role of the account that the fee is booked to, if it differs from the one that follows from the type.
 	FeeRole string
 	At      time.Time
 }
 
-// Place is where an asset is held. What is parked has an account and no source.
+// Place is where an asset is held. Parked lots have an account and no source.
 type Place struct{ Source, Account, Entity string }
 
-// Asset is what moves.
+// Asset is the asset or currency that moves.
 type Asset struct {
 	Symbol, Chain string
-	Token         string // identifies one that is not fungible
-	Lots          bool   // Its cost is kept by lots. Money is not.
-	Own           bool   // Issued by the legal entity itself, to which it is no asset.
+	Token         string // identifies an NFT
+	Lots          bool   // Its cost is tracked by lots. False for money.
+	Own           bool   // Issued by the legal entity itself, for which it is not an asset.
 }
 
-// Value is what a leg is worth. Of an inflow gross is what the payer gave up and net what landed; of an outflow gross
-// is all that left and net what the other side got.
+// Value is the value of a leg. Gross is what the sender gave up, and gross less fee is what the recipient got, for
+// inflows and outflows alike.
 type Value struct {
 	Gross, Fee money.Decimal
 	Currency   string
 }
 
-// Target is the account on the other side, and what is known of it.
+// Target is the account on the other side of the entry.
 type Target struct {
 	Account  string
 	Clearing bool
-	Lots     bool // It carries lots, so that its balance is theirs.
-	// Source and Entity are set where it is the account of one other source.
+	Lots     bool // It carries lots, so its balance must equal their basis.
+	// Source and Entity are set if it is the account of another source.
 	Source, Entity string
 }
 
-// Policy is what a legal entity chose. The zero value is the default: fees are expenses, intercompany transfers keep
-// their basis, and what is lent leaves the books.
+// Policy holds the accounting choices of a legal entity. The zero value is the default: fees are expenses, intercompany
+// transfers keep their basis, and assets that are lent leave the books.
 type Policy struct {
 	NetFees    bool // Fees reduce the proceeds of a disposal, or add to the basis of a purchase with money.
 	Capitalize bool // Fees add to the basis of what is acquired by swap, mint or purchase of an NFT.
 	FairValue  bool // Intercompany transfers are disposals at fair value.
-	ParkLoans  bool // What is lent keeps its basis.
+	ParkLoans  bool // Assets that are lent keep their basis.
 }
 
-// Books is what lines are written with.
+// Books holds the accounts, currencies and rates that lines are written with.
 type Books struct {
 	Accounts   map[string]string // ledger account by role
 	Currencies map[string]string // by legal entity
 	Rates      map[Rate]money.Decimal
 }
 
-// Rate names a rate: how much of To one of From is.
+// Rate names an exchange rate: the amount of To that one unit of From is worth.
 type Rate struct{ From, To string }
 
-// MarshalText writes a rate's name, so that it can be a key.
+// MarshalText writes a rate as USD>EUR, so that it can be the key of a JSON object.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.From + ">" + r.To), nil }
 
-// UnmarshalText reads it.
+// UnmarshalText reads what MarshalText writes.
 func (r *Rate) UnmarshalText(text []byte) error {
 	from, to, found := strings.Cut(string(text), ">")
 	if !found {
-		return fmt.Errorf("posting: %q names no rate", text)
+		return fmt.Errorf("posting: %q is not a rate such as USD>EUR", text)
 	}
 	*r = Rate{from, to}
 	return nil
 }
 
-// The roles of accounts that lines go to.
+// The roles of the accounts that lines are booked to.
 const (
 	FeesNetwork      = "fees_network"
 	FeesBank         = "fees_bank"
@@ -110,7 +111,7 @@ const (
 	dueTo            = "due_to:"
 )
 
-// account is where the leg stands in the books.
+// account returns the ledger account of the leg.
 func (l *Leg) account() string {
 	if l.Offset != "" {
 		return l.Offset
@@ -118,13 +119,14 @@ func (l *Leg) account() string {
 	return l.Account
 }
 
-// landed is what arrives of an inflow.
-func (l *Leg) landed() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
+// netQuantity returns the quantity of an inflow without the fee.
+func (l *Leg) netQuantity() money.Decimal { return l.Quantity.Sub(l.FeeQuantity) }
 
-// arrived is what arrives of an inflow in the books: of money whose platform does not say what the fee took, its share of the value.
-func (l *Leg) arrived() money.Decimal {
+// bookedQuantity returns the quantity of an inflow that is booked. For money whose platform does not report the quantity
+// of the fee, the fee is deducted by its share of the value.
+func (l *Leg) bookedQuantity() money.Decimal {
 	if l.Asset.Lots {
-		return l.landed()
+		return l.netQuantity()
 	}
 	return l.Quantity.Sub(l.feeQuantity())
 }

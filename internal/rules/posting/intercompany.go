@@ -7,19 +7,20 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// passage is the two accounts between legal entities, and their currencies.
-type passage struct {
-	dueFrom, dueTo string
-	from, to       string
+// intercompanyAccounts holds the due-from and due-to accounts of a transfer between legal entities, and their currencies.
+type intercompanyAccounts struct {
+	dueFrom, dueTo           string
+	fromCurrency, toCurrency string
 }
 
-// betweenEntities plans a transfer to another legal entity: one is owed what the other owes.
+// betweenEntities plans a transfer to another legal entity: the sender books a receivable, the recipient a payable.
 func betweenEntities(p *Plan) error {
 	out, in := p.in.Out, p.in.In
 	if out.Asset.Lots != in.Asset.Lots || out.Asset.Symbol != in.Asset.Symbol {
-		return refuse(NotAPair, fieldType, "%s and %s are not the same asset, so this is no %s", out.Asset.Symbol, in.Asset.Symbol, p.in.Type)
+		return refuse(NotAPair, fieldType, "%s and %s are not the same asset, so this is not a transfer of the type %s",
+			out.Asset.Symbol, in.Asset.Symbol, p.in.Type)
 	}
-	between := &passage{from: p.currency(out), to: p.currency(in)}
+	between := &intercompanyAccounts{fromCurrency: p.currency(out), toCurrency: p.currency(in)}
 	var err error
 	if between.dueFrom, err = p.in.Books.role(dueFrom + in.Entity); err != nil {
 		return err
@@ -28,88 +29,89 @@ func betweenEntities(p *Plan) error {
 		return err
 	}
 	if !out.Asset.Lots {
-		value, err := p.sent(out, in)
+		value, err := p.valueTransfer(out, in)
 		if err != nil {
 			return err
 		}
-		return p.sell(gift{leg: out, worth: value, own: value.fee}, between)
+		return p.planIntercompanySale(outflow{leg: out, value: value, ownFee: value.fee}, between)
 	}
 	quantity, fee, err := p.shortfall(out, in)
 	if err != nil {
 		return err
 	}
 	if p.in.Policy.FairValue {
-		value, err := p.worth(out)
+		value, err := p.valueLeg(out)
 		if err != nil {
 			return err
 		}
 		value.fee = fee
-		return p.sell(gift{leg: out, worth: value, own: fee, spent: quantity}, between)
+		return p.planIntercompanySale(outflow{leg: out, value: value, ownFee: fee, feeQuantity: quantity}, between)
 	}
-	if _, err := p.in.Books.convert(money.Decimal{}, between.from, between.to); err != nil {
-		return err // What is to be converted is not known before the lots are.
+	if _, err := p.in.Books.convert(money.Decimal{}, between.fromCurrency, between.toCurrency); err != nil {
+		return err // Fail now if the rate is missing; the amount is known only once the lots are.
 	}
-	return p.carries(load{asset: in.Asset, lands: in.landed(), fee: fee, through: between, take: out.take(Moved, quantity, in.from())},
-		p.feeRole(out))
+	l := relocation{asset: in.Asset, quantity: in.netQuantity(), fee: fee, intercompany: between}
+	l.request = out.lotRequest(Moved, quantity, in.place())
+	return p.planRelocation(l, p.feeRole(out))
 }
 
-// sell plans a transfer at its value. Where both have the same currency the one owes what the other is owed, so that
-// it can be eliminated; otherwise it owes what arrived.
-func (p *Plan) sell(g gift, between *passage) error {
+// planIntercompanySale plans a transfer at its value. If both legal entities have the same currency, the payable equals
+// the receivable, so that they eliminate each other; otherwise the payable is the value that arrived.
+func (p *Plan) planIntercompanySale(o outflow, between *intercompanyAccounts) error {
 	in := p.in.In
-	g.target, g.paid = between.dueFrom, g.worth.gross
-	if err := p.gives(g, p.feeRole(g.leg)); err != nil {
+	o.target, o.amount = between.dueFrom, o.value.gross
+	if err := p.planOutflow(o, p.feeRole(o.leg)); err != nil {
 		return err
 	}
-	owed := g.worth.net()
+	owed := o.value.net()
 	switch {
-	case between.from == between.to:
+	case between.fromCurrency == between.toCurrency:
 	case in.Value != nil:
-		arrived, err := p.worth(in)
+		arrived, err := p.valueLeg(in)
 		if err != nil {
 			return err
 		}
 		owed = arrived.net()
 	default:
 		var err error
-		if owed, err = p.in.Books.convert(owed, between.from, between.to); err != nil {
+		if owed, err = p.in.Books.convert(owed, between.fromCurrency, between.toCurrency); err != nil {
 			return err
 		}
 	}
-	p.add(func(w *writer, _ Answer) {
-		w.owe(in.from(), between, owed, in.Asset, in.arrived())
+	p.addStep(func(w *writer, _ Answer) {
+		w.writeOwed(in.place(), between, owed, in.Asset, in.bookedQuantity())
 		if in.Asset.Lots {
-			w.create(in, in.account(), owed, false)
+			w.createLot(in, in.account(), owed, false)
 		}
 	})
 	return nil
 }
 
-// owe writes the lines of the legal entity that receives.
-func (w *writer) owe(to Place, between *passage, amount money.Decimal, asset Asset, quantity money.Decimal) {
-	w.at(to.Entity, between.to)
-	w.holding(targetLine, book.Debit, to.Account, amount, "", asset, quantity)
-	w.line(sourceLine, book.Credit, between.dueTo, amount, "")
+// writeOwed writes the lines of the receiving legal entity.
+func (w *writer) writeOwed(to Place, between *intercompanyAccounts, amount money.Decimal, asset Asset, quantity money.Decimal) {
+	w.setEntity(to.Entity, between.toCurrency)
+	w.writeHolding(targetLine, book.Debit, to.Account, amount, "", asset, quantity)
+	w.writeLine(sourceLine, book.Credit, between.dueTo, amount, "")
 }
 
-// pass writes what arrives at cost in the other legal entity, in its currency.
-func (p *Plan) pass(w *writer, l load, a Answer, carried money.Decimal) {
-	amount, err := p.in.Books.convert(carried, l.through.from, l.through.to)
+// writeIntercompanyArrival writes the lines and lots of the receiving legal entity at cost, in its currency.
+func (p *Plan) writeIntercompanyArrival(w *writer, l relocation, a Answer, carried money.Decimal) {
+	amount, err := p.in.Books.convert(carried, l.intercompany.fromCurrency, l.intercompany.toCurrency)
 	if err != nil {
 		w.err = err
 		return
 	}
-	w.owe(l.take.To, l.through, amount, l.asset, l.lands)
+	w.writeOwed(l.request.To, l.intercompany, amount, l.asset, l.quantity)
 	a.Slices = slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Fee })
 	weights := make([]money.Decimal, len(a.Slices))
 	for i, s := range a.Slices {
 		weights[i] = s.Basis
 	}
 	if carried.Sign() > 0 {
-		places, _ := money.MinorUnits(l.through.to)
+		places, _ := money.MinorUnits(l.intercompany.toCurrency)
 		for i, basis := range money.Split(amount, weights, places) {
 			a.Slices[i].Basis = basis
 		}
 	}
-	w.arrive(l, a, money.Decimal{})
+	w.createRelocatedLots(l, a, money.Decimal{})
 }

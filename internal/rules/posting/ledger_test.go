@@ -13,8 +13,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// shelf is the smallest lot engine there is: first in, first out, per source. Its lots are what the books must agree with.
-type shelf struct {
+// fifoEngine is a minimal lot engine: first in, first out, per source. The books must agree with its lots.
+type fifoEngine struct {
 	lots []lot
 	next int
 }
@@ -28,15 +28,15 @@ type lot struct {
 	pending         bool
 }
 
-func (s *shelf) put(l lot) {
+func (s *fifoEngine) add(l lot) {
 	s.next++
 	l.id = fmt.Sprintf("L%d", s.next)
 	s.lots = append(s.lots, l)
 	slices.SortStableFunc(s.lots, func(a, b lot) int { return a.at.Compare(b.at) })
 }
 
-// answer takes without removing: what was taken leaves when the entry is applied.
-func (s *shelf) answer(asks []posting.Take, currency func(entity string) string) []posting.Answer {
+// answer selects lots without consuming them; apply does that.
+func (s *fifoEngine) answer(asks []posting.LotRequest, currency func(entity string) string) []posting.Answer {
 	left := slices.Clone(s.lots)
 	answers := make([]posting.Answer, len(asks))
 	for i, t := range asks {
@@ -48,16 +48,16 @@ func (s *shelf) answer(asks []posting.Take, currency func(entity string) string)
 		}{{t.Fee, true}, {t.Quantity.Sub(t.Fee), false}} {
 			for n := range left {
 				l := &left[n]
-				if part.want.Sign() <= 0 || l.quantity.IsZero() || l.asset != t.Asset || !from(l.Place, t) {
+				if part.want.Sign() <= 0 || l.quantity.IsZero() || l.asset != t.Asset || !qualifies(l.Place, t) {
 					continue
 				}
-				take, basis := l.quantity, l.basis
-				if take.Cmp(part.want) > 0 {
-					take = part.want
-					basis = l.basis.Mul(take).Quo(l.quantity, places)
+				quantity, basis := l.quantity, l.basis
+				if quantity.Cmp(part.want) > 0 {
+					quantity = part.want
+					basis = l.basis.Mul(quantity).Quo(l.quantity, places)
 				}
-				l.quantity, l.basis, part.want = l.quantity.Sub(take), l.basis.Sub(basis), part.want.Sub(take)
-				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: take, Basis: basis,
+				l.quantity, l.basis, part.want = l.quantity.Sub(quantity), l.basis.Sub(basis), part.want.Sub(quantity)
+				answers[i].Slices = append(answers[i].Slices, posting.Slice{Lot: l.id, Account: l.Account, Quantity: quantity, Basis: basis,
 					AcquiredAt: l.at, Fee: part.fee, BasisPending: l.pending})
 			}
 		}
@@ -65,12 +65,12 @@ func (s *shelf) answer(asks []posting.Take, currency func(entity string) string)
 	return answers
 }
 
-func from(at posting.Place, t posting.Take) bool {
+func qualifies(at posting.Place, t posting.LotRequest) bool {
 	return at.Entity == t.From.Entity && at.Source == t.From.Source && (at.Account == t.From.Account || t.From.Source != "" && !t.AccountOnly)
 }
 
-// apply does what the answers and the entry say of lots.
-func (s *shelf) apply(answers []posting.Answer, e posting.Entry) {
+// apply consumes the lots of the answers and adds those that the entry creates.
+func (s *fifoEngine) apply(answers []posting.Answer, e posting.Entry) {
 	for _, a := range answers {
 		for _, u := range a.Slices {
 			for n := range s.lots {
@@ -82,7 +82,7 @@ func (s *shelf) apply(answers []posting.Answer, e posting.Entry) {
 	}
 	s.lots = slices.DeleteFunc(s.lots, func(l lot) bool { return l.quantity.IsZero() })
 	for _, l := range e.Lots {
-		s.put(lot{Place: l.Place, asset: l.Asset, quantity: l.Quantity, basis: l.Basis, at: l.AcquiredAt, pending: l.BasisPending})
+		s.add(lot{Place: l.Place, asset: l.Asset, quantity: l.Quantity, basis: l.Basis, at: l.AcquiredAt, pending: l.BasisPending})
 	}
 }
 
@@ -109,15 +109,16 @@ func day(text string) time.Time {
 	return at
 }
 
-// base is what every example starts from.
-func base() *shelf {
-	s := &shelf{}
-	s.hold("ETH: 2.0 ETH 3000.00 2025-01-10", "ETH: 3.0 ETH 6000.00 2025-06-01")
+// base returns the lots that every example starts with.
+func base() *fifoEngine {
+	s := &fifoEngine{}
+	s.addLots("ETH: 2.0 ETH 3000.00 2025-01-10", "ETH: 3.0 ETH 6000.00 2025-06-01")
 	return s
 }
 
-// hold puts lots there, each as "source/account: quantity asset basis date". A source is called as its account; what has none is parked.
-func (s *shelf) hold(lots ...string) {
+// addLots adds lots, each written as "source/account: quantity asset basis date". A source has the name of its account; a
+// lot without a source is parked.
+func (s *fifoEngine) addLots(lots ...string) {
 	for _, text := range lots {
 		account, rest, _ := strings.Cut(text, ": ")
 		w := strings.Fields(rest)
@@ -129,7 +130,7 @@ func (s *shelf) hold(lots ...string) {
 		if strings.HasSuffix(account, "clearing") || account == "Loan" {
 			place.Source = ""
 		}
-		s.put(lot{Place: place, asset: asset(w[1]), quantity: dec(w[0]), basis: dec(w[2]), at: day(w[3])})
+		s.add(lot{Place: place, asset: asset(w[1]), quantity: dec(w[0]), basis: dec(w[2]), at: day(w[3])})
 	}
 }
 
@@ -143,7 +144,7 @@ func asset(symbol string) posting.Asset {
 
 var legForm = regexp.MustCompile(`^(?:(\w+)/)?([^:>]+)(?:>([^:]+))?: (\S+) (\w+)(?: fee (\S+))?(?: = (\S+)(?: fee (\S+))?(?: (\w+))?)?$`)
 
-// leg reads "entity/account>offset: quantity asset fee quantity = gross fee fee currency", of which much may be missing.
+// leg parses "entity/account>offset: quantity asset fee quantity = gross fee fee currency"; most parts are optional.
 func leg(text string) *posting.Leg {
 	if text == "" {
 		return nil
@@ -172,7 +173,7 @@ func leg(text string) *posting.Leg {
 	return l
 }
 
-// target reads the name of an account; with "@" it is that of another source.
+// target parses the name of an account; with "@" it is the account of another source.
 func target(text string) posting.Target {
 	account, source := strings.CutPrefix(text, "@")
 	t := posting.Target{Account: account, Clearing: strings.HasSuffix(account, "clearing") || account == "Suspense"}
@@ -182,21 +183,22 @@ func target(text string) posting.Target {
 	return t
 }
 
-// deed is what was asked, answered and booked.
-type deed struct {
+// booking holds the lot requests, their answers and the entry.
+type booking struct {
 	posting.Entry
-	takes   []posting.Take
-	answers []posting.Answer
+	requests []posting.LotRequest
+	answers  []posting.Answer
 }
 
-// build goes both steps and lets the shelf follow.
-func build(t *testing.T, s *shelf, in posting.Input) (deed, error) {
+// bookInput prepares and computes the entry and applies it to the engine.
+func bookInput(t *testing.T, s *fifoEngine, in posting.Input) (booking, error) {
 	t.Helper()
 	plan, err := posting.Prepare(in)
 	if err != nil {
-		return deed{}, err
+		return booking{}, err
 	}
-	d := deed{takes: plan.Takes, answers: s.answer(plan.Takes, func(entity string) string { return in.Books.Currencies[entity] })}
+	currency := func(entity string) string { return in.Books.Currencies[entity] }
+	d := booking{requests: plan.LotRequests, answers: s.answer(plan.LotRequests, currency)}
 	d.Entry, err = plan.Entry(d.answers)
 	if err == nil {
 		s.apply(d.answers, d.Entry)
@@ -204,8 +206,8 @@ func build(t *testing.T, s *shelf, in posting.Input) (deed, error) {
 	return d, err
 }
 
-// written shows lines as an accountant would.
-func written(e deed) string {
+// formatLines formats lines in an accountant's notation.
+func formatLines(e booking) string {
 	var out []string
 	for _, l := range e.Lines {
 		side := "Dr"
@@ -221,8 +223,8 @@ func written(e deed) string {
 	return strings.Join(out, "; ")
 }
 
-// held shows lots: account, quantity, basis, date, and a question mark where the basis is a guess.
-func held(lots []lot) string {
+// formatLots formats lots: account, quantity, basis, date, and a question mark if the basis is pending.
+func formatLots(lots []lot) string {
 	var out []string
 	for _, l := range lots {
 		text := fmt.Sprintf("%s %s %s %s %s", l.Account, l.quantity, l.asset.Symbol, l.basis.Fixed("USD"), l.at.Format("2006-01-02"))

@@ -120,8 +120,8 @@ func TestWorkedExamplesAgreeWithBeancount(t *testing.T) {
 		number := x.oracle[:3]
 		checked[number] = true
 		s := base()
-		s.hold(x.holds...)
-		e, err := build(t, s, x.input())
+		s.addLots(x.holds...)
+		e, err := bookInput(t, s, x.input())
 		if err != nil {
 			t.Errorf("%s: %v", x.name, err)
 			continue

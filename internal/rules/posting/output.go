@@ -7,10 +7,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// Kind is what becomes of lots.
+// Kind is what an entry does with lots.
 type Kind string
 
-// The kinds. Created is of lots only.
+// The kinds. Created is never the kind of a lot request.
 const (
 	Created   Kind = "create"
 	Consumed  Kind = "consume"
@@ -20,43 +20,43 @@ const (
 	Unparked  Kind = "unpark"
 )
 
-// Take is what the lot engine is asked for: a quantity of an asset, of which the part for the fee selects its lots first.
-type Take struct {
+// LotRequest asks the lot engine for a quantity of an asset. The fee part selects its lots first.
+type LotRequest struct {
 	Kind        Kind
 	Asset       Asset
-	Quantity    money.Decimal // all of it
+	Quantity    money.Decimal // including the fee
 	Fee         money.Decimal // the part that pays the fee
-	From        Place         // Unparked: of the parked lots under its account
-	AccountOnly bool          // Only lots of that account will do: it was named, or they are parked there.
-	To          Place         // where they go, of those that are not consumed
+	From        Place         // Unparked: the account under which the lots are parked
+	AccountOnly bool          // Only lots of that account qualify: the request named it, or they are parked there.
+	To          Place         // the destination, unless they are consumed
 	At          time.Time
-	// Proceeds are what was got for what is consumed, without the part for the fee and before costs; FeeProceeds what
-	// the fee part was worth. Of fee that is unparked only in part it is the rounded share.
+	// Proceeds is what the consumed quantity brought, without the fee part and before costs. FeeProceeds is the value of
+	// the fee part; if the fee is unparked only in part, it is the rounded share.
 	Proceeds, FeeProceeds money.Decimal
-	// Costs are the fees of a disposal. Where the policy is to net them, they reduce its gain.
+	// Costs are the fees of a disposal. Under the NetFees policy they reduce its gain.
 	Costs money.Decimal
 }
 
-// Answer is what the lot engine gave for a take: slices of lots, those of the fee first. Their quantity may fall
-// short. What is missing then costs nothing; of what was unparked it is worth its value instead.
+// Answer is the answer of the lot engine to a lot request: slices of lots, those of the fee first. Their quantity may fall
+// short. A missing quantity has no cost, except that a quantity to be unparked is booked at its value instead.
 type Answer struct {
-	Method string // as a memo names it, such as FIFO
+	Method string // as memos show it, such as FIFO
 	Slices []Slice
 }
 
-// Slice is a part of a lot. Without a lot it is what was missing.
+// Slice is a part of a lot. A slice without a lot stands for a missing quantity.
 type Slice struct {
 	Lot        string
-	Account    string // that carries the lot; empty where it is that of the source
+	Account    string // the account that carries the lot; empty for the account of the source
 	Quantity   money.Decimal
-	Basis      money.Decimal // in the currency of the legal entity
+	Basis      money.Decimal // in the base currency of the legal entity
 	AcquiredAt time.Time
 	Fee        bool // It pays the fee.
-	// BasisPending and Provisional are those of its lot.
+	// BasisPending and Provisional are copied from its lot.
 	BasisPending, Provisional bool
 }
 
-// Entry is the outcome.
+// Entry is the computed journal entry and the lots it creates.
 type Entry struct {
 	Lines []Line
 	Lots  []Lot
@@ -69,21 +69,22 @@ type Line struct {
 	Amount          money.Decimal
 	Currency        string
 	Memo            string
-	// Unit and Quantity are what the line holds where that is not the currency of the books: so much of an asset, or so much foreign money.
+	// Unit and Quantity are set for a line in an asset or a foreign currency: its symbol and the quantity booked.
 	Unit     string
 	Quantity money.Decimal
 }
 
-// Lot is one the entry makes: a new one, or what became of a slice of another.
+// Lot is a lot that the entry creates: a new one, or one that continues a slice of another.
 type Lot struct {
 	Kind Kind
 	Place
 	Asset      Asset
-	Parent     string // the lot it was a slice of
+	Parent     string // the lot that it continues
 	Quantity   money.Decimal
 	Basis      money.Decimal
 	Currency   string
 	AcquiredAt time.Time
-	// BasisPending says that the basis is a guess until the other leg of a transfer is known, Provisional until the type is.
+	// BasisPending marks a basis that is an estimate until the other leg of a transfer is known; Provisional one that is an
+	// estimate until the type of the transaction is known.
 	BasisPending, Provisional bool
 }

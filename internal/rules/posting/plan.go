@@ -7,38 +7,38 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// Plan is an entry that waits for what the lot engine has to say.
+// Plan is an entry that lacks only the answers of the lot engine.
 type Plan struct {
-	Takes []Take
+	LotRequests []LotRequest
 
-	in    Input
-	form  form
-	steps []step
-	paid  []step // the fees in other assets, whose takes come first and whose lines come last
+	in       Input
+	rule     bookingRule
+	steps    []step
+	feeSteps []step // fees in other assets: their lot requests come first, their lines last
 }
 
-// step is one movement. It has a take, by its index, or none.
+// step is one movement. Request is the index of its lot request, or noRequest.
 type step struct {
-	take int
-	post func(*writer, Answer)
+	request int
+	post    func(*writer, Answer)
 }
 
-const noTake = -1
+const noRequest = -1
 
-// Prepare decides how a transaction is booked and which lots must be asked for. Its errors are refusals.
+// Prepare decides how a transaction is booked and which lots it needs. Its errors are *Refusal.
 func Prepare(in Input) (*Plan, error) {
 	if in.Type == TypeSpam {
-		return nil, refuse(Spam, fieldType, "spam is not booked")
+		return nil, refuse(Spam, fieldType, "a transaction of the type SPAM cannot be booked; change its type first")
 	}
-	f, known := forms[in.Type]
+	f, known := bookingRules[in.Type]
 	if !known {
 		return nil, refuse(UnknownType, fieldType, "%q is not a transaction type", in.Type)
 	}
-	p := &Plan{in: in, form: f}
-	if err := p.checkLegs(); err != nil {
+	p := &Plan{in: in, rule: f}
+	if err := p.validateLegs(); err != nil {
 		return nil, err
 	}
-	chosen, err := p.choose()
+	chosen, err := p.selectPlanner()
 	if err != nil {
 		return nil, err
 	}
@@ -48,71 +48,72 @@ func Prepare(in Input) (*Plan, error) {
 	return p, nil
 }
 
-// choose finds the movement that fits the legs.
-func (p *Plan) choose() (shape, error) {
-	var chosen shape
+// selectPlanner returns the planner for the type and the legs.
+func (p *Plan) selectPlanner() (planner, error) {
+	var chosen planner
 	switch out, in := p.in.Out, p.in.In; {
 	case out != nil && in != nil:
-		if chosen = p.form.pair; chosen == nil {
-			return nil, refuse(NotAPair, fieldType, "%s is one transaction, and this one is linked to another", p.in.Type)
+		if chosen = p.rule.pair; chosen == nil {
+			return nil, refuse(NotAPair, fieldType, "%s cannot be booked with a linked transaction; remove the link or change the type", p.in.Type)
 		}
 		if out.Entity == in.Entity && p.in.Type == Intercompany {
-			return nil, refuse(WrongEntity, fieldType, "both transactions are of one legal entity, so this is no INTERCOMPANY TRANSFER")
+			return nil, refuse(WrongEntity, fieldType, "both transactions belong to one legal entity, so this is not an INTERCOMPANY TRANSFER")
 		}
 		if out.Entity != in.Entity && p.in.Type != Intercompany {
-			return nil, refuse(WrongEntity, fieldType, "the two transactions are of different legal entities, so this is an INTERCOMPANY TRANSFER")
+			return nil, refuse(WrongEntity, fieldType,
+				"the two transactions belong to different legal entities; use the type INTERCOMPANY TRANSFER")
 		}
 	case p.in.Type == Intercompany:
 		return nil, refuse(NoPartner, fieldPartner,
-			"an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another")
+			"an INTERCOMPANY TRANSFER needs both its transactions; link this one to the other first")
 	case out != nil:
-		chosen = p.form.out
+		chosen = p.rule.out
 	case in != nil:
-		chosen = p.form.in
+		chosen = p.rule.in
 	default:
-		return nil, refuse(NoPartner, fieldPartner, "there is no transaction")
+		return nil, refuse(NoPartner, fieldPartner, "names no transaction to book")
 	}
 	if chosen == nil {
 		way := "leaves"
 		if p.in.In != nil {
 			way = "comes into"
 		}
-		return nil, refuse(WrongWay, fieldType, "%s does not fit a transaction that %s its source", p.in.Type, way)
+		return nil, refuse(WrongDirection, fieldType, "%s does not fit a transaction that %s its source", p.in.Type, way)
 	}
 	return chosen, nil
 }
 
-// checkLegs refuses what no movement could book.
-func (p *Plan) checkLegs() error {
+// validateLegs refuses legs that no movement can book.
+func (p *Plan) validateLegs() error {
 	legs := p.legs()
 	for i := range p.in.Fees {
 		fee := &p.in.Fees[i]
 		if len(legs) > 0 && fee.Entity != legs[0].Entity {
-			return refuse(WrongEntity, fieldPartner, "a fee is paid by the legal entity of the transaction")
+			return refuse(WrongEntity, fieldPartner, "a fee must be paid by the legal entity of the transaction it was paid for")
 		}
 		legs = append(legs, fee)
 	}
 	for _, l := range legs {
 		if !money.IsFiat(p.currency(l)) {
-			return refuse(NoCurrency, "", "the legal entity %s has no currency to keep books in", l.Entity)
+			return refuse(NoCurrency, "", "the legal entity %s has no fiat base currency", l.Entity)
 		}
 		if l.Quantity.Sign() < 0 || l.FeeQuantity.Sign() < 0 || l.FeeQuantity.Cmp(l.Quantity) > 0 {
-			return refuse(NoQuantity, fieldQuantity, "a quantity is positive and includes that of the fee")
+			return refuse(NoQuantity, fieldQuantity, "the quantity must not be negative and must include the quantity of the fee")
 		}
 		if l.Asset.Lots && l.Quantity.IsZero() {
 			return refuse(NoQuantity, fieldQuantity, "the quantity of %s is not known", l.Asset.Symbol)
 		}
-		if l == p.in.In && l.Asset.Lots && l.landed().IsZero() {
-			return refuse(NoQuantity, fieldQuantity, "nothing lands of what comes in: the fee takes all of it")
+		if l == p.in.In && l.Asset.Lots && l.netQuantity().IsZero() {
+			return refuse(NoQuantity, fieldQuantity, "the fee takes the whole inflow, so nothing arrives")
 		}
 		if l.account() == "" {
-			return refuse(NoTarget, "offset_ledger_account_id", "the source has no ledger account")
+			return refuse(NoTarget, "offset_ledger_account_id", "the source has no ledger account; name one with offset_ledger_account_id")
 		}
 	}
 	return nil
 }
 
-// legs are those of the event itself, the outgoing first.
+// legs returns the legs of the transaction itself, without fees, the outflow first.
 func (p *Plan) legs() []*Leg {
 	var legs []*Leg
 	for _, l := range []*Leg{p.in.Out, p.in.In} {
@@ -123,35 +124,36 @@ func (p *Plan) legs() []*Leg {
 	return legs
 }
 
-// Entry builds the entry from the answers, one for each take. Its errors are refusals: a role that is missing, or answers that do not fit.
+// Entry computes the entry from the answers, one for each lot request. Its errors are *Refusal: a missing role, or answers
+// that do not match the requests.
 func (p *Plan) Entry(answers []Answer) (Entry, error) {
-	if len(answers) != len(p.Takes) {
-		return Entry{}, refuse(WrongAnswer, "", "%d lots were asked for and %d answered", len(p.Takes), len(answers))
+	if len(answers) != len(p.LotRequests) {
+		return Entry{}, refuse(WrongAnswer, "", "the entry requests lots %d times and got %d answers", len(p.LotRequests), len(answers))
 	}
-	given := make([]Answer, len(answers))
+	covered := make([]Answer, len(answers))
 	for i, a := range answers {
-		given[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
-		if err := p.Takes[i].check(a, p.in.Books.Currencies[p.Takes[i].From.Entity]); err != nil {
+		covered[i] = Answer{a.Method, slices.DeleteFunc(slices.Clone(a.Slices), func(s Slice) bool { return s.Lot == "" })}
+		if err := p.LotRequests[i].validate(a, p.in.Books.Currencies[p.LotRequests[i].From.Entity]); err != nil {
 			return Entry{}, err
 		}
 	}
 	w := &writer{books: p.in.Books}
-	for _, s := range slices.Concat(p.steps, p.paid) {
+	for _, s := range slices.Concat(p.steps, p.feeSteps) {
 		var a Answer
-		if s.take != noTake {
-			a = given[s.take]
+		if s.request != noRequest {
+			a = covered[s.request]
 		}
 		s.post(w, a)
 	}
 	return w.entry()
 }
 
-// check compares an answer with what was asked.
-func (t Take) check(a Answer, currency string) error {
+// validate compares an answer with its request.
+func (t LotRequest) validate(a Answer, currency string) error {
 	var fee, rest money.Decimal
 	for _, s := range a.Slices {
 		if s.Quantity.Sign() <= 0 || s.Basis.Sign() < 0 || !s.Basis.RoundTo(currency).Equal(s.Basis) {
-			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity, or a basis that cannot be booked", s.Lot)
+			return refuse(WrongAnswer, "", "a slice of lot %s has no quantity, a negative basis, or a basis finer than the minor unit", s.Lot)
 		}
 		if s.Fee {
 			fee = fee.Add(s.Quantity)
@@ -160,21 +162,21 @@ func (t Take) check(a Answer, currency string) error {
 		}
 	}
 	if fee.Cmp(t.Fee) > 0 || rest.Cmp(t.Quantity.Sub(t.Fee)) > 0 {
-		return refuse(WrongAnswer, "", "more %s was given than asked for", t.Asset.Symbol)
+		return refuse(WrongAnswer, "", "the lots provide more %s than was requested", t.Asset.Symbol)
 	}
 	return nil
 }
 
-// add plans a movement that needs no lots.
-func (p *Plan) add(post func(*writer, Answer)) { p.steps = append(p.steps, step{noTake, post}) }
+// addStep plans a movement that needs no lots.
+func (p *Plan) addStep(post func(*writer, Answer)) { p.steps = append(p.steps, step{noRequest, post}) }
 
-// ask plans a movement of lots.
-func (p *Plan) ask(t Take, post func(*writer, Answer)) {
-	p.Takes = append(p.Takes, t)
-	p.steps = append(p.steps, step{len(p.Takes) - 1, post})
+// requestLots plans a movement that needs lots.
+func (p *Plan) requestLots(t LotRequest, post func(*writer, Answer)) {
+	p.LotRequests = append(p.LotRequests, t)
+	p.steps = append(p.steps, step{len(p.LotRequests) - 1, post})
 }
 
-// role finds the account that has a role.
+// role returns the account that has a role.
 func (b Books) role(role string) (string, error) {
 	if account := b.Accounts[role]; account != "" {
 		return account, nil
@@ -184,40 +186,42 @@ func (b Books) role(role string) (string, error) {
 	return "", r
 }
 
-// target is the account on the other side of a leg.
+// target returns the account on the other side of a leg.
 func (p *Plan) target() (string, error) {
 	switch {
 	case p.in.Target.Account != "":
 		return p.in.Target.Account, nil
-	case p.form.through != "":
-		return p.in.Books.role(p.form.through)
+	case p.rule.targetRole != "":
+		return p.in.Books.role(p.rule.targetRole)
 	case p.in.Type == TypeFee:
 		return p.in.Books.role(p.feeRole(p.in.Out))
 	}
-	return "", refuse(NoTarget, fieldTarget, "%s needs the account it is booked to", p.in.Type)
+	return "", refuse(NoTarget, fieldTarget, "%s needs the ledger account to book it to", p.in.Type)
 }
 
-// payer is the target of what is booked at its value. The balance of an account that carries lots is their basis, so it takes nothing else.
-func (p *Plan) payer() (string, error) {
+// targetAtValue returns the target of a movement that is booked at its value. It refuses an account that carries lots,
+// because its balance must equal their basis.
+func (p *Plan) targetAtValue() (string, error) {
 	if p.in.Target.Lots {
-		return "", refuse(WrongTarget, fieldTarget, "the account carries lots of an asset, and %s would change its balance without them",
+		return "", refuse(WrongTarget, fieldTarget,
+			"the account carries lots, and %s would change its balance without changing the lots; choose another account",
 			p.in.Type)
 	}
 	return p.target()
 }
 
-// transfers tells that the target makes a transfer of what is called a deposit, a withdrawal or unknown.
-func (p *Plan) transfers() bool {
+// targetIsTransfer reports whether the target makes a deposit, a withdrawal or an unknown transaction a transfer.
+func (p *Plan) targetIsTransfer() bool {
 	t := p.in.Target
 	return t.Source != "" || t.Clearing && t.Account != p.in.Books.Accounts[Suspense]
 }
 
-// feeRole is the role of the account the fee of a leg goes to.
+// feeRole returns the role of the account that the fee of a leg is booked to.
 func (p *Plan) feeRole(l *Leg) string {
 	switch {
 	case l.FeeRole != "":
 		return l.FeeRole
-	case p.form.trade:
+	case p.rule.tradingFee:
 		return FeesTrading
 	case l.Asset.Lots:
 		return FeesNetwork
@@ -225,19 +229,19 @@ func (p *Plan) feeRole(l *Leg) string {
 	return FeesBank
 }
 
-// cost is a fee and the role of the account it goes to.
+// cost is a fee and the role of the account it is booked to.
 type cost struct {
 	role   string
 	amount money.Decimal
 }
 
-// payFees plans what was paid in other assets, before anything else is asked for: fees select their lots first. Each
-// leaves the books like anything that is given; where its value goes is up to the movement it was paid for.
-func (p *Plan) payFees() ([]cost, error) {
+// planFees plans the fees paid in other assets, before any other lot request: fees select their lots first. Each is booked
+// as an outflow. It returns their values, which the movement they were paid for books as an expense or in another way.
+func (p *Plan) planFees() ([]cost, error) {
 	var costs []cost
 	for i := range p.in.Fees {
 		leg := &p.in.Fees[i]
-		worth, err := p.worth(leg)
+		value, err := p.valueLeg(leg)
 		if err != nil {
 			return nil, err
 		}
@@ -248,31 +252,34 @@ func (p *Plan) payFees() ([]cost, error) {
 		if leg.FeeRole != "" {
 			role = leg.FeeRole
 		}
-		costs = append(costs, cost{role, worth.gross})
+		costs = append(costs, cost{role, value.gross})
 		currency := p.currency(leg)
 		if !leg.Asset.Lots {
-			p.paid = append(p.paid, step{noTake, func(w *writer, _ Answer) {
-				w.at(leg.Entity, currency)
-				w.holding(sourceLine, book.Credit, leg.account(), worth.gross, "", leg.Asset, leg.Quantity)
+			p.feeSteps = append(p.feeSteps, step{noRequest, func(w *writer, _ Answer) {
+				w.setEntity(leg.Entity, currency)
+				w.writeHolding(sourceLine, book.Credit, leg.account(), value.gross, "", leg.Asset, leg.Quantity)
 			}})
 			continue
 		}
-		t := leg.take(Consumed, leg.Quantity, Place{})
-		t.FeeProceeds = worth.gross
-		p.Takes = append(p.Takes, t)
-		p.paid = append(p.paid, step{len(p.Takes) - 1, func(w *writer, a Answer) {
-			w.at(leg.Entity, currency)
-			basis := w.source(leg, a)
-			w.gain(worth.gross.Sub(basis), RealizedGain, RealizedLoss)
+		t := leg.lotRequest(Consumed, leg.Quantity, Place{})
+		t.FeeProceeds = value.gross
+		p.LotRequests = append(p.LotRequests, t)
+		p.feeSteps = append(p.feeSteps, step{len(p.LotRequests) - 1, func(w *writer, a Answer) {
+			w.setEntity(leg.Entity, currency)
+			basis := w.creditSource(leg, a)
+			w.writeGain(value.gross.Sub(basis), RealizedGain, RealizedLoss)
 		}})
 	}
 	return costs, nil
 }
 
-// from is where lots of the leg are taken from, or put.
-func (l *Leg) from() Place { return Place{l.Source, l.account(), l.Entity} }
+// place returns where the lots of the leg are held.
+func (l *Leg) place() Place { return Place{l.Source, l.account(), l.Entity} }
 
-// take asks for all of an outflow.
-func (l *Leg) take(kind Kind, fee money.Decimal, to Place) Take {
-	return Take{Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee, From: l.from(), AccountOnly: l.Offset != "", To: to, At: l.At}
+// lotRequest requests the lots of a whole outflow.
+func (l *Leg) lotRequest(kind Kind, fee money.Decimal, to Place) LotRequest {
+	return LotRequest{
+		Kind: kind, Asset: l.Asset, Quantity: l.Quantity, Fee: fee,
+		From: l.place(), AccountOnly: l.Offset != "", To: to, At: l.At,
+	}
 }

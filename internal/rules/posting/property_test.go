@@ -14,10 +14,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/posting"
 )
 
-// world makes up events and remembers what the books came to.
+// world generates events and keeps the balances of the books.
 type world struct {
 	*rand.Rand
-	*shelf
+	*fifoEngine
 	books    posting.Books
 	balances map[[2]string]money.Decimal // by legal entity and account
 	booked   map[string]int              // by type and direction
@@ -33,7 +33,8 @@ func (w *world) number(places int32) money.Decimal {
 	return n.Quo(money.FromInt([]int64{1, 3, 7, 100, 1000, 1_000_000}[w.IntN(6)]), places)
 }
 
-// places are where assets are held. Two sources of each asset share no account; nothing but lots is ever booked to those of lots.
+// places lists where assets are held. Two sources of an asset share no account, and only lots are booked to accounts that
+// carry lots.
 func (w *world) leg(entity, symbol string) *posting.Leg {
 	source := entity + " " + symbol + w.pick("1", "2")
 	l := &posting.Leg{Place: posting.Place{Source: "src " + source, Account: source, Entity: entity}, Asset: asset(symbol),
@@ -114,7 +115,7 @@ func (w *world) balance(lines []posting.Line) {
 }
 
 // total adds up the quantity or the basis of lots.
-func (s *shelf) total(of func(lot) money.Decimal) money.Decimal {
+func (s *fifoEngine) total(of func(lot) money.Decimal) money.Decimal {
 	var sum money.Decimal
 	for _, l := range s.lots {
 		sum = sum.Add(of(l))
@@ -126,7 +127,7 @@ func TestWhateverHappensTheBooksBalanceAndAgreeWithTheLots(t *testing.T) {
 	t.Parallel()
 	booked := map[string]int{}
 	for seed := range uint64(30) {
-		w := &world{Rand: rand.New(rand.NewPCG(seed, 7)), shelf: &shelf{}, booked: booked, balances: map[[2]string]money.Decimal{}}
+		w := &world{Rand: rand.New(rand.NewPCG(seed, 7)), fifoEngine: &fifoEngine{}, booked: booked, balances: map[[2]string]money.Decimal{}}
 		w.books = books()
 		w.books.Accounts = map[string]string{"due_from:EU": "DueFromEU", "due_to:EU": "DueToEU"}
 		for role, account := range roles {
@@ -151,10 +152,10 @@ func TestWhateverHappensTheBooksBalanceAndAgreeWithTheLots(t *testing.T) {
 	}
 }
 
-// happen books an event and checks everything that must hold.
+// happen books an event and checks all invariants.
 func (w *world) happen(t *testing.T, in posting.Input) error {
 	before, basisBefore := w.total(func(l lot) money.Decimal { return l.quantity }), w.total(func(l lot) money.Decimal { return l.basis })
-	e, err := build(t, w.shelf, in)
+	e, err := bookInput(t, w.fifoEngine, in)
 	var refused *posting.Refusal
 	if errors.As(err, &refused) {
 		return nil
@@ -175,7 +176,7 @@ func (w *world) happen(t *testing.T, in posting.Input) error {
 		checkQuantities(in, e, before, after))
 }
 
-func checkLines(books posting.Books, e deed) error {
+func checkLines(books posting.Books, e booking) error {
 	var lines []book.Line
 	for _, l := range e.Lines {
 		if l.Amount.Sign() <= 0 || !l.Amount.RoundTo(l.Currency).Equal(l.Amount) || l.Account == "" || l.Currency != books.Currencies[l.Entity] {
@@ -184,13 +185,13 @@ func checkLines(books posting.Books, e deed) error {
 		lines = append(lines, book.Line{Entity: l.Entity, Account: l.Account, Side: l.Side, Amount: l.Amount, Currency: l.Currency})
 	}
 	if d := book.Differences(lines); len(d) > 0 {
-		return fmt.Errorf("does not balance: %v in %s", d, written(e))
+		return fmt.Errorf("does not balance: %v in %s", d, formatLines(e))
 	}
 	return nil
 }
 
-// checkGains: what the lot engine makes of the proceeds it is told adds up to the gains in the books.
-func checkGains(in posting.Input, e deed) error {
+// checkGains checks that the gains that follow from the requested proceeds add up to the gains in the books.
+func checkGains(in posting.Input, e booking) error {
 	var booked, gained money.Decimal
 	for _, l := range e.Lines {
 		switch l.Account {
@@ -200,7 +201,7 @@ func checkGains(in posting.Input, e deed) error {
 			booked = booked.Sub(l.Amount)
 		}
 	}
-	for i, a := range e.takes {
+	for i, a := range e.requests {
 		proceeds, there := a.Proceeds.Add(a.FeeProceeds), []money.Decimal{}
 		for _, s := range e.answers[i].Slices {
 			if s.Fee || a.Kind == posting.Consumed {
@@ -220,12 +221,12 @@ func checkGains(in posting.Input, e deed) error {
 		gained = gained.Add(proceeds)
 	}
 	if !booked.Equal(gained) {
-		return fmt.Errorf("gains are %s in the lines and %s of the lots: %s", booked, gained, written(e))
+		return fmt.Errorf("gains are %s in the lines and %s of the lots: %s", booked, gained, formatLines(e))
 	}
 	return nil
 }
 
-// checkSubLedger: an account that carries lots has their basis as its balance, always.
+// checkSubLedger checks that the balance of an account that carries lots equals their basis.
 func (w *world) checkSubLedger() error {
 	basis := map[[2]string]money.Decimal{}
 	for _, l := range w.lots {
@@ -244,8 +245,9 @@ func (w *world) checkSubLedger() error {
 	return nil
 }
 
-// checkCarried: what is carried keeps its basis, and only the fee part gains. Into another currency it is converted.
-func checkCarried(e deed, before, after money.Decimal) error {
+// checkCarried checks that carried lots keep their basis, converted if the currency differs, and that only the fee part
+// realizes a gain.
+func checkCarried(e booking, before, after money.Decimal) error {
 	var used, fees, made money.Decimal
 	carried, currencies := false, map[string]bool{}
 	for i, a := range e.answers {
@@ -255,7 +257,7 @@ func checkCarried(e deed, before, after money.Decimal) error {
 				fees = fees.Add(u.Basis)
 				continue
 			}
-			if e.takes[i].Kind == posting.Consumed {
+			if e.requests[i].Kind == posting.Consumed {
 				return nil
 			}
 			carried = true
@@ -278,8 +280,8 @@ func checkCarried(e deed, before, after money.Decimal) error {
 	return nil
 }
 
-// checkQuantities: what lands is there, and nothing else came or went.
-func checkQuantities(in posting.Input, e deed, before, after money.Decimal) error {
+// checkQuantities checks that the held quantity changes exactly by what arrived and left.
+func checkQuantities(in posting.Input, e booking, before, after money.Decimal) error {
 	var used, made money.Decimal
 	for _, a := range e.answers {
 		for _, s := range a.Slices {

@@ -32,86 +32,86 @@ func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
 		message string
 	}{
 		{example: example{kind: posting.TypeSpam, in: "ETH: 1 ETH = 2400.00", target: "Other"}, reason: posting.Spam,
-			field: "transaction_type", message: "spam is not booked"},
+			field: "transaction_type", message: "a transaction of the type SPAM cannot be booked; change its type first"},
 		{example: example{kind: "GIFT", in: "ETH: 1 ETH = 2400.00"}, reason: posting.UnknownType, field: "transaction_type",
 			message: `"GIFT" is not a transaction type`},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH", target: "Other"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what ETH was worth is not known"},
+			message: "the value of ETH is not known"},
 		{example: example{kind: posting.Swap, out: "ETH: 1 ETH", in: "USDC: 1 USDC"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what ETH was worth is not known"},
+			message: "the value of ETH is not known"},
 		{example: example{kind: posting.Internal, out: "ETH: 1 ETH", in: "Cold: 0.9 ETH"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what ETH was worth is not known"},
+			message: "the value of ETH is not known"},
 		{example: example{kind: posting.Internal, out: "ETH: 1 ETH fee 0.1"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what ETH was worth is not known"},
+			message: "the value of ETH is not known"},
 		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH", in: "WETH: 1 WETH fee 0.1"}, reason: posting.NoValue,
-			field: "value_fiat", message: "what WETH was worth is not known"},
+			field: "value_fiat", message: "the value of WETH is not known"},
 		{example: example{kind: posting.Deposit, in: "Cold: 1 ETH fee 0.1", target: "@ETH"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what ETH was worth is not known"},
+			message: "the value of ETH is not known"},
 		{example: example{kind: posting.Internal, out: "Bank: 0 USD = 10.00", in: "Savings: 0 USD = 11.00"}, reason: posting.NotAPair,
-			field: "value_fiat", message: "more USD arrives than left"},
+			field: "value_fiat", message: "more USD arrived than left"},
 		{example: example{kind: posting.Swap, out: "Bank: 10 USD = 10.00", in: "New: 1 SOL = 20.00 fee 11.00"}, reason: posting.BadValue,
-			field: "value_fiat", message: "the fee is more than all that was given"},
+			field: "value_fiat", message: "the fee exceeds the value of what was given"},
 		{example: example{kind: posting.Internal, in: "Cold: 1 ETH"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what ETH was worth is not known"},
+			message: "the value of ETH is not known"},
 		{example: example{kind: posting.Income, in: "Bank: 5 USD", target: "Other"}, reason: posting.NoValue, field: "value_fiat",
-			message: "what USD was worth is not known"},
+			message: "the value of USD is not known"},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 5.00 fee 6.00", target: "Other"}, reason: posting.BadValue,
 			field: "value_fiat", message: "gross must be net plus fee, and none of them negative"},
-		{example: example{kind: posting.Deposit, out: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongWay,
+		{example: example{kind: posting.Deposit, out: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongDirection,
 			field: "transaction_type", message: "DEPOSIT does not fit a transaction that leaves its source"},
-		{example: example{kind: posting.Expense, in: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongWay,
+		{example: example{kind: posting.Expense, in: "Bank: 1 USD = 1.00", target: "Other"}, reason: posting.WrongDirection,
 			field: "transaction_type", message: "EXPENSE does not fit a transaction that comes into its source"},
 		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", target: "DueFromB"}, reason: posting.NoPartner,
 			field:   "transaction_id",
-			message: "an INTERCOMPANY TRANSFER is booked with both its transactions, and this one is not linked to another"},
-		{example: example{kind: posting.Internal}, reason: posting.NoPartner, field: "transaction_id", message: "there is no transaction"},
+			message: "an INTERCOMPANY TRANSFER needs both its transactions; link this one to the other first"},
+		{example: example{kind: posting.Internal}, reason: posting.NoPartner, field: "transaction_id", message: "names no transaction to book"},
 		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"},
 			reason: posting.WrongEntity, field: "transaction_type",
-			message: "the two transactions are of different legal entities, so this is an INTERCOMPANY TRANSFER"},
+			message: "the two transactions belong to different legal entities; use the type INTERCOMPANY TRANSFER"},
 		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1 ETH = 2400.00"},
 			reason: posting.WrongEntity, field: "transaction_type",
-			message: "both transactions are of one legal entity, so this is no INTERCOMPANY TRANSFER"},
+			message: "both transactions belong to one legal entity, so this is not an INTERCOMPANY TRANSFER"},
 		{example: example{kind: posting.StakingReward, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1 ETH = 2400.00"},
 			reason: posting.NotAPair, field: "transaction_type",
-			message: "STAKING_REWARD is one transaction, and this one is linked to another"},
+			message: "STAKING_REWARD cannot be booked with a linked transaction; remove the link or change the type"},
 		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BUSDC: 1 USDC = 1.00"},
 			reason: posting.NotAPair, field: "transaction_type",
-			message: "ETH and USDC are not the same asset, so this is no INTERCOMPANY TRANSFER"},
+			message: "ETH and USDC are not the same asset, so this is not a transfer of the type INTERCOMPANY TRANSFER"},
 		{example: example{kind: posting.Bridge, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair,
 			field:   "transaction_type",
-			message: "USD and USDC are not the same asset, so this is no BRIDGE"},
+			message: "USD and USDC are not the same asset, so this is not a transfer of the type BRIDGE"},
 		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH", in: "EU/EETH: 1 ETH"}, change: func(in *posting.Input) {
 			in.Books.Accounts = map[string]string{"due_from:EU": "x", "due_to:A": "y"}
 		},
 			reason: posting.MissingRate, field: "value_fiat.currency", message: "the rate from USD to EUR is needed"},
 		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair,
 			field:   "transaction_type",
-			message: "ETH and USDC are not the same asset, so this is no INTERNAL TRANSFER"},
+			message: "ETH and USDC are not the same asset, so this is not a transfer of the type INTERNAL TRANSFER"},
 		{example: example{kind: posting.Internal, out: "ETH: 1 ETH = 2400.00", in: "Cold: 1.1 ETH = 2640.00"}, reason: posting.NotAPair,
-			field: "quantity", message: "more ETH arrives than left"},
+			field: "quantity", message: "more ETH arrived than left"},
 		{example: example{kind: posting.Conversion, out: "Bank: 1 USD = 1.00", in: "USDC: 1 USDC = 1.00"}, reason: posting.NotAPair,
-			field: "transaction_type", message: "money is not converted but swapped"},
+			field: "transaction_type", message: "NON_TAXABLE_CONVERSION is for crypto assets only; use SWAP where money is exchanged"},
 		{example: example{kind: posting.Deposit, in: "ETH: 0 ETH = 2400.00", target: "Other"}, reason: posting.NoQuantity,
 			field: "quantity", message: "the quantity of ETH is not known"},
 		{example: example{kind: posting.Deposit, in: "Bank: 1 USD fee -1 = 1.00", target: "Other"}, reason: posting.NoQuantity,
-			field: "quantity", message: "a quantity is positive and includes that of the fee"},
+			field: "quantity", message: "the quantity must not be negative and must include the quantity of the fee"},
 		{example: example{kind: posting.Internal, fees: []string{"ETH: 1 ETH = 2400.00"}}, reason: posting.NoPartner,
-			field: "transaction_id", message: "there is no transaction"},
+			field: "transaction_id", message: "names no transaction to book"},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 2 = 2400.00", target: "Other"}, reason: posting.NoQuantity,
-			field: "quantity", message: "a quantity is positive and includes that of the fee"},
+			field: "quantity", message: "the quantity must not be negative and must include the quantity of the fee"},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH = 2400.00"}, reason: posting.NoTarget, field: "ledger_account_id",
-			message: "DEPOSIT needs the account it is booked to"},
+			message: "DEPOSIT needs the ledger account to book it to"},
 		{example: example{kind: posting.Deposit, in: "B/BETH: 1 ETH = 2400.00", target: "@ETH"}, reason: posting.WrongTarget,
 			field:   "ledger_account_id",
-			message: "the account is that of a source of another legal entity, to which only an INTERCOMPANY TRANSFER goes"},
+			message: "the account belongs to a source of another legal entity; book this as an INTERCOMPANY TRANSFER"},
 		{example: example{kind: posting.Expense, out: "Bank: 1 USD = 1.00", target: "ETH"}, change: func(in *posting.Input) {
 			in.Target.Lots = true
 		}, reason: posting.WrongTarget, field: "ledger_account_id",
-			message: "the account carries lots of an asset, and EXPENSE would change its balance without them"},
+			message: "the account carries lots, and EXPENSE would change its balance without changing the lots; choose another account"},
 		{example: example{kind: posting.Deposit, in: "ETH: 1 ETH fee 1 = 2400.00", target: "Other"}, reason: posting.NoQuantity,
-			field: "quantity", message: "nothing lands of what comes in: the fee takes all of it"},
+			field: "quantity", message: "the fee takes the whole inflow, so nothing arrives"},
 		{example: example{kind: posting.Conversion, out: "ETH: 1 ETH fee 1 = 2400.00", in: "WETH: 1 WETH"}, reason: posting.NotAPair,
-			field: "quantity", message: "the fee takes all of the ETH, so that nothing can be converted"},
+			field: "quantity", message: "the fee takes all of the ETH, so nothing is left to convert"},
 		{example: example{kind: posting.Expense, out: "ETH: 1 ETH = 2400.00", target: "Other"}, change: without(posting.RealizedGain),
 			reason: posting.MissingRole, message: "no ledger account has the role realized_gain"},
 		{example: example{kind: posting.Swap, out: "ETH: 1 ETH = 2400.00"}, change: without(posting.SwapClearing),
@@ -119,18 +119,18 @@ func TestRefusalsBlameAFieldAndSayWhy(t *testing.T) {
 		{example: example{kind: posting.Intercompany, out: "ETH: 1 ETH = 2400.00", in: "B/BETH: 1 ETH = 2400.00"},
 			change: without("due_to:A"), reason: posting.MissingRole, message: "no ledger account has the role due_to:A"},
 		{example: example{kind: posting.Income, in: "X/Bank: 1 USD = 1.00", target: "Other"}, reason: posting.NoCurrency,
-			message: "the legal entity X has no currency to keep books in"},
+			message: "the legal entity X has no fiat base currency"},
 		{example: example{kind: posting.Income, in: "EU/Bank: 1 USD = 1.00", target: "Other"}, reason: posting.MissingRate,
 			field: "value_fiat.currency", message: "the rate from USD to EUR is needed"},
 		{example: example{kind: posting.Income, in: "Bank: 1 USD = 1.00", fees: []string{"B/ETH: 1 ETH = 1.00"}, target: "Other"},
 			reason: posting.WrongEntity, field: "transaction_id",
-			message: "a fee is paid by the legal entity of the transaction"},
+			message: "a fee must be paid by the legal entity of the transaction it was paid for"},
 	} {
 		in := c.input()
 		if c.change != nil {
 			c.change(&in)
 		}
-		_, err := build(t, base(), in)
+		_, err := bookInput(t, base(), in)
 		var r *posting.Refusal
 		if !errors.As(err, &r) {
 			t.Errorf("%s: %v, want it refused: %s", c.kind, err, c.message)
@@ -170,8 +170,8 @@ func TestAnswersThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// ways are the directions each type has, and whether two transactions may be one of it. INTERCOMPANY TRANSFER is a
-// pair of two legal entities.
+// ways lists the directions of each type, and whether it can be a pair. INTERCOMPANY TRANSFER is a pair of two legal
+// entities.
 var ways = map[posting.Type]string{
 	posting.Deposit: "in pair", posting.Withdrawal: "out pair", posting.Swap: "in out pair", posting.Conversion: "in out pair",
 	posting.Bridge:       "in out pair",
@@ -201,7 +201,7 @@ func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 			out, in *posting.Leg
 		}{{"in", nil, leg("Cold: 1 ETH = 2400.00")}, {"out", leg("ETH: 1 ETH = 2400.00"), nil}, {"pair", leg("ETH: 1 ETH = 2400.00"),
 			leg("Cold: 1 ETH = 2400.00")}} {
-			if _, err := build(t, base(), posting.Input{Type: kind, Out: x.out, In: x.in, Target: target("Other"), Books: books()}); err == nil {
+			if _, err := bookInput(t, base(), posting.Input{Type: kind, Out: x.out, In: x.in, Target: target("Other"), Books: books()}); err == nil {
 				got += " " + x.name
 			}
 		}
@@ -217,9 +217,9 @@ func TestATypeIsBookedExactlyInTheDirectionsItHas(t *testing.T) {
 func TestLotsWithoutCostAreCarriedToo(t *testing.T) {
 	t.Parallel()
 	in := example{kind: posting.Intercompany, out: "Dust: 1 ETH = 0.00", in: "B/BETH: 1 ETH = 0.00"}.input()
-	s := &shelf{}
-	s.hold("Dust: 1 ETH 0.00 2025-01-10")
-	e, err := build(t, s, in)
+	s := &fifoEngine{}
+	s.addLots("Dust: 1 ETH 0.00 2025-01-10")
+	e, err := bookInput(t, s, in)
 	if err != nil || len(e.Lines) != 0 || len(e.Lots) != 1 || !e.Lots[0].Basis.Equal(money.Decimal{}) {
 		t.Errorf("%+v %v", e, err)
 	}

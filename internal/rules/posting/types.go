@@ -1,6 +1,6 @@
 package posting
 
-// Type is what happened economically.
+// Type is the economic type of a transaction.
 type Type string
 
 // The types.
@@ -32,56 +32,57 @@ const (
 	Unknown         Type = "UNKNOWN"
 )
 
-// Types lists every type there is.
+// Types lists all types.
 var Types = []Type{
 	Deposit, Withdrawal, Swap, Conversion, Bridge, Intercompany, Internal, TypeFee, Minting, StakingReward, ValidatorReward, Invoice, Bill,
 	ClaimReward, Borrow, Repayment, ReservesChange, RealizedPNL, Income, Expense, Refund, Chargeback, NFT, TypeSpam, Unknown,
 }
 
-// shape plans one of the movements.
-type shape func(*Plan) error
+// planner plans the movements of an entry.
+type planner func(*Plan) error
 
-// form is how a type is booked: by its direction, or as a pair. What is nil does not exist.
-type form struct {
-	in, out, pair shape
-	through       string // role of the target where none is named
-	trade         bool   // Its fee is one of trading.
+// bookingRule is how a type is booked: as an inflow, as an outflow, or as a pair. A nil planner means that the type does not
+// allow it.
+type bookingRule struct {
+	in, out, pair planner
+	targetRole    string // role of the target if the request names none
+	tradingFee    bool   // Its fee is a trading fee.
 }
 
-var forms = map[Type]form{
+var bookingRules = map[Type]bookingRule{
 	Deposit:         {in: receiveOrCarry, pair: carryPair},
-	Withdrawal:      {out: giveOrCarry, pair: carryPair},
-	Swap:            {in: receive, out: give, pair: exchange, through: SwapClearing, trade: true},
-	Conversion:      {in: carryIn, out: carryOut, pair: convertPair, through: SwapClearing},
-	Bridge:          {in: carryIn, out: carryOut, pair: carryPair, through: TransferClearing},
+	Withdrawal:      {out: payOrCarry, pair: carryPair},
+	Swap:            {in: receive, out: pay, pair: exchange, targetRole: SwapClearing, tradingFee: true},
+	Conversion:      {in: carryIn, out: carryOut, pair: convertPair, targetRole: SwapClearing},
+	Bridge:          {in: carryIn, out: carryOut, pair: carryPair, targetRole: TransferClearing},
 	Intercompany:    {pair: betweenEntities},
-	Internal:        {in: carryIn, out: carryOut, pair: carryPair, through: TransferClearing},
-	TypeFee:         {out: give},
-	Minting:         {in: receive, out: give, pair: exchange, through: SwapClearing},
+	Internal:        {in: carryIn, out: carryOut, pair: carryPair, targetRole: TransferClearing},
+	TypeFee:         {out: pay},
+	Minting:         {in: receive, out: pay, pair: exchange, targetRole: SwapClearing},
 	StakingReward:   {in: receive},
 	ValidatorReward: {in: receive},
 	Invoice:         {in: receive},
-	Bill:            {out: give},
+	Bill:            {out: pay},
 	ClaimReward:     {in: receive},
 	Borrow:          {in: receive, out: lend},
-	Repayment:       {in: repaid, out: give},
+	Repayment:       {in: collectLoan, out: pay},
 	ReservesChange:  {in: carryIn, out: carryOut, pair: carryPair},
-	RealizedPNL:     {in: receive, out: give, trade: true},
+	RealizedPNL:     {in: receive, out: pay, tradingFee: true},
 	Income:          {in: receive},
-	Expense:         {out: give},
-	Refund:          {in: receive, out: give},
-	Chargeback:      {in: receive, out: give},
-	NFT:             {in: receive, out: give, pair: exchange, through: SwapClearing, trade: true},
-	Unknown:         {in: receiveOrCarry, out: giveOrCarry, pair: carryPair, through: Suspense},
+	Expense:         {out: pay},
+	Refund:          {in: receive, out: pay},
+	Chargeback:      {in: receive, out: pay},
+	NFT:             {in: receive, out: pay, pair: exchange, targetRole: SwapClearing, tradingFee: true},
+	Unknown:         {in: receiveOrCarry, out: payOrCarry, pair: carryPair, targetRole: Suspense},
 }
 
-// acquires tells that what comes in was bought, so that a fee may add to its basis.
-func (t Type) acquires() bool { return t == Swap || t == Minting || t == NFT }
+// isPurchase reports whether an inflow of the type was bought, so that a fee may be added to its basis.
+func (t Type) isPurchase() bool { return t == Swap || t == Minting || t == NFT }
 
-// Exists tells that something of a type can come in, or go out.
-func Exists(t Type, inflow bool) bool {
+// SupportsDirection reports whether a single transaction of a type can be an inflow, or an outflow.
+func SupportsDirection(t Type, inflow bool) bool {
 	if inflow {
-		return forms[t].in != nil
+		return bookingRules[t].in != nil
 	}
-	return forms[t].out != nil
+	return bookingRules[t].out != nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/book"
 )
 
-// class is the place of a line in its entry.
+// class determines the position of a line in its entry.
 type class int
 
 const (
@@ -19,37 +19,37 @@ const (
 	gainLine
 )
 
-// writer collects what steps leave. The legal entities stand in the order in which they were first written for.
+// writer collects the lines and lots that steps write. Entities lists the legal entities in the order of their first line.
 type writer struct {
 	books    Books
 	entities []string
 	entity   string
 	currency string
-	lines    []written
+	lines    []formatLines
 	lots     []Lot
 	err      error
 }
 
-type written struct {
+type formatLines struct {
 	Line
 	class class
 }
 
-// at says whose lines come next.
-func (w *writer) at(entity, currency string) {
+// setEntity selects the legal entity of the lines that follow.
+func (w *writer) setEntity(entity, currency string) {
 	w.entity, w.currency = entity, currency
 	if !slices.Contains(w.entities, entity) {
 		w.entities = append(w.entities, entity)
 	}
 }
 
-// line writes a line, unless it is zero.
-func (w *writer) line(c class, side book.Side, account string, amount money.Decimal, memo string) {
+// writeLine writes a line, unless it is zero.
+func (w *writer) writeLine(c class, side book.Side, account string, amount money.Decimal, memo string) {
 	if amount.IsZero() {
 		return
 	}
-	next := written{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
-	if c == feeLine || c == gainLine { // one line for each account is enough
+	next := formatLines{Line{Entity: w.entity, Account: account, Side: side, Amount: amount, Currency: w.currency, Memo: memo}, c}
+	if c == feeLine || c == gainLine { // merged into one line per account
 		for i, l := range w.lines {
 			if l.class == c && l.Entity == next.Entity && l.Account == account && l.Side == side {
 				w.lines[i].Amount = l.Amount.Add(amount)
@@ -60,20 +60,22 @@ func (w *writer) line(c class, side book.Side, account string, amount money.Deci
 	w.lines = append(w.lines, next)
 }
 
-// holding writes a line of an account that holds something, and how much of it.
-func (w *writer) holding(c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal) {
+// writeHolding writes a line with the quantity of the asset or foreign currency that it books.
+func (w *writer) writeHolding(
+	c class, side book.Side, account string, amount money.Decimal, memo string, asset Asset, quantity money.Decimal,
+) {
 	if amount.IsZero() {
 		return
 	}
-	w.line(c, side, account, amount, memo)
+	w.writeLine(c, side, account, amount, memo)
 	if asset.Lots || asset.Symbol != w.currency {
 		last := &w.lines[len(w.lines)-1]
 		last.Unit, last.Quantity = asset.Symbol, quantity
 	}
 }
 
-// byRole writes a line to the account that has a role.
-func (w *writer) byRole(c class, side book.Side, role string, amount money.Decimal) {
+// writeRole writes a line to the account that has a role.
+func (w *writer) writeRole(c class, side book.Side, role string, amount money.Decimal) {
 	if amount.IsZero() {
 		return
 	}
@@ -81,36 +83,36 @@ func (w *writer) byRole(c class, side book.Side, role string, amount money.Decim
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	w.line(c, side, account, amount, "")
+	w.writeLine(c, side, account, amount, "")
 }
 
-// expense writes the lines of fees.
-func (w *writer) expense(costs []cost) {
+// writeFees writes fees as expenses.
+func (w *writer) writeFees(costs []cost) {
 	for _, c := range costs {
-		w.byRole(feeLine, book.Debit, c.role, c.amount)
+		w.writeRole(feeLine, book.Debit, c.role, c.amount)
 	}
 }
 
-// gain writes what was gained, or lost.
-func (w *writer) gain(amount money.Decimal, gain, loss string) {
+// writeGain writes a gain or, if the amount is negative, a loss.
+func (w *writer) writeGain(amount money.Decimal, gain, loss string) {
 	if amount.Sign() < 0 {
-		w.byRole(gainLine, book.Debit, loss, amount.Neg())
+		w.writeRole(gainLine, book.Debit, loss, amount.Neg())
 		return
 	}
-	w.byRole(gainLine, book.Credit, gain, amount)
+	w.writeRole(gainLine, book.Credit, gain, amount)
 }
 
-// source writes what lots leave their accounts at, and gives the whole.
-func (w *writer) source(leg *Leg, a Answer) money.Decimal {
-	return w.takeFrom(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
+// creditSource credits the accounts of an outflow's lots with their basis and returns the total.
+func (w *writer) creditSource(leg *Leg, a Answer) money.Decimal {
+	return w.creditLots(sourceLine, leg.account(), leg.Offset != "", leg.Asset, a, money.Decimal{})
 }
 
-// takeFrom credits the accounts that carry the slices, or the one that was named, and that of the source with an
-// extra amount that no lot carries.
-func (w *writer) takeFrom(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
+// creditLots credits the accounts that carry the slices, or the named account, with their basis, and the account of the
+// source with an extra amount that no lot covers. It returns the total.
+func (w *writer) creditLots(c class, account string, named bool, asset Asset, a Answer, extra money.Decimal) money.Decimal {
 	var accounts []string
 	amounts, parts := map[string]money.Decimal{}, map[string][]Slice{}
-	put := func(account string, amount money.Decimal) {
+	add := func(account string, amount money.Decimal) {
 		if !slices.Contains(accounts, account) {
 			accounts = append(accounts, account)
 		}
@@ -121,33 +123,33 @@ func (w *writer) takeFrom(c class, account string, named bool, asset Asset, a An
 		if !named && s.Account != "" {
 			at = s.Account
 		}
-		put(at, s.Basis)
+		add(at, s.Basis)
 		parts[at] = append(parts[at], s)
 	}
-	put(account, extra)
+	add(account, extra)
 	var total money.Decimal
 	for _, at := range accounts {
 		total = total.Add(amounts[at])
-		w.holding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, quantityOf(parts[at]))
+		w.writeHolding(c, book.Credit, at, amounts[at], memo(a.Method, parts[at]), asset, totalQuantity(parts[at]))
 	}
 	return total
 }
 
-func quantityOf(parts []Slice) (sum money.Decimal) {
+func totalQuantity(parts []Slice) (sum money.Decimal) {
 	for _, s := range parts {
 		sum = sum.Add(s.Quantity)
 	}
 	return sum
 }
 
-// memoSlices bounds the slices a memo names; the rest are in the rows of the lots.
+// memoSlices is how many slices a memo lists at most; the rest can be found in the lots.
 const memoSlices = 20
 
-// memo says which lots left, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". What one lot paid for the fee and
-// for the rest is one part.
-func memo(method string, taken []Slice) string {
+// memo lists the lots consumed, such as "FIFO: 2.0 @ 2025-01-10, 0.5 @ 2025-06-01". Slices of one lot for the fee and for
+// the principal are listed together.
+func memo(method string, consumed []Slice) string {
 	var merged []Slice
-	for _, s := range taken {
+	for _, s := range consumed {
 		i := slices.IndexFunc(merged, func(m Slice) bool { return m.Lot == s.Lot })
 		if i < 0 {
 			if len(merged) == memoSlices {
@@ -169,27 +171,27 @@ func memo(method string, taken []Slice) string {
 	if method != "" {
 		text = method + ": " + text
 	}
-	if more := lotsOf(taken) - len(merged); more > 0 {
+	if more := countLots(consumed) - len(merged); more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
 }
 
-func lotsOf(taken []Slice) int {
+func countLots(consumed []Slice) int {
 	lots := map[string]bool{}
-	for _, s := range taken {
+	for _, s := range consumed {
 		lots[s.Lot] = true
 	}
 	return len(lots)
 }
 
-// entry puts the lines in order.
+// entry returns the entry with its lines in order. It panics if they do not balance.
 func (w *writer) entry() (Entry, error) {
 	if w.err != nil {
 		return Entry{}, w.err
 	}
 	e := Entry{Lots: w.lots}
-	slices.SortStableFunc(w.lines, func(a, b written) int {
+	slices.SortStableFunc(w.lines, func(a, b formatLines) int {
 		if a.Entity != b.Entity {
 			return slices.Index(w.entities, a.Entity) - slices.Index(w.entities, b.Entity)
 		}

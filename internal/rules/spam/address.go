@@ -2,8 +2,8 @@ package spam
 
 import "strings"
 
-// address is an address or contract as it is compared. EVM addresses are 20 bytes however their letters are cased; base58 ones (Solana, old
-// Bitcoin) mean something else in another case, so they stay text.
+// address is an address or contract in comparable form. EVM addresses are case-insensitive and stored as 20 bytes; base58
+// addresses (Solana, old Bitcoin) are case-sensitive and stored as text.
 type address struct {
 	evm  [20]byte
 	text string
@@ -15,7 +15,7 @@ type contract struct {
 	address
 }
 
-// place says where a contract is, for a sentence.
+// place describes the contract for use in a sentence.
 func (c contract) place() string {
 	if c.missing() {
 		return "(no contract on " + c.chain + ")"
@@ -25,7 +25,8 @@ func (c contract) place() string {
 
 const evmDigits = 40
 
-// parse makes an address comparable without allocating, because every arrival needs it several times.
+// parse returns an address in comparable form. EVM addresses do not allocate, because it is called several times per
+// arrival.
 func parse(s string) address {
 	digits, ok := cutHex(s)
 	if !ok {
@@ -44,7 +45,7 @@ func parse(s string) address {
 	return a
 }
 
-// cutHex gives the digits of what is written in hexadecimal. No base58 text begins with 0.
+// cutHex returns the digits of a hexadecimal text with the prefix 0x. No base58 text begins with 0.
 func cutHex(s string) (string, bool) {
 	if len(s) < 3 || s[0] != '0' || s[1] != 'x' && s[1] != 'X' {
 		return "", false
@@ -57,7 +58,7 @@ func cutHex(s string) (string, bool) {
 	return s[2:], true
 }
 
-// nibbles holds the value of each hexadecimal digit, and 255 for what is none: a table, because every address is read digit by digit.
+// nibbles maps each hexadecimal digit to its value and every other byte to 255.
 var nibbles = func() (out [256]byte) {
 	for c := range out {
 		out[c] = 255
@@ -70,7 +71,7 @@ var nibbles = func() (out [256]byte) {
 
 const hexDigits = "0123456789abcdef"
 
-// body writes what people look at when they compare two addresses: the characters without the prefix that all of their kind share.
+// body appends the characters that people compare: the address without the prefix common to its kind.
 func (a address) body(buf []byte) []byte {
 	if a.text == "" {
 		for _, b := range a.evm {
@@ -85,7 +86,7 @@ func (a address) body(buf []byte) []byte {
 	return append(buf, strings.TrimPrefix(text, "0x")...)
 }
 
-// String writes EVM addresses in lower case.
+// String returns the address; EVM addresses are in lower case.
 func (a address) String() string {
 	if a.text != "" {
 		return a.text
@@ -94,19 +95,19 @@ func (a address) String() string {
 	return string(a.body(append(buf[:0], "0x"...)))
 }
 
-// missing tells that there is no address, which says something else than any address does.
+// missing reports whether there is no address.
 func (a address) missing() bool { return a == address{} }
 
-// nobody tells addresses that no one has: tokens appear from them and are burned to them, whoever is behind it. The
-// zero address is one of them and reads as a missing one.
-func (a address) nobody() bool { return a.missing() || a == dead }
+// isUnowned reports whether nobody owns the address: tokens are minted from and burned to such addresses. The zero address
+// is one and equals a missing address.
+func (a address) isUnowned() bool { return a.missing() || a == dead }
 
 var (
 	dead        = parse("0x000000000000000000000000000000000000dEaD")
-	placeholder = parse("0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE") // some sources write it where a coin has no contract
+	placeholder = parse("0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE") // some sources report it as the contract of a native coin
 )
 
-// edge is how many characters at each end wallets show of a shortened address, and so how many those who imitate one take care to match.
+// edge is how many characters wallets show at each end of a shortened address, and therefore how many imitations match.
 const edge = 4
 
 type ends [2 * edge]byte
@@ -120,7 +121,7 @@ func endsOf(body []byte) (e ends, ok bool) {
 	return e, true
 }
 
-// lookalikes finds addresses by what a shortened one shows, in one step however many there are.
+// lookalikes indexes addresses by the characters that their shortened form shows.
 type lookalikes map[ends][]address
 
 func (l lookalikes) add(a address) {
@@ -130,8 +131,8 @@ func (l lookalikes) add(a address) {
 	}
 }
 
-// imitated gives the address that another imitates: of several the one with most characters in common, so that it
-// does not depend on the order in which they were learned.
+// imitated returns the address that another one imitates and how many characters they share at each end. Of several it
+// returns the one with most characters in common, so that the order of learning does not matter.
 func (l lookalikes) imitated(by address) (found address, first, last int, ok bool) {
 	var buf, other [64]byte
 	body := by.body(buf[:0])
@@ -148,7 +149,7 @@ func (l lookalikes) imitated(by address) (found address, first, last int, ok boo
 	return found, first, last, ok
 }
 
-// common counts the characters that two texts share at each end.
+// common returns how many characters two texts share at each end.
 func common(a, b []byte) (first, last int) {
 	n := min(len(a), len(b))
 	for first < n && a[first] == b[first] {

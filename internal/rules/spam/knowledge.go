@@ -8,26 +8,26 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Facts are what an organization says itself.
+// Facts are the settings of an organization.
 type Facts struct {
 	Own         []string // addresses
 	Allow, Deny List
-	Tokens      []Token        // known beside the built-in ones, such as those that the organization issued
-	Dust        *money.Decimal // what is worth less is dust; nil for DustDefault
+	Tokens      []Token        // known in addition to the built-in ones, such as those that the organization issued
+	Dust        *money.Decimal // arrivals of a lower value are dust; nil for DustDefault
 }
 
-// List names what is always let through or never.
+// List is an allow-list or a deny-list.
 type List struct {
 	Contracts []Contract
 	Addresses []string
 	Symbols   []string
 }
 
-// Contract is a token's contract; without a chain it is meant on all.
+// Contract is the contract of a token; without a chain, on every chain.
 type Contract struct{ Chain, Address string }
 
-// DustDefault is what an arrival must be worth to be more than dust. It is less than a test payment of one unit and
-// more than poisoners spend.
+// DustDefault is the value below which an arrival is dust. It is less than a test payment of one unit and more than
+// spammers spend per address.
 var DustDefault = money.MustParse("0.10")
 
 const (
@@ -54,32 +54,32 @@ type transferred struct {
 	hash string
 }
 
-// Knowledge is what arrivals are judged by. It does not change, and any number may judge by it at once.
+// Knowledge is what arrivals are scored with. It is immutable and safe for concurrent use.
 type Knowledge struct {
 	allow, deny list
 	dust        money.Decimal
 	own         map[address]bool
 	wellKnown
-	used  map[contract]string // tokens that the organization paid to send, with what is said of them
-	dealt map[address]bool    // real counterparties
-	alike lookalikes
-	inOne map[transferred]int
-	seen  map[tokenHour]map[string]span // by source
+	used            map[contract]string // tokens that the organization paid to send, with the text of the reason
+	counterparties  map[address]bool    // genuine counterparties
+	lookalikes      lookalikes
+	transfersByHash map[transferred]int
+	seen            map[tokenHour]map[string]span // by source id
 }
 
-// wellKnown are tokens that are what they say they are.
+// wellKnown holds genuine tokens.
 type wellKnown struct {
-	tokens    map[contract]string // with what is said of them
-	symbols   map[string]bool     // theirs and those of coins, as they look
-	contracts map[symbolOn]string // where the real one is
+	tokens    map[contract]string // with the text of the reason
+	symbols   map[string]bool     // of tokens and native coins, as skeletons
+	contracts map[symbolOn]string // the contract of the genuine token
 }
 
-// everywhere are the built-in ones, which all knowledge shares.
-var everywhere = func() wellKnown {
+// builtinTokens holds the built-in tokens, which every Knowledge shares.
+var builtinTokens = func() wellKnown {
 	w := wellKnown{map[contract]string{}, map[string]bool{}, map[symbolOn]string{}}
 	for chain, symbol := range natives {
 		w.symbols[symbol] = true
-		w.contracts[symbolOn{chain, symbol}] = "its coin, which has no contract"
+		w.contracts[symbolOn{chain, symbol}] = "the native coin, which has no contract"
 	}
 	for _, t := range builtin {
 		w.add(t)
@@ -87,32 +87,35 @@ var everywhere = func() wellKnown {
 	return w
 }()
 
-// Learner gathers knowledge from an organization's history, in any order: what it learned so far does not change what it learns next.
+// Learner builds Knowledge from the transactions of an organization. Their order does not matter.
 type Learner struct {
-	k     *Knowledge
-	used  map[contract]string
-	fresh lessons
+	k       *Knowledge
+	used    map[contract]string
+	changes changeSet
 }
 
-// NewLearner begins with what the organization says and the built-in tokens.
+// NewLearner returns a Learner that knows the settings of the organization and the built-in tokens.
 func NewLearner(f Facts) *Learner {
-	k := &Knowledge{allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault, own: map[address]bool{}, wellKnown: everywhere,
-		dealt: map[address]bool{}, alike: lookalikes{}, inOne: map[transferred]int{}, seen: map[tokenHour]map[string]span{}}
+	k := &Knowledge{
+		allow: newList(f.Allow), deny: newList(f.Deny), dust: DustDefault,
+		own: map[address]bool{}, wellKnown: builtinTokens, counterparties: map[address]bool{}, lookalikes: lookalikes{},
+		transfersByHash: map[transferred]int{}, seen: map[tokenHour]map[string]span{},
+	}
 	if f.Dust != nil {
 		k.dust = *f.Dust
 	}
 	for _, s := range f.Own {
-		if a := parse(s); !a.nobody() {
+		if a := parse(s); !a.isUnowned() {
 			k.own[a] = true
 		}
 	}
 	if len(f.Tokens) > 0 {
-		k.wellKnown = wellKnown{maps.Clone(everywhere.tokens), maps.Clone(everywhere.symbols), maps.Clone(everywhere.contracts)}
+		k.wellKnown = wellKnown{maps.Clone(builtinTokens.tokens), maps.Clone(builtinTokens.symbols), maps.Clone(builtinTokens.contracts)}
 	}
 	for _, t := range f.Tokens {
 		k.wellKnown.add(t)
 	}
-	return &Learner{k, map[contract]string{}, newLessons()}
+	return &Learner{k, map[contract]string{}, newChangeSet()}
 }
 
 func newList(l List) list {
@@ -136,14 +139,14 @@ func (k wellKnown) add(t Token) {
 		return
 	}
 	k.tokens[c], k.symbols[plain] = c.place()+" is a well-known token.", true
-	// Of several the first in order is named, so that it does not matter which was told first.
+	// Of several contracts the first in order is kept, so that the order of tokens does not matter.
 	on := symbolOn{c.chain, plain}
 	if text := c.address.String(); k.contracts[on] == "" || text < k.contracts[on] {
 		k.contracts[on] = text
 	}
 }
 
-// genuine tells that an asset is a known token or the coin of its chain.
+// genuine reports whether an asset is a known token or the native coin of its chain.
 func (k wellKnown) genuine(c contract, symbol string) bool {
 	if !c.missing() {
 		return k.tokens[c] != ""
@@ -152,64 +155,64 @@ func (k wellKnown) genuine(c contract, symbol string) bool {
 	return coin != "" && (strings.EqualFold(symbol, coin) || renamed[strings.ToUpper(symbol)] == coin)
 }
 
-// Learn takes a transaction into account. Only what cannot be forged makes a counterparty real: known tokens that the
-// organization sent, or that came with a value; of unknown ones those for which it paid the network. The allow-list
-// has no part in it, so that to allow one thing never makes another suspicious.
+// Learn adds a transaction. Only what cannot be forged makes a counterparty genuine: known tokens that the organization
+// sent or that arrived with a value, and unknown tokens for whose transfer it paid the network fee. The allow-list is not
+// used here, so that allowing one token never makes another suspicious.
 func (l *Learner) Learn(a Arrival) {
 	if a.Class != ClassCrypto {
 		return
 	}
-	j := judge{a: a, k: l.k, chain: lower(a.Chain)}
-	j.identify()
-	if a.Inflow && !j.known && j.asset.kept() {
-		l.sight(j.asset, a)
+	s := scorer{a: a, k: l.k, chain: lower(a.Chain)}
+	s.identify()
+	if a.Inflow && !s.known && s.asset.isStorable() {
+		l.recordSighting(s.asset, a)
 	}
-	if !l.real(&j) || j.listed(&l.k.deny) {
+	if !l.isGenuineDealing(&s) || s.onList(&l.k.deny) {
 		return
 	}
-	if !j.other.nobody() && j.other.kept() && !l.k.dealt[j.other] {
-		l.k.dealt[j.other] = true
-		l.fresh.dealt = append(l.fresh.dealt, j.other)
+	if !s.party.isUnowned() && s.party.isStorable() && !l.k.counterparties[s.party] {
+		l.k.counterparties[s.party] = true
+		l.changes.counterparties = append(l.changes.counterparties, s.party)
 	}
-	if !j.known && j.asset.kept() && l.used[j.asset] == "" {
-		l.use(j.asset)
-		l.fresh.used = append(l.fresh.used, j.asset)
+	if !s.known && s.asset.isStorable() && l.used[s.asset] == "" {
+		l.markUsed(s.asset)
+		l.changes.used = append(l.changes.used, s.asset)
 	}
 }
 
-func (l *Learner) use(c contract) {
+func (l *Learner) markUsed(c contract) {
 	l.used[c] = c.place() + " is a token that the organization uses."
 }
 
-// real tells a transaction that shows with whom the organization deals.
-func (l *Learner) real(j *judge) bool {
+// isGenuineDealing reports whether a transaction shows that the organization deals with the counterparty.
+func (l *Learner) isGenuineDealing(s *scorer) bool {
 	switch {
-	case j.a.Quantity.Sign() <= 0:
+	case s.a.Quantity.Sign() <= 0:
 		return false
-	case !j.a.Inflow:
-		return j.known || j.a.PaidFee
+	case !s.a.Inflow:
+		return s.known || s.a.PaidFee
 	}
-	return j.known && j.a.Value != nil && j.a.Value.Cmp(l.k.dust) >= 0
+	return s.known && s.a.Value != nil && s.a.Value.Cmp(l.k.dust) >= 0
 }
 
-// Knowledge is what was learned; nothing may be learned afterwards.
+// Knowledge returns what was learned. The Learner must not be used afterwards.
 func (l *Learner) Knowledge() *Knowledge {
 	k := l.k
 	l.k = nil
 	k.used = l.used
 	for a := range k.own {
-		k.alike.add(a)
+		k.lookalikes.add(a)
 	}
-	for a := range k.dealt {
+	for a := range k.counterparties {
 		if !k.own[a] {
-			k.alike.add(a)
+			k.lookalikes.add(a)
 		}
 	}
 	return k
 }
 
-// Know is a Learner for a history that is at hand as a whole.
-func Know(f Facts, history []Arrival) *Knowledge {
+// NewKnowledge returns the Knowledge learned from a complete history.
+func NewKnowledge(f Facts, history []Arrival) *Knowledge {
 	l := NewLearner(f)
 	for _, a := range history {
 		l.Learn(a)

@@ -5,14 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// tops are top-level domains under which claim pages live. An abbreviation such as Inc. or a symbol such as USDC.e ends in none of them.
-var tops = set("ai app art bet biz blog buzz cash cc cfd claims click club cloud co com dev digital dog eth events exchange fi " +
-	"finance fit fun fund " +
+// topLevelDomains are common for phishing pages. They exclude endings of abbreviations such as Inc. and of symbols such as
+// USDC.e.
+var topLevelDomains = set("ai app art bet biz blog buzz cash cc cfd claims click club cloud co com dev digital dog eth events " +
+	"exchange fi finance fit fun fund " +
 	"games gg gift gifts global icu info ink io land life link live lol ltd me money network net news one online org page party pm " +
 	"pro promo pub " +
 	"quest run sbs shop site space store su systems team tech to today token top trade tv uk us vip website win work world wtf xyz zone ru cn")
 
-// strong are words that ask the reader to do something; weak are words of such messages that honest tokens have in their names too.
+// strong are words that urge the reader to act; weak are words of such messages that also occur in names of genuine tokens.
 var (
 	strong = []string{"claim", "visit", "airdrop", "voucher", "redeem", "giveaway", "eligible", "winner", "congratulations",
 		"free mint", "activate your", "scan qr", "swap your"}
@@ -27,31 +28,31 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// link finds an address of the web in a lower-case text: with its scheme, of a messenger, or a name under a top-level domain.
+// link finds a URL or a domain name in a lower-case text.
 func link(text string) (string, bool) {
 	if i := strings.Index(text, "://"); i >= 0 {
-		return token(text, i), true
+		return wordAround(text, i), true
 	}
 	for i := range len(text) {
-		if text[i] != '.' || i == 0 || !word(text[i-1]) {
+		if text[i] != '.' || i == 0 || !isWordByte(text[i-1]) {
 			continue
 		}
 		rest := text[i+1:]
 		end := 0
-		for end < len(rest) && word(rest[end]) {
+		for end < len(rest) && isWordByte(rest[end]) {
 			end++
 		}
-		if tops[rest[:end]] && !amount(text[:i]) {
-			return token(text, i), true
+		if topLevelDomains[rest[:end]] && !isNumber(text[:i]) {
+			return wordAround(text, i), true
 		}
 	}
 	return "", false
 }
 
-// amount tells that what stands before a point is a number, as in 2.to.
-func amount(before string) bool {
+// isNumber reports whether the word before a point is a number, as in 2.to.
+func isNumber(before string) bool {
 	i := len(before)
-	for i > 0 && word(before[i-1]) {
+	for i > 0 && isWordByte(before[i-1]) {
 		i--
 		if before[i] < '0' || before[i] > '9' {
 			return false
@@ -60,8 +61,8 @@ func amount(before string) bool {
 	return true
 }
 
-// token is the run of visible characters around a place, shortened as it goes into a sentence.
-func token(text string, at int) string {
+// wordAround returns the run of visible characters around an index, shortened for use in a sentence.
+func wordAround(text string, at int) string {
 	start, end := at, at
 	for start > 0 && text[start-1] > ' ' {
 		start--
@@ -74,7 +75,7 @@ func token(text string, at int) string {
 
 const quotedMax = 40
 
-// shorten cuts what is quoted in a sentence, because a spammer chooses how long it is.
+// shorten limits the length of untrusted text in a sentence.
 func shorten(s string) string {
 	if len(s) <= quotedMax {
 		return s
@@ -86,7 +87,7 @@ func shorten(s string) string {
 	return s[:cut] + "…"
 }
 
-// lureWord finds a word of a list where it begins a word of a lower-case text, whatever it ends in: claim, claims, claimable.
+// lureWord finds a word of a list that is a prefix of a word in a lower-case text, such as claim in claimable.
 func lureWord(text string, words []string) (string, bool) {
 	for _, w := range words {
 		for from := 0; ; {
@@ -94,7 +95,7 @@ func lureWord(text string, words []string) (string, bool) {
 			if i < 0 {
 				break
 			}
-			if from += i; from == 0 || !word(text[from-1]) {
+			if from += i; from == 0 || !isWordByte(text[from-1]) {
 				return w, true
 			}
 			from += len(w)
@@ -103,11 +104,11 @@ func lureWord(text string, words []string) (string, bool) {
 	return "", false
 }
 
-func word(c byte) bool {
+func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }
 
-// readable is a text as lures are looked for in it: as it looks, in lower case.
+// readable returns the skeleton of a text in lower case, in which lures are searched.
 func readable(s string) string {
 	plain, _, _ := skeleton(s)
 	return strings.ToLower(plain)

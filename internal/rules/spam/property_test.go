@@ -68,7 +68,7 @@ func TestAllowingMoreNeverRaisesAScore(t *testing.T) {
 		more, extra := f, drawList(t, "extra")
 		more.Allow = spam.List{Contracts: append(extra.Contracts, f.Allow.Contracts...), Addresses: append(extra.Addresses,
 			f.Allow.Addresses...), Symbols: append(extra.Symbols, f.Allow.Symbols...)}
-		before, after := spam.Know(f, past), spam.Know(more, past)
+		before, after := spam.NewKnowledge(f, past), spam.NewKnowledge(more, past)
 		for range 5 {
 			a := drawArrival(t)
 			if x, y := spam.Score(a, before), spam.Score(a, after); y.Score > x.Score {
@@ -86,7 +86,7 @@ func TestTheOrderOfKnowledgeDoesNotMatter(t *testing.T) {
 		g.Own, g.Tokens = rapid.Permutation(f.Own).Draw(t, "own"), rapid.Permutation(f.Tokens).Draw(t, "tokens")
 		g.Deny = spam.List{Contracts: rapid.Permutation(f.Deny.Contracts).Draw(t, "contracts"),
 			Addresses: rapid.Permutation(f.Deny.Addresses).Draw(t, "addresses"), Symbols: rapid.Permutation(f.Deny.Symbols).Draw(t, "symbols")}
-		one, other := spam.Know(f, past), spam.Know(g, rapid.Permutation(past).Draw(t, "shuffled"))
+		one, other := spam.NewKnowledge(f, past), spam.NewKnowledge(g, rapid.Permutation(past).Draw(t, "shuffled"))
 		for _, a := range append(past, drawArrival(t)) {
 			if x, y := spam.Score(a, one), spam.Score(a, other); !reflect.DeepEqual(x, y) {
 				t.Fatalf("%+v is %+v or %+v", a, x, y)
@@ -100,20 +100,20 @@ func TestWhatListsSayIsFinal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, past, a := drawFacts(t), rapid.SliceOfN(rapid.Custom(drawArrival), 0, 5).Draw(t, "past"), drawArrival(t)
 		a.Class = spam.ClassCrypto
-		v := spam.Score(a, spam.Know(f, past))
-		if again := spam.Score(a, spam.Know(f, past)); !reflect.DeepEqual(v, again) {
+		v := spam.Score(a, spam.NewKnowledge(f, past))
+		if again := spam.Score(a, spam.NewKnowledge(f, past)); !reflect.DeepEqual(v, again) {
 			t.Fatalf("%+v is %+v, then %+v", a, v, again)
 		}
 		f.Allow.Symbols = append(f.Allow.Symbols, a.Symbol)
-		if v := spam.Score(a, spam.Know(f, past)); v.Score != 0 || v.Spam || len(v.Reasons) != 1 || v.Reasons[0].Code != spam.Allowed {
+		if v := spam.Score(a, spam.NewKnowledge(f, past)); v.Score != 0 || v.Spam || len(v.Reasons) != 1 || v.Reasons[0].Code != spam.Allowed {
 			t.Fatalf("allowed: %+v", v)
 		}
 		f.Allow, f.Deny.Symbols = spam.List{}, append(f.Deny.Symbols, a.Symbol)
-		if v := spam.Score(a, spam.Know(f, past)); v.Score != 100 || !v.Spam || v.Reasons[0].Code != spam.Denied {
+		if v := spam.Score(a, spam.NewKnowledge(f, past)); v.Score != 100 || !v.Spam || v.Reasons[0].Code != spam.Denied {
 			t.Fatalf("denied: %+v", v)
 		}
 		a.Class = "fiat"
-		if v := spam.Score(a, spam.Know(f, past)); v.Score != 0 || v.Spam {
+		if v := spam.Score(a, spam.NewKnowledge(f, past)); v.Score != 0 || v.Spam {
 			t.Fatalf("in a bank: %+v", v)
 		}
 	})
@@ -121,7 +121,7 @@ func TestWhatListsSayIsFinal(t *testing.T) {
 
 func TestNoTextOfAStrangerBreaksAVerdict(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawArrival(t)
 		a.Symbol, a.TokenName, a.Description, a.Contract, a.From = rapid.String().Draw(t, "s"), rapid.String().Draw(t,
@@ -165,7 +165,7 @@ func mixed() (all []spam.Arrival) {
 
 func TestManyCounterpartiesDoNotSlowAVerdict(t *testing.T) {
 	t.Parallel()
-	k, stream := spam.Know(facts(), append(history(), manyAddresses(100_000)...)), mixed()
+	k, stream := spam.NewKnowledge(facts(), append(history(), manyAddresses(100_000)...)), mixed()
 	for _, a := range stream[len(stream)-800:] {
 		if v := spam.Score(a, k); v.Spam != a.Quantity.IsZero() {
 			t.Fatalf("%+v: %+v", a, v)
@@ -186,7 +186,7 @@ func TestManyCounterpartiesDoNotSlowAVerdict(t *testing.T) {
 }
 
 func BenchmarkScoreAmong100000Counterparties(b *testing.B) {
-	k, stream := spam.Know(facts(), append(history(), manyAddresses(100_000)...)), mixed()
+	k, stream := spam.NewKnowledge(facts(), append(history(), manyAddresses(100_000)...)), mixed()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		spam.Score(stream[i%len(stream)], k)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tokenHour is an hour in the life of a token.
+// tokenHour is a token and a clock hour.
 type tokenHour struct {
 	contract
 	hour int64
@@ -21,7 +21,7 @@ func tokenHourNamed(name string) (t tokenHour, ok bool) {
 	return tokenHour{c, n}, ok && err == nil
 }
 
-// hourOf counts hours as airdrops are counted: each is as long as half of what is looked at around a moment.
+// hourOf returns the number of the airdropWindow, one hour, that contains a time in nanoseconds.
 func hourOf(at int64) int64 {
 	hour := at / int64(airdropWindow)
 	if at%int64(airdropWindow) < 0 {
@@ -30,39 +30,39 @@ func hourOf(at int64) int64 {
 	return hour
 }
 
-// span is when a token reached a source first and last within an hour.
+// span is the first and the last time that a token reached a source within an hour.
 type span struct{ first, last int64 }
 
-// lessons are what was learned beside what was known from the past.
-type lessons struct {
-	dealt []address
-	used  []contract
-	seen  map[tokenHour]map[string]bool
-	inOne map[transferred]bool
+// changeSet collects what was learned beyond the restored past.
+type changeSet struct {
+	counterparties []address
+	used           []contract
+	seen           map[tokenHour]map[string]bool
+	inOne          map[transferred]bool
 }
 
-func newLessons() lessons {
-	return lessons{seen: map[tokenHour]map[string]bool{}, inOne: map[transferred]bool{}}
+func newChangeSet() changeSet {
+	return changeSet{seen: map[tokenHour]map[string]bool{}, inOne: map[transferred]bool{}}
 }
 
-// sight takes note that an unknown token arrived.
-func (l *Learner) sight(c contract, a Arrival) {
+// recordSighting records the arrival of an unknown token.
+func (l *Learner) recordSighting(c contract, a Arrival) {
 	at := a.At.UnixNano()
 	hour := tokenHour{c, hourOf(at)}
-	if l.see(hour, a.SourceID, span{at, at}) {
-		if l.fresh.seen[hour] == nil {
-			l.fresh.seen[hour] = map[string]bool{}
+	if l.extendSpan(hour, a.SourceID, span{at, at}) {
+		if l.changes.seen[hour] == nil {
+			l.changes.seen[hour] = map[string]bool{}
 		}
-		l.fresh.seen[hour][a.SourceID] = true
+		l.changes.seen[hour][a.SourceID] = true
 	}
 	if a.Hash != "" && storable(a.Hash) {
-		l.k.inOne[transferred{c, a.Hash}]++
-		l.fresh.inOne[transferred{c, a.Hash}] = true
+		l.k.transfersByHash[transferred{c, a.Hash}]++
+		l.changes.inOne[transferred{c, a.Hash}] = true
 	}
 }
 
-// see widens what is known of an hour, and tells whether that was news.
-func (l *Learner) see(hour tokenHour, sourceID string, s span) bool {
+// extendSpan extends the span of a source within an hour and reports whether it changed.
+func (l *Learner) extendSpan(hour tokenHour, sourceID string, s span) bool {
 	sources := l.k.seen[hour]
 	if sources == nil {
 		sources = map[string]span{}
@@ -76,8 +76,8 @@ func (l *Learner) see(hour tokenHour, sourceID string, s span) bool {
 	return !there || s != known
 }
 
-// spread is how many sources a token reached around a time.
-func (k *Knowledge) spread(c contract, at time.Time) int {
+// sourcesReached returns how many sources a token reached within airdropWindow before or after a time.
+func (k *Knowledge) sourcesReached(c contract, at time.Time) int {
 	t := at.UnixNano()
 	hour := hourOf(t)
 	before, here, after := k.seen[tokenHour{c, hour - 1}], k.seen[tokenHour{c, hour}], k.seen[tokenHour{c, hour + 1}]
@@ -99,44 +99,44 @@ func (k *Knowledge) spread(c contract, at time.Time) int {
 	return n
 }
 
-// Recall takes into account what was kept. It comes before anything is learned.
-func (l *Learner) Recall(p Past) {
+// Restore loads the stored past. Call it before Learn.
+func (l *Learner) Restore(p Past) {
 	for _, d := range p.Dealings {
 		if c, ok := contractNamed(d.Name); ok {
-			l.use(c)
+			l.markUsed(c)
 		} else {
-			l.k.dealt[parse(d.Name)] = true
+			l.k.counterparties[parse(d.Name)] = true
 		}
 	}
 	for _, s := range p.Sightings {
 		if hour, ok := tokenHourNamed(s.TokenHour); ok {
-			l.see(hour, s.SourceID, span{s.First.UnixNano(), s.Last.UnixNano()})
+			l.extendSpan(hour, s.SourceID, span{s.First.UnixNano(), s.Last.UnixNano()})
 		}
 	}
 	for _, b := range p.Bursts {
 		if c, ok := contractNamed(b.Token); ok {
-			l.k.inOne[transferred{c, b.Hash}] = b.Transfers
+			l.k.transfersByHash[transferred{c, b.Hash}] = b.Transfers
 		}
 	}
 }
 
-// Lessons are what is to be kept of what was learned: new dealings, and sightings and bursts as they are now, which
-// replace what was kept of them. They are taken before the Knowledge is.
-func (l *Learner) Lessons() (p Past) {
-	for _, a := range l.fresh.dealt {
+// Changes returns the records to store: new dealings, and the current sightings and bursts, which replace the stored ones.
+// Call it before Knowledge.
+func (l *Learner) Changes() (p Past) {
+	for _, a := range l.changes.counterparties {
 		p.Dealings = append(p.Dealings, Dealing{a.shown(), a.String()})
 	}
-	for _, c := range l.fresh.used {
+	for _, c := range l.changes.used {
 		p.Dealings = append(p.Dealings, Dealing{c.name(), c.name()})
 	}
-	for hour, sources := range l.fresh.seen {
+	for hour, sources := range l.changes.seen {
 		for source := range sources {
 			s := l.k.seen[hour][source]
 			p.Sightings = append(p.Sightings, Sighting{hour.name(), source, time.Unix(0, s.first).UTC(), time.Unix(0, s.last).UTC()})
 		}
 	}
-	for t := range l.fresh.inOne {
-		p.Bursts = append(p.Bursts, Burst{t.hash, t.contract.name(), l.k.inOne[t]})
+	for t := range l.changes.inOne {
+		p.Bursts = append(p.Bursts, Burst{t.hash, t.contract.name(), l.k.transfersByHash[t]})
 	}
 	return p
 }

@@ -1,10 +1,10 @@
-// Package spam tells the arrivals in wallets that nobody asked for: airdropped lures, imitations of known tokens,
-// transfers of nothing that plant an address in the history for someone to copy. Each verdict is a sum of signals,
-// and each signal says what it saw, so that a person can disagree.
+// Package spam detects spam in wallets: airdropped phishing tokens, imitations of known tokens, and address poisoning by
+// zero-value transfers. Score adds up weighted signals; each signal comes with a sentence that explains it, so that a
+// person can disagree.
 //
-// What a token says about itself proves nothing: a contract may call itself USDC, and may report transfers by
-// whomever it likes, from the organization's own wallet too. What counts is what cannot be forged: contracts that are
-// known, value that moved, a fee that the organization paid.
+// What a token says about itself proves nothing: a contract may call itself USDC and may report transfers from any
+// address, even from the organization's own wallet. Only what cannot be forged counts in favour: known contracts, value
+// that moved, and network fees that the organization paid.
 package spam
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Arrival is a transaction as far as spam goes. Outgoing ones are judged too, because poisoned histories show
-// transfers that the owner never made.
+// Arrival holds the fields of a transaction that spam detection uses. Outflows are scored too, because address poisoning
+// produces transfers that the owner never made.
 type Arrival struct {
-	Class       string // of the source, as in the contract; only those of ClassCrypto can be spam
+	Class       string // of the source, as in the API; only ClassCrypto can be spam
 	SourceID    string
 	Chain       string
 	Hash        string
@@ -24,33 +24,34 @@ type Arrival struct {
 	Inflow      bool
 	Symbol      string
 	TokenName   string
-	Contract    string // empty for the coin of the chain
+	Contract    string // empty for the native coin of the chain
 	TokenID     string // of an NFT
 	Quantity    money.Decimal
-	Value       *money.Decimal // in fiat; nil where there is no price
+	Value       *money.Decimal // in fiat; nil if there is no price
 	Currency    string         // of the value
 	From, To    string
 	Description string
-	Recipients  int  // how many addresses the same transaction sent the same token to, where the source knows; 0 otherwise
-	PaidFee     bool // whether the organization paid the network for it: the one thing in a record that others cannot forge
+	Recipients  int  // number of addresses to which the transaction sent the token, 0 if unknown
+	PaidFee     bool // The organization paid the network fee, which others cannot forge.
 }
 
-// ClassCrypto is the class of wallets. Nobody can push anything into a bank account, a card or an exchange account but those who run it.
+// ClassCrypto is the class of wallets. Strangers cannot send assets to a bank account, a card or an exchange account
+// without its operator.
 const ClassCrypto = "crypto"
 
-// Threshold is the score from which an arrival is spam. No signal that honest arrivals show too gets there alone.
+// Threshold is the score from which an arrival is spam. No signal that legitimate arrivals also show reaches it alone.
 const Threshold = 60
 
 const scoreMax = 100
 
-// Verdict is what signals add up to.
+// Verdict is the result of Score.
 type Verdict struct {
 	Score   int // 0 to 100
 	Spam    bool
 	Reasons []Reason
 }
 
-// Reason is a signal that was seen: positive weights speak for spam, negative ones against it.
+// Reason is a signal that was found. A positive weight speaks for spam, a negative one against it.
 type Reason struct {
 	Code   Code
 	Weight int
@@ -80,8 +81,8 @@ const (
 	MassAirdrop      Code = "mass_airdrop"
 )
 
-// The weights. Two rules of thumb set them: an unknown token that is also dust is spam, either alone is not; and
-// whatever only a cheat would do is spam unless a known token moved real value.
+// The weights follow two rules of thumb: an unknown token that is also dust is spam, but either signal alone is not; and
+// a signal that only fraud produces means spam unless a known token moved real value.
 const (
 	weightAllowed          = -100
 	weightDenied           = 100
@@ -93,7 +94,7 @@ const (
 	weightValued           = -60
 	weightDust             = 25
 	weightZeroToken        = 60
-	weightZeroCoin         = 30 // a call without value also looks like this
+	weightZeroCoin         = 30 // a contract call without value also looks like this
 	weightLookalikeSymbol  = 70
 	weightLookalikeAddress = 90
 	weightLink             = 70
@@ -104,39 +105,39 @@ const (
 	weightMassAirdrop      = 40
 )
 
-// Score judges one arrival. The allow-list wins over everything, the deny-list over all else.
+// Score scores one arrival. The allow-list overrides everything, the deny-list everything else.
 func Score(a Arrival, k *Knowledge) Verdict {
-	j := judge{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
+	s := scorer{a: a, k: k, chain: lower(a.Chain), reasons: make([]Reason, 0, 4)}
 	if a.Class != ClassCrypto {
-		return j.final(0, Class, weightNever, "It is in a "+quote(a.Class)+" account, where nobody but its operator can put anything.")
+		return s.final(0, Class, weightNever, "The source has the class "+quote(a.Class)+", to which strangers cannot send assets.")
 	}
-	j.identify()
+	s.identify()
 	switch {
-	case j.listed(&k.allow):
-		return j.final(0, Allowed, weightAllowed, "The allow-list has its "+j.entry+".")
-	case j.listed(&k.deny):
-		return j.final(scoreMax, Denied, weightDenied, "The deny-list has its "+j.entry+".")
-	case !a.Inflow && !j.planted():
-		return j.final(0, Outgoing, weightNever, "The organization sent it.")
+	case s.onList(&k.allow):
+		return s.final(0, Allowed, weightAllowed, "The allow-list contains its "+s.entry+".")
+	case s.onList(&k.deny):
+		return s.final(scoreMax, Denied, weightDenied, "The deny-list contains its "+s.entry+".")
+	case !a.Inflow && !s.couldBeForged():
+		return s.final(0, Outgoing, weightNever, "The organization sent it.")
 	}
-	j.token()
-	j.value()
-	j.counterparty()
-	j.description()
-	j.airdrop()
-	return j.sum()
+	s.scoreToken()
+	s.scoreValue()
+	s.scoreCounterparty()
+	s.scoreDescription()
+	s.scoreAirdrop()
+	return s.sum()
 }
 
-func (j *judge) final(score int, code Code, weight int, text string) Verdict {
-	j.add(code, weight, text)
-	return Verdict{Score: score, Spam: score >= Threshold, Reasons: j.reasons}
+func (s *scorer) final(score int, code Code, weight int, text string) Verdict {
+	s.add(code, weight, text)
+	return Verdict{Score: score, Spam: score >= Threshold, Reasons: s.reasons}
 }
 
-func (j *judge) sum() Verdict {
+func (s *scorer) sum() Verdict {
 	total := 0
-	for _, r := range j.reasons {
+	for _, r := range s.reasons {
 		total += r.Weight
 	}
 	total = max(0, min(scoreMax, total))
-	return Verdict{Score: total, Spam: total >= Threshold, Reasons: j.reasons}
+	return Verdict{Score: total, Spam: total >= Threshold, Reasons: s.reasons}
 }

@@ -27,7 +27,7 @@ const (
 
 var noon = time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// made builds an arrival the way one would tell of it.
+// made builds an arrival fluently.
 type made spam.Arrival
 
 func in(quantity, symbol, contract string) made {
@@ -209,9 +209,9 @@ var cases = []struct {
 	{"an NFT with a lure", in("1", "$1000", unknown).named("Claim at nft-usd.net").nft("1"), junk, "link"},
 }
 
-func TestArrivalsAreToldFromSpam(t *testing.T) {
+func TestSpamIsDistinguishedFromGenuineArrivals(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	for _, c := range cases {
 		v := c.made.judged(k)
 		if v.Spam != c.want {
@@ -235,24 +235,24 @@ func TestArrivalsAreToldFromSpam(t *testing.T) {
 
 func TestReasonsNameWhatTheySaw(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	for _, c := range []struct {
 		made made
 		want string
 	}{
-		{in("1", "NEWT", unknown).worth("0.004"), "It is worth 0.004 USD, less than the 0.10 under which an arrival is dust."},
-		{in("1", "UЅDC", unknown), `"UЅDC" is made to be read as USDC: U+0405.`},
+		{in("1", "NEWT", unknown).worth("0.004"), "It is worth 0.004 USD, less than the 0.10 below which incoming assets count as dust."},
+		{in("1", "UЅDC", unknown), `"UЅDC" imitates USDC: U+0405.`},
 		{in("1", "USDC", unknown),
-			`"USDC" on ethereum is 0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48, and this one is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
+			`"USDC" on ethereum is 0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48, but this contract is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
 		{in("1", "ETH", unknown),
-			`"ETH" on ethereum is its coin, which has no contract, and this one is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
+			`"ETH" on ethereum is the native coin, which has no contract, but this contract is 0x5bd1c8a3f60e94b7d2c01e86a7f39b50c84de211.`},
 		{in("0", "USDC", usdc).with(faker),
 			"0x7c2e0000b1d27c61f04a99c3e58a0b4417d6f1b3 shares its first 4 and last 4 characters with " +
-				"0x7c2e91af04d83b56c7e0a19f2bd458630ec7f1b3, with which the organization deals, but is another."},
+				"0x7c2e91af04d83b56c7e0a19f2bd458630ec7f1b3, a known counterparty, but is a different address."},
 		{in("1", "GIFT", unknown).named("see gift.claims now"),
-			`The token calls itself "see gift.claims now", which has the link "gift.claims".`},
+			`The token calls itself "see gift.claims now", which contains the link "gift.claims".`},
 		{in("1", "PASS", unknown).to(400), "The same transaction sent it to 400 addresses."},
-		{in("1", "BADCOIN", unknown), `The deny-list has its symbol "BADCOIN".`},
+		{in("1", "BADCOIN", unknown), `The deny-list contains its symbol "BADCOIN".`},
 	} {
 		v := c.made.judged(k)
 		if !slices.ContainsFunc(v.Reasons, func(r spam.Reason) bool { return r.Text == c.want }) {
@@ -261,9 +261,9 @@ func TestReasonsNameWhatTheySaw(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatCannotBeForgedMakesACounterpartyReal(t *testing.T) {
+func TestOnlyWhatCannotBeForgedMakesACounterpartyGenuine(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), history())
+	k := spam.NewKnowledge(facts(), history())
 	for _, c := range []struct {
 		name, address string
 		real          bool
@@ -285,7 +285,7 @@ func TestOnlyWhatCannotBeForgedMakesACounterpartyReal(t *testing.T) {
 
 func TestCaseMattersInBase58AndNowhereElse(t *testing.T) {
 	t.Parallel()
-	k := spam.Know(facts(), nil)
+	k := spam.NewKnowledge(facts(), nil)
 	for _, c := range []struct {
 		made made
 		spam bool
@@ -301,7 +301,7 @@ func TestCaseMattersInBase58AndNowhereElse(t *testing.T) {
 		}
 	}
 	bech32 := "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
-	k = spam.Know(spam.Facts{Deny: spam.List{Addresses: []string{bech32}}}, nil)
+	k = spam.NewKnowledge(spam.Facts{Deny: spam.List{Addresses: []string{bech32}}}, nil)
 	if v := in("1", "BTC", "").on("bitcoin").with(strings.ToUpper(bech32)).judged(k); !v.Spam {
 		t.Errorf("a denied bech32 address in capitals: %+v", v)
 	}

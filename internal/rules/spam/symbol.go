@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// confusable are letters that look like Latin ones, by the capital they are taken for. The pictures are those of the
-// Unicode confusables that have been seen in token symbols: whole alphabets in one table would also catch words that
-// are honestly Greek or Russian, but never a known symbol.
+// confusable maps letters that look like Latin ones to the capital they resemble. It holds the Unicode confusables that
+// have been seen in token symbols. Genuine Greek or Russian words are affected too, but never become a known symbol.
 var confusable = func() map[rune]byte {
 	looks := map[byte]string{
 		'A': "АаΑαÀÁÂÃÄÅĀĂĄǍȦàáâãäåāăąɑᎪᗅꓮ",
@@ -46,22 +45,22 @@ var confusable = func() map[rune]byte {
 	return out
 }()
 
-// runs are letters that Unicode has once more as a block from A to Z, with the first of each.
+// runs holds the first letter of each Unicode block that repeats the letters A to Z.
 var runs = []rune{'Ａ', 'ａ', 'Ⓐ', 'ⓐ', '🄰', '🅐', '🅰', '🇦'}
 
 const (
-	mathFirst, mathLast   = 0x1D400, 0x1D6A3 // alphabets in bold, italic, script and so on, capitals and small letters in turn
+	mathFirst, mathLast   = 0x1D400, 0x1D6A3 // alphabets in bold, italic, script and so on, alternating upper and lower case
 	digitFirst, digitLast = 0x1D7CE, 0x1D7FF
 	wideZero, wideNine    = '０', '９'
 )
 
-// latin gives the ASCII character that a rune is taken for, in capitals; 0 for what cannot be seen, and false for
-// what is taken for nothing.
+// latin returns the upper-case ASCII character that a rune resembles, 0 for an invisible rune, and false if it resembles
+// none.
 func latin(r rune) (byte, bool) {
 	switch {
 	case r < 0x80:
 		return upper(byte(r)), true
-	case hidden(r):
+	case isInvisible(r):
 		return 0, true
 	case mathFirst <= r && r <= mathLast:
 		return 'A' + byte((r-mathFirst)%26), true
@@ -81,8 +80,8 @@ func latin(r rune) (byte, bool) {
 	return 0, false
 }
 
-// hidden tells characters that leave no mark of their own: zero-width ones, directions, combining marks, fillers.
-func hidden(r rune) bool {
+// isInvisible reports whether a character is invisible by itself: zero-width, directional, combining, or a filler.
+func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Cc, unicode.Variation_Selector) || r == '\u115F' ||
 		r == '\u1160' || r == '\u3164' || r == '\uFFA0' || r == '\u2800'
 }
@@ -94,8 +93,8 @@ func upper(c byte) byte {
 	return c
 }
 
-// skeleton writes a text as it looks: in capitals of ASCII where letters of other alphabets pose as them, without
-// what cannot be seen. It also tells whether anything was hidden and whether any letter posed as another.
+// skeleton returns a text as a reader perceives it: look-alike letters replaced by upper-case ASCII, invisible characters
+// removed. It also reports whether anything was invisible and whether any letter was replaced.
 func skeleton(s string) (plain string, concealed, posed bool) {
 	if ascii(s) {
 		return strings.ToUpper(s), false, false
@@ -125,16 +124,16 @@ func ascii(s string) bool {
 	return true
 }
 
-// shapes are digits and signs that pose as letters inside of ASCII.
-var shapes = strings.NewReplacer("0", "O", "1", "I", "5", "S", "$", "S", "|", "I")
+// digitLookalikes replaces ASCII digits and signs by the letters they resemble.
+var digitLookalikes = strings.NewReplacer("0", "O", "1", "I", "5", "S", "$", "S", "|", "I")
 
-// imitates finds the known symbol that a plain one would be read as, other than itself: $USDC, ETH2.0, U5DC, "USDC ".
+// imitates returns the known symbol that an unknown one resembles, such as USDC for $USDC, U5DC or "USDC ".
 func (k *Knowledge) imitates(plain string) (string, bool) {
 	if k.symbols[plain] {
 		return "", false
 	}
 	bare := strings.Trim(plain, " $-_.*[](){}\"'`~!#:")
-	for _, guess := range []string{bare, strings.TrimRight(bare, "0123456789. "), shapes.Replace(bare)} {
+	for _, guess := range []string{bare, strings.TrimRight(bare, "0123456789. "), digitLookalikes.Replace(bare)} {
 		if guess != plain && len(guess) > 1 && k.symbols[guess] {
 			return guess, true
 		}

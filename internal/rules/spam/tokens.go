@@ -1,9 +1,9 @@
 package spam
 
-// Token is a token that is known to be what its symbol says. A symbol may be on a chain more than once, bridged and native.
+// Token is a genuine token. A symbol may occur more than once on a chain, bridged and native.
 type Token struct{ Chain, Symbol, Contract string }
 
-// natives are the coins of chains, which have no contract.
+// natives maps each chain to its native coin, which has no contract.
 var natives = map[string]string{
 	"arbitrum":  "ETH",
 	"avalanche": "AVAX",
@@ -17,11 +17,11 @@ var natives = map[string]string{
 	"solana":    "SOL",
 }
 
-// renamed are names under which sources still report a chain's coin.
+// renamed maps former names of native coins, which some sources still report.
 var renamed = map[string]string{"MATIC": "POL"}
 
-// builtin are the tokens that companies hold most, and that are imitated most. EVM contracts are written with the
-// checksum of EIP-55, which a test verifies: a mistyped one would make the real token a stranger.
+// builtin lists the tokens that companies hold most and that are imitated most. EVM contracts are written with the EIP-55
+// checksum, which a test verifies: a typo would make the genuine token unknown.
 var builtin = []Token{
 	{"ethereum", "USDC", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"},
 	{"ethereum", "USDT", "0xdAC17F958D2ee523a2206206994597C13D831ec7"},
@@ -63,7 +63,7 @@ var builtin = []Token{
 	{"ethereum", "SHIB", "0x95aD61b0a150d79219dCF64E1E6Cc01f0B64C4cE"},
 	{"ethereum", "PEPE", "0x6982508145454Ce325dDbE47a25d4ec3d2311933"},
 
-	{"polygon", "POL", "0x0000000000000000000000000000000000001010"}, // how the coin itself appears in some sources
+	{"polygon", "POL", "0x0000000000000000000000000000000000001010"}, // how some sources report the native coin
 	{"polygon", "USDC", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"},
 	{"polygon", "USDC.e", "0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174"},
 	{"polygon", "USDT", "0xc2132D05D31c914a87C6611C10748AEb04B58e8F"},

@@ -14,10 +14,10 @@ const (
 	SectionOtherExpense     Section = "other_expense"
 )
 
-// Sections are all sections, in the order in which a statement shows them.
+// Sections lists all sections in the order of the statement.
 var Sections = []Section{SectionRevenue, SectionCostOfRevenue, SectionOperatingExpense, SectionOtherIncome, SectionOtherExpense}
 
-// section is where an account stands; one that says nothing stands where its type does.
+// section returns the section of an account, by default that of its type.
 func (a Account) section() Section {
 	switch {
 	case a.Section != "":
@@ -28,20 +28,21 @@ func (a Account) section() Section {
 	return SectionOperatingExpense
 }
 
-// income tells whether the section is shown as it adds to what is earned, or as it takes from it.
+// income reports whether the section adds to earnings; otherwise it is deducted.
 func (s Section) income() bool { return s == SectionRevenue || s == SectionOtherIncome }
 
-// IncomeRow is one account over the columns: what it moved by in each, in its natural sign.
+// IncomeRow is one account over the columns: its movement in each, in its natural sign.
 type IncomeRow struct {
 	Account int
 	Amounts []money.Decimal
 	moved   bool
 }
 
-// Zero tells whether nothing was posted to it in any column.
+// Zero reports whether nothing was posted to the account in any column.
 func (r IncomeRow) Zero() bool { return !r.moved }
 
-// IncomeSection is the accounts of a section and their sum: of income what it adds, of expenses what they take.
+// IncomeSection holds the accounts of a section and their sum, which is positive for income in an income section and for
+// expenses in an expense section.
 type IncomeSection struct {
 	Section Section
 	Rows    []IncomeRow
@@ -55,8 +56,8 @@ type Income struct {
 	Alarms                                  []Alarm
 }
 
-// IncomeStatement computes an income statement. The net income of a period is what current earnings change by in it,
-// the turn of a year left aside. Its error is a *MissingRate.
+// IncomeStatement computes an income statement. The net income of a period is the change of current earnings in
+// it, without the year-end transfer. Its error is a *MissingRate.
 func IncomeStatement(b *Books) (*Income, error) {
 	n := len(b.Columns)
 	s := &Income{Sections: make([]IncomeSection, len(Sections)), GrossProfit: make([]money.Decimal, n),
@@ -73,7 +74,7 @@ func IncomeStatement(b *Books) (*Income, error) {
 	}
 	var l ledger
 	for e := range b.Entities {
-		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		s.Alarms = append(s.Alarms, l.load(b, e)...)
 		t := newTranslator(b, e)
 		for a, account := range b.Accounts {
 			if !account.Type.permanent() && l.first[a] != never {

@@ -6,20 +6,20 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// ledger is one entity's books spread out: a place for every account and period, balances as debits less credits. One
-// is used for entity after entity, because it is large.
+// ledger holds the books of one entity as tables by account and period, with balances as debits less credits. It is reused
+// for one entity after another, because it is large.
 type ledger struct {
 	periods         int
 	debits, credits []money.Decimal
-	live            []money.Decimal // balances as the lines give them
-	frozen          []money.Decimal // balances as closed periods were closed; the same as live when nothing differs
-	first           []int           // by account the first period with something in it
-	fiscal          []int           // by period the first period of its fiscal year
+	live            []money.Decimal // balances that follow from the lines
+	frozen          []money.Decimal // balances that continue from closed periods; the same slice as live if nothing differs
+	first           []int           // by account, the first period with a posting
+	fiscal          []int           // by period, the first period of its fiscal year
 	spare           []money.Decimal
 }
 
-// open spreads out the books of an entity and compares what was closed with what is there now.
-func (l *ledger) open(b *Books, entity int) []Alarm {
+// load reads the books of an entity and compares closed balances with current ones.
+func (l *ledger) load(b *Books, entity int) []Alarm {
 	e := &b.Entities[entity]
 	l.clear(len(b.Accounts), len(b.Periods))
 	for i := range e.Totals {
@@ -52,9 +52,9 @@ func (l *ledger) open(b *Books, entity int) []Alarm {
 	return alarms
 }
 
-// freeze follows the balances from one closed period to the next.
+// freeze computes the balances that continue from closed periods.
 func (l *ledger) freeze(b *Books, closings []Closing) {
-	l.spare = grown(l.spare, len(l.live))
+	l.spare = zeroed(l.spare, len(l.live))
 	l.frozen = l.spare
 	closed := make([]*Closing, l.periods)
 	for i := range closings {
@@ -77,7 +77,7 @@ func (l *ledger) freeze(b *Books, closings []Closing) {
 
 func (l *ledger) clear(accounts, periods int) {
 	l.periods = periods
-	l.debits, l.credits, l.live = grown(l.debits, accounts*periods), grown(l.credits, accounts*periods), grown(l.live, accounts*periods)
+	l.debits, l.credits, l.live = zeroed(l.debits, accounts*periods), zeroed(l.credits, accounts*periods), zeroed(l.live, accounts*periods)
 	if len(l.first) != accounts {
 		l.first = make([]int, accounts)
 	}
@@ -86,8 +86,8 @@ func (l *ledger) clear(accounts, periods int) {
 	}
 }
 
-// grown gives a slice of zeros, the same one if it is large enough.
-func grown(s []money.Decimal, n int) []money.Decimal {
+// zeroed returns a slice of n zeros, reusing s if it is large enough.
+func zeroed(s []money.Decimal, n int) []money.Decimal {
 	if cap(s) < n {
 		return make([]money.Decimal, n)
 	}
@@ -105,7 +105,7 @@ func (l *ledger) movement(at int) money.Decimal {
 	return l.debits[at].Sub(l.credits[at])
 }
 
-// balance reads a chain of balances; before the first period there was nothing.
+// balance returns the balance of an account at the end of a period; before the first period it is zero.
 func (l *ledger) balance(chain []money.Decimal, account, period int) money.Decimal {
 	if period < 0 {
 		return money.Decimal{}
@@ -113,7 +113,7 @@ func (l *ledger) balance(chain []money.Decimal, account, period int) money.Decim
 	return chain[l.at(account, period)]
 }
 
-// adjusted is what the balances that were closed moved by in a period beyond the lines.
+// adjusted returns by how much the movement of frozen balances in a period exceeds that of the lines.
 func (l *ledger) adjusted(account, period int) money.Decimal {
 	if &l.frozen[0] == &l.live[0] {
 		return money.Decimal{}
@@ -122,7 +122,7 @@ func (l *ledger) adjusted(account, period int) money.Decimal {
 	return frozen.Sub(l.balance(l.live, account, period).Sub(l.balance(l.live, account, period-1)))
 }
 
-// earnings is income less expenses of one entity, translated, added up through each period.
+// earnings holds the translated income less expenses of one entity, cumulated by period.
 type earnings struct {
 	live, frozen    []money.Decimal
 	debits, credits []money.Decimal // of income and expense accounts in each period
@@ -163,7 +163,7 @@ func before(chain []money.Decimal, period int) money.Decimal {
 	return chain[period-1]
 }
 
-// retained is what years before that of a period earned.
+// retained returns the earnings of the years before that of a period.
 func (e *earnings) retained(chain []money.Decimal, period int) money.Decimal {
 	if period < 0 {
 		return money.Decimal{}
@@ -171,7 +171,7 @@ func (e *earnings) retained(chain []money.Decimal, period int) money.Decimal {
 	return before(chain, e.fiscal[period])
 }
 
-// current is what the year of a period has earned by its end.
+// current returns the earnings of a period's fiscal year up to the end of the period.
 func (e *earnings) current(chain []money.Decimal, period int) money.Decimal {
 	if period < 0 {
 		return money.Decimal{}
@@ -179,15 +179,16 @@ func (e *earnings) current(chain []money.Decimal, period int) money.Decimal {
 	return chain[period].Sub(e.retained(chain, period))
 }
 
-// turned is what moves from current to retained earnings in a period: nothing, unless a year begins with it.
-func (e *earnings) turned(period int) money.Decimal {
+// yearEndTransfer returns the amount that moves from current to retained earnings in a period: zero unless the period is
+// the first of a fiscal year.
+func (e *earnings) yearEndTransfer(period int) money.Decimal {
 	if period == 0 || e.fiscal[period] != period {
 		return money.Decimal{}
 	}
 	return e.current(e.frozen, period-1)
 }
 
-// sinceRetained is the first period with earnings of a year before it.
+// sinceRetained returns the first period with earnings from a previous year.
 func (e *earnings) sinceRetained() int {
 	for p, start := range e.fiscal {
 		if start > e.first {
@@ -197,7 +198,7 @@ func (e *earnings) sinceRetained() int {
 	return never
 }
 
-// fiscalYears finds for every period the first one of its fiscal year.
+// fiscalYears returns, for every period, the first period of its fiscal year.
 func fiscalYears(out []int, periods []string, startMonth int) []int {
 	out = out[:0]
 	year := 0
@@ -212,7 +213,7 @@ func fiscalYears(out []int, periods []string, startMonth int) []int {
 	return out
 }
 
-// fiscalYear names the fiscal year of a period by the calendar year it begins in.
+// fiscalYear returns the calendar year in which the fiscal year of a period begins.
 func fiscalYear(key string, startMonth int) int {
 	year, _ := strconv.Atoi(key[:4])
 	month, _ := strconv.Atoi(key[5:])
@@ -222,9 +223,8 @@ func fiscalYear(key string, startMonth int) int {
 	return year
 }
 
-// Boundaries gives the periods whose closings a statement of these columns looks at, for an entity that has closed
-// some: where balances open and close, and where fiscal years end. Translated earnings add up month by month and look
-// at all.
+// Boundaries returns the closed periods of an entity whose closings the statement needs: where balances open and close, and
+// where fiscal years end. Translated earnings are cumulated by month and need all of them.
 func (b *Books) Boundaries(entity int, closed []int) []int {
 	e := &b.Entities[entity]
 	if e.Rates != nil {
@@ -232,7 +232,7 @@ func (b *Books) Boundaries(entity int, closed []int) []int {
 	}
 	wanted := make([]bool, len(b.Periods))
 	want := func(period int) {
-		latest := -1 // the balances of a period that is not closed follow from those of the latest before it that is
+		latest := -1 // an open period continues from the latest closed period before it
 		for _, c := range closed {
 			if c <= period {
 				latest = max(latest, c)
@@ -245,7 +245,7 @@ func (b *Books) Boundaries(entity int, closed []int) []int {
 	fiscal := fiscalYears(nil, b.Periods, e.FiscalYearStart)
 	for _, p := range b.Columns {
 		want(p)
-		if p > 0 { // where it opens, and where the year before that of its opening ended
+		if p > 0 { // its opening balance, and the end of the fiscal year before that
 			want(p - 1)
 			want(fiscal[p-1] - 1)
 		}

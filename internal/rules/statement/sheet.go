@@ -5,7 +5,7 @@ import "github.com/bursarhq/bursar/internal/base/money"
 // Cell is one account in one period: balances in the account's natural sign.
 type Cell struct {
 	Opening, Closing money.Decimal
-	Current          money.Decimal // the closing balance as the lines give it now
+	Current          money.Decimal // the closing balance that follows from the lines
 	Debits, Credits  money.Decimal
 }
 
@@ -13,10 +13,10 @@ type Cell struct {
 type Row struct {
 	Account int
 	Cells   []Cell
-	Since   []int // by entity the first period with something of its in the account
+	Since   []int // by entity, the first period with a posting
 }
 
-// Zero tells whether nothing ever was in the row.
+// Zero reports whether all amounts of the row are zero.
 func (r Row) Zero() bool {
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -27,7 +27,7 @@ func (r Row) Zero() bool {
 	return true
 }
 
-// SheetTotal is the sum of a column. The difference is zero when the books balance.
+// SheetTotal holds the totals of a column. The difference is zero if the books balance.
 type SheetTotal struct{ Assets, LiabilitiesPlusEquity, Difference money.Decimal }
 
 // Sheet is a balance sheet.
@@ -40,13 +40,13 @@ type Sheet struct {
 // BalanceSheet computes a balance sheet. Its error is a *MissingRate.
 func BalanceSheet(b *Books) (*Sheet, error) {
 	s := &Sheet{Totals: make([]SheetTotal, len(b.Columns))}
-	rows := s.lay(b)
-	unbalanced := make([]Cell, len(b.Columns)) // what books that do not balance are apart, so that translation does not hide it
+	rows := s.newRows(b)
+	unbalanced := make([]Cell, len(b.Columns)) // by how much books do not balance, so that the translation adjustment does not hide it
 	since := make([]int, len(b.Entities))
 	translated := b.translated()
 	var l ledger
 	for e := range b.Entities {
-		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		s.Alarms = append(s.Alarms, l.load(b, e)...)
 		t := newTranslator(b, e)
 		earned := l.earnings(b, t)
 		since[e] = never
@@ -70,7 +70,7 @@ func BalanceSheet(b *Books) (*Sheet, error) {
 			}
 		}
 		if translated {
-			l.apart(b, t, unbalanced)
+			l.addImbalance(b, t, unbalanced)
 		}
 		if err := t.err(); err != nil {
 			return nil, err
@@ -78,14 +78,14 @@ func BalanceSheet(b *Books) (*Sheet, error) {
 	}
 	if at := b.role(TranslationAdjustment); translated && at >= 0 && rows[at] != nil {
 		copy(rows[at].Since, since)
-		s.plug(b, rows[at], unbalanced)
+		s.addTranslationAdjustment(b, rows[at], unbalanced)
 	}
-	s.total(b)
+	s.computeTotals(b)
 	return s, nil
 }
 
-// lay makes a row for every account of the balance sheet and says which is whose.
-func (s *Sheet) lay(b *Books) []*Row {
+// newRows creates a row for every account of the balance sheet and returns the rows by account, nil for other accounts.
+func (s *Sheet) newRows(b *Books) []*Row {
 	n := 0
 	for _, a := range b.Accounts {
 		if a.Type.permanent() {
@@ -110,7 +110,7 @@ func (s *Sheet) lay(b *Books) []*Row {
 	return byAccount
 }
 
-// post adds what an entity posted to the account itself.
+// post adds the postings of an entity to the account itself.
 func (r *Row) post(b *Books, l *ledger, t *translator, a int) {
 	account := b.Accounts[a]
 	for i, p := range b.Columns {
@@ -128,40 +128,40 @@ func (r *Row) post(b *Books, l *ledger, t *translator, a int) {
 func (r *Row) addCurrent(b *Books, e *earnings) {
 	account := b.Accounts[r.Account]
 	for i, p := range b.Columns {
-		turned := e.turned(p)
-		r.Cells[i].earn(account, e.current(e.frozen, p-1), e.current(e.frozen, p), e.current(e.live, p))
-		r.Cells[i].move(e.debits[p], e.credits[p])
-		r.Cells[i].turn(turned.Neg())
+		turned := e.yearEndTransfer(p)
+		r.Cells[i].addEarnings(account, e.current(e.frozen, p-1), e.current(e.frozen, p), e.current(e.live, p))
+		r.Cells[i].addMovement(e.debits[p], e.credits[p])
+		r.Cells[i].transferEarnings(turned.Neg())
 	}
 }
 
 func (r *Row) addRetained(b *Books, e *earnings) {
 	account := b.Accounts[r.Account]
 	for i, p := range b.Columns {
-		r.Cells[i].earn(account, e.retained(e.frozen, p-1), e.retained(e.frozen, p), e.retained(e.live, p))
-		r.Cells[i].turn(e.turned(p))
+		r.Cells[i].addEarnings(account, e.retained(e.frozen, p-1), e.retained(e.frozen, p), e.retained(e.live, p))
+		r.Cells[i].transferEarnings(e.yearEndTransfer(p))
 	}
 }
 
-// earn adds earnings, which are credits less debits.
-func (c *Cell) earn(account Account, opening, closing, current money.Decimal) {
+// addEarnings adds earnings, which are credits less debits.
+func (c *Cell) addEarnings(account Account, opening, closing, current money.Decimal) {
 	add(&c.Opening, account.natural(opening.Neg()))
 	add(&c.Closing, account.natural(closing.Neg()))
 	add(&c.Current, account.natural(current.Neg()))
 }
 
-func (c *Cell) move(debits, credits money.Decimal) {
+func (c *Cell) addMovement(debits, credits money.Decimal) {
 	add(&c.Debits, debits)
 	add(&c.Credits, credits)
 }
 
-// turn books the turn of a year: a credit when it is positive, else a debit.
-func (c *Cell) turn(credit money.Decimal) {
+// transferEarnings adds a transfer of earnings: a credit if it is positive, else a debit.
+func (c *Cell) transferEarnings(credit money.Decimal) {
 	if credit.Sign() < 0 {
-		c.move(credit.Neg(), money.Decimal{})
+		c.addMovement(credit.Neg(), money.Decimal{})
 		return
 	}
-	c.move(money.Decimal{}, credit)
+	c.addMovement(money.Decimal{}, credit)
 }
 
 func add(sum *money.Decimal, addend money.Decimal) {
@@ -174,8 +174,8 @@ func add(sum *money.Decimal, addend money.Decimal) {
 	}
 }
 
-// apart adds by how much all balances of an entity together are not zero, debits less credits.
-func (l *ledger) apart(b *Books, t *translator, out []Cell) {
+// addImbalance adds the sum of all balances of an entity, debits less credits, which is zero if its books balance.
+func (l *ledger) addImbalance(b *Books, t *translator, out []Cell) {
 	for i, p := range b.Columns {
 		if p > 0 {
 			add(&out[i].Opening, t.closing(l.sum(l.frozen, p-1), p-1))
@@ -194,8 +194,8 @@ func (l *ledger) sum(chain []money.Decimal, period int) (total money.Decimal) {
 	return total
 }
 
-// plug puts into the row for it what the rows lack to balance.
-func (s *Sheet) plug(b *Books, into *Row, unbalanced []Cell) {
+// addTranslationAdjustment adds what the other rows lack to balance, except for the imbalance of the books themselves.
+func (s *Sheet) addTranslationAdjustment(b *Books, into *Row, unbalanced []Cell) {
 	own := b.Accounts[into.Account]
 	for i := range b.Columns {
 		var rest Cell
@@ -208,12 +208,12 @@ func (s *Sheet) plug(b *Books, into *Row, unbalanced []Cell) {
 		}
 		u, c := &unbalanced[i], &into.Cells[i]
 		rest.Opening, rest.Closing, rest.Current = rest.Opening.Sub(u.Opening), rest.Closing.Sub(u.Closing), rest.Current.Sub(u.Current)
-		c.earn(own, rest.Opening, rest.Closing, rest.Current)
-		c.turn(rest.Closing.Sub(rest.Opening))
+		c.addEarnings(own, rest.Opening, rest.Closing, rest.Current)
+		c.transferEarnings(rest.Closing.Sub(rest.Opening))
 	}
 }
 
-func (s *Sheet) total(b *Books) {
+func (s *Sheet) computeTotals(b *Books) {
 	for r := range s.Rows {
 		row := &s.Rows[r]
 		account := b.Accounts[row.Account]

@@ -1,14 +1,14 @@
-// Package statement computes financial statements from what was posted to each account in each period: the balance
+// Package statement computes financial statements from the totals of each account in each period: the balance
 // sheet, the trial balance and the income statement, of one legal entity or of several together, in their own
 // currency or translated into another.
 //
-// Nothing is closed out at the end of a year. Earnings are computed: current earnings are income less expenses since
-// the fiscal year began, retained earnings those of all years before. The first period of a year shows the turn of
-// the year as if it had been posted: what current earnings had reached moves to retained earnings.
+// There are no closing entries at the end of a year. Earnings are computed: current earnings are income less expenses since
+// the fiscal year began, retained earnings those of all years before. The first period of a year shows the transfer from
+// current to retained earnings as if it had been posted.
 //
-// A period that was closed keeps the balances it was closed with. They are followed by what was posted since, so that
-// a balance opens with what the one before closed with; beside it goes the balance as the lines give it now, and
-// where the two differ there is an alarm.
+// A closed period keeps the balances it was closed with. Later periods continue from them, so that every balance opens with
+// the closing balance of the period before. The balance that follows from the lines is shown next to it, and an Alarm
+// reports every difference between the two.
 package statement
 
 import (
@@ -32,25 +32,25 @@ const (
 
 func (t Type) permanent() bool { return t == Asset || t == Liability || t == Equity }
 
-// Role marks the accounts that show what is computed.
+// Role marks the accounts that show computed amounts.
 type Role string
 
-// The roles. Translation adjustment is what translating at different rates leaves over.
+// The roles. The translation adjustment is the difference that arises from translating at different rates.
 const (
 	CurrentEarnings       Role = "current_earnings"
 	RetainedEarnings      Role = "retained_earnings"
 	TranslationAdjustment Role = "translation_adjustment"
 )
 
-// Account is what a statement has to know of a ledger account.
+// Account holds the fields of a ledger account that statements use.
 type Account struct {
 	Type    Type
 	Credit  bool    // it grows by credits
-	Role    Role    // empty unless it shows what is computed
+	Role    Role    // empty unless it shows a computed amount
 	Section Section // of the income statement
 }
 
-// natural turns debits less credits into the sign the account grows in.
+// natural converts debits less credits to the natural sign of the account.
 func (a Account) natural(balance money.Decimal) money.Decimal {
 	if a.Credit {
 		return balance.Neg()
@@ -58,30 +58,31 @@ func (a Account) natural(balance money.Decimal) money.Decimal {
 	return balance
 }
 
-// Books is all a statement is computed from.
+// Books is the input of a statement.
 type Books struct {
 	Accounts []Account
 	Periods  []string // the keys, YYYY-MM, of every period up to the last one shown, oldest first
-	Columns  []int    // the periods shown, oldest first, by their place among Periods
+	Columns  []int    // the periods shown, oldest first, as indexes of Periods
 	Entities []Entity
-	Currency string // what the statement is in
+	Currency string // of the statement
 }
 
-// Entity is the books of one legal entity.
+// Entity holds the books of one legal entity.
 type Entity struct {
 	FiscalYearStart int // the month, 1 to 12
 	Totals          []Total
-	Closings        []Closing // of those periods that Boundaries asks for
-	Rates           *Rates    // nil when its books are in the statement's currency already
+	Closings        []Closing // of the periods that Boundaries returns
+	Rates           *Rates    // nil if its books are in the currency of the statement
 }
 
-// Total is what was posted to an account in a period.
+// Total holds the debits and credits posted to an account in a period.
 type Total struct {
 	Account, Period int
 	Debits, Credits money.Decimal
 }
 
-// Closing is what a period that is closed was closed with: debits less credits by account, zero where there is nothing.
+// Closing holds the balances that a period was closed with: debits less credits by account; accounts without a balance may
+// be missing.
 type Closing struct {
 	Period   int
 	Balances map[int]money.Decimal
@@ -93,32 +94,33 @@ type Rates struct {
 	Average []Rate // over the period: for income and expenses
 }
 
-// Rate turns an amount into another currency: it is multiplied, divided, and rounded once. One that is not known is the zero value.
+// Rate converts an amount to another currency: it is multiplied by Times, divided by Over, and rounded once. The zero value
+// is an unknown rate.
 type Rate struct{ Times, Over money.Decimal }
 
-// Known tells whether there is such a rate.
+// Known reports whether the rate is known.
 func (r Rate) Known() bool { return !r.Over.IsZero() }
 
-// MissingRate says which rate a translation lacks.
+// MissingRate is the error of a translation that lacks a rate.
 type MissingRate struct {
 	Entity, Period int
 	Average        bool
 }
 
-// Error is for the log; who knows currencies and days says it better.
+// Error returns a text for logs; callers, who know currencies and dates, write a better one.
 func (*MissingRate) Error() string { return "statement: a rate is missing" }
 
-// Alarm is a closed period whose balance is not what it was closed with. Balances are in the account's natural sign
-// and the entity's currency.
+// Alarm reports a closed period whose balance differs from the one it was closed with. Balances are in the account's
+// natural sign and the entity's currency.
 type Alarm struct {
 	Entity, Account, Period int
 	Closed, Now             money.Decimal
 }
 
-// never is the period of what has not happened.
+// never is the first period of an account without postings.
 const never = math.MaxInt
 
-// translator turns one entity's amounts into the statement's currency and notes the first rate it lacks.
+// translator converts the amounts of one entity to the currency of the statement and records the first missing rate.
 type translator struct {
 	rates   *Rates
 	entity  int
@@ -136,17 +138,17 @@ func (t *translator) closing(amount money.Decimal, period int) money.Decimal {
 	if t.rates == nil || amount.IsZero() {
 		return amount
 	}
-	return t.turn(amount, t.rates.Closing[period], period, false)
+	return t.convert(amount, t.rates.Closing[period], period, false)
 }
 
 func (t *translator) average(amount money.Decimal, period int) money.Decimal {
 	if t.rates == nil || amount.IsZero() {
 		return amount
 	}
-	return t.turn(amount, t.rates.Average[period], period, true)
+	return t.convert(amount, t.rates.Average[period], period, true)
 }
 
-func (t *translator) turn(amount money.Decimal, r Rate, period int, average bool) money.Decimal {
+func (t *translator) convert(amount money.Decimal, r Rate, period int, average bool) money.Decimal {
 	if !r.Known() {
 		if t.missing == nil {
 			t.missing = &MissingRate{t.entity, period, average}
@@ -163,7 +165,7 @@ func (t *translator) err() error {
 	return t.missing
 }
 
-// translated tells whether any entity's books are in another currency.
+// translated reports whether the books of any entity are in another currency.
 func (b *Books) translated() bool {
 	for i := range b.Entities {
 		if b.Entities[i].Rates != nil {
@@ -173,7 +175,7 @@ func (b *Books) translated() bool {
 	return false
 }
 
-// role finds the account with a role; -1 when there is none.
+// role returns the index of the account with a role, or -1.
 func (b *Books) role(role Role) int {
 	return slices.IndexFunc(b.Accounts, func(a Account) bool { return a.Role == role })
 }

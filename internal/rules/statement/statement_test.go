@@ -151,7 +151,7 @@ func TestEarningsMoveToRetainedEarningsWhenAYearBegins(t *testing.T) {
 	}
 }
 
-func TestALossTurnsTheOtherWayAndEachEntityHasItsOwnYear(t *testing.T) {
+func TestALossIsTransferredAsADebitAndEachEntityHasItsOwnYear(t *testing.T) {
 	t.Parallel()
 	b := ledger("2025-03", "2025-04", "2025-03 Rent 40 Cash -40")
 	b.Entities[0].FiscalYearStart = 4
@@ -219,7 +219,7 @@ func TestAClosedPeriodKeepsItsBalancesAndTheRestFollowsThem(t *testing.T) {
 	}
 }
 
-func TestTheTurnOfAYearMovesWhatTheYearWasClosedWith(t *testing.T) {
+func TestTheYearEndTransferUsesTheClosedBalances(t *testing.T) {
 	t.Parallel()
 	b := ledger("2025-12", "2026-01", "2025-12 Cash 100 Sales -100", "2026-01 Cash 1 Sales -1")
 	b.Entities[0].Closings = []statement.Closing{{Period: 0, Balances: map[int]money.Decimal{place("Cash"): money.FromInt(90),

@@ -11,7 +11,7 @@ type TrialRow struct {
 	Cells   []TrialCell
 }
 
-// Zero tells whether nothing ever was in the row.
+// Zero reports whether all amounts of the row are zero.
 func (r TrialRow) Zero() bool {
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -27,7 +27,7 @@ type TrialTotal struct {
 	OpeningDebit, OpeningCredit, Debits, Credits, ClosingDebit, ClosingCredit money.Decimal
 }
 
-// Balanced tells whether each pair of sides is equal.
+// Balanced reports whether debits and credits are equal in each pair.
 func (t TrialTotal) Balanced() bool {
 	return t.OpeningDebit.Equal(t.OpeningCredit) && t.Debits.Equal(t.Credits) && t.ClosingDebit.Equal(t.ClosingCredit)
 }
@@ -39,9 +39,9 @@ type Trial struct {
 	Alarms []Alarm
 }
 
-// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero, and what the
-// years before earned stands in retained earnings from the first day of the year; what the current year earned stands
-// in the accounts themselves. Its error is a *MissingRate.
+// TrialBalance computes a trial balance. Income and expense accounts begin each fiscal year at zero. The earnings of
+// previous years are in retained earnings from the first day of the year; those of the current year are in the accounts
+// themselves. Its error is a *MissingRate.
 func TrialBalance(b *Books) (*Trial, error) {
 	n := len(b.Columns)
 	s := &Trial{Rows: make([]TrialRow, len(b.Accounts)), Totals: make([]TrialTotal, n)}
@@ -52,7 +52,7 @@ func TrialBalance(b *Books) (*Trial, error) {
 	unbalanced, translated := make([]Cell, n), b.translated()
 	var l ledger
 	for e := range b.Entities {
-		s.Alarms = append(s.Alarms, l.open(b, e)...)
+		s.Alarms = append(s.Alarms, l.load(b, e)...)
 		t := newTranslator(b, e)
 		earned := l.earnings(b, t)
 		for a, account := range b.Accounts {
@@ -73,17 +73,17 @@ func TrialBalance(b *Books) (*Trial, error) {
 			}
 		}
 		if translated {
-			l.apart(b, t, unbalanced)
+			l.addImbalance(b, t, unbalanced)
 		}
 		if err := t.err(); err != nil {
 			return nil, err
 		}
 	}
 	if at := b.role(TranslationAdjustment); translated && at >= 0 {
-		s.plug(&s.Rows[at], unbalanced)
+		s.addTranslationAdjustment(&s.Rows[at], unbalanced)
 	}
 	for r := range s.Rows {
-		s.Rows[r].Into(s.Totals)
+		s.Rows[r].AddTo(s.Totals)
 	}
 	return s, nil
 }
@@ -100,7 +100,7 @@ func (r *TrialRow) post(b *Books, l *ledger, t *translator) {
 	}
 }
 
-// accrue adds what an income or expense account has come to since the fiscal year began.
+// accrue adds the balance of an income or expense account since the fiscal year began.
 func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 	var sum money.Decimal
 	column := 0
@@ -124,8 +124,9 @@ func (r *TrialRow) accrue(b *Books, l *ledger, t *translator) {
 	}
 }
 
-// plug puts into the row for it what the rows lack to make the sides equal.
-func (s *Trial) plug(into *TrialRow, unbalanced []Cell) {
+// addTranslationAdjustment adds what the other rows lack to make debits and credits equal, except for the imbalance of the
+// books themselves.
+func (s *Trial) addTranslationAdjustment(into *TrialRow, unbalanced []Cell) {
 	for i := range into.Cells {
 		var rest TrialCell
 		var moved money.Decimal
@@ -147,18 +148,18 @@ func (s *Trial) plug(into *TrialRow, unbalanced []Cell) {
 	}
 }
 
-// Into adds the row to columns, each balance on its side.
-func (r *TrialRow) Into(totals []TrialTotal) {
+// AddTo adds the row to the totals of the columns, each balance on its side.
+func (r *TrialRow) AddTo(totals []TrialTotal) {
 	for i := range r.Cells {
 		c, t := &r.Cells[i], &totals[i]
-		side(c.Opening, &t.OpeningDebit, &t.OpeningCredit)
-		side(c.Closing, &t.ClosingDebit, &t.ClosingCredit)
+		addToSide(c.Opening, &t.OpeningDebit, &t.OpeningCredit)
+		addToSide(c.Closing, &t.ClosingDebit, &t.ClosingCredit)
 		add(&t.Debits, c.Debits)
 		add(&t.Credits, c.Credits)
 	}
 }
 
-func side(balance money.Decimal, debit, credit *money.Decimal) {
+func addToSide(balance money.Decimal, debit, credit *money.Decimal) {
 	if balance.Sign() < 0 {
 		add(credit, balance.Neg())
 		return

@@ -6,29 +6,30 @@ import (
 	"strings"
 )
 
-// byHashes links what happened in one transaction of a chain: first the two sides of a transfer, then those of a swap.
-func (m *matcher) byHashes() {
+// pairByHash pairs legs with the same transaction hash: first the two sides of transfers, then those of swaps.
+func (m *matcher) pairByHash() {
 	const name = "transaction hash"
 	for _, group := range m.groups(func(t *item) string { return t.hash }) {
-		m.transfers(group, ByHash, name)
-		m.swaps(group, ByHash, name)
-		m.crowds = append(m.crowds, group)
+		m.pairTransfers(group, ByHash, name)
+		m.pairSwaps(group, ByHash, name)
+		m.groupsSeen = append(m.groupsSeen, group)
 	}
 }
 
-// byGroups links what a platform gave one id: first the two sides of a trade. Two platforms may number their trades
-// alike, and then what one sold and the other bought looks like a transfer.
-func (m *matcher) byGroups() {
+// pairByGroup pairs legs to which a platform gave the same id: first the two sides of trades. Two platforms may use the
+// same id for different trades, and then a sale on one and a purchase on the other would look like a transfer.
+func (m *matcher) pairByGroup() {
 	const name = "trade or transfer"
 	for _, group := range m.groups(func(t *item) string { return t.leg.GroupKey }) {
-		m.swaps(group, ByGroup, name)
-		m.transfers(group, ByGroup, name)
-		m.crowds = append(m.crowds, group)
+		m.pairSwaps(group, ByGroup, name)
+		m.pairTransfers(group, ByGroup, name)
+		m.groupsSeen = append(m.groupsSeen, group)
 	}
 }
 
-// thinned tells a group of which some were paired and others, at least two, were not: those may be clear now that they are fewer.
-func (m *matcher) thinned(group []int32) bool {
+// partlyPaired reports whether some legs of a group were paired and at least two were not. With fewer legs left, those may
+// now be unambiguous.
+func (m *matcher) partlyPaired(group []int32) bool {
 	left := 0
 	for _, leg := range group {
 		if m.items[leg].state != paired {
@@ -38,7 +39,7 @@ func (m *matcher) thinned(group []int32) bool {
 	return left > 1 && left < len(group)
 }
 
-// groups lists the free legs that share a key with another, each group by id.
+// groups returns the free legs that share a key with another leg, each group sorted by id.
 func (m *matcher) groups(key func(*item) string) [][]int32 {
 	at := make(map[string]int32, len(m.items))
 	var groups [][]int32
@@ -76,7 +77,8 @@ func (s *sides) add(m *matcher, leg int32) {
 	}
 }
 
-// buckets split the free legs of a group by what a function says of them, in the order in which each was first met.
+// buckets groups the free legs of a group by the key that a function returns, in the order of first occurrence. Legs for
+// which it returns false are left out.
 func buckets[K comparable](m *matcher, group []int32, of func(*item) (K, bool)) []sides {
 	at := map[K]int{}
 	var all []sides
@@ -97,87 +99,89 @@ func buckets[K comparable](m *matcher, group []int32, of func(*item) (K, bool)) 
 	return all
 }
 
-// transfers links one leg out and one in of an asset whatever the fee, and among several those that fit by amount.
-func (m *matcher) transfers(group []int32, by By, name string) {
+// pairTransfers pairs one outflow and one inflow of an asset whatever the fee and, if there are several, those that match
+// by amount.
+func (m *matcher) pairTransfers(group []int32, by Evidence, name string) {
 	for _, s := range buckets(m, group, func(t *item) (asset, bool) { return t.asset, true }) {
 		if len(s.outs) != 1 || len(s.ins) != 1 {
-			m.among(s.outs, s.ins, by, func(o, i *item) bool { return true })
+			m.pairUnique(s.outs, s.ins, by, func(o, i *item) bool { return true })
 			continue
 		}
 		o, i := &m.items[s.outs[0]], &m.items[s.ins[0]]
 		switch {
-		case apart(o, i):
+		case cannotMatch(o, i):
 		case atMost(i, o):
 			m.pair(s.outs[0], s.ins[0], by)
 		default:
-			why := fmt.Sprintf("more arrived (%s) than left (%s) by one %s", i.leg.Quantity, o.leg.Quantity, name)
-			m.unclear(s.outs[0], s.ins, why)
-			m.unclear(s.ins[0], s.outs, why)
+			why := fmt.Sprintf("more arrived (%s) than left (%s) under the same %s", i.leg.Quantity, o.leg.Quantity, name)
+			m.addAmbiguity(s.outs[0], s.ins, why)
+			m.addAmbiguity(s.ins[0], s.outs, why)
 		}
 	}
 }
 
-// swaps links one asset out and another in on one source. An asset that is on both sides was not swapped: it is change, or a fee.
-func (m *matcher) swaps(group []int32, by By, name string) {
+// pairSwaps pairs an outflow of one asset and an inflow of another on the same source. An asset on both sides was not
+// swapped: it is change or a fee.
+func (m *matcher) pairSwaps(group []int32, by Evidence, name string) {
 	for _, s := range buckets(m, group, func(t *item) (string, bool) { return t.leg.SourceID, t.size != 0 }) {
 		if len(s.outs) == 0 || len(s.ins) == 0 {
 			continue
 		}
 		outs, ins := s.outs, s.ins
 		if len(ins) == 1 {
-			outs = m.without(outs, m.items[ins[0]].asset)
+			outs = m.withoutAsset(outs, m.items[ins[0]].asset)
 		}
 		if len(outs) == 1 {
-			ins = m.without(ins, m.items[outs[0]].asset)
+			ins = m.withoutAsset(ins, m.items[outs[0]].asset)
 		}
 		switch {
 		case len(outs) == 0 || len(ins) == 0:
-		case len(outs) == 1 && len(ins) == 1 && denied(&m.items[outs[0]], &m.items[ins[0]]):
+		case len(outs) == 1 && len(ins) == 1 && excluded(&m.items[outs[0]], &m.items[ins[0]]):
 		case len(outs) == 1 && len(ins) == 1:
 			m.pair(outs[0], ins[0], by)
 		default:
-			why := fmt.Sprintf("%d legs out and %d in on one source have one %s", len(outs), len(ins), name)
+			why := fmt.Sprintf("several transactions of one source share the same %s (%d out, %d in)", name, len(outs), len(ins))
 			for _, o := range outs {
-				m.unclear(o, ins[:min(len(ins), candidatesMax)], why)
+				m.addAmbiguity(o, ins[:min(len(ins), candidatesMax)], why)
 			}
 			for _, i := range ins {
-				m.unclear(i, outs[:min(len(outs), candidatesMax)], why)
+				m.addAmbiguity(i, outs[:min(len(outs), candidatesMax)], why)
 			}
 		}
 	}
 }
 
-func (m *matcher) without(legs []int32, a asset) []int32 {
+func (m *matcher) withoutAsset(legs []int32, a asset) []int32 {
 	return slices.DeleteFunc(slices.Clone(legs), func(leg int32) bool { return m.items[leg].asset == a })
 }
 
-// route is where something left and arrived, or one of both.
+// route is the sending address, the receiving address, or both.
 type route struct {
 	asset
 	from, to string
 }
 
-// byAddresses links by both addresses, then by where it was sent, then by where it came from.
-func (m *matcher) byAddresses() {
+// pairByAddress pairs by both addresses, then by the recipient, then by the sender.
+func (m *matcher) pairByAddress() {
 	for _, of := range []func(t *item) (route, bool){
 		func(t *item) (route, bool) { return route{t.asset, t.from, t.to}, t.from != "" && t.to != "" },
 		func(t *item) (route, bool) { return route{t.asset, "", t.to}, t.to != "" },
 		func(t *item) (route, bool) { return route{t.asset, t.from, ""}, t.from != "" },
 	} {
-		for _, s := range buckets(m, m.each(), of) {
-			m.among(s.outs, s.ins, ByAddresses, func(o, i *item) bool { return !contradict(o, i) })
+		for _, s := range buckets(m, m.allLegs(), of) {
+			m.pairUnique(s.outs, s.ins, ByAddresses, func(o, i *item) bool { return !contradict(o, i) })
 		}
 	}
 }
 
-// byAmounts links what fits in nothing but asset, amount and time.
-func (m *matcher) byAmounts() {
-	for _, s := range buckets(m, m.each(), func(t *item) (asset, bool) { return t.asset, true }) {
-		m.among(s.outs, s.ins, ByAmount, func(o, i *item) bool { return !contradict(o, i) })
+// pairByAmount pairs legs that match only in asset, amount and time.
+func (m *matcher) pairByAmount() {
+	for _, s := range buckets(m, m.allLegs(), func(t *item) (asset, bool) { return t.asset, true }) {
+		m.pairUnique(s.outs, s.ins, ByAmount, func(o, i *item) bool { return !contradict(o, i) })
 	}
 }
 
-func (m *matcher) each() []int32 {
+func (m *matcher) allLegs() []int32 {
 	legs := make([]int32, len(m.items))
 	for n := range legs {
 		legs[n] = int32(n)

@@ -8,26 +8,26 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// item is a leg prepared to be compared with very many others.
+// item is a leg with normalized fields for comparison.
 type item struct {
-	leg   *Leg
-	asset asset
-	chain string
-	hash  string
-	said  ends   // addresses as recorded
-	from  string // where it left, as recorded or by its source
-	to    string // where it arrived, likewise
-	at    int64
-	day   int64
-	size  magnitude
-	least magnitude     // of what must arrive of it
-	low   money.Decimal // likewise
-	state state
+	leg         *Leg
+	asset       asset
+	chain       string
+	hash        string
+	recorded    addresses // addresses as recorded
+	from        string    // sender, as recorded or else the address of its source
+	to          string    // recipient, likewise
+	at          int64
+	day         int64
+	size        magnitude
+	sizeMin     magnitude     // size of quantityMin
+	quantityMin money.Decimal // the minimum that must arrive of an outflow
+	state       state
 }
 
-type ends struct{ from, to string }
+type addresses struct{ from, to string }
 
-// asset is what must be the same: USD in a bank is not a token of that name.
+// asset identifies an asset: USD in a bank is not a token of that name.
 type asset struct {
 	symbol string
 	fiat   bool
@@ -42,24 +42,24 @@ const (
 )
 
 type matcher struct {
-	items  []item
-	result Result
-	crowds [][]int32 // what has one hash or id
-	more   bool      // looking was given up somewhere, where others were paired
+	items      []item
+	result     Result
+	groupsSeen [][]int32 // legs with the same hash or id
+	truncated  bool      // a search was stopped at its limit in a bucket where legs were paired
 }
 
-// all takes the evidence in order, and tells whether what is left may be clearer than it was.
-func (m *matcher) all() (again bool) {
-	m.crowds, m.more = nil, false
-	m.byHashes()
-	m.byGroups()
-	m.byAddresses()
-	m.byAmounts()
-	return m.more || slices.ContainsFunc(m.crowds, m.thinned)
+// matchOnce applies the kinds of evidence in order and reports whether another pass may resolve ambiguities.
+func (m *matcher) matchOnce() (again bool) {
+	m.groupsSeen, m.truncated = nil, false
+	m.pairByHash()
+	m.pairByGroup()
+	m.pairByAddress()
+	m.pairByAmount()
+	return m.truncated || slices.ContainsFunc(m.groupsSeen, m.partlyPaired)
 }
 
-// rest begins again with the legs that have no partner.
-func (m *matcher) rest() {
+// resetUnpaired prepares another pass over the legs that have no partner.
+func (m *matcher) resetUnpaired() {
 	m.items = slices.DeleteFunc(m.items, func(t item) bool { return t.state == paired })
 	for n := range m.items {
 		m.items[n].state = free
@@ -76,15 +76,15 @@ func newMatcher(legs []Leg) *matcher {
 		*t = item{leg: l, asset: asset{strings.ToUpper(l.Asset), l.Fiat}, chain: strings.ToLower(l.Chain), hash: canonical(l.Hash),
 			at: l.At.UnixNano(), size: measure(l.Quantity, buf[:0])}
 		t.day = dayOf(t.at)
-		t.said = ends{canonical(l.From), canonical(l.To)}
-		t.from, t.to = t.said.from, t.said.to
-		// A record is nearer to the fact than the address of its source, which may have several.
+		t.recorded = addresses{canonical(l.From), canonical(l.To)}
+		t.from, t.to = t.recorded.from, t.recorded.to
+		// A recorded address takes precedence over that of the source, which may have several.
 		if l.Inflow {
 			t.to = cmp.Or(t.to, canonical(l.OwnAddress))
 		} else {
 			t.from = cmp.Or(t.from, canonical(l.OwnAddress))
-			t.low = l.Quantity.Mul(kept)
-			t.least = measure(t.low, buf[:0])
+			t.quantityMin = l.Quantity.Mul(arrivingMin)
+			t.sizeMin = measure(t.quantityMin, buf[:0])
 		}
 	}
 	return m
@@ -98,7 +98,7 @@ func dayOf(at int64) int64 {
 	return day
 }
 
-// canonical writes hexadecimal and bech32 in lower case; in base58 the case is part of an address or a hash.
+// canonical converts hexadecimal and bech32 to lower case; base58 is case-sensitive.
 func canonical(s string) string {
 	if len(s) > 2 && (s[0] == '0' && (s[1] == 'x' || s[1] == 'X') || strings.EqualFold(s[:2], "bc")) {
 		return strings.ToLower(s)
@@ -106,31 +106,33 @@ func canonical(s string) string {
 	return s
 }
 
-// denied tells that somebody said that two legs do not belong together.
-func denied(o, i *item) bool { return len(o.leg.Not) > 0 && slices.Contains(o.leg.Not, i.leg.ID) }
+// excluded reports whether a user stated that two legs do not belong together.
+func excluded(o, i *item) bool {
+	return len(o.leg.Excluded) > 0 && slices.Contains(o.leg.Excluded, i.leg.ID)
+}
 
-// apart tells why two legs of one asset cannot be one transfer whatever the evidence: nothing moved, it stayed in its
-// source, it is another token of that name, or somebody said so.
-func apart(o, i *item) bool {
-	return denied(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
+// cannotMatch reports whether two legs of one asset cannot be one transfer whatever the evidence: nothing moved, both are
+// on the same source, they are different tokens of that name, or a user excluded the pair.
+func cannotMatch(o, i *item) bool {
+	return excluded(o, i) || o.leg.SourceID == i.leg.SourceID || o.size == 0 || i.size == 0 ||
 		o.chain == i.chain && o.leg.Contract != i.leg.Contract && o.leg.Contract != "" && i.leg.Contract != "" &&
 			canonical(o.leg.Contract) != canonical(i.leg.Contract)
 }
 
-// bridged tells that two legs are on two chains, where a bridge stands between them and each has its own hash and addresses.
+// bridged reports whether two legs are on different chains, so that each has its own hash and addresses.
 func bridged(o, i *item) bool { return o.chain != "" && i.chain != "" && o.chain != i.chain }
 
-// contradict tells that two legs on one chain cannot be one transfer, because their records differ.
+// contradict reports whether two legs on one chain cannot be one transfer because their hashes or addresses differ.
 func contradict(o, i *item) bool {
 	if bridged(o, i) {
 		return false
 	}
-	return differ(o.hash, i.hash) || differ(o.said.to, i.said.to) || differ(o.said.from, i.said.from)
+	return differ(o.hash, i.hash) || differ(o.recorded.to, i.recorded.to) || differ(o.recorded.from, i.recorded.from)
 }
 
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
-// covers tells that what arrived is what left, but for a fee.
+// covers reports whether the quantity that arrived is what left, less at most a fee.
 func covers(o, i *item) bool { return atMost(i, o) && atLeast(i, o) }
 
 func atMost(i, o *item) bool {
@@ -141,15 +143,15 @@ func atMost(i, o *item) bool {
 }
 
 func atLeast(i, o *item) bool {
-	if i.size != o.least {
-		return i.size > o.least
+	if i.size != o.sizeMin {
+		return i.size > o.sizeMin
 	}
-	return i.leg.Quantity.Cmp(o.low) >= 0
+	return i.leg.Quantity.Cmp(o.quantityMin) >= 0
 }
 
-func (m *matcher) pair(o, i int32, by By) {
+func (m *matcher) pair(o, i int32, by Evidence) {
 	out, in := &m.items[o], &m.items[i]
-	p := Pair{Out: out.leg.ID, In: in.leg.ID, By: by, Kind: Internal}
+	p := Pair{Out: out.leg.ID, In: in.leg.ID, Evidence: by, Kind: Internal}
 	switch {
 	case out.leg.SourceID == in.leg.SourceID:
 		p.Kind = Swap
@@ -165,8 +167,8 @@ func (m *matcher) pair(o, i int32, by By) {
 	m.result.Pairs = append(m.result.Pairs, p)
 }
 
-// unclear reports a leg and keeps it from being linked by weaker evidence.
-func (m *matcher) unclear(leg int32, candidates []int32, why string) {
+// addAmbiguity reports a leg as ambiguous and keeps it from being paired by weaker evidence.
+func (m *matcher) addAmbiguity(leg int32, candidates []int32, why string) {
 	m.items[leg].state = unclear
 	ids := make([]string, len(candidates))
 	for n, c := range candidates {
@@ -176,7 +178,7 @@ func (m *matcher) unclear(leg int32, candidates []int32, why string) {
 	m.result.Ambiguous = append(m.result.Ambiguous, Ambiguity{m.items[leg].leg.ID, ids, why})
 }
 
-// sortShort sorts few strings without the weight of a sort made for many.
+// sortShort is an insertion sort, which is faster than slices.Sort for a few strings.
 func sortShort(ids []string) {
 	for n := 1; n < len(ids); n++ {
 		for k := n; k > 0 && ids[k] < ids[k-1]; k-- {
@@ -185,8 +187,8 @@ func sortShort(ids []string) {
 	}
 }
 
-// magnitude is an amount as a whole number that sorts the same way: how many digits it has before the point, then its
-// first sixteen. Amounts that differ further on share one. It is 0 for what is not positive.
+// magnitude is an amount as an integer that sorts the same way: its exponent, then its first sixteen digits. Amounts that
+// differ only in later digits share a magnitude. It is 0 for amounts that are not positive.
 type magnitude uint64
 
 const (
@@ -224,7 +226,7 @@ func measure(d money.Decimal, buf []byte) magnitude {
 	return magnitude(uint64(exponent+exponentZero)<<56 | digits)
 }
 
-// bounds are the first and the last instant at which the other side of a leg may be.
+// bounds returns the earliest and the latest time of a matching leg.
 func (t *item) bounds() (earliest, latest int64) {
 	if t.leg.Inflow {
 		return t.at - int64(Window), t.at + int64(Skew)

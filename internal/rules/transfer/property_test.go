@@ -31,14 +31,14 @@ func drawLegs(t *rapid.T) (legs []transfer.Leg) {
 			From: pick("from", "", "", "0x1", "0x2"), To: pick("to", "", "", "0x1", "0X2"), OwnAddress: pick("own", "", "0x1", "0x2"),
 			LegalEntityID: pick("entity", "us", "us", "de"), Fiat: rapid.IntRange(0, 9).Draw(t, "fiat") == 0}
 		if rapid.IntRange(0, 9).Draw(t, "denied") == 0 {
-			l.Not = []string{fmt.Sprintf("l%02d", rapid.IntRange(0, 24).Draw(t, "not"))}
+			l.Excluded = []string{fmt.Sprintf("l%02d", rapid.IntRange(0, 24).Draw(t, "not"))}
 		}
 		legs = append(legs, l)
 	}
 	return legs
 }
 
-// reference says the same by definition: for each evidence in turn, compare everything with everything.
+// reference matches by definition: for each kind of evidence in turn, it compares every leg with every other.
 type reference struct {
 	legs  []transfer.Leg
 	taken map[string]bool
@@ -61,7 +61,7 @@ func or(a, b string) string {
 }
 
 func same(o, i transfer.Leg) bool {
-	if slices.Contains(o.Not, i.ID) {
+	if slices.Contains(o.Excluded, i.ID) {
 		return false
 	}
 	clash := strings.EqualFold(o.Chain, i.Chain) && o.Contract != "" && i.Contract != "" && fold(o.Contract) != fold(i.Contract)
@@ -88,7 +88,7 @@ func consistent(o, i transfer.Leg) bool {
 	return true
 }
 
-// stage links mutual only candidates and doubts the others that have any.
+// stage pairs legs that are each other's only candidate and marks the others with candidates as ambiguous.
 func (r *reference) stage(by string, may func(o, i transfer.Leg) bool) {
 	candidates := map[string][]string{}
 	for _, o := range r.legs {
@@ -116,7 +116,7 @@ func (r *reference) leg(id string) transfer.Leg {
 	return r.legs[slices.IndexFunc(r.legs, func(l transfer.Leg) bool { return l.ID == id })]
 }
 
-// shared links what has one hash or id.
+// shared pairs legs with the same hash or id.
 func (r *reference) shared(by string, key func(transfer.Leg) string) {
 	keys := map[string]bool{}
 	for _, l := range r.legs {
@@ -188,7 +188,7 @@ func (r *reference) swaps(by string, in func(transfer.Leg) bool) {
 	if len(outs) == 1 {
 		ins = slices.DeleteFunc(ins, other(outs[0]))
 	}
-	if len(outs) == 1 && len(ins) == 1 && slices.Contains(outs[0].Not, ins[0].ID) {
+	if len(outs) == 1 && len(ins) == 1 && slices.Contains(outs[0].Excluded, ins[0].ID) {
 		return
 	}
 	if len(outs) == 1 && len(ins) == 1 {
@@ -207,7 +207,7 @@ func (r *reference) swaps(by string, in func(transfer.Leg) bool) {
 	}
 }
 
-// refer matches until matching the rest gives nothing more.
+// refer matches until another pass finds no further pairs.
 func refer(legs []transfer.Leg) *reference {
 	r := referOnce(legs)
 	if len(r.pairs) == 0 {
@@ -246,7 +246,7 @@ func TestMatchingAgreesWithItsDefinition(t *testing.T) {
 		got, want := transfer.Match(legs), refer(legs)
 		pairs := map[string]string{}
 		for _, p := range got.Pairs {
-			pairs[p.Out+">"+p.In] = string(p.By)
+			pairs[p.Out+">"+p.In] = string(p.Evidence)
 		}
 		if !maps.Equal(pairs, want.pairs) {
 			t.Fatalf("pairs %v, want %v of %+v", pairs, want.pairs, legs)
@@ -279,8 +279,8 @@ func TestEveryPairIsOneEventAndNoLegIsUsedTwice(t *testing.T) {
 			}
 			used[p.Out], used[p.In] = true, true
 			if p.Kind == transfer.Swap {
-				if o.SourceID != i.SourceID || strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat || p.By != transfer.ByHash &&
-					p.By != transfer.ByGroup {
+				if o.SourceID != i.SourceID || strings.EqualFold(o.Asset, i.Asset) && o.Fiat == i.Fiat || p.Evidence != transfer.ByHash &&
+					p.Evidence != transfer.ByGroup {
 					t.Fatalf("%+v is no swap of %+v and %+v", p, o, i)
 				}
 				continue
@@ -289,7 +289,7 @@ func TestEveryPairIsOneEventAndNoLegIsUsedTwice(t *testing.T) {
 				(p.Kind == transfer.Intercompany) != (o.LegalEntityID != i.LegalEntityID) {
 				t.Fatalf("%+v is no transfer of %+v and %+v", p, o, i)
 			}
-			if (p.By == transfer.ByAmount || p.By == transfer.ByAddresses) && !fits(o, i) {
+			if (p.Evidence == transfer.ByAmount || p.Evidence == transfer.ByAddresses) && !fits(o, i) {
 				t.Fatalf("%+v does not fit %+v and %+v", p, o, i)
 			}
 		}

@@ -19,8 +19,8 @@ func TestDaysWithAReachAroundThemGiveWhatAllLegsGive(t *testing.T) {
 			at := time.Duration(rapid.IntRange(0, 30*24).Draw(t, "hour")) * time.Hour
 			for _, l := range drawLegs(t) {
 				l.ID, l.At = fmt.Sprint(n, l.ID), l.At.Add(at)
-				for i := range l.Not {
-					l.Not[i] = fmt.Sprint(n, l.Not[i])
+				for i := range l.Excluded {
+					l.Excluded[i] = fmt.Sprint(n, l.Excluded[i])
 				}
 				// One hash stands on legs of one time.
 				l.Hash, l.GroupKey = named(l.Hash, n, l.At), named(l.GroupKey, n, l.At)

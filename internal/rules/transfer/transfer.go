@@ -1,16 +1,16 @@
-// Package transfer finds the transactions that are two sides of one event: money that left one source of an
-// organization and reached another, over a bridge or into another legal entity too, and the two sides of a swap.
+// Package transfer finds pairs of transactions that are the two sides of one event: a transfer from one source of an
+// organization to another, possibly over a bridge or to another legal entity, or a swap.
 //
-// A wrong link moves cost basis to where it does not belong, and nobody notices; a missing one is seen in the
-// clearing account. So evidence is taken in the order of its strength, and what fits more than one way is not linked
-// but reported:
+// A wrong link moves cost basis to the wrong place without anyone noticing; a missing link shows up in the clearing
+// account. Therefore evidence is applied in the order of its strength, and ambiguous matches are reported instead of
+// linked:
 //
 //  1. the same transaction hash, or the same id of a trade or transfer;
-//  2. addresses: it was sent to where the other arrived, or came from where the other left;
-//  3. amounts: the same asset within a day, with no more than a fee missing, and each the other's only candidate.
+//  2. addresses: the outflow was sent to the address of the inflow, or the inflow came from the address of the outflow;
+//  3. amounts: the same asset within a day, with no more than a fee missing, and each leg the other's only candidate.
 //
-// Facts that contradict each other outweigh amounts: a transfer on one chain has one hash, one sender and one
-// recipient. Legs that only pay a fee, and legs that are linked already, are not given.
+// Contradicting facts outweigh amounts: a transfer on one chain has one hash, one sender and one recipient. Callers must
+// leave out legs that only pay a fee and legs that are linked already.
 package transfer
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Leg is one side of what may have two: a transaction, which has one asset and one direction.
+// Leg is a transaction, with one asset and one direction, that may be one side of a pair.
 type Leg struct {
 	ID            string
 	SourceID      string
@@ -33,14 +33,14 @@ type Leg struct {
 	Quantity      money.Decimal
 	At            time.Time
 	Hash          string
-	GroupKey      string // id of a trade or transfer; with the platform's name in it where two may use the same
+	GroupKey      string // id of a trade or transfer; includes the platform's name if two platforms may use the same ids
 	From, To      string
 	OwnAddress    string // of the source
 	Fiat          bool
-	Not           []string // ids of inflows that somebody said an outflow does not belong to
+	Excluded      []string // for an outflow: ids of inflows that a user stated it does not belong to
 }
 
-// Kind is what two legs are together.
+// Kind is the kind of a pair.
 type Kind string
 
 // The kinds.
@@ -51,33 +51,34 @@ const (
 	Swap         Kind = "swap"
 )
 
-// By is the evidence for a pair.
-type By string
+// Evidence is the evidence for a pair.
+type Evidence string
 
-// The evidence, strongest first.
+// The kinds of evidence, strongest first.
 const (
-	ByHash      By = "hash"
-	ByGroup     By = "group"
-	ByAddresses By = "addresses"
-	ByAmount    By = "amount"
+	ByHash      Evidence = "hash"
+	ByGroup     Evidence = "group"
+	ByAddresses Evidence = "addresses"
+	ByAmount    Evidence = "amount"
 )
 
-// Pair is two legs of one event, by their ids. What left and did not arrive is the shortfall: the fee of a transfer, nothing for a swap.
+// Pair is the ids of the two legs of one event. Shortfall is the quantity that left and did not arrive: the fee of a
+// transfer, 0 for a swap.
 type Pair struct {
 	Out, In   string
 	Kind      Kind
-	By        By
+	Evidence  Evidence
 	Shortfall money.Decimal
 }
 
-// Ambiguity is a leg that has a partner, but which one it is cannot be told. Of very many candidates only some are listed.
+// Ambiguity is a leg with several possible partners. At most candidatesMax of them are listed.
 type Ambiguity struct {
 	Leg        string
 	Candidates []string
 	Why        string
 }
 
-// Result is what was found, ordered by the ids of outgoing legs and of ambiguous ones.
+// Result holds the pairs, sorted by the id of the outflow, and the ambiguous legs, sorted by id.
 type Result struct {
 	Pairs     []Pair
 	Ambiguous []Ambiguity
@@ -89,30 +90,31 @@ const Window = 24 * time.Hour
 // Skew is how much earlier than the outflow an inflow may be recorded, because two platforms have two clocks.
 const Skew = 10 * time.Minute
 
-// Reach is how far from a leg others can be that have a say in what becomes of it. A partner is within a Window, and
-// what is free to be one depends on stronger evidence for another, which is within a Window of that, and so on
-// through six kinds of evidence; outflows and inflows take turns on the way, so that every second step leads back.
-// Whoever gives the legs of some days and of a Reach before and after gets for those days what all legs would give,
-// unless one hash or id stands on legs that are further apart than a Window.
+// Reach is the maximum distance in time at which another leg can influence the match of a leg. A partner is within a
+// Window; whether it is free depends on stronger evidence for another pair, which is within a Window of it, and so on
+// through six kinds of evidence. Outflows and inflows alternate on the way, so that every second step leads back.
+// Matching the legs of some days together with those of a Reach before and after gives the same result for those days as
+// matching all legs, unless legs with the same hash or id are further apart than a Window.
 const Reach = 5 * Window
 
-// kept is the least share of what left that arrives: a larger loss is not a fee. Only a shared hash or id outweighs it.
-var kept = money.MustParse("0.98")
+// arrivingMin is the minimum share of an outflow that must arrive: a larger loss is not a fee. Only a shared hash or id
+// overrides it.
+var arrivingMin = money.MustParse("0.98")
 
 const (
-	// candidatesMax is how many candidates are listed; beyond, a leg is ambiguous whatever else there may be.
+	// candidatesMax is how many candidates are listed. A leg with more is ambiguous.
 	candidatesMax = 8
-	// examinedMax is how many legs of about the same amount and time are looked at for one. It keeps the whole near
-	// linear: an organization with more of them in a day cannot link by amounts anyway.
+	// examinedMax is how many legs of similar amount and time are examined for one leg. It keeps matching nearly linear:
+	// with more of them in a day, amounts cannot identify a pair anyway.
 	examinedMax = 256
 )
 
-// Match links what belongs together. The result depends on the legs alone, not on their order, and uses none twice.
-// To match again without the legs that were linked links nothing more.
+// Match pairs legs. The result does not depend on their order, and no leg is in two pairs. Matching the remaining legs
+// again finds no further pairs.
 func Match(legs []Leg) Result {
 	m := newMatcher(legs)
-	for m.all() {
-		m.rest()
+	for m.matchOnce() {
+		m.resetUnpaired()
 	}
 	slices.SortFunc(m.result.Pairs, func(a, b Pair) int { return strings.Compare(a.Out, b.Out) })
 	slices.SortFunc(m.result.Ambiguous, func(a, b Ambiguity) int { return strings.Compare(a.Leg, b.Leg) })

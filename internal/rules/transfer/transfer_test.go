@@ -36,7 +36,7 @@ func parse(text string) (legs []transfer.Leg) {
 func show(r transfer.Result) string {
 	var out []string
 	for _, p := range r.Pairs {
-		out = append(out, fmt.Sprintf("%s>%s %s by %s short %s", p.Out, p.In, p.Kind, p.By, p.Shortfall))
+		out = append(out, fmt.Sprintf("%s>%s %s by %s short %s", p.Out, p.In, p.Kind, p.Evidence, p.Shortfall))
 	}
 	for _, a := range r.Ambiguous {
 		out = append(out, fmt.Sprintf("%s?%s", a.Leg, strings.Join(a.Candidates, ",")))
@@ -115,10 +115,10 @@ func TestAmbiguitiesSayWhy(t *testing.T) {
 	r := transfer.Match(parse("a ex out 100 USDC +0\nb w1 in 100 USDC +5\nc w2 in 99 USDC +6\nd ex out 10 DAI +0 hash=0x1\ne w in " +
 		"11 DAI +0 hash=0x1\nf w out 1 UNI +0 hash=0x2\ng w out 1 ETH +0 hash=0x2\nh w in 7 LP +0 hash=0x2"))
 	want := map[string]string{
-		"a": "2 legs fit it by amount",
-		"b": "the only leg that fits it by amount fits others as well",
-		"d": "more arrived (11) than left (10) by one transaction hash",
-		"h": "2 legs out and 1 in on one source have one transaction hash",
+		"a": "2 transactions match by amount",
+		"b": "the only transaction that matches by amount matches others as well",
+		"d": "more arrived (11) than left (10) under the same transaction hash",
+		"h": "several transactions of one source share the same transaction hash (2 out, 1 in)",
 	}
 	for _, a := range r.Ambiguous {
 		if w := want[a.Leg]; w != "" && a.Why != w {

@@ -113,7 +113,7 @@ func (p FoundParams) Validate() error {
 	validateName(&faults, "organization", p.Name)
 	validateZone(&faults, "timezone", p.Timezone)
 	if _, err := access.NormalEmail(p.Email); err != nil {
-		_ = faults.Take(err)
+		_ = faults.Merge(err)
 	}
 	if !money.IsFiat(p.Currency) {
 		faults.Addf("currency", "must be an ISO 4217 currency such as USD")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// counts are tests by result.
+// counts holds the number of tests by result.
 type counts struct{ passed, failed, skipped int }
 
 func (c counts) plus(d counts) counts {
@@ -24,7 +24,7 @@ func (c counts) String() string {
 	return s
 }
 
-// brief is worded unlike the last line, so that whoever searches for that one finds only it.
+// brief is worded differently from the last line, so that a search for the last line finds only that.
 func (c counts) brief() string {
 	s := fmt.Sprintf("%d ok", c.passed)
 	if c.failed > 0 {
@@ -36,7 +36,7 @@ func (c counts) brief() string {
 	return s
 }
 
-// packageRun is what is known of one package.
+// packageRun collects the results of one package.
 type packageRun struct {
 	path        string
 	result      string
@@ -47,7 +47,7 @@ type packageRun struct {
 	tests       map[string]*testRun
 }
 
-// testRun is what is known of one test or subtest; an empty result means that it did not finish.
+// testRun collects the result of one test or subtest; an empty result means that it did not finish.
 type testRun struct {
 	result string
 	output strings.Builder
@@ -94,7 +94,7 @@ func (p *packageRun) count() counts {
 	return c
 }
 
-// families tells which tests have subtests, and which of those have a failure below them.
+// families returns which tests have subtests, and which of those have a failed subtest.
 func (p *packageRun) families() (parents, blamed map[string]bool) {
 	parents, blamed = map[string]bool{}, map[string]bool{}
 	for name, t := range p.tests {
@@ -111,7 +111,7 @@ func (p *packageRun) families() (parents, blamed map[string]bool) {
 	return parents, blamed
 }
 
-// failed includes tests that were cut off, by a panic of a neighbour or by the time limit.
+// failed reports whether the test failed or did not finish, because of a panic in another test or the time limit.
 func (t *testRun) failed() bool { return t.result == "fail" || t.result == "" }
 
 // explain prints the full output of failed tests in their order by name, and the package's own output when it matters.
@@ -137,7 +137,7 @@ func (p *packageRun) explain(out io.Writer) {
 	}
 }
 
-// noise are the lines that only say that a test goes on.
+// noise reports whether a line only shows the progress of a test.
 func noise(line string) bool {
 	for _, prefix := range []string{"=== RUN", "=== PAUSE", "=== CONT", "=== NAME"} {
 		if strings.HasPrefix(line, prefix) {

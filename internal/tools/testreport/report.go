@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// lineMax bounds one event; a test that prints a longer line is broken, and without a bound it would take all memory.
+// lineMax is the maximum length of an event, which bounds memory: a test that prints a longer line is broken.
 const lineMax = 16 << 20
 
 // module is left out of package names because every line would repeat it.
@@ -52,7 +52,7 @@ func (r *report) read(in io.Reader) error {
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Action == "" {
-			// The go command itself speaks plainly, for example about a broken go.mod.
+			// The go command itself prints plain text, for example about a broken go.mod.
 			fmt.Fprintln(r.out, lines.Text())
 			continue
 		}
@@ -92,7 +92,7 @@ func (r *report) pkg(path string) *packageRun {
 	return r.packages[path]
 }
 
-// end prints a package and adds it to the total. Packages without tests say nothing.
+// end prints a package and adds it to the total. Packages without tests are not printed.
 func (r *report) end(p *packageRun) {
 	if p.ended {
 		return
@@ -116,10 +116,10 @@ func (r *report) end(p *packageRun) {
 	}
 }
 
-// finish prints the count as the last line and tells whether all is well: something ran and nothing failed.
+// finish prints the counts as the last line and reports whether some test ran and none failed.
 func (r *report) finish() bool {
 	for _, path := range slices.Sorted(maps.Keys(r.packages)) {
-		// A package that never ended was cut off, which is a failure.
+		// A package that did not end counts as failed.
 		r.end(r.packages[path])
 	}
 	none := r.total.passed+r.total.failed == 0

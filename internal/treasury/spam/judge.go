@@ -29,7 +29,7 @@ func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arriva
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return nil, err
 	}
-	q := rules.Ask(judged)
+	q := rules.LookupsFor(judged)
 	listings, err := selectKeyed(ctx, tx, q.Listed)
 	if err != nil {
 		return nil, err
@@ -39,11 +39,11 @@ func Judge(ctx context.Context, tx *db.Tx, own []string, arrivals []rules.Arriva
 		return nil, err
 	}
 	l := rules.NewLearner(factsOf(own, listings))
-	l.Recall(past)
+	l.Restore(past)
 	for _, a := range judged {
 		l.Learn(a)
 	}
-	if err := savePast(ctx, tx, l.Lessons()); err != nil {
+	if err := savePast(ctx, tx, l.Changes()); err != nil {
 		return nil, err
 	}
 	k := l.Knowledge()

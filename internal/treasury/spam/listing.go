@@ -81,7 +81,7 @@ func (l Listing) normalized() (Listing, error) {
 	switch {
 	case l.Value == "" || len(l.Value) > ValueMax:
 		faults.Addf("value", "must have 1 to %d bytes, not counting leading and trailing spaces", ValueMax)
-	case l.Kind != Symbol && !rules.Somebody(l.Value):
+	case l.Kind != Symbol && !rules.HasOwner(l.Value):
 		faults.Addf("value", "is the zero address, which tokens are minted from and burned to: list a contract instead")
 	}
 	switch {

@@ -158,7 +158,7 @@ func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
 				all = append(all, a)
 			}
 			past = append(past, all...)
-			k := rules.Know(facts, past)
+			k := rules.NewKnowledge(facts, past)
 			for n, v := range judge(ctx, t, d, mine, all...) {
 				want := rules.Score(all[n], k)
 				if all[n].Class != rules.ClassCrypto {

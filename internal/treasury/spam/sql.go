@@ -95,7 +95,7 @@ var (
 )
 
 // selectPast answers what is asked about the past. What nobody asks is not looked up.
-func selectPast(ctx context.Context, tx *db.Tx, q rules.Questions) (p rules.Past, err error) {
+func selectPast(ctx context.Context, tx *db.Tx, q rules.Lookups) (p rules.Past, err error) {
 	if len(q.Shown) > 0 {
 		rows, err := db.All[dealingRow](ctx, tx, selectDealings+" AND shown {any}", q.Shown)
 		if err != nil {

@@ -31,12 +31,12 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 			out = append(out, fmt.Sprintf("spam %s %s: it is not as it would be kept", what, name))
 		}
 	}
-	if err := eachDealing(ctx, tx, func(d rules.Dealing) { broken("dealing", d.Name, d.Sound()) }); err != nil {
+	if err := eachDealing(ctx, tx, func(d rules.Dealing) { broken("dealing", d.Name, d.Valid()) }); err != nil {
 		return nil, err
 	}
-	if err := eachSighting(ctx, tx, func(s rules.Sighting) { broken("sighting", s.TokenHour, s.Sound()) }); err != nil {
+	if err := eachSighting(ctx, tx, func(s rules.Sighting) { broken("sighting", s.TokenHour, s.Valid()) }); err != nil {
 		return nil, err
 	}
-	err = eachBurst(ctx, tx, func(b rules.Burst) { broken("burst", b.Token+" in "+b.Hash, b.Sound()) })
+	err = eachBurst(ctx, tx, func(b rules.Burst) { broken("burst", b.Token+" in "+b.Hash, b.Valid()) })
 	return out, err
 }

@@ -131,11 +131,11 @@ func (f Filter) validate() (w wanted, err error) {
 	validateText(&faults, "search", f.Search, SearchMax)
 	w.price = f.bounds(&faults, "gross_price", f.GrossPriceMin, f.GrossPriceMax)
 	w.amount = f.bounds(&faults, "gross_amount", f.GrossAmountMin, f.GrossAmountMax)
-	w.first, w.last = page.Bound(&faults, "start_date", f.StartDate, false), page.Bound(&faults, "end_date", f.EndDate, true)
+	w.first, w.last = page.ParseTimeBound(&faults, "start_date", f.StartDate, false), page.ParseTimeBound(&faults, "end_date", f.EndDate, true)
 	if !w.first.IsZero() && !w.last.IsZero() && w.first.After(w.last) {
 		faults.Addf("start_date", "must not be after end_date")
 	}
-	w.since = page.Bound(&faults, "updated_since", f.UpdatedSince, false)
+	w.since = page.ParseTimeBound(&faults, "updated_since", f.UpdatedSince, false)
 	f.combinations(&faults)
 	w.ids, w.excluded, w.types, w.assets, w.direction =
 		f.TransactionIDs, f.ExcludeTransactionIDs, f.TransactionTypes, f.AssetTypes, f.Direction

@@ -349,7 +349,7 @@ func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, err
 func FindMatching(ctx context.Context, tx *db.Tx, f Filter, expected *int64) (out []Transaction, err error) {
 	w, err := f.wanted(ctx, tx)
 	if err != nil {
-		return nil, fault.Within("filter.", err)
+		return nil, fault.PrefixFields("filter.", err)
 	}
 	n, err := w.count(ctx, tx)
 	switch {

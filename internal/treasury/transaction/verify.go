@@ -26,7 +26,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, k, next := findings{finding.About("transactions")}, tally{counts{}, map[string]int64{}}, int64(1)
+	f, k, next := findings{finding.New("transactions")}, tally{counts{}, map[string]int64{}}, int64(1)
 	for {
 		rows, err := selectFrom(ctx, tx, next, verifyChunk)
 		if err != nil {
@@ -58,7 +58,7 @@ func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	if n > 0 {
 		f.Addf("unsearchable", "%d are not in the index of texts", n)
 	}
-	return f.All(), err
+	return f.Messages(), err
 }
 
 // tally is what there is: how many of each sort, and how many with each tag. What is deleted is in neither.

@@ -42,7 +42,7 @@ func legOf(l transaction.Unlinked, s source.Source, not []string) transfer.Leg {
 	leg := transfer.Leg{
 		ID: l.ID, SourceID: s.ID, LegalEntityID: s.LegalEntityID, Asset: l.Asset, Chain: l.Chain, Inflow: transaction.IsInflow(
 			l.Direction), Quantity: l.Quantity, At: l.At,
-		OwnAddress: s.Address, Fiat: money.IsFiat(l.Currency), Not: not,
+		OwnAddress: s.Address, Fiat: money.IsFiat(l.Currency), Excluded: not,
 	}
 	if l.EventKey != "" {
 		leg.GroupKey = platform(s) + " " + l.EventKey // two platforms may number alike

@@ -24,7 +24,7 @@ const (
 )
 
 // Manual is the evidence for what a person linked.
-const Manual transfer.By = "manual"
+const Manual transfer.Evidence = "manual"
 
 // Kinds lists every kind there is.
 var Kinds = []transfer.Kind{transfer.Internal, transfer.Intercompany, transfer.Bridge, transfer.Swap}
@@ -44,7 +44,7 @@ type Link struct {
 	GroupID       string
 	Side          Side
 	Kind          transfer.Kind
-	By            transfer.By
+	By            transfer.Evidence
 	Shortfall     *money.Decimal   // what left and did not arrive; nil for a swap
 	TypeBefore    transaction.Type // where the link changed it
 	CreatedBy     string           // a user, where it was one
@@ -55,7 +55,7 @@ type Link struct {
 type Group struct {
 	ID        string
 	Kind      transfer.Kind
-	By        transfer.By
+	By        transfer.Evidence
 	Shortfall *money.Decimal
 	Out, In   transaction.Transaction
 }

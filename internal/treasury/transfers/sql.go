@@ -25,7 +25,7 @@ type linkRow struct {
 
 func (r linkRow) link() Link {
 	return Link{TransactionID: r.TransactionID, GroupID: r.GroupID, Side: Side(r.Side), Kind: transfer.Kind(r.Kind),
-		By: transfer.By(r.By), Shortfall: r.Shortfall, TypeBefore: transaction.Type(db.OrEmpty(r.TypeBefore)),
+		By: transfer.Evidence(r.By), Shortfall: r.Shortfall, TypeBefore: transaction.Type(db.OrEmpty(r.TypeBefore)),
 		CreatedBy: db.OrEmpty(r.CreatedBy), CreatedAt: r.CreatedAt}
 }
 

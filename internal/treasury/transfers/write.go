@@ -40,7 +40,7 @@ func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfe
 		if !outThere || !inThere {
 			continue
 		}
-		g := Group{Kind: p.Kind, By: p.By, Out: out, In: in}
+		g := Group{Kind: p.Kind, By: p.Evidence, Out: out, In: in}
 		if p.Kind != transfer.Swap {
 			g.Shortfall = &p.Shortfall
 		}

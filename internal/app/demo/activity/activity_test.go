@@ -182,7 +182,7 @@ func TestTheSpamFilterFindsAllSpamAndNothingElse(t *testing.T) {
 			own = append(own, s.Address)
 		}
 		all := arrivals(a)
-		k := spam.Know(spam.Facts{Own: own}, all)
+		k := spam.NewKnowledge(spam.Facts{Own: own}, all)
 		arrived, junk, planted := 0, 0, 0
 		for n, x := range a.Transactions {
 			if v := spam.Score(all[n], k); v.Spam != x.Truth.Spam {
@@ -265,7 +265,7 @@ func TestTheMatcherLinksWhatBelongsTogetherAndNothingElse(t *testing.T) {
 				t.Errorf("%+v is wrong: %s and %s", p, group(p.Out), group(p.In))
 			}
 			found[group(p.Out)] = true
-			by[fmt.Sprint(p.Kind, " by ", p.By)]++
+			by[fmt.Sprint(p.Kind, " by ", p.Evidence)]++
 		}
 		truth, unclear := map[string][]transfer.Leg{}, 0
 		for _, l := range all {

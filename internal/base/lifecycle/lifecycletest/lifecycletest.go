@@ -10,8 +10,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/lifecycle"
 )
 
-// patience is how long a service may take to start or stop.
-const patience = 20 * time.Second
+// waitMax is how long a service may take to start or stop.
+const waitMax = 20 * time.Second
 
 // Conforms runs the conformance tests. Each gets a service of its own that was never started.
 func Conforms(t *testing.T, newService func(t *testing.T) lifecycle.Service) {
@@ -38,7 +38,7 @@ func Conforms(t *testing.T, newService func(t *testing.T) lifecycle.Service) {
 				stop(t, s)
 			}
 		},
-		"several may stop it at once": func(t *testing.T, s lifecycle.Service) {
+		"it may be stopped concurrently": func(t *testing.T, s lifecycle.Service) {
 			start(t, s)
 			var wg sync.WaitGroup
 			for range 8 {
@@ -62,7 +62,7 @@ func Conforms(t *testing.T, newService func(t *testing.T) lifecycle.Service) {
 			cancel()
 			stop(t, s)
 		},
-		"a context that is over does not block the start": func(t *testing.T, s lifecycle.Service) {
+		"a canceled context does not block the start": func(t *testing.T, s lifecycle.Service) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := s.Start(ctx); err != nil {
@@ -97,11 +97,11 @@ func stop(t *testing.T, s lifecycle.Service) {
 	await(t, "it did not stop", stopped)
 }
 
-func await(t *testing.T, otherwise string, c <-chan struct{}) {
+func await(t *testing.T, message string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience):
-		t.Error(otherwise)
+	case <-time.After(waitMax):
+		t.Error(message)
 	}
 }

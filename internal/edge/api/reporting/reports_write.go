@@ -154,7 +154,7 @@ func (s TrialBalances) AppendJSON(b []byte) []byte {
 	sides := make([]statement.TrialTotal, len(s.report.Periods))
 	for r := range s.report.Rows {
 		clear(sides)
-		s.report.Rows[r].Into(sides)
+		s.report.Rows[r].AddTo(sides)
 		b = appendKey(b, r, s.report.Accounts[r].ID)
 		b = append(appendTrial(b, &s.report.Frame, sides, s.compact), '}')
 	}

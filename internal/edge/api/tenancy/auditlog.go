@@ -23,7 +23,7 @@ type auditLogInput struct {
 func (h handlers) listAuditLog(ctx context.Context, in *auditLogInput) (wire.List[AuditEntry], error) {
 	var faults fault.List
 	f := audit.Filter{Action: in.Action, ResourceID: in.ResourceID, UserID: in.UserID}
-	f.From, f.To = page.Bound(&faults, "start_date", in.StartDate, false), page.Bound(&faults, "end_date", in.EndDate, true)
+	f.From, f.To = page.ParseTimeBound(&faults, "start_date", in.StartDate, false), page.ParseTimeBound(&faults, "end_date", in.EndDate, true)
 	if err := faults.Err(); err != nil {
 		return wire.List[AuditEntry]{}, err
 	}

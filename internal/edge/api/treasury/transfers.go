@@ -67,7 +67,7 @@ func (h handlers) matchTransactions(ctx context.Context, in *struct{ Body MatchT
 	m, err := h.app.Transfers.Match(ctx, from, end, in.Body.DryRun)
 	out := MatchedTransactions{Linked: int64(m.Linked), Ambiguous: int64(m.Ambiguous), Pairs: make([]MatchedPair, len(m.Pairs))}
 	for i, p := range m.Pairs {
-		out.Pairs[i] = MatchedPair{OutTransactionID: p.Out, InTransactionID: p.In, Kind: string(p.Kind), MatchedBy: string(p.By)}
+		out.Pairs[i] = MatchedPair{OutTransactionID: p.Out, InTransactionID: p.In, Kind: string(p.Kind), MatchedBy: string(p.Evidence)}
 		if p.Kind != transfer.Swap {
 			out.Pairs[i].Shortfall = new(p.Shortfall.String())
 		}

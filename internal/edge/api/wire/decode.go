@@ -232,7 +232,7 @@ func (d *Decoder) decodeBody(r *http.Request, body []byte, in reflect.Value, fau
 		return errMediaType
 	}
 	tree, err := Parse(body)
-	if err := faults.Take(err); err != nil {
+	if err := faults.Merge(err); err != nil {
 		return err
 	}
 	if err != nil { // the text itself is at fault, so that its values are not validated

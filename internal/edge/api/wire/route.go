@@ -206,7 +206,7 @@ func (r *Route) Prepare(registry huma.Registry) { r.Decoder = newDecoder(registr
 // Fault returns an error as this operation reports it.
 func (r *Route) Fault(err error) error {
 	if r.Provider {
-		return fault.OfProvider(err)
+		return fault.AsProviderError(err)
 	}
 	return err
 }

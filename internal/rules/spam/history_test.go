@@ -11,18 +11,18 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/spam"
 )
 
-// keeper keeps the past as a database would, and gives only what is asked for.
-type keeper struct {
+// pastStore stores the past as a database would and returns only the records that are looked up.
+type pastStore struct {
 	dealings  map[spam.Dealing]bool
 	sightings map[[2]string]spam.Sighting
 	bursts    map[[2]string]spam.Burst
 }
 
-func newKeeper() *keeper {
-	return &keeper{map[spam.Dealing]bool{}, map[[2]string]spam.Sighting{}, map[[2]string]spam.Burst{}}
+func newKeeper() *pastStore {
+	return &pastStore{map[spam.Dealing]bool{}, map[[2]string]spam.Sighting{}, map[[2]string]spam.Burst{}}
 }
 
-func (k *keeper) answer(q spam.Questions) (p spam.Past) {
+func (k *pastStore) answer(q spam.Lookups) (p spam.Past) {
 	for d := range k.dealings {
 		if slices.Contains(q.Shown, d.Shown) {
 			p.Dealings = append(p.Dealings, d)
@@ -41,7 +41,7 @@ func (k *keeper) answer(q spam.Questions) (p spam.Past) {
 	return p
 }
 
-func (k *keeper) keep(p spam.Past) {
+func (k *pastStore) keep(p spam.Past) {
 	for _, d := range p.Dealings {
 		k.dealings[d] = true
 	}
@@ -53,8 +53,8 @@ func (k *keeper) keep(p spam.Past) {
 	}
 }
 
-// relevant leaves of a list what is asked for.
-func relevant(l spam.List, q spam.Questions) (out spam.List) {
+// relevant filters a list by the keys that are looked up.
+func relevant(l spam.List, q spam.Lookups) (out spam.List) {
 	for _, c := range l.Contracts {
 		if slices.Contains(q.Listed, spam.AddressKey(c.Address)) {
 			out.Contracts = append(out.Contracts, c)
@@ -73,7 +73,7 @@ func relevant(l spam.List, q spam.Questions) (out spam.List) {
 	return out
 }
 
-func TestWhatWasKeptJudgesAsTheWholePastWould(t *testing.T) {
+func TestTheStoredPastScoresLikeTheWholeHistory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		f, kept := drawFacts(t), newKeeper()
@@ -81,16 +81,16 @@ func TestWhatWasKeptJudgesAsTheWholePastWould(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "batches") {
 			batch := rapid.SliceOfN(rapid.Custom(drawArrival), 1, 8).Draw(t, "batch")
 			past = append(past, batch...)
-			q := spam.Ask(batch)
+			q := spam.LookupsFor(batch)
 			g := f
 			g.Allow, g.Deny = relevant(f.Allow, q), relevant(f.Deny, q)
 			l := spam.NewLearner(g)
-			l.Recall(kept.answer(q))
+			l.Restore(kept.answer(q))
 			for _, a := range batch {
 				l.Learn(a)
 			}
-			kept.keep(l.Lessons())
-			few, all := l.Knowledge(), spam.Know(f, past)
+			kept.keep(l.Changes())
+			few, all := l.Knowledge(), spam.NewKnowledge(f, past)
 			for _, a := range batch {
 				if x, y := spam.Score(a, few), spam.Score(a, all); !reflect.DeepEqual(x, y) {
 					t.Fatalf("%+v is %+v by what was kept, %+v by everything", a, x, y)
@@ -100,7 +100,7 @@ func TestWhatWasKeptJudgesAsTheWholePastWould(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptDoesNotGrowWithRepetition(t *testing.T) {
+func TestTheStoredPastDoesNotGrowWithRepetition(t *testing.T) {
 	t.Parallel()
 	l := spam.NewLearner(facts())
 	var all []spam.Arrival
@@ -111,10 +111,10 @@ func TestWhatIsKeptDoesNotGrowWithRepetition(t *testing.T) {
 	for _, a := range all {
 		l.Learn(a)
 	}
-	if p := l.Lessons(); len(p.Dealings) != 1 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
+	if p := l.Changes(); len(p.Dealings) != 1 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
 		t.Errorf("%+v", p)
 	}
-	if q := spam.Ask(all); len(q.Listed) > 7 || len(q.Shown) != 3 || len(q.TokenHours) != 3 || len(q.Hashes) != 0 {
+	if q := spam.LookupsFor(all); len(q.Listed) > 7 || len(q.Shown) != 3 || len(q.TokenHours) != 3 || len(q.Hashes) != 0 {
 		t.Errorf("%+v", q)
 	}
 }
@@ -127,7 +127,7 @@ func TestATextNoChainHasIsNotRemembered(t *testing.T) {
 		out("1", "USDC", usdc).with(long), in("1", "NEWT", unknown).on("solana").hash(long)} {
 		l.Learn(spam.Arrival(m))
 	}
-	if p := l.Lessons(); len(p.Dealings) != 0 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
+	if p := l.Changes(); len(p.Dealings) != 0 || len(p.Sightings) != 1 || len(p.Bursts) != 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -138,7 +138,7 @@ func TestAnAirdropIsCountedAnHourAroundAnArrival(t *testing.T) {
 		for apart := -125; apart <= 125; apart++ {
 			one, other := in("9", "NEWT", unknown).at(time.Duration(first)*time.Minute), in("9", "NEWT",
 				unknown).source("payroll").at(time.Duration(first+apart)*time.Minute)
-			k := spam.Know(facts(), []spam.Arrival{spam.Arrival(one), spam.Arrival(other)})
+			k := spam.NewKnowledge(facts(), []spam.Arrival{spam.Arrival(one), spam.Arrival(other)})
 			many := slices.ContainsFunc(one.judged(k).Reasons, func(r spam.Reason) bool { return r.Code == spam.MassAirdrop })
 			if want := apart >= -60 && apart <= 60; many != want {
 				t.Errorf("%d minutes past the hour and %d apart: %t", first, apart, many)

@@ -2,37 +2,37 @@ package posting
 
 import "github.com/bursarhq/bursar/internal/base/money"
 
-// worth is a value in the currency of the books, at its minor unit.
-type worth struct{ gross, fee money.Decimal }
+// valuation is a value in the currency of the books, rounded to its minor unit.
+type valuation struct{ gross, fee money.Decimal }
 
-func (w worth) net() money.Decimal { return w.gross.Sub(w.fee) }
+func (w valuation) net() money.Decimal { return w.gross.Sub(w.fee) }
 
-// worth is the value of a leg in the currency of its legal entity.
-func (p *Plan) worth(l *Leg) (worth, error) { return p.worthIn(l, p.currency(l)) }
+// valueLeg returns the value of a leg in the base currency of its legal entity.
+func (p *Plan) valueLeg(l *Leg) (valuation, error) { return p.valueLegIn(l, p.currency(l)) }
 
-// currency is that of the leg's legal entity.
+// currency returns the base currency of the leg's legal entity.
 func (p *Plan) currency(l *Leg) string { return p.in.Books.Currencies[l.Entity] }
 
-func (p *Plan) worthIn(l *Leg, currency string) (worth, error) {
+func (p *Plan) valueLegIn(l *Leg, currency string) (valuation, error) {
 	if l.Value == nil {
-		return worth{}, refuse(NoValue, fieldValue, "what %s was worth is not known", l.Asset.Symbol)
+		return valuation{}, refuse(NoValue, fieldValue, "the value of %s is not known", l.Asset.Symbol)
 	}
 	v := *l.Value
 	if v.Fee.Sign() < 0 || v.Fee.Cmp(v.Gross) > 0 {
-		return worth{}, refuse(BadValue, fieldValue, "gross must be net plus fee, and none of them negative")
+		return valuation{}, refuse(BadValue, fieldValue, "gross must be net plus fee, and none of them negative")
 	}
 	gross, err := p.in.Books.convert(v.Gross, v.Currency, currency)
 	if err != nil {
-		return worth{}, err
+		return valuation{}, err
 	}
 	fee, err := p.in.Books.convert(v.Fee, v.Currency, currency)
 	if err != nil {
-		return worth{}, err
+		return valuation{}, err
 	}
-	return worth{gross, fee}, nil
+	return valuation{gross, fee}, nil
 }
 
-// convert rounds an amount to the minor unit of a currency, at the rate that was given where it is in another.
+// convert converts an amount to a currency, if it is in another, and rounds it to the minor unit.
 func (b Books) convert(amount money.Decimal, from, to string) (money.Decimal, error) {
 	if from == to {
 		return amount.RoundTo(to), nil
@@ -47,13 +47,14 @@ func (b Books) convert(amount money.Decimal, from, to string) (money.Decimal, er
 }
 
 const (
-	// quantityPlaces is how exact a quantity is that has to be divided.
+	// quantityPlaces is the number of decimal places of a divided quantity.
 	quantityPlaces = money.DigitsAfterMax
 	// unitPlaces is the number of digits after the point of the smallest unit of most tokens.
 	unitPlaces = 18
 )
 
-// feeQuantity is the part of an outflow that its fee took. Where the platform does not say, it is the fee's share of the value.
+// feeQuantity returns the part of an outflow that its fee took. If the platform does not report it, it is the fee's share
+// of the value.
 func (l *Leg) feeQuantity() money.Decimal {
 	if !l.FeeQuantity.IsZero() || l.Value == nil || l.Value.Gross.IsZero() {
 		return l.FeeQuantity
@@ -61,7 +62,7 @@ func (l *Leg) feeQuantity() money.Decimal {
 	return l.Quantity.Mul(l.Value.Fee).Quo(l.Value.Gross, quantityPlaces)
 }
 
-// share is the part of an amount that falls on part of a whole; of nothing it is nothing.
+// share returns the part of an amount that is due to part of a whole, or 0 if the whole is 0.
 func share(amount, part, whole money.Decimal, currency string) money.Decimal {
 	if whole.IsZero() {
 		return money.Decimal{}
@@ -70,11 +71,11 @@ func share(amount, part, whole money.Decimal, currency string) money.Decimal {
 	return amount.Mul(part).Quo(whole, places)
 }
 
-// shortfall is what of a transfer did not arrive, and what it was worth.
+// shortfall returns the quantity of a transfer that did not arrive, and its value.
 func (p *Plan) shortfall(out, in *Leg) (quantity, value money.Decimal, err error) {
-	quantity = out.Quantity.Sub(in.landed())
+	quantity = out.Quantity.Sub(in.netQuantity())
 	if quantity.Sign() < 0 {
-		return quantity, value, refuse(NotAPair, fieldQuantity, "more %s arrives than left", out.Asset.Symbol)
+		return quantity, value, refuse(NotAPair, fieldQuantity, "more %s arrived than left", out.Asset.Symbol)
 	}
 	if quantity.IsZero() {
 		return quantity, value, nil
@@ -84,11 +85,11 @@ func (p *Plan) shortfall(out, in *Leg) (quantity, value money.Decimal, err error
 		priced = in
 	}
 	currency := p.currency(out)
-	w, err := p.worthIn(priced, currency)
+	w, err := p.valueLegIn(priced, currency)
 	if err != nil {
 		return quantity, value, err
 	}
-	// What the platforms say of the fee holds where it is about just what is missing.
+	// The fee that the platform reports is used if its quantity is exactly the missing one.
 	if stated := w.fee; stated.Sign() > 0 && priced.FeeQuantity.Equal(quantity) {
 		return quantity, stated, nil
 	}

@@ -1,4 +1,4 @@
-// Package classifytest makes rules and transactions as companies have them, to measure and to test with.
+// Package classifytest generates realistic rules and transactions for tests and benchmarks.
 package classifytest
 
 import (
@@ -17,7 +17,7 @@ var (
 		"Recurring charge %s subscription no %d", "transfer %s order #%d settled"}
 )
 
-// dice are always thrown alike (splitmix64).
+// dice is a deterministic random number generator (splitmix64).
 type dice uint64
 
 func (d *dice) roll(sides int) int {
@@ -28,7 +28,7 @@ func (d *dice) roll(sides int) int {
 	return int((z ^ z>>31) >> 33 % uint64(sides))
 }
 
-// dictionary makes words of syllables, so that many begin alike, as words do.
+// dictionary generates words from syllables, so that many share a prefix, as real words do.
 func dictionary(count int) []string {
 	random := dice(3)
 	syllables := strings.Fields("a am an ar be bo ca co da de do el en fa fi ga go ha in ka la le lo ma me mi mo na ne no o pa pe " +
@@ -42,14 +42,14 @@ func dictionary(count int) []string {
 	return out
 }
 
-// vendor is a name, another one for each number.
+// vendor returns a name, a different one for each number.
 func vendor(n int) string {
 	return fmt.Sprintf("%s %s %s", words[n%len(words)], words[n/len(words)*7%len(words)], kinds[n%len(kinds)])
 }
 
 func address(n int) string { return fmt.Sprintf("0x%040X", uint64(n)*0x9E3779B97F4A7C15) }
 
-// Rules are so many, most of them on texts.
+// Rules returns count rules, most of them with a memo pattern.
 func Rules(count int) []classify.Rule {
 	out := make([]classify.Rule, count)
 	for n := range out {
@@ -73,14 +73,14 @@ func Rules(count int) []classify.Rule {
 	return out
 }
 
-// Subjects are transactions, half of them with the names that so many rules know.
+// Subjects returns transactions, half of them with names that occur in the given number of rules.
 func Subjects(count, rules int) []classify.Subject {
 	random := dice(5)
 	out := make([]classify.Subject, count)
 	for i := range out {
 		n := random.roll(rules)
 		if i%2 == 1 {
-			n += 301_230 // a stranger
+			n += 301_230 // a name that no rule has
 		}
 		name := vendor(n)
 		said := fmt.Sprintf(phrases[random.roll(len(phrases))], strings.ToUpper(name), random.roll(1_000_000))

@@ -6,28 +6,28 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// dust is the share of a quantity that may be missing because feeds round.
+// dust is the share of a quantity that may be missing because data sources round.
 var dust = money.MustParse("0.00000001")
 
-// Shortage is the refusal of an event that takes more than there is.
+// Shortage is the error of an event that consumes more than the pool holds.
 type Shortage struct {
 	ID       string
-	Quantity money.Decimal // asked for
+	Quantity money.Decimal // to be consumed
 	Held     money.Decimal
 	Missing  money.Decimal
 }
 
 func (s *Shortage) Error() string {
-	return fmt.Sprintf("%s are held of the %s that leave: %s are missing", s.Held, s.Quantity, s.Missing)
+	return fmt.Sprintf("only %s of the %s to be consumed are available: %s are missing", s.Held, s.Quantity, s.Missing)
 }
 
-// PickError is the refusal of a specific identification.
+// PickError is the error of an invalid specific identification.
 type PickError struct {
 	ID     string
 	Faults []PickFault
 }
 
-// PickFault is what is wrong with one pick, or with all of them together if Index is -1.
+// PickFault is a fault of one pick, or of all picks together if Index is -1.
 type PickFault struct {
 	Index   int
 	Message string
@@ -40,8 +40,8 @@ func (e *PickError) Error() string {
 // usesUsual is how many lots most events consume.
 const usesUsual = 2
 
-// release consumes lots of the pool.
-func (p *Pool) release(e *Event, method Method) (Result, error) {
+// consume applies an event that consumes lots.
+func (p *Pool) consume(e *Event, method Method) (Result, error) {
 	result := Result{}
 	wanted := e.Quantity
 	if missing := wanted.Sub(p.quantity); missing.Sign() > 0 {
@@ -57,11 +57,11 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	}
 	picked := len(e.Picks) > 0
 	if picked {
-		if err := p.checkPicks(e, method, wanted); err != nil {
+		if err := p.validatePicks(e, method, wanted); err != nil {
 			return Result{}, err
 		}
 	}
-	p.layOut(method)
+	p.useMethod(method)
 	if method == SpecificID && !picked && !p.config.Identified {
 		method = FIFO
 	}
@@ -69,11 +69,11 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	var err error
 	switch {
 	case picked:
-		t.picked()
+		t.consumePicked()
 	case method == WeightedAverage:
-		err = t.averaged(wanted)
+		err = t.consumeAveraged(wanted)
 	default:
-		err = t.queued(wanted, true)
+		err = t.consumeQueued(wanted, true)
 	}
 	if err != nil {
 		return Result{}, err
@@ -90,12 +90,13 @@ func (p *Pool) release(e *Event, method Method) (Result, error) {
 	return result, nil
 }
 
-// checkPicks finds everything that is wrong with a specific identification.
-func (p *Pool) checkPicks(e *Event, method Method, wanted money.Decimal) error {
+// validatePicks returns every fault of a specific identification.
+func (p *Pool) validatePicks(e *Event, method Method, wanted money.Decimal) error {
 	if method != SpecificID {
-		return &PickError{e.ID, []PickFault{{-1, fmt.Sprintf("lots are chosen under %s only, and the method is %s", SpecificID, method)}}}
+		message := fmt.Sprintf("lots can be chosen only under the method %s; the method is %s", SpecificID, method)
+		return &PickError{e.ID, []PickFault{{-1, message}}}
 	}
-	p.layOut(SpecificID)
+	p.useMethod(SpecificID)
 	var faults []PickFault
 	sum, seen := money.Decimal{}, make(map[string]bool, len(e.Picks))
 	for i, pick := range e.Picks {
@@ -114,7 +115,7 @@ func (p *Pool) checkPicks(e *Event, method Method, wanted money.Decimal) error {
 		sum = sum.Add(pick.Quantity)
 	}
 	if !sum.Equal(wanted) {
-		faults = append(faults, PickFault{-1, fmt.Sprintf("lots of %s are chosen and %s leave", sum, wanted)})
+		faults = append(faults, PickFault{-1, fmt.Sprintf("the chosen quantities add up to %s, but %s are consumed", sum, wanted)})
 	}
 	if len(faults) > 0 {
 		return &PickError{e.ID, faults}
@@ -122,7 +123,7 @@ func (p *Pool) checkPicks(e *Event, method Method, wanted money.Decimal) error {
 	return nil
 }
 
-// consumption is an event while it consumes lots.
+// consumption is an event being applied and the uses it has made so far.
 type consumption struct {
 	pool   *Pool
 	event  *Event
@@ -130,72 +131,72 @@ type consumption struct {
 	uses   []Use
 }
 
-// queued consumes the lots whose turn it is. It returns an error if the pool was restored with fewer lots than its sums
-// say; then the pool cannot be used any more.
-func (t *consumption) queued(quantity money.Decimal, cost bool) error {
+// consumeQueued consumes lots in the order of the queue. It returns an error if the pool was restored with fewer lots than
+// its totals say; the pool must not be used afterwards.
+func (t *consumption) consumeQueued(quantity money.Decimal, cost bool) error {
 	p := t.pool
 	for quantity.Sign() > 0 {
 		if p.queue.isEmpty() {
-			return fmt.Errorf("lot: event %s needs %s more, of which the pool has no lots although it should hold them", t.event.ID, quantity)
+			return fmt.Errorf("lot: event %s needs %s more, but the pool has no lots left although its total says so", t.event.ID, quantity)
 		}
 		slot := p.queue.first()
-		if p.gone > 0 && p.empty(slot) {
+		if p.emptyQueued > 0 && p.isEmpty(slot) {
 			p.queue.pop()
-			p.lots.drop(slot)
-			p.gone--
+			p.lots.remove(slot)
+			p.emptyQueued--
 			continue
 		}
-		part, empty := t.use(slot, quantity, cost)
+		part, empty := t.addUse(slot, quantity, cost)
 		if empty {
 			p.queue.pop()
-			p.forget(slot)
-			p.lots.drop(slot)
+			p.removeFromIndex(slot)
+			p.lots.remove(slot)
 		} else {
-			p.queue.reorder(t.cut(slot))
+			p.queue.reorder(t.reduceLot(slot))
 		}
 		quantity = quantity.Sub(part)
 	}
 	return nil
 }
 
-// averaged consumes the oldest lots, for their dates, at the average cost.
-func (t *consumption) averaged(quantity money.Decimal) error {
+// consumeAveraged consumes the oldest lots, which determine the dates, at the average cost of the pool.
+func (t *consumption) consumeAveraged(quantity money.Decimal) error {
 	p := t.pool
 	if quantity.IsZero() {
 		return nil
 	}
 	basis := portion(p.basis, quantity, p.quantity, p.config.Places)
 	p.basis = p.basis.Sub(basis)
-	if err := t.queued(quantity, false); err != nil {
+	if err := t.consumeQueued(quantity, false); err != nil {
 		return err
 	}
-	share := sharing{basis, quantity, p.config.Places}
+	share := allocator{basis, quantity, p.config.Places}
 	for i := range t.uses {
 		t.uses[i].Basis = share.next(t.uses[i].Quantity)
 	}
 	return nil
 }
 
-// picked consumes the lots that were picked. An empty lot stays in the queue until its turn, because its position there
+// consumePicked consumes the picked lots. An emptied lot stays in the queue until it is reached, because its position there
 // is not known.
-func (t *consumption) picked() {
+func (t *consumption) consumePicked() {
 	p := t.pool
 	for _, pick := range t.event.Picks {
 		slot := p.byID[pick.Lot]
-		_, empty := t.use(slot, pick.Quantity, true)
-		t.cut(slot)
+		_, empty := t.addUse(slot, pick.Quantity, true)
+		t.reduceLot(slot)
 		if empty {
-			p.forget(slot)
-			p.gone++
+			p.removeFromIndex(slot)
+			p.emptyQueued++
 		}
 	}
-	if p.gone >= lineMin && p.gone > len(p.byID) {
-		p.sweep()
+	if p.emptyQueued >= lineMin && p.emptyQueued > len(p.byID) {
+		p.removeEmpty()
 	}
 }
 
-// use adds a use of a lot, of as much as is wanted and left, at the cost of the lot or at none.
-func (t *consumption) use(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
+// addUse adds a use of a lot, limited to what is left of it. Without cost, the use has no basis.
+func (t *consumption) addUse(slot int32, wanted money.Decimal, cost bool) (part money.Decimal, empty bool) {
 	p, e := t.pool, t.event
 	l := p.lots.at(slot)
 	part, empty = wanted, wanted.Cmp(l.Quantity) >= 0
@@ -217,10 +218,10 @@ func (t *consumption) use(slot int32, wanted money.Decimal, cost bool) (part mon
 	return part, empty
 }
 
-// cut subtracts the last use from its lot and returns the slot that the lot has from then on.
-func (t *consumption) cut(slot int32) int32 {
+// reduceLot subtracts the last use from its lot and returns the slot of the lot, which may change.
+func (t *consumption) reduceLot(slot int32) int32 {
 	u := &t.uses[len(t.uses)-1]
-	slot = t.pool.lots.change(slot)
+	slot = t.pool.lots.writable(slot)
 	l := t.pool.lots.at(slot)
 	l.Quantity, l.Basis = l.Quantity.Sub(u.Quantity), l.Basis.Sub(u.Basis)
 	return slot
