@@ -159,7 +159,7 @@ func TestAColumnSettlesTheOrderOfItsDates(t *testing.T) {
 	} {
 		var e dateEvidence
 		for v := range strings.FieldsSeq(values) {
-			e.see(v)
+			e.observe(v)
 		}
 		if got := e.order(); got != want {
 			t.Errorf("%s settle on %d, want %d", values, got, want)
@@ -173,7 +173,7 @@ func FuzzADateNeverPanics(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, order byte, name string) {
 		var e dateEvidence
-		e.see(text)
+		e.observe(text)
 		clk := clock{zone: time.UTC, order: dayOrder(order % 3)}
 		if at, err := clk.parse(text); err == nil && (at.Year() < yearMin || at.Year() > yearMax || at.Location() != time.UTC) {
 			t.Errorf("%q reads %s", text, at)

@@ -4,7 +4,7 @@ import "testing"
 
 func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
 	t.Parallel()
-	var c counts
+	var c counter
 	for key := range uint64(exactMax) {
 		c.add(key + 1)
 	}
@@ -30,12 +30,12 @@ func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
 func TestAnIDThatStandsTwiceIsFound(t *testing.T) {
 	t.Parallel()
 	i := newIDs()
-	if i.repeated("a") || i.repeated("b") || !i.repeated("a") {
+	if i.isDuplicate("a") || i.isDuplicate("b") || !i.isDuplicate("a") {
 		t.Error("a is not found")
 	}
-	ids := map[string]bool{i.content("a", "b"): true, i.content("ab"): true}
+	ids := map[string]bool{i.derive("a", "b"): true, i.derive("ab"): true}
 	for range 3 {
-		ids[i.content("x")] = true
+		ids[i.derive("x")] = true
 	}
 	if len(ids) != 5 {
 		t.Errorf("five rows have %d ids", len(ids))

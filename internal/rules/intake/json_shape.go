@@ -8,8 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// shapePaths are the properties of a transaction as the API takes it, and after a gap those of one as the API gives it
-// that say nothing about what happened.
+// shapePaths are the properties of a transaction in requests of the API.
 var shapePaths = []string{
 	"external_id", "external.timestamp", "external.description", "external.direction", "external.quantity", "external.currency",
 	"external.value_fiat.gross", "external.value_fiat.fee", "external.value_fiat.net", "external.value_fiat.currency",
@@ -20,8 +19,8 @@ var shapePaths = []string{
 	"card.merchant_name", "card.merchant_category", "card.cardholder_name", "card.last4",
 }
 
-// shapeIgnored are properties that belong to the books a transaction came from and not to what happened; a name with a
-// dot at its end stands for all below it.
+// shapeIgnored are properties in responses of the API that describe the books a transaction came from rather than the
+// transaction; a name that ends in a dot means all properties below it.
 var shapeIgnored = []string{
 	"source_id", "id", "account_id", "organization_id", "legal_entity_id", "source_class", "provider", "sequence_number", "etag",
 	"created_at", "updated_at", "crypto", "bank", "card", "external.value_fiat", "suggested", "suggested.", "guidance.", "internal.status",
@@ -36,10 +35,10 @@ var shapePlaces = func() map[string]int {
 	return places
 }()
 
-// shapeText reads a property.
+// shapeText returns the text of a property.
 func shapeText(e *entry, path string) string { return e.text(shapePlaces[path]) }
 
-// shapeNumber reads a decimal as the API does, and a JSON number from its text.
+// shapeNumber parses a decimal as the API does; a JSON number is parsed from its text.
 func shapeNumber(e *entry, path string) *money.Decimal {
 	place := shapePlaces[path]
 	text := e.text(place)
@@ -60,10 +59,10 @@ func shapeNumber(e *entry, path string) *money.Decimal {
 	return &d
 }
 
-// interpretShape reads an object in the shape of POST /v1/transactions.
+// interpretShape reads an object in the format of POST /v1/transactions.
 func interpretShape(e *entry) ([]Record, string) {
 	for i := 0; i < len(e.row.content); i += 2 {
-		if path := e.row.content[i]; !shapeKnows(path) && (e.row.content[i+1] != "" || !strings.HasPrefix(path, "tag_ids")) {
+		if path := e.row.content[i]; !isShapePath(path) && (e.row.content[i+1] != "" || !strings.HasPrefix(path, "tag_ids")) {
 			e.faults = append(e.faults, Fault{Line: e.row.line, Column: path, Message: "is not known; map the columns if this is another shape"})
 		}
 	}
@@ -97,7 +96,7 @@ func interpretShape(e *entry) ([]Record, string) {
 	return []Record{r}, ""
 }
 
-func shapeKnows(path string) bool {
+func isShapePath(path string) bool {
 	if _, ok := shapePlaces[path]; ok {
 		return true
 	}

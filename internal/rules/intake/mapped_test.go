@@ -273,7 +273,7 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 	} {
 		m := mapping(t, c.mapping)
 		got := ""
-		if err := m.Check(); err != nil {
+		if err := m.Validate(); err != nil {
 			got = strings.TrimPrefix(err.Error(), "the request is not valid: ")
 		}
 		if got != c.want {

@@ -138,7 +138,7 @@ func TestAColumnSettlesItsDecimalSeparatorByAllItsValues(t *testing.T) {
 	} {
 		var e numberEvidence
 		for v := range strings.FieldsSeq(c.values) {
-			e.see(v)
+			e.observe(v)
 		}
 		if got := e.mark(); got != c.want {
 			t.Errorf("%s settle on %q, want %q", c.values, got, c.want)
@@ -190,12 +190,12 @@ func FuzzANumberKeepsTheDigitsOfItsText(f *testing.F) {
 			return
 		}
 		var e numberEvidence
-		e.see(text)
+		e.observe(text)
 		n, err := parseNumber(text, decimalMark(mark))
 		if err != nil {
 			return
 		}
-		body, _, _, err := undress(text)
+		body, _, _, err := stripDecorations(text)
 		if err != nil {
 			t.Fatalf("%q is a number that cannot be undressed: %v", text, err)
 		}

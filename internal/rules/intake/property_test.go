@@ -224,7 +224,7 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 		intake.Detect("f", content)
 		options := slices.Clone(mappings)
 		if p, err := intake.Guess(content); err == nil {
-			_ = p.Mapping.Check()
+			_ = p.Mapping.Validate()
 			if p.Mapping.Currency == "" && p.Mapping.Columns[intake.FieldCurrency] == "" {
 				p.Mapping.Currency = "USD"
 			}

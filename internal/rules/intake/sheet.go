@@ -10,12 +10,12 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// sheet is a table whose columns are known.
+// sheet is a table with known columns.
 type sheet struct {
 	header []string
 }
 
-// find gives the place of the column with one of the names, in capitals or not, or -1.
+// find returns the index of the first column with one of the names, ignoring case, or -1.
 func (s *sheet) find(names ...string) int {
 	for _, name := range names {
 		for i, h := range s.header {
@@ -27,8 +27,8 @@ func (s *sheet) find(names ...string) int {
 	return -1
 }
 
-// starting gives the place of the first column whose name begins so, or -1.
-func (s *sheet) starting(prefix string) int {
+// findPrefix returns the index of the first column whose name has the prefix, ignoring case, or -1.
+func (s *sheet) findPrefix(prefix string) int {
 	return slices.IndexFunc(s.header, func(h string) bool { return len(h) >= len(prefix) && strings.EqualFold(h[:len(prefix)], prefix) })
 }
 
@@ -42,7 +42,7 @@ func (s *sheet) name(place int) string {
 	return s.header[place]
 }
 
-// resolve finds a mapped column: by its header, or else by its number.
+// resolve returns the index of a mapped column, given by its header or by its number.
 func (s *sheet) resolve(field Field, column string) (int, error) {
 	name := "mapping.columns." + string(field)
 	matches := 0
@@ -70,7 +70,7 @@ func (s *sheet) resolve(field Field, column string) (int, error) {
 	return -1, fault.Invalidf(name, "is %q, which the file does not have; it has %s", shorten(column), shorten(strings.Join(s.header, ", ")))
 }
 
-// cleanHeader trims the names of columns.
+// cleanHeader trims column names and drops empty ones at the end.
 func cleanHeader(cells []string) []string {
 	header := make([]string, len(cells))
 	for i, c := range cells {
@@ -82,30 +82,30 @@ func cleanHeader(cells []string) []string {
 	return header
 }
 
-// numeric is a column of numbers with what is known of its decimal separator.
+// numeric is a column of numbers and its decimal separator, as far as known.
 type numeric struct {
 	place int
 	mark  decimalMark
-	// signed tells that some values of the head are above zero and some below.
+	// positive and negative report whether the sample has values above and below zero.
 	positive, negative bool
 }
 
-// entry is one row under work; faults gather in it.
+// entry is a row being interpreted; it collects the faults.
 type entry struct {
-	sheet  *sheet
-	row    *sheetRow
-	faults []Fault
-	ids    *ids
-	made   bool // The id was made of what the row says, so it is unique.
-	own    int  // The column that the id is from, or -1.
+	sheet    *sheet
+	row      *sheetRow
+	faults   []Fault
+	ids      *ids
+	derived  bool // The id was derived from the content of the row, so it is unique.
+	idColumn int  // The column of the row's own id, or -1.
 }
 
-// faultf blames a column; -1 blames the row.
+// faultf adds a fault to a column, or to the row if place is -1.
 func (e *entry) faultf(place int, format string, args ...any) {
 	e.faults = append(e.faults, Fault{Line: e.row.line, Column: e.sheet.name(place), Message: fmt.Sprintf(format, args...)})
 }
 
-// text gives a cell without spaces around it; a column that is not there is empty.
+// text returns a cell without surrounding spaces; a missing column is empty.
 func (e *entry) text(place int) string {
 	if place < 0 || place >= len(e.row.cells) {
 		return ""
@@ -113,13 +113,13 @@ func (e *entry) text(place int) string {
 	return strings.TrimSpace(e.row.cells[place])
 }
 
-// number reads a cell; an empty one is nil. currency is what stands beside it at most.
+// number parses a cell; an empty one is nil. A currency beside the number must match currency.
 func (e *entry) number(c numeric, currency string) *money.Decimal {
-	n, ok := e.parsed(c)
+	n, ok := e.parseCell(c)
 	if !ok {
 		return nil
 	}
-	if !fits(n.code, currency) {
+	if !matchesCurrency(n.code, currency) {
 		e.faultf(c.place, "%q is not in %s, as the row says", shorten(e.text(c.place)), orUnknown(currency))
 		return nil
 	}
@@ -133,8 +133,8 @@ func orUnknown(currency string) string {
 	return currency
 }
 
-// parsed reads a cell whatever stands beside the number.
-func (e *entry) parsed(c numeric) (number, bool) {
+// parseCell parses the number in a cell, with any currency beside it.
+func (e *entry) parseCell(c numeric) (number, bool) {
 	text := e.text(c.place)
 	if blankNumber(text) {
 		return number{}, false
@@ -153,7 +153,7 @@ func (e *entry) parsed(c numeric) (number, bool) {
 	return n, true
 }
 
-// instant reads the time in a cell, which must be there.
+// instant parses a required time.
 func (e *entry) instant(c *clock, place int, text string) time.Time {
 	if text == "" {
 		e.faultf(place, "is empty; every row needs a date")
@@ -166,7 +166,7 @@ func (e *entry) instant(c *clock, place int, text string) time.Time {
 	return t
 }
 
-// currency reads the code or symbol in a cell, which must be there.
+// currency reads a required currency code or symbol.
 func (e *entry) currency(place int) string {
 	code := cleanCurrency(e.text(place))
 	if code == "" {
@@ -175,44 +175,44 @@ func (e *entry) currency(place int) string {
 	return code
 }
 
-// id is the row's own id, or one made of what it says. An id that was there before is a fault: a source holds each once,
-// and the second would be lost.
+// id returns the row's own id, or derives one from its content.
 func (e *entry) id(place int, ignore bool) string {
-	e.own = place
+	e.idColumn = place
 	own := e.text(place)
 	if own == "" || ignore {
-		return e.content()
+		return e.contentID()
 	}
 	return own
 }
 
-// content makes an id of what the row says.
-func (e *entry) content() string {
+// contentID derives an id from the row.
+func (e *entry) contentID() string {
 	if e.row.content != nil {
-		return e.contentOf(e.row.content...)
+		return e.deriveID(e.row.content...)
 	}
-	return e.contentOf(e.row.cells...)
+	return e.deriveID(e.row.cells...)
 }
 
-// contentOf makes an id of a part of what the row says.
-func (e *entry) contentOf(texts ...string) string {
-	e.made = true
-	return e.ids.content(texts...)
+// deriveID derives an id from a part of the row.
+func (e *entry) deriveID(texts ...string) string {
+	e.derived = true
+	return e.ids.derive(texts...)
 }
 
-// once blames ids that stand twice.
-func (e *entry) once(records []Record) {
-	if e.made {
+// rejectDuplicates adds a fault for each id that occurred before: ids are unique within a source, so the second
+// transaction would be lost.
+func (e *entry) rejectDuplicates(records []Record) {
+	if e.derived {
 		return
 	}
 	for i := range records {
-		if e.ids.repeated(records[i].ExternalID) {
-			e.faultf(e.own,
+		if e.ids.isDuplicate(records[i].ExternalID) {
+			e.faultf(e.idColumn,
 				"the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids",
 				shorten(records[i].ExternalID))
 		}
 	}
 }
 
-// interpreter makes records of a row, or says why it is skipped.
+// interpreter returns the records of a row, or the reason why it is skipped.
 type interpreter func(e *entry) (records []Record, skipped string)

@@ -97,7 +97,7 @@ func (p Params) stated() (m intake.Mapping, err error) {
 		m.Preset = ""
 	}
 	if len(m.Columns) > 0 || m.Preset != "" || p.Mapping == nil {
-		_ = faults.Take(m.Check()) // it has no other faults than of fields
+		_ = faults.Take(m.Validate()) // it has no other faults than of fields
 	}
 	return m, faults.Err()
 }
