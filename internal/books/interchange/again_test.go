@@ -174,7 +174,7 @@ func TestAnEntryThatIsReversedAlreadyIsNotReversedOnceMore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		there.refuses(t, w.export(notation.Hledger, exportAll), "books:", "is a reversal behind "+e.ID, "take its tag")
+		there.refuses(t, w.export(notation.Hledger, exportAll), "books:", "is a reversal of "+e.ID, "remove its tag")
 	})
 }
 

@@ -57,19 +57,19 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		w := found(t, s, "UTC", company{"Acme", "USD"})
 		for text, says := range map[string][]string{
-			"2025-01-01 x\n  Kasse  1 USD\n  Expenses:Food\n": {"books:2: what type is " +
-				"the account \"Kasse\"? Begin its name with Assets", "declare its type"},
+			"2025-01-01 x\n  Kasse  1 USD\n  Expenses:Food\n": {"books:2: the type of " +
+				"the account \"Kasse\" is unknown: begin its name with Assets", "declare its type"},
 			"2025-01-01 x\n  Assets:Cash and bank  1 USD\n  Expenses:Food\n": {"books:2: ",
-				"\"Assets:Cash and bank\" only groups those below it: write the posting on one of them"},
+				"\"Assets:Cash and bank\" only groups the accounts below it: post to one of them"},
 			"2025-01-01 x\n  Equity:Current earnings  1 USD\n  Expenses:Food\n": {"books:2: ", "only groups"},
 			"2025-01-01 x\n  ; entity:Nobody\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: there is no " +
-				"legal entity \"Nobody\": make it first"},
+				"legal entity \"Nobody\": create it first"},
 			"2025-01-01 x\n  Assets:A  1 USD  ; entity:Nobody\n  Assets:B  -1 USD  ; entity:Nobody\n": {"books:2: there is no " +
-				"legal entity \"Nobody\": make it first"},
+				"legal entity \"Nobody\": create it first"},
 			"2025-01-01 x\n  Assets:A  1 EUR\n  Assets:B\n": {"books:1: lines no rate " +
 				"from EUR to USD is stored for 2025-01-01"},
-			"2025-01-01 x\n  Assets:A  1 ETH\n  Assets:B\n": {"books:2: what are 1 " +
-				"ETH worth? Write what they cost, such as 1 ETH @@ 100.00 USD"},
+			"2025-01-01 x\n  Assets:A  1 ETH\n  Assets:B\n": {"books:2: the value of 1 " +
+				"ETH is missing: state what they cost, such as 1 ETH @@ 100.00 USD"},
 			"2025-01-01 x\n  Assets:A  1 usd\n  Assets:B\n": {"books:2: currency must " +
 				"be written USD", "books:3: currency"},
 			"2025-01-01 x\n  Assets:A  1 \"green apples\" @@ 1 USD\n  Assets:B  -1 \"green apples\" @@ 1 USD\n": {"books:2: currency must " +
@@ -82,32 +82,32 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 			"2025-01-01 x\n  ; instant:noon\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the instant " +
 				"\"noon\" is not a time such as"},
 			"2025-01-01 x\n  ; intended:noon\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: intended_accounting_date must be"},
-			"2025-01-01 x\x00y\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: a text has " +
-				"the character NUL in it; remove it"},
-			"2025-01-01 x\n  Assets:A\x00  1 USD\n  Assets:B\n": {"books:2: a text has " +
-				"the character NUL"},
-			"2025-01-01 x\n  Assets:A  1 USD  ; a\x00b\n  Assets:B\n": {"books:2: a text has " +
-				"the character NUL"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  ; project:\x00\n  Assets:B\n": {"books:2: a text has " +
-				"the character NUL"},
-			"account Assets:A\x00  ; type:A\n": {"books:1: a text has " +
-				"the character NUL"},
-			"P 2025-01-01 EUR 1 USD  ; source:\x00\n": {"books:1: a text has " +
-				"the character NUL"},
+			"2025-01-01 x\x00y\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: a text " +
+				"contains a NUL character; remove it"},
+			"2025-01-01 x\n  Assets:A\x00  1 USD\n  Assets:B\n": {"books:2: a text " +
+				"contains a NUL character"},
+			"2025-01-01 x\n  Assets:A  1 USD  ; a\x00b\n  Assets:B\n": {"books:2: a text " +
+				"contains a NUL character"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  ; project:\x00\n  Assets:B\n": {"books:2: a text " +
+				"contains a NUL character"},
+			"account Assets:A\x00  ; type:A\n": {"books:1: a text " +
+				"contains a NUL character"},
+			"P 2025-01-01 EUR 1 USD  ; source:\x00\n": {"books:1: a text " +
+				"contains a NUL character"},
 			"P 2025-01-01 EUR 1 USD  ; source:" + strings.Repeat("x", 201) + "\n": {"books:1: the source of the rate has more than 200 characters"},
 			"P 2025-01-01 EUR 0 USD\n": {"books:1: the rate from EUR to USD must be more than 0"},
 			"2025-01-01 " + strings.Repeat("x", 2001) +
-				"\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the text has 2001 characters, at most 2000 are kept: shorten it"},
+				"\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the memo has 2001 characters: shorten it to at most 2000"},
 			"2025-01-01 x\n  Assets:A  1 USD  ; " + strings.Repeat("x", 2001) +
-				"\n  Assets:B\n": {"books:2: the text has 2001 characters"},
+				"\n  Assets:B\n": {"books:2: the memo has 2001 characters"},
 			"2025-01-01 x\n  Assets:" + strings.Repeat("x", 201) + "  1 USD\n  Assets:B\n": {"books:2: the account",
-				"cannot be made: its name must have at most 200 characters"},
+				"cannot be created: its name must have at most 200 characters"},
 			"2025-01-01 x\n" + strings.Repeat("  Assets:A  1 USD\n", 1000) +
 				"  Assets:B\n": {"books:1: lines must have 2 to 1000 lines"},
 			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -2 USD\n": {"books:1: the entry " +
 				"does not balance"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -1 USD\n\n2025-01-02 y\n  Assets:A  1 USD\n  Kasse\n": {"books:7: what type is " +
-				"the account \"Kasse\"?"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -1 USD\n\n2025-01-02 y\n  Assets:A  1 USD\n  Kasse\n": {"books:7: the type of " +
+				"the account \"Kasse\" is unknown"},
 		} {
 			w.refuses(t, text, says...)
 		}
@@ -115,8 +115,8 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors  1 USD\n  Assets:B\n",
-			"books:2: the account \"Assets:Other current assets:Reserves held by processors\" is archived: unarchive it first, or write "+
-				"the posting on another account")
+			"books:2: the account \"Assets:Other current assets:Reserves held by processors\" is archived: unarchive it first, or post "+
+				"to another account")
 		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors:Below  1 USD\n  Assets:B\n", "books:2: ",
 			"is archived; unarchive it first")
 	})
@@ -145,10 +145,10 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		w := found(t, s, "UTC", company{"One", "EUR"}, company{"Two", "EUR"}, company{"Two", "EUR"})
 		e := w.entities()
-		w.refuses(t, text, "books:2: the entry names no legal entity, and there are several: say which with --legal-entity")
+		w.refuses(t, text, "books:2: the entry names no legal entity, and there are several: choose one with --legal-entity")
 		for name, says := range map[string]string{
-			"Three": "there is no legal entity \"Three\"; there is One, Two, Two", "Two": "there are 2 legal entities named \"Two\": give " +
-				"the id of one, " + e[1].ID + " or " + e[2].ID,
+			"Three": "there is no legal entity \"Three\"; choose one of One, Two, Two", "Two": "there are 2 legal entities named \"Two\": give " +
+				"the id of one of them, " + e[1].ID + " or " + e[2].ID,
 		} {
 			w.refusesOf(t, interchange.ImportParams{LegalEntity: name}, text, says)
 			err := w.App.Exchange.Export(w.ctx, interchange.ExportParams{LegalEntity: name}, notation.NewWriter(notation.CSV, &strings.Builder{}))

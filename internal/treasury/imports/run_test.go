@@ -262,7 +262,7 @@ func TestAnUploadThatBreaksOffIsNeverListedAndGoesAfterADay(t *testing.T) {
 			left int64
 		}{{23 * time.Hour, 1}, {2 * time.Hour, 0}} {
 			now.Advance(step.wait)
-			if err := c.Clear(t.Context()); err != nil {
+			if err := c.DeleteLeftovers(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if n, pieces := c.count(t, "imports"), c.count(t, "import_chunks"); n != step.left || (pieces > 0) != (step.left > 0) {
