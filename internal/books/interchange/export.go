@@ -123,7 +123,8 @@ func findEntity(entities []entity.LegalEntity, wanted string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one of them, %s", len(found), wanted, strings.Join(found, " or "))
+	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one of them, %s", len(found), wanted,
+		strings.Join(found, " or "))
 }
 
 // writeDeclarations writes the accounts, in the order of the chart, and the exchange rates.

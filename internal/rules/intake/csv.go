@@ -113,7 +113,7 @@ func (c *csvRows) validateText(row []byte) {
 			return
 		}
 		if strings.IndexByte(cell, 0) >= 0 {
-			c.row.broken, c.row.column = "holds a NUL character, which is no text", i
+			c.row.broken, c.row.column = "contains a NUL character; remove it", i
 			return
 		}
 	}
@@ -162,7 +162,7 @@ func (c *csvRows) readBareCell(rest []byte) (after []byte, more bool) {
 		cell, after = rest[:at], rest[at+1:]
 	}
 	if bytes.IndexByte(cell, '"') >= 0 {
-		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; the cell must stand in quotes and the one inside be doubled",
+		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; put the cell in quotes and double the quote inside",
 			shorten(string(cell)))
 	}
 	c.buf = append(c.buf, cell...)
@@ -202,7 +202,7 @@ func (c *csvRows) readQuotedCell(rest []byte) (after []byte, more bool, err erro
 		return nil, false, nil
 	}
 	if rest[0] != c.delimiter {
-		c.row.broken = fmt.Sprintf("has %q behind a closing quote, where a %q or the end of the line must be", shorten(string(rest)), c.delimiter)
+		c.row.broken = fmt.Sprintf("has %q after a closing quote; expected %q or the end of the line", shorten(string(rest)), c.delimiter)
 	}
 	return rest[1:], true, nil
 }

@@ -59,11 +59,11 @@ func TestRowsAreCutAsTheyAreQuoted(t *testing.T) {
 		{",,\n\n , ,\na,,\n", ',', "a||"},
 		{`a,"b` + "\n" + `c"` + "\n", ',', "a|b\nc"},
 		{`a"b,c` + "\n" + `d,e` + "\n", ',',
-			`!has a quote inside the cell "a\"b"; the cell must stand in quotes and the one inside be doubled/d|e`},
-		{`"a"b,c` + "\n" + `d,e` + "\n", ',', `!has "b,c" behind a closing quote, where a ',' or the end of the line must be/d|e`},
+			`!has a quote inside the cell "a\"b"; put the cell in quotes and double the quote inside/d|e`},
+		{`"a"b,c` + "\n" + `d,e` + "\n", ',', `!has "b,c" after a closing quote; expected ',' or the end of the line/d|e`},
 		{"a,\xff\nb,c\n", ',', "!is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping/b|c"},
 		{"a,\"\xff\"\nb,c\n", ',', "!is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping/b|c"},
-		{"a,\x00\nb,c\n", ',', "!holds a NUL character, which is no text/b|c"},
+		{"a,\x00\nb,c\n", ',', "!contains a NUL character; remove it/b|c"},
 	} {
 		rows, err := cut(t, c.text, c.delimiter)
 		var lines []string

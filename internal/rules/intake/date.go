@@ -94,7 +94,7 @@ func (m moment) localInstant(zone *time.Location) (time.Time, error) {
 		return t.Hour() == m.hour && t.Minute() == m.minute && t.Day() == m.day
 	}
 	if !same(t) {
-		return time.Time{}, fmt.Errorf("is a time that the clocks of %s skipped", zone)
+		return time.Time{}, fmt.Errorf("is a time that does not exist in %s, because the clocks were set forward", zone)
 	}
 	for _, shift := range []time.Duration{time.Hour, 30 * time.Minute} {
 		if earlier := t.Add(-shift); same(earlier) {

@@ -78,7 +78,7 @@ func cutMeridiem(m *moment, text string) (string, error) {
 			continue
 		}
 		if m.hour < 1 || m.hour > 12 {
-			return "", fmt.Errorf("has the hour %d and %s", m.hour, half)
+			return "", fmt.Errorf("has the hour %d, which does not fit %s", m.hour, half)
 		}
 		m.hour %= 12
 		if half[0]|0x20 == 'p' {
@@ -120,7 +120,7 @@ func parseZone(m *moment, text string) error {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	if text[0] != '+' && text[0] != '-' && !strings.HasPrefix(text, "−") {
-		return fmt.Errorf("has the time zone %q, which is not known or means several; export with an offset such as +01:00, or in UTC",
+		return fmt.Errorf("has the time zone %q, which is unknown or ambiguous; export with an offset such as +01:00, or in UTC",
 			shorten(text))
 	}
 	sign := 1

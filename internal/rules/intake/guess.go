@@ -41,7 +41,7 @@ func Guess(head []byte) (Proposal, error) {
 	case JSON:
 		header, rows := sampleJSON(content)
 		if isAPIFormat(content) {
-			g.because("the objects are transactions in the shape of the API")
+			g.because("the objects are transactions in the format of the API")
 			break
 		}
 		if len(header) == 0 {
@@ -129,11 +129,11 @@ func (g *guess) guessCSV(content []byte) error {
 		}
 		return nil
 	}
-	g.because("%q cuts the most rows into as many cells", rune(d))
+	g.because("%q splits the most rows into the same number of cells", rune(d))
 	at := headerAt(rows)
 	if at < 0 {
 		g.p.Mapping.HeaderRow = -1
-		g.because("the first row already holds values, so there is no header")
+		g.because("the first row contains values, so there is no header")
 		g.header, g.rows = make([]string, len(rows[0].cells)), rows
 	} else {
 		g.p.Mapping.HeaderRow = rows[at].line
@@ -258,7 +258,7 @@ func (g *guess) assignByName(field Field, names []string) {
 				continue
 			}
 			g.assign(field, i)
-			g.because("the column %q is called as %s is", h, field)
+			g.because("the name of the column %q means %s", h, field)
 			return
 		}
 	}
@@ -308,12 +308,14 @@ func (g *guess) assignByValues() {
 	}
 	if m.Columns[FieldAmount] == "" && m.Columns[FieldDebit] == "" {
 		g.assignOnlyCandidate(FieldAmount, "an amount", func(f *columnFacts) bool {
-			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled && f.numbers.point+f.numbers.comma+
-				f.numbers.negative > 0
+			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled &&
+				f.numbers.point+f.numbers.comma+f.numbers.negative > 0
 		})
 	}
 	if m.Columns[FieldCurrency] == "" {
-		g.assignOnlyCandidate(FieldCurrency, "", func(f *columnFacts) bool { return f.codes == f.filled && f.filled > 0 && f.filled == len(g.rows) })
+		g.assignOnlyCandidate(FieldCurrency, "", func(f *columnFacts) bool {
+			return f.codes == f.filled && f.filled > 0 && f.filled == len(g.rows)
+		})
 	}
 }
 
@@ -329,7 +331,7 @@ func (g *guess) assignOnlyCandidate(field Field, what string, fit func(f *column
 		g.assign(field, found[0])
 		g.because("column %d is the only one whose values can be %s", found[0]+1, field)
 	case what != "" && len(found) == 0:
-		g.ask("no column can be told to be %s; map columns.%s", what, field)
+		g.ask("no column looks like %s; map columns.%s", what, field)
 	case what != "":
 		g.ask("%d columns may be %s; map columns.%s", len(found), what, field)
 	}

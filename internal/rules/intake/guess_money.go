@@ -10,13 +10,13 @@ func (g *guess) guessDirection() {
 	case has(FieldDebit) && has(FieldCredit) && !has(FieldAmount):
 		m.Direction = ByColumns
 		delete(m.Columns, FieldDirection)
-		g.because("debit and credit stand in two columns")
+		g.because("debit and credit are in two columns")
 	case has(FieldDebit) && has(FieldCredit):
 		// The signed amount that some statements have in addition is redundant.
 		m.Direction = ByColumns
 		delete(m.Columns, FieldAmount)
 		delete(m.Columns, FieldDirection)
-		g.because("debit and credit tell the direction, so the amount beside them is left out")
+		g.because("debit and credit tell the direction, so the additional amount column is ignored")
 	case has(FieldDebit) != has(FieldCredit):
 		delete(m.Columns, FieldDebit)
 		delete(m.Columns, FieldCredit)
@@ -25,7 +25,7 @@ func (g *guess) guessDirection() {
 		g.guessSigns()
 	}
 	if has(FieldFee) && !has(FieldNet) {
-		g.ask("the file does not say whether the amount holds the fee; state amount_is")
+		g.ask("the file does not say whether the amount includes the fee; state amount_is")
 	}
 }
 
@@ -121,7 +121,7 @@ func (g *guess) guessMoney() {
 			}
 		}
 		if m.Currency != "" {
-			g.because("the name of the amount's column says %s", m.Currency)
+			g.because("the name of the amount column states %s", m.Currency)
 		} else {
 			g.ask("the file does not say its currency; state currency")
 		}

@@ -67,7 +67,7 @@ func newJSONRows(t *text) (*jsonRows, error) {
 			t.pos = after
 		}
 	default:
-		return nil, t.errorf(j.at, "begins with %q, which is no JSON list and no JSON object", string(rune(b)))
+		return nil, t.errorf(j.at, "begins with %q, which starts neither a JSON array nor a JSON object", string(rune(b)))
 	}
 	return j, nil
 }
@@ -148,7 +148,7 @@ func (j *jsonRows) next() (*sheetRow, error) {
 		j.pos++
 		return nil, j.expectEnd()
 	case b != '{':
-		return nil, j.errorf(j.at, "an object must stand here, not %q", string(rune(b)))
+		return nil, j.errorf(j.at, "expected an object, found %q", string(rune(b)))
 	}
 	j.first = false
 	j.row = sheetRow{line: j.at, cells: j.row.cells[:0], numbers: j.row.numbers[:0], content: []string{}, column: -1}
@@ -189,7 +189,7 @@ func (j *jsonRows) expectEnd() error {
 			quoted = !quoted
 		case quoted, b == ' ', b == '\t', b == '\r':
 		case depth == 0:
-			return j.errorf(j.at, "%q stands behind the end of the list", string(rune(b)))
+			return j.errorf(j.at, "unexpected %q after the end of the list", string(rune(b)))
 		case b == '{', b == '[':
 			depth++
 		case b == '}', b == ']':
@@ -275,7 +275,7 @@ func flatten(raw []byte) ([]property, error) {
 
 func flattenValue(d *json.Decoder, path string, depth int, all *[]property) error {
 	if depth > depthMax {
-		return errors.New("it is nested too deep")
+		return errors.New("it is nested too deeply")
 	}
 	token, err := d.Token()
 	if err != nil {
@@ -288,7 +288,7 @@ func flattenValue(d *json.Decoder, path string, depth int, all *[]property) erro
 	case string:
 		p.text = v
 		if strings.IndexByte(v, 0) >= 0 {
-			return errors.New("a text holds a NUL character")
+			return errors.New("a text contains a NUL character; remove it")
 		}
 	case json.Number:
 		p.text, p.number = v.String(), true

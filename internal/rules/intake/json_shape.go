@@ -63,7 +63,8 @@ func shapeNumber(e *entry, path string) *money.Decimal {
 func interpretShape(e *entry) ([]Record, string) {
 	for i := 0; i < len(e.row.content); i += 2 {
 		if path := e.row.content[i]; !isShapePath(path) && (e.row.content[i+1] != "" || !strings.HasPrefix(path, "tag_ids")) {
-			e.faults = append(e.faults, Fault{Line: e.row.line, Column: path, Message: "is not known; map the columns if this is another shape"})
+			e.faults = append(e.faults, Fault{Line: e.row.line, Column: path,
+				Message: "is not a known property; map the columns if the file has another format"})
 		}
 	}
 	r := Record{Line: e.row.line, ExternalID: e.id(shapePlaces["external_id"], false), Description: shapeText(e, "external.description"),
@@ -83,7 +84,8 @@ func interpretShape(e *entry) ([]Record, string) {
 		e.faultf(shapePlaces["external.direction"], "%q must be credit or debit", shorten(direction))
 	}
 	if r.Quantity = shapeNumber(e, "external.quantity"); r.Quantity != nil && r.Quantity.Sign() <= 0 {
-		e.faultf(shapePlaces["external.quantity"], "%s must be above zero; the direction is not in the sign", r.Quantity)
+		e.faultf(shapePlaces["external.quantity"], "%s must be above zero; state the direction in external.direction, not by the sign",
+			r.Quantity)
 	}
 	shapeValue(e, &r)
 	shapeDetails(e, &r)
@@ -145,7 +147,7 @@ func shapeDetails(e *entry, r *Record) {
 	if block := shapeText(e, "crypto.block_number"); block != "" {
 		n, err := strconv.ParseInt(block, 10, 64)
 		if err != nil || n < 0 {
-			e.faultf(shapePlaces["crypto.block_number"], "%q is not the number of a block", shorten(block))
+			e.faultf(shapePlaces["crypto.block_number"], "%q is not a block number", shorten(block))
 		}
 		c.BlockNumber = n
 	}

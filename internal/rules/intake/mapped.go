@@ -245,7 +245,7 @@ func (p *mapped) reconcile(e *entry, currency string, amount money.Decimal, f fe
 	}
 	charged := amount.Sub(*net)
 	if f.stated && !charged.Equal(f.amount) && !charged.Equal(f.amount.Neg()) {
-		e.faultf(p.net.place, "an amount of %s and a fee of %s do not make %s", amount, f.amount, net)
+		e.faultf(p.net.place, "the amount %s and the fee %s do not yield the net %s", amount, f.amount, net)
 	}
 	return amount, fee{amount: charged, currency: currency, stated: true}
 }
@@ -291,7 +291,7 @@ func (p *mapped) readByDirectionWord(e *entry, currency string) *money.Decimal {
 	in, out := p.inflow[fold(word)], p.outflow[fold(word)]
 	switch {
 	case in == out:
-		e.faultf(p.direction, "%q does not tell the direction; state it among inflow_words or outflow_words", shorten(word))
+		e.faultf(p.direction, "%q is not a known direction; add it to inflow_words or outflow_words", shorten(word))
 		return nil
 	case n == nil:
 		return nil
@@ -299,7 +299,7 @@ func (p *mapped) readByDirectionWord(e *entry, currency string) *money.Decimal {
 		e.faultf(p.amount.place, "%s is below zero, but %q is an inflow", n, shorten(word))
 		return nil
 	case out && !n.IsZero() && (n.Sign() < 0) != p.amount.negative: // In a column with signs, the sign has a meaning.
-		e.faultf(p.amount.place, "%s has another sign than the outflows before it, and %q is one", n, shorten(word))
+		e.faultf(p.amount.place, "%s has another sign than the other outflows, but %q is an outflow", n, shorten(word))
 		return nil
 	}
 	absolute := n.Abs()
@@ -348,7 +348,7 @@ func (p *mapped) readValue(e *entry) *Value {
 		currency = e.currency(place)
 	}
 	if currency != "" && !isFiat(currency) {
-		e.faultf(p.place(FieldValueCurrency), "%q is not a fiat currency; values are in one", shorten(currency))
+		e.faultf(p.place(FieldValueCurrency), "%q is not a fiat currency; values must be in a fiat currency", shorten(currency))
 		return nil
 	}
 	var t triple
@@ -411,7 +411,7 @@ func (p *mapped) setDetails(e *entry, r *Record) {
 	if place := p.place(FieldBlockNumber); place >= 0 && e.text(place) != "" {
 		n, err := strconv.ParseInt(e.text(place), 10, 64)
 		if err != nil || n < 0 {
-			e.faultf(place, "%q is not the number of a block", shorten(e.text(place)))
+			e.faultf(place, "%q is not a block number", shorten(e.text(place)))
 		}
 		r.crypto().BlockNumber = n
 	}

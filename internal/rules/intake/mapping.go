@@ -149,7 +149,7 @@ func (m *Mapping) Validate() error {
 		faults.Addf("mapping.header_row", "must be the line of the header, 0 to find it, or -1 for none")
 	}
 	if m.HeaderRow == -1 && m.Preset != "" {
-		faults.Addf("mapping.header_row", "cannot be none with a preset, which finds its columns by their names")
+		faults.Addf("mapping.header_row", "must not be -1 with a preset, which finds its columns by name")
 	}
 	m.validateDates(&faults)
 	switch m.Decimal {
@@ -245,14 +245,14 @@ func (m *Mapping) validateAmounts(faults *fault.List) {
 			faults.Addf("mapping.columns.amount", "must not be mapped beside debit and credit")
 		}
 	case !has(FieldAmount):
-		faults.Addf("mapping.columns.amount", "must be mapped, or else debit and credit")
+		faults.Addf("mapping.columns.amount", "must be mapped, or debit and credit must be")
 	case direction == ByWords && !has(FieldDirection):
-		faults.Addf("mapping.columns.direction", "must be mapped, because words tell the direction")
+		faults.Addf("mapping.columns.direction", "must be mapped, because direction is words")
 	case direction == BySign && has(FieldDirection):
-		faults.Addf("mapping.columns.direction", "must not be mapped, because the sign tells the direction")
+		faults.Addf("mapping.columns.direction", "must not be mapped, because direction is sign")
 	}
 	if !has(FieldCurrency) && m.Currency == "" {
-		faults.Addf("mapping.currency", "must be stated, or a column be mapped")
+		faults.Addf("mapping.currency", "must be stated, or a currency column must be mapped")
 	}
 	if has(FieldFee) && !has(FieldNet) && m.AmountIs == "" {
 		faults.Addf("mapping.amount_is", "must say whether the amount is before_fee or after_fee, because a fee is mapped")
@@ -261,10 +261,10 @@ func (m *Mapping) validateAmounts(faults *fault.List) {
 		faults.Addf("mapping.amount_is", "cannot be after_fee beside net, which is the amount after the fee")
 	}
 	if has(FieldValueFee) && !has(FieldValueGross) && !has(FieldValueNet) {
-		faults.Addf("mapping.columns.value_gross", "must be mapped, or value_net, because value_fee is")
+		faults.Addf("mapping.columns.value_gross", "or value_net must be mapped, because value_fee is")
 	}
 	if (has(FieldValueGross) || has(FieldValueNet)) && !has(FieldValueCurrency) && m.ValueCurrency == "" {
-		faults.Addf("mapping.value_currency", "must be stated, or a column be mapped")
+		faults.Addf("mapping.value_currency", "must be stated, or a currency column must be mapped")
 	}
 }
 

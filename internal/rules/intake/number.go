@@ -28,7 +28,7 @@ type number struct {
 
 var (
 	errNotNumber = errors.New("is not a number")
-	errShortened = errors.New("was shortened by the program that wrote it, so its last digits are lost; export the number in full")
+	errShortened = errors.New("was shortened by the program that wrote the file, so its last digits are lost; export the number in full")
 )
 
 // blankNumber reports whether a text means that there is no number.
@@ -313,7 +313,7 @@ func joinGroups(whole string, mark decimalMark) (string, error) {
 			if separator == '.' || separator == ',' {
 				return "", fmt.Errorf("does not fit the decimal separator %q of its column", rune(mark))
 			}
-			return "", errors.New("has its digits in odd groups")
+			return "", errors.New("has digit groups of an unexpected length")
 		}
 	}
 	return strings.Join(groups, ""), nil

@@ -53,7 +53,7 @@ func (in *Reader) openOFX(o *Options) error {
 	}
 	head, _ := in.text.head()
 	if !bytes.Contains(bytes.ToUpper(head), []byte("<OFX>")) {
-		return in.text.errorf(1, "this is no OFX: it has no <OFX> tag")
+		return in.text.errorf(1, "the file is not OFX: it has no <OFX> tag")
 	}
 	zone, err := in.mapping.zone()
 	if err != nil {
@@ -156,11 +156,11 @@ func (x *ofxTransaction) addTag(t tag) {
 	}
 	x.size += len(t.value) + len(name)
 	if !utf8.ValidString(t.value) {
-		x.faults = append(x.faults, Fault{Line: x.line, Column: t.name, Message: "is not valid UTF-8"})
+		x.faultf(t.name, "is not valid UTF-8")
 		return
 	}
 	if before, twice := x.values[name]; twice && before != t.value {
-		x.faults = append(x.faults, Fault{Line: x.line, Column: t.name, Message: fmt.Sprintf("is %q and %q", shorten(before), shorten(t.value))})
+		x.faultf(t.name, "occurs twice, as %q and as %q", shorten(before), shorten(t.value))
 	}
 	x.values[name] = t.value
 }
@@ -174,7 +174,7 @@ func (o *ofxRows) interpret(x *ofxTransaction) Row {
 	out := Row{Line: x.line}
 	kind := strings.ToUpper(x.values["TRNTYPE"])
 	if x.pending || kind == "HOLD" {
-		out.Skipped = "the bank has not booked it yet, and it comes again when it has"
+		out.Skipped = "the bank has not posted it yet; it appears again once posted"
 		return out
 	}
 	r := o.record(x, kind)
@@ -244,7 +244,7 @@ func (o *ofxRows) id(x *ofxTransaction) string {
 			x.values["PAYEE.NAME"], x.values["MEMO"], x.values["CHECKNUM"])
 	}
 	if o.ids.isDuplicate(id) {
-		x.faultf("FITID", "%q stands in the file before; if the two are different, ignore ids in the mapping", shorten(id))
+		x.faultf("FITID", "%q occurs earlier in the file; if the two are different transactions, set ignore_ids in the mapping", shorten(id))
 	}
 	return id
 }

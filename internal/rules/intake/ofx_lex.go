@@ -124,7 +124,7 @@ func (t *tags) readUntil(stop byte, limit int) ([]byte, error) {
 		}
 		t.pos++
 		if t.taken = append(t.taken, b); len(t.taken) > limit {
-			return nil, t.errorf(line, "what begins here is longer than %d KiB; is this OFX?", max(1, limit>>10))
+			return nil, t.errorf(line, "the text that begins here is longer than %d KiB; is this OFX?", max(1, limit>>10))
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (c *coinbaseRow) single(e *entry, r Record, quantity money.Decimal, sums tr
 func (c *coinbaseRow) fiat(e *entry, r Record, quantity, fee money.Decimal, price string, in bool) []Record {
 	switch {
 	case fee.Sign() < 0, !in && fee.Cmp(quantity) > 0:
-		e.faultf(c.fees.place, "a fee of %s does not go with %s", fee, quantity)
+		e.faultf(c.fees.place, "the fee %s does not fit the quantity %s", fee, quantity)
 		return nil
 	case !fee.IsZero() && price != r.Currency:
 		e.faultf(c.fees.place, "the fee is in %s and the quantity in %s", price, r.Currency)
@@ -223,7 +223,7 @@ func (c *coinbaseRow) convert(e *entry, r Record, quantity money.Decimal, sums t
 	}
 	from, to := n.base == r.Currency && n.quantity.Equal(quantity.Abs()), n.quote == r.Currency && n.amount.Equal(quantity.Abs())
 	if !from && !to {
-		e.faultf(c.notes, "%q is not about %s %s", shorten(r.Description), quantity.Abs(), r.Currency)
+		e.faultf(c.notes, "%q does not describe a conversion of %s %s", shorten(r.Description), quantity.Abs(), r.Currency)
 	}
 	out, in := r, r
 	out.Currency, in.Currency = n.base, n.quote

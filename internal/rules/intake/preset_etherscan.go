@@ -114,7 +114,7 @@ func (x *explorer) record(e *entry) Record {
 	if block := e.text(x.block); block != "" {
 		n, err := strconv.ParseInt(block, 10, 64)
 		if err != nil || n < 0 {
-			e.faultf(x.block, "%q is not the number of a block", shorten(block))
+			e.faultf(x.block, "%q is not a block number", shorten(block))
 		}
 		r.Crypto.BlockNumber = n
 	}
@@ -142,7 +142,7 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 		e.faultf(x.in.place, "a value is below zero")
 		return nil, ""
 	case !known:
-		e.faultf(x.from, "moves nothing, so only its sender tells whether the fee was yours; state the address of the wallet")
+		e.faultf(x.from, "moves nothing, so only the sender shows whether you paid the fee; state the address of the wallet")
 		return nil, ""
 	case failed && !sender:
 		return nil, "it failed, so nothing arrived"
@@ -174,7 +174,7 @@ func (x *explorer) failed(e *entry) bool {
 	case strings.HasPrefix(status, "error"), strings.HasPrefix(status, "fail"), strings.HasPrefix(status, "revert"):
 		return true
 	}
-	e.faultf(x.status, "%q does not tell whether it failed", shorten(status))
+	e.faultf(x.status, "%q does not show whether the transaction failed", shorten(status))
 	return false
 }
 
@@ -221,7 +221,7 @@ func (x *explorer) token(e *entry) ([]Record, string) {
 	r := x.record(e)
 	symbol := cleanCurrency(e.text(x.symbol))
 	if r.Currency = notFiat(symbol, e.text(x.contract)); r.Currency == "" {
-		e.faultf(x.symbol, "neither symbol nor contract says which token it is")
+		e.faultf(x.symbol, "neither symbol nor contract identifies the token")
 	}
 	r.Description, r.Crypto.TokenID = e.text(x.tokenName), e.text(x.tokenID)
 	quantity := money.FromInt(1)
@@ -232,13 +232,13 @@ func (x *explorer) token(e *entry) ([]Record, string) {
 	from, to := strings.ToLower(r.Crypto.From), strings.ToLower(r.Crypto.To)
 	switch in, out := x.own[to], x.own[from]; {
 	case len(x.own) == 0:
-		e.faultf(x.from, "the export of tokens does not tell the direction; state the address of the wallet")
+		e.faultf(x.from, "the token export does not show the direction; state the address of the wallet")
 	case from == to:
-		return nil, "it was sent to where it came from"
+		return nil, "sender and recipient are the same address"
 	case in && out:
-		e.faultf(x.from, "both addresses are yours; state only the one this file is of")
+		e.faultf(x.from, "both addresses are yours; state only the one this file was exported for")
 	case !in && !out:
-		e.faultf(x.from, "neither address is the wallet's")
+		e.faultf(x.from, "neither address belongs to the wallet; state the address this file was exported for")
 	case quantity.Sign() < 0:
 		e.faultf(x.in.place, "%s is below zero", quantity)
 	}

@@ -18,7 +18,8 @@ var kraken = &preset{
 	open: func(s *sheet, o *Options) interpreter {
 		k := &krakenRow{clock: o.Mapping.clock(), id: s.find("txid"), ref: s.find("refid"), time: s.find("time"), kind: s.find("type"),
 			subtype: s.find("subtype"), asset: s.find("asset"), wallet: s.find("wallet"), amount: pointColumn(s.find("amount")),
-			fee: pointColumn(s.find("fee")), feeCurrency: s.find("feecurrency"), usd: pointColumn(s.find("amountusd")), feeUSD: pointColumn(s.find("feeusd"))}
+			fee: pointColumn(s.find("fee")), feeCurrency: s.find("feecurrency"), usd: pointColumn(s.find("amountusd")),
+			feeUSD: pointColumn(s.find("feeusd"))}
 		return k.interpret
 	},
 }
@@ -35,7 +36,7 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	id := e.text(k.id)
 	e.idColumn = k.id
 	if id == "" {
-		return nil, "Kraken had not settled it yet: it has no txid, and comes again with one"
+		return nil, "Kraken had not settled it yet: it has no txid, and appears again with one"
 	}
 	kind, subtype := e.text(k.kind), e.text(k.subtype)
 	r := Record{Line: e.row.line, ExternalID: id, Timestamp: e.instant(&k.clock, k.time, e.text(k.time)),

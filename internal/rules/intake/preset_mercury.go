@@ -48,7 +48,7 @@ func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
 	case mercuryOpen[word]:
 		return nil, "Mercury says it has not happened yet: " + status
 	case !mercuryDone[word]:
-		e.faultf(m.status, "%q does not tell whether it happened", shorten(status))
+		e.faultf(m.status, "%q is not a known status, so it is unclear whether the transaction happened", shorten(status))
 	}
 	stamp, place := e.text(m.time), m.time
 	if stamp == "" {

@@ -16,7 +16,8 @@ var stripe = &preset{
 	open: func(s *sheet, o *Options) interpreter {
 		p := &stripeRow{clock: o.Mapping.clock(), ignore: o.Mapping.IgnoreIDs, id: s.find("id", "balance_transaction_id"),
 			kind: s.find("Type", "reporting_category"), time: s.find("Created (UTC)", "created_utc", "Created"), currency: s.find("Currency"),
-			amount: pointColumn(s.find("Amount", "gross")), fee: pointColumn(s.find("Fee")), net: pointColumn(s.find("Net")), text: s.find("Description")}
+			amount: pointColumn(s.find("Amount", "gross")), fee: pointColumn(s.find("Fee")), net: pointColumn(s.find("Net")),
+			text: s.find("Description")}
 		return p.interpret
 	},
 }
@@ -57,7 +58,7 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	charged := deref(fee)
 	if net != nil {
 		if fee != nil && !amount.Sub(charged).Equal(*net) {
-			e.faultf(p.net.place, "an amount of %s less a fee of %s is not %s", amount, charged, net)
+			e.faultf(p.net.place, "the amount %s less the fee %s is not the net %s", amount, charged, net)
 			return nil, ""
 		}
 		charged = amount.Sub(*net)

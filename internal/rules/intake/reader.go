@@ -91,7 +91,7 @@ func (in *Reader) openCSV(o *Options) error {
 	sample := sampleCSV(head, whole, m.Delimiter[0])
 	if len(m.Columns) == 0 && m.Preset == "" {
 		if m.Preset = detectPreset(sample); m.Preset == "" {
-			return fault.Invalidf("mapping.columns", "must be stated, because the layout of the file is not a known one")
+			return fault.Invalidf("mapping.columns", "must be stated, because the layout of the file is unknown")
 		}
 	}
 	rows := newCSVRows(in.text, m.Delimiter[0])
@@ -133,7 +133,7 @@ func (in *Reader) readHeader(rows *csvRows, sample []sheetRow) (*sheet, error) {
 	for {
 		row, err := rows.next()
 		if errors.Is(err, io.EOF) {
-			return nil, fault.Invalidf("mapping.header_row", "is line %d, on which the file has no row", m.HeaderRow)
+			return nil, fault.Invalidf("mapping.header_row", "is line %d, but the file has no row there", m.HeaderRow)
 		}
 		if err != nil {
 			return nil, err
@@ -235,6 +235,6 @@ func (in *Reader) validateWidth(e *entry) bool {
 		e.row.cells = cells[:columns]
 		return true
 	}
-	e.faultf(-1, "the row has %d cells, but there are %d columns; a cell that holds the delimiter must stand in quotes", len(cells), columns)
+	e.faultf(-1, "the row has %d cells, but there are %d columns; a cell that contains the delimiter must be in quotes", len(cells), columns)
 	return false
 }

@@ -59,7 +59,7 @@ func (s *sheet) resolve(field Field, column string) (int, error) {
 	case matches == 1:
 		return place, nil
 	case matches > 1:
-		return -1, fault.Invalidf(name, "is %q, which %d columns are called; give it as #%d", shorten(column), matches, place+1)
+		return -1, fault.Invalidf(name, "is %q, but %d columns have that name; give a number such as #%d", shorten(column), matches, place+1)
 	}
 	if n := columnNumber(column); n >= 0 {
 		if n >= len(s.header) {
@@ -67,7 +67,8 @@ func (s *sheet) resolve(field Field, column string) (int, error) {
 		}
 		return n, nil
 	}
-	return -1, fault.Invalidf(name, "is %q, which the file does not have; it has %s", shorten(column), shorten(strings.Join(s.header, ", ")))
+	return -1, fault.Invalidf(name, "is %q, but the file has no such column; its columns are %s", shorten(column),
+		shorten(strings.Join(s.header, ", ")))
 }
 
 // cleanHeader trims column names and drops empty ones at the end.
@@ -120,7 +121,7 @@ func (e *entry) number(c numeric, currency string) *money.Decimal {
 		return nil
 	}
 	if !matchesCurrency(n.code, currency) {
-		e.faultf(c.place, "%q is not in %s, as the row says", shorten(e.text(c.place)), orUnknown(currency))
+		e.faultf(c.place, "%q is not in %s, the currency of the row", shorten(e.text(c.place)), orUnknown(currency))
 		return nil
 	}
 	return &n.value
@@ -208,7 +209,7 @@ func (e *entry) rejectDuplicates(records []Record) {
 	for i := range records {
 		if e.ids.isDuplicate(records[i].ExternalID) {
 			e.faultf(e.idColumn,
-				"the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids",
+				"the id %q occurs earlier in the file; if the rows are two transactions, do not map the column as id, or set ignore_ids",
 				shorten(records[i].ExternalID))
 		}
 	}

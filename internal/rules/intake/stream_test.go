@@ -202,12 +202,12 @@ func TestWhatHasNoEndIsRefusedWithItsLine(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"f.json", `[{"a":"` + long, "f.json:1: the object that begins here is longer than 1024 KiB"},
 		{"f.json", "[\n{}\n{}]", "f.json:3: a comma is missing before the object"},
-		{"f.json", "[\n{},\n7]", `f.json:3: an object must stand here, not "7"`},
-		{"f.json", "[{}]\n[", `f.json:2: "[" stands behind the end of the list`},
+		{"f.json", "[\n{},\n7]", `f.json:3: expected an object, found "7"`},
+		{"f.json", "[{}]\n[", `f.json:2: unexpected "[" after the end of the list`},
 		{"f.json", `{"a":1`, "f.json:1: the object that begins here has no end"},
-		{"f.json", "{}\n{}\nx", `f.json:3: an object must stand here, not "x"`},
-		{"f.ofx", "<OFX>\n<NAME>" + long, "f.ofx:2: what begins here is longer than 64 KiB"},
-		{"f.ofx", "<OFX>\n<" + long, "f.ofx:2: what begins here is longer than 1 KiB"},
+		{"f.json", "{}\n{}\nx", `f.json:3: expected an object, found "x"`},
+		{"f.ofx", "<OFX>\n<NAME>" + long, "f.ofx:2: the text that begins here is longer than 64 KiB"},
+		{"f.ofx", "<OFX>\n<" + long, "f.ofx:2: the text that begins here is longer than 1 KiB"},
 		{"f.ofx", "<OFX>\n<NAME", "f.ofx:2: the tag that begins here has no end"},
 		{"f.ofx", "<OFX>\n<NAME><![CDATA[" + long, "f.ofx:2: the text that begins here has no end"},
 		{"f.ofx", "<OFX>\n<STMTTRN>" + strings.Repeat("<MEMO>"+strings.Repeat("x", 60_000), 40),
@@ -241,7 +241,7 @@ func TestObjectsThatAreNotJSONAreFaultsAndTheRestIsRead(t *testing.T) {
 	want := `in 1.5 USD (1.5-0=1.5 USD)
 fault : has "v.a" twice
 fault : is not JSON: invalid character '"' after object key:value pair
-fault : is not JSON: a text holds a NUL character
+fault : is not JSON: a text contains a NUL character; remove it
 in 100 USD (100-0=100 USD)
 fault : is not valid UTF-8; save the file as UTF-8
 fault v.a: is empty; every row needs an amount

@@ -208,8 +208,9 @@ func (c *csvReader) start(line int) error {
 	}
 	e := &Entry{
 		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant),
-		Intended: c.cell(colIntended), Memo: c.cell(colMemo), Entity: c.cell(colEntity), Classification: c.cell(colClassification), OriginatedBy: c.cell(colOriginatedBy),
-		Previous: c.cell(colPrevious), Next: c.cell(colNext), Tags: splitTags(c.cell(colTags)), Line: line,
+		Intended: c.cell(colIntended), Memo: c.cell(colMemo), Entity: c.cell(colEntity), Classification: c.cell(colClassification),
+		OriginatedBy: c.cell(colOriginatedBy), Previous: c.cell(colPrevious), Next: c.cell(colNext), Tags: splitTags(c.cell(colTags)),
+		Line: line,
 	}
 	if err := validateDate(e.Date); err != nil {
 		return c.errorf(line, "%v", err)

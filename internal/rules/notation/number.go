@@ -112,7 +112,7 @@ func splitNumber(number string, decimal byte) (whole, fraction string, err error
 	for i, digits := range groups {
 		// Groups of three, of two as in India, or of four as in China.
 		if len(digits) == 0 || strings.ContainsAny(digits, "., ") || i > 0 && (len(digits) < 2 || len(digits) > 4) {
-			return "", "", fmt.Errorf("the number %s has its digits in odd groups; write it without marks between them", short(number))
+			return "", "", fmt.Errorf("the number %s has digit groups of an unexpected length; write it without marks between them", short(number))
 		}
 	}
 	return strings.Join(groups, ""), fraction, nil

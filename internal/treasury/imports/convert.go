@@ -17,7 +17,8 @@ import (
 func convert(r intake.Record) transaction.Params {
 	p := transaction.Params{
 		ExternalID: shortenID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit,
-		Quantity: r.Quantity, Currency: r.Currency, Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo, Type: transaction.Type(r.Type), EventKey: r.Group,
+		Quantity: r.Quantity, Currency: r.Currency, Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo,
+		Type: transaction.Type(r.Type), EventKey: r.Group,
 	}
 	if r.Inflow {
 		p.Direction = transaction.Credit
