@@ -31,12 +31,12 @@ func parseClock(m *moment, text string) error {
 // cutTime reads 15:04, 15:04:05 or 15:04:05.999.
 func cutTime(m *moment, text string) (string, error) {
 	places := []*int{&m.hour, &m.minute, &m.sec}
-	for i, place := range places {
+	for i, index := range places {
 		n := countDigits(text)
 		if n < 1 || n > 2 || i > 0 && n != 2 {
 			return "", errNotDate
 		}
-		*place = atoi(text[:n])
+		*index = atoi(text[:n])
 		text = text[n:]
 		if i == len(places)-1 || !strings.HasPrefix(text, ":") {
 			if i == 0 {

@@ -90,7 +90,7 @@ func TestDatesAreReadAsPlatformsWriteThem(t *testing.T) {
 	}
 }
 
-func TestDatesThatDoNotExistOrMeanSeveralAreRefused(t *testing.T) {
+func TestInvalidAndAmbiguousDatesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, zone, want string }{
 		{"02/03/2024", "UTC", "may mean 3 February 2024 or 2 March 2024; state the date layout in the mapping"},
@@ -132,7 +132,7 @@ func TestDatesThatDoNotExistOrMeanSeveralAreRefused(t *testing.T) {
 	}
 }
 
-func TestLayoutsAreChecked(t *testing.T) {
+func TestLayoutsAreValidated(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"DD/MM":      "must have a year",
@@ -146,7 +146,7 @@ func TestLayoutsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAColumnSettlesTheOrderOfItsDates(t *testing.T) {
+func TestAColumnDecidesTheOrderOfItsDates(t *testing.T) {
 	t.Parallel()
 	for values, want := range map[string]dayOrder{
 		"01/02/2024 03/04/2024":            orderUnknown,

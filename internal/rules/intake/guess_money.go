@@ -56,9 +56,9 @@ func (g *guess) guessSigns() {
 func (g *guess) askUnknownWords() {
 	in, out := wordSet(usualInflow, nil, nil), wordSet(usualOutflow, nil, nil)
 	asked := map[string]bool{}
-	place := g.placeOf(FieldDirection)
+	index := g.indexOf(FieldDirection)
 	for r := range g.rows {
-		word := strings.TrimSpace(cellOf(&g.rows[r], place))
+		word := strings.TrimSpace(cellOf(&g.rows[r], index))
 		if key := fold(word); word != "" && !in[key] && !out[key] && !asked[key] {
 			asked[key] = true
 			g.ask("the direction column says %q; add it to inflow_words or outflow_words", shorten(word))
@@ -66,18 +66,18 @@ func (g *guess) askUnknownWords() {
 	}
 }
 
-func (g *guess) placeOf(field Field) int {
+func (g *guess) indexOf(field Field) int {
 	s := sheet{header: g.header}
-	place, err := s.resolve(field, g.p.Mapping.Columns[field])
+	index, err := s.resolve(field, g.p.Mapping.Columns[field])
 	if err != nil {
 		return -1
 	}
-	return place
+	return index
 }
 
 func (g *guess) factsOf(field Field) *columnFacts {
-	if place := g.placeOf(field); place >= 0 {
-		return &g.facts[place]
+	if index := g.indexOf(field); index >= 0 {
+		return &g.facts[index]
 	}
 	return &columnFacts{}
 }
@@ -116,8 +116,8 @@ func (g *guess) guessMoney() {
 	}
 	if m.Columns[FieldCurrency] == "" {
 		for _, field := range []Field{FieldAmount, FieldDebit, FieldCredit} {
-			if place := g.placeOf(field); place >= 0 && m.Currency == "" {
-				_, m.Currency = cutCurrency(g.header[place])
+			if index := g.indexOf(field); index >= 0 && m.Currency == "" {
+				_, m.Currency = cutCurrency(g.header[index])
 			}
 		}
 		if m.Currency != "" {
@@ -127,7 +127,7 @@ func (g *guess) guessMoney() {
 		}
 	}
 	if m.Columns[FieldValueGross] != "" && m.ValueCurrency == "" {
-		if _, m.ValueCurrency = cutCurrency(g.header[g.placeOf(FieldValueGross)]); m.ValueCurrency == "" {
+		if _, m.ValueCurrency = cutCurrency(g.header[g.indexOf(FieldValueGross)]); m.ValueCurrency == "" {
 			g.ask("the file does not say the currency of the values; state value_currency")
 		}
 	}

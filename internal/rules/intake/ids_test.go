@@ -11,7 +11,7 @@ func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
 	if c.add(5) != 1 || c.add(5) != 2 || c.used != exactMax {
 		t.Error("what is counted one by one is not")
 	}
-	// Behind that, counts may be too high, but those of one thing always grow.
+	// Beyond that, counts may be too high, but those of one key always grow.
 	other := uint64(exactMax) + restMax
 	last := map[uint64]uint32{}
 	for i := range uint64(20) {
@@ -27,7 +27,7 @@ func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
 	}
 }
 
-func TestAnIDThatStandsTwiceIsFound(t *testing.T) {
+func TestADuplicateIDIsFound(t *testing.T) {
 	t.Parallel()
 	i := newIDs()
 	if i.isDuplicate("a") || i.isDuplicate("b") || !i.isDuplicate("a") {

@@ -376,8 +376,8 @@ func (in *Reader) openJSON(o *Options) error {
 	}
 	var interpret interpreter
 	if len(o.Mapping.Columns) == 0 {
-		header = shapePaths
-		interpret = interpretShape
+		header = apiPaths
+		interpret = interpretAPI
 	}
 	s := &sheet{header: header}
 	if interpret == nil {

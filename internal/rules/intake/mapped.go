@@ -14,7 +14,7 @@ import (
 type mapped struct {
 	m       *Mapping
 	sheet   *sheet
-	places  map[Field]int
+	indexes map[Field]int
 	clock   clock
 	numbers map[Field]numeric
 
@@ -28,7 +28,7 @@ type mapped struct {
 
 // textColumn is a column whose text is copied into a record.
 type textColumn struct {
-	place int
+	index int
 	set   func(r *Record, text string)
 }
 
@@ -39,14 +39,14 @@ var moneyFields = [][]Field{
 
 // newMapped resolves the columns of a mapping, and infers from the samples what the mapping leaves open.
 func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
-	p := &mapped{m: m, sheet: s, places: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.clock()}
+	p := &mapped{m: m, sheet: s, indexes: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.clock()}
 	var faults fault.List
 	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
-		place, err := s.resolve(field, m.Columns[field])
+		index, err := s.resolve(field, m.Columns[field])
 		if rest := faults.Take(err); rest != nil {
 			return nil, rest
 		}
-		p.places[field] = place
+		p.indexes[field] = index
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
 	for _, fields := range moneyFields {
 		p.resolveDecimalMark(fields, samples)
 	}
-	p.timestamp, p.timeOfDay, p.id = p.place(FieldTimestamp), p.place(FieldTime), p.place(FieldID)
-	p.currency, p.direction = p.place(FieldCurrency), p.place(FieldDirection)
+	p.timestamp, p.timeOfDay, p.id = p.indexOf(FieldTimestamp), p.indexOf(FieldTime), p.indexOf(FieldID)
+	p.currency, p.direction = p.indexOf(FieldCurrency), p.indexOf(FieldDirection)
 	p.amount, p.debit, p.credit = p.numbers[FieldAmount], p.numbers[FieldDebit], p.numbers[FieldCredit]
 	p.fee, p.net = p.numbers[FieldFee], p.numbers[FieldNet]
-	p.values = p.place(FieldValueGross) >= 0 || p.place(FieldValueNet) >= 0
+	p.values = p.indexOf(FieldValueGross) >= 0 || p.indexOf(FieldValueNet) >= 0
 	var dates dateEvidence
 	for i := range samples {
 		dates.observe(cellOf(&samples[i], p.timestamp))
@@ -69,16 +69,16 @@ func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
 	return p, nil
 }
 
-func cellOf(row *sheetRow, place int) string {
-	if place < 0 || place >= len(row.cells) {
+func cellOf(row *sheetRow, index int) string {
+	if index < 0 || index >= len(row.cells) {
 		return ""
 	}
-	return row.cells[place]
+	return row.cells[index]
 }
 
-func (p *mapped) place(f Field) int {
-	if place, ok := p.places[f]; ok {
-		return place
+func (p *mapped) indexOf(f Field) int {
+	if index, ok := p.indexes[f]; ok {
+		return index
 	}
 	return -1
 }
@@ -88,14 +88,14 @@ func (p *mapped) resolveDecimalMark(fields []Field, samples []sheetRow) {
 	var shared numberEvidence
 	for _, f := range fields {
 		var own numberEvidence
-		place := p.place(f)
+		index := p.indexOf(f)
 		for i := range samples {
-			if row := &samples[i]; row.numbers == nil || place < 0 || !row.numbers[place] {
-				own.observe(cellOf(row, place))
-				shared.observe(cellOf(row, place))
+			if row := &samples[i]; row.numbers == nil || index < 0 || !row.numbers[index] {
+				own.observe(cellOf(row, index))
+				shared.observe(cellOf(row, index))
 			}
 		}
-		p.numbers[f] = numeric{place: place, positive: own.positive > 0, negative: own.negative > 0}
+		p.numbers[f] = numeric{index: index, positive: own.positive > 0, negative: own.negative > 0}
 	}
 	mark := p.m.decimal()
 	if mark == markUnknown {
@@ -148,7 +148,7 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 	fee := p.readFee(e, &r)
 	r.ExternalID = e.id(p.id, p.m.IgnoreIDs)
 	for i := range p.texts {
-		if text := e.text(p.texts[i].place); text != "" {
+		if text := e.text(p.texts[i].index); text != "" {
 			p.texts[i].set(&r, text)
 		}
 	}
@@ -162,7 +162,7 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 		r.Currency = own
 	}
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(p.amountPlace(), "is empty; every row needs an amount")
+		e.faultf(p.amountIndex(), "is empty; every row needs an amount")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
@@ -170,11 +170,11 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 	return p.buildRecords(e, r, *amount, fee, value)
 }
 
-func (p *mapped) amountPlace() int {
-	if p.amount.place >= 0 {
-		return p.amount.place
+func (p *mapped) amountIndex() int {
+	if p.amount.index >= 0 {
+		return p.amount.index
 	}
-	return p.debit.place
+	return p.debit.index
 }
 
 // fee is a fee and its currency.
@@ -187,11 +187,11 @@ type fee struct {
 // readFee reads the fee of a row, above zero if one was charged.
 func (p *mapped) readFee(e *entry, r *Record) fee {
 	f := fee{currency: r.Currency}
-	if p.fee.place < 0 {
+	if p.fee.index < 0 {
 		return f
 	}
-	if place := p.place(FieldFeeCurrency); place >= 0 && e.text(place) != "" {
-		f.currency = e.currency(place)
+	if index := p.indexOf(FieldFeeCurrency); index >= 0 && e.text(index) != "" {
+		f.currency = e.currency(index)
 	}
 	if n := e.number(p.fee, f.currency); n != nil {
 		f.amount, f.stated = *n, true
@@ -205,7 +205,7 @@ func (p *mapped) readFee(e *entry, r *Record) fee {
 // buildRecords combines amount, fee and net into the records of a row.
 func (p *mapped) buildRecords(e *entry, r Record, amount money.Decimal, f fee, value *Value) ([]Record, string) {
 	same := f.currency == r.Currency
-	if p.net.place >= 0 {
+	if p.net.index >= 0 {
 		amount, f = p.reconcile(e, r.Currency, amount, f)
 	} else if p.m.AmountIs == AfterFee && same {
 		amount = amount.Add(f.amount)
@@ -214,7 +214,7 @@ func (p *mapped) buildRecords(e *entry, r Record, amount money.Decimal, f fee, v
 		return nil, "nothing moved: the amount is zero"
 	}
 	if p.m.AmountIs == AfterFee && same && f.amount.Sign() > 0 && amount.Sign() > 0 && amount.Cmp(f.amount) < 0 {
-		e.faultf(p.fee.place, "the fee of %s is more than the %s that left with it", f.amount, amount.Sub(f.amount).Abs())
+		e.faultf(p.fee.index, "the fee of %s is more than the %s that left with it", f.amount, amount.Sub(f.amount).Abs())
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
@@ -245,7 +245,7 @@ func (p *mapped) reconcile(e *entry, currency string, amount money.Decimal, f fe
 	}
 	charged := amount.Sub(*net)
 	if f.stated && !charged.Equal(f.amount) && !charged.Equal(f.amount.Neg()) {
-		e.faultf(p.net.place, "the amount %s and the fee %s do not yield the net %s", amount, f.amount, net)
+		e.faultf(p.net.index, "the amount %s and the fee %s do not yield the net %s", amount, f.amount, net)
 	}
 	return amount, fee{amount: charged, currency: currency, stated: true}
 }
@@ -296,10 +296,10 @@ func (p *mapped) readByDirectionWord(e *entry, currency string) *money.Decimal {
 	case n == nil:
 		return nil
 	case in && n.Sign() < 0:
-		e.faultf(p.amount.place, "%s is below zero, but %q is an inflow", n, shorten(word))
+		e.faultf(p.amount.index, "%s is below zero, but %q is an inflow", n, shorten(word))
 		return nil
 	case out && !n.IsZero() && (n.Sign() < 0) != p.amount.negative: // In a column with signs, the sign has a meaning.
-		e.faultf(p.amount.place, "%s has another sign than the other outflows, but %q is an outflow", n, shorten(word))
+		e.faultf(p.amount.index, "%s has another sign than the other outflows, but %q is an outflow", n, shorten(word))
 		return nil
 	}
 	absolute := n.Abs()
@@ -314,7 +314,7 @@ func (p *mapped) readDebitCredit(e *entry, currency string) *money.Decimal {
 	debit, credit := p.readSide(e, p.debit, currency), p.readSide(e, p.credit, currency)
 	switch {
 	case debit != nil && !debit.IsZero() && credit != nil && !credit.IsZero():
-		e.faultf(p.debit.place, "debit and credit are both filled in")
+		e.faultf(p.debit.index, "debit and credit are both filled in")
 		return nil
 	case debit != nil && !debit.IsZero() || credit == nil && debit != nil:
 		flipped := debit.Neg()
@@ -331,7 +331,7 @@ func (p *mapped) readSide(e *entry, c numeric, currency string) *money.Decimal {
 		return n
 	}
 	if c.positive || !c.negative {
-		e.faultf(c.place, "%s is below zero, unlike the rest of its column", n)
+		e.faultf(c.index, "%s is below zero, unlike the rest of its column", n)
 		return nil
 	}
 	absolute := n.Abs()
@@ -344,11 +344,11 @@ func (p *mapped) readValue(e *entry) *Value {
 		return nil
 	}
 	currency := p.m.ValueCurrency
-	if place := p.place(FieldValueCurrency); place >= 0 && (currency == "" || e.text(place) != "") {
-		currency = e.currency(place)
+	if index := p.indexOf(FieldValueCurrency); index >= 0 && (currency == "" || e.text(index) != "") {
+		currency = e.currency(index)
 	}
 	if currency != "" && !isFiat(currency) {
-		e.faultf(p.place(FieldValueCurrency), "%q is not a fiat currency; values must be in a fiat currency", shorten(currency))
+		e.faultf(p.indexOf(FieldValueCurrency), "%q is not a fiat currency; values must be in a fiat currency", shorten(currency))
 		return nil
 	}
 	var t triple
@@ -356,7 +356,7 @@ func (p *mapped) readValue(e *entry) *Value {
 		field Field
 		into  **money.Decimal
 	}{{FieldValueGross, &t.gross}, {FieldValueFee, &t.fee}, {FieldValueNet, &t.net}} {
-		if c := p.numbers[part.field]; c.place >= 0 {
+		if c := p.numbers[part.field]; c.index >= 0 {
 			if n := e.number(c, currency); n != nil {
 				absolute := n.Abs()
 				*part.into = &absolute
@@ -365,7 +365,7 @@ func (p *mapped) readValue(e *entry) *Value {
 	}
 	v, err := t.value(currency, 0)
 	if err != nil {
-		e.faultf(p.place(FieldValueGross), "%v", err)
+		e.faultf(p.indexOf(FieldValueGross), "%v", err)
 	}
 	return v
 }
@@ -395,23 +395,23 @@ func (p *mapped) resolveTextColumns() {
 		{FieldCardholder, func(r *Record, s string) { r.card().CardholderName = s }},
 		{FieldCardLast4, func(r *Record, s string) { r.card().Last4 = lastFour(s) }},
 	} {
-		if place := p.place(c.field); place >= 0 {
-			p.texts = append(p.texts, textColumn{place, c.set})
+		if index := p.indexOf(c.field); index >= 0 {
+			p.texts = append(p.texts, textColumn{index, c.set})
 		}
 	}
 }
 
 // setDetails sets the fields that need validation, and those that the mapping states for every row.
 func (p *mapped) setDetails(e *entry, r *Record) {
-	if place := p.place(FieldType); place >= 0 {
-		if r.Type = strings.ToUpper(e.text(place)); r.Type != "" && !isType(r.Type) {
-			e.faultf(place, "%q is not a transaction type", shorten(r.Type))
+	if index := p.indexOf(FieldType); index >= 0 {
+		if r.Type = strings.ToUpper(e.text(index)); r.Type != "" && !isType(r.Type) {
+			e.faultf(index, "%q is not a transaction type", shorten(r.Type))
 		}
 	}
-	if place := p.place(FieldBlockNumber); place >= 0 && e.text(place) != "" {
-		n, err := strconv.ParseInt(e.text(place), 10, 64)
+	if index := p.indexOf(FieldBlockNumber); index >= 0 && e.text(index) != "" {
+		n, err := strconv.ParseInt(e.text(index), 10, 64)
 		if err != nil || n < 0 {
-			e.faultf(place, "%q is not a block number", shorten(e.text(place)))
+			e.faultf(index, "%q is not a block number", shorten(e.text(index)))
 		}
 		r.crypto().BlockNumber = n
 	}

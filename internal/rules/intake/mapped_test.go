@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// mapping reads a mapping as the API sends it.
+// mapping parses a mapping as sent to the API.
 func mapping(tb testing.TB, text string) intake.Mapping {
 	tb.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -24,7 +24,7 @@ func mapping(tb testing.TB, text string) intake.Mapping {
 	return m
 }
 
-// brief writes rows in one line each.
+// brief formats rows in one line each.
 func brief(all []intake.Row) string {
 	var lines []string
 	for _, row := range all {
@@ -164,7 +164,7 @@ fault Amount: "MAY12" is not in EUR, the currency of the row`},
 			`{"columns":{"timestamp":"Date","amount":"Amount","currency":"Token","contract_address":"Contract"},"chain":"ethereum"}`,
 			"Date,Amount,Token,Contract\n2024-01-05,1000000,USD,0xBAD\n", `
 in 1000000 0xbad`},
-		{"ids that stand twice", `{"columns":{"timestamp":"Date","amount":"Amount","id":"Ref"},"currency":"USD"}`,
+		{"duplicate ids", `{"columns":{"timestamp":"Date","amount":"Amount","id":"Ref"},"currency":"USD"}`,
 			"Date,Amount,Ref\n2024-01-05,1,a\n2024-01-05,2,a\n2024-01-05,3,\n2024-01-05,3,\n", `
 in 1 USD (1-0=1 USD)
 fault Ref: the id "a" occurs earlier in the file; if the rows are two transactions, do not map the column as id, or set ignore_ids
@@ -174,7 +174,7 @@ in 3 USD (3-0=3 USD)`},
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := rows(t, strings.NewReader(c.file), intake.Options{Name: "f.csv", Mapping: mapping(t, c.mapping)})
-			sound(t, all)
+			validateRecords(t, all)
 			if got := "\n" + brief(all); got != c.want {
 				t.Errorf("reads%s\nwant%s", got, c.want)
 			}
@@ -233,7 +233,7 @@ func TestEveryFieldOfARecordCanBeMapped(t *testing.T) {
 	}
 }
 
-func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
+func TestAMappingReportsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mapping, want string }{
 		{`{}`, ""},
@@ -283,7 +283,7 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestAMappingIsHeldAgainstTheFile(t *testing.T) {
+func TestAMappingIsValidatedAgainstTheFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mapping, file, want string }{
 		{`{"columns":{"timestamp":"Date","amount":"Sum"},"currency":"USD"}`, "Date,Amount\n2024-01-05,1\n",

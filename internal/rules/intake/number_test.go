@@ -70,7 +70,7 @@ func TestNumbersAreReadAsPeopleAndProgramsWriteThem(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberOrMoreThanOneIsRefused(t *testing.T) {
+func TestInvalidAndAmbiguousNumbersAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -119,7 +119,7 @@ func TestWhatIsNoNumberOrMoreThanOneIsRefused(t *testing.T) {
 	}
 }
 
-func TestAColumnSettlesItsDecimalSeparatorByAllItsValues(t *testing.T) {
+func TestAColumnDecidesItsDecimalSeparatorByAllItsValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		values string
@@ -168,7 +168,7 @@ func TestJSONNumbersAreReadFromTheirText(t *testing.T) {
 	}
 }
 
-// significant are the digits of a number without those that only pad.
+// significant returns the digits of a number without padding zeros.
 func significant(s string) string {
 	var digits strings.Builder
 	for _, c := range []byte(s) {

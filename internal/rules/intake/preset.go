@@ -53,7 +53,7 @@ func (p *preset) matches(header []string) bool {
 }
 
 // pointColumn is a number column of a platform that always writes a decimal point.
-func pointColumn(place int) numeric { return numeric{place: place, mark: markPoint} }
+func pointColumn(index int) numeric { return numeric{index: index, mark: markPoint} }
 
 // buildRecords returns the records of a movement; if nothing moved, it returns a reason to skip the row.
 func buildRecords(r Record, amount, fee money.Decimal) ([]Record, string) {

@@ -60,7 +60,7 @@ func (b *binanceRow) interpret(e *entry) ([]Record, string) {
 		Description: operation, ProviderCategory: operation, Memo: e.text(b.remark)}
 	change := e.number(b.change, r.Currency)
 	if change == nil && len(e.faults) == 0 {
-		e.faultf(b.change.place, "is empty")
+		e.faultf(b.change.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""

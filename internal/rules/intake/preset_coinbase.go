@@ -68,7 +68,7 @@ func (c *coinbaseRow) interpret(e *entry) ([]Record, string) {
 	}
 	quantity := e.number(c.quantity, r.Currency)
 	if quantity == nil && len(e.faults) == 0 {
-		e.faultf(c.quantity.place, "is empty")
+		e.faultf(c.quantity.index, "is empty")
 	}
 	price := e.currency(c.currency)
 	sums := triple{gross: c.sum(e, c.subtotal, price), fee: e.number(c.fees, price), net: c.sum(e, c.total, price)}
@@ -118,7 +118,7 @@ func (c *coinbaseRow) value(e *entry, t triple, currency string) *Value {
 	}
 	v, err := t.value(currency, coinbaseSlack)
 	if err != nil {
-		e.faultf(c.total.place, "%v", err)
+		e.faultf(c.total.index, "%v", err)
 	}
 	return v
 }
@@ -140,10 +140,10 @@ func (c *coinbaseRow) single(e *entry, r Record, quantity money.Decimal, sums tr
 func (c *coinbaseRow) fiat(e *entry, r Record, quantity, fee money.Decimal, price string, in bool) []Record {
 	switch {
 	case fee.Sign() < 0, !in && fee.Cmp(quantity) > 0:
-		e.faultf(c.fees.place, "the fee %s does not fit the quantity %s", fee, quantity)
+		e.faultf(c.fees.index, "the fee %s does not fit the quantity %s", fee, quantity)
 		return nil
 	case !fee.IsZero() && price != r.Currency:
-		e.faultf(c.fees.place, "the fee is in %s and the quantity in %s", price, r.Currency)
+		e.faultf(c.fees.index, "the fee is in %s and the quantity in %s", price, r.Currency)
 		return nil
 	}
 	if in {
@@ -163,7 +163,7 @@ func (c *coinbaseRow) trade(e *entry, r Record, quantity money.Decimal, sums tri
 		}
 	}
 	if sums.gross == nil || sums.net == nil {
-		e.faultf(c.total.place, "a trade needs a subtotal and a total")
+		e.faultf(c.total.index, "a trade needs a subtotal and a total")
 		return nil
 	}
 	r.Type, r.Group = typeSwap, r.ExternalID

@@ -55,7 +55,7 @@ var etherscanNFTs = &preset{
 		"TokenSymbol"},
 	open: func(s *sheet, o *Options) interpreter {
 		x := newExplorer(s, o)
-		x.in, x.price = numeric{place: -1}, numeric{place: -1}
+		x.in, x.price = numeric{index: -1}, numeric{index: -1}
 		if x.chain == "" {
 			x.chain = "ethereum"
 		}
@@ -139,7 +139,7 @@ func (x *explorer) transaction(e *entry) ([]Record, string) {
 	}
 	switch {
 	case in.Sign() < 0 || out.Sign() < 0 || fee.Sign() < 0:
-		e.faultf(x.in.place, "a value is below zero")
+		e.faultf(x.in.index, "a value is below zero")
 		return nil, ""
 	case !known:
 		e.faultf(x.from, "moves nothing, so only the sender shows whether you paid the fee; state the address of the wallet")
@@ -210,7 +210,7 @@ func (x *explorer) setValues(e *entry, records []Record) {
 
 // dollars reads a price or value in dollars, which may be missing or N/A.
 func (x *explorer) dollars(e *entry) *money.Decimal {
-	if strings.EqualFold(e.text(x.price.place), "N/A") {
+	if strings.EqualFold(e.text(x.price.index), "N/A") {
 		return nil
 	}
 	return e.number(x.price, "USD")
@@ -225,7 +225,7 @@ func (x *explorer) token(e *entry) ([]Record, string) {
 	}
 	r.Description, r.Crypto.TokenID = e.text(x.tokenName), e.text(x.tokenID)
 	quantity := money.FromInt(1)
-	if x.in.place >= 0 {
+	if x.in.index >= 0 {
 		quantity = deref(e.number(x.in, symbol))
 	}
 	value := x.dollars(e)
@@ -240,7 +240,7 @@ func (x *explorer) token(e *entry) ([]Record, string) {
 	case !in && !out:
 		e.faultf(x.from, "neither address belongs to the wallet; state the address this file was exported for")
 	case quantity.Sign() < 0:
-		e.faultf(x.in.place, "%s is below zero", quantity)
+		e.faultf(x.in.index, "%s is below zero", quantity)
 	}
 	if len(e.faults) > 0 {
 		return nil, ""

@@ -51,7 +51,7 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	amount := e.number(k.amount, "")
 	fee := deref(e.number(k.fee, ""))
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(k.amount.place, "is empty")
+		e.faultf(k.amount.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""

@@ -50,12 +50,12 @@ func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
 	case !mercuryDone[word]:
 		e.faultf(m.status, "%q is not a known status, so it is unclear whether the transaction happened", shorten(status))
 	}
-	stamp, place := e.text(m.time), m.time
+	stamp, index := e.text(m.time), m.time
 	if stamp == "" {
-		stamp, place = e.text(m.date), m.date
+		stamp, index = e.text(m.date), m.date
 	}
 	account := e.text(m.account)
-	r := Record{Line: e.row.line, Timestamp: e.instant(&m.clock, place, stamp), Description: e.text(m.bankText), Currency: "USD",
+	r := Record{Line: e.row.line, Timestamp: e.instant(&m.clock, index, stamp), Description: e.text(m.bankText), Currency: "USD",
 		Vendor: e.text(m.description), Memo: e.text(m.note), ProviderCategory: e.text(m.category)}
 	if r.Description == "" {
 		r.Description = r.Vendor
@@ -69,7 +69,7 @@ func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
 	}
 	amount := e.number(m.amount, "USD")
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(m.amount.place, "is empty")
+		e.faultf(m.amount.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""

@@ -50,7 +50,7 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	}
 	amount, fee, net := e.number(p.amount, r.Currency), e.number(p.fee, r.Currency), e.number(p.net, r.Currency)
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(p.amount.place, "is empty")
+		e.faultf(p.amount.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
@@ -58,7 +58,7 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	charged := deref(fee)
 	if net != nil {
 		if fee != nil && !amount.Sub(charged).Equal(*net) {
-			e.faultf(p.net.place, "the amount %s less the fee %s is not the net %s", amount, charged, net)
+			e.faultf(p.net.index, "the amount %s less the fee %s is not the net %s", amount, charged, net)
 			return nil, ""
 		}
 		charged = amount.Sub(*net)

@@ -32,34 +32,34 @@ func (s *sheet) findPrefix(prefix string) int {
 	return slices.IndexFunc(s.header, func(h string) bool { return len(h) >= len(prefix) && strings.EqualFold(h[:len(prefix)], prefix) })
 }
 
-func (s *sheet) name(place int) string {
-	if place < 0 || place >= len(s.header) {
+func (s *sheet) name(index int) string {
+	if index < 0 || index >= len(s.header) {
 		return ""
 	}
-	if s.header[place] == "" {
-		return fmt.Sprintf("#%d", place+1)
+	if s.header[index] == "" {
+		return fmt.Sprintf("#%d", index+1)
 	}
-	return s.header[place]
+	return s.header[index]
 }
 
 // resolve returns the index of a mapped column, given by its header or by its number.
 func (s *sheet) resolve(field Field, column string) (int, error) {
 	name := "mapping.columns." + string(field)
 	matches := 0
-	place := -1
+	index := -1
 	for i, h := range s.header {
 		if h != "" && strings.EqualFold(h, strings.TrimSpace(column)) {
 			matches++
-			if place < 0 {
-				place = i
+			if index < 0 {
+				index = i
 			}
 		}
 	}
 	switch {
 	case matches == 1:
-		return place, nil
+		return index, nil
 	case matches > 1:
-		return -1, fault.Invalidf(name, "is %q, but %d columns have that name; give a number such as #%d", shorten(column), matches, place+1)
+		return -1, fault.Invalidf(name, "is %q, but %d columns have that name; give a number such as #%d", shorten(column), matches, index+1)
 	}
 	if n := columnNumber(column); n >= 0 {
 		if n >= len(s.header) {
@@ -85,7 +85,7 @@ func cleanHeader(cells []string) []string {
 
 // numeric is a column of numbers and its decimal separator, as far as known.
 type numeric struct {
-	place int
+	index int
 	mark  decimalMark
 	// positive and negative report whether the sample has values above and below zero.
 	positive, negative bool
@@ -101,17 +101,17 @@ type entry struct {
 	idColumn int  // The column of the row's own id, or -1.
 }
 
-// faultf adds a fault to a column, or to the row if place is -1.
-func (e *entry) faultf(place int, format string, args ...any) {
-	e.faults = append(e.faults, Fault{Line: e.row.line, Column: e.sheet.name(place), Message: fmt.Sprintf(format, args...)})
+// faultf adds a fault to a column, or to the row if index is -1.
+func (e *entry) faultf(index int, format string, args ...any) {
+	e.faults = append(e.faults, Fault{Line: e.row.line, Column: e.sheet.name(index), Message: fmt.Sprintf(format, args...)})
 }
 
 // text returns a cell without surrounding spaces; a missing column is empty.
-func (e *entry) text(place int) string {
-	if place < 0 || place >= len(e.row.cells) {
+func (e *entry) text(index int) string {
+	if index < 0 || index >= len(e.row.cells) {
 		return ""
 	}
-	return strings.TrimSpace(e.row.cells[place])
+	return strings.TrimSpace(e.row.cells[index])
 }
 
 // number parses a cell; an empty one is nil. A currency beside the number must match currency.
@@ -121,7 +121,7 @@ func (e *entry) number(c numeric, currency string) *money.Decimal {
 		return nil
 	}
 	if !matchesCurrency(n.code, currency) {
-		e.faultf(c.place, "%q is not in %s, the currency of the row", shorten(e.text(c.place)), orUnknown(currency))
+		e.faultf(c.index, "%q is not in %s, the currency of the row", shorten(e.text(c.index)), orUnknown(currency))
 		return nil
 	}
 	return &n.value
@@ -136,50 +136,50 @@ func orUnknown(currency string) string {
 
 // parseCell parses the number in a cell, with any currency beside it.
 func (e *entry) parseCell(c numeric) (number, bool) {
-	text := e.text(c.place)
+	text := e.text(c.index)
 	if blankNumber(text) {
 		return number{}, false
 	}
 	var n number
 	var err error
-	if e.row.numbers != nil && e.row.numbers[c.place] {
+	if e.row.numbers != nil && e.row.numbers[c.index] {
 		n.value, err = jsonNumber(text)
 	} else {
 		n, err = parseNumber(text, c.mark)
 	}
 	if err != nil {
-		e.faultf(c.place, "%q %v", shorten(text), err)
+		e.faultf(c.index, "%q %v", shorten(text), err)
 		return number{}, false
 	}
 	return n, true
 }
 
 // instant parses a required time.
-func (e *entry) instant(c *clock, place int, text string) time.Time {
+func (e *entry) instant(c *clock, index int, text string) time.Time {
 	if text == "" {
-		e.faultf(place, "is empty; every row needs a date")
+		e.faultf(index, "is empty; every row needs a date")
 		return time.Time{}
 	}
 	t, err := c.parse(text)
 	if err != nil {
-		e.faultf(place, "%q %v", shorten(text), err)
+		e.faultf(index, "%q %v", shorten(text), err)
 	}
 	return t
 }
 
 // currency reads a required currency code or symbol.
-func (e *entry) currency(place int) string {
-	code := cleanCurrency(e.text(place))
+func (e *entry) currency(index int) string {
+	code := cleanCurrency(e.text(index))
 	if code == "" {
-		e.faultf(place, "%q is not a currency", shorten(e.text(place)))
+		e.faultf(index, "%q is not a currency", shorten(e.text(index)))
 	}
 	return code
 }
 
 // id returns the row's own id, or derives one from its content.
-func (e *entry) id(place int, ignore bool) string {
-	e.idColumn = place
-	own := e.text(place)
+func (e *entry) id(index int, ignore bool) string {
+	e.idColumn = index
+	own := e.text(index)
 	if own == "" || ignore {
 		return e.contentID()
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// brief shows the entries of a journal as an accountant would, so that a test reads like a ledger.
+// brief formats the entries of a journal like a ledger.
 func brief(j journal) string {
 	var b strings.Builder
 	for _, e := range j.entries {
@@ -47,7 +47,7 @@ func brief(j journal) string {
 	return b.String()
 }
 
-// reading is a journal and what it says.
+// reading is a journal and its expected content.
 type reading struct{ name, text, want string }
 
 func checkReadings(t *testing.T, format notation.Format, readings []reading) {
@@ -330,7 +330,7 @@ P 2024-02-02 € $1.1
 	}
 }
 
-// mistake is a journal that is refused, and what must be said about it.
+// mistake is a journal that is rejected, and the expected message.
 type mistake struct{ text, want string }
 
 func checkMistakes(t *testing.T, format notation.Format, mistakes []mistake) {

@@ -146,7 +146,7 @@ func (s *Service) Discard(ctx context.Context, importID string) error {
 	return s.deleteFile(ctx, organizationID, importID)
 }
 
-// clear deletes the chunks of a file that is no longer needed, some at a time, and then the row of an abandoned upload.
+// deleteFile deletes the chunks of a file that is no longer needed, some at a time, and then the row of an abandoned upload.
 func (s *Service) deleteFile(ctx context.Context, organizationID, importID string) error {
 	for {
 		var n int64
@@ -162,5 +162,5 @@ func (s *Service) deleteFile(ctx context.Context, organizationID, importID strin
 	}
 }
 
-// clearTogether is how many chunks are deleted in one database transaction.
+// deletedTogether is how many chunks are deleted in one database transaction.
 const deletedTogether = 64

@@ -75,7 +75,7 @@ func options(name string, m intake.Mapping, s source.Source) intake.Options {
 	return o
 }
 
-// stated returns the mapping with the format and preset that may be given separately.
+// statedMapping returns the mapping with the format and preset that may be given separately.
 func (p Params) statedMapping() (m intake.Mapping, err error) {
 	if p.Mapping != nil {
 		m = *p.Mapping

@@ -27,7 +27,7 @@ func (Sweep) Kind() string { return "import_sweep" }
 // uploadMax is how long an upload may take; much longer than any request lasts.
 const uploadMax = 24 * time.Hour
 
-// Clear deletes interrupted uploads and the files of ended imports.
+// DeleteLeftovers deletes interrupted uploads and the files of ended imports.
 func (s *Service) DeleteLeftovers(ctx context.Context) error {
 	var left []leftover
 	err := s.db.WriteAcross(ctx, "expire interrupted uploads of all organizations", func(ctx context.Context, tx *db.Tx) (err error) {

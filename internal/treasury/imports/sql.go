@@ -40,12 +40,11 @@ type row struct {
 func toRow(i Import) (row, error) {
 	mapping, err := json.Marshal(i.Mapping)
 	return row{
-		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(
-			i.Mapping.Preset), Mapping: string(mapping), Status: string(i.Status),
-		FileSize: i.FileSize, BytesRead: i.BytesRead, Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates,
-		Skipped: i.Counts.Skipped,
-		Faulty:  i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error), UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(
-			i.APIKeyID), RequestID: db.OrNull(i.RequestID),
+		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(i.Mapping.Preset),
+		Mapping: string(mapping), Status: string(i.Status), FileSize: i.FileSize, BytesRead: i.BytesRead,
+		Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates, Skipped: i.Counts.Skipped,
+		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error),
+		UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(i.APIKeyID), RequestID: db.OrNull(i.RequestID),
 		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 	}, err
 }
@@ -54,9 +53,9 @@ func (r row) imported() (Import, error) {
 	i := Import{
 		ID: r.ID, SourceID: r.SourceID, FileName: r.FileName, Status: Status(r.Status), FileSize: r.FileSize, BytesRead: r.BytesRead,
 		Counts: Counts{Rows: r.Rows, Created: r.Created, Duplicates: r.Duplicates, Skipped: r.Skipped, Faulty: r.Faulty,
-			Faults: r.Faults}, Error: db.OrEmpty(r.Error),
-		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(
-			r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+			Faults: r.Faults},
+		Error: db.OrEmpty(r.Error), UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
 		return i, fmt.Errorf("imports: the mapping of %s: %w", r.ID, err)

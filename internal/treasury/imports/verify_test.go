@@ -11,12 +11,12 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
-func TestTheCheckSeesEveryDamage(t *testing.T) {
+func TestVerifyReportsEveryDamage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
-		c.run(t, c.begin(t, "done.csv", statement(0, 5)+"x,2026-01-31,x,nothing,USD\n", plain).ID)
-		c.begin(t, "waits.csv", statement(0, 20_000), nil)
+		c := newCompany(t, d)
+		c.run(t, c.createImport(t, "done.csv", statement(0, 5)+"x,2026-01-31,x,nothing,USD\n", plain).ID)
+		c.createImport(t, "waits.csv", statement(0, 20_000), nil)
 		const done, waits = " WHERE organization_id = @org AND file_name = 'done.csv'", " WHERE organization_id = @org AND file_name = " +
 			"'waits.csv'"
 		for statement, says := range map[string]string{

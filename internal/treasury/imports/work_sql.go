@@ -60,7 +60,7 @@ func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 		FROM imports WHERE organization_id = @org ORDER BY import_id`)
 }
 
-// selectStrays lists the ids of chunks and faults whose import does not exist.
+// selectOrphans lists the ids of chunks and faults whose import does not exist.
 func selectOrphans(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT DISTINCT r.import_id FROM "+table+" r WHERE r.organization_id = @org AND NOT EXISTS "+
 		"(SELECT 1 FROM imports i WHERE i.organization_id = r.organization_id AND i.import_id = r.import_id) ORDER BY r.import_id")
