@@ -148,7 +148,7 @@ func TestAnImportOfTransactionsThatCannotBeSaysWhatToDo(t *testing.T) {
 		{[]string{file, "--source", b.source, "--format", "xls"}, 1, []string{"format must be csv, json or ofx"}},
 		{[]string{file, "--source", b.source, "--preset", "acme"}, 1, []string{"preset must be one of", "kraken"}},
 		{[]string{file, "--source", b.source, "--mapping", odd}, 1, []string{"is not a mapping", "colums", "--dry-run"}},
-		{[]string{open, "--source", b.source}, 1, []string{"mapping must be stated", "date_layouts", `"Date", "Amount"`}},
+		{[]string{open, "--source", b.source}, 1, []string{"mapping is required", "date_layouts", `"Date", "Amount"`}},
 		{[]string{"--resume", "imp_none"}, 1, []string{"import not found"}},
 		{[]string{file, "--resume", "imp_none"}, 2, []string{"unknown command"}},
 	} {
