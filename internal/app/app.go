@@ -161,7 +161,7 @@ func (a *App) Work(ctx context.Context) error {
 		return a.Transfers.MatchNew(context.WithoutCancel(ctx))
 	})
 	job.Every(workers, matchEvery, transfers.Sweep{})
-	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.Clear(ctx) })
+	job.Handle(workers, func(ctx context.Context, _ imports.Sweep) error { return a.Imports.DeleteLeftovers(ctx) })
 	job.Every(workers, sweepEvery, imports.Sweep{})
 	queue, err := job.NewQueue(a.DB, workers, a.log)
 	if err != nil {

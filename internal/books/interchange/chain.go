@@ -14,21 +14,21 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// chain puts entries in an order in which each comes behind the one it reverses or replaces. Entries keep their ids,
-// so that a journal can be read twice and is there once, and so that they know each other again.
+// chain orders entries so that each one follows the entry that it reverses or replaces. Imported entries keep their
+// ids, so that importing a journal twice creates each entry once and references between entries stay valid.
 type chain struct {
-	last  int64                        // the number of the last entry that was there before
-	known map[string]journal.Link      // what is known of the entries at hand and those they follow
-	held  map[string][]*notation.Entry // those that came before the one they follow, by its id
-	loose map[string]bool              // those that follow an entry which is neither here nor in the file
-	ready []*notation.Entry
+	last     int64                        // the number of the last entry before the import
+	known    map[string]journal.Link      // the entries of this chunk and their predecessors, by id
+	waiting  map[string][]*notation.Entry // entries that wait for their predecessor, by its id
+	orphaned map[string]bool              // entries whose predecessor is neither in the books nor in the file
+	ready    []*notation.Entry
 }
 
 func newChain(last int64) chain {
-	return chain{last: last, held: map[string][]*notation.Entry{}, loose: map[string]bool{}}
+	return chain{last: last, waiting: map[string][]*notation.Entry{}, orphaned: map[string]bool{}}
 }
 
-// idOf is the id of an entry, if it has one of ours.
+// idOf returns the id of an entry if it is an id of this program, and otherwise nothing.
 func idOf(e *notation.Entry) string {
 	if id.Valid(id.JournalEntry, e.ID) {
 		return e.ID
@@ -36,7 +36,7 @@ func idOf(e *notation.Entry) string {
 	return ""
 }
 
-// previousOf is the id of the entry that one follows in a chain of corrections. A draft follows none.
+// previousOf returns the id of the preceding entry in a chain of corrections. A draft has none.
 func previousOf(e *notation.Entry) string {
 	if e.Posted && (e.OriginatedBy == journal.ByReversal || e.OriginatedBy == journal.ByCorrection) && id.Valid(id.JournalEntry, e.Previous) {
 		return e.Previous
@@ -44,8 +44,8 @@ func previousOf(e *notation.Entry) string {
 	return ""
 }
 
-// write puts down the entries that wait, and in the end also those that wait for others in vain.
-func (m *importer) write(ctx context.Context, end bool) error {
+// writeWaiting writes the waiting entries; at the end of the file also those whose predecessor did not appear.
+func (m *importer) writeWaiting(ctx context.Context, end bool) error {
 	var ids []string
 	for _, e := range m.waiting {
 		for _, one := range []string{idOf(e), previousOf(e)} {
@@ -59,73 +59,74 @@ func (m *importer) write(ctx context.Context, end bool) error {
 		return err
 	}
 	for _, e := range m.waiting {
-		if err := m.place(e); err != nil {
+		if err := m.schedule(e); err != nil {
 			return err
 		}
 	}
 	m.waiting = m.waiting[:0]
-	for end && len(m.chain.held) > 0 {
-		if err := m.let(); err != nil {
+	for end && len(m.chain.waiting) > 0 {
+		if err := m.releaseOrphans(); err != nil {
 			return err
 		}
 	}
-	return m.enter(ctx)
+	return m.writeReady(ctx)
 }
 
-// let gives up waiting for the entry that another follows: it comes in by itself. Of several in one chain that is the first.
-func (m *importer) let() error {
+// releaseOrphans stops waiting for a predecessor that did not appear: the entries that follow it are imported as
+// independent entries. Of several waiting entries in one chain it releases the first.
+func (m *importer) releaseOrphans() error {
 	c := &m.chain
 	behind := map[string]bool{}
 	var first string
-	for _, held := range c.held {
+	for _, held := range c.waiting {
 		for _, e := range held {
 			behind[idOf(e)] = true
 		}
 	}
-	for previous := range c.held {
+	for previous := range c.waiting {
 		if !behind[previous] && (first == "" || previous < first) {
 			first = previous
 		}
 	}
 	if first == "" {
-		for _, held := range c.held {
-			return m.fail(held[0].Line, "the entry follows itself in a chain of corrections; take its tag \"previous\" off")
+		for _, held := range c.waiting {
+			return m.fail(held[0].Line, "the entry follows itself in a chain of corrections; remove its tag \"previous\"")
 		}
 	}
-	held := c.held[first]
-	delete(c.held, first)
+	held := c.waiting[first]
+	delete(c.waiting, first)
 	for _, e := range held {
-		c.loose[idOf(e)] = true
-		if err := m.place(e); err != nil {
+		c.orphaned[idOf(e)] = true
+		if err := m.schedule(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// place finds out what an entry is: here already, to be held back, or ready.
-func (m *importer) place(e *notation.Entry) error {
+// schedule decides whether an entry exists already, must wait for its predecessor, or can be written.
+func (m *importer) schedule(e *notation.Entry) error {
 	c := &m.chain
 	own, previous := idOf(e), previousOf(e)
-	if l, there := c.known[own]; there && own != "" {
+	if l, exists := c.known[own]; exists && own != "" {
 		if l.Number == 0 || l.Number > c.last {
-			return m.fail(e.Line, "another entry of this file has the id %s too; take it off one of them", own)
+			return m.fail(e.Line, "another entry of this file has the id %s too; remove it from one of them", own)
 		}
 		m.Known++
-		return m.follow(own)
+		return m.scheduleFollowers(own)
 	}
 	made := journal.ByImport
-	switch before, there := c.known[previous]; {
-	case previous == "" || c.loose[own]:
+	switch before, exists := c.known[previous]; {
+	case previous == "" || c.orphaned[own]:
 		e.Previous = ""
-	case c.loose[previous] && e.OriginatedBy == journal.ByCorrection: // it replaces what is no reversal here
-		c.loose[own], e.Previous = true, ""
-	case !there:
-		c.held[previous] = append(c.held[previous], e)
+	case c.orphaned[previous] && e.OriginatedBy == journal.ByCorrection: // it replaces an entry that is not reversed here
+		c.orphaned[own], e.Previous = true, ""
+	case !exists:
+		c.waiting[previous] = append(c.waiting[previous], e)
 		return nil
 	case !before.AcceptsNext(e.OriginatedBy):
-		return m.fail(e.Line, "the entry is a %s behind %s, which is a draft, or has another one behind it already; take its tag "+
-			"\"previous\" off to read it by itself", e.OriginatedBy, previous)
+		return m.fail(e.Line, "the entry is a %s of %s, which is a draft or has been followed by another entry already; remove its tag "+
+			"\"previous\" to import it as an independent entry", e.OriginatedBy, previous)
 	default:
 		made, before.NextID = e.OriginatedBy, cmp.Or(own, "one without an id")
 		c.known[previous] = before
@@ -140,29 +141,29 @@ func (m *importer) place(e *notation.Entry) error {
 		status = journal.Posted
 	}
 	c.known[own] = journal.Link{ID: own, Status: status, OriginatedBy: made}
-	return m.follow(own)
+	return m.scheduleFollowers(own)
 }
 
-// follow places those that were held back for an entry.
-func (m *importer) follow(previous string) error {
-	held := m.chain.held[previous]
-	delete(m.chain.held, previous)
+// scheduleFollowers schedules the entries that waited for an entry.
+func (m *importer) scheduleFollowers(previous string) error {
+	held := m.chain.waiting[previous]
+	delete(m.chain.waiting, previous)
 	for _, e := range held {
-		if err := m.place(e); err != nil {
+		if err := m.schedule(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enter writes the entries that are ready.
-func (m *importer) enter(ctx context.Context) error {
+// writeReady writes the entries that are ready.
+func (m *importer) writeReady(ctx context.Context) error {
 	ready := m.chain.ready
 	m.chain.ready = ready[:0]
 	ps, lines := make([]journal.CreateParams, len(ready)), make([][]int, len(ready))
 	kept := 0
 	for _, e := range ready {
-		p, at, err := m.params(ctx, e)
+		p, at, err := m.entryParams(ctx, e)
 		if err != nil {
 			return err
 		}
@@ -175,7 +176,7 @@ func (m *importer) enter(ctx context.Context) error {
 	}
 	made, err := m.service.journal.CreateInTx(ctx, m.tx, ps[:kept], func(i int) string { return strconv.Itoa(i) + " " })
 	if err != nil {
-		return m.blame(err, lines)
+		return m.locateFaults(err, lines)
 	}
 	m.Entries += len(made)
 	for i, e := range made {
@@ -188,13 +189,13 @@ func (m *importer) enter(ctx context.Context) error {
 
 var fieldRe = regexp.MustCompile(`^(\d+) (?:lines\[(\d+)\]\.)?(.*)$`)
 
-// blame turns the fields of requests into places in the file.
-func (m *importer) blame(err error, lines [][]int) error {
+// locateFaults replaces the field names of requests by lines of the file.
+func (m *importer) locateFaults(err error, lines [][]int) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || len(f.Fields) == 0 {
 		return err
 	}
-	out := &fault.Error{Kind: f.Kind, Message: "the journal cannot be read into these books; nothing was changed"}
+	out := &fault.Error{Kind: f.Kind, Message: "the journal cannot be imported into these books; nothing was changed"}
 	for _, field := range f.Fields {
 		name := field.Name
 		if part := fieldRe.FindStringSubmatch(name); part != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// chart finds accounts while a journal is read, by what the journal declares of them or by their path.
+// chart resolves the accounts of a journal, by their declarations or by their paths.
 type chart struct {
 	accounts map[string]account.Account
 	ids      map[string]string // by type and path
 	roles    map[string]string // ids by role, as a journal names it
 	codes    map[string]bool
-	declared map[string]*notation.Account // by the path as it is written
-	written  map[string]string            // ids of those that were found, by the path as it is written
-	archive  []string                     // made now, to be put away in the end
+	declared map[string]*notation.Account // by path in the file
+	resolved map[string]string            // ids of resolved accounts, by path in the file
+	archive  []string                     // ids of new accounts to archive at the end
 }
 
 func readChart(ctx context.Context, tx *db.Tx, declared []*notation.Account, labels map[string]string) (*chart, error) {
@@ -30,7 +30,7 @@ func readChart(ctx context.Context, tx *db.Tx, declared []*notation.Account, lab
 	}
 	c := &chart{
 		accounts: map[string]account.Account{}, ids: map[string]string{}, roles: map[string]string{}, codes: map[string]bool{},
-		declared: map[string]*notation.Account{}, written: map[string]string{},
+		declared: map[string]*notation.Account{}, resolved: map[string]string{},
 	}
 	names := rolesOf(labels)
 	paths := pathsOf(accounts)
@@ -44,20 +44,20 @@ func readChart(ctx context.Context, tx *db.Tx, declared []*notation.Account, lab
 		}
 	}
 	for _, d := range declared {
-		c.declared[joined(d.Path)] = d
+		c.declared[pathKey(d.Path)] = d
 	}
 	return c, nil
 }
 
-func key(kind account.Type, path []string) string { return string(kind) + "\x00" + joined(path) }
+func key(kind account.Type, path []string) string { return string(kind) + "\x00" + pathKey(path) }
 
-// typeOf says what an account is, by what the journal declares of it or of the nearest above it, or else by its root;
-// and its path below the type.
+// typeOf returns the type of an account and its path below that type. The type is that of its declaration, of the
+// nearest declared ancestor, or of its root.
 func (c *chart) typeOf(path []string) (kind account.Type, below []string, ok bool) {
 	root := notation.TypeOfRoot(path[0])
 	kind = account.Type(root)
 	for n := len(path); n > 0; n-- {
-		if d, there := c.declared[joined(path[:n])]; there && d.Type != "" {
+		if d, exists := c.declared[pathKey(path[:n])]; exists && d.Type != "" {
 			kind = account.Type(d.Type)
 			break
 		}
@@ -68,13 +68,13 @@ func (c *chart) typeOf(path []string) (kind account.Type, below []string, ok boo
 	return kind, path, kind != ""
 }
 
-// there finds an account that the books have: by what is declared of it, if they are these books or it has a role, or else by its path.
-func (c *chart) there(kind account.Type, written, path []string) (id string, ok bool) {
-	if d := c.declared[joined(written)]; d != nil {
+// find returns the existing account that matches by declared id or role, or else by path.
+func (c *chart) find(kind account.Type, written, path []string) (id string, ok bool) {
+	if d := c.declared[pathKey(written)]; d != nil {
 		if a, ok := c.accounts[d.ID]; ok && a.Type == kind {
 			return a.ID, true
 		}
-		if id, ok := c.roles[fact(d, factRole)]; ok && c.accounts[id].Type == kind {
+		if id, ok := c.roles[tagValue(d, factRole)]; ok && c.accounts[id].Type == kind {
 			return id, true
 		}
 	}
@@ -82,8 +82,8 @@ func (c *chart) there(kind account.Type, written, path []string) (id string, ok 
 	return id, ok
 }
 
-// fact is what is declared of an account in one respect.
-func fact(d *notation.Account, kind string) string {
+// tagValue returns the name of the declared tag of a kind, or an empty string.
+func tagValue(d *notation.Account, kind string) string {
 	for _, t := range d.Tags {
 		if t.Kind == kind {
 			return t.Name
@@ -92,69 +92,70 @@ func fact(d *notation.Account, kind string) string {
 	return ""
 }
 
-// declare makes the accounts that the journal declares and the books lack, in the journal's order. A root says only what is below it.
-func (m *importer) declare(ctx context.Context, declared []*notation.Account) error {
+// createDeclared creates the accounts that the journal declares and the books lack, in the order of the journal. The
+// declaration of a root only states the type of the accounts below it.
+func (m *importer) createDeclared(ctx context.Context, declared []*notation.Account) error {
 	for _, d := range declared {
 		if _, _, ok := m.chart.typeOf(d.Path); !ok || len(d.Path) == 1 && notation.TypeOfRoot(d.Path[0]) != "" {
 			continue
 		}
-		if _, err := m.account(ctx, d.Path, d.Line); err != nil {
+		if _, err := m.ensureAccount(ctx, d.Path, d.Line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// account gives the account of a path, made now with all above it if there is none.
-func (m *importer) account(ctx context.Context, written []string, line int) (account.Account, error) {
+// ensureAccount returns the account of a path, and creates it and its ancestors if they are missing.
+func (m *importer) ensureAccount(ctx context.Context, written []string, line int) (account.Account, error) {
 	c := m.chart
-	if id, found := c.written[joined(written)]; found {
+	if id, found := c.resolved[pathKey(written)]; found {
 		return c.accounts[id], nil
 	}
 	kind, path, ok := c.typeOf(written)
 	if !ok {
 		return account.Account{}, m.fail(line,
-			"what type is the account %q? Begin its name with Assets, Liabilities, Equity, Revenue or Expenses, or declare its type",
+			"the type of the account %q is unknown: begin its name with Assets, Liabilities, Equity, Revenue or Expenses, or declare its type",
 			strings.Join(written, ":"))
 	}
-	if err := m.plain(line, written...); err != nil {
+	if err := m.rejectNUL(line, written...); err != nil {
 		return account.Account{}, err
 	}
 	above := len(written) - len(path)
 	id := ""
 	for n := 1; n <= len(path); n++ {
-		found, there := c.there(kind, written[:above+n], path[:n])
-		if !there {
-			made, err := m.open(ctx, kind, written[:above+n], id)
+		found, exists := c.find(kind, written[:above+n], path[:n])
+		if !exists {
+			made, err := m.createAccount(ctx, kind, written[:above+n], id)
 			if err != nil {
-				return made, m.fail(line, "the account %q cannot be made: %s", strings.Join(written, ":"), reason(err))
+				return made, m.fail(line, "the account %q cannot be created: %s", strings.Join(written, ":"), reason(err))
 			}
 			found = made.ID
 			c.ids[key(kind, path[:n])] = found
 		}
 		id = found
 	}
-	c.written[joined(written)] = id
+	c.resolved[pathKey(written)] = id
 	return c.accounts[id], nil
 }
 
-// open makes an account as it is declared, or as its name alone says.
-func (m *importer) open(ctx context.Context, kind account.Type, written []string, parentID string) (account.Account, error) {
+// createAccount creates an account as declared, or from its name alone if it is not declared.
+func (m *importer) createAccount(ctx context.Context, kind account.Type, written []string, parentID string) (account.Account, error) {
 	c := m.chart
 	p := account.CreateParams{Name: written[len(written)-1], Type: kind, ParentID: parentID}
-	d := c.declared[joined(written)]
+	d := c.declared[pathKey(written)]
 	if d != nil {
 		if !c.codes[d.Code] {
 			p.Code, c.codes[d.Code] = d.Code, true
 		}
-		if name := fact(d, factName); name != "" {
+		if name := tagValue(d, factName); name != "" {
 			p.Name = name
 		}
-		if side := account.Balance(fact(d, factNormalBalance)); side == account.Debit || side == account.Credit {
+		if side := account.Balance(tagValue(d, factNormalBalance)); side == account.Debit || side == account.Credit {
 			p.NormalBalance = side
 		}
-		postable := fact(d, factPostable) != no
-		p.Postable, p.Clearing, p.AssetType = &postable, fact(d, factClearing) == yes, fact(d, factAssetType)
+		postable := tagValue(d, factPostable) != no
+		p.Postable, p.Clearing, p.AssetType = &postable, tagValue(d, factClearing) == yes, tagValue(d, factAssetType)
 	}
 	made, err := account.Create(ctx, m.tx, p)
 	if err != nil {
@@ -162,33 +163,34 @@ func (m *importer) open(ctx context.Context, kind account.Type, written []string
 	}
 	c.accounts[made.ID] = made
 	m.Accounts++
-	if d != nil && fact(d, factArchived) == yes {
+	if d != nil && tagValue(d, factArchived) == yes {
 		c.archive = append(c.archive, made.ID)
 	}
 	return made, nil
 }
 
-// posted gives the account that takes a posting. Earnings are computed: what is posted to them by hand has an account of its own.
-func (m *importer) posted(ctx context.Context, p *notation.Posting) (string, error) {
-	a, err := m.account(ctx, p.Account, p.Line)
+// postingAccount returns the id of the account for a posting. Retained earnings are computed, so manual postings to
+// them use a separate account.
+func (m *importer) postingAccount(ctx context.Context, p *notation.Posting) (string, error) {
+	a, err := m.ensureAccount(ctx, p.Account, p.Line)
 	if err != nil {
 		return "", err
 	}
 	name := strings.Join(p.Account, ":")
 	switch {
 	case a.Archived():
-		return "", m.fail(p.Line, "the account %q is archived: unarchive it first, or write the posting on another account", name)
+		return "", m.fail(p.Line, "the account %q is archived: unarchive it first, or post to another account", name)
 	case a.Role == account.RoleRetainedEarnings:
 		return m.chart.roles[account.RoleRetainedEarningsPosted], nil
 	case !a.Postable:
-		return "", m.fail(p.Line, "the account %q only groups those below it: write the posting on one of them", name)
+		return "", m.fail(p.Line, "the account %q only groups the accounts below it: post to one of them", name)
 	}
 	return a.ID, nil
 }
 
-// putAway archives accounts that came archived, those below others first. One that cannot be, because more is booked
-// on it than came along, stays open.
-func (m *importer) putAway(ctx context.Context) error {
+// archiveAccounts archives the new accounts that are declared as archived, descendants first. An account that cannot be
+// archived because it has other bookings stays active.
+func (m *importer) archiveAccounts(ctx context.Context) error {
 	for _, id := range slices.Backward(m.chart.archive) {
 		if _, err := account.Archive(ctx, m.tx, id); err != nil && fault.KindOf(err) != fault.Conflict {
 			return err
@@ -197,7 +199,7 @@ func (m *importer) putAway(ctx context.Context) error {
 	return nil
 }
 
-// reason is what a refused request says to who never made one.
+// reason formats the faults of a request for a user who never made that request.
 func reason(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) || len(f.Fields) == 0 {

@@ -1,2 +1,4 @@
-// Package interchange carries journals in and out as text, in the notations of other programs, so that users can come and leave any day.
+// Package interchange exports the journal of an organization as plain text for hledger, beancount or a spreadsheet, and
+// imports such files. Exports include the chart of accounts and the exchange rates; an exported file can be imported
+// again without creating duplicates. Package notation reads and writes the formats.
 package interchange

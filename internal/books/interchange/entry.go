@@ -22,24 +22,24 @@ var (
 	classificationRe = regexp.MustCompile(`^[A-Z][A-Z_ ]{0,63}$`)
 )
 
-// params describes an entry as a request would, and says on which line of the file each of its lines is.
-func (m *importer) params(ctx context.Context, e *notation.Entry) (p journal.CreateParams, lines []int, err error) {
-	own, err := m.entity(e.Line, e.Entity)
+// entryParams converts an entry into the parameters for creating it, and returns the line of the file for each of its
+// lines.
+func (m *importer) entryParams(ctx context.Context, e *notation.Entry) (p journal.CreateParams, lines []int, err error) {
+	own, err := m.resolveEntity(e.Line, e.Entity)
 	if err != nil {
 		return p, nil, err
 	}
 	p = journal.CreateParams{
 		ID: idOf(e), PreviousID: e.Previous, LegalEntityID: own.ID, IntendedDate: e.Intended, Memo: e.Memo, Status: journal.Draft,
-		OriginatedBy:   e.OriginatedBy,
-		Classification: e.Classification,
+		OriginatedBy: e.OriginatedBy, Classification: e.Classification,
 	}
-	if p.AccountingDate, err = m.instant(e); err != nil {
+	if p.AccountingDate, err = m.accountingInstant(e); err != nil {
 		return p, nil, err
 	}
 	if e.Posted {
 		p.Status = journal.Posted
 	}
-	// Numbers are given anew. One that is not ours, such as that of an invoice, says something.
+	// Numbers are assigned anew. A foreign number, such as that of an invoice, is kept in the memo.
 	if e.Number != "" && !numberRe.MatchString(e.Number) {
 		p.Memo = strings.TrimSpace("(" + e.Number + ") " + p.Memo)
 	}
@@ -51,12 +51,12 @@ func (m *importer) params(ctx context.Context, e *notation.Entry) (p journal.Cre
 		p.Classification = ""
 		tags = append(tags, notation.Tag{Kind: "classification", Name: e.Classification})
 	}
-	if p.TagIDs, err = m.tagIDs(ctx, e.Line, tags, &p.Memo); err != nil {
+	if p.TagIDs, err = m.ensureTags(ctx, e.Line, tags, &p.Memo); err != nil {
 		return p, nil, err
 	}
-	priced := !m.balances(e)
+	priced := !m.balancesByCurrency(e)
 	for i := range e.Postings {
-		line, err := m.line(ctx, e, &e.Postings[i], own, priced)
+		line, err := m.lineParams(ctx, e, &e.Postings[i], own, priced)
 		if err != nil {
 			return p, nil, err
 		}
@@ -66,7 +66,7 @@ func (m *importer) params(ctx context.Context, e *notation.Entry) (p journal.Cre
 		}
 		p.Lines, lines = append(p.Lines, line), append(lines, e.Postings[i].Line)
 	}
-	return p, lines, m.memo(e.Line, p.Memo)
+	return p, lines, m.validateMemo(e.Line, p.Memo)
 }
 
 func joinMemo(memo, more string) string {
@@ -76,23 +76,23 @@ func joinMemo(memo, more string) string {
 	return memo + "\n" + more
 }
 
-// memo refuses what is longer than the API takes.
-func (m *importer) memo(line int, memo string) error {
+// validateMemo rejects a memo longer than the API allows.
+func (m *importer) validateMemo(line int, memo string) error {
 	if n := utf8.RuneCountInString(memo); n > journal.MemoMax {
-		return m.fail(line, "the text has %d characters, at most %d are kept: shorten it", n, journal.MemoMax)
+		return m.fail(line, "the memo has %d characters: shorten it to at most %d", n, journal.MemoMax)
 	}
-	return m.plain(line, memo)
+	return m.rejectNUL(line, memo)
 }
 
-// apart is how far the beginning of a date may be from an instant on it, whatever the zone.
+// eastmost and westmost bound the distance of an instant from the start of its date in UTC, over all time zones.
 const (
 	eastmost = 14 * time.Hour
 	westmost = 36 * time.Hour
 )
 
-// instant is when an entry counts: the instant it names, which must be one of its date somewhere on earth, so that a
-// date that somebody corrected is not passed over; or its date.
-func (m *importer) instant(e *notation.Entry) (string, error) {
+// accountingInstant returns the instant of an entry if it has one, and otherwise its date. The instant must lie on that
+// date in some time zone, so that a date corrected by hand is not ignored.
+func (m *importer) accountingInstant(e *notation.Entry) (string, error) {
 	if e.Instant == "" {
 		return e.Date, nil
 	}
@@ -102,14 +102,14 @@ func (m *importer) instant(e *notation.Entry) (string, error) {
 	}
 	if day, _ := time.Parse(time.DateOnly, e.Date); at.Before(day.Add(-eastmost)) || !at.Before(day.Add(westmost)) {
 		return "", m.fail(e.Line,
-			"the entry is dated %s, but its instant %s is not on that day: correct one of them, or take the instant off", e.Date, e.Instant)
+			"the entry is dated %s, but its instant %s is not on that day: correct one of them, or remove the instant", e.Date, e.Instant)
 	}
 	return e.Instant, nil
 }
 
-// balances tells whether each currency balances by itself, as it does in our books. Other programs let what was paid
-// for a thing stand against it.
-func (m *importer) balances(e *notation.Entry) bool {
+// balancesByCurrency reports whether each currency balances by itself, as our books require. Other programs balance an
+// asset against what was paid for it.
+func (m *importer) balancesByCurrency(e *notation.Entry) bool {
 	lines := make([]book.Line, len(e.Postings))
 	for i, p := range e.Postings {
 		side := book.Credit
@@ -121,12 +121,12 @@ func (m *importer) balances(e *notation.Entry) bool {
 	return len(book.Differences(lines)) == 0
 }
 
-// line describes a posting. In an entry that balances only by what things cost, a thing is booked at its cost, and
-// the memo says how much of it.
-func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Posting, own entity.LegalEntity,
+// lineParams converts a posting. In an entry that balances only at cost, an asset is booked at its cost, and the memo
+// states the quantity.
+func (m *importer) lineParams(ctx context.Context, e *notation.Entry, p *notation.Posting, own entity.LegalEntity,
 	priced bool) (l journal.LineParams, err error) {
 	if p.Entity != "" {
-		if own, err = m.entity(p.Line, p.Entity); err != nil {
+		if own, err = m.resolveEntity(p.Line, p.Entity); err != nil {
 			return l, err
 		}
 	}
@@ -143,19 +143,19 @@ func (m *importer) line(ctx context.Context, e *notation.Entry, p *notation.Post
 	case p.Base != nil && currency(p.BaseCurrency, own) == own.BaseCurrency:
 		l.Base = p.Base
 	case !money.IsFiat(strings.ToUpper(l.Currency)):
-		return l, m.fail(p.Line, "what are %s %s worth? Write what they cost, such as %[1]s %[2]s @@ 100.00 %s", p.Amount, p.Currency,
+		return l, m.fail(p.Line, "the value of %s %s is missing: state what they cost, such as %[1]s %[2]s @@ 100.00 %s", p.Amount, p.Currency,
 			own.BaseCurrency)
 	}
-	if l.LedgerAccountID, err = m.posted(ctx, p); err != nil {
+	if l.LedgerAccountID, err = m.postingAccount(ctx, p); err != nil {
 		return l, err
 	}
-	if l.TagIDs, err = m.tagIDs(ctx, p.Line, p.Tags, &l.Memo); err != nil {
+	if l.TagIDs, err = m.ensureTags(ctx, p.Line, p.Tags, &l.Memo); err != nil {
 		return l, err
 	}
-	return l, m.memo(p.Line, l.Memo)
+	return l, m.validateMemo(p.Line, l.Memo)
 }
 
-// signs are how people write currencies. A dollar is the legal entity's own, if it counts in one.
+// signs are currency symbols. A dollar sign means the base currency of the legal entity if that is a dollar.
 var signs = map[string]string{
 	"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "₱": "PHP",
 	"₦": "NGN", "₽": "RUB", "zł": "PLN",
@@ -171,24 +171,25 @@ func currency(name string, own entity.LegalEntity) string {
 	return cmp.Or(signs[name], name)
 }
 
-// entity finds a legal entity by its label or id.
-func (m *importer) entity(line int, name string) (entity.LegalEntity, error) {
-	name = cmp.Or(name, m.own)
+// resolveEntity returns a legal entity by its label or id.
+func (m *importer) resolveEntity(line int, name string) (entity.LegalEntity, error) {
+	name = cmp.Or(name, m.defaultEntityID)
 	if name == "" {
-		return entity.LegalEntity{}, m.fail(line, "the entry names no legal entity, and there are several: say which with --legal-entity")
+		return entity.LegalEntity{}, m.fail(line, "the entry names no legal entity, and there are several: choose one with --legal-entity")
 	}
-	e, there := m.entities[name]
-	if !there {
-		return e, m.fail(line, "there is no legal entity %q: make it first", name)
+	e, exists := m.entities[name]
+	if !exists {
+		return e, m.fail(line, "there is no legal entity %q: create it first", name)
 	}
 	return e, nil
 }
 
-// tagIDs finds or makes tags. A kind that is none of ours becomes part of the name, and what is too long for a name part of the memo.
-func (m *importer) tagIDs(ctx context.Context, line int, tags []notation.Tag, memo *string) (out []string, err error) {
+// ensureTags returns the ids of tags and creates missing ones. An unknown kind becomes part of the name, and a name
+// that is too long becomes part of the memo.
+func (m *importer) ensureTags(ctx context.Context, line int, tags []notation.Tag, memo *string) (out []string, err error) {
 	for _, t := range tags {
-		id, there := m.tags[t]
-		if !there {
+		id, exists := m.tags[t]
+		if !exists {
 			kind, name := tag.Kind(strings.ToLower(t.Kind)), strings.TrimSpace(t.Name)
 			if !slices.Contains(tag.Kinds, kind) || name == "" {
 				kind, name = tag.Custom, strings.TrimSuffix(t.Kind+": "+name, ": ")
@@ -200,12 +201,12 @@ func (m *importer) tagIDs(ctx context.Context, line int, tags []notation.Tag, me
 				*memo = joinMemo(*memo, name)
 				continue
 			}
-			if err := m.plain(line, name); err != nil {
+			if err := m.rejectNUL(line, name); err != nil {
 				return nil, err
 			}
 			made, err := tag.Ensure(ctx, m.tx, kind, name)
 			if err != nil {
-				return nil, m.fail(line, "the tag %q cannot be made: %s", name, reason(err))
+				return nil, m.fail(line, "the tag %q cannot be created: %s", name, reason(err))
 			}
 			id = made.ID
 			m.tags[t] = id

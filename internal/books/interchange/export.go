@@ -21,30 +21,30 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// Service holds the use cases.
+// Service exports and imports journals.
 type Service struct {
 	db      *db.DB
 	journal *journal.Service
 }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB, j *journal.Service) *Service { return &Service{d, j} }
 
-// ExportParams narrow what is written.
+// ExportParams select what is exported.
 type ExportParams struct {
-	LegalEntity   string // id or name; empty is all; an entry is written whole or not at all
+	LegalEntity   string // id or name; empty means all; an entry is written whole or not at all
 	WithoutDrafts bool
-	Progress      func(done, total int64) // is told how far it is
+	Progress      func(done, total int64) // called with the progress; may be nil
 }
 
-// Export writes an organization's chart, rates and journal, from one snapshot.
+// Export writes the chart, exchange rates and journal of an organization, read from one snapshot.
 func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer) error {
 	return s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		x, err := newExporter(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		if err := x.declare(ctx, tx, w); err != nil {
+		if err := x.writeDeclarations(ctx, tx, w); err != nil {
 			return err
 		}
 		total := int64(0)
@@ -56,18 +56,18 @@ func (s *Service) Export(ctx context.Context, p ExportParams, w *notation.Writer
 		err = journal.Each(ctx, tx, func(e journal.Entry, last int64) error {
 			total = last
 			tell(e.Number)
-			if e.Status == journal.Draft && p.WithoutDrafts || !x.wants(e) {
+			if e.Status == journal.Draft && p.WithoutDrafts || !x.includes(e) {
 				return nil
 			}
 			return w.Entry(x.entry(e))
 		})
-		tell(total) // the last ones may be deleted
+		tell(total) // the last entries may be deleted
 		return err
 	})
 }
 
 type exporter struct {
-	only     string // id of the legal entity that is asked for
+	entityID string // id of the requested legal entity, or empty
 	zone     *time.Location
 	entities map[string]entity.LegalEntity
 	labels   map[string]string
@@ -86,7 +86,7 @@ func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, err
 		x.entities[e.ID] = e
 	}
 	if x.labels = labelsOf(entities); p.LegalEntity != "" {
-		if x.only, err = pick(entities, p.LegalEntity); err != nil {
+		if x.entityID, err = findEntity(entities, p.LegalEntity); err != nil {
 			return nil, err
 		}
 	}
@@ -105,8 +105,8 @@ func newExporter(ctx context.Context, tx *db.Tx, p ExportParams) (*exporter, err
 	return x, err
 }
 
-// pick finds a legal entity by its id, or by its name if that is the name of one only.
-func pick(entities []entity.LegalEntity, wanted string) (string, error) {
+// findEntity returns the id of the legal entity with an id or a unique name.
+func findEntity(entities []entity.LegalEntity, wanted string) (string, error) {
 	var found, names []string
 	for _, e := range entities {
 		if e.ID == wanted {
@@ -119,15 +119,16 @@ func pick(entities []entity.LegalEntity, wanted string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fault.Conflictf("there is no legal entity %q; there is %s", wanted, strings.Join(names, ", "))
+		return "", fault.Conflictf("there is no legal entity %q; choose one of %s", wanted, strings.Join(names, ", "))
 	case 1:
 		return found[0], nil
 	}
-	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one, %s", len(found), wanted, strings.Join(found, " or "))
+	return "", fault.Conflictf("there are %d legal entities named %q: give the id of one of them, %s", len(found), wanted,
+		strings.Join(found, " or "))
 }
 
-// declare writes the chart, in its order, and the rates.
-func (x *exporter) declare(ctx context.Context, tx *db.Tx, w *notation.Writer) error {
+// writeDeclarations writes the accounts, in the order of the chart, and the exchange rates.
+func (x *exporter) writeDeclarations(ctx context.Context, tx *db.Tx, w *notation.Writer) error {
 	roles := rolesOf(x.labels)
 	for _, a := range x.accounts {
 		path := x.paths[a.ID]
@@ -141,16 +142,16 @@ func (x *exporter) declare(ctx context.Context, tx *db.Tx, w *notation.Writer) e
 	})
 }
 
-// wants tells whether an entry is asked for: it is when one of its lines is of the legal entity.
-func (x *exporter) wants(e journal.Entry) bool {
-	return x.only == "" || slices.ContainsFunc(e.Lines, func(l journal.Line) bool { return l.LegalEntityID == x.only })
+// includes reports whether an entry is exported: one of its lines must belong to the requested legal entity.
+func (x *exporter) includes(e journal.Entry) bool {
+	return x.entityID == "" || slices.ContainsFunc(e.Lines, func(l journal.Line) bool { return l.LegalEntityID == x.entityID })
 }
 
 func (x *exporter) entry(e journal.Entry) *notation.Entry {
 	out := &notation.Entry{
-		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate,
-			x.zone), Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
-		Memo: e.Memo, Entity: x.labels[e.LegalEntityID], Tags: x.marks(e.TagIDs), Classification: e.Classification, OriginatedBy: e.OriginatedBy,
+		ID: e.ID, Number: e.SequenceNumber(), Date: calendar.DateOf(e.AccountingDate, x.zone),
+		Instant: clock.Format(e.AccountingDate), Posted: e.Status == journal.Posted,
+		Memo: e.Memo, Entity: x.labels[e.LegalEntityID], Tags: x.tagsOf(e.TagIDs), Classification: e.Classification, OriginatedBy: e.OriginatedBy,
 		Previous: e.PreviousID, Next: e.NextID,
 	}
 	if e.IntendedDate != nil {
@@ -165,7 +166,7 @@ func (x *exporter) entry(e journal.Entry) *notation.Entry {
 func (x *exporter) posting(e journal.Entry, l journal.Line) notation.Posting {
 	out := notation.Posting{
 		Account: x.paths[l.LedgerAccountID], Debit: l.Side == book.Debit, Amount: l.Amount, Currency: l.Currency, Memo: l.Memo,
-		Tags: x.marks(l.TagIDs),
+		Tags: x.tagsOf(l.TagIDs),
 	}
 	if l.LegalEntityID != e.LegalEntityID {
 		out.Entity = x.labels[l.LegalEntityID]
@@ -176,7 +177,7 @@ func (x *exporter) posting(e journal.Entry, l journal.Line) notation.Posting {
 	return out
 }
 
-func (x *exporter) marks(ids []string) (out []notation.Tag) {
+func (x *exporter) tagsOf(ids []string) (out []notation.Tag) {
 	for _, id := range ids {
 		out = append(out, notation.Tag{Kind: string(x.tags[id].Kind), Name: x.tags[id].Name})
 	}

@@ -18,34 +18,34 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// ImportParams say what is read and where it goes.
+// ImportParams describe the journal to import and its destination.
 type ImportParams struct {
 	Format      notation.Format
-	Name        string                  // the file's, for errors
-	LegalEntity string                  // id or name of the one that takes entries which name none
-	Dry         bool                    // look, and change nothing
-	Progress    func(done, total int64) // is told how far it is
+	Name        string                  // file name, for errors
+	LegalEntity string                  // id or name of the legal entity for entries that name none
+	Dry         bool                    // validate without changing anything
+	Progress    func(done, total int64) // called with the progress; may be nil
 }
 
-// Imported counts what came in.
+// Imported counts the results of an import.
 type Imported struct {
 	Entries  int
-	Known    int // entries that are here already, by their id
-	Empty    int // entries that move nothing, such as one that only asserts a balance
-	Moved    int // entries whose month is closed, and which the first open one took
+	Known    int // entries that exist already, by id
+	Empty    int // entries without postings, such as one that only asserts a balance
+	Moved    int // entries of a closed month, booked in the first open one
 	Accounts int
 	Rates    int
 }
 
-// errDry undoes an import that was only tried.
-var errDry = errors.New("interchange: only a try")
+// errDry rolls back a dry run.
+var errDry = errors.New("interchange: dry run")
 
-// Import reads a journal into the books, all of it or nothing. What it names and the books lack, accounts, tags,
-// months and rates, is made.
+// Import imports a journal, all of it or nothing. Accounts, tags, periods and rates that the journal names and the
+// books lack are created.
 //
-// The journal is read more than once: first to the end, so that a mistake there is found before anything is locked,
-// and so that what is declared and quoted anywhere in it is known before the first entry is written; and again from
-// the start when the database asks to see it again.
+// The journal is read more than once: first to its end, so that a mistake is found before anything is locked and all
+// declarations and rates are known before the first entry is written; then again from the start, once more for each
+// retry of the database transaction.
 func (s *Service) Import(ctx context.Context, p ImportParams, r io.ReadSeeker) (Imported, error) {
 	src := &source{p, r, ctx}
 	found, err := src.survey()
@@ -73,14 +73,14 @@ func (s *Service) Import(ctx context.Context, p ImportParams, r io.ReadSeeker) (
 	return done, err
 }
 
-// source is the journal, which can be read from its start as often as need be.
+// source is the journal, which can be read repeatedly from its start.
 type source struct {
 	ImportParams
 	file   io.ReadSeeker
-	caller context.Context // ends when the caller no longer wants it; a transaction does not listen to that by itself
+	caller context.Context // canceled when the caller gives up, which the context of the database transaction does not reflect
 }
 
-// items reads from the start, until the caller leaves.
+// items iterates over the journal from its start, until the caller gives up.
 func (s *source) items() iter.Seq2[notation.Item, error] {
 	return func(yield func(notation.Item, error) bool) {
 		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
@@ -98,29 +98,29 @@ func (s *source) items() iter.Seq2[notation.Item, error] {
 	}
 }
 
-// fail blames a place in the file.
+// fail returns an error about a line of the file.
 func (s *source) fail(line int, format string, args ...any) error {
 	return fault.Malformedf("%s:%d: %s", s.Name, line, fmt.Sprintf(format, args...))
 }
 
-// plain refuses what no database takes.
-func (s *source) plain(line int, texts ...string) error {
+// rejectNUL rejects texts with NUL characters, which PostgreSQL cannot store.
+func (s *source) rejectNUL(line int, texts ...string) error {
 	for _, text := range texts {
 		if strings.IndexByte(text, 0) >= 0 {
-			return s.fail(line, "a text has the character NUL in it; remove it")
+			return s.fail(line, "a text contains a NUL character; remove it")
 		}
 	}
 	return nil
 }
 
-// survey is what a journal holds.
+// survey is the content of a journal.
 type survey struct {
 	accounts []*notation.Account
 	prices   int64
 	entries  int64
 }
 
-// survey reads to the end without writing.
+// survey reads the journal to its end without writing anything.
 func (s *source) survey() (*survey, error) {
 	found := &survey{}
 	for item, err := range s.items() {
@@ -138,23 +138,23 @@ func (s *source) survey() (*survey, error) {
 	return found, nil
 }
 
-// importer writes one journal in one transaction.
+// importer imports one journal in one database transaction.
 type importer struct {
 	*source
 	Imported
-	service  *Service
-	tx       *db.Tx
-	zone     *time.Location
-	chart    *chart
-	own      string                        // id of the legal entity that takes entries which name none
-	entities map[string]entity.LegalEntity // by label and by id
-	tags     map[notation.Tag]string
-	chain    chain
-	waiting  []*notation.Entry
+	service         *Service
+	tx              *db.Tx
+	zone            *time.Location
+	chart           *chart
+	defaultEntityID string                        // id of the legal entity for entries that name none
+	entities        map[string]entity.LegalEntity // by label and by id
+	tags            map[notation.Tag]string
+	chain           chain
+	waiting         []*notation.Entry
 }
 
 func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found *survey) (*importer, error) {
-	h, err := orgstate.Lock(ctx, tx) // nobody else changes what is looked up here and relied on until the end
+	h, err := orgstate.Lock(ctx, tx) // keeps what is read here from changing until the end
 	if err != nil {
 		return nil, err
 	}
@@ -173,25 +173,25 @@ func newImporter(ctx context.Context, tx *db.Tx, s *Service, src *source, found 
 	}
 	switch {
 	case src.LegalEntity != "":
-		if m.own, err = pick(entities, src.LegalEntity); err != nil {
+		if m.defaultEntityID, err = findEntity(entities, src.LegalEntity); err != nil {
 			return nil, err
 		}
 	case len(entities) == 1:
-		m.own = entities[0].ID
+		m.defaultEntityID = entities[0].ID
 	}
 	m.chart, err = readChart(ctx, tx, found.accounts, labels)
 	return m, err
 }
 
-// importChunk is how many entries are written together, so that no more are ever held.
+// importChunk is how many entries are written together, which bounds memory.
 const importChunk = 500
 
 func (m *importer) run(ctx context.Context, found *survey) error {
-	if err := m.declare(ctx, found.accounts); err != nil {
+	if err := m.createDeclared(ctx, found.accounts); err != nil {
 		return err
 	}
 	if found.prices > 0 {
-		if err := m.readRates(ctx); err != nil {
+		if err := m.importRates(ctx); err != nil {
 			return err
 		}
 	}
@@ -211,13 +211,13 @@ func (m *importer) run(ctx context.Context, found *survey) error {
 			continue
 		}
 		if m.waiting = append(m.waiting, item.Entry); len(m.waiting) == importChunk {
-			if err := m.write(ctx, false); err != nil {
+			if err := m.writeWaiting(ctx, false); err != nil {
 				return err
 			}
 		}
 	}
-	if err := m.write(ctx, true); err != nil {
+	if err := m.writeWaiting(ctx, true); err != nil {
 		return err
 	}
-	return m.putAway(ctx)
+	return m.archiveAccounts(ctx)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// texts gives the entries in the order of their numbers, without what differs each time.
+// texts returns the entries ordered by number, without what differs each time.
 func (w *world) texts() (out []string) {
 	w.t.Helper()
 	n := &names{entities: map[string]string{}, tags: map[string]string{}, accounts: map[string]string{}, plain: true}
@@ -26,13 +26,13 @@ func (w *world) texts() (out []string) {
 		}
 		return journal.Each(ctx, tx, func(e journal.Entry, _ int64) error {
 			var b strings.Builder
-			fmt.Fprintf(&b, "%s %s %q %s %v\n", e.AccountingDate.Format("2006-01-02T15:04Z"), e.Status, e.Memo, e.Classification, n.marks(e.TagIDs))
+			fmt.Fprintf(&b, "%s %s %q %s %v\n", e.AccountingDate.Format("2006-01-02T15:04Z"), e.Status, e.Memo, e.Classification, n.tagsOf(e.TagIDs))
 			for _, l := range e.Lines {
 				fmt.Fprintf(&b, "%s %s %s %s", l.Side, n.accounts[l.LedgerAccountID], l.Amount.Fixed(l.Currency), l.Currency)
 				if l.Base != nil && !l.Base.Equal(l.Amount) {
 					fmt.Fprintf(&b, " = %s", l.Base)
 				}
-				fmt.Fprintf(&b, " %q %v\n", l.Memo, n.marks(l.TagIDs))
+				fmt.Fprintf(&b, " %q %v\n", l.Memo, n.tagsOf(l.TagIDs))
 			}
 			out = append(out, b.String())
 			return nil
@@ -41,11 +41,11 @@ func (w *world) texts() (out []string) {
 	return out
 }
 
-// reads imports a journal into new books in USD and compares the entries that come of it.
+// reads imports a journal into new books in USD and compares the resulting entries.
 func reads(t *testing.T, s *apitest.Service, format notation.Format, text string, want ...string) *world {
 	t.Helper()
-	w := found(t, s, "UTC", company{"Acme", "USD"})
-	w.take(format, text)
+	w := newWorld(t, s, "UTC", company{"Acme", "USD"})
+	w.importText(format, text)
 	if got := w.texts(); !slices.Equal(got, want) {
 		t.Errorf("%s\ncame in as\n%s\nwant\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -55,21 +55,21 @@ func reads(t *testing.T, s *apitest.Service, format notation.Format, text string
 func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"Acme", "USD"})
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 		for text, says := range map[string][]string{
-			"2025-01-01 x\n  Kasse  1 USD\n  Expenses:Food\n": {"books:2: what type is " +
-				"the account \"Kasse\"? Begin its name with Assets", "declare its type"},
+			"2025-01-01 x\n  Kasse  1 USD\n  Expenses:Food\n": {"books:2: the type of " +
+				"the account \"Kasse\" is unknown: begin its name with Assets", "declare its type"},
 			"2025-01-01 x\n  Assets:Cash and bank  1 USD\n  Expenses:Food\n": {"books:2: ",
-				"\"Assets:Cash and bank\" only groups those below it: write the posting on one of them"},
+				"\"Assets:Cash and bank\" only groups the accounts below it: post to one of them"},
 			"2025-01-01 x\n  Equity:Current earnings  1 USD\n  Expenses:Food\n": {"books:2: ", "only groups"},
 			"2025-01-01 x\n  ; entity:Nobody\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: there is no " +
-				"legal entity \"Nobody\": make it first"},
+				"legal entity \"Nobody\": create it first"},
 			"2025-01-01 x\n  Assets:A  1 USD  ; entity:Nobody\n  Assets:B  -1 USD  ; entity:Nobody\n": {"books:2: there is no " +
-				"legal entity \"Nobody\": make it first"},
+				"legal entity \"Nobody\": create it first"},
 			"2025-01-01 x\n  Assets:A  1 EUR\n  Assets:B\n": {"books:1: lines no rate " +
 				"from EUR to USD is stored for 2025-01-01"},
-			"2025-01-01 x\n  Assets:A  1 ETH\n  Assets:B\n": {"books:2: what are 1 " +
-				"ETH worth? Write what they cost, such as 1 ETH @@ 100.00 USD"},
+			"2025-01-01 x\n  Assets:A  1 ETH\n  Assets:B\n": {"books:2: the value of 1 " +
+				"ETH is missing: state what they cost, such as 1 ETH @@ 100.00 USD"},
 			"2025-01-01 x\n  Assets:A  1 usd\n  Assets:B\n": {"books:2: currency must " +
 				"be written USD", "books:3: currency"},
 			"2025-01-01 x\n  Assets:A  1 \"green apples\" @@ 1 USD\n  Assets:B  -1 \"green apples\" @@ 1 USD\n": {"books:2: currency must " +
@@ -82,32 +82,32 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 			"2025-01-01 x\n  ; instant:noon\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the instant " +
 				"\"noon\" is not a time such as"},
 			"2025-01-01 x\n  ; intended:noon\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: intended_accounting_date must be"},
-			"2025-01-01 x\x00y\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: a text has " +
-				"the character NUL in it; remove it"},
-			"2025-01-01 x\n  Assets:A\x00  1 USD\n  Assets:B\n": {"books:2: a text has " +
-				"the character NUL"},
-			"2025-01-01 x\n  Assets:A  1 USD  ; a\x00b\n  Assets:B\n": {"books:2: a text has " +
-				"the character NUL"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  ; project:\x00\n  Assets:B\n": {"books:2: a text has " +
-				"the character NUL"},
-			"account Assets:A\x00  ; type:A\n": {"books:1: a text has " +
-				"the character NUL"},
-			"P 2025-01-01 EUR 1 USD  ; source:\x00\n": {"books:1: a text has " +
-				"the character NUL"},
+			"2025-01-01 x\x00y\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: a text " +
+				"contains a NUL character; remove it"},
+			"2025-01-01 x\n  Assets:A\x00  1 USD\n  Assets:B\n": {"books:2: a text " +
+				"contains a NUL character"},
+			"2025-01-01 x\n  Assets:A  1 USD  ; a\x00b\n  Assets:B\n": {"books:2: a text " +
+				"contains a NUL character"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  ; project:\x00\n  Assets:B\n": {"books:2: a text " +
+				"contains a NUL character"},
+			"account Assets:A\x00  ; type:A\n": {"books:1: a text " +
+				"contains a NUL character"},
+			"P 2025-01-01 EUR 1 USD  ; source:\x00\n": {"books:1: a text " +
+				"contains a NUL character"},
 			"P 2025-01-01 EUR 1 USD  ; source:" + strings.Repeat("x", 201) + "\n": {"books:1: the source of the rate has more than 200 characters"},
 			"P 2025-01-01 EUR 0 USD\n": {"books:1: the rate from EUR to USD must be more than 0"},
 			"2025-01-01 " + strings.Repeat("x", 2001) +
-				"\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the text has 2001 characters, at most 2000 are kept: shorten it"},
+				"\n  Assets:A  1 USD\n  Assets:B\n": {"books:1: the memo has 2001 characters: shorten it to at most 2000"},
 			"2025-01-01 x\n  Assets:A  1 USD  ; " + strings.Repeat("x", 2001) +
-				"\n  Assets:B\n": {"books:2: the text has 2001 characters"},
+				"\n  Assets:B\n": {"books:2: the memo has 2001 characters"},
 			"2025-01-01 x\n  Assets:" + strings.Repeat("x", 201) + "  1 USD\n  Assets:B\n": {"books:2: the account",
-				"cannot be made: its name must have at most 200 characters"},
+				"cannot be created: its name must have at most 200 characters"},
 			"2025-01-01 x\n" + strings.Repeat("  Assets:A  1 USD\n", 1000) +
 				"  Assets:B\n": {"books:1: lines must have 2 to 1000 lines"},
 			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -2 USD\n": {"books:1: the entry " +
 				"does not balance"},
-			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -1 USD\n\n2025-01-02 y\n  Assets:A  1 USD\n  Kasse\n": {"books:7: what type is " +
-				"the account \"Kasse\"?"},
+			"2025-01-01 x\n  Assets:A  1 USD\n  Assets:B  -1 USD\n\n2025-01-02 y\n  Assets:A  1 USD\n  Kasse\n": {"books:7: the type of " +
+				"the account \"Kasse\" is unknown"},
 		} {
 			w.refuses(t, text, says...)
 		}
@@ -115,8 +115,8 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors  1 USD\n  Assets:B\n",
-			"books:2: the account \"Assets:Other current assets:Reserves held by processors\" is archived: unarchive it first, or write "+
-				"the posting on another account")
+			"books:2: the account \"Assets:Other current assets:Reserves held by processors\" is archived: unarchive it first, or post "+
+				"to another account")
 		w.refuses(t, "2025-01-01 x\n  Assets:Other current assets:Reserves held by processors:Below  1 USD\n  Assets:B\n", "books:2: ",
 			"is archived; unarchive it first")
 	})
@@ -125,7 +125,7 @@ func TestAFaultyJournalIsRefusedAndSaysWhereAndWhatToDo(t *testing.T) {
 func TestAFaultInTheLastEntryOfManyUndoesAllOfThem(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"Acme", "USD"})
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 		var b strings.Builder
 		b.WriteString("account Assets:Declared\nP 2025-01-01 EUR 1.1 USD\n")
 		for i := range 1200 {
@@ -143,12 +143,12 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 	const plain = "2025-01-01 x\n  Assets:A  1\n  Assets:B\n"
 	const text = "D 1.00 EUR\n" + plain
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"One", "EUR"}, company{"Two", "EUR"}, company{"Two", "EUR"})
+		w := newWorld(t, s, "UTC", company{"One", "EUR"}, company{"Two", "EUR"}, company{"Two", "EUR"})
 		e := w.entities()
-		w.refuses(t, text, "books:2: the entry names no legal entity, and there are several: say which with --legal-entity")
+		w.refuses(t, text, "books:2: the entry names no legal entity, and there are several: choose one with --legal-entity")
 		for name, says := range map[string]string{
-			"Three": "there is no legal entity \"Three\"; there is One, Two, Two", "Two": "there are 2 legal entities named \"Two\": give " +
-				"the id of one, " + e[1].ID + " or " + e[2].ID,
+			"Three": "there is no legal entity \"Three\"; choose one of One, Two, Two", "Two": "there are 2 legal entities named \"Two\": give " +
+				"the id of one of them, " + e[1].ID + " or " + e[2].ID,
 		} {
 			w.refusesOf(t, interchange.ImportParams{LegalEntity: name}, text, says)
 			err := w.App.Exchange.Export(w.ctx, interchange.ExportParams{LegalEntity: name}, notation.NewWriter(notation.CSV, &strings.Builder{}))
@@ -157,20 +157,20 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 			}
 		}
 		for i, given := range []string{"One", e[0].ID, e[2].ID} {
-			if _, err := w.try(interchange.ImportParams{LegalEntity: given}, text); err != nil {
+			if _, err := w.tryImport(interchange.ImportParams{LegalEntity: given}, text); err != nil {
 				t.Fatal(err)
 			}
 			for only, want := range map[string]int{e[0].ID: min(i+1, 2), e[1].ID: 0, e[2].ID: max(i-1, 0)} {
-				if got := len(blocks("\n\n" + w.export(notation.Hledger, interchange.ExportParams{LegalEntity: only}))); got != want {
+				if got := len(splitEntries("\n\n" + w.export(notation.Hledger, interchange.ExportParams{LegalEntity: only}))); got != want {
 					t.Errorf("after %s there are %d entries of %s, want %d", given, got, only, want)
 				}
 			}
 		}
-		// An entry may name one itself, by its id or by the name that an export gives it.
+		// An entry may name a legal entity by its id or by its label in exports.
 		for _, name := range []string{e[1].ID, "Two", "Two (2)"} {
-			w.take(notation.Hledger, strings.Replace(text, "  Assets:A", "  ; entity:"+name+"\n  Assets:A", 1))
+			w.importText(notation.Hledger, strings.Replace(text, "  Assets:A", "  ; entity:"+name+"\n  Assets:A", 1))
 		}
-		if two, three := blocks("\n\n"+w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[1].ID})), blocks("\n\n"+
+		if two, three := splitEntries("\n\n"+w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[1].ID})), splitEntries("\n\n"+
 			w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[2].ID})); len(two) != 2 || len(three) != 2 ||
 			!strings.Contains(two[0], "entity:Two,") || !strings.Contains(three[1], "entity:Two (2),") {
 			t.Errorf("%q %q", two, three)
@@ -181,11 +181,11 @@ func TestWhoseBooksAJournalIsForMustBeClear(t *testing.T) {
 func TestAnExportOfOneLegalEntityHasItsEntriesWhole(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := odd(t, s)
+		w := oddBooks(t, s)
 		e := w.entities()
-		all, n := blocks(w.export(notation.Hledger, exportAll)), 0
+		all, n := splitEntries(w.export(notation.Hledger, exportAll)), 0
 		for i := range e {
-			part := blocks(w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[i].ID}))
+			part := splitEntries(w.export(notation.Hledger, interchange.ExportParams{LegalEntity: e[i].ID}))
 			for _, entry := range part {
 				if !slices.Contains(all, entry) {
 					t.Errorf("not among all:\n%s", entry)
@@ -193,10 +193,10 @@ func TestAnExportOfOneLegalEntityHasItsEntriesWhole(t *testing.T) {
 			}
 			n += len(part)
 		}
-		if n != len(all)+3 { // one is of all four
+		if n != len(all)+3 { // one entry has lines of all four
 			t.Errorf("%d and %d", n, len(all))
 		}
-		posted := blocks(w.export(notation.Hledger, interchange.ExportParams{WithoutDrafts: true}))
+		posted := splitEntries(w.export(notation.Hledger, interchange.ExportParams{WithoutDrafts: true}))
 		if want := slices.DeleteFunc(slices.Clone(all), func(e string) bool {
 			return e[11] == '!'
 		}); !slices.Equal(posted, want) || len(posted) == len(all) {
@@ -251,7 +251,7 @@ func TestPostingsOnRetainedEarningsGoWhereTheyMay(t *testing.T) {
 	})
 }
 
-func TestWhatHasNoPlaceIsKeptElsewhere(t *testing.T) {
+func TestTextsWithoutAFieldAreKeptInTagsAndMemos(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("l", 101)
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
@@ -275,7 +275,7 @@ func TestWhatHasNoPlaceIsKeptElsewhere(t *testing.T) {
 	})
 }
 
-func TestThingsAreBookedAtTheirCost(t *testing.T) {
+func TestAssetsAreBookedAtTheirCost(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		w := reads(t, s, notation.Hledger, `
@@ -302,7 +302,7 @@ func TestThingsAreBookedAtTheirCost(t *testing.T) {
 				"Revenue/Rewards 3.00 USD \"\" []\n",
 			"2025-01-04T00:00Z posted \"moved\" UNKNOWN []\nDEBIT Asset/Cold 2 ETH = 3000 \"\" []\nCREDIT Asset/Hot 2 ETH = 3000 \"\" []\n",
 			"2025-01-05T00:00Z posted \"change\" UNKNOWN []\nDEBIT Asset/Euros 110.00 USD \"100 EUR\" []\nCREDIT Asset/Bank 110.00 USD \"\" []\n")
-		if _, err := w.try(interchange.ImportParams{},
+		if _, err := w.tryImport(interchange.ImportParams{},
 			"2025-01-03 worth nothing\n  Assets:Tokens  5 FOO @@ 0 USD\n  Revenue:Rewards\n"); err != nil {
 			t.Error(err)
 		}
@@ -313,8 +313,8 @@ func TestADollarIsThatOfTheBooks(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		for currency, want := range map[string]string{"USD": "USD", "CAD": "CAD", "SGD": "SGD", "EUR": "USD"} {
-			w := found(t, s, "UTC", company{"Acme", currency})
-			w.take(notation.Hledger, "P 2025-01-01 USD 0.9 EUR\n2025-01-01 x\n  Assets:Bank  $1\n  Revenue:Sales\n")
+			w := newWorld(t, s, "UTC", company{"Acme", currency})
+			w.importText(notation.Hledger, "P 2025-01-01 USD 0.9 EUR\n2025-01-01 x\n  Assets:Bank  $1\n  Revenue:Sales\n")
 			if got := w.texts()[0]; !strings.Contains(got, "DEBIT Asset/Bank 1.00 "+want) {
 				t.Errorf("in books of %s: %s", currency, got)
 			}
@@ -329,15 +329,15 @@ func TestADollarIsThatOfTheBooks(t *testing.T) {
 func TestEntriesOfClosedMonthsMoveToTheFirstOpenOne(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"Acme", "USD"}, company{"Zweite GmbH", "EUR"})
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"}, company{"Zweite GmbH", "EUR"})
 		w.oddRates()
 		w.oddAccounts()
-		w.oddMonths() // of the second company January is closed
+		w.oddMonths() // January is closed for the second company
 		text := "2025-01-20 *\n  ; entity:%s\n  Assets:Bank  1 %s\n  Revenue:Sales\n"
-		if done := w.take(notation.Hledger, fmt.Sprintf(text, "Acme", "USD")); done != (interchange.Imported{Entries: 1, Accounts: 2}) {
+		if done := w.importText(notation.Hledger, fmt.Sprintf(text, "Acme", "USD")); done != (interchange.Imported{Entries: 1, Accounts: 2}) {
 			t.Errorf("%+v", done)
 		}
-		if done := w.take(notation.Hledger, fmt.Sprintf(text, "Zweite GmbH", "EUR")); done != (interchange.Imported{Entries: 1, Moved: 1}) {
+		if done := w.importText(notation.Hledger, fmt.Sprintf(text, "Zweite GmbH", "EUR")); done != (interchange.Imported{Entries: 1, Moved: 1}) {
 			t.Errorf("%+v", done)
 		}
 		texts := w.texts()
@@ -350,7 +350,7 @@ func TestEntriesOfClosedMonthsMoveToTheFirstOpenOne(t *testing.T) {
 func TestEveryDigitCounts(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"Acme", "USD"})
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 		const amount = "0.000000000000000000000000000001"
 		for _, format := range notation.Formats {
 			text := map[notation.Format]string{
@@ -359,7 +359,7 @@ func TestEveryDigitCounts(t *testing.T) {
 				notation.CSV: "number,date,account,debit,credit,currency\nx,2025-01-01,Assets:Bank," + amount +
 					",,USD\nx,2025-01-01,Revenue:Sales,," + amount + ",USD\n",
 			}[format]
-			w.take(format, text)
+			w.importText(format, text)
 		}
 		w.read(func(ctx context.Context, tx *db.Tx) error {
 			return journal.Each(ctx, tx, func(e journal.Entry, _ int64) error {

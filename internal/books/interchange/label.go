@@ -10,13 +10,14 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// roots are the names other programs know the types of accounts by.
+// roots are the root account names used by other programs.
 var roots = map[account.Type]string{
 	account.Asset: "Assets", account.Liability: "Liabilities", account.Equity: "Equity", account.Revenue: "Revenue",
 	account.Expense: "Expenses",
 }
 
-// pathsOf names every account from its type down. Those that would have the same path are told apart by their codes, or else counted.
+// pathsOf returns the path of every account, beginning with its root. Equal paths are made unique by appending the code
+// or a number.
 func pathsOf(accounts []account.Account) map[string][]string {
 	byID := make(map[string]account.Account, len(accounts))
 	for _, a := range accounts {
@@ -29,30 +30,31 @@ func pathsOf(accounts []account.Account) map[string][]string {
 			return p
 		}
 		above := []string{roots[a.Type]}
-		if parent, there := byID[a.ParentID]; there {
+		if parent, exists := byID[a.ParentID]; exists {
 			above = path(parent)
 		}
 		p := append(slices.Clone(above), a.Name)
 		last := len(p) - 1
-		if taken[joined(p)] && a.Code != "" {
+		if taken[pathKey(p)] && a.Code != "" {
 			p[last] = a.Name + " (" + a.Code + ")"
 		}
-		for n := 2; taken[joined(p)]; n++ {
+		for n := 2; taken[pathKey(p)]; n++ {
 			p[last] = fmt.Sprintf("%s (%d)", a.Name, n)
 		}
-		taken[joined(p)], paths[a.ID] = true, p
+		taken[pathKey(p)], paths[a.ID] = true, p
 		return p
 	}
-	for _, a := range accounts { // the oldest keeps its name
+	for _, a := range accounts { // the oldest account keeps its name
 		path(a)
 	}
 	return paths
 }
 
-// joined makes a path one text. No name has the character between them.
-func joined(path []string) string { return strings.Join(path, "\x00") }
+// pathKey joins a path with a character that no name contains.
+func pathKey(path []string) string { return strings.Join(path, "\x00") }
 
-// labelsOf names every legal entity. Those of the same name are counted, the oldest keeps it.
+// labelsOf returns a unique label for every legal entity: its name, with a number appended if an older one has the same
+// name.
 func labelsOf(entities []entity.LegalEntity) map[string]string {
 	labels, taken := make(map[string]string, len(entities)), map[string]bool{}
 	for _, e := range entities {
@@ -65,9 +67,9 @@ func labelsOf(entities []entity.LegalEntity) map[string]string {
 	return labels
 }
 
-// What an account says of itself besides its type and code, where it is not what goes without saying.
+// Tags of an account declaration, written only if they differ from the default.
 const (
-	factName          = "name" // where the path has another
+	factName          = "name" // if the last part of the path differs
 	factNormalBalance = "normal-balance"
 	factPostable      = "postable"
 	factClearing      = "clearing"
@@ -78,7 +80,7 @@ const (
 	yes, no = "yes", "no"
 )
 
-// factsOf writes down what else there is to know of an account.
+// factsOf returns the tags of an account declaration.
 func factsOf(a account.Account, path []string, roles map[string]string) (out []notation.Tag) {
 	add := func(kind, name string, when bool) {
 		if when {
@@ -99,7 +101,7 @@ func factsOf(a account.Account, path []string, roles map[string]string) (out []n
 	return out
 }
 
-// rolesOf names the roles that hold the id of a legal entity, which means nothing elsewhere, by the entity's label.
+// rolesOf maps roles that contain the id of a legal entity, which is meaningless elsewhere, to roles with its label.
 func rolesOf(labels map[string]string) map[string]string {
 	out := make(map[string]string, 2*len(labels))
 	for id, label := range labels {

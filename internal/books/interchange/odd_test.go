@@ -20,7 +20,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// oddNames are names that some notation would cut, trim, fold or take for something else.
+// oddNames are names that some format would cut, trim, normalize or misread.
 var oddNames = []string{
 	"Bank: EUR; main", "two  spaces", " edges ", "100%41", "50% off", "(bracketed)", "[2024-01-01]", "* starred", "! flagged",
 	`"quoted" \ 'too'`, "Straße, Zürich", "銀行 🏦", "Assets",
@@ -28,10 +28,10 @@ var oddNames = []string{
 	strings.Repeat("long ", 20) + "end",
 }
 
-// odd makes books with everything on them that can be there.
-func odd(t rapid.TB, s *apitest.Service) *world {
+// oddBooks creates books that use every feature.
+func oddBooks(t rapid.TB, s *apitest.Service) *world {
 	t.Helper()
-	w := found(t, s, "Pacific/Auckland", company{`Ácme; "Inc": 100%41, Ltd`, "USD"}, company{"Zweite GmbH", "EUR"},
+	w := newWorld(t, s, "Pacific/Auckland", company{`Ácme; "Inc": 100%41, Ltd`, "USD"}, company{"Zweite GmbH", "EUR"},
 		company{"Zweite GmbH", "JPY"}, company{" spaced ", "USD"})
 	w.oddRates()
 	w.oddAccounts()
@@ -56,7 +56,7 @@ func (w *world) oddRates() {
 	}
 }
 
-func (w *world) open(p account.CreateParams) account.Account {
+func (w *world) createAccount(p account.CreateParams) account.Account {
 	w.t.Helper()
 	a, err := w.App.Accounts.Create(w.ctx, p)
 	if err != nil {
@@ -65,10 +65,11 @@ func (w *world) open(p account.CreateParams) account.Account {
 	return a
 }
 
-// oddAccounts makes a chart that only the exact names tell apart. The codes of those that take lines begin with x.
+// oddAccounts creates a chart whose accounts differ only in their exact names. The codes of postable accounts begin
+// with x.
 func (w *world) oddAccounts() {
 	w.t.Helper()
-	group := w.open(account.CreateParams{Name: "Group: of; odd", Type: account.Asset, Postable: new(bool)})
+	group := w.createAccount(account.CreateParams{Name: "Group: of; odd", Type: account.Asset, Postable: new(bool)})
 	above := group.ID
 	for i, name := range oddNames {
 		p := account.CreateParams{Name: name, Code: "x" + string(rune('A'+i)), Type: account.Asset, ParentID: above}
@@ -79,17 +80,17 @@ func (w *world) oddAccounts() {
 		if i%7 == 0 {
 			p.AssetType = "ETH; wrapped"
 		}
-		if made := w.open(p); i%6 == 2 {
-			above = made.ID // below each other in the end
+		if made := w.createAccount(p); i%6 == 2 {
+			above = made.ID // so that the accounts are nested
 		}
 	}
 	for _, kind := range []account.Type{account.Liability, account.Equity, account.Revenue, account.Expense} {
-		w.open(account.CreateParams{Name: "Odd: " + string(kind), Code: "x" + string(kind), Type: kind})
-		w.open(account.CreateParams{Name: "Contra " + string(kind), Code: "x-" + string(kind), Type: kind,
+		w.createAccount(account.CreateParams{Name: "Odd: " + string(kind), Code: "x" + string(kind), Type: kind})
+		w.createAccount(account.CreateParams{Name: "Contra " + string(kind), Code: "x-" + string(kind), Type: kind,
 			NormalBalance: kind.NormalBalance().Contra()})
 	}
-	old := w.open(account.CreateParams{Name: "Old bank", Code: "xold", Type: account.Asset})
-	below := w.open(account.CreateParams{Name: "Old sub-account", Code: "xoldsub", Type: account.Asset, ParentID: old.ID})
+	old := w.createAccount(account.CreateParams{Name: "Old bank", Code: "xold", Type: account.Asset})
+	below := w.createAccount(account.CreateParams{Name: "Old sub-account", Code: "xoldsub", Type: account.Asset, ParentID: old.ID})
 	w.post(journal.CreateParams{AccountingDate: "2025-01-01", Lines: []journal.LineParams{w.line("Dr xold 5"), w.line("Cr xoldsub 5")}})
 	w.post(journal.CreateParams{AccountingDate: "2025-01-02", Lines: []journal.LineParams{w.line("Cr xold 5"), w.line("Dr xoldsub 5")}})
 	for _, id := range []string{below.ID, old.ID} {
@@ -97,14 +98,14 @@ func (w *world) oddAccounts() {
 			w.t.Fatal(err)
 		}
 	}
-	// The accounts that the service uses have roles and may be called anything.
+	// The system accounts have roles and may have any name.
 	name := "Zu klären: später"
 	if _, err := w.App.Accounts.Update(w.ctx, w.account("1910"), account.UpdateParams{Name: &name}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) mark(kind tag.Kind, name string) string {
+func (w *world) createTag(kind tag.Kind, name string) string {
 	w.t.Helper()
 	made, err := w.App.Tags.Create(w.ctx, kind, name)
 	if err != nil {
@@ -113,30 +114,31 @@ func (w *world) mark(kind tag.Kind, name string) string {
 	return made.ID
 }
 
-func tagged(ids ...string) func(*journal.LineParams) {
+func withTags(ids ...string) func(*journal.LineParams) {
 	return func(l *journal.LineParams) { l.TagIDs = ids }
 }
 
-func of(id string) func(*journal.LineParams) {
+func ofEntity(id string) func(*journal.LineParams) {
 	return func(l *journal.LineParams) { l.LegalEntityID = id }
 }
 
-func saying(memo string) func(*journal.LineParams) {
+func withMemo(memo string) func(*journal.LineParams) {
 	return func(l *journal.LineParams) { l.Memo = memo }
 }
 
-// oddEntries posts and drafts entries with odd texts, tags of every kind, many digits, currencies and legal entities.
+// oddEntries creates posted and draft entries with odd texts, tags of every kind, many digits, currencies and legal
+// entities.
 func (w *world) oddEntries() {
 	w.t.Helper()
 	e := w.entities()
 	var tags []string
 	for i, name := range oddNames {
 		if kind := tag.Kinds[i%len(tag.Kinds)]; i < 20 {
-			tags = append(tags, w.mark(kind, name))
+			tags = append(tags, w.createTag(kind, name))
 		}
 	}
-	tags = append(tags, w.mark(tag.Custom, "Department: Research"), w.mark(tag.Department, "Research"),
-		w.mark(tag.Project, "Research"), w.mark(tag.Custom, strings.Repeat("ü", tag.NameMax)))
+	tags = append(tags, w.createTag(tag.Custom, "Department: Research"), w.createTag(tag.Department, "Research"),
+		w.createTag(tag.Project, "Research"), w.createTag(tag.Custom, strings.Repeat("ü", tag.NameMax)))
 	for i, text := range oddNames {
 		code := "x" + string(rune('A'+i))
 		status := journal.Posted
@@ -145,22 +147,23 @@ func (w *world) oddEntries() {
 		}
 		w.post(journal.CreateParams{
 			AccountingDate: "2025-01-31T23:59:59.987+13:00", Memo: text, Status: status, TagIDs: tags[i%5 : i%5+i%3],
-			Lines: []journal.LineParams{w.line("Dr "+code+" 10.50", saying(text), tagged(tags[i%len(tags)])),
-				w.line("Cr x-Equity 10.50", saying(text+"\n"+text), tagged(tags[:i%7]...))},
+			Lines: []journal.LineParams{w.line("Dr "+code+" 10.50", withMemo(text), withTags(tags[i%len(tags)])),
+				w.line("Cr x-Equity 10.50", withMemo(text+"\n"+text), withTags(tags[:i%7]...))},
 		})
 	}
 	w.post(journal.CreateParams{AccountingDate: "2025-02-01", Memo: strings.Repeat("é", journal.MemoMax), Lines: []journal.LineParams{
-		w.line("Dr xA 12345678901234567890123456789012345678.123456789012345678901234567891"), w.line(
-			"Cr xB 12345678901234567890123456789012345678.123456789012345678901234567891"),
+		w.line("Dr xA 12345678901234567890123456789012345678.123456789012345678901234567891"),
+		w.line("Cr xB 12345678901234567890123456789012345678.123456789012345678901234567891"),
 	}})
 	w.post(journal.CreateParams{LegalEntityID: e[1].ID, AccountingDate: "2025-02-02", Memo: "one\n\nthree\n", Lines: []journal.LineParams{
 		w.line("Dr xC 33.33 USD"), w.line("Dr xD 33.33 USD"), w.line("Cr xB 66.66 USD"), w.line("Dr xExpense 7"), w.line("Cr 1910 7"),
 	}})
 	w.post(journal.CreateParams{LegalEntityID: e[2].ID, AccountingDate: "2025-02-03", Memo: "of three companies", TagIDs: tags[20:22],
 		Lines: []journal.LineParams{
-			w.line("Dr xA 100.5 EUR", of(e[1].ID)), w.line("Cr xRevenue 100.5 EUR", of(e[1].ID), tagged(tags[23])),
-			w.line("Dr xA 100.5 EUR", of(e[0].ID)), w.line("Cr xRevenue 100.5 EUR", of(e[0].ID)),
-			w.line("Dr xF 1000 JPY"), w.line("Cr xG 1000 JPY"), w.line("Dr xLiability 3 USD", of(e[3].ID)), w.line("Cr xEquity 3 USD", of(e[3].ID)),
+			w.line("Dr xA 100.5 EUR", ofEntity(e[1].ID)), w.line("Cr xRevenue 100.5 EUR", ofEntity(e[1].ID), withTags(tags[23])),
+			w.line("Dr xA 100.5 EUR", ofEntity(e[0].ID)), w.line("Cr xRevenue 100.5 EUR", ofEntity(e[0].ID)),
+			w.line("Dr xF 1000 JPY"), w.line("Cr xG 1000 JPY"),
+			w.line("Dr xLiability 3 USD", ofEntity(e[3].ID)), w.line("Cr xEquity 3 USD", ofEntity(e[3].ID)),
 		}})
 	w.post(journal.CreateParams{AccountingDate: "2025-02-04", Status: journal.Draft,
 		Lines: []journal.LineParams{w.line("Dr xA 1.5 ETH"), w.line("Cr xB 1.5 ETH"), w.line("Dr xA 2 CHF"), w.line("Cr xB 2 CHF")}})
@@ -169,7 +172,7 @@ func (w *world) oddEntries() {
 	if err := w.App.Journal.Delete(w.ctx, dropped.ID); err != nil {
 		w.t.Fatal(err)
 	}
-	w.take(notation.Hledger, `
+	w.importText(notation.Hledger, `
 2025-02-06 * bought and moved
     ; entity:Zweite GmbH
     Assets:Wallet: one  1.500000000000000001 ETH @@ 3000.00 EUR
@@ -177,7 +180,7 @@ func (w *world) oddEntries() {
 `)
 }
 
-// oddChains corrects and reverses, also to a date before the entry's own.
+// oddChains corrects and reverses entries, also on a date before the entry's own.
 func (w *world) oddChains() {
 	w.t.Helper()
 	lines := []journal.LineParams{w.line("Dr xA 20 EUR"), w.line("Cr xRevenue 20 EUR")}
@@ -196,7 +199,7 @@ func (w *world) oddChains() {
 	}
 }
 
-// oddMonths closes two months, and posts and corrects in them afterwards.
+// oddMonths closes two months, and posts and corrects entries in them afterwards.
 func (w *world) oddMonths() {
 	w.t.Helper()
 	second := w.entities()[1].ID
@@ -227,9 +230,9 @@ func (w *world) oddMonths() {
 func TestOddBooksComeBackTheSame(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := odd(t, s)
+		w := oddBooks(t, s)
 		for _, way := range []string{"hledger", "hledger print", "hledger print -x", "beancount", "csv"} {
-			travel(t, w, way)
+			roundTrip(t, w, way)
 		}
 	})
 }
@@ -237,24 +240,24 @@ func TestOddBooksComeBackTheSame(t *testing.T) {
 func TestAccountsOfOneNameStayApart(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"Acme", "USD"})
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 		for i, p := range []account.CreateParams{
 			{Name: "Bank"}, {Name: "Bank", Code: "x2"}, {Name: "Bank"}, {Name: "Bank (x5)"}, {Name: "Bank",
 				Code: "x5"}, {Name: "Bank (2)"}, {Name: "Bank"}, {Name: "Bank:x"}, {Name: "Bank%3Ax"},
 		} {
 			p.Type = account.Asset
-			a := w.open(p)
-			sub := w.open(account.CreateParams{Name: "Sub", Type: account.Asset, ParentID: a.ID})
+			a := w.createAccount(p)
+			sub := w.createAccount(account.CreateParams{Name: "Sub", Type: account.Asset, ParentID: a.ID})
 			amount := strings.Repeat("1", i+1)
 			w.post(journal.CreateParams{AccountingDate: "2025-01-01", Memo: amount,
 				Lines: []journal.LineParams{w.line("Dr " + a.ID + " " + amount), w.line("Cr " + sub.ID + " " + amount)}})
 		}
 		for _, way := range []string{"hledger", "beancount", "bean-report print", "csv"} {
-			travel(t, w, way)
+			roundTrip(t, w, way)
 		}
-		// What hledger prints does not say which of them are called alike, but keeps them apart.
-		there := w.like(t)
-		there.take(notation.Hledger, run(t, w.export(notation.Hledger, exportAll), "hledger", "-f", "FILE", "print"))
+		// The output of hledger does not show which of them have equal names, but keeps them apart.
+		there := w.emptyCopy(t)
+		there.importText(notation.Hledger, run(t, w.export(notation.Hledger, exportAll), "hledger", "-f", "FILE", "print"))
 		made := 0
 		there.read(func(ctx context.Context, tx *db.Tx) error {
 			accounts, err := account.All(ctx, tx)

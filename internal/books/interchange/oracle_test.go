@@ -23,7 +23,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/statement"
 )
 
-// cells are figures by account and month, those of zero left out: a program does not list them.
+// cells are amounts by account and month, without zeros, because other programs do not list them.
 type cells map[string]money.Decimal
 
 func (c cells) add(t rapid.TB, account, month, text string) {
@@ -62,7 +62,8 @@ func sameCells(t rapid.TB, what string, got, want cells) {
 	t.Errorf("%s: %d cells of %d differ:\n%s", what, len(wrong), len(want), strings.Join(wrong[:min(shown, len(wrong))], "\n"))
 }
 
-// reported is what we report of a legal entity, in the signs other programs use: a contra account is below zero among its kind.
+// reported are our reports of a legal entity, in the signs other programs use: a contra account is negative within its
+// type.
 type reported struct {
 	trial    statements.TrialBalance
 	sheet    statements.BalanceSheet
@@ -88,14 +89,14 @@ func (w *world) reported(e entity.LegalEntity) (s reported) {
 	return s
 }
 
-func ofType(a account.Account, natural money.Decimal) money.Decimal {
+func signedByType(a account.Account, natural money.Decimal) money.Decimal {
 	if a.NormalBalance != a.Type.NormalBalance() {
 		return natural.Neg()
 	}
 	return natural
 }
 
-// months gives the first and the last of the months that are reported, as hledger's dates: from, and to but not with.
+// months returns the reported range as hledger's dates: from inclusive, to exclusive.
 func (s reported) months() (from, to string) {
 	p := s.trial.Periods
 	last := p[len(p)-1].Key
@@ -104,7 +105,7 @@ func (s reported) months() (from, to string) {
 	return p[0].Key + "-01", fmt.Sprintf("%04d-%02d-01", year+month/12, month%12+1)
 }
 
-// hledger asks hledger for a report at cost, month by month, of what is posted of a legal entity.
+// hledger runs a monthly hledger report at cost of the posted entries of a legal entity.
 func hledger(t rapid.TB, s reported, text, label string, args ...string) [][]string {
 	t.Helper()
 	from, to := s.months()
@@ -120,7 +121,8 @@ func hledger(t rapid.TB, s reported, text, label string, args ...string) [][]str
 	return rows
 }
 
-// pattern matches a label, whose odd characters hledger's queries would take for something else and our notation may have escaped.
+// pattern returns a regular expression for a label, whose odd characters have a meaning in hledger's queries and may be
+// escaped in the export.
 func pattern(label string) string {
 	var b strings.Builder
 	for _, r := range label {
@@ -135,7 +137,7 @@ func pattern(label string) string {
 
 var declaration = regexp.MustCompile(`(?m)^account (.*?)  ; .*\bid:(lac_\w+)`)
 
-// hledgerNames are what an export calls the accounts.
+// hledgerNames returns the account names in an export.
 func hledgerNames(text string) map[string]string {
 	names := map[string]string{}
 	for _, m := range declaration.FindAllStringSubmatch(text, -1) {
@@ -144,7 +146,8 @@ func hledgerNames(text string) map[string]string {
 	return names
 }
 
-// agreesWithHledger compares every cell of the balance sheet, the income statement and the trial balance of every legal entity.
+// agreesWithHledger compares every cell of the balance sheet, the income statement and the trial balance of every legal
+// entity.
 func agreesWithHledger(t rapid.TB, w *world) {
 	t.Helper()
 	text := w.export(notation.Hledger, exportAll)
@@ -167,7 +170,8 @@ func agreesWithHledger(t rapid.TB, w *world) {
 	}
 }
 
-// figures reads a report of hledger's: a row for each account, a column for each month, and the net of each month at the end.
+// figures parses an hledger report: a row for each account, a column for each month, and the net of each month at the
+// end.
 func figures(t rapid.TB, s reported, rows [][]string) (accounts, net cells) {
 	t.Helper()
 	accounts, net = cells{}, cells{}
@@ -200,9 +204,9 @@ func checkSheet(t rapid.TB, s reported, names map[string]string, rows [][]string
 	for i, row := range s.sheet.Rows {
 		a := s.sheet.Accounts[i]
 		for c, cell := range row.Cells {
-			switch figure := ofType(a, cell.Closing); {
+			switch figure := signedByType(a, cell.Closing); {
 			case a.Role == account.RoleCurrentEarnings || a.Role == account.RoleRetainedEarnings:
-				// They are computed, and hledger leaves them to the income statement.
+				// They are computed, and hledger shows them only in the income statement.
 			default:
 				want.sum(names[a.ID], s.sheet.Periods[c].Key, figure)
 			}
@@ -230,7 +234,7 @@ func checkIncome(t rapid.TB, s reported, names map[string]string, rows [][]strin
 		for i, row := range s.income.Sections[section].Rows {
 			a := s.income.Accounts[section][i]
 			for c, amount := range row.Amounts {
-				want.sum(names[a.ID], s.income.Periods[c].Key, ofType(a, amount))
+				want.sum(names[a.ID], s.income.Periods[c].Key, signedByType(a, amount))
 			}
 		}
 	}
@@ -242,8 +246,8 @@ func checkIncome(t rapid.TB, s reported, names map[string]string, rows [][]strin
 	sameCells(t, "the net of incomestatement", net, earned)
 }
 
-// checkTrial compares what each account opens with, moves by on each side and closes with. Ours begin a fiscal year
-// at zero where income and expenses are concerned; hledger goes on.
+// checkTrial compares the opening balance, the movements on each side and the closing balance of each account. Our
+// income and expense accounts start each fiscal year at zero; hledger's do not.
 func checkTrial(t rapid.TB, s reported, names map[string]string, balance func(args ...string) [][]string) {
 	t.Helper()
 	closing, _ := figures(t, s, balance("--historical"))
@@ -256,7 +260,7 @@ func checkTrial(t rapid.TB, s reported, names map[string]string, balance func(ar
 			continue // computed
 		}
 		name := names[a.ID]
-		var years money.Decimal // what hledger still has of the fiscal years before
+		var years money.Decimal // what hledger carries over from earlier fiscal years
 		for c, cell := range row.Cells {
 			p := s.trial.Periods[c].Key
 			if month, _ := strconv.Atoi(p[5:]); c > 0 && month == s.fiscal && (a.Type == account.Revenue || a.Type == account.Expense) {
@@ -277,7 +281,8 @@ func checkTrial(t rapid.TB, s reported, names map[string]string, balance func(ar
 
 var opening = regexp.MustCompile(`(?m)^1000-01-01 open (\S+)\n(?:  \S.*\n)*?  id: "(lac_\w+)"`)
 
-// agreesWithBeancount lets beancount check the books, and compares what every account of every legal entity moved by in every month.
+// agreesWithBeancount validates the books with beancount, and compares the monthly movements of every account of every
+// legal entity.
 func agreesWithBeancount(t rapid.TB, w *world) {
 	t.Helper()
 	text := w.export(notation.Beancount, exportAll)
@@ -332,5 +337,5 @@ func TestHledgerAndBeancountReportTheSameOfTwoYearsOfBooks(t *testing.T) {
 
 func TestHledgerReportsTheSameOfOddBooks(t *testing.T) {
 	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) { agreesWithHledger(t, odd(t, s)) })
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) { agreesWithHledger(t, oddBooks(t, s)) })
 }

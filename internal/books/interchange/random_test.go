@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// drawn are books made at random.
-type drawn struct {
+// drawnBooks are randomly generated books.
+type drawnBooks struct {
 	*world
 	r        *rapid.T
 	accounts []string
@@ -46,9 +46,9 @@ type drawn struct {
 	entities []entity.LegalEntity
 }
 
-func draw(r *rapid.T, s *apitest.Service) *drawn {
+func drawBooks(r *rapid.T, s *apitest.Service) *drawnBooks {
 	zone := rapid.SampledFrom([]string{"UTC", "America/New_York", "Pacific/Auckland"}).Draw(r, "zone")
-	d := &drawn{world: found(r, s, zone, company{"US, Inc.", "USD"}, company{"DE GmbH", "EUR"}, company{"株式会社", "JPY"}), r: r}
+	d := &drawnBooks{world: newWorld(r, s, zone, company{"US, Inc.", "USD"}, company{"DE GmbH", "EUR"}, company{"株式会社", "JPY"}), r: r}
 	d.entities = d.world.entities()
 	for _, e := range d.entities {
 		first := rapid.Int64Range(1, 12).Draw(r, "fiscal year")
@@ -65,8 +65,8 @@ func draw(r *rapid.T, s *apitest.Service) *drawn {
 		if rapid.Bool().Draw(r, "contra") {
 			p.NormalBalance = kind.NormalBalance().Contra()
 		}
-		d.accounts = append(d.accounts, d.open(p).ID)
-		d.tags = append(d.tags, d.mark(tag.Kinds[i], rapid.SampledFrom(oddNames[:20]).Draw(r, "tag")))
+		d.accounts = append(d.accounts, d.createAccount(p).ID)
+		d.tags = append(d.tags, d.createTag(tag.Kinds[i], rapid.SampledFrom(oddNames[:20]).Draw(r, "tag")))
 	}
 	var rates []fx.StoreParams
 	for month := range 14 {
@@ -84,17 +84,17 @@ func draw(r *rapid.T, s *apitest.Service) *drawn {
 	return d
 }
 
-func (d *drawn) amount(places int) string {
+func (d *drawnBooks) amount(places int) string {
 	return rapid.StringMatching(fmt.Sprintf(`[1-9][0-9]{0,3}(\.[0-9]{0,%d}[1-9])?`, places-1)).Draw(d.r, "amount")
 }
 
-func (d *drawn) someTags() []string {
+func (d *drawnBooks) someTags() []string {
 	all := rapid.Permutation(d.tags).Draw(d.r, "tags")
 	return all[:max(0, rapid.IntRange(-2, 2).Draw(d.r, "count"))]
 }
 
-// lines draws groups that balance, each of a legal entity and a currency.
-func (d *drawn) lines() (out []journal.LineParams) {
+// lines draws balanced groups of lines, each of one legal entity and currency.
+func (d *drawnBooks) lines() (out []journal.LineParams) {
 	for range rapid.IntRange(1, 3).Draw(d.r, "groups") {
 		e := rapid.SampledFrom(d.entities).Draw(d.r, "entity")
 		l := journal.LineParams{LegalEntityID: e.ID, Side: rapid.SampledFrom([]book.Side{book.Debit, book.Credit}).Draw(d.r, "side"),
@@ -115,8 +115,8 @@ func (d *drawn) lines() (out []journal.LineParams) {
 	return out
 }
 
-// keep makes entries, and corrects and reverses some of them.
-func (d *drawn) keep() {
+// createEntries creates entries, and corrects and reverses some of them.
+func (d *drawnBooks) createEntries() {
 	batch := make([]journal.CreateParams, rapid.IntRange(10, 60).Draw(d.r, "entries"))
 	for i := range batch {
 		batch[i] = journal.CreateParams{
@@ -152,11 +152,11 @@ func TestSoakRandomBooksAreTheSameElsewhere(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		rapid.Check(t, func(r *rapid.T) {
-			d := draw(r, s)
-			d.keep()
+			d := drawBooks(r, s)
+			d.createEntries()
 			agreesWithHledger(r, d.world)
 			agreesWithBeancount(r, d.world)
-			travel(r, d.world)
+			roundTrip(r, d.world)
 		})
 	})
 }

@@ -9,32 +9,33 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// readRates stores the rates between currencies that a journal quotes. What a thing was worth is no rate.
-func (m *importer) readRates(ctx context.Context) error {
+// importRates stores the exchange rates between fiat currencies that a journal quotes. Prices of other assets are not
+// exchange rates.
+func (m *importer) importRates(ctx context.Context) error {
 	var rates []*notation.Price
 	for item, err := range m.items() {
 		if err != nil {
 			return err
 		}
 		if p := item.Price; p != nil {
-			own := m.entities[m.own]
+			own := m.entities[m.defaultEntityID]
 			p.Base, p.Quote = currency(p.Base, own), currency(p.Quote, own)
 			if money.IsFiat(p.Base) && money.IsFiat(p.Quote) && p.Base != p.Quote {
 				rates = append(rates, p)
 			}
 		}
 		if len(rates) == fx.RatesMax {
-			if err := m.putRates(ctx, rates); err != nil {
+			if err := m.storeRates(ctx, rates); err != nil {
 				return err
 			}
 			rates = rates[:0]
 		}
 	}
-	return m.putRates(ctx, rates)
+	return m.storeRates(ctx, rates)
 }
 
-// putRates stores rates that are not there yet, of several for a pair and day the last.
-func (m *importer) putRates(ctx context.Context, prices []*notation.Price) error {
+// storeRates stores rates that do not exist yet; of several for a pair and day, the last counts.
+func (m *importer) storeRates(ctx context.Context, prices []*notation.Price) error {
 	places := map[[3]string]int{}
 	var rates []fx.Quotation
 	for _, p := range prices {
@@ -45,7 +46,7 @@ func (m *importer) putRates(ctx context.Context, prices []*notation.Price) error
 		if utf8.RuneCountInString(q.Source) > fx.SourceMax {
 			return m.fail(p.Line, "the source of the rate has more than %d characters; shorten it", fx.SourceMax)
 		}
-		if err := m.plain(p.Line, q.Source); err != nil {
+		if err := m.rejectNUL(p.Line, q.Source); err != nil {
 			return err
 		}
 		day := [3]string{q.Base, q.Quote, q.Date}
@@ -65,14 +66,14 @@ func (m *importer) putRates(ctx context.Context, prices []*notation.Price) error
 	return err
 }
 
-// unknownRates leaves out what is stored already. A source that the journal does not name stays what it is.
+// unknownRates drops rates that are stored already. A journal that names no source does not change the stored source.
 func (m *importer) unknownRates(ctx context.Context, rates []fx.Quotation) (fresh []fx.Quotation, err error) {
 	type span struct{ from, to string }
 	spans := map[[2]string]span{}
 	for _, q := range rates {
 		pair := [2]string{q.Base, q.Quote}
-		s, there := spans[pair]
-		if !there {
+		s, exists := spans[pair]
+		if !exists {
 			s = span{q.Date, q.Date}
 		}
 		spans[pair] = span{min(s.from, q.Date), max(s.to, q.Date)}
@@ -88,8 +89,8 @@ func (m *importer) unknownRates(ctx context.Context, rates []fx.Quotation) (fres
 		}
 	}
 	for _, q := range rates {
-		was, there := stored[[3]string{q.Base, q.Quote, q.Date}]
-		if there && was.Rate.Equal(q.Rate) && (q.Source == "" || q.Source == was.Source) {
+		was, exists := stored[[3]string{q.Base, q.Quote, q.Date}]
+		if exists && was.Rate.Equal(q.Rate) && (q.Source == "" || q.Source == was.Source) {
 			continue
 		}
 		fresh = append(fresh, q)

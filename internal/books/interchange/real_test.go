@@ -24,7 +24,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// booked adds up what our books hold after an import, drafts too, at cost, by account as it is written and month.
+// booked sums the entries of our books after an import at cost, including drafts, by account name and month.
 func (w *world) booked() cells {
 	w.t.Helper()
 	out := cells{}
@@ -50,7 +50,7 @@ func (w *world) booked() cells {
 				if l.Side == book.Credit {
 					amount = amount.Neg()
 				}
-				out.sum(spelled(string(byID[l.LedgerAccountID].Type)+path), e.AccountingDate.Format("2006-01"), amount)
+				out.sum(normalizeName(string(byID[l.LedgerAccountID].Type)+path), e.AccountingDate.Format("2006-01"), amount)
 			}
 			return nil
 		})
@@ -58,8 +58,8 @@ func (w *world) booked() cells {
 	return out
 }
 
-// spelled is one way to write the name of an account, whatever a program or we call its root.
-func spelled(name string) string {
+// normalizeName normalizes the name of an account, independent of the name of its root.
+func normalizeName(name string) string {
 	root, rest, _ := strings.Cut(strings.ToLower(name), ":")
 	switch kind := notation.TypeOfRoot(root); {
 	case kind != "":
@@ -72,8 +72,8 @@ func spelled(name string) string {
 	return name
 }
 
-// hledgerHas asks hledger what a journal comes to at cost, with all the digits there are.
-func hledgerHas(t rapid.TB, text, symbol string) cells {
+// hledgerTotals returns hledger's totals of a journal at cost, with all digits.
+func hledgerTotals(t rapid.TB, text, symbol string) cells {
 	t.Helper()
 	printed := run(t, text, "hledger", "-f", "FILE", "balance", "--flat", "--no-total", "--monthly", "--cost", "-O", "csv",
 		"--layout=tidy", "-c", "1.00000000000000000000 "+symbol)
@@ -86,12 +86,12 @@ func hledgerHas(t rapid.TB, text, symbol string) cells {
 		if row[4] != "" && row[4] != symbol && row[5] != "0" {
 			t.Errorf("%q is not at cost in %s", row, symbol)
 		}
-		out.add(t, spelled(row[0]), row[1], row[5])
+		out.add(t, normalizeName(row[0]), row[1], row[5])
 	}
 	return out
 }
 
-func beancountHas(t rapid.TB, text string) cells {
+func beancountTotals(t rapid.TB, text string) cells {
 	t.Helper()
 	printed := run(t, text, "bean-query", "-f", "csv", "FILE",
 		"SELECT account, year, month, str(sum(number(weight))) AS w GROUP BY account, year, month")
@@ -109,12 +109,12 @@ func beancountHas(t rapid.TB, text string) cells {
 		if len(month) == 1 {
 			month = "0" + month
 		}
-		out.add(t, spelled(strings.TrimSpace(row[0])), row[1]+"-"+month, number.FloatString(12))
+		out.add(t, normalizeName(strings.TrimSpace(row[0])), row[1]+"-"+month, number.FloatString(12))
 	}
 	return out
 }
 
-func TestJournalsPeopleHaveComeToWhatTheirOwnProgramSays(t *testing.T) {
+func TestRealJournalsYieldTheTotalsOfTheirOwnProgram(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
 		for file, c := range map[string]struct {
@@ -130,12 +130,12 @@ func TestJournalsPeopleHaveComeToWhatTheirOwnProgramSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := found(t, s, "UTC", company{"Acme", c.currency})
+			w := newWorld(t, s, "UTC", company{"Acme", c.currency})
 			format := notation.Hledger
 			if filepath.Ext(file) == ".beancount" {
 				format = notation.Beancount
 			}
-			if done := w.take(format, string(text)); done != c.want {
+			if done := w.importText(format, string(text)); done != c.want {
 				t.Errorf("%s: %+v, want %+v", file, done, c.want)
 			}
 			got := w.booked()
@@ -145,13 +145,13 @@ func TestJournalsPeopleHaveComeToWhatTheirOwnProgramSays(t *testing.T) {
 				for at, d := range got {
 					got[at] = d.Round(12)
 				}
-				sameCells(t, file, beancountHas(t, string(text)), got)
+				sameCells(t, file, beancountTotals(t, string(text)), got)
 			} else {
-				sameCells(t, file, hledgerHas(t, string(text), c.symbol), got)
+				sameCells(t, file, hledgerTotals(t, string(text), c.symbol), got)
 			}
-			// And what we write of it is the same again.
-			sameCells(t, "our export of "+file, hledgerHas(t, w.export(notation.Hledger, exportAll), c.currency), w.booked())
-			travel(t, w, "hledger")
+			// Exporting and importing it again yields the same.
+			sameCells(t, "our export of "+file, hledgerTotals(t, w.export(notation.Hledger, exportAll), c.currency), w.booked())
+			roundTrip(t, w, "hledger")
 		}
 	})
 }
@@ -172,12 +172,12 @@ func TestNothingInAJournalIsLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := found(t, s, "UTC", company{"Acme", "USD"})
+			w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 			format := notation.Hledger
 			if filepath.Ext(file) == ".beancount" {
 				format = notation.Beancount
 			}
-			w.take(format, string(text))
+			w.importText(format, string(text))
 			all := strings.Join(w.content(true).entries, "\n")
 			w.read(func(ctx context.Context, tx *db.Tx) error {
 				tags, err := tag.All(ctx, tx)

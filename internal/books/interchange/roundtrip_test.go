@@ -16,14 +16,14 @@ import (
 
 var exportAll = interchange.ExportParams{}
 
-// way is how books travel from one organization to another.
+// way is a way to transfer books from one organization to another.
 type way struct {
 	name        string
 	format      notation.Format
-	through     []string // a program that reads them and writes them again
-	entriesOnly bool     // and leaves the chart and the rates behind
-	rowsOnly    bool     // what is on no row of an entry stays behind
-	unordered   bool     // the lines of an entry come in another order
+	through     []string // a program that reads and rewrites the journal
+	entriesOnly bool     // the program drops the chart and the rates
+	rowsOnly    bool     // only what is on rows of entries is transferred
+	unordered   bool     // the lines of an entry change their order
 }
 
 var ways = []way{
@@ -35,8 +35,8 @@ var ways = []way{
 	{name: "csv", format: notation.CSV, rowsOnly: true},
 }
 
-// travel exports the books, imports them into an organization that has none and compares all there is.
-func travel(t rapid.TB, w *world, only ...string) {
+// roundTrip exports the books, imports them into an empty organization and compares everything.
+func roundTrip(t rapid.TB, w *world, only ...string) {
 	t.Helper()
 	for _, y := range ways {
 		if len(only) > 0 && only[0] != y.name {
@@ -46,8 +46,8 @@ func travel(t rapid.TB, w *world, only ...string) {
 		if y.through != nil {
 			text = run(t, text, y.through[0], y.through[1:]...)
 		}
-		there := w.like(t)
-		done := there.take(y.format, text)
+		there := w.emptyCopy(t)
+		done := there.importText(y.format, text)
 		got, want := there.content(y.entriesOnly), w.content(y.entriesOnly)
 		if y.rowsOnly {
 			got.rates, want.rates, got.accounts, want.accounts = nil, nil, nil, nil
@@ -68,7 +68,7 @@ func travel(t rapid.TB, w *world, only ...string) {
 	}
 }
 
-// endless is a number that beancount got from dividing a total by the units, with 28 digits, and that is multiplied again.
+// endless matches a quotient of a total and its units, which beancount computes with 28 digits and multiplies again.
 var endless = regexp.MustCompile(`[0-9]+\.[0-9]{13,}`)
 
 func rounded(number string) string {
@@ -76,7 +76,7 @@ func rounded(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(r.FloatString(12), "0"), ".")
 }
 
-// sortLines leaves the order of the lines of each entry aside: beancount puts those of a currency together.
+// sortLines sorts the lines of each entry, because beancount groups them by currency.
 func sortLines(entries []string) {
 	for i, e := range entries {
 		lines := strings.Split(e, "\n")
@@ -88,6 +88,6 @@ func sortLines(entries []string) {
 func TestTwoYearsOfBooksComeBackTheSame(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		travel(t, twoYears(t, s))
+		roundTrip(t, twoYears(t, s))
 	})
 }

@@ -27,7 +27,7 @@ const (
 	closed = 18
 )
 
-// group is a company and its subsidiary, whose books were kept by hand for two years, the first months of which are closed.
+// group is a company and its subsidiary with two years of manually kept books, the first months of which are closed.
 type group struct {
 	*apitest.Service
 	zone     *time.Location
@@ -36,7 +36,7 @@ type group struct {
 	tags     map[string]string
 }
 
-// twoYears makes a group and its books.
+// twoYears creates a group and its books.
 func twoYears(t *testing.T, s *apitest.Service) *world {
 	t.Helper()
 	f, err := s.App.Org.Found(t.Context(), organization.FoundParams{Name: "Demo Company", Email: "demo@example.com", Currency: "USD",
@@ -57,7 +57,7 @@ func twoYears(t *testing.T, s *apitest.Service) *world {
 	return enter(t, s, f)
 }
 
-// month is the n-th month of the books.
+// month returns the n-th month of the books.
 func (c *group) month(n int) calendar.Month {
 	m := calendar.MonthOf(c.App.DB.Clock().Now(), c.zone)
 	for range months - n {
@@ -110,7 +110,7 @@ func (c *group) labels(ctx context.Context) error {
 	return nil
 }
 
-// rates stores the rates of every day of the books, the same ones as those of the demo company.
+// rates stores the rates of every day, the same as those of the demo company.
 func (c *group) rates(ctx context.Context) error {
 	all := fxsample.Rates(c.month(0).Start(time.UTC), c.month(months).Next().Start(time.UTC))
 	for batch := range slices.Chunk(all, fx.RatesMax) {
@@ -123,11 +123,11 @@ func (c *group) rates(ctx context.Context) error {
 
 func (c *group) entries(ctx context.Context) error {
 	for n := range months {
-		if _, err := c.App.Journal.CreateBatch(ctx, c.of(n), false); err != nil {
+		if _, err := c.App.Journal.CreateBatch(ctx, c.entriesOf(n), false); err != nil {
 			return err
 		}
 	}
-	drafts := c.of(months)[:3] // this month has begun
+	drafts := c.entriesOf(months)[:3] // the current month has begun
 	for i := range drafts {
 		drafts[i].Status = journal.Draft
 	}
@@ -135,7 +135,7 @@ func (c *group) entries(ctx context.Context) error {
 	return err
 }
 
-// closeMonths closes the first months of the parent. The subsidiary would have to measure its dollars first.
+// closeMonths closes the first months of the parent. The subsidiary would have to revalue its dollars first.
 func (c *group) closeMonths(ctx context.Context) error {
 	list, err := c.App.Periods.List(ctx, period.Filter{}, page.Request{Limit: page.LimitMax})
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *group) closeMonths(ctx context.Context) error {
 	return nil
 }
 
-// line reads a line such as "Dr 1010 100.00".
+// line parses a line such as "Dr 1010 100.00".
 func (c *group) line(side, account, amount string, tags ...string) journal.LineParams {
 	l := journal.LineParams{LedgerAccountID: c.accounts[account], Side: book.Credit, Amount: amount}
 	if side == "Dr" {
@@ -165,11 +165,11 @@ func (c *group) line(side, account, amount string, tags ...string) journal.LineP
 	return l
 }
 
-// amount writes cents.
+// amount formats cents.
 func amount(cents int) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }
 
-// of gives the entries of a month. They grow and vary, but the same ones come out every time.
-func (c *group) of(n int) (out []journal.CreateParams) {
+// entriesOf returns the entries of a month. They grow and vary, but are the same every time.
+func (c *group) entriesOf(n int) (out []journal.CreateParams) {
 	us := func(day int, memo string, lines ...journal.LineParams) {
 		out = append(out, journal.CreateParams{LegalEntityID: c.us, AccountingDate: c.day(n, day), Memo: memo, Status: journal.Posted,
 			OriginatedBy: journal.ByHand, Lines: lines})

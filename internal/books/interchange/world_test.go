@@ -36,7 +36,7 @@ type world struct {
 	t     rapid.TB
 	ctx   context.Context
 	org   string
-	codes map[string]string // ids of accounts
+	codes map[string]string // account ids by code
 }
 
 func enter(t rapid.TB, s *apitest.Service, f organization.Founded) *world {
@@ -45,11 +45,11 @@ func enter(t rapid.TB, s *apitest.Service, f organization.Founded) *world {
 	return &world{Service: s, t: t, ctx: ctx, org: f.Organization.ID, codes: map[string]string{}}
 }
 
-// company is a legal entity to be made.
+// company is a legal entity to create.
 type company struct{ name, currency string }
 
-// found makes an organization in a zone with these legal entities and nothing on its books.
-func found(t rapid.TB, s *apitest.Service, zone string, companies ...company) *world {
+// newWorld creates an organization in a time zone with these legal entities and empty books.
+func newWorld(t rapid.TB, s *apitest.Service, zone string, companies ...company) *world {
 	t.Helper()
 	f, err := s.App.Org.Found(context.Background(), organization.FoundParams{Name: companies[0].name, Email: "a@example.com",
 		Currency: companies[0].currency, Timezone: zone})
@@ -65,8 +65,8 @@ func found(t rapid.TB, s *apitest.Service, zone string, companies ...company) *w
 	return w
 }
 
-// like makes an organization with legal entities of the same names and currencies, and nothing on its books.
-func (w *world) like(t rapid.TB) *world {
+// emptyCopy creates an organization with legal entities of the same names and currencies, and empty books.
+func (w *world) emptyCopy(t rapid.TB) *world {
 	t.Helper()
 	o, err := w.App.Org.Get(w.ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (w *world) like(t rapid.TB) *world {
 	for _, e := range w.entities() {
 		companies = append(companies, company{e.Name, e.BaseCurrency})
 	}
-	out := found(t, w.Service, o.Timezone, companies...)
+	out := newWorld(t, w.Service, o.Timezone, companies...)
 	for i, e := range out.entities() {
 		if _, err := w.App.Entities.Update(out.ctx, e.ID,
 			entity.UpdateParams{FiscalYearStartMonth: &w.entities()[i].FiscalYearStartMonth}); err != nil {
@@ -101,7 +101,7 @@ func (w *world) entities() (out []entity.LegalEntity) {
 	return out
 }
 
-// export writes the books down.
+// export returns the exported books.
 func (w *world) export(format notation.Format, p interchange.ExportParams) string {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -115,17 +115,17 @@ func (w *world) export(format notation.Format, p interchange.ExportParams) strin
 	return out.String()
 }
 
-// take reads a journal in.
-func (w *world) take(format notation.Format, text string) interchange.Imported {
+// importText imports a journal.
+func (w *world) importText(format notation.Format, text string) interchange.Imported {
 	w.t.Helper()
-	done, err := w.try(interchange.ImportParams{Format: format}, text)
+	done, err := w.tryImport(interchange.ImportParams{Format: format}, text)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return done
 }
 
-func (w *world) try(p interchange.ImportParams, text string) (interchange.Imported, error) {
+func (w *world) tryImport(p interchange.ImportParams, text string) (interchange.Imported, error) {
 	if p.Format == "" {
 		p.Format = notation.Hledger
 	}
@@ -133,7 +133,7 @@ func (w *world) try(p interchange.ImportParams, text string) (interchange.Import
 	return w.App.Exchange.Import(w.ctx, p, strings.NewReader(text))
 }
 
-// run runs a program of another project on a journal, which stands for FILE among the arguments, and gives what it prints.
+// run runs another program on a journal, whose path replaces FILE in the arguments, and returns its output.
 func run(t rapid.TB, text, name string, args ...string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "bursar-books-")
@@ -162,7 +162,7 @@ func run(t rapid.TB, text, name string, args ...string) string {
 	return string(out)
 }
 
-// content is everything that the books of an organization say, in texts that two organizations can have in common.
+// content is the entire content of an organization's books, as texts that can be compared between organizations.
 type content struct {
 	entries    []string
 	accounts   []string
@@ -170,8 +170,8 @@ type content struct {
 	statements []string
 }
 
-// content reads all of it. Entries are told by their ids; numbers are left out, because they are given anew. Where
-// only the entries came along, as through another program's print, an account is nothing but its name.
+// content reads everything. Entries are identified by their ids; numbers are omitted, because they are assigned anew.
+// If only the entries were transferred, as through another program's output, an account is reduced to its name.
 func (w *world) content(entriesOnly bool) (c content) {
 	w.t.Helper()
 	n := &names{entities: map[string]string{}, tags: map[string]string{}, accounts: map[string]string{}, plain: entriesOnly}
@@ -210,7 +210,7 @@ func (w *world) content(entriesOnly bool) (c content) {
 	return c
 }
 
-// names are what ids stand for.
+// names maps ids to names.
 type names struct {
 	entities, tags, accounts map[string]string
 	plain                    bool
@@ -265,23 +265,23 @@ func (n *names) role(role string) string {
 func (n *names) entry(e journal.Entry) string {
 	origin := e.OriginatedBy
 	if origin == journal.ByHand {
-		origin = journal.ByImport // which is what it is elsewhere
+		origin = journal.ByImport // which is its origin in the other books
 	}
 	text := fmt.Sprintf("%s %s %s at %s for %v, %q %s of %s, tags %v, after %q before %q\n", e.ID, e.Status, origin,
 		clock.Format(e.AccountingDate), e.IntendedDate, e.Memo, e.Classification,
-		n.entities[e.LegalEntityID], n.marks(e.TagIDs), e.PreviousID, e.NextID)
+		n.entities[e.LegalEntityID], n.tagsOf(e.TagIDs), e.PreviousID, e.NextID)
 	for _, l := range e.Lines {
 		base := "-"
 		if l.Base != nil {
 			base = l.Base.String()
 		}
 		text += fmt.Sprintf("  %s %s of %s: %s %s = %s, %q %v\n", l.Side, n.accounts[l.LedgerAccountID], n.entities[l.LegalEntityID],
-			l.Amount, l.Currency, base, l.Memo, n.marks(l.TagIDs))
+			l.Amount, l.Currency, base, l.Memo, n.tagsOf(l.TagIDs))
 	}
 	return text
 }
 
-func (n *names) marks(ids []string) []string {
+func (n *names) tagsOf(ids []string) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = n.tags[id]
@@ -289,7 +289,7 @@ func (n *names) marks(ids []string) []string {
 	return out
 }
 
-// statements are the trial balance, balance sheet and income statement of a legal entity, cell by cell.
+// statements returns the trial balance, balance sheet and income statement of a legal entity, cell by cell.
 func (w *world) statements(n *names, e entity.LegalEntity) (out []string) {
 	w.t.Helper()
 	p := statements.Params{LegalEntityIDs: []string{e.ID}, OmitZero: true}
@@ -316,7 +316,7 @@ func (w *world) statements(n *names, e entity.LegalEntity) (out []string) {
 			add("trial balance", trial.Accounts[i].ID, trial.Periods[c].Key, cell.Opening, cell.Debits, cell.Credits, cell.Closing)
 		}
 	}
-	if n.plain { // whether an account is a contra account did not come along
+	if n.plain { // contra accounts were not transferred
 		sheet.Rows, income.Sections = nil, nil
 	}
 	for i, row := range sheet.Rows {
@@ -335,7 +335,7 @@ func (w *world) statements(n *names, e entity.LegalEntity) (out []string) {
 	return out
 }
 
-// same compares two books and shows where they differ.
+// same compares two books and reports where they differ.
 func same(t rapid.TB, what string, got, want content) {
 	t.Helper()
 	for part, pair := range map[string][2][]string{
@@ -369,7 +369,7 @@ func same(t rapid.TB, what string, got, want content) {
 	}
 }
 
-// line is a line of an entry in short: "Dr 1010 10.00" with an optional currency.
+// line parses a short line of an entry: "Dr 1010 10.00" with an optional currency.
 func (w *world) line(text string, more ...func(*journal.LineParams)) journal.LineParams {
 	w.t.Helper()
 	f := strings.Fields(text)
@@ -386,7 +386,7 @@ func (w *world) line(text string, more ...func(*journal.LineParams)) journal.Lin
 	return l
 }
 
-// account finds an account by its code or id.
+// account returns the id of an account given by code or id.
 func (w *world) account(code string) string {
 	w.t.Helper()
 	if w.codes[code] == "" {
@@ -404,7 +404,7 @@ func (w *world) account(code string) string {
 	return w.codes[code]
 }
 
-// post makes an entry, posted unless it says otherwise.
+// post creates an entry, posted unless stated otherwise.
 func (w *world) post(p journal.CreateParams) journal.Entry {
 	w.t.Helper()
 	if p.Status == "" {

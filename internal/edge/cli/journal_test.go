@@ -160,7 +160,7 @@ func TestAFaultyFileIsRefusedWholeAndSaysWhereAndWhatToDo(t *testing.T) {
 		for says, after := range map[string]string{
 			"books.journal:6003: the entry does not balance": "2025-01-01 last\n  Assets:New  1 " +
 				"USD\n  Assets:Other  -2 USD\n",
-			"books.journal:6004: what type is the account \"Kasse\"? Begin its name": "2025-01-01 last\n  Kasse  1 USD\n  " +
+			"books.journal:6004: the type of the account \"Kasse\" is unknown: begin its name": "2025-01-01 last\n  Kasse  1 USD\n  " +
 				"Assets:Other\n",
 			"books.journal:6003: lines no rate from EUR to USD is stored for 2025-01-01: store it": "2025-01-01 last\n  Assets:New  1 " +
 				"EUR\n  Assets:Other\n",
@@ -218,11 +218,11 @@ func TestTheOnlyLegalEntityGetsEntriesThatNameNone(t *testing.T) {
 	}
 	file := aJournal(t, "books.journal", 2)
 	inside(on(c, "import", file)...).mustFail(t, 1,
-		"books.journal:3: the entry names no legal entity, and there are several: say which with --legal-entity")
+		"books.journal:3: the entry names no legal entity, and there are several: choose one with --legal-entity")
 	inside(on(c, "import", "--legal-entity", "Acme", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", "Acme GmbH", file)...).mustDo(t)
 	inside(on(c, "import", "--legal-entity", f.LegalEntityID, file)...).mustDo(t)
-	inside(on(c, "import", "--legal-entity", "Nobody", file)...).mustFail(t, 1, `there is no legal entity "Nobody"; there is Acme, Acme GmbH`)
+	inside(on(c, "import", "--legal-entity", "Nobody", file)...).mustFail(t, 1, `there is no legal entity "Nobody"; choose one of Acme, Acme GmbH`)
 	inside(on(c, "export", "--format", "csv", "--legal-entity", "Nobody")...).mustFail(t, 1, `there is no legal entity "Nobody"`)
 	for name, want := range map[string]int{"Acme": 4, "Acme GmbH": 2, f.LegalEntityID: 4} {
 		if n := len(entryRe.FindAllString(exported(t, c, "--legal-entity", name), -1)); n != want {

@@ -87,7 +87,7 @@ func TestAFileOfTransactionsIsCheckedInADryRunAndThenImportedOnce(t *testing.T) 
 		}
 		preview := run(file, "--source", "checking", "--dry-run").mustDo(t).out
 		for _, text := range []string{
-			"statement.csv: csv, layout guessed from its columns", `the column "Amount" is called as amount is`, `"amount": "Amount"`, "LINE",
+			"statement.csv: csv, layout guessed from its columns", `the name of the column "Amount" means amount`, `"amount": "Amount"`, "LINE",
 			"2026-01-01 00:00:00  debit", "15.50", "Payment 0",
 			"Would import 30 transactions of 31 rows; 1 row at fault.", "line 32, Date: ", "Nothing was changed.",
 		} {

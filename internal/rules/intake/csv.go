@@ -9,31 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// sheetRow is one row of a table before anything is understood of it.
+// sheetRow is one row of a table before interpretation.
 type sheetRow struct {
 	line    int
 	cells   []string
-	numbers []bool   // Which cells are JSON numbers; nil where none can be.
-	broken  string   // Why the row cannot be cut into cells; empty if it can.
-	column  int      // The cell to blame for that, or -1.
-	content []string // What an id is made of; nil where that is the cells.
+	numbers []bool   // Which cells are JSON numbers; nil if the format has none.
+	broken  string   // Why the row cannot be split into cells; empty if it can.
+	column  int      // The cell that broken is about, or -1.
+	content []string // The values an id is derived from; nil means the cells.
 }
 
-// rowReader hands out the rows of a file, or io.EOF. Cells are good until the next call; their strings stay.
+// rowReader returns the rows of a file one by one, then io.EOF. The slice of cells is valid until the next call; the
+// strings in it stay valid.
 type rowReader interface{ next() (*sheetRow, error) }
 
-// csvRows cuts a text into rows and cells by RFC 4180.
+// csvRows splits a text into rows and cells as RFC 4180 defines.
 type csvRows struct {
 	*text
 	delimiter byte
 	row       sheetRow
-	buf       []byte // The cells of a row with quotes, one behind the other.
+	buf       []byte // The cells of a row with quotes, concatenated.
 	ends      []int
 }
 
 func newCSVRows(t *text, delimiter byte) *csvRows { return &csvRows{text: t, delimiter: delimiter} }
 
-// next gives the next row that is not blank.
+// next returns the next row that is not blank.
 func (c *csvRows) next() (*sheetRow, error) {
 	for {
 		line, err := c.text.next()
@@ -45,9 +46,9 @@ func (c *csvRows) next() (*sheetRow, error) {
 		}
 		c.row = sheetRow{line: c.line, cells: c.row.cells[:0], column: -1}
 		if bytes.IndexByte(line, '"') < 0 {
-			err = c.plain(line)
+			err = c.splitPlain(line)
 		} else {
-			err = c.quoted(line)
+			err = c.splitQuoted(line)
 		}
 		if err != nil {
 			return nil, err
@@ -59,7 +60,7 @@ func (c *csvRows) next() (*sheetRow, error) {
 	}
 }
 
-// blankRow tells a row of empty cells, which spreadsheets leave at the end.
+// blankRow reports whether all cells are empty. Spreadsheets leave such rows at the end.
 func blankRow(cells []string) bool {
 	for _, cell := range cells {
 		if strings.TrimSpace(cell) != "" {
@@ -69,8 +70,8 @@ func blankRow(cells []string) bool {
 	return true
 }
 
-// plain cuts a line without quotes; its cells share one string.
-func (c *csvRows) plain(line []byte) error {
+// splitPlain splits a line without quotes; its cells share one string.
+func (c *csvRows) splitPlain(line []byte) error {
 	rest := string(line)
 	for {
 		at := strings.IndexByte(rest, c.delimiter)
@@ -78,7 +79,7 @@ func (c *csvRows) plain(line []byte) error {
 		if at >= 0 {
 			cell = rest[:at]
 		}
-		if err := c.add(cell, c.line); err != nil {
+		if err := c.addCell(cell, c.line); err != nil {
 			return err
 		}
 		if at < 0 {
@@ -86,11 +87,11 @@ func (c *csvRows) plain(line []byte) error {
 		}
 		rest = rest[at+1:]
 	}
-	c.checkText(line)
+	c.validateText(line)
 	return nil
 }
 
-func (c *csvRows) add(cell string, line int) error {
+func (c *csvRows) addCell(cell string, line int) error {
 	if len(cell) > fieldMax {
 		return c.errorf(line, "the cell that begins here is longer than %d KiB; is a quote missing?", fieldMax>>10)
 	}
@@ -101,8 +102,8 @@ func (c *csvRows) add(cell string, line int) error {
 	return nil
 }
 
-// checkText finds what is not text, and in which cell.
-func (c *csvRows) checkText(row []byte) {
+// validateText marks the row as broken if a cell is not valid UTF-8 or contains NUL.
+func (c *csvRows) validateText(row []byte) {
 	if utf8.Valid(row) && bytes.IndexByte(row, 0) < 0 {
 		return
 	}
@@ -112,23 +113,23 @@ func (c *csvRows) checkText(row []byte) {
 			return
 		}
 		if strings.IndexByte(cell, 0) >= 0 {
-			c.row.broken, c.row.column = "holds a NUL character, which is no text", i
+			c.row.broken, c.row.column = "contains a NUL character; remove it", i
 			return
 		}
 	}
 }
 
-// quoted cuts a line with quotes, and goes on over the ends of lines within them.
-func (c *csvRows) quoted(line []byte) error {
+// splitQuoted splits a line with quotes, and reads further lines while a quoted cell contains line breaks.
+func (c *csvRows) splitQuoted(line []byte) error {
 	c.buf, c.ends = c.buf[:0], c.ends[:0]
 	rest := line
 	for {
 		var more bool
 		var err error
 		if len(rest) > 0 && rest[0] == '"' {
-			rest, more, err = c.quotedCell(rest[1:])
+			rest, more, err = c.readQuotedCell(rest[1:])
 		} else {
-			rest, more = c.bareCell(rest)
+			rest, more = c.readBareCell(rest)
 		}
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (c *csvRows) quoted(line []byte) error {
 	}
 	all, begin := string(c.buf), 0
 	for _, end := range c.ends {
-		if err := c.add(all[begin:end], c.row.line); err != nil {
+		if err := c.addCell(all[begin:end], c.row.line); err != nil {
 			return err
 		}
 		begin = end
@@ -149,27 +150,27 @@ func (c *csvRows) quoted(line []byte) error {
 		c.row.column = -1
 		return nil
 	}
-	c.checkText(c.buf)
+	c.validateText(c.buf)
 	return nil
 }
 
-// bareCell takes a cell without quotes around it.
-func (c *csvRows) bareCell(rest []byte) (after []byte, more bool) {
+// readBareCell reads a cell that is not in quotes.
+func (c *csvRows) readBareCell(rest []byte) (after []byte, more bool) {
 	cell := rest
 	at := bytes.IndexByte(rest, c.delimiter)
 	if at >= 0 {
 		cell, after = rest[:at], rest[at+1:]
 	}
 	if bytes.IndexByte(cell, '"') >= 0 {
-		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; the cell must stand in quotes and the one inside be doubled",
+		c.row.broken = fmt.Sprintf("has a quote inside the cell %q; put the cell in quotes and double the quote inside",
 			shorten(string(cell)))
 	}
 	c.buf = append(c.buf, cell...)
 	return after, at >= 0
 }
 
-// quotedCell takes a cell behind its opening quote, over as many lines as it has.
-func (c *csvRows) quotedCell(rest []byte) (after []byte, more bool, err error) {
+// readQuotedCell reads the rest of a cell after its opening quote, over as many lines as it spans.
+func (c *csvRows) readQuotedCell(rest []byte) (after []byte, more bool, err error) {
 	from, begin := c.line, len(c.buf)
 	for {
 		at := bytes.IndexByte(rest, '"')
@@ -201,7 +202,7 @@ func (c *csvRows) quotedCell(rest []byte) (after []byte, more bool, err error) {
 		return nil, false, nil
 	}
 	if rest[0] != c.delimiter {
-		c.row.broken = fmt.Sprintf("has %q behind a closing quote, where a %q or the end of the line must be", shorten(string(rest)), c.delimiter)
+		c.row.broken = fmt.Sprintf("has %q after a closing quote; expected %q or the end of the line", shorten(string(rest)), c.delimiter)
 	}
 	return rest[1:], true, nil
 }

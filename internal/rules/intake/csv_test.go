@@ -11,8 +11,8 @@ import (
 	"unicode/utf16"
 )
 
-// cut reads all rows of a text, a row that is broken as its reason.
-func cut(tb testing.TB, content string, delimiter byte) ([][]string, error) {
+// readCells returns all rows of a text; a broken row is represented by its reason.
+func readCells(tb testing.TB, content string, delimiter byte) ([][]string, error) {
 	tb.Helper()
 	t, err := openText("f", strings.NewReader(content), utf8Text)
 	if err != nil {
@@ -36,12 +36,12 @@ func cut(tb testing.TB, content string, delimiter byte) ([][]string, error) {
 	}
 }
 
-func TestRowsAreCutAsTheyAreQuoted(t *testing.T) {
+func TestRowsAreSplitAsTheyAreQuoted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text      string
 		delimiter byte
-		want      string // Cells between bars, rows between slashes.
+		want      string // Cells separated by bars, rows by slashes.
 	}{
 		{"a,b\nc,d\n", ',', "a|b/c|d"},
 		{"a,b\r\nc,d", ',', "a|b/c|d"},
@@ -59,13 +59,13 @@ func TestRowsAreCutAsTheyAreQuoted(t *testing.T) {
 		{",,\n\n , ,\na,,\n", ',', "a||"},
 		{`a,"b` + "\n" + `c"` + "\n", ',', "a|b\nc"},
 		{`a"b,c` + "\n" + `d,e` + "\n", ',',
-			`!has a quote inside the cell "a\"b"; the cell must stand in quotes and the one inside be doubled/d|e`},
-		{`"a"b,c` + "\n" + `d,e` + "\n", ',', `!has "b,c" behind a closing quote, where a ',' or the end of the line must be/d|e`},
+			`!has a quote inside the cell "a\"b"; put the cell in quotes and double the quote inside/d|e`},
+		{`"a"b,c` + "\n" + `d,e` + "\n", ',', `!has "b,c" after a closing quote; expected ',' or the end of the line/d|e`},
 		{"a,\xff\nb,c\n", ',', "!is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping/b|c"},
 		{"a,\"\xff\"\nb,c\n", ',', "!is not valid UTF-8; save the file as UTF-8, or state its encoding in the mapping/b|c"},
-		{"a,\x00\nb,c\n", ',', "!holds a NUL character, which is no text/b|c"},
+		{"a,\x00\nb,c\n", ',', "!contains a NUL character; remove it/b|c"},
 	} {
-		rows, err := cut(t, c.text, c.delimiter)
+		rows, err := readCells(t, c.text, c.delimiter)
 		var lines []string
 		for _, row := range rows {
 			lines = append(lines, strings.Join(row, "|"))
@@ -86,14 +86,14 @@ func TestAFileThatIsBrokenAsAWholeIsRefusedWithItsLine(t *testing.T) {
 		{"a\n" + strings.Repeat("x,", columnsMax+1) + "\n", "f:2: the row has more than 1000 cells"},
 		{"a\n" + strings.Repeat(`"`+strings.Repeat("x", fieldMax-10)+"\n\",", 20), "f:2: the row is longer than 1024 KiB"},
 	} {
-		if _, err := cut(t, c.text, ','); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := readCells(t, c.text, ','); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %q", c.text, err, c.want)
 		}
 	}
 }
 
-// wide writes a text as UTF-16.
-func wide(s string, big bool) []byte {
+// encodeUTF16 encodes a text as UTF-16.
+func encodeUTF16(s string, big bool) []byte {
 	var out []byte
 	for _, u := range utf16.Encode([]rune("\ufeff" + s)) {
 		if big {
@@ -114,10 +114,10 @@ func TestEveryEncodingGivesTheSameText(t *testing.T) {
 	}{
 		"utf-8":     {[]byte(want), utf8Text},
 		"bom":       {[]byte("\ufeff" + want), windows1252},
-		"utf-16le":  {wide(want, false), utf8Text},
-		"utf-16be":  {wide(want, true), utf8Text},
-		"stated le": {wide(want, false)[2:], utf16Little},
-		"stated be": {wide(want, true)[2:], utf16Big},
+		"utf-16le":  {encodeUTF16(want, false), utf8Text},
+		"utf-16be":  {encodeUTF16(want, true), utf8Text},
+		"stated le": {encodeUTF16(want, false)[2:], utf16Little},
+		"stated be": {encodeUTF16(want, true)[2:], utf16Big},
 	} {
 		tx, err := openText("f", &byteByByte{c.raw}, c.stated)
 		if err != nil {
@@ -175,8 +175,8 @@ func FuzzRowsAreCutAsGoCutsThem(f *testing.F) {
 		if strings.IndexByte(delimiters, delimiter) < 0 || strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 			return
 		}
-		got, err := cut(t, text, delimiter)
-		// Carriage returns, what is not text and blank cells are where we mean to differ.
+		got, err := readCells(t, text, delimiter)
+		// Carriage returns, invalid text and blank cells are treated differently on purpose.
 		if err != nil || strings.ContainsAny(text, "\r\x00\ufeff") || strings.ToValidUTF8(text, "") != text {
 			return
 		}
@@ -188,7 +188,7 @@ func FuzzRowsAreCutAsGoCutsThem(f *testing.F) {
 				break
 			}
 			if err != nil {
-				return // Rows behind a broken one go on elsewhere.
+				return // encoding/csv handles rows after a broken one differently.
 			}
 			if blankRow(want) || len(want) == 1 && strings.TrimSpace(want[0]) == "" {
 				continue

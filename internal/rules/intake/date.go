@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// dayOrder says what comes first in dates such as 02/03/2024.
+// dayOrder is the order of day and month in dates such as 02/03/2024.
 type dayOrder byte
 
 const (
@@ -21,7 +21,8 @@ const (
 const (
 	yearMin = 1970
 	yearMax = 2100
-	// twoDigitPivot is the first two-digit year that is of the last century: no file is from before computers.
+	// twoDigitPivot is the first two-digit year that belongs to the 20th century; exports do not contain dates before
+	// 1970.
 	twoDigitPivot = 70
 )
 
@@ -30,24 +31,24 @@ var (
 	errImpossible = errors.New("is a day that does not exist")
 )
 
-// moment is what a text says about a time, before a zone is applied.
+// moment is a parsed date, with or without a time of day, before a time zone is applied.
 type moment struct {
 	year, month, day   int
 	hour, minute, sec  int
 	nanosecond         int
 	timed, zoned, unix bool
-	offset             int       // Seconds east, where zoned.
-	instant            time.Time // Where unix.
+	offset             int       // Seconds east of UTC, if zoned.
+	instant            time.Time // Set if unix.
 }
 
-// clock turns texts into instants, with what is stated or has been found out about a column.
+// clock parses the dates of a column, using the stated layouts and zone and the order inferred from the column.
 type clock struct {
 	layouts []layout
 	zone    *time.Location
 	order   dayOrder
 }
 
-// parse reads a date, with or without a time of day. Its errors continue a sentence that begins with the text.
+// parse reads a date with an optional time of day. Its errors continue a sentence that begins with the text.
 func (c *clock) parse(text string) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	var m moment
@@ -60,14 +61,14 @@ func (c *clock) parse(text string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return m.in(c.zone)
+	return m.instantIn(c.zone)
 }
 
-// in applies the zone. A date without a time of day stays the date it is, at the start of the day in UTC: it is a day of
-// the calendar, and must not fall on the day before because the bank is east of Greenwich.
-func (m moment) in(zone *time.Location) (time.Time, error) {
+// instantIn applies the zone. A date without a time of day becomes the start of that day in UTC: it is a calendar day,
+// and must not become the day before because the bank is east of Greenwich.
+func (m moment) instantIn(zone *time.Location) (time.Time, error) {
 	if m.unix {
-		return checkYear(m.instant)
+		return validateYear(m.instant)
 	}
 	if m.month < 1 || m.month > 12 || m.day < 1 || m.day > daysIn(m.year, m.month) {
 		return time.Time{}, errImpossible
@@ -80,20 +81,20 @@ func (m moment) in(zone *time.Location) (time.Time, error) {
 	case m.zoned:
 		t = t.Add(-time.Duration(m.offset) * time.Second)
 	case m.timed && zone != time.UTC && zone != nil:
-		return m.local(zone)
+		return m.localInstant(zone)
 	}
-	return checkYear(t)
+	return validateYear(t)
 }
 
-// local finds the instant of a local time. One that the clocks skipped does not exist; of one that they showed twice the
-// first is taken.
-func (m moment) local(zone *time.Location) (time.Time, error) {
+// localInstant returns the instant of a local time. A time that the clocks skipped is an error; of a time that occurred
+// twice it returns the first.
+func (m moment) localInstant(zone *time.Location) (time.Time, error) {
 	t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute, m.sec, m.nanosecond, zone)
 	same := func(t time.Time) bool {
 		return t.Hour() == m.hour && t.Minute() == m.minute && t.Day() == m.day
 	}
 	if !same(t) {
-		return time.Time{}, fmt.Errorf("is a time that the clocks of %s skipped", zone)
+		return time.Time{}, fmt.Errorf("is a time that does not exist in %s, because the clocks were set forward", zone)
 	}
 	for _, shift := range []time.Duration{time.Hour, 30 * time.Minute} {
 		if earlier := t.Add(-shift); same(earlier) {
@@ -101,10 +102,10 @@ func (m moment) local(zone *time.Location) (time.Time, error) {
 			break
 		}
 	}
-	return checkYear(t.UTC())
+	return validateYear(t.UTC())
 }
 
-func checkYear(t time.Time) (time.Time, error) {
+func validateYear(t time.Time) (time.Time, error) {
 	if y := t.Year(); y < yearMin || y > yearMax {
 		return time.Time{}, fmt.Errorf("is in the year %d; years are %d to %d", y, yearMin, yearMax)
 	}
@@ -115,7 +116,7 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// parseMoment reads the ways of writing a date that need no layout.
+// parseMoment reads dates in the formats that need no stated layout.
 func parseMoment(text string, order dayOrder) (moment, error) {
 	if m, ok := parseISO(text); ok {
 		return m, nil
@@ -123,7 +124,7 @@ func parseMoment(text string, order dayOrder) (moment, error) {
 	if text == "" {
 		return moment{}, errNotDate
 	}
-	digits := digitsAfter(text)
+	digits := countDigits(text)
 	if digits == len(text) || digits >= 10 && text[digits] == '.' {
 		return parseDigits(text, digits)
 	}
@@ -135,24 +136,24 @@ func parseMoment(text string, order dayOrder) (moment, error) {
 	return m, err
 }
 
-// parseISO is the fast way for 2006-01-02, 2006-01-02 15:04:05 and 2006-01-02T15:04:05Z.
+// parseISO is the fast path for 2006-01-02, 2006-01-02 15:04:05 and 2006-01-02T15:04:05Z.
 func parseISO(s string) (moment, bool) {
 	if len(s) < 10 || s[4] != '-' || s[7] != '-' {
 		return moment{}, false
 	}
 	var m moment
-	if !two(s[0:], &m.day) || !two(s[2:], &m.month) {
+	if !parseTwoDigits(s[0:], &m.day) || !parseTwoDigits(s[2:], &m.month) {
 		return moment{}, false
 	}
 	m.year = m.day*100 + m.month
-	if !two(s[5:], &m.month) || !two(s[8:], &m.day) {
+	if !parseTwoDigits(s[5:], &m.month) || !parseTwoDigits(s[8:], &m.day) {
 		return moment{}, false
 	}
 	if len(s) == 10 {
 		return m, true
 	}
 	if len(s) < 19 || s[10] != 'T' && s[10] != ' ' || s[13] != ':' || s[16] != ':' ||
-		!two(s[11:], &m.hour) || !two(s[14:], &m.minute) || !two(s[17:], &m.sec) {
+		!parseTwoDigits(s[11:], &m.hour) || !parseTwoDigits(s[14:], &m.minute) || !parseTwoDigits(s[17:], &m.sec) {
 		return moment{}, false
 	}
 	m.timed = true
@@ -166,7 +167,7 @@ func parseISO(s string) (moment, bool) {
 	return moment{}, false
 }
 
-func two(s string, n *int) bool {
+func parseTwoDigits(s string, n *int) bool {
 	if !isDigit(s[0]) || !isDigit(s[1]) {
 		return false
 	}
@@ -201,12 +202,12 @@ func parseDigits(text string, digits int) (moment, error) {
 
 // parseDay reads the date at the start of a text.
 func parseDay(text string, order dayOrder) (moment, string, error) {
-	parts, marks, rest := datePieces(text)
+	parts, marks, rest := splitDate(text)
 	if len(parts) != 3 {
 		return moment{}, "", errNotDate
 	}
-	if month, at := namedMonth(parts); at >= 0 {
-		return namedDay(parts, month, at, rest)
+	if month, at := findMonthName(parts); at >= 0 {
+		return parseNamedDay(parts, month, at, rest)
 	}
 	a, b, c := atoi(parts[0]), atoi(parts[1]), atoi(parts[2])
 	if a < 0 || b < 0 || c < 0 || marks[0] != marks[1] || marks[0] == ' ' {
@@ -224,13 +225,13 @@ func parseDay(text string, order dayOrder) (moment, string, error) {
 	case marks[0] == '.':
 		return moment{day: a, month: b, year: c}, rest, nil
 	}
-	return orderedDay(a, b, c, order, rest)
+	return resolveOrder(a, b, c, order, rest)
 }
 
-// orderedDay settles which of the first two numbers is the month.
-func orderedDay(a, b, year int, order dayOrder, rest string) (moment, string, error) {
+// resolveOrder decides which of the first two numbers is the month.
+func resolveOrder(a, b, year int, order dayOrder, rest string) (moment, string, error) {
 	if order == orderUnknown {
-		order = ownOrder(a, b)
+		order = inferOrder(a, b)
 	}
 	switch {
 	case order == dayFirst || a == b:
@@ -244,8 +245,8 @@ func orderedDay(a, b, year int, order dayOrder, rest string) (moment, string, er
 		b, time.Month(a), year, a, time.Month(b), year)
 }
 
-// ownOrder is the order that two numbers settle by themselves.
-func ownOrder(a, b int) dayOrder {
+// inferOrder returns the order that two numbers imply by themselves: a number above 12 is a day.
+func inferOrder(a, b int) dayOrder {
 	switch {
 	case a > 12 && b <= 12:
 		return dayFirst
@@ -270,12 +271,12 @@ func atoi(s string) int {
 	return n
 }
 
-// datePieces cuts the three parts of a date off a text, with the marks between them; a weekday before them is dropped.
-func datePieces(text string) (parts []string, marks []byte, rest string) {
+// splitDate splits the three parts of a date and the separators between them off a text. It drops a leading weekday.
+func splitDate(text string) (parts []string, marks []byte, rest string) {
 	for len(parts) < 3 && text != "" {
-		end := digitsAfter(text)
+		end := countDigits(text)
 		if end == 0 {
-			end = lettersAfter(text)
+			end = countLetters(text)
 		}
 		if end == 0 {
 			return nil, nil, ""
@@ -299,20 +300,20 @@ func datePieces(text string) (parts []string, marks []byte, rest string) {
 		}
 		marks, text = append(marks, mark), trimmed
 	}
-	// An ordinal's end, as in "2nd", is not worth a rule; a comma behind the year is.
+	// Ordinals such as "2nd" are not supported; a comma after the year is.
 	return parts, marks, strings.TrimLeft(strings.TrimPrefix(text, ","), " ")
 }
 
-// lettersAfter counts the bytes of the letters at the start of a text.
-func lettersAfter(s string) int {
+// countLetters returns the length in bytes of the letters at the start of a text.
+func countLetters(s string) int {
 	if end := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 		return end
 	}
 	return len(s)
 }
 
-// namedMonth finds the part that is the name of a month.
-func namedMonth(parts []string) (month, at int) {
+// findMonthName finds the part that is the name of a month.
+func findMonthName(parts []string) (month, at int) {
 	for i, p := range parts {
 		if m := monthNames[fold(p)]; m > 0 {
 			return m, i
@@ -321,7 +322,7 @@ func namedMonth(parts []string) (month, at int) {
 	return 0, -1
 }
 
-func namedDay(parts []string, month, at int, rest string) (moment, string, error) {
+func parseNamedDay(parts []string, month, at int, rest string) (moment, string, error) {
 	m := moment{month: month}
 	switch at {
 	case 0: // Jan 2, 2006
@@ -338,10 +339,10 @@ func namedDay(parts []string, month, at int, rest string) (moment, string, error
 	return m, rest, nil
 }
 
-// dateEvidence gathers what the dates of a column say about their order.
+// dateEvidence counts what the dates of a column imply about their order.
 type dateEvidence struct{ dayFirst, monthFirst, dates, open, notDates int }
 
-func (e *dateEvidence) see(text string) {
+func (e *dateEvidence) observe(text string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return
@@ -353,7 +354,7 @@ func (e *dateEvidence) see(text string) {
 		}
 	}
 	e.dates++
-	parts, marks, _ := datePieces(text)
+	parts, marks, _ := splitDate(text)
 	if len(parts) != 3 || len(parts[2]) != 4 || marks[0] == '.' {
 		return
 	}
@@ -361,7 +362,7 @@ func (e *dateEvidence) see(text string) {
 	if a < 1 || b < 1 || a > 31 || b > 31 {
 		return
 	}
-	switch ownOrder(a, b) {
+	switch inferOrder(a, b) {
 	case dayFirst:
 		e.dayFirst++
 	case monthFirst:

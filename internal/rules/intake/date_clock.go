@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// parseClock reads the time of day and the zone behind a date; nothing is fine too.
+// parseClock reads an optional time of day and zone after a date.
 func parseClock(m *moment, text string) error {
 	text = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(text, "T"), ","), " ")
 	if text == "" {
@@ -22,7 +22,7 @@ func parseClock(m *moment, text string) error {
 	}
 	m.timed = true
 	rest = strings.TrimLeft(rest, " \u00a0\u202f")
-	if rest, err = cutHalf(m, rest); err != nil {
+	if rest, err = cutMeridiem(m, rest); err != nil {
 		return err
 	}
 	return parseZone(m, strings.TrimSpace(rest))
@@ -31,12 +31,12 @@ func parseClock(m *moment, text string) error {
 // cutTime reads 15:04, 15:04:05 or 15:04:05.999.
 func cutTime(m *moment, text string) (string, error) {
 	places := []*int{&m.hour, &m.minute, &m.sec}
-	for i, place := range places {
-		n := digitsAfter(text)
+	for i, index := range places {
+		n := countDigits(text)
 		if n < 1 || n > 2 || i > 0 && n != 2 {
 			return "", errNotDate
 		}
-		*place = atoi(text[:n])
+		*index = atoi(text[:n])
 		text = text[n:]
 		if i == len(places)-1 || !strings.HasPrefix(text, ":") {
 			if i == 0 {
@@ -56,7 +56,7 @@ func cutFraction(text string) (int, string, error) {
 	if text == "" || text[0] != '.' && text[0] != ',' {
 		return 0, text, nil
 	}
-	n := digitsAfter(text[1:])
+	n := countDigits(text[1:])
 	if n == 0 {
 		return 0, "", errNotDate
 	}
@@ -70,15 +70,15 @@ func cutFraction(text string) (int, string, error) {
 	return nanosecond, text[1+n:], nil
 }
 
-// cutHalf reads AM or PM.
-func cutHalf(m *moment, text string) (string, error) {
+// cutMeridiem reads AM or PM.
+func cutMeridiem(m *moment, text string) (string, error) {
 	for _, half := range []string{"AM", "PM", "a.m.", "p.m."} {
 		rest, ok := cutWord(text, half)
 		if !ok {
 			continue
 		}
 		if m.hour < 1 || m.hour > 12 {
-			return "", fmt.Errorf("has the hour %d and %s", m.hour, half)
+			return "", fmt.Errorf("has the hour %d, which does not fit %s", m.hour, half)
 		}
 		m.hour %= 12
 		if half[0]|0x20 == 'p' {
@@ -89,7 +89,7 @@ func cutHalf(m *moment, text string) (string, error) {
 	return text, nil
 }
 
-// cutWord takes a word off the start of a text, in capitals or not.
+// cutWord removes a word from the start of a text, ignoring case.
 func cutWord(text, word string) (string, bool) {
 	if len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
 		return text, false
@@ -101,7 +101,7 @@ func cutWord(text, word string) (string, bool) {
 	return strings.TrimLeft(rest, " "), true
 }
 
-// zones are abbreviations that mean one offset everywhere. CST, IST and BST do not: they are refused.
+// zones are abbreviations that mean the same offset everywhere. CST, IST and BST do not and are refused.
 var zones = map[string]int{
 	"Z": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CDT": -5, "MDT": -6, "PST": -8, "PDT": -7,
 	"CET": 1, "MEZ": 1, "CEST": 2, "MESZ": 2, "EET": 2, "EEST": 3, "WET": 0, "WEST": 1, "JST": 9, "HKT": 8, "SGT": 8, "KST": 9,
@@ -120,7 +120,7 @@ func parseZone(m *moment, text string) error {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	if text[0] != '+' && text[0] != '-' && !strings.HasPrefix(text, "−") {
-		return fmt.Errorf("has the time zone %q, which is not known or means several; export with an offset such as +01:00, or in UTC",
+		return fmt.Errorf("has the time zone %q, which is unknown or ambiguous; export with an offset such as +01:00, or in UTC",
 			shorten(text))
 	}
 	sign := 1
@@ -150,7 +150,7 @@ var weekdays = words("mon monday tue tues tuesday wed wednesday thu thur thurs t
 	"lun lundi mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche " +
 	"lunes martes mie miercoles jue jueves vie viernes sab sabado dom domingo")
 
-// monthNames are the months in English, German, French and Spanish, folded.
+// monthNames maps month names in English, German, French and Spanish, folded, to their numbers.
 var monthNames = func() map[string]int {
 	names := map[string]int{}
 	for i, line := range []string{
@@ -175,17 +175,17 @@ func words(line string) map[string]bool {
 	return set
 }
 
-// folder takes the accents off the letters of the languages that headers come in.
-var folder = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a", "ç", "c", "é", "e",
+// accentFolder removes the accents used in those languages.
+var accentFolder = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a", "ç", "c", "é", "e",
 	"è", "e", "ê", "e", "ë", "e", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ô", "o", "ú", "u", "ù", "u", "û", "u")
 
-// fold makes a word comparable: lower case, without accents.
-func fold(word string) string { return folder.Replace(strings.ToLower(word)) }
+// fold normalizes a word for comparison: lower case, without accents.
+func fold(word string) string { return accentFolder.Replace(strings.ToLower(word)) }
 
-// quoteMax bounds what a fault quotes of a file.
+// quoteMax bounds how much of a file's text a message quotes.
 const quoteMax = 80
 
-// shorten cuts a text for a message.
+// shorten truncates a text for use in a message.
 func shorten(text string) string {
 	if len(text) <= quoteMax {
 		return text

@@ -90,7 +90,7 @@ func TestDatesAreReadAsPlatformsWriteThem(t *testing.T) {
 	}
 }
 
-func TestDatesThatDoNotExistOrMeanSeveralAreRefused(t *testing.T) {
+func TestInvalidAndAmbiguousDatesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, zone, want string }{
 		{"02/03/2024", "UTC", "may mean 3 February 2024 or 2 March 2024; state the date layout in the mapping"},
@@ -102,13 +102,13 @@ func TestDatesThatDoNotExistOrMeanSeveralAreRefused(t *testing.T) {
 		{"2024-13-01", "UTC", "does not exist"},
 		{"2024-01-01 24:00:00", "UTC", "time of day that does not exist"},
 		{"2024-01-01 10:60", "UTC", "time of day that does not exist"},
-		{"2024-03-31 02:30:00", "Europe/Berlin", "clocks of Europe/Berlin skipped"},
-		{"2024-03-10 02:30:00", "America/New_York", "skipped"},
+		{"2024-03-31 02:30:00", "Europe/Berlin", "does not exist in Europe/Berlin, because the clocks were set forward"},
+		{"2024-03-10 02:30:00", "America/New_York", "the clocks were set forward"},
 		{"1969-12-31", "UTC", "year 1969"},
 		{"2101-01-01", "UTC", "year 2101"},
 		{"0001-01-01", "UTC", "year 1;"},
 		{"02/03/24", "UTC", "two digits"},
-		{"2024-03-05 10:11:12 CST", "UTC", "means several"},
+		{"2024-03-05 10:11:12 CST", "UTC", "is unknown or ambiguous"},
 		{"2024-03-05 13:00 PM", "UTC", "hour 13"},
 		{"2024-03-05 10:11:12 +99:00", "UTC", "does not exist"},
 		{"2024-03-05 10:11:12 +-3:00", "UTC", "does not exist"},
@@ -132,7 +132,7 @@ func TestDatesThatDoNotExistOrMeanSeveralAreRefused(t *testing.T) {
 	}
 }
 
-func TestLayoutsAreChecked(t *testing.T) {
+func TestLayoutsAreValidated(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"DD/MM":      "must have a year",
@@ -146,7 +146,7 @@ func TestLayoutsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAColumnSettlesTheOrderOfItsDates(t *testing.T) {
+func TestAColumnDecidesTheOrderOfItsDates(t *testing.T) {
 	t.Parallel()
 	for values, want := range map[string]dayOrder{
 		"01/02/2024 03/04/2024":            orderUnknown,
@@ -159,7 +159,7 @@ func TestAColumnSettlesTheOrderOfItsDates(t *testing.T) {
 	} {
 		var e dateEvidence
 		for v := range strings.FieldsSeq(values) {
-			e.see(v)
+			e.observe(v)
 		}
 		if got := e.order(); got != want {
 			t.Errorf("%s settle on %d, want %d", values, got, want)
@@ -173,7 +173,7 @@ func FuzzADateNeverPanics(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, order byte, name string) {
 		var e dateEvidence
-		e.see(text)
+		e.observe(text)
 		clk := clock{zone: time.UTC, order: dayOrder(order % 3)}
 		if at, err := clk.parse(text); err == nil && (at.Year() < yearMin || at.Year() > yearMax || at.Location() != time.UTC) {
 			t.Errorf("%q reads %s", text, at)

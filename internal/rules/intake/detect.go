@@ -9,32 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// Detection is what a file seems to be.
+// Detection is the detected format of a file.
 type Detection struct {
 	Format Format `json:"format"`
-	// Preset is the known layout of the file; empty where there is none.
+	// Preset names the known layout of the file; empty if it is not a known one.
 	Preset string `json:"preset,omitempty"`
-	// Mapped says that the file can be read without a mapping of columns; else Guess proposes one.
+	// Mapped reports whether the file can be read without mapping columns; otherwise Guess proposes a mapping.
 	Mapped bool `json:"mapped"`
 }
 
-// Detect tells the format of a file by its name and its first bytes, and whether its layout is a known one.
+// Detect returns the format of a file, judged by its first bytes and its name, and whether its layout is a known one.
 func Detect(name string, head []byte) Detection {
 	content := decodeHead(head, utf8Text)
-	d := Detection{Format: formatOf(name, content)}
+	d := Detection{Format: detectFormat(name, content)}
 	switch d.Format {
 	case OFX:
 		d.Mapped = true
 	case JSON:
-		d.Mapped = jsonHasShape(content)
+		d.Mapped = isAPIFormat(content)
 	case CSV:
-		d.Preset = presetOf(sampleCSV(content, false, guessDelimiter(content)))
+		d.Preset = detectPreset(sampleCSV(content, false, guessDelimiter(content)))
 		d.Mapped = d.Preset != ""
 	}
 	return d
 }
 
-// decodeHead gives the first bytes of a file as UTF-8 without a mark.
+// decodeHead returns the first bytes of a file as UTF-8 without a byte order mark.
 func decodeHead(head []byte, stated encoding) []byte {
 	head = head[:min(len(head), headMax)]
 	t, err := openText("", bytes.NewReader(head), stated)
@@ -45,8 +45,8 @@ func decodeHead(head []byte, stated encoding) []byte {
 	return content
 }
 
-// formatOf tells a format by what a file begins with, and only then by its name.
-func formatOf(name string, content []byte) Format {
+// detectFormat judges the format by the first bytes of a file, and by its name only if they do not decide.
+func detectFormat(name string, content []byte) Format {
 	start := bytes.TrimSpace(content[:min(len(content), 4096)])
 	switch {
 	case bytes.HasPrefix(start, []byte("OFXHEADER")), bytes.Contains(bytes.ToUpper(start), []byte("<OFX>")),
@@ -64,10 +64,11 @@ func formatOf(name string, content []byte) Format {
 	return CSV
 }
 
-// delimiters are what may stand between cells, the likelier first.
+// delimiters are the supported cell delimiters, the most likely first.
 const delimiters = ",;\t|"
 
-// guessDelimiter takes the one that cuts the most rows into the same number of cells, and into several.
+// guessDelimiter returns the delimiter that splits the most rows into the same number of cells, which must be more than
+// one.
 func guessDelimiter(head []byte) byte {
 	best, most := byte(','), 0
 	for _, d := range []byte(delimiters) {
@@ -78,7 +79,7 @@ func guessDelimiter(head []byte) byte {
 			}
 		}
 		for cells, rows := range lengths {
-			// A wide table counts for more, for a text has single commas too; a lone row is worth little.
+			// More columns weigh more, because prose contains single commas too; a single row weighs little.
 			if score := (min(cells, 12) - 1) * rows; cells > 1 && score > most {
 				best, most = d, score
 			}
@@ -87,7 +88,8 @@ func guessDelimiter(head []byte) byte {
 	return best
 }
 
-// sampleCSV cuts the head of a file into rows. The last is left out where more may follow, for it may be half a row.
+// sampleCSV splits the head of a file into rows. It omits the last row if the file continues, because that row may be
+// incomplete.
 func sampleCSV(head []byte, whole bool, delimiter byte) []sheetRow {
 	rows := newCSVRows(textOf("", head), delimiter)
 	var sample []sheetRow
@@ -95,7 +97,7 @@ func sampleCSV(head []byte, whole bool, delimiter byte) []sheetRow {
 		row, err := rows.next()
 		if err != nil {
 			if err != io.EOF {
-				whole = true // The row that has no end is not among them.
+				whole = true // The unterminated row is not among the rows, so none has to be omitted.
 			}
 			break
 		}
@@ -112,8 +114,8 @@ func sampleCSV(head []byte, whole bool, delimiter byte) []sheetRow {
 	return sample
 }
 
-// presetOf finds the layout whose columns one of the first rows names.
-func presetOf(sample []sheetRow) string {
+// detectPreset finds the preset whose columns one of the first rows names.
+func detectPreset(sample []sheetRow) string {
 	for i := range min(len(sample), headerSearch) {
 		header := cleanHeader(sample[i].cells)
 		for _, p := range presets {
@@ -125,8 +127,8 @@ func presetOf(sample []sheetRow) string {
 	return ""
 }
 
-// validText tells whether a head is UTF-8 but for a letter that its end cuts.
-func validText(head []byte) bool {
+// isValidText reports whether a head is UTF-8, apart from a character cut off at its end.
+func isValidText(head []byte) bool {
 	for range utf8.UTFMax {
 		if utf8.Valid(head) {
 			return true

@@ -1,8 +1,10 @@
-// Package intake reads the files that banks, exchanges, explorers and processors export into transaction records.
+// Package intake parses the files that banks, exchanges, block explorers and payment processors export (CSV, JSON, OFX)
+// into transaction records.
 //
-// It streams: beside a head of bounded length, from which open questions are answered, one row is held at a time. It is
-// exact: every number is read from its text, and what a text does not settle (is 1,234 a thousand or a bit more than
-// one, is 02/03 in February or in March) is decided by the mapping, by the other values of the same column, or not at
-// all: then the row has a fault that says what to state. It is repeatable: the same file gives the same records with the
-// same ids, so that reading it twice adds nothing and a reading that was cut short resumes by reading again.
+// The reader streams: apart from a head of bounded length, which is used to detect format and number and date
+// conventions, it holds one row at a time. Numbers are parsed from their text, never through floating point. Where a
+// text is ambiguous (1,234 may be a thousand or a little more than one, 02/03 may be in February or in March), the
+// mapping decides, then the other values of the column; if neither does, the row gets a fault that says what to state.
+// The same file always yields the same records with the same ids, so importing it twice adds nothing and an interrupted
+// import resumes by reading the file again.
 package intake

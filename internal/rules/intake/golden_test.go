@@ -37,7 +37,7 @@ func rows(tb testing.TB, r io.Reader, o intake.Options) []intake.Row {
 	}
 }
 
-// show writes rows as an accountant would want to check them.
+// show formats rows the way an accountant would check them.
 func show(all []intake.Row) string {
 	var b strings.Builder
 	for _, row := range all {
@@ -93,14 +93,14 @@ func showRecord(b *strings.Builder, r *intake.Record) {
 	b.WriteByte('\n')
 }
 
-// sound checks what holds of every record.
-func sound(tb testing.TB, all []intake.Row) {
+// validateRecords validates the invariants of every record.
+func validateRecords(tb testing.TB, all []intake.Row) {
 	tb.Helper()
-	soundRows(tb, all)
+	validateRows(tb, all)
 }
 
-// soundRows is sound for whoever can only complain.
-func soundRows(tb interface{ Errorf(string, ...any) }, all []intake.Row) {
+// validateRows is validateRecords for tests that only have Errorf.
+func validateRows(tb interface{ Errorf(string, ...any) }, all []intake.Row) {
 	seen := map[string]bool{}
 	for _, row := range all {
 		told := 0
@@ -143,7 +143,7 @@ func TestEveryKnownLayoutIsReadAsAnAccountantWould(t *testing.T) {
 			}
 			o := intake.Options{Name: file, OwnAddresses: []string{wallet}}
 			all := rows(t, bytes.NewReader(content), o)
-			sound(t, all)
+			validateRecords(t, all)
 			got := show(all)
 			golden := filepath.Join("testdata", file+".golden")
 			if *update {
@@ -158,15 +158,15 @@ func TestEveryKnownLayoutIsReadAsAnAccountantWould(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("%s reads\n%s", file, got)
 			}
-			if again := show(rows(t, iotestReader(content), o)); again != got {
+			if again := show(rows(t, byteReader(content), o)); again != got {
 				t.Errorf("%s read byte by byte differs:\n%s", file, again)
 			}
 		})
 	}
 }
 
-// iotestReader hands out a byte at a time, and the end by itself.
-func iotestReader(content []byte) io.Reader { return &trickle{content} }
+// byteReader returns one byte at a time, and then a separate io.EOF.
+func byteReader(content []byte) io.Reader { return &trickle{content} }
 
 type trickle struct{ rest []byte }
 

@@ -9,48 +9,48 @@ import (
 	"unicode"
 )
 
-// Proposal is a mapping that a file suggests, with the reasons, and with what a user must decide.
+// Proposal is a mapping inferred from a file, with the reasons and with what the user must decide.
 type Proposal struct {
 	Mapping Mapping `json:"mapping"`
-	// Reasons say why, one sentence for each decision.
+	// Reasons explain the decisions, one sentence each.
 	Reasons []string `json:"reasons"`
-	// Undecided say what the file does not settle, one sentence each.
+	// Undecided lists what cannot be inferred from the file, one sentence each.
 	Undecided []string `json:"undecided"`
-	// Columns are those of the file, for a user to choose from.
+	// Columns are the columns of the file, for the user to choose from.
 	Columns []Column `json:"columns,omitempty"`
 }
 
-// Column is a column of a file with some of its values.
+// Column is a column of a file with sample values.
 type Column struct {
 	Number  int      `json:"number"`
 	Name    string   `json:"name"`
 	Samples []string `json:"samples,omitempty"`
 }
 
-// samplesShown is how many values of a column a user sees.
+// samplesShown is how many sample values a Column holds.
 const samplesShown = 5
 
-// Guess proposes a mapping for the file that begins so. It fails only where there is nothing to look at.
+// Guess proposes a mapping for a file from its head. It fails only if the head has no rows or objects.
 func Guess(head []byte) (Proposal, error) {
 	g := &guess{}
 	content := g.decode(head)
-	g.p.Mapping.Format = formatOf("", content)
+	g.p.Mapping.Format = detectFormat("", content)
 	switch g.p.Mapping.Format {
 	case OFX:
 		g.because("OFX says by itself what its values mean")
 	case JSON:
 		header, rows := sampleJSON(content)
-		if jsonHasShape(content) {
-			g.because("the objects are transactions in the shape of the API")
+		if isAPIFormat(content) {
+			g.because("the objects are transactions in the format of the API")
 			break
 		}
 		if len(header) == 0 {
 			return Proposal{}, errors.New("the file has no objects")
 		}
 		g.header, g.rows = header, rows
-		g.columns()
+		g.mapColumns()
 	default:
-		if err := g.csv(content); err != nil {
+		if err := g.guessCSV(content); err != nil {
 			return Proposal{}, err
 		}
 	}
@@ -60,7 +60,7 @@ func Guess(head []byte) (Proposal, error) {
 	return g.p, nil
 }
 
-// decode gives the head as UTF-8, and proposes an encoding where no mark states one.
+// decode returns the head as UTF-8, and proposes an encoding if there is no byte order mark.
 func (g *guess) decode(head []byte) []byte {
 	content := decodeHead(head, utf8Text)
 	odd, even := 0, 0
@@ -76,7 +76,7 @@ func (g *guess) decode(head []byte) []byte {
 		g.p.Mapping.Encoding = "utf-16le"
 	case even > len(content)/4:
 		g.p.Mapping.Encoding = "utf-16be"
-	case !validText(content):
+	case !isValidText(content):
 		g.p.Mapping.Encoding = "windows-1252"
 	default:
 		return content
@@ -85,7 +85,7 @@ func (g *guess) decode(head []byte) []byte {
 	return decodeHead(head, encodings[g.p.Mapping.Encoding])
 }
 
-// guess is a proposal under way.
+// guess is a proposal being built.
 type guess struct {
 	p      Proposal
 	header []string
@@ -94,11 +94,11 @@ type guess struct {
 	facts  []columnFacts
 }
 
-// columnFacts is what the values of a column are.
+// columnFacts counts the kinds of values in a column.
 type columnFacts struct {
 	numbers numberEvidence
 	dates   dateEvidence
-	codes   int // Values that look like currencies.
+	codes   int // Values that look like currency codes.
 	filled  int
 	clocks  int // Values that are a time of day.
 }
@@ -107,44 +107,44 @@ func (g *guess) because(format string, args ...any) {
 	g.p.Reasons = append(g.p.Reasons, fmt.Sprintf(format, args...))
 }
 
-func (g *guess) open(format string, args ...any) {
+func (g *guess) ask(format string, args ...any) {
 	g.p.Undecided = append(g.p.Undecided, fmt.Sprintf(format, args...))
 }
 
-func (g *guess) csv(content []byte) error {
+func (g *guess) guessCSV(content []byte) error {
 	d := guessDelimiter(content)
 	g.p.Mapping.Delimiter = string(d)
 	rows := sampleCSV(content, false, d)
 	if len(rows) == 0 {
 		return errors.New("the file has no rows")
 	}
-	if name := presetOf(rows); name != "" {
+	if name := detectPreset(rows); name != "" {
 		g.p.Mapping.Preset, g.p.Mapping.Delimiter = name, ""
 		g.because("the columns are those of %s", presetNamed(name).title)
 		if strings.HasPrefix(name, etherscan.name) {
 			g.because("the chain is taken to be that of the coin, for ETH ethereum; state chain where it is another")
 		}
 		if name == binance.name && !slices.ContainsFunc(rows, func(r sheetRow) bool { return slices.Contains(r.cells, "UTC_Time") }) {
-			g.open("the file does not say the zone of its times, unless its name does; state time_zone where it is not UTC")
+			g.ask("the file does not say the zone of its times, unless its name does; state time_zone where it is not UTC")
 		}
 		return nil
 	}
-	g.because("%q cuts the most rows into as many cells", rune(d))
+	g.because("%q splits the most rows into the same number of cells", rune(d))
 	at := headerAt(rows)
 	if at < 0 {
 		g.p.Mapping.HeaderRow = -1
-		g.because("the first row already holds values, so there is no header")
+		g.because("the first row contains values, so there is no header")
 		g.header, g.rows = make([]string, len(rows[0].cells)), rows
 	} else {
 		g.p.Mapping.HeaderRow = rows[at].line
 		g.because("line %d names the columns", rows[at].line)
 		g.header, g.rows = cleanHeader(rows[at].cells), rows[at+1:]
 	}
-	g.columns()
+	g.mapColumns()
 	return nil
 }
 
-// headerAt finds the row that names the most columns; -1 where the first row is of values.
+// headerAt returns the index of the row with the most known column names; -1 if the first row holds values.
 func headerAt(rows []sheetRow) int {
 	best, most := -1, 0
 	for i := range min(len(rows), headerSearch) {
@@ -159,18 +159,18 @@ func headerAt(rows []sheetRow) int {
 		}
 	}
 	if best < 0 && !hasValues(rows[0].cells) {
-		return 0 // Names nobody knows are names all the same.
+		return 0 // Unknown names still make a header.
 	}
 	return best
 }
 
-// hasValues tells a row of values from a row of names.
+// hasValues reports whether a row holds values rather than column names.
 func hasValues(cells []string) bool {
 	for _, cell := range cells {
 		var n numberEvidence
 		var d dateEvidence
-		n.see(cell)
-		d.see(cell)
+		n.observe(cell)
+		d.observe(cell)
 		if n.numbers+d.dates > 0 {
 			return true
 		}
@@ -178,25 +178,25 @@ func hasValues(cells []string) bool {
 	return false
 }
 
-// plainName folds the name of a column to words between single spaces.
+// plainName folds a column name to words separated by single spaces.
 func plainName(name string) string {
 	return strings.Join(strings.FieldsFunc(fold(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
 
-// bracketed is a currency that the name of a column states, as in "Amount (EUR)" or "Betrag in EUR".
-var bracketed = regexp.MustCompile(`(?:\(| in |[ _])([A-Z]{3})\)?$`)
+// currencySuffix matches a currency in a column name, as in "Amount (EUR)" or "Betrag in EUR".
+var currencySuffix = regexp.MustCompile(`(?:\(| in |[ _])([A-Z]{3})\)?$`)
 
-// withoutCurrency takes a currency off the name of a column.
-func withoutCurrency(name string) (plain, currency string) {
-	if m := bracketed.FindStringSubmatchIndex(name); m != nil && isFiat(name[m[2]:m[3]]) {
+// cutCurrency splits a column name into the folded name and the currency it states, if any.
+func cutCurrency(name string) (plain, currency string) {
+	if m := currencySuffix.FindStringSubmatchIndex(name); m != nil && isFiat(name[m[2]:m[3]]) {
 		return plainName(name[:m[0]]), name[m[2]:m[3]]
 	}
 	return plainName(name), ""
 }
 
-// fieldsNamed lists the fields that a column's name may mean.
+// fieldsNamed returns the fields that a column name may stand for.
 func fieldsNamed(name string) []Field {
-	plain, _ := withoutCurrency(strings.TrimSpace(name))
+	plain, _ := cutCurrency(strings.TrimSpace(name))
 	var fields []Field
 	for _, s := range synonyms {
 		if plain != "" && slices.Contains(strings.Split(s.names, "|"), plain) {
@@ -206,23 +206,23 @@ func fieldsNamed(name string) []Field {
 	return fields
 }
 
-// columns looks at names and values and maps what it can.
-func (g *guess) columns() {
+// mapColumns infers the mapping from column names and values.
+func (g *guess) mapColumns() {
 	g.taken, g.facts = map[int]bool{}, make([]columnFacts, len(g.header))
 	g.p.Mapping.Columns = map[Field]string{}
 	for i := range g.header {
-		g.look(i)
+		g.collectFacts(i)
 	}
 	for _, s := range synonyms {
-		g.serve(s.field, strings.Split(s.names, "|"))
+		g.assignByName(s.field, strings.Split(s.names, "|"))
 	}
-	g.byValues()
-	g.amounts()
-	g.dates()
-	g.money()
+	g.assignByValues()
+	g.guessDirection()
+	g.guessDateOrder()
+	g.guessMoney()
 }
 
-func (g *guess) look(i int) {
+func (g *guess) collectFacts(i int) {
 	column := Column{Number: i + 1, Name: g.header[i]}
 	f := &g.facts[i]
 	for r := range g.rows {
@@ -231,13 +231,13 @@ func (g *guess) look(i int) {
 			continue
 		}
 		f.filled++
-		f.numbers.see(cell)
-		f.dates.see(cell)
+		f.numbers.observe(cell)
+		f.dates.observe(cell)
 		var m moment
 		if _, err := cutTime(&m, cell); err == nil {
 			f.clocks++
 		}
-		if code := cleanCurrency(cell); isFiat(code) || len(code) >= 2 && len(code) <= 6 && code == cell && lettersAfter(code) == len(code) {
+		if code := cleanCurrency(cell); isFiat(code) || len(code) >= 2 && len(code) <= 6 && code == cell && countLetters(code) == len(code) {
 			f.codes++
 		}
 		if len(column.Samples) < samplesShown {
@@ -247,24 +247,24 @@ func (g *guess) look(i int) {
 	g.p.Columns = append(g.p.Columns, column)
 }
 
-// serve gives a field the first free column with one of its names whose values fit.
-func (g *guess) serve(field Field, names []string) {
+// assignByName maps a field to the first free column that has one of its names and suitable values.
+func (g *guess) assignByName(field Field, names []string) {
 	if field == FieldTime && g.p.Mapping.Columns[FieldTimestamp] == "" {
 		return
 	}
 	for _, name := range names {
 		for i, h := range g.header {
-			if plain, _ := withoutCurrency(h); plain != name || g.taken[i] || !g.suits(field, i) {
+			if plain, _ := cutCurrency(h); plain != name || g.taken[i] || !g.suits(field, i) {
 				continue
 			}
 			g.assign(field, i)
-			g.because("the column %q is called as %s is", h, field)
+			g.because("the name of the column %q means %s", h, field)
 			return
 		}
 	}
 }
 
-// assign maps a column, by its name where that is enough.
+// assign maps a field to a column, by name if the name is unique and by number otherwise.
 func (g *guess) assign(field Field, i int) {
 	g.taken[i] = true
 	name := g.header[i]
@@ -280,7 +280,7 @@ func (g *guess) assign(field Field, i int) {
 	g.p.Mapping.Columns[field] = name
 }
 
-// suits tells whether the values of a column can be what a field holds. A column without values suits.
+// suits reports whether the values of a column can belong to a field. An empty column suits most fields.
 func (g *guess) suits(field Field, i int) bool {
 	f := &g.facts[i]
 	switch field {
@@ -300,24 +300,26 @@ func (g *guess) suits(field Field, i int) bool {
 	return true
 }
 
-// byValues takes dates and amounts for what they are where no name tells, if there is only one candidate.
-func (g *guess) byValues() {
+// assignByValues maps dates, amounts and currencies that no column name identified, if there is only one candidate.
+func (g *guess) assignByValues() {
 	m := &g.p.Mapping
 	if m.Columns[FieldTimestamp] == "" {
-		g.only(FieldTimestamp, "a date", func(f *columnFacts) bool { return f.dates.dates == f.filled && f.filled > 0 })
+		g.assignOnlyCandidate(FieldTimestamp, "a date", func(f *columnFacts) bool { return f.dates.dates == f.filled && f.filled > 0 })
 	}
 	if m.Columns[FieldAmount] == "" && m.Columns[FieldDebit] == "" {
-		g.only(FieldAmount, "an amount", func(f *columnFacts) bool {
-			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled && f.numbers.point+f.numbers.comma+
-				f.numbers.negative > 0
+		g.assignOnlyCandidate(FieldAmount, "an amount", func(f *columnFacts) bool {
+			return f.numbers.numbers == f.filled && f.filled > 0 && f.dates.dates < f.filled &&
+				f.numbers.point+f.numbers.comma+f.numbers.negative > 0
 		})
 	}
 	if m.Columns[FieldCurrency] == "" {
-		g.only(FieldCurrency, "", func(f *columnFacts) bool { return f.codes == f.filled && f.filled > 0 && f.filled == len(g.rows) })
+		g.assignOnlyCandidate(FieldCurrency, "", func(f *columnFacts) bool {
+			return f.codes == f.filled && f.filled > 0 && f.filled == len(g.rows)
+		})
 	}
 }
 
-func (g *guess) only(field Field, what string, fit func(f *columnFacts) bool) {
+func (g *guess) assignOnlyCandidate(field Field, what string, fit func(f *columnFacts) bool) {
 	var found []int
 	for i := range g.facts {
 		if !g.taken[i] && fit(&g.facts[i]) {
@@ -329,8 +331,8 @@ func (g *guess) only(field Field, what string, fit func(f *columnFacts) bool) {
 		g.assign(field, found[0])
 		g.because("column %d is the only one whose values can be %s", found[0]+1, field)
 	case what != "" && len(found) == 0:
-		g.open("no column can be told to be %s; map columns.%s", what, field)
+		g.ask("no column looks like %s; map columns.%s", what, field)
 	case what != "":
-		g.open("%d columns may be %s; map columns.%s", len(found), what, field)
+		g.ask("%d columns may be %s; map columns.%s", len(found), what, field)
 	}
 }

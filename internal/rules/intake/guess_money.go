@@ -2,35 +2,35 @@ package intake
 
 import "strings"
 
-// amounts settles how directions are told and what a fee does.
-func (g *guess) amounts() {
+// guessDirection decides how inflows are told from outflows, and asks whether amounts include the fee.
+func (g *guess) guessDirection() {
 	m := &g.p.Mapping
 	has := func(f Field) bool { return m.Columns[f] != "" }
 	switch {
 	case has(FieldDebit) && has(FieldCredit) && !has(FieldAmount):
 		m.Direction = ByColumns
 		delete(m.Columns, FieldDirection)
-		g.because("debit and credit stand in two columns")
+		g.because("debit and credit are in two columns")
 	case has(FieldDebit) && has(FieldCredit):
-		// Some statements have a signed amount beside the two, which says no more than they do.
+		// The signed amount that some statements have in addition is redundant.
 		m.Direction = ByColumns
 		delete(m.Columns, FieldAmount)
 		delete(m.Columns, FieldDirection)
-		g.because("debit and credit tell the direction, so the amount beside them is left out")
+		g.because("debit and credit tell the direction, so the additional amount column is ignored")
 	case has(FieldDebit) != has(FieldCredit):
 		delete(m.Columns, FieldDebit)
 		delete(m.Columns, FieldCredit)
 	}
 	if m.Direction == "" && has(FieldAmount) {
-		g.signs()
+		g.guessSigns()
 	}
 	if has(FieldFee) && !has(FieldNet) {
-		g.open("the file does not say whether the amount holds the fee; state amount_is")
+		g.ask("the file does not say whether the amount includes the fee; state amount_is")
 	}
 }
 
-// signs tells whether the amounts or words tell the direction.
-func (g *guess) signs() {
+// guessSigns decides between the sign of the amount and the words of the direction column.
+func (g *guess) guessSigns() {
 	m := &g.p.Mapping
 	f := g.factsOf(FieldAmount)
 	words := m.Columns[FieldDirection] != ""
@@ -42,48 +42,48 @@ func (g *guess) signs() {
 	case words:
 		m.Direction = ByWords
 		g.because("the column %q tells the direction in words", m.Columns[FieldDirection])
-		g.unknownWords()
+		g.askUnknownWords()
 	case f.numbers.negative > 0:
 		m.Direction = BySign
 		g.because("amounts are below zero, so the sign tells the direction")
 	default:
 		m.Direction = BySign
-		g.open("all amounts are above zero; check that each is an inflow, or map a column that tells the direction")
+		g.ask("all amounts are above zero; check that each is an inflow, or map a column that tells the direction")
 	}
 }
 
-// unknownWords asks for the words of the direction column that are not usual ones.
-func (g *guess) unknownWords() {
+// askUnknownWords asks for the meaning of unknown words in the direction column.
+func (g *guess) askUnknownWords() {
 	in, out := wordSet(usualInflow, nil, nil), wordSet(usualOutflow, nil, nil)
 	asked := map[string]bool{}
-	place := g.placeOf(FieldDirection)
+	index := g.indexOf(FieldDirection)
 	for r := range g.rows {
-		word := strings.TrimSpace(cellOf(&g.rows[r], place))
+		word := strings.TrimSpace(cellOf(&g.rows[r], index))
 		if key := fold(word); word != "" && !in[key] && !out[key] && !asked[key] {
 			asked[key] = true
-			g.open("the direction column says %q; add it to inflow_words or outflow_words", shorten(word))
+			g.ask("the direction column says %q; add it to inflow_words or outflow_words", shorten(word))
 		}
 	}
 }
 
-func (g *guess) placeOf(field Field) int {
+func (g *guess) indexOf(field Field) int {
 	s := sheet{header: g.header}
-	place, err := s.resolve(field, g.p.Mapping.Columns[field])
+	index, err := s.resolve(field, g.p.Mapping.Columns[field])
 	if err != nil {
 		return -1
 	}
-	return place
+	return index
 }
 
 func (g *guess) factsOf(field Field) *columnFacts {
-	if place := g.placeOf(field); place >= 0 {
-		return &g.facts[place]
+	if index := g.indexOf(field); index >= 0 {
+		return &g.facts[index]
 	}
 	return &columnFacts{}
 }
 
-// dates says whether the order of day and month is settled.
-func (g *guess) dates() {
+// guessDateOrder reports whether the order of day and month is known.
+func (g *guess) guessDateOrder() {
 	if g.p.Mapping.Columns[FieldTimestamp] == "" {
 		return
 	}
@@ -94,12 +94,12 @@ func (g *guess) dates() {
 	case e.order() == monthFirst:
 		g.because("some dates can only have the month first")
 	case e.open > 0:
-		g.open("dates may have the day or the month first; state date_layouts, such as DD/MM/YYYY")
+		g.ask("dates may have the day or the month first; state date_layouts, such as DD/MM/YYYY")
 	}
 }
 
-// money says whether decimals and currency are settled.
-func (g *guess) money() {
+// guessMoney reports whether decimal separator and currency are known.
+func (g *guess) guessMoney() {
 	m := &g.p.Mapping
 	var all numberEvidence
 	for _, field := range []Field{FieldAmount, FieldDebit, FieldCredit} {
@@ -112,23 +112,23 @@ func (g *guess) money() {
 	case all.mark() == markComma:
 		g.because("amounts have a decimal comma")
 	case all.ambiguous > 0:
-		g.open("amounts such as 1,234 may have decimals or thousands; state decimal")
+		g.ask("amounts such as 1,234 may have decimals or thousands; state decimal")
 	}
 	if m.Columns[FieldCurrency] == "" {
 		for _, field := range []Field{FieldAmount, FieldDebit, FieldCredit} {
-			if place := g.placeOf(field); place >= 0 && m.Currency == "" {
-				_, m.Currency = withoutCurrency(g.header[place])
+			if index := g.indexOf(field); index >= 0 && m.Currency == "" {
+				_, m.Currency = cutCurrency(g.header[index])
 			}
 		}
 		if m.Currency != "" {
-			g.because("the name of the amount's column says %s", m.Currency)
+			g.because("the name of the amount column states %s", m.Currency)
 		} else {
-			g.open("the file does not say its currency; state currency")
+			g.ask("the file does not say its currency; state currency")
 		}
 	}
 	if m.Columns[FieldValueGross] != "" && m.ValueCurrency == "" {
-		if _, m.ValueCurrency = withoutCurrency(g.header[g.placeOf(FieldValueGross)]); m.ValueCurrency == "" {
-			g.open("the file does not say the currency of the values; state value_currency")
+		if _, m.ValueCurrency = cutCurrency(g.header[g.indexOf(FieldValueGross)]); m.ValueCurrency == "" {
+			g.ask("the file does not say the currency of the values; state value_currency")
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestKnownFilesAreDetected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The name says nothing here, and the file may be cut anywhere behind its first rows.
+		// The name has no meaning here, and the file may be cut anywhere after its first rows.
 		for _, head := range [][]byte{content, content[:min(len(content), 1200)]} {
 			if got := intake.Detect("upload", head); got != want {
 				t.Errorf("%s is detected as %+v, want %+v", file, got, want)
@@ -139,7 +139,7 @@ func TestBankFilesInFourLanguagesAreGuessed(t *testing.T) {
 				return
 			}
 			all := rows(t, strings.NewReader(c.file), intake.Options{Mapping: p.Mapping})
-			sound(t, all)
+			validateRecords(t, all)
 			if got := brief(all); got != c.reads {
 				t.Errorf("reads\n%s\nwant\n%s", got, c.reads)
 			}

@@ -1,10 +1,10 @@
 package intake
 
-// synonyms are the names of columns by field, folded and without marks, the surest first, in English, German, French and
-// Spanish. Fields are served in this order; a column that one has taken is gone.
+// synonyms are the column names by field, folded and without punctuation, the most specific first, in English, German,
+// French and Spanish. Fields are assigned in this order; a column is assigned only once.
 var synonyms = []struct {
 	field Field
-	names string // A bar between names.
+	names string // Separated by bars.
 }{
 	{FieldTimestamp, "timestamp|date time|datetime|datetime utc|created utc|created at|completed date|booking date|posting " +
 		"date|posted date|post date|" +

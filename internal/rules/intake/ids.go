@@ -7,22 +7,22 @@ import (
 	"hash/maphash"
 )
 
-// idBytes is how much of a hash an id shows: 128 bits.
+// idBytes is the length of a derived id: 128 bits of the hash.
 const idBytes = 16
 
-// ids makes the ids of rows that have none, and finds ids that stand twice.
+// ids derives the ids of rows that have none, and detects duplicate ids.
 type ids struct {
-	rows    counts
-	given   counts
+	rows    counter
+	used    counter
 	seed    maphash.Seed
 	scratch []byte
 }
 
 func newIDs() *ids { return &ids{seed: maphash.MakeSeed()} }
 
-// content makes an id of what a row says and of how many equal rows came before it, so that two equal rows stay two and
-// an overlapping export gives the same ids.
-func (i *ids) content(cells ...string) string {
+// derive returns an id made from the content of a row and the number of equal rows before it, so that two equal rows
+// stay two transactions and an overlapping export yields the same ids.
+func (i *ids) derive(cells ...string) string {
 	b := i.scratch[:0]
 	for _, cell := range cells {
 		b = binary.AppendUvarint(b, uint64(len(cell)))
@@ -39,36 +39,36 @@ func (i *ids) content(cells ...string) string {
 	return string(id[:])
 }
 
-// repeated tells whether an id was there before.
-func (i *ids) repeated(id string) bool {
+// isDuplicate reports whether an id occurred before.
+func (i *ids) isDuplicate(id string) bool {
 	key := maphash.String(i.seed, id)
-	if i.given.full() {
-		return i.given.known(key)
+	if i.used.full() {
+		return i.used.seen(key)
 	}
-	return i.given.add(key) > 0
+	return i.used.add(key) > 0
 }
 
-// counts counts how often something was there. Up to exactMax different things are counted one by one, in a table of
-// plain numbers: a million of them are remembered while a file is read, and a map would take four times the room.
-// What comes behind them shares counters of a bounded table, where another thing may be counted along: a count may
-// then be too high, never too low, and it always grows; so ids made with it still differ.
-type counts struct {
-	keys []uint64 // 0 is none
+// counter counts occurrences of keys. The first exactMax different keys are counted exactly, in a hash table of plain
+// numbers: a million of them are kept while a file is read, and a map would need four times the memory. Further keys
+// share the counters of a bounded table: such a count may be too high but never too low, and it always grows, so
+// derived ids still differ.
+type counter struct {
+	keys []uint64 // 0 means empty.
 	used int
-	more map[uint64]uint32 // how often the few were there again
+	more map[uint64]uint32 // How often the few repeated keys occurred again.
 	rest []uint32
 }
 
 const (
-	// firstMax and restMax are sizes of tables, powers of two.
+	// firstMax and restMax are table sizes, powers of two.
 	firstMax = 1 << 10
 	restMax  = 1 << 22
 )
 
-func (c *counts) full() bool { return c.used >= exactMax }
+func (c *counter) full() bool { return c.used >= exactMax }
 
-// slot is where a key is or would be.
-func (c *counts) slot(key uint64) int {
+// slot returns the index where a key is or would be stored.
+func (c *counter) slot(key uint64) int {
 	at := int(key * 0x9e3779b97f4a7c15 >> 32 % uint64(len(c.keys)))
 	for c.keys[at] != 0 && c.keys[at] != key {
 		at = (at + 1) % len(c.keys)
@@ -76,13 +76,13 @@ func (c *counts) slot(key uint64) int {
 	return at
 }
 
-// known tells whether a key was there; beyond the first exactMax it is not known.
-func (c *counts) known(key uint64) bool {
+// seen reports whether a key was counted before; keys beyond the first exactMax are reported as not seen.
+func (c *counter) seen(key uint64) bool {
 	return c.used > 0 && c.keys[c.slot(max(key, 1))] != 0
 }
 
-// add counts one more and gives how many there were before.
-func (c *counts) add(key uint64) uint32 {
+// add counts one occurrence and returns how many there were before.
+func (c *counter) add(key uint64) uint32 {
 	key = max(key, 1)
 	if 4*c.used >= 3*len(c.keys) {
 		c.grow()
@@ -103,7 +103,7 @@ func (c *counts) add(key uint64) uint32 {
 	return 0
 }
 
-func (c *counts) addRest(key uint64) uint32 {
+func (c *counter) addRest(key uint64) uint32 {
 	if c.rest == nil {
 		c.rest = make([]uint32, restMax)
 	}
@@ -112,7 +112,7 @@ func (c *counts) addRest(key uint64) uint32 {
 	return *slot - 1
 }
 
-func (c *counts) grow() {
+func (c *counter) grow() {
 	before := c.keys
 	c.keys = make([]uint64, max(firstMax, 2*len(before)))
 	for _, key := range before {

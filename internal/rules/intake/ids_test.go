@@ -4,14 +4,14 @@ import "testing"
 
 func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
 	t.Parallel()
-	var c counts
+	var c counter
 	for key := range uint64(exactMax) {
 		c.add(key + 1)
 	}
 	if c.add(5) != 1 || c.add(5) != 2 || c.used != exactMax {
 		t.Error("what is counted one by one is not")
 	}
-	// Behind that, counts may be too high, but those of one thing always grow.
+	// Beyond that, counts may be too high, but those of one key always grow.
 	other := uint64(exactMax) + restMax
 	last := map[uint64]uint32{}
 	for i := range uint64(20) {
@@ -27,15 +27,15 @@ func TestEqualRowsStayApartInAFileOfAnyLength(t *testing.T) {
 	}
 }
 
-func TestAnIDThatStandsTwiceIsFound(t *testing.T) {
+func TestADuplicateIDIsFound(t *testing.T) {
 	t.Parallel()
 	i := newIDs()
-	if i.repeated("a") || i.repeated("b") || !i.repeated("a") {
+	if i.isDuplicate("a") || i.isDuplicate("b") || !i.isDuplicate("a") {
 		t.Error("a is not found")
 	}
-	ids := map[string]bool{i.content("a", "b"): true, i.content("ab"): true}
+	ids := map[string]bool{i.derive("a", "b"): true, i.derive("ab"): true}
 	for range 3 {
-		ids[i.content("x")] = true
+		ids[i.derive("x")] = true
 	}
 	if len(ids) != 5 {
 		t.Errorf("five rows have %d ids", len(ids))

@@ -13,15 +13,15 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// depthMax bounds how deep objects may be nested.
+// depthMax bounds the nesting of objects.
 const depthMax = 20
 
-// jsonRows hands out the objects of an array, of a list such as {"transactions": […]}, or of lines.
+// jsonRows returns the objects of an array, of a list such as {"transactions": […]}, or of JSON lines.
 type jsonRows struct {
 	*text
 	mode   jsonMode
-	first  bool // No object has been handed out yet.
-	at     int  // The line that the next byte is on.
+	first  bool // No object has been returned yet.
+	at     int  // The line of the next byte.
 	header []string
 	row    sheetRow
 	raw    []byte
@@ -35,17 +35,18 @@ const (
 	jsonWrapped
 )
 
-// property is one value of an object, with the way to it.
+// property is one value of an object and its path.
 type property struct {
 	path   string
 	text   string
 	number bool
 }
 
-// listNames are the properties that hold a list of transactions: ours when sending and when answering.
+// listNames are the properties that may hold the list of transactions: the names in requests and in responses of the
+// API.
 var listNames = []string{"transactions", "data"}
 
-// newJSONRows finds the list in a file.
+// newJSONRows positions the reader at the list in a file.
 func newJSONRows(t *text) (*jsonRows, error) {
 	j := &jsonRows{text: t, first: true, at: 1}
 	b, ok, err := j.skipSpace()
@@ -66,12 +67,12 @@ func newJSONRows(t *text) (*jsonRows, error) {
 			t.pos = after
 		}
 	default:
-		return nil, t.errorf(j.at, "begins with %q, which is no JSON list and no JSON object", string(rune(b)))
+		return nil, t.errorf(j.at, "begins with %q, which starts neither a JSON array nor a JSON object", string(rune(b)))
 	}
 	return j, nil
 }
 
-// findList gives the place behind the bracket that opens the list of transactions of an object, or 0.
+// findList returns the offset after the bracket that opens the list of transactions in an object, or 0.
 func findList(head []byte) int {
 	depth := 0
 	for i := 0; i < len(head); i++ {
@@ -98,7 +99,7 @@ func findList(head []byte) int {
 	return 0
 }
 
-// stringEnd gives the place behind the string that begins at a quote.
+// stringEnd returns the offset after the string that begins at a quote.
 func stringEnd(s []byte, at int) int {
 	for i := at + 1; i < len(s); i++ {
 		switch s[i] {
@@ -124,7 +125,7 @@ func (j *jsonRows) skipSpace() (byte, bool, error) {
 	}
 }
 
-// next gives the next object as a row.
+// next returns the next object as a row.
 func (j *jsonRows) next() (*sheetRow, error) {
 	b, ok, err := j.skipSpace()
 	if err != nil {
@@ -145,21 +146,21 @@ func (j *jsonRows) next() (*sheetRow, error) {
 		return nil, j.errorf(j.at, "the file ends within the list; a part of it is missing")
 	case b == ']' && j.mode != jsonLines:
 		j.pos++
-		return nil, j.close()
+		return nil, j.expectEnd()
 	case b != '{':
-		return nil, j.errorf(j.at, "an object must stand here, not %q", string(rune(b)))
+		return nil, j.errorf(j.at, "expected an object, found %q", string(rune(b)))
 	}
 	j.first = false
 	j.row = sheetRow{line: j.at, cells: j.row.cells[:0], numbers: j.row.numbers[:0], content: []string{}, column: -1}
-	if err := j.object(); err != nil {
+	if err := j.readObject(); err != nil {
 		return nil, err
 	}
-	j.cut()
+	j.splitCells()
 	return &j.row, nil
 }
 
-// close checks what follows the list, so that a file that was cut short is noticed.
-func (j *jsonRows) close() error {
+// expectEnd validates what follows the list, so that a truncated file is noticed.
+func (j *jsonRows) expectEnd() error {
 	depth := 0
 	if j.mode == jsonWrapped {
 		depth = 1
@@ -188,7 +189,7 @@ func (j *jsonRows) close() error {
 			quoted = !quoted
 		case quoted, b == ' ', b == '\t', b == '\r':
 		case depth == 0:
-			return j.errorf(j.at, "%q stands behind the end of the list", string(rune(b)))
+			return j.errorf(j.at, "unexpected %q after the end of the list", string(rune(b)))
 		case b == '{', b == '[':
 			depth++
 		case b == '}', b == ']':
@@ -197,8 +198,8 @@ func (j *jsonRows) close() error {
 	}
 }
 
-// object copies the object that begins here.
-func (j *jsonRows) object() error {
+// readObject copies the object that begins at the current position.
+func (j *jsonRows) readObject() error {
 	j.raw = j.raw[:0]
 	depth, quoted, escaped := 0, false, false
 	for {
@@ -233,8 +234,8 @@ func (j *jsonRows) object() error {
 	}
 }
 
-// cut makes the cells of the object's properties.
-func (j *jsonRows) cut() {
+// splitCells sets the cells of the row from the properties of the object.
+func (j *jsonRows) splitCells() {
 	properties, err := flatten(j.raw)
 	if err != nil {
 		j.row.broken = err.Error()
@@ -258,7 +259,7 @@ func (j *jsonRows) cut() {
 	}
 }
 
-// flatten lists the values of an object, however deep.
+// flatten lists the values of an object at every depth.
 func flatten(raw []byte) ([]property, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("is not valid UTF-8; save the file as UTF-8")
@@ -274,7 +275,7 @@ func flatten(raw []byte) ([]property, error) {
 
 func flattenValue(d *json.Decoder, path string, depth int, all *[]property) error {
 	if depth > depthMax {
-		return errors.New("it is nested too deep")
+		return errors.New("it is nested too deeply")
 	}
 	token, err := d.Token()
 	if err != nil {
@@ -287,7 +288,7 @@ func flattenValue(d *json.Decoder, path string, depth int, all *[]property) erro
 	case string:
 		p.text = v
 		if strings.IndexByte(v, 0) >= 0 {
-			return errors.New("a text holds a NUL character")
+			return errors.New("a text contains a NUL character; remove it")
 		}
 	case json.Number:
 		p.text, p.number = v.String(), true
@@ -325,7 +326,7 @@ func flattenAggregate(d *json.Decoder, open json.Delim, path string, depth int, 
 	return err
 }
 
-// sampleJSON reads the head of a file and lists the properties there are.
+// sampleJSON reads the head of a file and returns its property paths and rows.
 func sampleJSON(head []byte) (header []string, rows []sheetRow) {
 	j, err := newJSONRows(textOf("", head))
 	if err != nil {
@@ -373,26 +374,26 @@ func (in *Reader) openJSON(o *Options) error {
 	if err != nil {
 		return err
 	}
-	var understand interpreter
+	var interpret interpreter
 	if len(o.Mapping.Columns) == 0 {
-		header = shapePaths
-		understand = interpretShape
+		header = apiPaths
+		interpret = interpretAPI
 	}
 	s := &sheet{header: header}
-	if understand == nil {
+	if interpret == nil {
 		plan, err := newMapped(&in.mapping, s, sample)
 		if err != nil {
 			return err
 		}
-		understand = plan.interpret
+		interpret = plan.interpret
 	}
 	rows.header = header
-	in.read = func() (Row, error) { return in.row(rows, s, understand) }
+	in.read = func() (Row, error) { return in.row(rows, s, interpret) }
 	return nil
 }
 
-// jsonHasShape tells whether a file has transactions in the shape of the API.
-func jsonHasShape(head []byte) bool {
+// isAPIFormat reports whether a file holds transactions in the format of the API.
+func isAPIFormat(head []byte) bool {
 	header, _ := sampleJSON(head)
 	return slices.ContainsFunc(header, func(path string) bool { return strings.HasPrefix(path, "external.") })
 }

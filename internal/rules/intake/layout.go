@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// layout is a stated way of writing dates, such as DD/MM/YYYY HH:mm.
+// layout is a stated date format, such as DD/MM/YYYY HH:mm.
 type layout struct {
 	name string
-	text string // For package time.
+	text string // As package time writes it.
 	kind layoutKind
 }
 
@@ -23,14 +23,14 @@ const (
 	layoutUnixMilli
 )
 
-// layoutTokens are the parts of a layout and what package time calls them; the longer ones come first.
+// layoutTokens are the tokens of a layout and their equivalents in package time, longer tokens first.
 var layoutTokens = [][2]string{
 	{"YYYY", "2006"}, {"YY", "06"}, {"MMMM", "January"}, {"MMM", "Jan"}, {"MM", "01"}, {"M", "1"}, {"DD", "02"}, {"D", "2"},
 	{"HH", "15"}, {"H", "15"}, {"hh", "03"}, {"h", "3"}, {"mm", "04"}, {"ss", "05"}, {".SSS", ".999999999"},
 	{"AM", "PM"}, {"A", "PM"}, {"ZZ", "Z0700"}, {"Z", "Z07:00"},
 }
 
-// parseLayout reads a stated layout: one of the names auto, unix and unix_ms, or tokens.
+// parseLayout parses a stated layout: auto, unix, unix_ms, or tokens.
 func parseLayout(name string) (layout, error) {
 	switch name {
 	case "auto":
@@ -90,7 +90,7 @@ func (l layout) parse(text string) (moment, error) {
 	case layoutAuto:
 		return parseMoment(text, orderUnknown)
 	case layoutUnix, layoutUnixMilli:
-		digits := digitsAfter(text)
+		digits := countDigits(text)
 		if digits == 0 || digits > 16 {
 			return moment{}, errNotDate
 		}

@@ -14,11 +14,11 @@ import (
 type mapped struct {
 	m       *Mapping
 	sheet   *sheet
-	places  map[Field]int
+	indexes map[Field]int
 	clock   clock
 	numbers map[Field]numeric
 
-	// What every row needs is kept outside the maps, which are slow.
+	// Needed for every row, so kept outside the maps, which are slow.
 	timestamp, timeOfDay, id, currency, direction int
 	texts                                         []textColumn
 	amount, debit, credit, fee, net               numeric
@@ -26,80 +26,80 @@ type mapped struct {
 	values                                        bool
 }
 
-// textColumn is a column whose text goes into a record as it is.
+// textColumn is a column whose text is copied into a record.
 type textColumn struct {
-	place int
+	index int
 	set   func(r *Record, text string)
 }
 
-// moneyFields are the fields that hold numbers; those on a line share what their values settle.
+// moneyFields are the fields that hold numbers; fields in one group share a decimal separator.
 var moneyFields = [][]Field{
 	{FieldAmount}, {FieldDebit, FieldCredit}, {FieldFee}, {FieldNet}, {FieldValueGross}, {FieldValueFee}, {FieldValueNet},
 }
 
-// newMapped finds the columns of a mapping and settles what the samples settle.
+// newMapped resolves the columns of a mapping, and infers from the samples what the mapping leaves open.
 func newMapped(m *Mapping, s *sheet, samples []sheetRow) (*mapped, error) {
-	p := &mapped{m: m, sheet: s, places: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.clock()}
+	p := &mapped{m: m, sheet: s, indexes: map[Field]int{}, numbers: map[Field]numeric{}, clock: m.clock()}
 	var faults fault.List
 	for _, field := range slices.Sorted(maps.Keys(m.Columns)) {
-		place, err := s.resolve(field, m.Columns[field])
+		index, err := s.resolve(field, m.Columns[field])
 		if rest := faults.Merge(err); rest != nil {
 			return nil, rest
 		}
-		p.places[field] = place
+		p.indexes[field] = index
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	for _, fields := range moneyFields {
-		p.settleNumbers(fields, samples)
+		p.resolveDecimalMark(fields, samples)
 	}
-	p.timestamp, p.timeOfDay, p.id = p.place(FieldTimestamp), p.place(FieldTime), p.place(FieldID)
-	p.currency, p.direction = p.place(FieldCurrency), p.place(FieldDirection)
+	p.timestamp, p.timeOfDay, p.id = p.indexOf(FieldTimestamp), p.indexOf(FieldTime), p.indexOf(FieldID)
+	p.currency, p.direction = p.indexOf(FieldCurrency), p.indexOf(FieldDirection)
 	p.amount, p.debit, p.credit = p.numbers[FieldAmount], p.numbers[FieldDebit], p.numbers[FieldCredit]
 	p.fee, p.net = p.numbers[FieldFee], p.numbers[FieldNet]
-	p.values = p.place(FieldValueGross) >= 0 || p.place(FieldValueNet) >= 0
+	p.values = p.indexOf(FieldValueGross) >= 0 || p.indexOf(FieldValueNet) >= 0
 	var dates dateEvidence
 	for i := range samples {
-		dates.see(cellOf(&samples[i], p.timestamp))
+		dates.observe(cellOf(&samples[i], p.timestamp))
 	}
 	p.clock.order = dates.order()
 	p.inflow, p.outflow = wordSet(usualInflow, m.InflowWords, m.OutflowWords), wordSet(usualOutflow, m.OutflowWords, m.InflowWords)
-	p.textColumns()
+	p.resolveTextColumns()
 	return p, nil
 }
 
-func cellOf(row *sheetRow, place int) string {
-	if place < 0 || place >= len(row.cells) {
+func cellOf(row *sheetRow, index int) string {
+	if index < 0 || index >= len(row.cells) {
 		return ""
 	}
-	return row.cells[place]
+	return row.cells[index]
 }
 
-func (p *mapped) place(f Field) int {
-	if place, ok := p.places[f]; ok {
-		return place
+func (p *mapped) indexOf(f Field) int {
+	if index, ok := p.indexes[f]; ok {
+		return index
 	}
 	return -1
 }
 
-// settleNumbers decides the decimal separator of fields that are one column in spirit.
-func (p *mapped) settleNumbers(fields []Field, samples []sheetRow) {
-	var together numberEvidence
+// resolveDecimalMark decides the decimal separator of fields that share one.
+func (p *mapped) resolveDecimalMark(fields []Field, samples []sheetRow) {
+	var shared numberEvidence
 	for _, f := range fields {
 		var own numberEvidence
-		place := p.place(f)
+		index := p.indexOf(f)
 		for i := range samples {
-			if row := &samples[i]; row.numbers == nil || place < 0 || !row.numbers[place] {
-				own.see(cellOf(row, place))
-				together.see(cellOf(row, place))
+			if row := &samples[i]; row.numbers == nil || index < 0 || !row.numbers[index] {
+				own.observe(cellOf(row, index))
+				shared.observe(cellOf(row, index))
 			}
 		}
-		p.numbers[f] = numeric{place: place, positive: own.positive > 0, negative: own.negative > 0}
+		p.numbers[f] = numeric{index: index, positive: own.positive > 0, negative: own.negative > 0}
 	}
 	mark := p.m.decimal()
 	if mark == markUnknown {
-		mark = together.mark()
+		mark = shared.mark()
 	}
 	for _, f := range fields {
 		n := p.numbers[f]
@@ -108,7 +108,8 @@ func (p *mapped) settleNumbers(fields []Field, samples []sheetRow) {
 	}
 }
 
-// usualInflow and usualOutflow are what statements call directions in English, German, French and Spanish, folded.
+// usualInflow and usualOutflow are the words for directions on statements in English, German, French and Spanish,
+// before folding.
 var (
 	usualInflow = strings.Fields("credit cr c in inflow incoming deposit received receive + haben h gutschrift eingang crédit entrée " +
 		"abono ingreso haber entrada")
@@ -130,7 +131,7 @@ func wordSet(usual, stated, otherwise []string) map[string]bool {
 	return set
 }
 
-// interpret makes the records of a row.
+// interpret returns the records of a row.
 func (p *mapped) interpret(e *entry) ([]Record, string) {
 	r := Record{Line: e.row.line, Currency: p.m.Currency}
 	stamp := e.text(p.timestamp)
@@ -143,16 +144,16 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 	if p.currency >= 0 && (r.Currency == "" || e.text(p.currency) != "") {
 		r.Currency = e.currency(p.currency)
 	}
-	amount := p.signed(e, r.Currency)
-	fee := p.feeOf(e, &r)
+	amount := p.readAmount(e, r.Currency)
+	fee := p.readFee(e, &r)
 	r.ExternalID = e.id(p.id, p.m.IgnoreIDs)
 	for i := range p.texts {
-		if text := e.text(p.texts[i].place); text != "" {
+		if text := e.text(p.texts[i].index); text != "" {
 			p.texts[i].set(&r, text)
 		}
 	}
-	p.details(e, &r)
-	value := p.valueOf(e)
+	p.setDetails(e, &r)
+	value := p.readValue(e)
 	if r.Crypto != nil && r.Crypto.ContractAddress != "" {
 		own := notFiat(r.Currency, r.Crypto.ContractAddress)
 		if fee.currency == r.Currency {
@@ -161,36 +162,36 @@ func (p *mapped) interpret(e *entry) ([]Record, string) {
 		r.Currency = own
 	}
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(p.amountPlace(), "is empty; every row needs an amount")
+		e.faultf(p.amountIndex(), "is empty; every row needs an amount")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
-	return p.finish(e, r, *amount, fee, value)
+	return p.buildRecords(e, r, *amount, fee, value)
 }
 
-func (p *mapped) amountPlace() int {
-	if p.amount.place >= 0 {
-		return p.amount.place
+func (p *mapped) amountIndex() int {
+	if p.amount.index >= 0 {
+		return p.amount.index
 	}
-	return p.debit.place
+	return p.debit.index
 }
 
-// fee is a fee and the currency it was taken in.
+// fee is a fee and its currency.
 type fee struct {
 	amount   money.Decimal
 	currency string
 	stated   bool
 }
 
-// feeOf reads the fee of a row, above zero where one was charged.
-func (p *mapped) feeOf(e *entry, r *Record) fee {
+// readFee reads the fee of a row, above zero if one was charged.
+func (p *mapped) readFee(e *entry, r *Record) fee {
 	f := fee{currency: r.Currency}
-	if p.fee.place < 0 {
+	if p.fee.index < 0 {
 		return f
 	}
-	if place := p.place(FieldFeeCurrency); place >= 0 && e.text(place) != "" {
-		f.currency = e.currency(place)
+	if index := p.indexOf(FieldFeeCurrency); index >= 0 && e.text(index) != "" {
+		f.currency = e.currency(index)
 	}
 	if n := e.number(p.fee, f.currency); n != nil {
 		f.amount, f.stated = *n, true
@@ -201,10 +202,10 @@ func (p *mapped) feeOf(e *entry, r *Record) fee {
 	return f
 }
 
-// finish brings amount, fee and net together and gives out the legs.
-func (p *mapped) finish(e *entry, r Record, amount money.Decimal, f fee, value *Value) ([]Record, string) {
+// buildRecords combines amount, fee and net into the records of a row.
+func (p *mapped) buildRecords(e *entry, r Record, amount money.Decimal, f fee, value *Value) ([]Record, string) {
 	same := f.currency == r.Currency
-	if p.net.place >= 0 {
+	if p.net.index >= 0 {
 		amount, f = p.reconcile(e, r.Currency, amount, f)
 	} else if p.m.AmountIs == AfterFee && same {
 		amount = amount.Add(f.amount)
@@ -213,7 +214,7 @@ func (p *mapped) finish(e *entry, r Record, amount money.Decimal, f fee, value *
 		return nil, "nothing moved: the amount is zero"
 	}
 	if p.m.AmountIs == AfterFee && same && f.amount.Sign() > 0 && amount.Sign() > 0 && amount.Cmp(f.amount) < 0 {
-		e.faultf(p.fee.place, "the fee of %s is more than the %s that left with it", f.amount, amount.Sub(f.amount).Abs())
+		e.faultf(p.fee.index, "the fee of %s is more than the %s that left with it", f.amount, amount.Sub(f.amount).Abs())
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
@@ -221,14 +222,14 @@ func (p *mapped) finish(e *entry, r Record, amount money.Decimal, f fee, value *
 	if !same && !f.amount.IsZero() {
 		return p.foreignFee(r, amount, f, value), ""
 	}
-	l := settle(r, amount, f.amount)
+	l := splitLegs(r, amount, f.amount)
 	if value != nil && !isFiat(r.Currency) {
 		l.main.Value = value
 	}
 	return l.records(), ""
 }
 
-// reconcile checks a row that states amount, fee and net. What a minus before the fee means follows from the three.
+// reconcile validates a row that states amount, fee and net. The sign of the fee follows from the three.
 func (p *mapped) reconcile(e *entry, currency string, amount money.Decimal, f fee) (money.Decimal, fee) {
 	net := e.number(p.net, currency)
 	if net == nil {
@@ -244,14 +245,14 @@ func (p *mapped) reconcile(e *entry, currency string, amount money.Decimal, f fe
 	}
 	charged := amount.Sub(*net)
 	if f.stated && !charged.Equal(f.amount) && !charged.Equal(f.amount.Neg()) {
-		e.faultf(p.net.place, "an amount of %s and a fee of %s do not make %s", amount, f.amount, net)
+		e.faultf(p.net.index, "the amount %s and the fee %s do not yield the net %s", amount, f.amount, net)
 	}
 	return amount, fee{amount: charged, currency: currency, stated: true}
 }
 
-// foreignFee gives a fee in another asset its own leg, for using an asset to pay a fee disposes of it.
+// foreignFee puts a fee in another asset into a record of its own, because paying a fee with an asset disposes of it.
 func (p *mapped) foreignFee(r Record, amount money.Decimal, f fee, value *Value) []Record {
-	l := settle(r, amount, money.Decimal{})
+	l := splitLegs(r, amount, money.Decimal{})
 	if value != nil && !isFiat(r.Currency) {
 		l.main.Value = value
 	}
@@ -260,7 +261,7 @@ func (p *mapped) foreignFee(r Record, amount money.Decimal, f fee, value *Value)
 	if isFiat(paid.Currency) {
 		paid.Crypto = nil
 	}
-	paid.fill(f.amount.Abs(), money.Decimal{}, f.amount.Sign() < 0)
+	paid.setAmounts(f.amount.Abs(), money.Decimal{}, f.amount.Sign() < 0)
 	if paid.Inflow {
 		paid.Type = typeRefund
 	}
@@ -268,13 +269,13 @@ func (p *mapped) foreignFee(r Record, amount money.Decimal, f fee, value *Value)
 	return l.records()
 }
 
-// signed reads the amount of a row, above zero for an inflow; nil where there is none or it is at fault.
-func (p *mapped) signed(e *entry, currency string) *money.Decimal {
+// readAmount reads the amount of a row, above zero for an inflow; nil if it is missing or faulty.
+func (p *mapped) readAmount(e *entry, currency string) *money.Decimal {
 	switch p.m.direction() {
 	case ByColumns:
-		return p.twoColumns(e, currency)
+		return p.readDebitCredit(e, currency)
 	case ByWords:
-		return p.byWord(e, currency)
+		return p.readByDirectionWord(e, currency)
 	}
 	n := e.number(p.amount, currency)
 	if n != nil && p.m.FlipSign {
@@ -284,21 +285,21 @@ func (p *mapped) signed(e *entry, currency string) *money.Decimal {
 	return n
 }
 
-func (p *mapped) byWord(e *entry, currency string) *money.Decimal {
+func (p *mapped) readByDirectionWord(e *entry, currency string) *money.Decimal {
 	n := e.number(p.amount, currency)
 	word := e.text(p.direction)
 	in, out := p.inflow[fold(word)], p.outflow[fold(word)]
 	switch {
 	case in == out:
-		e.faultf(p.direction, "%q does not tell the direction; state it among inflow_words or outflow_words", shorten(word))
+		e.faultf(p.direction, "%q is not a known direction; add it to inflow_words or outflow_words", shorten(word))
 		return nil
 	case n == nil:
 		return nil
 	case in && n.Sign() < 0:
-		e.faultf(p.amount.place, "%s is below zero, but %q is an inflow", n, shorten(word))
+		e.faultf(p.amount.index, "%s is below zero, but %q is an inflow", n, shorten(word))
 		return nil
-	case out && !n.IsZero() && (n.Sign() < 0) != p.amount.negative: // Signs mean something in a column that has them.
-		e.faultf(p.amount.place, "%s has another sign than the outflows before it, and %q is one", n, shorten(word))
+	case out && !n.IsZero() && (n.Sign() < 0) != p.amount.negative: // In a column with signs, the sign has a meaning.
+		e.faultf(p.amount.index, "%s has another sign than the other outflows, but %q is an outflow", n, shorten(word))
 		return nil
 	}
 	absolute := n.Abs()
@@ -308,12 +309,12 @@ func (p *mapped) byWord(e *entry, currency string) *money.Decimal {
 	return &absolute
 }
 
-// twoColumns reads debit and credit, of which one must be filled in.
-func (p *mapped) twoColumns(e *entry, currency string) *money.Decimal {
-	debit, credit := p.side(e, p.debit, currency), p.side(e, p.credit, currency)
+// readDebitCredit reads debit and credit, of which exactly one must be filled in.
+func (p *mapped) readDebitCredit(e *entry, currency string) *money.Decimal {
+	debit, credit := p.readSide(e, p.debit, currency), p.readSide(e, p.credit, currency)
 	switch {
 	case debit != nil && !debit.IsZero() && credit != nil && !credit.IsZero():
-		e.faultf(p.debit.place, "debit and credit are both filled in")
+		e.faultf(p.debit.index, "debit and credit are both filled in")
 		return nil
 	case debit != nil && !debit.IsZero() || credit == nil && debit != nil:
 		flipped := debit.Neg()
@@ -322,32 +323,32 @@ func (p *mapped) twoColumns(e *entry, currency string) *money.Decimal {
 	return credit
 }
 
-// side reads one of the two columns. A minus is fine where the whole column has it; where only some values have, they
-// take back something, and which way is not for us to say.
-func (p *mapped) side(e *entry, c numeric, currency string) *money.Decimal {
+// readSide reads one of the two columns. Minus signs are fine if the whole column has them; if only some values have
+// one, they are reversals whose direction is ambiguous.
+func (p *mapped) readSide(e *entry, c numeric, currency string) *money.Decimal {
 	n := e.number(c, currency)
 	if n == nil || n.Sign() >= 0 {
 		return n
 	}
 	if c.positive || !c.negative {
-		e.faultf(c.place, "%s is below zero, unlike the rest of its column", n)
+		e.faultf(c.index, "%s is below zero, unlike the rest of its column", n)
 		return nil
 	}
 	absolute := n.Abs()
 	return &absolute
 }
 
-// valueOf reads the fiat value of a row.
-func (p *mapped) valueOf(e *entry) *Value {
+// readValue reads the fiat value of a row.
+func (p *mapped) readValue(e *entry) *Value {
 	if !p.values {
 		return nil
 	}
 	currency := p.m.ValueCurrency
-	if place := p.place(FieldValueCurrency); place >= 0 && (currency == "" || e.text(place) != "") {
-		currency = e.currency(place)
+	if index := p.indexOf(FieldValueCurrency); index >= 0 && (currency == "" || e.text(index) != "") {
+		currency = e.currency(index)
 	}
 	if currency != "" && !isFiat(currency) {
-		e.faultf(p.place(FieldValueCurrency), "%q is not a fiat currency; values are in one", shorten(currency))
+		e.faultf(p.indexOf(FieldValueCurrency), "%q is not a fiat currency; values must be in a fiat currency", shorten(currency))
 		return nil
 	}
 	var t triple
@@ -355,7 +356,7 @@ func (p *mapped) valueOf(e *entry) *Value {
 		field Field
 		into  **money.Decimal
 	}{{FieldValueGross, &t.gross}, {FieldValueFee, &t.fee}, {FieldValueNet, &t.net}} {
-		if c := p.numbers[part.field]; c.place >= 0 {
+		if c := p.numbers[part.field]; c.index >= 0 {
 			if n := e.number(c, currency); n != nil {
 				absolute := n.Abs()
 				*part.into = &absolute
@@ -364,13 +365,13 @@ func (p *mapped) valueOf(e *entry) *Value {
 	}
 	v, err := t.value(currency, 0)
 	if err != nil {
-		e.faultf(p.place(FieldValueGross), "%v", err)
+		e.faultf(p.indexOf(FieldValueGross), "%v", err)
 	}
 	return v
 }
 
-// textColumns lists the columns that go into records as they are.
-func (p *mapped) textColumns() {
+// resolveTextColumns lists the mapped columns that are copied into records.
+func (p *mapped) resolveTextColumns() {
 	for _, c := range []struct {
 		field Field
 		set   func(r *Record, text string)
@@ -394,23 +395,23 @@ func (p *mapped) textColumns() {
 		{FieldCardholder, func(r *Record, s string) { r.card().CardholderName = s }},
 		{FieldCardLast4, func(r *Record, s string) { r.card().Last4 = lastFour(s) }},
 	} {
-		if place := p.place(c.field); place >= 0 {
-			p.texts = append(p.texts, textColumn{place, c.set})
+		if index := p.indexOf(c.field); index >= 0 {
+			p.texts = append(p.texts, textColumn{index, c.set})
 		}
 	}
 }
 
-// details sets what needs a check, and what the mapping states for every row.
-func (p *mapped) details(e *entry, r *Record) {
-	if place := p.place(FieldType); place >= 0 {
-		if r.Type = strings.ToUpper(e.text(place)); r.Type != "" && !isType(r.Type) {
-			e.faultf(place, "%q is not a transaction type", shorten(r.Type))
+// setDetails sets the fields that need validation, and those that the mapping states for every row.
+func (p *mapped) setDetails(e *entry, r *Record) {
+	if index := p.indexOf(FieldType); index >= 0 {
+		if r.Type = strings.ToUpper(e.text(index)); r.Type != "" && !isType(r.Type) {
+			e.faultf(index, "%q is not a transaction type", shorten(r.Type))
 		}
 	}
-	if place := p.place(FieldBlockNumber); place >= 0 && e.text(place) != "" {
-		n, err := strconv.ParseInt(e.text(place), 10, 64)
+	if index := p.indexOf(FieldBlockNumber); index >= 0 && e.text(index) != "" {
+		n, err := strconv.ParseInt(e.text(index), 10, 64)
 		if err != nil || n < 0 {
-			e.faultf(place, "%q is not the number of a block", shorten(e.text(place)))
+			e.faultf(index, "%q is not a block number", shorten(e.text(index)))
 		}
 		r.crypto().BlockNumber = n
 	}

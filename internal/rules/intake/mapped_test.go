@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// mapping reads a mapping as the API sends it.
+// mapping parses a mapping as sent to the API.
 func mapping(tb testing.TB, text string) intake.Mapping {
 	tb.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -24,7 +24,7 @@ func mapping(tb testing.TB, text string) intake.Mapping {
 	return m
 }
 
-// brief writes rows in one line each.
+// brief formats rows in one line each.
 func brief(all []intake.Row) string {
 	var lines []string
 	for _, row := range all {
@@ -88,12 +88,12 @@ out 3 EUR (3-0=3 EUR)`},
 		{"words tell the direction",
 			`{"columns":{"timestamp":"Date","amount":"Amount","direction":"D/C"},"currency":"EUR","inflow_words":["Zugang"]}`,
 			"Date,Amount,D/C\n2024-01-05,1,Debit\n2024-01-05,2,zugang\n2024-01-05,3,H\n2024-01-05,4,what\n2024-01-05,-5,credit\n2024-01-05,6,\n", `
-fault Amount: 1 has another sign than the outflows before it, and "Debit" is one
+fault Amount: 1 has another sign than the other outflows, but "Debit" is an outflow
 in 2 EUR (2-0=2 EUR)
 in 3 EUR (3-0=3 EUR)
-fault D/C: "what" does not tell the direction; state it among inflow_words or outflow_words
+fault D/C: "what" is not a known direction; add it to inflow_words or outflow_words
 fault Amount: -5 is below zero, but "credit" is an inflow
-fault D/C: "" does not tell the direction; state it among inflow_words or outflow_words`},
+fault D/C: "" is not a known direction; add it to inflow_words or outflow_words`},
 		{"amount, fee and net", `{"columns":{"timestamp":"Date","amount":"Gross","fee":"Fee","net":"Net"},"currency":"USD"}`,
 			"Date,Gross,Fee,Net\n2024-01-05,500.00,-14.80,485.20\n2024-01-05,100,3,97\n2024-01-05,-54.99,0,-54.99\n2024-01-05,-20.00,0.59,-19.41\n2024-01-05,-100,1.5,-101.5\n2024-01-05,100,3,96\n2024-01-05,100,,97\n", `
 in 500 USD (500-14.8=485.2 USD)
@@ -101,7 +101,7 @@ in 100 USD (100-3=97 USD)
 out 54.99 USD (54.99-0=54.99 USD)
 out 20 USD (20-0=20 USD) + in 0.59 USD (0.59-0=0.59 USD) REFUND
 out 101.5 USD (101.5-1.5=100 USD)
-fault Net: an amount of 100 and a fee of 3 do not make 96
+fault Net: the amount 100 and the fee 3 do not yield the net 96
 in 100 USD (100-3=97 USD)`},
 		{"an amount before the fee", `{"columns":{"timestamp":"Date","amount":"Amount","fee":"Fee"},"currency":"BTC","amount_is":"before_fee"}`,
 			"Date,Amount,Fee\n2024-01-05,1,0.1\n2024-01-05,-1,0.1\n2024-01-05,0,0.1\n2024-01-05,0.05,0.1\n2024-01-05,-1,\n", `
@@ -131,7 +131,7 @@ fault Worth: 2500 before the fee, a fee of 5 and 2490 after it do not add up
 fault Worth: 2500 before the fee, a fee of 5 and 2494.99 after it do not add up
 in 1 ETH (2500.004-0.004=2500 USD)
 in 1 ETH (2500-5=2495 USD)
-fault Worth: "€2500" is not in USD, as the row says`},
+fault Worth: "€2500" is not in USD, the currency of the row`},
 		{"columns by number, without a header", `{"header_row":-1,"columns":{"timestamp":"#1","amount":"3"},"currency":"CHF"}`,
 			"05.01.2024;x;1'234.50\n06.01.2024;y;-2\n", `
 in 1234.5 CHF (1234.5-0=1234.5 CHF)
@@ -139,12 +139,12 @@ out 2 CHF (2-0=2 CHF)`},
 		{"rows that lost or gained a cell", `{"columns":{"timestamp":"Date","amount":"Amount"},"currency":"USD"}`,
 			"Date,Text,Amount,\n2024-01-05,a,1\n2024-01-05,a,b,2\n2024-01-05,3\n2024-01-05,a,4,,\n", `
 in 1 USD (1-0=1 USD)
-fault : the row has 4 cells, but there are 3 columns; a cell that holds the delimiter must stand in quotes
-fault : the row has 2 cells, but there are 3 columns; a cell that holds the delimiter must stand in quotes
+fault : the row has 4 cells, but there are 3 columns; a cell that contains the delimiter must be in quotes
+fault : the row has 2 cells, but there are 3 columns; a cell that contains the delimiter must be in quotes
 in 4 USD (4-0=4 USD)`},
 		{"every fault of a row", `{"columns":{"timestamp":"Date","amount":"Amount","currency":"Ccy","type":"Type","block_number":"Block"}}`,
 			"Date,Amount,Ccy,Type,Block\nx,y,,z,w\n", `
-fault Date: "x" is not a date; state its layout in the mapping & Ccy: "" is not a currency & Amount: "y" is not a number & Type: "Z" is not a transaction type & Block: "w" is not the number of a block`},
+fault Date: "x" is not a date; state its layout in the mapping & Ccy: "" is not a currency & Amount: "y" is not a number & Type: "Z" is not a transaction type & Block: "w" is not a block number`},
 		{"ambiguous values", `{"columns":{"timestamp":"Date","amount":"Amount"},"currency":"USD"}`,
 			"Date,Amount\n02/03/2024,\"1,234\"\n", `
 fault Date: "02/03/2024" may mean 3 February 2024 or 2 March 2024; state the date layout in the mapping & Amount: "1,234" may mean 1.234 or 1234; state the decimal separator of the column in the mapping`},
@@ -156,25 +156,25 @@ in 0.5 USD (0.5-0=0.5 USD)`},
 			"Date;Amount\n2024-01-05;1,50 €\n2024-01-05;EUR 2,50\n2024-01-05;3,50 USD\n2024-01-05;$4,50\n2024-01-05;£5,50\n2024-01-05;MAY12\n", `
 in 1.5 EUR (1.5-0=1.5 EUR)
 in 2.5 EUR (2.5-0=2.5 EUR)
-fault Amount: "3,50 USD" is not in EUR, as the row says
+fault Amount: "3,50 USD" is not in EUR, the currency of the row
 in 4.5 EUR (4.5-0=4.5 EUR)
-fault Amount: "£5,50" is not in EUR, as the row says
-fault Amount: "MAY12" is not in EUR, as the row says`},
+fault Amount: "£5,50" is not in EUR, the currency of the row
+fault Amount: "MAY12" is not in EUR, the currency of the row`},
 		{"a token that calls itself money",
 			`{"columns":{"timestamp":"Date","amount":"Amount","currency":"Token","contract_address":"Contract"},"chain":"ethereum"}`,
 			"Date,Amount,Token,Contract\n2024-01-05,1000000,USD,0xBAD\n", `
 in 1000000 0xbad`},
-		{"ids that stand twice", `{"columns":{"timestamp":"Date","amount":"Amount","id":"Ref"},"currency":"USD"}`,
+		{"duplicate ids", `{"columns":{"timestamp":"Date","amount":"Amount","id":"Ref"},"currency":"USD"}`,
 			"Date,Amount,Ref\n2024-01-05,1,a\n2024-01-05,2,a\n2024-01-05,3,\n2024-01-05,3,\n", `
 in 1 USD (1-0=1 USD)
-fault Ref: the id "a" stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids
+fault Ref: the id "a" occurs earlier in the file; if the rows are two transactions, do not map the column as id, or set ignore_ids
 in 3 USD (3-0=3 USD)
 in 3 USD (3-0=3 USD)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := rows(t, strings.NewReader(c.file), intake.Options{Name: "f.csv", Mapping: mapping(t, c.mapping)})
-			sound(t, all)
+			validateRecords(t, all)
 			if got := "\n" + brief(all); got != c.want {
 				t.Errorf("reads%s\nwant%s", got, c.want)
 			}
@@ -233,7 +233,7 @@ func TestEveryFieldOfARecordCanBeMapped(t *testing.T) {
 	}
 }
 
-func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
+func TestAMappingReportsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mapping, want string }{
 		{`{}`, ""},
@@ -250,8 +250,9 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 			`mapping.direction must be sign, columns or words; mapping.amount_is must be before_fee or after_fee; mapping.currency must be an upper-case code or symbol such as USD or BTC; ` +
 				`mapping.account_last4 must be the last four characters of the account; mapping.outflow_words has "in", which is an inflow word too`},
 		{`{"columns":{"colour":"a"}}`, "mapping.columns.colour is not a field of a record; mapping.columns.timestamp must be mapped; " +
-			"mapping.columns.amount must be mapped, or else debit and credit; mapping.currency must be stated, or a column be mapped"},
-		{`{"preset":"etherscan","header_row":-1}`, "mapping.header_row cannot be none with a preset, which finds its columns by their names"},
+			"mapping.columns.amount must be mapped, or debit and credit must be; mapping.currency must be stated, " +
+			"or a currency column must be mapped"},
+		{`{"preset":"etherscan","header_row":-1}`, "mapping.header_row must not be -1 with a preset, which finds its columns by name"},
 		{`{"preset":"stripe","columns":{"amount":"a"}}`, "mapping.columns must be empty with a preset, which knows its columns"},
 		{`{"format":"ofx","columns":{"amount":"a"}}`, "mapping.columns must be empty for OFX, which has no columns"},
 		{`{"header_row":-1,"columns":{"timestamp":"#1","amount":"Amount"},"currency":"USD"}`,
@@ -261,19 +262,19 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 		{`{"columns":{"timestamp":"a","debit":"b","amount":"c"},"currency":"USD"}`,
 			"mapping.columns.debit must be mapped together with credit; mapping.columns.amount must not be mapped beside debit and credit"},
 		{`{"columns":{"timestamp":"a","amount":"c","fee":"d"},"currency":"USD","direction":"words"}`,
-			"mapping.columns.direction must be mapped, because words tell the direction; mapping.amount_is must say whether the amount is " +
+			"mapping.columns.direction must be mapped, because direction is words; mapping.amount_is must say whether the amount is " +
 				"before_fee or after_fee, because a fee is mapped"},
 		{`{"columns":{"timestamp":"a","amount":"c","net":"d","direction":"e","value_fee":"f"},"currency":"USD","direction":"sign","amount_is":"after_fee"}`,
-			"mapping.columns.direction must not be mapped, because the sign tells the direction; mapping.amount_is cannot be after_fee " +
+			"mapping.columns.direction must not be mapped, because direction is sign; mapping.amount_is cannot be after_fee " +
 				"beside net, which is the amount after the fee; " +
-				"mapping.columns.value_gross must be mapped, or value_net, because value_fee is"},
+				"mapping.columns.value_gross or value_net must be mapped, because value_fee is"},
 		{`{"columns":{"timestamp":"a","amount":" ","value_net":"f"},"currency":"USD"}`,
-			"mapping.columns.amount must name a column; mapping.value_currency must be stated, or a column be mapped"},
+			"mapping.columns.amount must name a column; mapping.value_currency must be stated, or a currency column must be mapped"},
 		{`{"time_zone":"Local"}`, "mapping.time_zone must be the IANA name of a time zone, such as Europe/Berlin"},
 	} {
 		m := mapping(t, c.mapping)
 		got := ""
-		if err := m.Check(); err != nil {
+		if err := m.Validate(); err != nil {
 			got = strings.TrimPrefix(err.Error(), "the request is not valid: ")
 		}
 		if got != c.want {
@@ -282,27 +283,27 @@ func TestAMappingIsCheckedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestAMappingIsHeldAgainstTheFile(t *testing.T) {
+func TestAMappingIsValidatedAgainstTheFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mapping, file, want string }{
 		{`{"columns":{"timestamp":"Date","amount":"Sum"},"currency":"USD"}`, "Date,Amount\n2024-01-05,1\n",
-			`mapping.columns.amount is "Sum", which the file does not have; it has Date, Amount`},
+			`mapping.columns.amount is "Sum", but the file has no such column; its columns are Date, Amount`},
 		{`{"columns":{"timestamp":"Date","amount":"Amount"},"currency":"USD"}`, "Date,Amount,Amount\n2024-01-05,1,2\n",
-			`mapping.columns.amount is "Amount", which 2 columns are called; give it as #2`},
+			`mapping.columns.amount is "Amount", but 2 columns have that name; give a number such as #2`},
 		{`{"columns":{"timestamp":"Date","amount":"#9"},"currency":"USD","header_row":1}`, "Date,Amount\n2024-01-05,1\n",
 			"mapping.columns.amount is column 9, but the file has 2"},
 		{`{"columns":{"timestamp":"Date","amount":"Amount"},"currency":"USD","header_row":9}`, "Date,Amount\n2024-01-05,1\n",
-			"mapping.header_row is line 9, on which the file has no row"},
+			"mapping.header_row is line 9, but the file has no row there"},
 		{`{"preset":"kraken"}`, "Date,Amount\n2024-01-05,1\n", "mapping.preset is kraken, but no row among the first 60 has its columns"},
 		{`{"preset":"kraken","header_row":1}`, "Date,Amount\n2024-01-05,1\n",
 			"mapping.preset is kraken, but the header on line 1 is of another layout"},
-		{`{}`, "Date,Amount\n2024-01-05,1\n", "mapping.columns must be stated, because the layout of the file is not a known one"},
-		{`{}`, "", "mapping.columns must be stated, because the layout of the file is not a known one"},
+		{`{}`, "Date,Amount\n2024-01-05,1\n", "mapping.columns must be stated, because the layout of the file is unknown"},
+		{`{}`, "", "mapping.columns must be stated, because the layout of the file is unknown"},
 		{`{"preset":"kraken"}`, `[{"a":1}]`, "mapping.preset must be empty for JSON; presets are layouts of CSV"},
 		{`{"columns":{"timestamp":"when","amount":"a"},"currency":"USD"}`, `[{"a":1}]`,
-			`mapping.columns.timestamp is "when", which the file does not have; it has a`},
-		{`{"format":"ofx"}`, "Date,Amount\n", "f:1: this is no OFX: it has no <OFX> tag"},
-		{`{"format":"json"}`, "Date,Amount\n", `f:1: begins with "D", which is no JSON list and no JSON object`},
+			`mapping.columns.timestamp is "when", but the file has no such column; its columns are a`},
+		{`{"format":"ofx"}`, "Date,Amount\n", "f:1: the file is not OFX: it has no <OFX> tag"},
+		{`{"format":"json"}`, "Date,Amount\n", `f:1: begins with "D", which starts neither a JSON array nor a JSON object`},
 		{`{"format":"json"}`, " ", "f:1: the file is empty"},
 	} {
 		_, err := intake.Open(strings.NewReader(c.file), intake.Options{Name: "f", Mapping: mapping(t, c.mapping)})

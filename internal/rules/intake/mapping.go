@@ -10,65 +10,65 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Mapping says how a file is to be read. It is stored and sent as JSON; an empty one means that everything is to be
-// found out, which only a file of a known layout allows.
+// Mapping states how to read a file. It is stored and sent as JSON. An empty mapping means that everything is detected,
+// which works only for files of a known layout.
 type Mapping struct {
-	// Format is csv, json or ofx; empty means that the file tells.
+	// Format is csv, json or ofx; empty means detected.
 	Format Format `json:"format,omitempty"`
-	// Preset names a known layout; then columns and directions follow from it.
+	// Preset names a known layout, which defines columns and directions.
 	Preset string `json:"preset,omitempty"`
-	// Encoding is utf-8, utf-16le, utf-16be or windows-1252, for files without a mark that says it.
+	// Encoding is utf-8, utf-16le, utf-16be or windows-1252, for files without a byte order mark.
 	Encoding string `json:"encoding,omitempty"`
-	// Delimiter is a comma, a semicolon, a tab or a bar; empty means that the file tells.
+	// Delimiter is a comma, a semicolon, a tab or a bar; empty means detected.
 	Delimiter string `json:"delimiter,omitempty"`
-	// HeaderRow is the line on which the names of the columns stand: 0 is to be found out, -1 says that there is none.
+	// HeaderRow is the line of the column names: 0 means detected, -1 means that there is none.
 	HeaderRow int `json:"header_row,omitempty"`
-	// Columns gives for each field of a record the column it is in: by its header, or by its number as #3.
+	// Columns maps fields of a record to columns: by header, or by number such as #3.
 	Columns map[Field]string `json:"columns,omitempty"`
-	// DateLayouts are tried in turn: tokens such as DD/MM/YYYY HH:mm, or auto, unix or unix_ms. None is auto.
+	// DateLayouts are tried in order: tokens such as DD/MM/YYYY HH:mm, or auto, unix or unix_ms. Empty means auto.
 	DateLayouts []string `json:"date_layouts,omitempty"`
-	// TimeZone is the IANA name of the zone of times that state none; empty is UTC.
+	// TimeZone is the IANA name of the zone of times without one; empty means UTC.
 	TimeZone string `json:"time_zone,omitempty"`
-	// Decimal is the decimal separator, a point or a comma; empty or auto means that each column tells.
+	// Decimal is the decimal separator, a point or a comma; empty or auto means detected by column.
 	Decimal string `json:"decimal,omitempty"`
-	// Direction says how an inflow is told from an outflow: sign, columns (debit and credit) or words.
+	// Direction states how inflows are told from outflows: sign, columns (debit and credit) or words.
 	Direction Direction `json:"direction,omitempty"`
-	// InflowWords and OutflowWords are what the direction column says, in addition to the usual words.
+	// InflowWords and OutflowWords are the words in the direction column, in addition to the usual ones.
 	InflowWords  []string `json:"inflow_words,omitempty"`
 	OutflowWords []string `json:"outflow_words,omitempty"`
-	// FlipSign says that amounts above zero leave the source, as on the statements of many cards.
+	// FlipSign states that amounts above zero leave the source, as on many card statements.
 	FlipSign bool `json:"flip_sign,omitempty"`
-	// AmountIs says what a fee does to the amount: before_fee, where the fee comes on top of what leaves and off what
-	// arrives, or after_fee, where the amount is by how much the balance changed.
+	// AmountIs states how the fee relates to the amount: before_fee if the fee is added to what leaves and deducted
+	// from what arrives, after_fee if the amount is the change of the balance.
 	AmountIs AmountIs `json:"amount_is,omitempty"`
-	// FeeNegative says that fees that were charged are written with a minus.
+	// FeeNegative states that charged fees are written with a minus.
 	FeeNegative bool `json:"fee_negative,omitempty"`
-	// Currency is that of every amount, where no column says it; ValueCurrency that of every value.
+	// Currency applies to every amount if no column states one; ValueCurrency applies to every value.
 	Currency      string `json:"currency,omitempty"`
 	ValueCurrency string `json:"value_currency,omitempty"`
-	// Chain is that of every transaction on a chain, where no column says it.
+	// Chain applies to every on-chain transaction if no column states one.
 	Chain string `json:"chain,omitempty"`
-	// BankName and AccountLast4 are those of every bank transaction, where no column says it.
+	// BankName and AccountLast4 apply to every bank transaction if no column states them.
 	BankName     string `json:"bank_name,omitempty"`
 	AccountLast4 string `json:"account_last4,omitempty"`
-	// IgnoreIDs makes ids of what rows say, for files whose own ids are not unique.
+	// IgnoreIDs derives ids from the content of the rows, for files whose own ids are not unique.
 	IgnoreIDs bool `json:"ignore_ids,omitempty"`
 }
 
 // Direction is a way to tell inflows from outflows.
 type Direction string
 
-// The directions; the empty one is sign, or columns where debit and credit are mapped, or words where direction is.
+// The directions. Empty means sign, or columns if debit and credit are mapped, or words if direction is mapped.
 const (
 	BySign    Direction = "sign"
 	ByColumns Direction = "columns"
 	ByWords   Direction = "words"
 )
 
-// AmountIs says how amount and fee go together.
+// AmountIs states whether the amount is before or after the fee.
 type AmountIs string
 
-// The ways in which amount and fee go together.
+// The relations between amount and fee.
 const (
 	BeforeFee AmountIs = "before_fee"
 	AfterFee  AmountIs = "after_fee"
@@ -77,7 +77,7 @@ const (
 // Field is a part of a record that a column can be mapped to.
 type Field string
 
-// The fields. Amount is in Currency, as are Fee, unless FeeCurrency says otherwise, and Net; the values are in a fiat
+// The fields. Amount and Net are in Currency, and so is Fee unless FeeCurrency is mapped; the values are in a fiat
 // currency.
 const (
 	FieldID               Field = "id"
@@ -130,8 +130,8 @@ var encodings = map[string]encoding{
 	"": utf8Text, "utf-8": utf8Text, "utf-16le": utf16Little, "utf-16be": utf16Big, "windows-1252": windows1252,
 }
 
-// Check names every field of the mapping that is at fault, before any file is looked at.
-func (m *Mapping) Check() error {
+// Validate returns every fault of the mapping that can be found without the file.
+func (m *Mapping) Validate() error {
 	var faults fault.List
 	if m.Format != "" && !slices.Contains(Formats, m.Format) {
 		faults.Addf("mapping.format", "must be csv, json or ofx")
@@ -149,20 +149,20 @@ func (m *Mapping) Check() error {
 		faults.Addf("mapping.header_row", "must be the line of the header, 0 to find it, or -1 for none")
 	}
 	if m.HeaderRow == -1 && m.Preset != "" {
-		faults.Addf("mapping.header_row", "cannot be none with a preset, which finds its columns by their names")
+		faults.Addf("mapping.header_row", "must not be -1 with a preset, which finds its columns by name")
 	}
-	m.checkDates(&faults)
+	m.validateDates(&faults)
 	switch m.Decimal {
 	case "", "auto", ".", ",":
 	default:
 		faults.Addf("mapping.decimal", "must be auto, a point or a comma")
 	}
-	m.checkNames(&faults)
-	m.checkColumns(&faults)
+	m.validateNames(&faults)
+	m.validateColumns(&faults)
 	return faults.Err()
 }
 
-func (m *Mapping) checkDates(faults *fault.List) {
+func (m *Mapping) validateDates(faults *fault.List) {
 	for i, name := range m.DateLayouts {
 		if _, err := parseLayout(name); err != nil {
 			faults.Addf("mapping.date_layouts["+strconv.Itoa(i)+"]", "%v", err)
@@ -173,7 +173,7 @@ func (m *Mapping) checkDates(faults *fault.List) {
 	}
 }
 
-func (m *Mapping) checkNames(faults *fault.List) {
+func (m *Mapping) validateNames(faults *fault.List) {
 	switch m.Direction {
 	case "", BySign, ByColumns, ByWords:
 	default:
@@ -199,8 +199,8 @@ func (m *Mapping) checkNames(faults *fault.List) {
 	}
 }
 
-// checkColumns checks the columns as far as that can be done without the file.
-func (m *Mapping) checkColumns(faults *fault.List) {
+// validateColumns validates the columns as far as that is possible without the file.
+func (m *Mapping) validateColumns(faults *fault.List) {
 	if len(m.Columns) == 0 {
 		return
 	}
@@ -225,13 +225,13 @@ func (m *Mapping) checkColumns(faults *fault.List) {
 			faults.Addf(name, "must be the number of a column, such as #3, because there is no header")
 		}
 	}
-	if !named { // Nothing would tell a header from the first transaction.
+	if !named { // Without names a header cannot be told from the first transaction.
 		faults.Addf("mapping.header_row", "must be stated, because all columns are given by number")
 	}
-	m.checkAmounts(faults)
+	m.validateAmounts(faults)
 }
 
-func (m *Mapping) checkAmounts(faults *fault.List) {
+func (m *Mapping) validateAmounts(faults *fault.List) {
 	has := func(f Field) bool { return m.Columns[f] != "" }
 	if !has(FieldTimestamp) {
 		faults.Addf("mapping.columns.timestamp", "must be mapped")
@@ -245,14 +245,14 @@ func (m *Mapping) checkAmounts(faults *fault.List) {
 			faults.Addf("mapping.columns.amount", "must not be mapped beside debit and credit")
 		}
 	case !has(FieldAmount):
-		faults.Addf("mapping.columns.amount", "must be mapped, or else debit and credit")
+		faults.Addf("mapping.columns.amount", "must be mapped, or debit and credit must be")
 	case direction == ByWords && !has(FieldDirection):
-		faults.Addf("mapping.columns.direction", "must be mapped, because words tell the direction")
+		faults.Addf("mapping.columns.direction", "must be mapped, because direction is words")
 	case direction == BySign && has(FieldDirection):
-		faults.Addf("mapping.columns.direction", "must not be mapped, because the sign tells the direction")
+		faults.Addf("mapping.columns.direction", "must not be mapped, because direction is sign")
 	}
 	if !has(FieldCurrency) && m.Currency == "" {
-		faults.Addf("mapping.currency", "must be stated, or a column be mapped")
+		faults.Addf("mapping.currency", "must be stated, or a currency column must be mapped")
 	}
 	if has(FieldFee) && !has(FieldNet) && m.AmountIs == "" {
 		faults.Addf("mapping.amount_is", "must say whether the amount is before_fee or after_fee, because a fee is mapped")
@@ -261,14 +261,14 @@ func (m *Mapping) checkAmounts(faults *fault.List) {
 		faults.Addf("mapping.amount_is", "cannot be after_fee beside net, which is the amount after the fee")
 	}
 	if has(FieldValueFee) && !has(FieldValueGross) && !has(FieldValueNet) {
-		faults.Addf("mapping.columns.value_gross", "must be mapped, or value_net, because value_fee is")
+		faults.Addf("mapping.columns.value_gross", "or value_net must be mapped, because value_fee is")
 	}
 	if (has(FieldValueGross) || has(FieldValueNet)) && !has(FieldValueCurrency) && m.ValueCurrency == "" {
-		faults.Addf("mapping.value_currency", "must be stated, or a column be mapped")
+		faults.Addf("mapping.value_currency", "must be stated, or a currency column must be mapped")
 	}
 }
 
-// direction is how directions are told, with what follows from the columns.
+// direction returns the stated direction, or the default for the mapped columns.
 func (m *Mapping) direction() Direction {
 	switch {
 	case m.Direction != "":
@@ -286,12 +286,12 @@ func (m *Mapping) zone() (*time.Location, error) {
 		return time.UTC, nil
 	}
 	if m.TimeZone == "Local" {
-		return nil, errNotDate // The zone of the machine is nobody's.
+		return nil, errNotDate // "Local" would be the zone of the machine.
 	}
 	return time.LoadLocation(m.TimeZone)
 }
 
-// clock makes the reader of dates; the mapping has been checked.
+// clock returns the parser for dates; the mapping must be valid.
 func (m *Mapping) clock(otherwise ...string) clock {
 	zone, err := m.zone()
 	if err != nil {
@@ -323,7 +323,7 @@ func (m *Mapping) decimal() decimalMark {
 	return markUnknown
 }
 
-// columnNumber reads a column given by number, from 0; -1 where it is none.
+// columnNumber returns the index of a column given by number, from 0; -1 if it is not a number.
 func columnNumber(column string) int {
 	digits, _ := strings.CutPrefix(column, "#")
 	n, err := strconv.Atoi(digits)

@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// decimalMark is the mark before the decimals of a column's numbers; zero while nothing has settled it.
+// decimalMark is the decimal separator of a column; zero while unknown.
 type decimalMark byte
 
 const (
@@ -20,18 +20,18 @@ const (
 	markComma   decimalMark = ','
 )
 
-// number is what a text says: the digits with their sign, and what stood around them.
+// number is a parsed number with the currency written beside it.
 type number struct {
 	value money.Decimal
-	code  string // A currency code or symbol beside the number, upper case.
+	code  string // A currency code or symbol beside the number, in upper case.
 }
 
 var (
 	errNotNumber = errors.New("is not a number")
-	errShortened = errors.New("was shortened by the program that wrote it, so its last digits are lost; export the number in full")
+	errShortened = errors.New("was shortened by the program that wrote the file, so its last digits are lost; export the number in full")
 )
 
-// blankNumber tells the texts that stand for no number at all.
+// blankNumber reports whether a text means that there is no number.
 func blankNumber(text string) bool {
 	switch text {
 	case "", "-", "–", "—":
@@ -46,7 +46,7 @@ func parseNumber(text string, mark decimalMark) (number, error) {
 		value, err := money.Parse(text)
 		return number{value: value}, err
 	}
-	body, negative, code, err := undress(text)
+	body, negative, code, err := stripDecorations(text)
 	if err != nil {
 		return number{}, err
 	}
@@ -64,12 +64,12 @@ func parseNumber(text string, mark decimalMark) (number, error) {
 	if exponent > len(fraction) {
 		return number{}, errShortened
 	}
-	value, err := assemble(whole, fraction, exponent, negative)
+	value, err := buildDecimal(whole, fraction, exponent, negative)
 	return number{value, code}, err
 }
 
-// plainNumber tells a text that can mean only one thing and needs no undressing. Without a known mark a point before
-// exactly three digits is not plain.
+// plainNumber reports whether a text is an unambiguous number without signs, currency or grouping, which needs no
+// further parsing. If the separator is unknown, a point before exactly three digits is ambiguous.
 func plainNumber(text string, mark decimalMark) bool {
 	digits := strings.TrimPrefix(text, "-")
 	point := -1
@@ -88,22 +88,22 @@ func plainNumber(text string, mark decimalMark) bool {
 	return point < 0 || mark == markPoint || !ambiguous(digits[:point], len(digits)-point-1)
 }
 
-// ambiguous tells whether a single mark may as well stand between thousands as before decimals.
+// ambiguous reports whether a single separator may group thousands as well as precede decimals.
 func ambiguous(before string, after int) bool {
 	return after == 3 && len(before) >= 1 && len(before) <= 3 && before[0] != '0'
 }
 
-// undress takes off signs, parentheses, currencies and spaces around a number.
-func undress(text string) (body string, negative bool, code string, err error) {
+// stripDecorations removes signs, parentheses, currencies and spaces around a number.
+func stripDecorations(text string) (body string, negative bool, code string, err error) {
 	body = text
 	signs := 0
 	for cut := true; cut; {
-		body, cut = cutEdge(body, &negative, &signs, &code)
+		body, cut = stripEdge(body, &negative, &signs, &code)
 	}
 	if signs > 1 {
 		return "", false, "", errors.New("has more than one sign")
 	}
-	// A letter alone is no currency, and no number has one.
+	// A single letter is not a currency.
 	if body == "" || len(code) == 1 && code != "$" {
 		return "", false, "", errNotNumber
 	}
@@ -114,9 +114,9 @@ func undress(text string) (body string, negative bool, code string, err error) {
 	return body, negative, code, nil
 }
 
-// cutEdge takes one thing off either end of a number. Letters at the end are a code only if a digit or space is before
-// them, which keeps 1E5 whole.
-func cutEdge(body string, negative *bool, signs *int, code *string) (string, bool) {
+// stripEdge removes one sign, currency or space from either end of a number. Letters at the end are a currency code
+// only if preceded by a digit or space, which keeps 1E5 whole.
+func stripEdge(body string, negative *bool, signs *int, code *string) (string, bool) {
 	first, n := utf8.DecodeRuneInString(body)
 	last, m := utf8.DecodeLastRuneInString(body)
 	switch {
@@ -165,14 +165,14 @@ func isSign(r rune) bool {
 	return r == '-' || r == '+' || r == '−' || r == '–' || r == '﹣' || r == '－'
 }
 
-// isSpace includes the spaces that do not break, which group digits in French and Swiss files.
+// isSpace includes non-breaking spaces, which group digits in French and Swiss files.
 func isSpace(r rune) bool {
 	return r == ' ' || r == '\t' || r == '\u00a0' || r == '\u202f' || r == '\u2009'
 }
 
 func isCurrency(r rune) bool { return unicode.IsLetter(r) || unicode.Is(unicode.Sc, r) }
 
-// exponentMax bounds a number such as 1E-8; more would not fit a decimal anyway.
+// exponentMax bounds the exponent of a number such as 1E-8; larger ones do not fit a decimal anyway.
 const exponentMax = 100
 
 func cutExponent(body string) (mantissa string, exponent int, err error) {
@@ -187,13 +187,13 @@ func cutExponent(body string) (mantissa string, exponent int, err error) {
 	return body[:at], exponent, nil
 }
 
-// splitDigits finds the decimal mark and takes the marks between groups out.
+// splitDigits splits a number at the decimal separator and removes the grouping.
 func splitDigits(body string, mark decimalMark) (whole, fraction string, err error) {
 	at := strings.LastIndexAny(body, ".,")
-	if own := ownMark(body); at >= 0 && mark == markUnknown {
+	if own := inferMark(body); at >= 0 && mark == markUnknown {
 		if own == markUnknown {
 			return "", "", fmt.Errorf("may mean %s or %s; state the decimal separator of the column in the mapping",
-				readings(body, at, true), readings(body, at, false))
+				formatReading(body, at, true), formatReading(body, at, false))
 		}
 		mark = own
 	}
@@ -213,7 +213,7 @@ func splitDigits(body string, mark decimalMark) (whole, fraction string, err err
 	return whole, fraction, nil
 }
 
-// scientificMark is the mark of a number with an exponent: nobody groups the digits of those.
+// scientificMark returns the decimal separator of a number with an exponent, whose digits are never grouped.
 func scientificMark(mantissa string) decimalMark {
 	if at := strings.IndexAny(mantissa, ".,"); at >= 0 {
 		return decimalMark(mantissa[at])
@@ -221,8 +221,8 @@ func scientificMark(mantissa string) decimalMark {
 	return markUnknown
 }
 
-// readings prints what an ambiguous number may mean, for the error.
-func readings(body string, at int, decimal bool) string {
+// formatReading prints one possible meaning of an ambiguous number, for the error.
+func formatReading(body string, at int, decimal bool) string {
 	before, after := strings.TrimLeft(body[:at], "0"), body[at+1:]
 	if before == "" {
 		before = "0"
@@ -242,8 +242,8 @@ func allDigits(s string) bool {
 	return true
 }
 
-// ownMark is the decimal mark that a number's own text settles, or markUnknown.
-func ownMark(body string) decimalMark {
+// inferMark returns the decimal separator that the text of a number implies, or markUnknown.
+func inferMark(body string) decimalMark {
 	at := strings.LastIndexAny(body, ".,")
 	if at < 0 {
 		return markUnknown
@@ -255,18 +255,18 @@ func ownMark(body string) decimalMark {
 	}
 	before := body[:at]
 	switch {
-	case strings.IndexByte(before, byte(last)) >= 0: // It stands twice, so it groups.
+	case strings.IndexByte(before, byte(last)) >= 0: // It occurs twice, so it groups.
 		return other
-	case strings.IndexFunc(before, func(r rune) bool { return r < '0' || r > '9' }) >= 0: // Something else groups.
+	case strings.IndexFunc(before, func(r rune) bool { return r < '0' || r > '9' }) >= 0: // Another character groups.
 		return last
-	case ambiguous(before, digitsAfter(body[at+1:])):
+	case ambiguous(before, countDigits(body[at+1:])):
 		return markUnknown
 	}
 	return last
 }
 
-// digitsAfter counts the digits at the start of a text, because an exponent may follow them.
-func digitsAfter(s string) int {
+// countDigits returns the number of digits at the start of a text.
+func countDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
 		n++
@@ -274,8 +274,8 @@ func digitsAfter(s string) int {
 	return n
 }
 
-// joinGroups takes the marks out of the digits before the decimal mark. Groups have three digits, or, but for the last,
-// two as in India; anything else is more likely a slip than a number.
+// joinGroups removes the grouping from the digits before the decimal separator. Groups have three digits or, except for
+// the last, two as in India; anything else is more likely a typing error than a number.
 func joinGroups(whole string, mark decimalMark) (string, error) {
 	var groups []string
 	separator := rune(0)
@@ -313,7 +313,7 @@ func joinGroups(whole string, mark decimalMark) (string, error) {
 			if separator == '.' || separator == ',' {
 				return "", fmt.Errorf("does not fit the decimal separator %q of its column", rune(mark))
 			}
-			return "", errors.New("has its digits in odd groups")
+			return "", errors.New("has digit groups of an unexpected length")
 		}
 	}
 	return strings.Join(groups, ""), nil
@@ -323,8 +323,8 @@ func isGroupMark(r rune) bool {
 	return r == '.' || r == ',' || r == '\'' || r == '’' || r == '_' || isSpace(r) && r != '\t'
 }
 
-// assemble makes the decimal of its digits, moved by the exponent. Zeros that only pad do not count against the limits.
-func assemble(whole, fraction string, exponent int, negative bool) (money.Decimal, error) {
+// buildDecimal returns the decimal with these digits and exponent. Padding zeros do not count against the limits.
+func buildDecimal(whole, fraction string, exponent int, negative bool) (money.Decimal, error) {
 	switch {
 	case exponent > 0:
 		if missing := exponent - len(fraction); missing > 0 {
@@ -354,7 +354,7 @@ func assemble(whole, fraction string, exponent int, negative bool) (money.Decima
 	return money.Parse(plain.String())
 }
 
-// jsonNumber reads a JSON number from its text, which has one meaning only.
+// jsonNumber parses a JSON number from its text, which is never ambiguous.
 func jsonNumber(text string) (money.Decimal, error) {
 	digits, negative := strings.CutPrefix(text, "-")
 	mantissa, exponent, err := cutExponent(digits)
@@ -365,10 +365,10 @@ func jsonNumber(text string) (money.Decimal, error) {
 	if whole == "" || !allDigits(whole) || !allDigits(fraction) {
 		return money.Decimal{}, errNotNumber
 	}
-	return assemble(whole, fraction, exponent, negative)
+	return buildDecimal(whole, fraction, exponent, negative)
 }
 
-// numberEvidence gathers what the numbers of a column say about their decimal mark and sign.
+// numberEvidence counts what the numbers of a column imply about their decimal separator and sign.
 type numberEvidence struct {
 	point, comma       int
 	positive, negative int
@@ -376,12 +376,12 @@ type numberEvidence struct {
 	notNumbers         int
 }
 
-func (e *numberEvidence) see(text string) {
+func (e *numberEvidence) observe(text string) {
 	text = strings.TrimSpace(text)
 	if blankNumber(text) {
 		return
 	}
-	body, negative, _, err := undress(text)
+	body, negative, _, err := stripDecorations(text)
 	if err != nil {
 		e.notNumbers++
 		return
@@ -397,7 +397,7 @@ func (e *numberEvidence) see(text string) {
 	} else if strings.ContainsAny(body, "123456789") {
 		e.positive++
 	}
-	own := ownMark(mantissa)
+	own := inferMark(mantissa)
 	if len(mantissa) < len(body) {
 		own = scientificMark(mantissa)
 	}
@@ -413,7 +413,7 @@ func (e *numberEvidence) see(text string) {
 	}
 }
 
-// mark is what the column settles; where its values contradict one another it settles nothing.
+// mark returns the separator that the column implies; markUnknown if its values contradict one another.
 func (e *numberEvidence) mark() decimalMark {
 	switch {
 	case e.point > 0 && e.comma == 0:

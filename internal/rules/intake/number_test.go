@@ -70,7 +70,7 @@ func TestNumbersAreReadAsPeopleAndProgramsWriteThem(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberOrMoreThanOneIsRefused(t *testing.T) {
+func TestInvalidAndAmbiguousNumbersAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -85,8 +85,8 @@ func TestWhatIsNoNumberOrMoreThanOneIsRefused(t *testing.T) {
 		{"1,234.56", markComma, "is not a number"},
 		{"1.2.3", markPoint, "more than once"},
 		{"1,2,3", markUnknown, "does not fit the decimal separator"},
-		{"1 2345", markPoint, "odd groups"},
-		{"12 34", markPoint, "odd groups"},
+		{"1 2345", markPoint, "digit groups of an unexpected length"},
+		{"12 34", markPoint, "digit groups of an unexpected length"},
 		{"1'234,567.8", markPoint, "is not a number"},
 		{"#REF!", markPoint, "is not a number"},
 		{"NaN", markPoint, "is not a number"},
@@ -119,7 +119,7 @@ func TestWhatIsNoNumberOrMoreThanOneIsRefused(t *testing.T) {
 	}
 }
 
-func TestAColumnSettlesItsDecimalSeparatorByAllItsValues(t *testing.T) {
+func TestAColumnDecidesItsDecimalSeparatorByAllItsValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		values string
@@ -138,7 +138,7 @@ func TestAColumnSettlesItsDecimalSeparatorByAllItsValues(t *testing.T) {
 	} {
 		var e numberEvidence
 		for v := range strings.FieldsSeq(c.values) {
-			e.see(v)
+			e.observe(v)
 		}
 		if got := e.mark(); got != c.want {
 			t.Errorf("%s settle on %q, want %q", c.values, got, c.want)
@@ -168,7 +168,7 @@ func TestJSONNumbersAreReadFromTheirText(t *testing.T) {
 	}
 }
 
-// significant are the digits of a number without those that only pad.
+// significant returns the digits of a number without padding zeros.
 func significant(s string) string {
 	var digits strings.Builder
 	for _, c := range []byte(s) {
@@ -190,12 +190,12 @@ func FuzzANumberKeepsTheDigitsOfItsText(f *testing.F) {
 			return
 		}
 		var e numberEvidence
-		e.see(text)
+		e.observe(text)
 		n, err := parseNumber(text, decimalMark(mark))
 		if err != nil {
 			return
 		}
-		body, _, _, err := undress(text)
+		body, _, _, err := stripDecorations(text)
 		if err != nil {
 			t.Fatalf("%q is a number that cannot be undressed: %v", text, err)
 		}

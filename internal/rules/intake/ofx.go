@@ -23,10 +23,10 @@ type ofxRows struct {
 
 	begun, ended bool
 	statement    ofxStatement
-	under        *ofxTransaction
+	current      *ofxTransaction
 }
 
-// ofxStatement is what holds for all transactions of a statement.
+// ofxStatement holds what applies to all transactions of a statement.
 type ofxStatement struct {
 	organization string
 	currency     string
@@ -34,17 +34,17 @@ type ofxStatement struct {
 	card         bool
 }
 
-// ofxTransaction is a transaction under way.
+// ofxTransaction is a transaction being read.
 type ofxTransaction struct {
 	line    int
 	size    int
 	pending bool
-	within  []string          // The aggregates that are open inside it.
-	values  map[string]string // By name, those of aggregates behind the aggregate's name and a dot.
+	within  []string          // The aggregates open inside it.
+	values  map[string]string // By name; values inside an aggregate have its name and a dot as a prefix.
 	faults  []Fault
 }
 
-// ofxAggregates are what a transaction may hold beside values.
+// ofxAggregates are the aggregates that a transaction may contain.
 var ofxAggregates = words("PAYEE EXTDPAYEE CURRENCY ORIGCURRENCY BANKACCTTO CCACCTTO IMAGEDATA")
 
 func (in *Reader) openOFX(o *Options) error {
@@ -53,7 +53,7 @@ func (in *Reader) openOFX(o *Options) error {
 	}
 	head, _ := in.text.head()
 	if !bytes.Contains(bytes.ToUpper(head), []byte("<OFX>")) {
-		return in.text.errorf(1, "this is no OFX: it has no <OFX> tag")
+		return in.text.errorf(1, "the file is not OFX: it has no <OFX> tag")
 	}
 	zone, err := in.mapping.zone()
 	if err != nil {
@@ -67,7 +67,7 @@ func (in *Reader) openOFX(o *Options) error {
 	return nil
 }
 
-// ofxMark finds the decimal separator in the amounts of the head.
+// ofxMark infers the decimal separator from the amounts in the head.
 func ofxMark(head []byte) decimalMark {
 	var e numberEvidence
 	lex := newTags(textOf("", head))
@@ -77,13 +77,13 @@ func ofxMark(head []byte) decimalMark {
 			break
 		}
 		if t.name == "TRNAMT" && !t.close {
-			e.see(t.value)
+			e.observe(t.value)
 		}
 	}
 	return e.mark()
 }
 
-// row reads on to the end of the next transaction.
+// row reads up to the end of the next transaction.
 func (o *ofxRows) row() (Row, error) {
 	for {
 		t, ok, err := o.next()
@@ -96,38 +96,38 @@ func (o *ofxRows) row() (Row, error) {
 			}
 			return Row{}, io.EOF
 		}
-		if done := o.take(t); done != nil {
+		if done := o.handleTag(t); done != nil {
 			return o.interpret(done), nil
 		}
-		if o.under != nil && o.under.size > rowMax {
-			return Row{}, o.errorf(o.under.line, "the transaction that begins here is longer than %d KiB", rowMax>>10)
+		if o.current != nil && o.current.size > rowMax {
+			return Row{}, o.errorf(o.current.line, "the transaction that begins here is longer than %d KiB", rowMax>>10)
 		}
 	}
 }
 
-// take looks at one tag and gives the transaction that it ends.
-func (o *ofxRows) take(t tag) *ofxTransaction {
+// handleTag processes one tag and returns the transaction that it ends, if any.
+func (o *ofxRows) handleTag(t tag) *ofxTransaction {
 	switch t.name {
 	case "OFX":
 		o.begun, o.ended = o.begun || !t.close, t.close
 	case "STMTTRN", "STMTTRNP":
-		done := o.under
-		o.under = nil
+		done := o.current
+		o.current = nil
 		if !t.close {
-			o.under = &ofxTransaction{line: t.line, pending: t.name == "STMTTRNP", values: map[string]string{}}
+			o.current = &ofxTransaction{line: t.line, pending: t.name == "STMTTRNP", values: map[string]string{}}
 		}
 		return done
 	case "STMTRS", "CCSTMTRS", "INVSTMTRS", "BANKTRANLIST", "BANKTRANLISTP":
-		done := o.under
-		o.under = nil
+		done := o.current
+		o.current = nil
 		if !t.close && strings.HasSuffix(t.name, "STMTRS") {
 			o.statement = ofxStatement{organization: o.statement.organization, card: t.name == "CCSTMTRS"}
 		}
 		return done
 	}
 	switch {
-	case o.under != nil:
-		o.under.take(t)
+	case o.current != nil:
+		o.current.addTag(t)
 	case t.name == "ORG" && t.value != "":
 		o.statement.organization = t.value
 	case t.name == "CURDEF" && t.value != "":
@@ -138,7 +138,7 @@ func (o *ofxRows) take(t tag) *ofxTransaction {
 	return nil
 }
 
-func (x *ofxTransaction) take(t tag) {
+func (x *ofxTransaction) addTag(t tag) {
 	if n := len(x.within); t.close && n > 0 && x.within[n-1] == t.name {
 		x.within = x.within[:n-1]
 		return
@@ -156,36 +156,36 @@ func (x *ofxTransaction) take(t tag) {
 	}
 	x.size += len(t.value) + len(name)
 	if !utf8.ValidString(t.value) {
-		x.faults = append(x.faults, Fault{Line: x.line, Column: t.name, Message: "is not valid UTF-8"})
+		x.faultf(t.name, "is not valid UTF-8")
 		return
 	}
 	if before, twice := x.values[name]; twice && before != t.value {
-		x.faults = append(x.faults, Fault{Line: x.line, Column: t.name, Message: fmt.Sprintf("is %q and %q", shorten(before), shorten(t.value))})
+		x.faultf(t.name, "occurs twice, as %q and as %q", shorten(before), shorten(t.value))
 	}
 	x.values[name] = t.value
 }
 
-func (x *ofxTransaction) blame(column, format string, args ...any) {
+func (x *ofxTransaction) faultf(column, format string, args ...any) {
 	x.faults = append(x.faults, Fault{Line: x.line, Column: column, Message: fmt.Sprintf(format, args...)})
 }
 
-// interpret makes a row of a transaction.
+// interpret converts a transaction into a row.
 func (o *ofxRows) interpret(x *ofxTransaction) Row {
 	out := Row{Line: x.line}
 	kind := strings.ToUpper(x.values["TRNTYPE"])
 	if x.pending || kind == "HOLD" {
-		out.Skipped = "the bank has not booked it yet, and it comes again when it has"
+		out.Skipped = "the bank has not posted it yet; it appears again once posted"
 		return out
 	}
 	r := o.record(x, kind)
 	var amount number
 	if text := x.values["TRNAMT"]; text == "" {
-		x.blame("TRNAMT", "is missing")
+		x.faultf("TRNAMT", "is missing")
 	} else if n, err := parseNumber(text, o.amount); err != nil || n.code != "" {
 		if err == nil {
 			err = errNotNumber
 		}
-		x.blame("TRNAMT", "%q %v", shorten(text), err)
+		x.faultf("TRNAMT", "%q %v", shorten(text), err)
 	} else {
 		amount = n
 	}
@@ -209,24 +209,24 @@ func (o *ofxRows) interpret(x *ofxTransaction) Row {
 		out.Faults = x.faults
 		return out
 	}
-	out.Records = settle(r, amount.value, money.Decimal{}).records()
+	out.Records = splitLegs(r, amount.value, money.Decimal{}).records()
 	return out
 }
 
-// record sets what needs no amount.
+// record returns a record with everything that does not depend on the amount.
 func (o *ofxRows) record(x *ofxTransaction, kind string) Record {
 	name := firstOf(x.values["NAME"], x.values["PAYEE.NAME"], x.values["EXTDPAYEE.NAME"])
 	r := Record{Line: x.line, Description: firstOf(name, x.values["MEMO"]), ProviderCategory: kind, Memo: x.values["MEMO"],
 		Currency: firstOf(cleanCurrency(x.values["CURRENCY.CURSYM"]), o.statement.currency, o.m.Currency)}
 	if r.Currency == "" {
-		x.blame("CURDEF", "is missing; state the currency in the mapping")
+		x.faultf("CURDEF", "is missing; state the currency in the mapping")
 	}
 	if check := x.values["CHECKNUM"]; check != "" && r.Memo == "" {
 		r.Memo = "Check " + check
 	}
 	var err error
 	if r.Timestamp, err = ofxTime(x.values["DTPOSTED"], o.zone); err != nil {
-		x.blame("DTPOSTED", "%q %v", shorten(x.values["DTPOSTED"]), err)
+		x.faultf("DTPOSTED", "%q %v", shorten(x.values["DTPOSTED"]), err)
 	}
 	last := firstOf(lastFour(o.statement.account), o.m.AccountLast4)
 	r.Bank = &Bank{BankName: firstOf(o.m.BankName, o.statement.organization), AccountLast4: last, CounterpartyName: name}
@@ -236,24 +236,24 @@ func (o *ofxRows) record(x *ofxTransaction, kind string) Record {
 	return r
 }
 
-// id is the bank's own, which must be unique.
+// id returns the id that the bank assigned, which must be unique, or derives one.
 func (o *ofxRows) id(x *ofxTransaction) string {
 	id := x.values["FITID"]
 	if id == "" || o.m.IgnoreIDs {
-		return o.ids.content(o.statement.account, x.values["DTPOSTED"], x.values["TRNAMT"], x.values["TRNTYPE"], x.values["NAME"],
+		return o.ids.derive(o.statement.account, x.values["DTPOSTED"], x.values["TRNAMT"], x.values["TRNTYPE"], x.values["NAME"],
 			x.values["PAYEE.NAME"], x.values["MEMO"], x.values["CHECKNUM"])
 	}
-	if o.ids.repeated(id) {
-		x.blame("FITID", "%q stands in the file before; if the two are different, ignore ids in the mapping", shorten(id))
+	if o.ids.isDuplicate(id) {
+		x.faultf("FITID", "%q occurs earlier in the file; if the two are different transactions, set ignore_ids in the mapping", shorten(id))
 	}
 	return id
 }
 
-// ofxTime reads 20060102, 20060102150405, 20060102150405.123 and each with a zone such as [-5:EST] behind it.
+// ofxTime reads 20060102, 20060102150405 and 20060102150405.123, each with an optional zone such as [-5:EST].
 func ofxTime(text string, zone *time.Location) (time.Time, error) {
 	stamp, bracket, zoned := strings.Cut(text, "[")
 	stamp = strings.TrimSpace(stamp)
-	digits := digitsAfter(stamp)
+	digits := countDigits(stamp)
 	var m moment
 	var err error
 	switch digits {
@@ -278,7 +278,7 @@ func ofxTime(text string, zone *time.Location) (time.Time, error) {
 		}
 		m.zoned, m.offset = true, offset
 	}
-	return m.in(zone)
+	return m.instantIn(zone)
 }
 
 // ofxOffset reads -5:EST] or +5.30:IST].
@@ -297,8 +297,8 @@ func ofxOffset(bracket string) (int, error) {
 	return h*3600 + minute*60, nil
 }
 
-// ofxMinutes are the parts of an hour by which zones differ. Banks write them as minutes or as a fraction; no part means
-// different times in the two.
+// ofxMinutes are the fractions of an hour in zone offsets. Banks write them as minutes or as decimals; no entry is
+// ambiguous between the two.
 var ofxMinutes = map[string]int{
 	"": 0, "0": 0, "00": 0, "15": 15, "25": 15, "3": 30, "30": 30, "5": 30, "50": 30, "45": 45, "75": 45,
 }

@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// tag is an opening or closing tag with the text behind it, as SGML without closing tags and XML both have it.
+// tag is an opening or closing tag with the text after it, in SGML without closing tags or in XML.
 type tag struct {
-	name  string // Upper case.
+	name  string // In upper case.
 	close bool
 	value string
 	line  int
 }
 
-// tagMax bounds the text of a tag itself.
+// tagMax bounds the length of a tag name.
 const tagMax = 1024
 
-// tags cuts OFX into tags.
+// tags splits OFX into tags.
 type tags struct {
 	*text
-	at    int  // The line that the next byte is on.
-	latin bool // Bytes that are not UTF-8 are letters of Windows.
+	at    int  // The line of the next byte.
+	latin bool // Bytes that are not UTF-8 are Windows-1252.
 	taken []byte
 }
 
@@ -31,7 +31,7 @@ func newTags(t *text) *tags {
 	return &tags{text: t, at: 1, latin: !declaresUTF8(head)}
 }
 
-// declaresUTF8 reads the head of the file, which states the encoding in one of two ways.
+// declaresUTF8 reports whether the OFX or XML header declares UTF-8.
 func declaresUTF8(head []byte) bool {
 	start := bytes.ToUpper(head[:min(len(head), 2048)])
 	if before, _, ok := bytes.Cut(start, []byte("<OFX>")); ok {
@@ -43,10 +43,10 @@ func declaresUTF8(head []byte) bool {
 	return !bytes.Contains(start, []byte("ISO-8859-1")) && !bytes.Contains(start, []byte("WINDOWS-1252"))
 }
 
-// next gives the next tag; ok is false at the end.
+// next returns the next tag; ok is false at the end of the file.
 func (t *tags) next() (tag, bool, error) {
 	for {
-		if _, err := t.until('<', fieldMax); err != nil {
+		if _, err := t.readUntil('<', fieldMax); err != nil {
 			return tag{}, false, err
 		}
 		_, ok, err := t.peek()
@@ -55,7 +55,7 @@ func (t *tags) next() (tag, bool, error) {
 		}
 		line := t.at
 		t.pos++
-		raw, err := t.until('>', tagMax)
+		raw, err := t.readUntil('>', tagMax)
 		if err != nil {
 			return tag{}, false, err
 		}
@@ -70,12 +70,12 @@ func (t *tags) next() (tag, bool, error) {
 		if strings.HasPrefix(name, "?") || strings.HasPrefix(name, "!") {
 			continue
 		}
-		return t.finish(name, line)
+		return t.readValue(name, line)
 	}
 }
 
-// finish reads the text behind a tag.
-func (t *tags) finish(name string, line int) (tag, bool, error) {
+// readValue reads the text after a tag.
+func (t *tags) readValue(name string, line int) (tag, bool, error) {
 	out := tag{line: line}
 	empty := strings.HasSuffix(name, "/")
 	name, out.close = strings.CutPrefix(strings.TrimSuffix(name, "/"), "/")
@@ -84,7 +84,7 @@ func (t *tags) finish(name string, line int) (tag, bool, error) {
 	if out.close || empty {
 		return out, true, nil
 	}
-	raw, err := t.until('<', fieldMax)
+	raw, err := t.readUntil('<', fieldMax)
 	if err != nil {
 		return tag{}, false, err
 	}
@@ -100,8 +100,9 @@ func (t *tags) finish(name string, line int) (tag, bool, error) {
 	return out, true, nil
 }
 
-// until takes the bytes before a byte, which it leaves, or before the end of the file. CDATA is text.
-func (t *tags) until(stop byte, limit int) ([]byte, error) {
+// readUntil returns the bytes before stop, which it does not consume, or before the end of the file. CDATA counts as
+// text.
+func (t *tags) readUntil(stop byte, limit int) ([]byte, error) {
 	t.taken = t.taken[:0]
 	line := t.at
 	for {
@@ -110,8 +111,8 @@ func (t *tags) until(stop byte, limit int) ([]byte, error) {
 			return nil, err
 		}
 		if !ok || b == stop {
-			if ok && stop == '<' && t.skipped("<![CDATA[") {
-				if err := t.cdata(limit); err != nil {
+			if ok && stop == '<' && t.skipPrefix("<![CDATA[") {
+				if err := t.readCDATA(limit); err != nil {
 					return nil, err
 				}
 				continue
@@ -123,13 +124,13 @@ func (t *tags) until(stop byte, limit int) ([]byte, error) {
 		}
 		t.pos++
 		if t.taken = append(t.taken, b); len(t.taken) > limit {
-			return nil, t.errorf(line, "what begins here is longer than %d KiB; is this OFX?", max(1, limit>>10))
+			return nil, t.errorf(line, "the text that begins here is longer than %d KiB; is this OFX?", max(1, limit>>10))
 		}
 	}
 }
 
-// skipped takes a text off the start of what comes.
-func (t *tags) skipped(prefix string) bool {
+// skipPrefix consumes a prefix of the remaining text and reports whether it was there.
+func (t *tags) skipPrefix(prefix string) bool {
 	for len(t.buf)-t.pos < len(prefix) && t.end == nil {
 		t.fill()
 	}
@@ -140,9 +141,9 @@ func (t *tags) skipped(prefix string) bool {
 	return true
 }
 
-func (t *tags) cdata(limit int) error {
+func (t *tags) readCDATA(limit int) error {
 	line := t.at
-	for !t.skipped("]]>") {
+	for !t.skipPrefix("]]>") {
 		b, ok, err := t.peek()
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func (t *tags) cdata(limit int) error {
 			t.at++
 		}
 		t.pos++
-		// What looks like an entity in CDATA is none.
+		// Escaped, because CDATA contains no entities.
 		if t.taken = append(t.taken, b); b == '&' {
 			t.taken = append(t.taken, "amp;"...)
 		}
@@ -164,7 +165,7 @@ func (t *tags) cdata(limit int) error {
 
 var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&nbsp;", " ", "&quot;", `"`, "&apos;", "'", "&amp;", "&")
 
-// unescape resolves entities, by name or by number.
+// unescape replaces entities, named or numeric.
 func unescape(s string) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s

@@ -6,17 +6,17 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// preset is a layout that a platform exports.
+// preset is the layout of a platform's export.
 type preset struct {
 	name  string
 	title string
-	// columns must all be there for a file to be of this layout; a | stands between names of the same column.
+	// columns must all be present for a file to match; alternative names of a column are separated by |.
 	columns []string
-	// open finds the columns and gives what reads a row.
+	// open resolves the columns and returns the interpreter of rows.
 	open func(s *sheet, o *Options) interpreter
 }
 
-// presets are all layouts; where a file fits several, the first counts.
+// presets are all known layouts; the first that matches a file is used.
 var presets = []*preset{coinbase, kraken, binance, etherscanTokens, etherscanNFTs, etherscan, mercury, stripe}
 
 func presetNamed(name string) *preset {
@@ -28,7 +28,7 @@ func presetNamed(name string) *preset {
 	return nil
 }
 
-// PresetNames lists the known layouts.
+// PresetNames returns the names of the known layouts.
 func PresetNames() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
@@ -37,12 +37,12 @@ func PresetNames() []string {
 	return names
 }
 
-// matches tells whether a header is of the layout.
+// matches reports whether a header has all columns of the layout.
 func (p *preset) matches(header []string) bool {
 	s := sheet{header: header}
 	for _, column := range p.columns {
 		if strings.HasSuffix(column, "*") {
-			if s.starting(strings.TrimSuffix(column, "*")) < 0 {
+			if s.findPrefix(strings.TrimSuffix(column, "*")) < 0 {
 				return false
 			}
 		} else if s.find(strings.Split(column, "|")...) < 0 {
@@ -52,19 +52,19 @@ func (p *preset) matches(header []string) bool {
 	return true
 }
 
-// points is a column of numbers of a platform that always writes a decimal point.
-func points(place int) numeric { return numeric{place: place, mark: markPoint} }
+// pointColumn is a number column of a platform that always writes a decimal point.
+func pointColumn(index int) numeric { return numeric{index: index, mark: markPoint} }
 
-// oneOrMore makes the legs of a movement into records; a movement of nothing is skipped.
-func oneOrMore(r Record, amount, fee money.Decimal) ([]Record, string) {
+// buildRecords returns the records of a movement; if nothing moved, it returns a reason to skip the row.
+func buildRecords(r Record, amount, fee money.Decimal) ([]Record, string) {
 	if amount.IsZero() && fee.IsZero() {
 		return nil, "nothing moved: the amount is zero"
 	}
-	return settle(r, amount, fee).records(), ""
+	return splitLegs(r, amount, fee).records(), ""
 }
 
-// among makes a set of names, which a bar separates, folded.
-func among(names string) map[string]bool {
+// nameSet returns the set of folded names in a text separated by bars.
+func nameSet(names string) map[string]bool {
 	set := map[string]bool{}
 	for name := range strings.SplitSeq(names, "|") {
 		set[fold(strings.TrimSpace(name))] = true

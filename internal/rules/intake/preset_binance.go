@@ -7,10 +7,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// binance is the transaction history that Binance generates under Export Transaction Records: one row for each change of
-// a balance, without ids. Since 2025 the column UTC_Time is called Time, may be in another zone than UTC, which only the
-// name of the file says, and has years of two digits. Small numbers come as 1E-8. The layout and the names of operations
-// are those that exports posted with importers of Binance files have.
+// binance is the transaction history that Binance generates under Export Transaction Records: one row for each change
+// of a balance, without ids. Since 2025 the column UTC_Time is called Time, may be in a zone other than UTC (which only
+// the file name states), and has two-digit years. Small numbers are written as 1E-8. Layout and operation names were
+// taken from exports published with importers of Binance files.
 var binance = &preset{
 	name:    "binance",
 	title:   "Binance transaction history",
@@ -18,7 +18,7 @@ var binance = &preset{
 	open: func(s *sheet, o *Options) interpreter {
 		b := &binanceRow{clock: o.Mapping.clock("YYYY-MM-DD HH:mm:ss", "YY-MM-DD HH:mm:ss", "auto"), user: s.find("User_ID", "User ID"),
 			time: s.find("UTC_Time", "Time"), account: s.find("Account"), operation: s.find("Operation"), coin: s.find("Coin"),
-			change: points(s.find("Change")), remark: s.find("Remark")}
+			change: pointColumn(s.find("Change")), remark: s.find("Remark")}
 		if o.Mapping.TimeZone == "" {
 			b.shift = zoneInName(o.Name)
 		}
@@ -34,13 +34,14 @@ type binanceRow struct {
 	change                  numeric
 }
 
-// What Binance calls the legs of trades, fees and the rest; operations that are not here have no sure type.
+// The operation names that Binance uses for the legs of trades, fees and the rest; other operations have no certain
+// type.
 var (
-	binanceTrades = among("Buy|Sell|Transaction Related|Transaction Buy|Transaction Spend|Transaction Sold|Transaction " +
+	binanceTrades = nameSet("Buy|Sell|Transaction Related|Transaction Buy|Transaction Spend|Transaction Sold|Transaction " +
 		"Revenue|Binance Convert|" +
 		"Large OTC trading|Small assets exchange BNB|Stablecoins Auto-Conversion|Asset Conversion Transfer|Futures Convert")
-	binanceFees  = among("Fee|Transaction Fee|BNB Fee Deduction")
-	binanceMoves = among("transfer_in|transfer_out|Savings purchase|Savings Principal redemption|POS savings purchase|POS " +
+	binanceFees  = nameSet("Fee|Transaction Fee|BNB Fee Deduction")
+	binanceMoves = nameSet("transfer_in|transfer_out|Savings purchase|Savings Principal redemption|POS savings purchase|POS " +
 		"savings redemption|" +
 		"Staking Purchase|Staking Redemption|Simple Earn Flexible Subscription|Simple Earn Flexible Redemption|" +
 		"Simple Earn Locked Subscription|Simple Earn Locked Redemption|Launchpool Subscription/Redemption")
@@ -59,12 +60,12 @@ func (b *binanceRow) interpret(e *entry) ([]Record, string) {
 		Description: operation, ProviderCategory: operation, Memo: e.text(b.remark)}
 	change := e.number(b.change, r.Currency)
 	if change == nil && len(e.faults) == 0 {
-		e.faultf(b.change.place, "is empty")
+		e.faultf(b.change.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
-	r.ExternalID = e.content()
+	r.ExternalID = e.contentID()
 	word := fold(operation)
 	r.Type = binanceTypes[word]
 	switch {
@@ -77,14 +78,14 @@ func (b *binanceRow) interpret(e *entry) ([]Record, string) {
 	case binanceMoves[word], strings.HasPrefix(word, "transfer between "):
 		r.Type = typeInternal
 	}
-	// The file has no id of a trade; its legs are on rows of the same account and second.
+	// The file has no trade ids; the legs of a trade are rows of the same account and second.
 	if binanceTrades[word] || binanceFees[word] {
 		r.Group = strings.Join([]string{"binance", e.text(b.user), e.text(b.account), r.Timestamp.Format(time.RFC3339)}, ":")
 	}
-	return oneOrMore(r, *change, money.Decimal{})
+	return buildRecords(r, *change, money.Decimal{})
 }
 
-// zoneInName reads the zone that Binance puts into the name of a file, such as (UTC+1).
+// zoneInName returns the offset that Binance puts into the file name, such as (UTC+1).
 func zoneInName(name string) time.Duration {
 	_, rest, found := strings.Cut(name, "(UTC")
 	zone, _, closed := strings.Cut(rest, ")")

@@ -8,10 +8,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// coinbase is the transaction history report: three lines about the user, then the columns below. Reports of before 2024
-// have no ID and call the price "Spot Price"; those since 2026 add the addresses of sender and recipient. The layout and
-// its quirks (signs of quantities and totals that vary by type and year, conversions on one row or on two) are those of
-// reports that users posted with importers of Coinbase files.
+// coinbase is the transaction history report: three lines about the user, then the columns below. Reports from before
+// 2024 have no ID and call the price "Spot Price"; those since 2026 add the addresses of sender and recipient. The
+// layout and its quirks (signs of quantities and totals that vary by type and year, conversions on one row or on two)
+// were taken from reports that users published with importers of Coinbase files.
 var coinbase = &preset{
 	name:  "coinbase",
 	title: "Coinbase transaction history",
@@ -20,10 +20,10 @@ var coinbase = &preset{
 	open: func(s *sheet, o *Options) interpreter {
 		c := &coinbaseRow{clock: o.Mapping.clock(), ignore: o.Mapping.IgnoreIDs,
 			id: s.find("ID"), time: s.find("Timestamp"), kind: s.find("Transaction Type"), asset: s.find("Asset"),
-			quantity: points(s.find("Quantity Transacted")), currency: s.find("Price Currency", "Spot Price Currency"),
-			subtotal: points(s.find("Subtotal")),
-			total:    points(s.find("Total (inclusive of fees and/or spread)", "Total (inclusive of fees)")),
-			fees:     points(s.find("Fees and/or Spread", "Fees")), notes: s.find("Notes"),
+			quantity: pointColumn(s.find("Quantity Transacted")), currency: s.find("Price Currency", "Spot Price Currency"),
+			subtotal: pointColumn(s.find("Subtotal")),
+			total:    pointColumn(s.find("Total (inclusive of fees and/or spread)", "Total (inclusive of fees)")),
+			fees:     pointColumn(s.find("Fees and/or Spread", "Fees")), notes: s.find("Notes"),
 			from: s.find("Sender Address"), to: s.find("Recipient Address"),
 		}
 		return c.interpret
@@ -39,15 +39,17 @@ type coinbaseRow struct {
 	total, fees               numeric
 }
 
-// coinbaseSlack is by how many cents subtotal, fee and total may differ, because Coinbase rounds each by itself.
+// coinbaseSlack is the number of cents by which subtotal, fee and total may differ, because Coinbase rounds each
+// separately.
 const coinbaseSlack = 1
 
-// What Coinbase calls movements in and out; of other types only a minus before the quantity tells the direction.
+// The type names that Coinbase uses for movements in and out; for other types only a minus before the quantity
+// indicates the direction.
 var (
-	coinbaseIn = among("Receive|Deposit|Staking Income|Reward Income|Rewards Income|Inflation Reward|Learning Reward|Coinbase Earn|" +
+	coinbaseIn = nameSet("Receive|Deposit|Staking Income|Reward Income|Rewards Income|Inflation Reward|Learning Reward|Coinbase Earn|" +
 		"Interest payout|Subscription Rebate|Subscription Rebates (24 Hours)|Incentives Rewards Payout|Airdrop|" +
 		"Exchange Withdrawal|Pro Withdrawal")
-	coinbaseOut   = among("Send|Withdrawal|Card Spend|Admin Debit|Donation|Exchange Deposit|Pro Deposit|Subscription")
+	coinbaseOut   = nameSet("Send|Withdrawal|Card Spend|Admin Debit|Donation|Exchange Deposit|Pro Deposit|Subscription")
 	coinbaseTypes = map[string]string{
 		"deposit": typeDeposit, "withdrawal": typeWithdrawal, "staking income": typeStaking, "inflation reward": typeStaking,
 		"exchange deposit": typeInternal, "pro deposit": typeInternal, "exchange withdrawal": typeInternal, "pro withdrawal": typeInternal,
@@ -66,7 +68,7 @@ func (c *coinbaseRow) interpret(e *entry) ([]Record, string) {
 	}
 	quantity := e.number(c.quantity, r.Currency)
 	if quantity == nil && len(e.faults) == 0 {
-		e.faultf(c.quantity.place, "is empty")
+		e.faultf(c.quantity.index, "is empty")
 	}
 	price := e.currency(c.currency)
 	sums := triple{gross: c.sum(e, c.subtotal, price), fee: e.number(c.fees, price), net: c.sum(e, c.total, price)}
@@ -92,7 +94,7 @@ func (c *coinbaseRow) interpret(e *entry) ([]Record, string) {
 	return nil, ""
 }
 
-// sum reads a sum without its sign, which follows no rule.
+// sum reads an amount without its sign, which follows no rule.
 func (c *coinbaseRow) sum(e *entry, column numeric, currency string) *money.Decimal {
 	n := e.number(column, currency)
 	if n == nil {
@@ -102,73 +104,74 @@ func (c *coinbaseRow) sum(e *entry, column numeric, currency string) *money.Deci
 	return &absolute
 }
 
-// roundedFee says so where the sums, each rounded by itself, make the fee another than the stated one.
-func roundedFee(r *Record, stated *money.Decimal) {
+// noteRoundedFee adds a memo if the separately rounded sums imply a fee other than the stated one.
+func noteRoundedFee(r *Record, stated *money.Decimal) {
 	if r.Value != nil && stated != nil && !r.Value.Fee.Equal(*stated) {
 		r.Memo = fmt.Sprintf("Coinbase states a fee of %s %s; its sums make it %s.", stated, r.Value.Currency, r.Value.Fee)
 	}
 }
 
-// value makes the value of a leg, or blames the row.
+// value returns the value of a leg, or adds a fault to the row.
 func (c *coinbaseRow) value(e *entry, t triple, currency string) *Value {
 	if !isFiat(currency) {
 		return nil
 	}
 	v, err := t.value(currency, coinbaseSlack)
 	if err != nil {
-		e.faultf(c.total.place, "%v", err)
+		e.faultf(c.total.index, "%v", err)
 	}
 	return v
 }
 
-// single is a movement of one asset. The total holds the fee on the way out, and the commission on a reward.
+// single returns the record for a movement of one asset. The total of an outflow includes the fee, that of a reward the
+// commission.
 func (c *coinbaseRow) single(e *entry, r Record, quantity money.Decimal, sums triple, price string, in bool) []Record {
 	v := c.value(e, triple{gross: sums.net, fee: sums.fee, net: sums.gross}, price)
 	if isFiat(r.Currency) {
 		return c.fiat(e, r, quantity.Abs(), deref(sums.fee), price, in)
 	}
-	r.fill(quantity.Abs(), money.Decimal{}, in)
+	r.setAmounts(quantity.Abs(), money.Decimal{}, in)
 	r.Value = v
-	roundedFee(&r, sums.fee)
+	noteRoundedFee(&r, sums.fee)
 	return []Record{r}
 }
 
-// fiat is a deposit or withdrawal of money, whose quantity is by how much the balance changed.
+// fiat returns the records of a deposit or withdrawal of money, whose quantity is the change of the balance.
 func (c *coinbaseRow) fiat(e *entry, r Record, quantity, fee money.Decimal, price string, in bool) []Record {
 	switch {
 	case fee.Sign() < 0, !in && fee.Cmp(quantity) > 0:
-		e.faultf(c.fees.place, "a fee of %s does not go with %s", fee, quantity)
+		e.faultf(c.fees.index, "the fee %s does not fit the quantity %s", fee, quantity)
 		return nil
 	case !fee.IsZero() && price != r.Currency:
-		e.faultf(c.fees.place, "the fee is in %s and the quantity in %s", price, r.Currency)
+		e.faultf(c.fees.index, "the fee is in %s and the quantity in %s", price, r.Currency)
 		return nil
 	}
 	if in {
-		return settle(r, quantity.Add(fee), fee).records()
+		return splitLegs(r, quantity.Add(fee), fee).records()
 	}
-	return settle(r, quantity.Sub(fee).Neg(), fee).records()
+	return splitLegs(r, quantity.Sub(fee).Neg(), fee).records()
 }
 
-// trade is a purchase or sale of the asset against the price currency or what the notes name.
+// trade returns the legs of a purchase or sale of the asset against the price currency or the asset named in the notes.
 func (c *coinbaseRow) trade(e *entry, r Record, quantity money.Decimal, sums triple, price string, buy bool) []Record {
 	quote, paid := price, (*money.Decimal)(nil)
 	if n, ok := parseNotes(r.Description); ok && n.quote != price {
-		quote, paid = n.quote, n.settled(sums.fee)
+		quote, paid = n.quote, n.quoteQuantity(sums.fee)
 		if paid == nil {
 			e.faultf(c.notes, "does not say how much %s the fee was; enter this trade by hand", n.quote)
 			return nil
 		}
 	}
 	if sums.gross == nil || sums.net == nil {
-		e.faultf(c.total.place, "a trade needs a subtotal and a total")
+		e.faultf(c.total.index, "a trade needs a subtotal and a total")
 		return nil
 	}
 	r.Type, r.Group = typeSwap, r.ExternalID
 	asset, other := r, r
 	other.Currency, other.Crypto = quote, nil
-	asset.fill(quantity.Abs(), money.Decimal{}, buy)
+	asset.setAmounts(quantity.Abs(), money.Decimal{}, buy)
 	asset.Value = c.value(e, triple{gross: sums.gross}, price)
-	// The fee is taken from the money: on top when buying, off the proceeds when selling.
+	// The fee is taken from the money: added when buying, deducted from the proceeds when selling.
 	whole := triple{gross: sums.gross, fee: sums.fee, net: sums.net}
 	if buy {
 		whole.gross, whole.net = sums.net, sums.gross
@@ -183,55 +186,56 @@ func (c *coinbaseRow) trade(e *entry, r Record, quantity money.Decimal, sums tri
 	if paid == nil {
 		paid = &v.Gross
 	}
-	other.fill(*paid, money.Decimal{}, !buy)
+	other.setAmounts(*paid, money.Decimal{}, !buy)
 	other.Value = v
-	roundedFee(&other, sums.fee)
-	return inOrder(asset, other)
+	noteRoundedFee(&other, sums.fee)
+	return orderLegs(asset, other)
 }
 
-// inOrder gives the leg that left first, with ids that tell the legs apart.
-func inOrder(a, b Record) []Record {
+// orderLegs returns the outgoing leg first and gives the legs different ids.
+func orderLegs(a, b Record) []Record {
 	if a.Inflow {
 		a, b = b, a
 	}
-	a.ExternalID += side(false)
-	b.ExternalID += side(true)
+	a.ExternalID += legSuffix(false)
+	b.ExternalID += legSuffix(true)
 	return []Record{a, b}
 }
 
-// convert is a swap: on one row, with the other leg in the notes, or as one of two rows with the same id.
+// convert returns the legs of a swap, which is either one row with the other leg in the notes, or two rows with the
+// same id.
 func (c *coinbaseRow) convert(e *entry, r Record, quantity money.Decimal, sums triple, price string) []Record {
 	r.Type, r.Group = typeSwap, r.ExternalID
 	given := triple{gross: sums.net, fee: sums.fee, net: sums.gross}
 	if sums.fee == nil && sums.gross != nil && sums.net != nil && sums.net.Cmp(*sums.gross) < 0 {
-		given.net = nil // Worth more after than before: there was no fee.
+		given.net = nil // Worth more after than before, so there was no fee.
 	}
 	n, ok := parseConvert(r.Description)
 	if !ok {
 		if strings.HasPrefix(r.Description, "Converted") && quantity.Sign() > 0 {
 			e.faultf(c.notes, "%q does not say what it was converted to", shorten(r.Description))
 		}
-		r.fill(quantity.Abs(), money.Decimal{}, quantity.Sign() > 0)
+		r.setAmounts(quantity.Abs(), money.Decimal{}, quantity.Sign() > 0)
 		r.Value = c.value(e, given, price)
-		roundedFee(&r, sums.fee)
-		r.ExternalID += side(r.Inflow)
+		noteRoundedFee(&r, sums.fee)
+		r.ExternalID += legSuffix(r.Inflow)
 		return []Record{r}
 	}
 	from, to := n.base == r.Currency && n.quantity.Equal(quantity.Abs()), n.quote == r.Currency && n.amount.Equal(quantity.Abs())
 	if !from && !to {
-		e.faultf(c.notes, "%q is not about %s %s", shorten(r.Description), quantity.Abs(), r.Currency)
+		e.faultf(c.notes, "%q does not describe a conversion of %s %s", shorten(r.Description), quantity.Abs(), r.Currency)
 	}
 	out, in := r, r
 	out.Currency, in.Currency = n.base, n.quote
-	out.fill(n.quantity, money.Decimal{}, false)
-	in.fill(n.amount, money.Decimal{}, true)
+	out.setAmounts(n.quantity, money.Decimal{}, false)
+	in.setAmounts(n.amount, money.Decimal{}, true)
 	out.Value = c.value(e, given, price)
-	roundedFee(&out, sums.fee)
+	noteRoundedFee(&out, sums.fee)
 	in.Value = c.value(e, triple{gross: sums.gross}, price)
-	return inOrder(out, in)
+	return orderLegs(out, in)
 }
 
-// coinbaseNotes is what notes say of a trade.
+// coinbaseNotes is a trade as described in the notes.
 type coinbaseNotes struct {
 	quantity money.Decimal
 	base     string
@@ -273,9 +277,9 @@ func matchNotes(pattern *regexp.Regexp, text string) (coinbaseNotes, bool) {
 	return n, true
 }
 
-// settled is how much of the other asset moved, the fee included; nil where the notes cannot say. They state the amount
-// with the fee where it is not simply quantity times rate.
-func (n coinbaseNotes) settled(fee *money.Decimal) *money.Decimal {
+// quoteQuantity returns how much of the other asset moved, including the fee; nil if the notes do not determine it. The
+// amount in the notes includes the fee unless it equals quantity times rate.
+func (n coinbaseNotes) quoteQuantity(fee *money.Decimal) *money.Decimal {
 	if fee == nil || fee.IsZero() {
 		return &n.amount
 	}

@@ -8,16 +8,18 @@ import (
 
 // kraken is ledgers.csv of History, Export: one row for each change of a balance. Older exports have neither wallet nor
 // subclass, newer ones add the value in USD and the currency of the fee. The amount is before the fee, whatever the
-// sign: balance changes by amount less fee. Entries that are not settled have no txid and no balance yet, and come again
-// with both. The layout is the one Kraken's support pages describe and importers of ledgers.csv test against.
+// sign: the balance changes by amount less fee. Unsettled entries have no txid and no balance, and appear again with
+// both once settled. The layout is the one that Kraken's support pages describe and importers of ledgers.csv test
+// against.
 var kraken = &preset{
 	name:    "kraken",
 	title:   "Kraken ledgers",
 	columns: []string{"txid", "refid", "time", "type", "aclass", "asset", "amount", "fee", "balance"},
 	open: func(s *sheet, o *Options) interpreter {
 		k := &krakenRow{clock: o.Mapping.clock(), id: s.find("txid"), ref: s.find("refid"), time: s.find("time"), kind: s.find("type"),
-			subtype: s.find("subtype"), asset: s.find("asset"), wallet: s.find("wallet"), amount: points(s.find("amount")),
-			fee: points(s.find("fee")), feeCurrency: s.find("feecurrency"), usd: points(s.find("amountusd")), feeUSD: points(s.find("feeusd"))}
+			subtype: s.find("subtype"), asset: s.find("asset"), wallet: s.find("wallet"), amount: pointColumn(s.find("amount")),
+			fee: pointColumn(s.find("fee")), feeCurrency: s.find("feecurrency"), usd: pointColumn(s.find("amountusd")),
+			feeUSD: pointColumn(s.find("feeusd"))}
 		return k.interpret
 	},
 }
@@ -32,9 +34,9 @@ type krakenRow struct {
 
 func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	id := e.text(k.id)
-	e.own = k.id
+	e.idColumn = k.id
 	if id == "" {
-		return nil, "Kraken had not settled it yet: it has no txid, and comes again with one"
+		return nil, "Kraken had not settled it yet: it has no txid, and appears again with one"
 	}
 	kind, subtype := e.text(k.kind), e.text(k.subtype)
 	r := Record{Line: e.row.line, ExternalID: id, Timestamp: e.instant(&k.clock, k.time, e.text(k.time)),
@@ -49,23 +51,23 @@ func (k *krakenRow) interpret(e *entry) ([]Record, string) {
 	amount := e.number(k.amount, "")
 	fee := deref(e.number(k.fee, ""))
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(k.amount.place, "is empty")
+		e.faultf(k.amount.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
 	r.Type = krakenType(fold(kind), fold(subtype), amount.Sign())
 	if paidIn := krakenAsset(e.text(k.feeCurrency)); paidIn != "" && paidIn != r.Currency && !fee.IsZero() {
-		return k.foreign(r, *amount, fee, paidIn), ""
+		return k.foreignFee(r, *amount, fee, paidIn), ""
 	}
-	records, skipped := oneOrMore(r, *amount, fee)
+	records, skipped := buildRecords(r, *amount, fee)
 	if len(records) == 1 {
 		k.value(e, &records[0])
 	}
 	return records, skipped
 }
 
-// value takes the worth in USD, where the export has it, for what is not fiat itself.
+// value sets the value in USD, if the export has it, for assets that are not fiat.
 func (k *krakenRow) value(e *entry, r *Record) {
 	amount, fee := e.number(k.usd, "USD"), deref(e.number(k.feeUSD, "USD")).Abs()
 	if amount == nil || r.Value != nil || len(e.faults) > 0 {
@@ -81,18 +83,18 @@ func (k *krakenRow) value(e *entry, r *Record) {
 	r.Value = &Value{Gross: gross, Fee: fee, Net: gross.Sub(fee), Currency: "USD"}
 }
 
-// foreign gives a fee in another asset its own leg.
-func (k *krakenRow) foreign(r Record, amount, fee money.Decimal, currency string) []Record {
-	l := settle(r, amount, money.Decimal{})
+// foreignFee puts a fee in another asset into a record of its own.
+func (k *krakenRow) foreignFee(r Record, amount, fee money.Decimal, currency string) []Record {
+	l := splitLegs(r, amount, money.Decimal{})
 	paid := r
 	paid.ExternalID, paid.Currency, paid.Type = r.ExternalID+":fee", currency, typeFee
-	paid.fill(fee.Abs(), money.Decimal{}, fee.Sign() < 0)
+	paid.setAmounts(fee.Abs(), money.Decimal{}, fee.Sign() < 0)
 	l.extra = &paid
 	return l.records()
 }
 
 // krakenMoves are transfers between the wallets of one account.
-var krakenMoves = among("spottostaking|stakingfromspot|stakingtospot|spotfromstaking|spottofutures|spotfromfutures|" +
+var krakenMoves = nameSet("spottostaking|stakingfromspot|stakingtospot|spotfromstaking|spottofutures|spotfromfutures|" +
 	"allocation|deallocation|autoallocation|migration")
 
 func krakenType(kind, subtype string, sign int) string {
@@ -123,14 +125,14 @@ func krakenType(kind, subtype string, sign int) string {
 	return ""
 }
 
-// krakenNames are the assets that Kraken calls by names of its own.
+// krakenNames maps Kraken's own asset names to the usual symbols.
 var krakenNames = map[string]string{
 	"XXBT": "BTC", "XBT": "BTC", "XETH": "ETH", "ETH2": "ETH", "XLTC": "LTC", "XXRP": "XRP", "XXLM": "XLM", "XXMR": "XMR", "XZEC": "ZEC",
 	"XETC": "ETC", "XREP": "REP", "XMLN": "MLN", "XXDG": "DOGE", "XDG": "DOGE", "XICN": "ICN", "XDAO": "DAO", "XNMC": "NMC", "XXVN": "XVN",
 }
 
-// krakenAsset gives an asset its usual name: without the letter for its class and without the mark of the wallet that
-// holds it, such as .S for staked, before which the days of bonding may stand.
+// krakenAsset returns the usual symbol of an asset: without the letter for its class and without the suffix of the
+// wallet that holds it, such as .S for staked, which may follow the number of bonding days.
 func krakenAsset(name string) string {
 	name = cleanCurrency(name)
 	base, _, held := strings.Cut(name, ".")

@@ -5,9 +5,9 @@ import (
 )
 
 // mercury is the CSV of Mercury's transactions page. Dates are month first with dashes, amounts are signed and in USD;
-// Original Currency is only what a card was charged in. It has no id, and users change notes, categories and tags later,
-// so ids are made of what stays. The layout, which grew columns at its end over the years, is the one that importers of
-// Mercury's CSV test against.
+// Original Currency is only what a card was charged in. The file has no ids, and users edit notes, categories and tags
+// later, so ids are derived from the columns that do not change. The layout, which gained columns at its end over the
+// years, is the one that importers of Mercury's CSV test against.
 var mercury = &preset{
 	name:    "mercury",
 	title:   "Mercury transactions",
@@ -15,7 +15,7 @@ var mercury = &preset{
 	open: func(s *sheet, o *Options) interpreter {
 		m := &mercuryRow{clock: o.Mapping.clock("MM-DD-YYYY", "MM-DD-YYYY HH:mm:ss", "auto"), date: s.find("Date (UTC)"),
 			time:        s.find("Timestamp"),
-			description: s.find("Description"), amount: points(s.find("Amount")), status: s.find("Status"), account: s.find("Source Account"),
+			description: s.find("Description"), amount: pointColumn(s.find("Amount")), status: s.find("Status"), account: s.find("Source Account"),
 			bankText: s.find("Bank Description"), reference: s.find("Reference"), note: s.find("Note"), card: s.find("Last Four Digits"),
 			holder: s.find("Name On Card"), category: s.find("Category"), mercuryCategory: s.find("Mercury Category")}
 		return m.interpret
@@ -33,10 +33,11 @@ type mercuryRow struct {
 }
 
 var (
-	mercuryDone = among("Sent|Received|Completed|Posted")
-	// mercuryDead never moved anything; what is pending comes again when it has, perhaps with another amount.
-	mercuryDead = among("Failed|Cancelled|Canceled|Blocked|Rejected|Declined|Reversed")
-	mercuryOpen = among("Pending|Scheduled|Processing")
+	mercuryDone = nameSet("Sent|Received|Completed|Posted")
+	// Transactions with a status in mercuryDead never moved money; pending ones appear again when completed, perhaps
+	// with another amount.
+	mercuryDead = nameSet("Failed|Cancelled|Canceled|Blocked|Rejected|Declined|Reversed")
+	mercuryOpen = nameSet("Pending|Scheduled|Processing")
 )
 
 func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
@@ -47,14 +48,14 @@ func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
 	case mercuryOpen[word]:
 		return nil, "Mercury says it has not happened yet: " + status
 	case !mercuryDone[word]:
-		e.faultf(m.status, "%q does not tell whether it happened", shorten(status))
+		e.faultf(m.status, "%q is not a known status, so it is unclear whether the transaction happened", shorten(status))
 	}
-	stamp, place := e.text(m.time), m.time
+	stamp, index := e.text(m.time), m.time
 	if stamp == "" {
-		stamp, place = e.text(m.date), m.date
+		stamp, index = e.text(m.date), m.date
 	}
 	account := e.text(m.account)
-	r := Record{Line: e.row.line, Timestamp: e.instant(&m.clock, place, stamp), Description: e.text(m.bankText), Currency: "USD",
+	r := Record{Line: e.row.line, Timestamp: e.instant(&m.clock, index, stamp), Description: e.text(m.bankText), Currency: "USD",
 		Vendor: e.text(m.description), Memo: e.text(m.note), ProviderCategory: e.text(m.category)}
 	if r.Description == "" {
 		r.Description = r.Vendor
@@ -68,11 +69,11 @@ func (m *mercuryRow) interpret(e *entry) ([]Record, string) {
 	}
 	amount := e.number(m.amount, "USD")
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(m.amount.place, "is empty")
+		e.faultf(m.amount.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
 	}
-	r.ExternalID = e.contentOf(stamp, amount.Fixed("USD"), account, e.text(m.bankText), e.text(m.reference), e.text(m.card))
-	return oneOrMore(r, *amount, money.Decimal{})
+	r.ExternalID = e.deriveID(stamp, amount.Fixed("USD"), account, e.text(m.bankText), e.text(m.reference), e.text(m.card))
+	return buildRecords(r, *amount, money.Decimal{})
 }

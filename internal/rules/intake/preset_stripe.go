@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// stripe is the export of balance transactions: amount before and net after the fee, seen from the balance. A fee on what
-// leaves comes on top, and a fee that Stripe gives back with a refund, as it did for years, is below zero; it becomes a
-// leg of its own. The layout is that of Balance, All activity, Export; the report Balance change from activity has the
-// same facts under other names.
+// stripe is the export of balance transactions: amount before and net after the fee, seen from the balance. A fee on an
+// outflow is added to it. A fee that Stripe returns with a refund, as it did for years, is below zero and becomes a
+// record of its own. The layout is that of Balance, All activity, Export; the report Balance change from activity has
+// the same facts under other names.
 var stripe = &preset{
 	name:  "stripe",
 	title: "Stripe balance transactions",
@@ -16,7 +16,8 @@ var stripe = &preset{
 	open: func(s *sheet, o *Options) interpreter {
 		p := &stripeRow{clock: o.Mapping.clock(), ignore: o.Mapping.IgnoreIDs, id: s.find("id", "balance_transaction_id"),
 			kind: s.find("Type", "reporting_category"), time: s.find("Created (UTC)", "created_utc", "Created"), currency: s.find("Currency"),
-			amount: points(s.find("Amount", "gross")), fee: points(s.find("Fee")), net: points(s.find("Net")), text: s.find("Description")}
+			amount: pointColumn(s.find("Amount", "gross")), fee: pointColumn(s.find("Fee")), net: pointColumn(s.find("Net")),
+			text: s.find("Description")}
 		return p.interpret
 	},
 }
@@ -38,7 +39,7 @@ var stripeTypes = map[string]string{
 	"payout_minimum_balance_release": typeReserves,
 }
 
-var stripeFees = among("stripe_fee|stripe_fx_fee|tax_fee|network_cost|fee")
+var stripeFees = nameSet("stripe_fee|stripe_fx_fee|tax_fee|network_cost|fee")
 
 func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	kind := e.text(p.kind)
@@ -49,7 +50,7 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	}
 	amount, fee, net := e.number(p.amount, r.Currency), e.number(p.fee, r.Currency), e.number(p.net, r.Currency)
 	if amount == nil && len(e.faults) == 0 {
-		e.faultf(p.amount.place, "is empty")
+		e.faultf(p.amount.index, "is empty")
 	}
 	if len(e.faults) > 0 {
 		return nil, ""
@@ -57,7 +58,7 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	charged := deref(fee)
 	if net != nil {
 		if fee != nil && !amount.Sub(charged).Equal(*net) {
-			e.faultf(p.net.place, "an amount of %s less a fee of %s is not %s", amount, charged, net)
+			e.faultf(p.net.index, "the amount %s less the fee %s is not the net %s", amount, charged, net)
 			return nil, ""
 		}
 		charged = amount.Sub(*net)
@@ -68,10 +69,10 @@ func (p *stripeRow) interpret(e *entry) ([]Record, string) {
 	case stripeFees[fold(kind)] && amount.Sign() < 0:
 		r.Type = typeFee
 	}
-	return oneOrMore(r, *amount, charged)
+	return buildRecords(r, *amount, charged)
 }
 
-// isDispute tells the adjustments that Stripe books for disputes by what it writes.
+// isDispute reports whether the description of an adjustment is one that Stripe uses for disputes.
 func isDispute(text string) bool {
 	text = strings.ToLower(text)
 	return strings.HasPrefix(text, "chargeback") || strings.Contains(text, "dispute")

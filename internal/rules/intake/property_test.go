@@ -18,7 +18,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// fact is what a row says.
+// fact is the content of a row.
 type fact struct {
 	at       time.Time
 	amount   money.Decimal // Below zero for an outflow.
@@ -64,7 +64,7 @@ func drawDialect(t *rapid.T) dialect {
 	return d
 }
 
-// number writes a decimal with groups of three digits.
+// number formats a decimal with groups of three digits.
 func (d dialect) number(n money.Decimal) string {
 	sign := ""
 	if n.Sign() < 0 {
@@ -224,7 +224,7 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 		intake.Detect("f", content)
 		options := slices.Clone(mappings)
 		if p, err := intake.Guess(content); err == nil {
-			_ = p.Mapping.Check()
+			_ = p.Mapping.Validate()
 			if p.Mapping.Currency == "" && p.Mapping.Columns[intake.FieldCurrency] == "" {
 				p.Mapping.Currency = "USD"
 			}
@@ -243,7 +243,7 @@ func FuzzNoFileMakesAReaderPanicOrAnUnsoundRecord(f *testing.F) {
 			}
 			all = append(all, row)
 		}
-		sound(t, all)
+		validateRecords(t, all)
 		if in.Offset() > int64(len(content)) {
 			t.Errorf("offset %d of %d", in.Offset(), len(content))
 		}
@@ -291,6 +291,6 @@ func TestNoDamageToAKnownFileMakesAnUnsoundRecord(t *testing.T) {
 			}
 			all = append(all, row)
 		}
-		soundRows(t, all)
+		validateRows(t, all)
 	})
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// Options say what a file is and how to read it.
+// Options describe a file and how to read it.
 type Options struct {
-	// Name is the file's, for messages and for telling its format.
+	// Name is the file name, used in messages and to detect the format.
 	Name string
-	// Mapping may be empty for a file of a known layout, for OFX, and for JSON in the shape of the API.
+	// Mapping may be empty for a file of a known layout, for OFX, and for JSON in the format of the API.
 	Mapping Mapping
-	// OwnAddresses are the addresses of the wallet the file is of, in any case; layouts without signs need them.
+	// OwnAddresses are the addresses of the wallet that the file belongs to, in any case; layouts without signs need
+	// them.
 	OwnAddresses []string
 }
 
-// Reader hands out the rows of a file.
+// Reader reads the rows of a file.
 type Reader struct {
 	text    *text
 	mapping Mapping
@@ -28,13 +29,13 @@ type Reader struct {
 	done    error
 }
 
-// Open begins to read a file. It looks at the head of the file only; its errors are the mapping's, field by field, or
-// the file's as a whole.
+// Open starts reading a file. It reads only the head. It returns the faults of the mapping, field by field, or an error
+// about the file as a whole.
 func Open(r io.Reader, o Options) (*Reader, error) {
 	if o.Name == "" {
 		o.Name = "file"
 	}
-	if err := o.Mapping.Check(); err != nil {
+	if err := o.Mapping.Validate(); err != nil {
 		return nil, err
 	}
 	t, err := openText(o.Name, r, encodings[o.Mapping.Encoding])
@@ -44,7 +45,7 @@ func Open(r io.Reader, o Options) (*Reader, error) {
 	in := &Reader{text: t, mapping: o.Mapping, ids: newIDs()}
 	head, _ := t.head()
 	if in.mapping.Format == "" {
-		in.mapping.Format = formatOf(o.Name, head)
+		in.mapping.Format = detectFormat(o.Name, head)
 	}
 	o.Mapping = in.mapping
 	switch in.mapping.Format {
@@ -61,7 +62,8 @@ func Open(r io.Reader, o Options) (*Reader, error) {
 	return in, nil
 }
 
-// Next gives the next row, or io.EOF. A row with faults does not end the reading; any error does, and stays.
+// Next returns the next row, or io.EOF. A row with faults does not end the reading; any error does, and every later
+// call returns the same error.
 func (in *Reader) Next() (Row, error) {
 	if in.done != nil {
 		return Row{}, in.done
@@ -74,10 +76,10 @@ func (in *Reader) Next() (Row, error) {
 	return row, nil
 }
 
-// Offset is how many bytes of the file are dealt with, for a bar of progress.
+// Offset returns how many bytes of the file have been processed, to show progress.
 func (in *Reader) Offset() int64 { return in.text.offset() }
 
-// Mapping is the mapping that is read by, with what the file has settled: format, preset, delimiter and header.
+// Mapping returns the mapping in use, completed with the detected format, preset, delimiter and header row.
 func (in *Reader) Mapping() Mapping { return in.mapping }
 
 func (in *Reader) openCSV(o *Options) error {
@@ -88,32 +90,32 @@ func (in *Reader) openCSV(o *Options) error {
 	}
 	sample := sampleCSV(head, whole, m.Delimiter[0])
 	if len(m.Columns) == 0 && m.Preset == "" {
-		if m.Preset = presetOf(sample); m.Preset == "" {
-			return fault.Invalidf("mapping.columns", "must be stated, because the layout of the file is not a known one")
+		if m.Preset = detectPreset(sample); m.Preset == "" {
+			return fault.Invalidf("mapping.columns", "must be stated, because the layout of the file is unknown")
 		}
 	}
 	rows := newCSVRows(in.text, m.Delimiter[0])
-	s, err := in.header(rows, sample)
+	s, err := in.readHeader(rows, sample)
 	if err != nil {
 		return err
 	}
-	var understand interpreter
+	var interpret interpreter
 	if p := presetNamed(m.Preset); p != nil {
-		understand = p.open(s, o)
+		interpret = p.open(s, o)
 	} else {
 		below := slices.DeleteFunc(sample, func(r sheetRow) bool { return r.line <= m.HeaderRow || r.broken != "" })
 		plan, err := newMapped(m, s, below)
 		if err != nil {
 			return err
 		}
-		understand = plan.interpret
+		interpret = plan.interpret
 	}
-	in.read = func() (Row, error) { return in.row(rows, s, understand) }
+	in.read = func() (Row, error) { return in.row(rows, s, interpret) }
 	return nil
 }
 
-// header finds the names of the columns and reads past them.
-func (in *Reader) header(rows *csvRows, sample []sheetRow) (*sheet, error) {
+// readHeader finds the column names and reads past them.
+func (in *Reader) readHeader(rows *csvRows, sample []sheetRow) (*sheet, error) {
 	m := &in.mapping
 	if m.HeaderRow == -1 {
 		if len(sample) == 0 {
@@ -124,14 +126,14 @@ func (in *Reader) header(rows *csvRows, sample []sheetRow) (*sheet, error) {
 	if m.HeaderRow == 0 {
 		at := in.findHeader(sample)
 		if at < 0 {
-			return nil, in.noHeader(sample)
+			return nil, in.missingColumns(sample)
 		}
 		m.HeaderRow = sample[at].line
 	}
 	for {
 		row, err := rows.next()
 		if errors.Is(err, io.EOF) {
-			return nil, fault.Invalidf("mapping.header_row", "is line %d, on which the file has no row", m.HeaderRow)
+			return nil, fault.Invalidf("mapping.header_row", "is line %d, but the file has no row there", m.HeaderRow)
 		}
 		if err != nil {
 			return nil, err
@@ -147,7 +149,7 @@ func (in *Reader) header(rows *csvRows, sample []sheetRow) (*sheet, error) {
 	}
 }
 
-// findHeader finds the first row that has all the columns that are asked for.
+// findHeader returns the index of the first row that has all required columns, or -1.
 func (in *Reader) findHeader(sample []sheetRow) int {
 	m := &in.mapping
 	for i := range min(len(sample), headerSearch) {
@@ -169,8 +171,8 @@ func (in *Reader) findHeader(sample []sheetRow) int {
 	return -1
 }
 
-// noHeader says which columns are missing, by the row that comes nearest to a header.
-func (in *Reader) noHeader(sample []sheetRow) error {
+// missingColumns returns faults for the missing columns, judged by the row with the most matches.
+func (in *Reader) missingColumns(sample []sheetRow) error {
 	if p := presetNamed(in.mapping.Preset); p != nil {
 		return fault.Invalidf("mapping.preset", "is %s, but no row among the first %d has its columns", p.name, headerSearch)
 	}
@@ -198,22 +200,22 @@ func (in *Reader) noHeader(sample []sheetRow) error {
 	return fault.Invalidf("mapping.header_row", "must be stated, because no row has all the columns")
 }
 
-// row reads one row and interprets it.
-func (in *Reader) row(rows rowReader, s *sheet, understand interpreter) (Row, error) {
+// row reads and interprets one row.
+func (in *Reader) row(rows rowReader, s *sheet, interpret interpreter) (Row, error) {
 	raw, err := rows.next()
 	if err != nil {
 		return Row{}, err
 	}
-	e := entry{sheet: s, row: raw, ids: in.ids, own: -1}
+	e := entry{sheet: s, row: raw, ids: in.ids, idColumn: -1}
 	out := Row{Line: raw.line}
 	switch {
 	case raw.broken != "":
 		e.faultf(raw.column, "%s", raw.broken)
-	case !in.fit(&e):
+	case !in.validateWidth(&e):
 	default:
-		out.Records, out.Skipped = understand(&e)
+		out.Records, out.Skipped = interpret(&e)
 		if len(e.faults) == 0 {
-			e.once(out.Records)
+			e.rejectDuplicates(out.Records)
 		}
 	}
 	if len(e.faults) > 0 {
@@ -222,8 +224,9 @@ func (in *Reader) row(rows rowReader, s *sheet, understand interpreter) (Row, er
 	return out, nil
 }
 
-// fit checks that a row has a cell for every column: with one missing or too many, the others may have moved.
-func (in *Reader) fit(e *entry) bool {
+// validateWidth reports whether a row has a cell for every column. If cells are missing or added, the others may have
+// shifted.
+func (in *Reader) validateWidth(e *entry) bool {
 	cells, columns := e.row.cells, len(e.sheet.header)
 	if len(cells) == columns {
 		return true
@@ -232,6 +235,6 @@ func (in *Reader) fit(e *entry) bool {
 		e.row.cells = cells[:columns]
 		return true
 	}
-	e.faultf(-1, "the row has %d cells, but there are %d columns; a cell that holds the delimiter must stand in quotes", len(cells), columns)
+	e.faultf(-1, "the row has %d cells, but there are %d columns; a cell that contains the delimiter must be in quotes", len(cells), columns)
 	return false
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// sheet is a table whose columns are known.
+// sheet is a table with known columns.
 type sheet struct {
 	header []string
 }
 
-// find gives the place of the column with one of the names, in capitals or not, or -1.
+// find returns the index of the first column with one of the names, ignoring case, or -1.
 func (s *sheet) find(names ...string) int {
 	for _, name := range names {
 		for i, h := range s.header {
@@ -27,39 +27,39 @@ func (s *sheet) find(names ...string) int {
 	return -1
 }
 
-// starting gives the place of the first column whose name begins so, or -1.
-func (s *sheet) starting(prefix string) int {
+// findPrefix returns the index of the first column whose name has the prefix, ignoring case, or -1.
+func (s *sheet) findPrefix(prefix string) int {
 	return slices.IndexFunc(s.header, func(h string) bool { return len(h) >= len(prefix) && strings.EqualFold(h[:len(prefix)], prefix) })
 }
 
-func (s *sheet) name(place int) string {
-	if place < 0 || place >= len(s.header) {
+func (s *sheet) name(index int) string {
+	if index < 0 || index >= len(s.header) {
 		return ""
 	}
-	if s.header[place] == "" {
-		return fmt.Sprintf("#%d", place+1)
+	if s.header[index] == "" {
+		return fmt.Sprintf("#%d", index+1)
 	}
-	return s.header[place]
+	return s.header[index]
 }
 
-// resolve finds a mapped column: by its header, or else by its number.
+// resolve returns the index of a mapped column, given by its header or by its number.
 func (s *sheet) resolve(field Field, column string) (int, error) {
 	name := "mapping.columns." + string(field)
 	matches := 0
-	place := -1
+	index := -1
 	for i, h := range s.header {
 		if h != "" && strings.EqualFold(h, strings.TrimSpace(column)) {
 			matches++
-			if place < 0 {
-				place = i
+			if index < 0 {
+				index = i
 			}
 		}
 	}
 	switch {
 	case matches == 1:
-		return place, nil
+		return index, nil
 	case matches > 1:
-		return -1, fault.Invalidf(name, "is %q, which %d columns are called; give it as #%d", shorten(column), matches, place+1)
+		return -1, fault.Invalidf(name, "is %q, but %d columns have that name; give a number such as #%d", shorten(column), matches, index+1)
 	}
 	if n := columnNumber(column); n >= 0 {
 		if n >= len(s.header) {
@@ -67,10 +67,11 @@ func (s *sheet) resolve(field Field, column string) (int, error) {
 		}
 		return n, nil
 	}
-	return -1, fault.Invalidf(name, "is %q, which the file does not have; it has %s", shorten(column), shorten(strings.Join(s.header, ", ")))
+	return -1, fault.Invalidf(name, "is %q, but the file has no such column; its columns are %s", shorten(column),
+		shorten(strings.Join(s.header, ", ")))
 }
 
-// cleanHeader trims the names of columns.
+// cleanHeader trims column names and drops empty ones at the end.
 func cleanHeader(cells []string) []string {
 	header := make([]string, len(cells))
 	for i, c := range cells {
@@ -82,45 +83,45 @@ func cleanHeader(cells []string) []string {
 	return header
 }
 
-// numeric is a column of numbers with what is known of its decimal separator.
+// numeric is a column of numbers and its decimal separator, as far as known.
 type numeric struct {
-	place int
+	index int
 	mark  decimalMark
-	// signed tells that some values of the head are above zero and some below.
+	// positive and negative report whether the sample has values above and below zero.
 	positive, negative bool
 }
 
-// entry is one row under work; faults gather in it.
+// entry is a row being interpreted; it collects the faults.
 type entry struct {
-	sheet  *sheet
-	row    *sheetRow
-	faults []Fault
-	ids    *ids
-	made   bool // The id was made of what the row says, so it is unique.
-	own    int  // The column that the id is from, or -1.
+	sheet    *sheet
+	row      *sheetRow
+	faults   []Fault
+	ids      *ids
+	derived  bool // The id was derived from the content of the row, so it is unique.
+	idColumn int  // The column of the row's own id, or -1.
 }
 
-// faultf blames a column; -1 blames the row.
-func (e *entry) faultf(place int, format string, args ...any) {
-	e.faults = append(e.faults, Fault{Line: e.row.line, Column: e.sheet.name(place), Message: fmt.Sprintf(format, args...)})
+// faultf adds a fault to a column, or to the row if index is -1.
+func (e *entry) faultf(index int, format string, args ...any) {
+	e.faults = append(e.faults, Fault{Line: e.row.line, Column: e.sheet.name(index), Message: fmt.Sprintf(format, args...)})
 }
 
-// text gives a cell without spaces around it; a column that is not there is empty.
-func (e *entry) text(place int) string {
-	if place < 0 || place >= len(e.row.cells) {
+// text returns a cell without surrounding spaces; a missing column is empty.
+func (e *entry) text(index int) string {
+	if index < 0 || index >= len(e.row.cells) {
 		return ""
 	}
-	return strings.TrimSpace(e.row.cells[place])
+	return strings.TrimSpace(e.row.cells[index])
 }
 
-// number reads a cell; an empty one is nil. currency is what stands beside it at most.
+// number parses a cell; an empty one is nil. A currency beside the number must match currency.
 func (e *entry) number(c numeric, currency string) *money.Decimal {
-	n, ok := e.parsed(c)
+	n, ok := e.parseCell(c)
 	if !ok {
 		return nil
 	}
-	if !fits(n.code, currency) {
-		e.faultf(c.place, "%q is not in %s, as the row says", shorten(e.text(c.place)), orUnknown(currency))
+	if !matchesCurrency(n.code, currency) {
+		e.faultf(c.index, "%q is not in %s, the currency of the row", shorten(e.text(c.index)), orUnknown(currency))
 		return nil
 	}
 	return &n.value
@@ -133,86 +134,86 @@ func orUnknown(currency string) string {
 	return currency
 }
 
-// parsed reads a cell whatever stands beside the number.
-func (e *entry) parsed(c numeric) (number, bool) {
-	text := e.text(c.place)
+// parseCell parses the number in a cell, with any currency beside it.
+func (e *entry) parseCell(c numeric) (number, bool) {
+	text := e.text(c.index)
 	if blankNumber(text) {
 		return number{}, false
 	}
 	var n number
 	var err error
-	if e.row.numbers != nil && e.row.numbers[c.place] {
+	if e.row.numbers != nil && e.row.numbers[c.index] {
 		n.value, err = jsonNumber(text)
 	} else {
 		n, err = parseNumber(text, c.mark)
 	}
 	if err != nil {
-		e.faultf(c.place, "%q %v", shorten(text), err)
+		e.faultf(c.index, "%q %v", shorten(text), err)
 		return number{}, false
 	}
 	return n, true
 }
 
-// instant reads the time in a cell, which must be there.
-func (e *entry) instant(c *clock, place int, text string) time.Time {
+// instant parses a required time.
+func (e *entry) instant(c *clock, index int, text string) time.Time {
 	if text == "" {
-		e.faultf(place, "is empty; every row needs a date")
+		e.faultf(index, "is empty; every row needs a date")
 		return time.Time{}
 	}
 	t, err := c.parse(text)
 	if err != nil {
-		e.faultf(place, "%q %v", shorten(text), err)
+		e.faultf(index, "%q %v", shorten(text), err)
 	}
 	return t
 }
 
-// currency reads the code or symbol in a cell, which must be there.
-func (e *entry) currency(place int) string {
-	code := cleanCurrency(e.text(place))
+// currency reads a required currency code or symbol.
+func (e *entry) currency(index int) string {
+	code := cleanCurrency(e.text(index))
 	if code == "" {
-		e.faultf(place, "%q is not a currency", shorten(e.text(place)))
+		e.faultf(index, "%q is not a currency", shorten(e.text(index)))
 	}
 	return code
 }
 
-// id is the row's own id, or one made of what it says. An id that was there before is a fault: a source holds each once,
-// and the second would be lost.
-func (e *entry) id(place int, ignore bool) string {
-	e.own = place
-	own := e.text(place)
+// id returns the row's own id, or derives one from its content.
+func (e *entry) id(index int, ignore bool) string {
+	e.idColumn = index
+	own := e.text(index)
 	if own == "" || ignore {
-		return e.content()
+		return e.contentID()
 	}
 	return own
 }
 
-// content makes an id of what the row says.
-func (e *entry) content() string {
+// contentID derives an id from the row.
+func (e *entry) contentID() string {
 	if e.row.content != nil {
-		return e.contentOf(e.row.content...)
+		return e.deriveID(e.row.content...)
 	}
-	return e.contentOf(e.row.cells...)
+	return e.deriveID(e.row.cells...)
 }
 
-// contentOf makes an id of a part of what the row says.
-func (e *entry) contentOf(texts ...string) string {
-	e.made = true
-	return e.ids.content(texts...)
+// deriveID derives an id from a part of the row.
+func (e *entry) deriveID(texts ...string) string {
+	e.derived = true
+	return e.ids.derive(texts...)
 }
 
-// once blames ids that stand twice.
-func (e *entry) once(records []Record) {
-	if e.made {
+// rejectDuplicates adds a fault for each id that occurred before: ids are unique within a source, so the second
+// transaction would be lost.
+func (e *entry) rejectDuplicates(records []Record) {
+	if e.derived {
 		return
 	}
 	for i := range records {
-		if e.ids.repeated(records[i].ExternalID) {
-			e.faultf(e.own,
-				"the id %q stands in the file before; if the rows are two transactions, do not map the column as id or ignore ids",
+		if e.ids.isDuplicate(records[i].ExternalID) {
+			e.faultf(e.idColumn,
+				"the id %q occurs earlier in the file; if the rows are two transactions, do not map the column as id, or set ignore_ids",
 				shorten(records[i].ExternalID))
 		}
 	}
 }
 
-// interpreter makes records of a row, or says why it is skipped.
+// interpreter returns the records of a row, or the reason why it is skipped.
 type interpreter func(e *entry) (records []Record, skipped string)

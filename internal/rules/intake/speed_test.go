@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// ordinary is a plain file of twelve columns.
+// ordinary returns a plain file of twelve columns.
 func ordinary(count int) []byte {
 	var b bytes.Buffer
 	b.WriteString("Transaction ID,Date,Description,Amount,Currency,Category,Counterparty,Reference,Account,Status,Balance,Note\n")
@@ -47,7 +47,7 @@ func readOrdinary(tb testing.TB, content []byte, m intake.Mapping) int {
 	}
 }
 
-// rowsPerSecond is the minimum that a busy machine must still reach; an idle one does several times as much.
+// rowsPerSecond is the minimum that a busy machine must reach; an idle one is several times as fast.
 const rowsPerSecond = 30_000
 
 func TestAPlainFileIsReadFast(t *testing.T) {

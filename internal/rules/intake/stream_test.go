@@ -14,10 +14,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/intake"
 )
 
-// ahead is how far a reader may be ahead of what it has handed out: its head, a buffer, and some.
+// ahead bounds how far a reader may read ahead of the rows it returned: its head, a buffer, and some margin.
 const ahead = 1<<20 + 256<<10
 
-// generated is a file that is made while it is read, and counts what was taken of it.
+// generated is a file that is generated while it is read, and counts the bytes read.
 type generated struct {
 	begin, end string
 	row        func(n int) string
@@ -55,7 +55,7 @@ func (g *generated) Read(p []byte) (int, error) {
 var simple = intake.Mapping{Currency: "USD", Columns: map[intake.Field]string{
 	intake.FieldTimestamp: "date", intake.FieldAmount: "amount", intake.FieldID: "id", intake.FieldDescription: "text"}}
 
-// files are long files of each format.
+// files returns long files of each format.
 func files(count int) map[string]*generated {
 	return map[string]*generated{
 		"f.csv": {begin: "date,id,text,amount\n", rows: count, row: func(n int) string {
@@ -74,7 +74,7 @@ func files(count int) map[string]*generated {
 	}
 }
 
-func TestAFileIsReadAsItGoes(t *testing.T) {
+func TestAFileIsStreamed(t *testing.T) {
 	t.Parallel()
 	const count = 25_000
 	for name, file := range files(count) {
@@ -142,7 +142,7 @@ func TestMemoryStaysBoundedWhateverTheLength(t *testing.T) {
 	runtime.KeepAlive(in)
 }
 
-// failing breaks off with an error.
+// failing returns an error after its content.
 type failing struct{ rest io.Reader }
 
 var errTorn = errors.New("the line is dead")
@@ -155,7 +155,7 @@ func (f failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestAReadingThatBreaksOffIsAnErrorThatStays(t *testing.T) {
+func TestAReadErrorIsReturnedByEveryLaterCall(t *testing.T) {
 	t.Parallel()
 	for name, file := range files(25_000) {
 		o := intake.Options{Name: name, Mapping: simple}
@@ -202,12 +202,12 @@ func TestWhatHasNoEndIsRefusedWithItsLine(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"f.json", `[{"a":"` + long, "f.json:1: the object that begins here is longer than 1024 KiB"},
 		{"f.json", "[\n{}\n{}]", "f.json:3: a comma is missing before the object"},
-		{"f.json", "[\n{},\n7]", `f.json:3: an object must stand here, not "7"`},
-		{"f.json", "[{}]\n[", `f.json:2: "[" stands behind the end of the list`},
+		{"f.json", "[\n{},\n7]", `f.json:3: expected an object, found "7"`},
+		{"f.json", "[{}]\n[", `f.json:2: unexpected "[" after the end of the list`},
 		{"f.json", `{"a":1`, "f.json:1: the object that begins here has no end"},
-		{"f.json", "{}\n{}\nx", `f.json:3: an object must stand here, not "x"`},
-		{"f.ofx", "<OFX>\n<NAME>" + long, "f.ofx:2: what begins here is longer than 64 KiB"},
-		{"f.ofx", "<OFX>\n<" + long, "f.ofx:2: what begins here is longer than 1 KiB"},
+		{"f.json", "{}\n{}\nx", `f.json:3: expected an object, found "x"`},
+		{"f.ofx", "<OFX>\n<NAME>" + long, "f.ofx:2: the text that begins here is longer than 64 KiB"},
+		{"f.ofx", "<OFX>\n<" + long, "f.ofx:2: the text that begins here is longer than 1 KiB"},
 		{"f.ofx", "<OFX>\n<NAME", "f.ofx:2: the tag that begins here has no end"},
 		{"f.ofx", "<OFX>\n<NAME><![CDATA[" + long, "f.ofx:2: the text that begins here has no end"},
 		{"f.ofx", "<OFX>\n<STMTTRN>" + strings.Repeat("<MEMO>"+strings.Repeat("x", 60_000), 40),
@@ -241,7 +241,7 @@ func TestObjectsThatAreNotJSONAreFaultsAndTheRestIsRead(t *testing.T) {
 	want := `in 1.5 USD (1.5-0=1.5 USD)
 fault : has "v.a" twice
 fault : is not JSON: invalid character '"' after object key:value pair
-fault : is not JSON: a text holds a NUL character
+fault : is not JSON: a text contains a NUL character; remove it
 in 100 USD (100-0=100 USD)
 fault : is not valid UTF-8; save the file as UTF-8
 fault v.a: is empty; every row needs an amount
@@ -279,7 +279,7 @@ func TestIDsAreTheSameEachTimeAndInOverlappingFiles(t *testing.T) {
 	}
 }
 
-func TestWhatTheHeadSettledHoldsForTheRestOfTheFile(t *testing.T) {
+func TestWhatTheHeadDecidesAppliesToTheRestOfTheFile(t *testing.T) {
 	t.Parallel()
 	g := func() *generated {
 		return &generated{begin: "date;amount\n", rows: 3000, row: func(n int) string {
@@ -306,9 +306,9 @@ in 2.5 USD (2.5-0=2.5 USD)` {
 	}
 }
 
-func TestWhatTheHeadIsDoesNotDependOnHowTheFileComesIn(t *testing.T) {
+func TestTheHeadDoesNotDependOnTheSizeOfReads(t *testing.T) {
 	t.Parallel()
-	// The only value that settles anything stands right behind the head.
+	// The only value that decides the format is directly after the head.
 	var b bytes.Buffer
 	b.WriteString("date,text,amount\n")
 	for b.Len() < 1<<20 {
@@ -317,7 +317,7 @@ func TestWhatTheHeadIsDoesNotDependOnHowTheFileComesIn(t *testing.T) {
 	b.WriteString("2024-01-05,x,1.5\n")
 	m := intake.Mapping{Currency: "USD", Columns: map[intake.Field]string{intake.FieldTimestamp: "date", intake.FieldAmount: "amount"}}
 	whole := brief(rows(t, bytes.NewReader(b.Bytes()), intake.Options{Mapping: m}))
-	if trickled := brief(rows(t, iotestReader(b.Bytes()), intake.Options{Mapping: m})); trickled != whole ||
+	if trickled := brief(rows(t, byteReader(b.Bytes()), intake.Options{Mapping: m})); trickled != whole ||
 		!strings.HasPrefix(whole, "fault amount") {
 		t.Errorf("reads\n%.200s\nand\n%.200s", whole, trickled)
 	}

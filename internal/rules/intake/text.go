@@ -11,10 +11,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// chunk is how much is asked of the file at a time.
+// chunk is how much is read from the file at a time.
 const chunk = 64 << 10
 
-// encoding is how the bytes of a file spell letters.
+// encoding is the character encoding of a file.
 type encoding byte
 
 const (
@@ -24,25 +24,25 @@ const (
 	windows1252
 )
 
-// invalidByte stands for what cannot be decoded: it is not UTF-8 either, so the check for that finds it.
+// invalidByte replaces what cannot be decoded. It is not valid UTF-8, so the later validation finds it.
 const invalidByte = 0xff
 
-// text hands out a file as UTF-8, line by line or byte by byte, counting lines.
+// text reads a file as UTF-8, line by line or byte by byte, and counts lines.
 type text struct {
 	name     string
 	r        io.Reader
 	encoding encoding
-	raw      int64  // Bytes read from r, the mark of the encoding included.
-	tail     []byte // Bytes of a letter that is not all there yet.
+	raw      int64  // Bytes read from r, including the byte order mark.
+	tail     []byte // Bytes of an incomplete character.
 	buf      []byte
-	pos      int // Of what is not handed out yet.
+	pos      int // Start of the unread part of buf.
 	end      error
-	line     int  // The number of the line that was handed out last.
+	line     int  // The number of the line returned last.
 	lone     bool // Lines end with a carriage return alone.
 	scratch  []byte
 }
 
-// openText reads the head of a file and finds out how it is encoded.
+// openText reads the head of a file and detects its encoding.
 func openText(name string, r io.Reader, stated encoding) (*text, error) {
 	t := &text{name: name, r: r, scratch: make([]byte, chunk)}
 	var first []byte
@@ -60,7 +60,7 @@ func openText(name string, r io.Reader, stated encoding) (*text, error) {
 		t.encoding = stated
 	}
 	t.decode(first)
-	// One byte more than the head, so that what the head is does not depend on how the file comes in.
+	// One byte more than the head, so that the head does not depend on how the reads are split.
 	for t.end == nil && len(t.buf) <= headMax {
 		t.fill()
 	}
@@ -71,19 +71,19 @@ func openText(name string, r io.Reader, stated encoding) (*text, error) {
 	return t, nil
 }
 
-// textOf is a text that is all there.
+// textOf returns a text with the given content.
 func textOf(name string, content []byte) *text {
 	t := &text{name: name, buf: content, end: io.EOF, raw: int64(len(content))}
 	t.lone = bytes.IndexByte(content, '\n') < 0 && bytes.IndexByte(content, '\r') >= 0
 	return t
 }
 
-// head is the start of the file, before anything is handed out; whole says that nothing follows it.
+// head returns the start of the file, before anything was read; whole reports whether that is the entire file.
 func (t *text) head() (content []byte, whole bool) {
 	return t.buf[:min(len(t.buf), headMax)], len(t.buf) <= headMax
 }
 
-// fill reads some more behind what is not handed out yet.
+// fill reads more bytes after the unread part.
 func (t *text) fill() {
 	if t.pos > 0 {
 		t.buf = t.buf[:copy(t.buf, t.buf[t.pos:])]
@@ -92,10 +92,11 @@ func (t *text) fill() {
 	t.decode(t.read())
 }
 
-// idleMax is how often a file may give nothing and no error before it counts as broken.
+// idleMax is how often a read may return neither bytes nor an error before the file counts as broken.
 const idleMax = 100
 
-// read asks the file for some bytes, which are good until the next call; the end stays in t.end.
+// read reads bytes from the file, which are valid until the next call; it stores the end of the file or an error in
+// t.end.
 func (t *text) read() []byte {
 	for range idleMax {
 		n, err := t.r.Read(t.scratch)
@@ -123,7 +124,7 @@ func (t *text) decode(raw []byte) {
 	}
 }
 
-// decodeWide decodes UTF-16; half a letter waits for its other half.
+// decodeWide decodes UTF-16; an incomplete character is kept for the next call.
 func (t *text) decodeWide(raw []byte) {
 	raw = append(t.tail, raw...)
 	unit := func(i int) rune {
@@ -162,7 +163,7 @@ func (t *text) decodeWide(raw []byte) {
 	}
 }
 
-// appendWindows appends a letter of the code page that Windows programs in the West write.
+// appendWindows appends a byte of Windows-1252 as UTF-8.
 func appendWindows(buf []byte, b byte) []byte {
 	switch {
 	case b < 0x80:
@@ -175,13 +176,13 @@ func appendWindows(buf []byte, b byte) []byte {
 	return utf8.AppendRune(buf, windowsRunes[b-0x80])
 }
 
-// windowsRunes are the letters 0x80 to 0x9f of Windows-1252; five of them do not exist.
+// windowsRunes are the characters 0x80 to 0x9f of Windows-1252; five of them are undefined.
 var windowsRunes = [32]rune{
 	'€', 0, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0, 'Ž', 0,
 	0, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0, 'ž', 'Ÿ',
 }
 
-// next gives the next line without its end, or io.EOF. It is good until the next call.
+// next returns the next line without its line ending, or io.EOF. It is valid until the next call.
 func (t *text) next() ([]byte, error) {
 	stop := byte('\n')
 	if t.lone {
@@ -193,7 +194,7 @@ func (t *text) next() ([]byte, error) {
 		if at := bytes.IndexByte(rest[seen:], stop); at >= 0 {
 			line := rest[:seen+at]
 			t.pos += seen + at + 1
-			return t.hand(line)
+			return t.emitLine(line)
 		}
 		seen = len(rest)
 		switch {
@@ -207,12 +208,12 @@ func (t *text) next() ([]byte, error) {
 			return nil, io.EOF
 		default:
 			t.pos = len(t.buf)
-			return t.hand(rest)
+			return t.emitLine(rest)
 		}
 	}
 }
 
-func (t *text) hand(line []byte) ([]byte, error) {
+func (t *text) emitLine(line []byte) ([]byte, error) {
 	t.line++
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
@@ -223,7 +224,7 @@ func (t *text) hand(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// peek gives the next byte without taking it; ok is false at the end.
+// peek returns the next byte without consuming it; ok is false at the end.
 func (t *text) peek() (b byte, ok bool, err error) {
 	for t.pos == len(t.buf) {
 		if t.end != nil {
@@ -237,7 +238,7 @@ func (t *text) peek() (b byte, ok bool, err error) {
 	return t.buf[t.pos], true, nil
 }
 
-// offset is how many bytes of the file stand before what is not handed out yet.
+// offset returns how many bytes of the file precede the unread part.
 func (t *text) offset() int64 {
 	left := t.buf[t.pos:]
 	switch t.encoding {
@@ -258,7 +259,7 @@ func (t *text) offset() int64 {
 	return t.raw - 2*int64(units)
 }
 
-// errorf blames a line of the file for ending the reading.
+// errorf returns an error about a line of the file, which ends the reading.
 func (t *text) errorf(line int, format string, args ...any) error {
 	for i, arg := range args {
 		if s, ok := arg.(string); ok {

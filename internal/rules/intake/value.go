@@ -9,10 +9,11 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// symbolMax bounds the symbol of an asset, in bytes. Tokens may be called anything.
+// symbolMax bounds the symbol of an asset, in bytes. Tokens may have any name.
 const symbolMax = 64
 
-// notFiat keeps a token that calls itself USD from passing for the currency: it goes by its contract.
+// notFiat returns the symbol of a token, or its contract address if the symbol is missing or that of a fiat currency,
+// so that a token called USD does not pass for the currency.
 func notFiat(symbol, contract string) string {
 	if symbol == "" || isFiat(symbol) {
 		return strings.ToLower(strings.TrimSpace(contract))
@@ -20,7 +21,7 @@ func notFiat(symbol, contract string) string {
 	return symbol
 }
 
-// cleanCurrency makes the code or symbol of a currency as records have it; empty where it cannot be one.
+// cleanCurrency normalizes a currency code or symbol; it returns an empty string if the text cannot be one.
 func cleanCurrency(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) > symbolMax || strings.IndexFunc(s, func(r rune) bool { return unicode.IsControl(r) }) >= 0 {
@@ -29,7 +30,7 @@ func cleanCurrency(s string) string {
 	return strings.ToUpper(s)
 }
 
-// lastFour gives the last four letters or digits of an account number, over spaces between digits.
+// lastFour returns the last four letters or digits of an account number, ignoring spaces between digits.
 func lastFour(s string) string {
 	var last [4]byte
 	n := len(last)
@@ -49,7 +50,7 @@ func isAlphanumeric(c byte) bool {
 	return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// signs are what stands beside amounts of a currency instead of its code.
+// signs are the currency symbols written beside amounts, with the currencies they may stand for.
 var signs = map[string]string{
 	"€": "EUR", "£": "GBP", "¥": "JPY CNY", "₹": "INR", "₿": "BTC", "Ξ": "ETH", "₺": "TRY", "₽": "RUB", "₩": "KRW", "₪": "ILS",
 	"฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN", "₴": "UAH", "R$": "BRL", "US$": "USD", "C$": "CAD", "CA$": "CAD",
@@ -57,8 +58,9 @@ var signs = map[string]string{
 	"FT": "HUF", "KR": "SEK NOK DKK ISK", "LEI": "RON", "FR": "CHF", "SFR": "CHF", "RS": "INR PKR", "ЛВ": "BGN",
 }
 
-// fits tells whether what stands beside a number may mean the currency. A dollar sign may be of many.
-func fits(code, currency string) bool {
+// matchesCurrency reports whether the code or symbol beside a number may mean the currency. A dollar sign may mean
+// many.
+func matchesCurrency(code, currency string) bool {
 	if code == "" || code == currency || code == "$" {
 		return true
 	}
@@ -68,11 +70,11 @@ func fits(code, currency string) bool {
 	return false
 }
 
-// triple is what a row says of a value; what it does not say is nil.
+// triple is the value stated by a row; missing parts are nil.
 type triple struct{ gross, fee, net *money.Decimal }
 
-// value makes a Value of a triple, whose parts are without sign but for a fee that came back. slack is how many minor
-// units the three may differ by where a platform rounds each by itself.
+// value converts a triple into a Value. Its parts have no sign, except for a returned fee. slack is how many minor
+// units the three may differ by if a platform rounds each separately.
 func (t triple) value(currency string, slack int64) (*Value, error) {
 	switch {
 	case t.gross == nil && t.net == nil:
@@ -85,10 +87,10 @@ func (t triple) value(currency string, slack int64) (*Value, error) {
 		t.net = &net
 	case t.fee == nil:
 	default:
-		if err := t.agree(currency, slack); err != nil {
+		if err := t.validateSum(currency, slack); err != nil {
 			return nil, err
 		}
-		if t.gross.Cmp(*t.net) < 0 { // By less than a unit: there was no fee.
+		if t.gross.Cmp(*t.net) < 0 { // By less than a unit, so there was no fee.
 			t.net = t.gross
 		}
 	}
@@ -107,9 +109,9 @@ func deref(d *money.Decimal) money.Decimal {
 	return *d
 }
 
-// agree checks that the three parts add up to the minor unit. Gross and net are what moved, so a remainder below the
-// unit goes to the fee.
-func (t triple) agree(currency string, slack int64) error {
+// validateSum requires the three parts to add up to within a minor unit. Gross and net are what moved, so the fee
+// absorbs a remainder below the unit.
+func (t triple) validateSum(currency string, slack int64) error {
 	places, _ := money.MinorUnits(currency)
 	off := t.gross.Sub(*t.net).Sub(*t.fee).Abs()
 	unit := money.FromInt(1)
@@ -122,32 +124,32 @@ func (t triple) agree(currency string, slack int64) error {
 	return fmt.Errorf("%s before the fee, a fee of %s and %s after it do not add up", t.gross, t.fee, t.net)
 }
 
-// isFiat tells money that needs no price from assets that do.
+// isFiat reports whether a currency is fiat money, which needs no price.
 func isFiat(currency string) bool {
 	return utf8.RuneCountInString(currency) == 3 && money.IsFiat(currency)
 }
 
-// legs are the records that one movement becomes.
+// legs are the records of one movement.
 type legs struct {
 	main Record
-	// rebate is a fee that came back, extra a fee that was more than what arrived: both are movements of their own,
-	// because a fee is never negative and never larger than its gross.
+	// rebate is a returned fee, extra a fee that exceeds what arrived: both get records of their own, because a fee is
+	// never negative and never larger than its gross.
 	rebate, extra *Record
 }
 
-// settle makes the quantity and, for fiat, the value of a movement of amount, above zero for an inflow, with a fee of the
-// same currency that comes off what arrives and on top of what leaves. r holds the rest of the record.
-func settle(r Record, amount, fee money.Decimal) legs {
+// splitLegs sets the quantity and, for fiat, the value of a movement of amount, above zero for an inflow. The fee, in
+// the same currency, is deducted from what arrives and added to what leaves. r holds the rest of the record.
+func splitLegs(r Record, amount, fee money.Decimal) legs {
 	out := legs{}
 	r.Inflow = amount.Sign() > 0
 	if amount.IsZero() {
-		r.Type = typeFee // Nothing moved but the fee.
+		r.Type = typeFee // Only the fee moved.
 	}
 	if fee.Sign() < 0 {
 		back := r
 		back.Value = nil
 		back.ExternalID, back.Type = r.ExternalID+":rebate", typeRefund
-		back.fill(fee.Abs(), money.Decimal{}, true)
+		back.setAmounts(fee.Abs(), money.Decimal{}, true)
 		out.rebate = &back
 		fee = money.Decimal{}
 	}
@@ -155,7 +157,7 @@ func settle(r Record, amount, fee money.Decimal) legs {
 		more := r
 		more.Value = nil
 		more.ExternalID, more.Type = r.ExternalID+":fee", typeFee
-		more.fill(fee, money.Decimal{}, false)
+		more.setAmounts(fee, money.Decimal{}, false)
 		out.extra = &more
 		fee = money.Decimal{}
 	}
@@ -163,31 +165,31 @@ func settle(r Record, amount, fee money.Decimal) legs {
 	if !r.Inflow {
 		gross = gross.Add(fee)
 	}
-	r.fill(gross, fee, r.Inflow)
+	r.setAmounts(gross, fee, r.Inflow)
 	out.main = r
 	return out
 }
 
-// fill sets quantity, fee and direction, and the value where the currency is fiat.
-func (r *Record) fill(gross, fee money.Decimal, inflow bool) {
+// setAmounts sets quantity, fee and direction, and the value if the currency is fiat.
+func (r *Record) setAmounts(gross, fee money.Decimal, inflow bool) {
 	r.Inflow = inflow
 	r.Quantity = &gross
 	if isFiat(r.Currency) {
 		net := gross.Sub(fee)
-		if r.Type == typeFee && net.IsZero() { // A fee by itself is what the platform got.
+		if r.Type == typeFee && net.IsZero() { // A separate fee is what the platform received.
 			net, fee = gross, money.Decimal{}
 		}
 		r.Value = &Value{Gross: gross, Fee: fee, Net: net, Currency: r.Currency}
 		return
 	}
-	r.asset()
+	r.setAssetType()
 	if !fee.IsZero() && !(r.Type == typeFee && fee.Equal(gross)) {
 		r.Crypto.FeeQuantity, r.Crypto.FeeAssetType = &fee, r.Currency
 	}
 }
 
-// asset gives a record of something that is not fiat its own Crypto.
-func (r *Record) asset() {
+// setAssetType gives a record of a non-fiat asset a Crypto of its own, not shared with other legs.
+func (r *Record) setAssetType() {
 	c := Crypto{}
 	if r.Crypto != nil {
 		c = *r.Crypto
@@ -196,7 +198,7 @@ func (r *Record) asset() {
 	r.Crypto = &c
 }
 
-// records lists the legs, joined by a group where there are several.
+// records returns the legs, joined by a group if there are several.
 func (l legs) records() []Record {
 	all := []Record{l.main}
 	for _, more := range []*Record{l.rebate, l.extra} {
@@ -215,14 +217,14 @@ func (l legs) records() []Record {
 			all[i].Group = l.main.ExternalID
 		}
 		if all[0].Inflow != all[1].Inflow {
-			all[i].ExternalID = l.main.ExternalID + side(all[i].Inflow)
+			all[i].ExternalID = l.main.ExternalID + legSuffix(all[i].Inflow)
 		}
 	}
 	return all
 }
 
-// side is what tells the ids of two legs apart.
-func side(inflow bool) string {
+// legSuffix tells the ids of two legs apart.
+func legSuffix(inflow bool) string {
 	if inflow {
 		return ":in"
 	}

@@ -38,7 +38,7 @@ out 345 USD (345-5=340 USD) SWAP + in 2 SOL (340-0=340 USD) SWAP
 out 1 SOL
 out 0.00363125 BTC (351.66322-12.73624=338.92698 EUR) SWAP + in 156.145683 XRP (338.92698-0=338.92698 EUR) SWAP
 out 0.17305191 ETH (298.21913-0=298.21913 EUR) SWAP + in 0.17305191 ETH2 (298.32163-0=298.32163 EUR) SWAP
-fault Notes: "Converted 2 BTC to 3 XRP" is not about 1 BTC
+fault Notes: "Converted 2 BTC to 3 XRP" does not describe a conversion of 1 BTC
 fault Total (inclusive of fees and/or spread): 345.02 before the fee, a fee of 5 and 340 after it do not add up`},
 		{"Etherscan's older names, on another chain", "etherscan",
 			`"Txhash","Blockno","UnixTimestamp","DateTime","From","To","ContractAddress","Value_IN(BNB)","Value_OUT(BNB)","CurrentValue @ $300/BNB","TxnFee(BNB)","TxnFee(USD)","Historical $Price/BNB","Status","ErrCode"
@@ -54,7 +54,7 @@ out 2.01 BNB (502.5-2.5=500 USD) fee 0.01`},
 `, `
 in 0.25 ETH (625-0=625 USD)
 in 0.25 ETH (625-0=625 USD)
-fault Status: "1" does not tell whether it failed
+fault Status: "1" does not show whether the transaction failed
 skipped it failed, so nothing arrived`},
 		{"Etherscan's NFTs", "etherscan_nfts",
 			`"Transaction Hash","Blockno","UnixTimestamp","DateTime (UTC)","From","To","ContractAddress","TokenId","TokenName","TokenSymbol"
@@ -80,7 +80,7 @@ out 5.5 USD (5.5-0=5.5 USD)`},
 				t.Errorf("detected as %+v", d)
 			}
 			all := rows(t, strings.NewReader(c.file), intake.Options{OwnAddresses: []string{strings.ToUpper(wallet)}})
-			sound(t, all)
+			validateRecords(t, all)
 			if got := "\n" + brief(all); got != c.want {
 				t.Errorf("reads%s\nwant%s", got, c.want)
 			}
@@ -120,13 +120,14 @@ func TestExportsWithoutDirectionNeedTheAddressOfTheWallet(t *testing.T) {
 		own  []string
 		want string
 	}{
-		{tokens, nil, "fault From: the export of tokens does not tell the direction; state the address of the wallet\nfault From: the " +
-			"export of tokens does not tell the direction; state the address of the wallet"},
-		{tokens, []string{"0xA"}, "out 5 USDC\nskipped it was sent to where it came from"},
-		{tokens, []string{" 0xb "}, "in 5 USDC\nskipped it was sent to where it came from"},
+		{tokens, nil, "fault From: the token export does not show the direction; state the address of the wallet\nfault From: the " +
+			"token export does not show the direction; state the address of the wallet"},
+		{tokens, []string{"0xA"}, "out 5 USDC\nskipped sender and recipient are the same address"},
+		{tokens, []string{" 0xb "}, "in 5 USDC\nskipped sender and recipient are the same address"},
 		{tokens, []string{"0xa", "0xb"},
-			"fault From: both addresses are yours; state only the one this file is of\nskipped it was sent to where it came from"},
-		{calls, nil, "fault From: moves nothing, so only its sender tells whether the fee was yours; state the address of the wallet"},
+			"fault From: both addresses are yours; state only the one this file was exported for\n" +
+				"skipped sender and recipient are the same address"},
+		{calls, nil, "fault From: moves nothing, so only the sender shows whether you paid the fee; state the address of the wallet"},
 		{calls, []string{"0xa"}, "out 0.1 ETH FEE"},
 		{calls, []string{"0xb"}, "skipped nothing moved: neither value nor fee"},
 	} {
@@ -141,7 +142,7 @@ func TestOFXOfOldProgramsIsRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, mapping, body, want string }{
 		{"letters of Windows", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>-5<FITID>1<NAME>Caf\xe9 \x80</STMTTRN>", "out 5 EUR (5-0=5 EUR)"},
-		{"a value twice", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>-5<TRNAMT>-6<FITID>1</STMTTRN>", `fault TRNAMT: is "-5" and "-6"`},
+		{"a value twice", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>-5<TRNAMT>-6<FITID>1</STMTTRN>", `fault TRNAMT: occurs twice, as "-5" and as "-6"`},
 		{"nothing but faults", `{}`, "<STMTTRN><DTPOSTED>20240105100000[-99:X]<FITID>1</STMTTRN>",
 			`fault DTPOSTED: "20240105100000[-99:X]" has the time zone "-99:X]", which does not exist & TRNAMT: is missing`},
 		{"an amount that may mean two", `{}`, "<STMTTRN><DTPOSTED>20240105<TRNAMT>1,234<FITID>1</STMTTRN>",
@@ -159,7 +160,7 @@ func TestOFXOfOldProgramsIsRead(t *testing.T) {
 		file := "OFXHEADER:100\r\nENCODING:USASCII\r\nCHARSET:1252\r\n\r\n<OFX><STMTRS><CURDEF>EUR<BANKTRANLIST>" + c.body +
 			"</BANKTRANLIST></STMTRS></OFX>"
 		all := rows(t, strings.NewReader(file), intake.Options{Name: "f.ofx", Mapping: mapping(t, c.mapping)})
-		sound(t, all)
+		validateRecords(t, all)
 		if got := brief(all); got != c.want {
 			t.Errorf("%s reads\n%s\nwant\n%s", c.name, got, c.want)
 		}
@@ -169,12 +170,12 @@ func TestOFXOfOldProgramsIsRead(t *testing.T) {
 	}
 }
 
-// idle gives nothing, for ever.
+// idle never returns any bytes.
 type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
-func TestAFileThatGivesNothingIsGivenUp(t *testing.T) {
+func TestAFileThatNeverReturnsBytesIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, err := intake.Open(idle{}, intake.Options{}); err == nil {
 		t.Error("no error")

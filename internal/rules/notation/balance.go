@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// sums are totals by currency, in the order in which the currencies came up. Entries have few, so a list will do.
+// sums are totals by currency, in order of first appearance. Entries have few currencies, so a slice is fast enough.
 type sums []sum
 
 type sum struct {
@@ -29,8 +29,8 @@ func (s *sums) add(amount money.Decimal, currency string) error {
 	return nil
 }
 
-// open are the totals that are not zero.
-func (s sums) open() sums {
+// nonZero returns the totals that are not zero.
+func (s sums) nonZero() sums {
 	var open sums
 	for _, each := range s {
 		if !each.total.IsZero() {
@@ -40,7 +40,7 @@ func (s sums) open() sums {
 	return open
 }
 
-// String lists the totals for an error.
+// String formats the totals for an error.
 func (s sums) String() string {
 	parts := make([]string, len(s))
 	for i, each := range s {
@@ -49,37 +49,37 @@ func (s sums) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// checkBalance refuses an entry that does not balance to the last digit.
-func checkBalance(e *Entry) error {
+// validateBalance rejects an entry that does not balance to the last digit.
+func validateBalance(e *Entry) error {
 	var s sums
 	for i := range e.Postings {
 		if err := s.add(e.Postings[i].weight()); err != nil {
 			return err
 		}
 	}
-	if open := s.open(); open != nil {
+	if open := s.nonZero(); open != nil {
 		return fault.Conflictf("%s does not balance: debits less credits are %s; finish it, or leave it out of this export",
 			entryName(e), open)
 	}
 	return nil
 }
 
-// leg is a posting as somebody wrote it, before what they left to arithmetic is filled in.
+// leg is a posting as written in a file, before missing amounts are computed.
 type leg struct {
 	Posting
-	elided    bool // The amount was left out.
-	unit      bool // The base amount is a product of a price for each unit.
-	zero      bool // Moves nothing, and is dropped.
-	places    int  // Digits after the point of the amount, as written.
-	costFree  bool // The cost is a bare zero: its currency is to be found.
-	costPlace int  // Digits after the point of a total cost.
+	elided     bool // The amount was left out.
+	unit       bool // The base amount was computed from a unit price.
+	zero       bool // Moves nothing, and is dropped.
+	places     int  // Decimal places of the amount, as written.
+	costFree   bool // The cost is a zero without a currency, which is to be inferred.
+	costPlaces int  // Decimal places of a total cost.
 }
 
-// settle fills in what the accountant left out and gives the postings, which balance. It follows hledger and beancount:
-// one amount may be missing; an amount in one currency against an amount in another is a conversion; and where a price
-// for each unit gives a total that is off by less than half of the last digit written, that total is corrected.
-func settle(legs []leg) ([]Posting, error) {
-	if err := findFreeCost(legs); err != nil {
+// balance completes the postings of an entry and returns them balanced. It follows the rules of hledger and beancount:
+// one amount may be missing; an amount in one currency against an amount in another is a conversion; and if a unit
+// price yields a total that is off by less than half of the last digit written, that total is adjusted.
+func balance(legs []leg) ([]Posting, error) {
+	if err := inferFreeCost(legs); err != nil {
 		return nil, err
 	}
 	elided := -1
@@ -97,10 +97,10 @@ func settle(legs []leg) ([]Posting, error) {
 		return nil, err
 	}
 	if elided >= 0 {
-		return fill(legs, elided, open)
+		return fillElided(legs, elided, open)
 	}
-	if open = correct(legs, open); open != nil {
-		convert(legs, open)
+	if open = adjustRounding(legs, open); open != nil {
+		inferConversion(legs, open)
 		if open, err = imbalance(legs); err != nil {
 			return nil, err
 		}
@@ -108,10 +108,10 @@ func settle(legs []leg) ([]Posting, error) {
 			return nil, fault.Malformedf("the entry does not balance: debits less credits are %s; correct an amount", open)
 		}
 	}
-	return keep(legs), nil
+	return nonZeroPostings(legs), nil
 }
 
-// imbalance is what the amounts that are there do not add up to.
+// imbalance returns the nonzero totals of the stated amounts.
 func imbalance(legs []leg) (sums, error) {
 	var s sums
 	for i := range legs {
@@ -122,11 +122,11 @@ func imbalance(legs []leg) (sums, error) {
 			return nil, err
 		}
 	}
-	return s.open(), nil
+	return s.nonZero(), nil
 }
 
-// keep gives the postings that move something.
-func keep(legs []leg) []Posting {
+// nonZeroPostings returns the postings that move something.
+func nonZeroPostings(legs []leg) []Posting {
 	postings := make([]Posting, 0, len(legs))
 	for i := range legs {
 		if !legs[i].zero {
@@ -136,8 +136,8 @@ func keep(legs []leg) []Posting {
 	return postings
 }
 
-// fill computes the missing amount: one posting for each currency that is open, none where nothing is.
-func fill(legs []leg, elided int, open sums) ([]Posting, error) {
+// fillElided computes the missing amount: one posting for each currency that does not balance, none if all do.
+func fillElided(legs []leg, elided int, open sums) ([]Posting, error) {
 	var postings []Posting
 	for i := range legs {
 		if i != elided {
@@ -150,7 +150,7 @@ func fill(legs []leg, elided int, open sums) ([]Posting, error) {
 			p := legs[i].Posting
 			p.Debit = each.total.Sign() < 0
 			p.Amount, p.Currency = each.total.Abs(), each.currency
-			if err := checkDigits(p.Amount); err != nil {
+			if err := validateDigits(p.Amount); err != nil {
 				return nil, err
 			}
 			if n > 0 {
@@ -162,9 +162,9 @@ func fill(legs []leg, elided int, open sums) ([]Posting, error) {
 	return postings, nil
 }
 
-// correct takes differences that come of multiplying by a price out of the largest such product, and gives what is
-// still open.
-func correct(legs []leg, open sums) sums {
+// adjustRounding adds a rounding difference to the largest amount computed from a unit price, and returns the totals
+// that still do not balance.
+func adjustRounding(legs []leg, open sums) sums {
 	var rest sums
 	for _, each := range open {
 		largest, places, written := -1, 0, false
@@ -206,14 +206,14 @@ func correct(legs []leg, open sums) sums {
 
 func (l *leg) precision() int {
 	if l.Base != nil {
-		return l.costPlace
+		return l.costPlaces
 	}
 	return l.places
 }
 
-// convert reads an amount in one currency against an amount in another, neither with a cost, as an exchange: the
-// currency that comes first costs what the other one adds up to.
-func convert(legs []leg, open sums) {
+// inferConversion treats an amount in one currency against an amount in another, neither with a cost, as an exchange:
+// the cost of the currency that appears first is the total of the other.
+func inferConversion(legs []leg, open sums) {
 	if len(open) != 2 || open[0].total.Sign() == open[1].total.Sign() {
 		return
 	}
@@ -225,7 +225,7 @@ func convert(legs []leg, open sums) {
 		switch {
 		case legs[i].zero:
 		case legs[i].Base != nil && (currency == first || currency == second):
-			return // Some costs were written, so none was left out.
+			return // Some costs are stated, so none is to be inferred.
 		case currency == first && (largest < 0 || legs[i].Amount.Cmp(legs[largest].Amount) > 0):
 			largest = i
 		case currency == second:
@@ -255,9 +255,9 @@ func convert(legs []leg, open sums) {
 	}
 }
 
-// findFreeCost gives a bare zero cost the only other currency of the entry, as hledger prints a cost of zero without its
-// currency.
-func findFreeCost(legs []leg) error {
+// inferFreeCost assigns the only other currency of the entry to a zero cost without a currency, because hledger prints
+// a cost of zero that way.
+func inferFreeCost(legs []leg) error {
 	var s sums
 	free := false
 	for i := range legs {

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// How an entry looks to beancount:
+// An entry in the beancount format:
 //
 //	1000-01-01 open Assets:Bank-EUR
 //	  exact-name: "Assets:Bank%3A EUR"
@@ -20,12 +20,12 @@ import (
 //	    memo: "office"
 //	  Assets:Bank-EUR  -1000.00 EUR @@ 1100.00 USD
 //
-// beancount allows few characters in the names of accounts and currencies, so names are fitted, each to one of its own,
-// and the open or commodity directive before their first use has the exact one. Accounts are open since the beginning of
-// time. Everything else is metadata. Tags of the kinds "tag" and "link" are beancount's own where it can write them,
-// and entries that reverse each other are linked.
+// beancount allows few characters in the names of accounts and currencies, so each name is converted to a unique valid
+// one, and the open or commodity directive before its first use has the exact name. All accounts are opened on
+// 1000-01-01. Other properties are written as metadata. Tags of the kinds "tag" and "link" become native beancount tags
+// and links if their names allow it, and entries that reverse each other are linked.
 //
-// beancount computes with 28 digits; bean-check may find a difference in entries with more, where there is none.
+// beancount computes with 28 digits; bean-check may report a false difference in entries with more digits.
 
 const (
 	keyExact  = "exact-name"
@@ -35,7 +35,7 @@ const (
 	kindTag  = "tag"
 	kindLink = "link"
 
-	// nativeMax is how many tags of an entry are written as beancount's own, which are compared with each other.
+	// nativeMax bounds the tags of an entry written as native beancount tags, which are compared with each other.
 	nativeMax = 100
 )
 
@@ -44,16 +44,16 @@ type beancountForm struct {
 	currencies names
 }
 
-// names fits names into what beancount allows, each to one of its own.
+// names maps names to unique names that beancount allows.
 type names struct {
 	fitted map[string]string
 	taken  map[string]bool
-	last   map[string]int // The last number behind a candidate.
+	last   map[string]int // The last number appended to a candidate.
 }
 
 func newNames() names { return names{map[string]string{}, map[string]bool{}, map[string]int{}} }
 
-// fit remembers a name as the candidate, or as the first free one after it.
+// fit assigns the candidate to a name, or the candidate with the first free number appended.
 func (n *names) fit(name, candidate string) string {
 	fitted := candidate
 	for i := max(2, n.last[candidate]+1); n.taken[fitted]; i++ {
@@ -68,8 +68,8 @@ func newBeancountForm() *beancountForm {
 	return &beancountForm{accounts: newNames(), currencies: newNames()}
 }
 
-// head allows for the rounding that comes of beancount's dividing of total costs, where no amount shows how many digits
-// matter.
+// head sets a tolerance for the rounding of beancount's division of total costs, for currencies without an amount that
+// shows the precision.
 func (b *beancountForm) head(buf []byte) []byte {
 	return append(buf, "option \"inferred_tolerance_default\" \"*:0.000001\"\n\n"...)
 }
@@ -109,8 +109,8 @@ func (b *beancountForm) open(buf []byte, names []string, path, kind string) []by
 	return buf
 }
 
-// introduce declares what an entry uses for the first time.
-func (b *beancountForm) introduce(buf []byte, e *Entry) ([]byte, error) {
+// declareNew declares the accounts and currencies that an entry uses for the first time.
+func (b *beancountForm) declareNew(buf []byte, e *Entry) ([]byte, error) {
 	for i := range e.Postings {
 		path := joinPath(e.Postings[i].Account)
 		if b.accounts.fitted[path] == "" && TypeOfRoot(e.Postings[i].Account[0]) == "" {
@@ -130,7 +130,7 @@ func (b *beancountForm) introduce(buf []byte, e *Entry) ([]byte, error) {
 	return buf, nil
 }
 
-// currency declares a currency that beancount would not take as it is.
+// currency declares a currency whose name beancount does not accept.
 func (b *beancountForm) currency(buf []byte, name string) []byte {
 	if b.currencies.fitted[name] != "" {
 		return buf
@@ -159,10 +159,10 @@ func (b *beancountForm) price(buf []byte, p *Price) ([]byte, error) {
 }
 
 func (b *beancountForm) entry(buf []byte, e *Entry) ([]byte, error) {
-	if err := checkBalance(e); err != nil {
+	if err := validateBalance(e); err != nil {
 		return nil, err
 	}
-	buf, err := b.introduce(buf, e)
+	buf, err := b.declareNew(buf, e)
 	if err != nil {
 		return nil, err
 	}
@@ -215,11 +215,11 @@ func (b *beancountForm) posting(buf []byte, p *Posting) []byte {
 	return appendMeta(buf, "    ", keyTags, joinTags(p.Tags))
 }
 
-// nativeTags counts the first tags that beancount can write as its own: tags, then links, each once.
+// nativeTags counts the leading tags that beancount can represent natively: tags, then links, each once.
 func nativeTags(e *Entry) int {
 	links := false
 	for i, tag := range e.Tags {
-		fits := i < nativeMax && linkable(tag.Name) && (tag.Kind == kindTag && !links || tag.Kind == kindLink && !chained(e, tag.Name))
+		fits := i < nativeMax && linkable(tag.Name) && (tag.Kind == kindTag && !links || tag.Kind == kindLink && !isChainLink(e, tag.Name))
 		for _, before := range e.Tags[:i] {
 			fits = fits && before != tag
 		}
@@ -231,8 +231,8 @@ func nativeTags(e *Entry) int {
 	return len(e.Tags)
 }
 
-// chained tells a link that stands for the chain of entries and not for a tag of the user's.
-func chained(e *Entry, name string) bool {
+// isChainLink reports whether a link represents the chain of corrections rather than a tag of the user.
+func isChainLink(e *Entry, name string) bool {
 	return (e.Previous != "" || e.Next != "") && (name == e.Number || name == e.Previous || name == e.Next)
 }
 
@@ -257,7 +257,7 @@ func appendNative(buf []byte, e *Entry, native int) []byte {
 	return buf
 }
 
-// linkable tells what beancount takes as a tag or link.
+// linkable reports whether beancount accepts a name as a tag or link.
 func linkable(s string) bool {
 	for i := range len(s) {
 		if !isLetter(s[i]) && !isDigit(s[i]) && strings.IndexByte("-_/.", s[i]) < 0 {

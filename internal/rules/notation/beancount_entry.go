@@ -7,10 +7,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// expressionDepth bounds the brackets in an amount.
+// expressionDepth bounds the nesting of brackets in an amount.
 const expressionDepth = 100
 
-// transaction reads an entry from behind its flag on.
+// transaction reads an entry after its flag.
 func (b *beancountReader) transaction(w *words, e *Entry) error {
 	var texts []string
 	var labels []Tag
@@ -46,17 +46,17 @@ func (b *beancountReader) transaction(w *words, e *Entry) error {
 			labels = append(labels, own)
 		}
 	}
-	b.facts(e, append(meta, b.meta...), labels)
-	postings, err := settle(b.legs)
+	b.setMetadata(e, append(meta, b.meta...), labels)
+	postings, err := balance(b.legs)
 	if err != nil {
 		return b.errorf(e.Line, "%v", err)
 	}
 	e.Postings = postings
-	b.out.put(Item{Entry: e})
+	b.out.emit(Item{Entry: e})
 	return nil
 }
 
-// labels reads a run of tags and links.
+// labels reads a sequence of tags and links.
 func (b *beancountReader) labels(w *words, labels []Tag) []Tag {
 	kind := kindTag
 	if w.peek() == '^' {
@@ -66,7 +66,7 @@ func (b *beancountReader) labels(w *words, labels []Tag) []Tag {
 	return append(labels, Tag{kind, w.word()})
 }
 
-// body reads the postings and metadata of a transaction; metadata before the first posting is the transaction's.
+// body reads the postings and metadata of a transaction; metadata before the first posting belongs to the transaction.
 func (b *beancountReader) body(labels *[]Tag) ([]Tag, error) {
 	var meta []Tag
 	b.legs = b.legs[:0]
@@ -79,7 +79,7 @@ func (b *beancountReader) body(labels *[]Tag) ([]Tag, error) {
 			if len(b.legs) == 0 {
 				meta = append(meta, Tag{key, value})
 			} else {
-				b.legs[len(b.legs)-1].fact(key, value)
+				b.legs[len(b.legs)-1].setMetadata(key, value)
 			}
 			return nil
 		}
@@ -97,8 +97,8 @@ func (b *beancountReader) body(labels *[]Tag) ([]Tag, error) {
 	return meta, err
 }
 
-// facts sorts metadata into the fields of an entry; what has no field is a tag.
-func (b *beancountReader) facts(e *Entry, meta, labels []Tag) {
+// setMetadata assigns metadata to the fields of an entry; unknown metadata becomes tags.
+func (b *beancountReader) setMetadata(e *Entry, meta, labels []Tag) {
 	var tags []Tag
 	for _, m := range meta {
 		switch field := e.field(m.Kind); {
@@ -111,14 +111,14 @@ func (b *beancountReader) facts(e *Entry, meta, labels []Tag) {
 		}
 	}
 	for _, label := range labels {
-		if label.Kind != kindLink || !chained(e, label.Name) {
+		if label.Kind != kindLink || !isChainLink(e, label.Name) {
 			e.Tags = append(e.Tags, label)
 		}
 	}
 	e.Tags = append(e.Tags, tags...)
 }
 
-// field is where a piece of metadata goes, if it has a place of its own.
+// field returns the field for a metadata key, or nil.
 func (e *Entry) field(key string) *string {
 	switch key {
 	case keyID:
@@ -143,8 +143,8 @@ func (e *Entry) field(key string) *string {
 	return nil
 }
 
-// fact is one piece of metadata of a posting.
-func (l *leg) fact(key, value string) {
+// setMetadata assigns one piece of metadata to a posting.
+func (l *leg) setMetadata(key, value string) {
 	switch key {
 	case keyMemo:
 		l.Memo = value
@@ -193,7 +193,7 @@ func (b *beancountReader) posting(w *words) error {
 	}
 	l.Debit, l.Amount, l.Currency, l.places = a.number.Sign() > 0, a.number.Abs(), a.currency, a.places
 	l.zero = a.number.IsZero()
-	if err := b.worth(w, &l); err != nil {
+	if err := b.readCost(w, &l); err != nil {
 		return err
 	}
 	if !w.end() {
@@ -203,8 +203,8 @@ func (b *beancountReader) posting(w *words) error {
 	return nil
 }
 
-// worth reads what a posting is worth: its cost in braces, or its price. Where it has both, beancount balances by cost.
-func (b *beancountReader) worth(w *words, l *leg) error {
+// readCost reads the cost of a posting in braces, or its price. If it has both, beancount balances by cost.
+func (b *beancountReader) readCost(w *words, l *leg) error {
 	lot := ""
 	if w.peek() == '{' {
 		lot, _, _ = strings.Cut(w.rest, ";")
@@ -238,8 +238,8 @@ func (b *beancountReader) worth(w *words, l *leg) error {
 	return nil
 }
 
-// beancount prints a total cost as a price for each unit, divided to 28 digits. A price with about so many is such a
-// quotient, and the total it was made from is found by rounding the product to somewhat fewer digits.
+// beancount prints a total cost as a unit price divided to 28 digits. A price with about that many digits is such a
+// quotient, and rounding the product to somewhat fewer digits restores the total.
 const (
 	quotientDigits  = 26
 	recoveredDigits = 24
@@ -250,13 +250,13 @@ func significant(d money.Decimal) int {
 	return len(strings.TrimLeft(strings.ReplaceAll(d.Abs().String(), ".", ""), "0"))
 }
 
-// wholeDigits counts the digits before the point.
+// wholeDigits counts the digits before the decimal point.
 func wholeDigits(d money.Decimal) int {
 	whole, _, _ := strings.Cut(d.Abs().String(), ".")
 	return len(strings.TrimLeft(whole, "0"))
 }
 
-// lotCost reads {500 USD}, {{5000 USD}} or {500 # 9.95 USD}; a date and a label may stand beside it.
+// lotCost reads {500 USD}, {{5000 USD}} or {500 # 9.95 USD}, with an optional date and label.
 func (b *beancountReader) lotCost(w *words, l *leg) error {
 	w.accept("{")
 	total := w.accept("{")
@@ -297,7 +297,7 @@ func (b *beancountReader) lotCost(w *words, l *leg) error {
 	return nil
 }
 
-// compound reads a cost for each unit with, behind a #, one for all of them.
+// compound reads a unit cost and, after a #, a total cost.
 func (b *beancountReader) compound(w *words) (unit, fee amount, err error) {
 	if w.peek() != '#' {
 		if unit, err = b.amount(w); err != nil {
@@ -313,12 +313,12 @@ func (b *beancountReader) compound(w *words) (unit, fee amount, err error) {
 	return unit, fee, nil
 }
 
-// isDated tells a date from a number.
+// isDated reports whether a text is a date rather than a number.
 func isDated(s string) bool {
 	return len(s) >= 8 && isDigit(s[0]) && isDigit(s[3]) && (s[4] == '-' || s[4] == '/') && isDigit(s[5])
 }
 
-// amount reads a number, which may be a sum or a product, and a currency.
+// amount reads a number, which may be an arithmetic expression, and a currency.
 func (b *beancountReader) amount(w *words) (amount, error) {
 	c := w.peek()
 	if !isDigit(c) && c != '-' && c != '+' && c != '(' {
@@ -350,7 +350,7 @@ func (b *beancountReader) sum(w *words, depth int) (money.Decimal, int, error) {
 			next = next.Neg()
 		}
 		total, places = total.Add(next), max(places, digits)
-		err = b.bounded(total)
+		err = b.validateSize(total)
 	}
 	return total, places, err
 }
@@ -378,7 +378,7 @@ func (b *beancountReader) product(w *words, depth int) (money.Decimal, int, erro
 			}
 			total = quotient
 		}
-		err = b.bounded(total)
+		err = b.validateSize(total)
 	}
 	return total, places, err
 }
@@ -400,16 +400,16 @@ func (b *beancountReader) factor(w *words, depth int) (money.Decimal, int, error
 		}
 		return d, places, err
 	}
-	d, places, err := decipher(w.number(), '.', 0)
+	d, places, err := parseNumber(w.number(), '.', 0)
 	if err != nil {
 		err = b.errorf(b.line, "%v", err)
 	}
 	return d, places, err
 }
 
-// bounded refuses results that no amount can hold, before they grow without end.
-func (b *beancountReader) bounded(d money.Decimal) error {
-	if err := checkDigits(d); err != nil {
+// validateSize rejects results that no amount can hold, before they grow without bound.
+func (b *beancountReader) validateSize(d money.Decimal) error {
+	if err := validateDigits(d); err != nil {
 		return b.errorf(b.line, "%v", err)
 	}
 	return nil

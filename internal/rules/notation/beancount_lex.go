@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// words takes one line of beancount apart. A string may go over several lines, which it fetches.
+// words tokenizes one line of beancount. A string may span several lines, which words reads from the source.
 type words struct {
 	src  *source
 	rest string
@@ -16,13 +16,13 @@ func newWords(src *source, line string) *words { return &words{src: src, rest: l
 
 func (w *words) skipSpace() { w.rest = strings.TrimLeft(w.rest, " \t") }
 
-// end tells whether nothing but a comment is left.
+// end reports whether only a comment is left.
 func (w *words) end() bool {
 	w.skipSpace()
 	return w.rest == "" || w.rest[0] == ';'
 }
 
-// peek is the next character, or 0.
+// peek returns the next character, or 0.
 func (w *words) peek() byte {
 	if w.end() {
 		return 0
@@ -30,7 +30,7 @@ func (w *words) peek() byte {
 	return w.rest[0]
 }
 
-// accept takes a mark, if it comes next.
+// accept consumes a mark, if it is next.
 func (w *words) accept(mark string) bool {
 	w.skipSpace()
 	rest, ok := strings.CutPrefix(w.rest, mark)
@@ -40,7 +40,7 @@ func (w *words) accept(mark string) bool {
 	return ok
 }
 
-// word takes everything up to a space or a mark that ends words.
+// word consumes everything up to a space or a mark that ends words.
 func (w *words) word() string {
 	w.skipSpace()
 	end := strings.IndexAny(w.rest, " \t;\"{}(),@~")
@@ -52,7 +52,7 @@ func (w *words) word() string {
 	return word
 }
 
-// number takes digits with their point; commas between thousands are left out.
+// number consumes digits and a decimal point; it drops commas between thousands.
 func (w *words) number() string {
 	w.skipSpace()
 	end := 0
@@ -64,13 +64,13 @@ func (w *words) number() string {
 	return strings.ReplaceAll(number, ",", "")
 }
 
-// groupAt tells a comma before three digits from one that separates.
+// groupAt reports whether a comma precedes three digits, and so groups thousands.
 func (w *words) groupAt(i int) bool {
 	after := w.rest[i+1:]
 	return i > 0 && len(after) >= 3 && isDigit(after[0]) && isDigit(after[1]) && isDigit(after[2])
 }
 
-// key takes the name of a piece of metadata, if one comes next.
+// key consumes a metadata key, if one is next.
 func (w *words) key() (string, bool) {
 	w.skipSpace()
 	if w.rest == "" || w.rest[0] < 'a' || w.rest[0] > 'z' {
@@ -90,7 +90,7 @@ func (w *words) key() (string, bool) {
 	return "", false
 }
 
-// quoted takes a string in quotes.
+// quoted consumes a string in quotes.
 func (w *words) quoted() (string, error) {
 	if !w.accept(`"`) {
 		return "", w.src.errorf(w.src.line, "a text in quotes is missing before %q", w.rest)
@@ -105,7 +105,7 @@ func (w *words) quoted() (string, error) {
 				return b.String(), nil
 			case c == '\\' && i+1 < len(w.rest):
 				i++
-				b.WriteByte(plainByte(w.rest[i]))
+				b.WriteByte(unescapeByte(w.rest[i]))
 			default:
 				b.WriteByte(c)
 			}
@@ -122,8 +122,8 @@ func (w *words) quoted() (string, error) {
 	}
 }
 
-// plainByte is what a character behind a backslash stands for.
-func plainByte(c byte) byte {
+// unescapeByte returns the character that an escape with a backslash stands for.
+func unescapeByte(c byte) byte {
 	switch c {
 	case 'n':
 		return '\n'
@@ -139,14 +139,14 @@ func plainByte(c byte) byte {
 	return c
 }
 
-// raw takes the rest of the line without its comment.
+// raw consumes the rest of the line without its comment.
 func (w *words) raw() string {
 	text, _, _ := strings.Cut(w.rest, ";")
 	w.rest = ""
 	return strings.TrimSpace(text)
 }
 
-// value takes the value of a piece of metadata as text, whatever its type.
+// value consumes a metadata value of any type and returns it as text.
 func (w *words) value() (string, error) {
 	if w.peek() != '"' {
 		return w.raw(), nil

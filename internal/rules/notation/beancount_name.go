@@ -9,8 +9,8 @@ var beancountRoots = map[string]string{
 	Asset: "Assets", Liability: "Liabilities", Equity: "Equity", Revenue: "Income", Expense: "Expenses",
 }
 
-// fitAccount makes a name that beancount takes for an account: one of its five roots, then capitals, letters, digits and
-// dashes.
+// fitAccount converts a path into an account name that beancount accepts: one of its five roots, then components of
+// letters, digits and dashes that begin with a capital.
 func fitAccount(path []string, kind string) string {
 	root := beancountRoots[kind]
 	if len(path) > 1 && TypeOfRoot(path[0]) == kind {
@@ -52,8 +52,8 @@ func fitPart(name string) string {
 	return b.String()
 }
 
-// keepable tells the letters and digits that beancount knows. Its tables are from 2009, so this keeps to alphabets that
-// have not grown since.
+// keepable reports whether beancount accepts a letter or digit. Its Unicode tables date from 2009, so this is limited
+// to alphabets that have not grown since.
 func keepable(r rune) bool {
 	switch {
 	case r < 0x80:
@@ -66,14 +66,14 @@ func keepable(r rune) bool {
 	return false
 }
 
-// currencyMax leaves room for a number behind a name that is taken; beancount allows 24 characters.
+// currencyMax leaves room for a number after the name; beancount allows 24 characters.
 const (
 	currencyMax = 24
 	currencyCut = 16
 )
 
-// fitCurrency makes a name that beancount takes for a currency: two or more capitals, digits and some marks, with a
-// capital first and no mark last.
+// fitCurrency converts a name into a currency that beancount accepts: two or more capitals, digits and some
+// punctuation, beginning with a capital and ending without punctuation.
 func fitCurrency(name string) string {
 	if isCurrency(name) {
 		return name
@@ -110,7 +110,7 @@ func isCurrency(s string) bool {
 			return false
 		}
 	}
-	return s != "TRUE" && s != "FALSE" && s != "NULL" // Words of beancount's own.
+	return s != "TRUE" && s != "FALSE" && s != "NULL" // Reserved words of beancount.
 }
 
 func currencyMiddle(c byte) bool {

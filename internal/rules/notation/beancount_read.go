@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// expandBeancount is the advice for what beancount can resolve and we do not.
+// expandBeancount is the advice for what beancount can expand and this package cannot.
 const expandBeancount = "run \"bean-report FILE print\" and import what it prints"
 
 // beancountReader reads a journal as beancount prints it and as people write it.
 //
-// Payee and narration become one memo, "payee | narration". Amounts held at a cost in braces are read at that cost, and
-// what the braces say becomes a tag of the kind "lot"; where they leave the cost to be found among earlier lots, the
-// journal is refused. Tags, links and unknown metadata become tags, of the kinds "tag", "link" and the name of the
-// metadata. Balance, close, note, event, document, query and custom directives say nothing about entries and are left
-// out. pad makes entries; beancount prints them with the flag P beside it, and only then it is left out too.
+// Payee and narration become one memo, "payee | narration". Amounts with a cost in braces are read at that cost, and
+// the content of the braces becomes a tag of the kind "lot"; if the cost depends on earlier lots, the journal is
+// rejected. Tags, links and unknown metadata become tags, of the kinds "tag", "link" and the metadata key. Balance,
+// close, note, event, document, query and custom directives do not affect entries and are skipped. A pad directive
+// generates entries, which beancount prints with the flag P; pad is skipped only if such entries are present.
 type beancountReader struct {
 	*source
 	out *output
 
-	paths      map[string][]string // Accounts by beancount's name for them.
-	currencies map[string]string   // Exact names of those that were fitted.
-	roots      map[string]string   // Types by the name of the root.
-	tags       []string            // Pushed.
-	meta       []Tag               // Pushed.
+	paths      map[string][]string // Accounts by their beancount names.
+	currencies map[string]string   // Exact names of converted currencies.
+	roots      map[string]string   // Types by root name.
+	tags       []string            // Pushed with pushtag.
+	meta       []Tag               // Pushed with pushmeta.
 	legs       []leg
-	padLine    int  // The first pad directive.
-	padded     bool // Its entries are there.
+	padLine    int  // The line of the first pad directive.
+	padded     bool // Entries with the flag P are present.
 }
 
 func readBeancount(src *source, out *output) error {
@@ -59,8 +59,8 @@ func (b *beancountReader) finish() error {
 	return nil
 }
 
-// item reads whatever begins with a line. beancount passes over lines that begin with a mark, such as the headings of
-// an outline.
+// item reads the directive that begins with a line. Like beancount, it skips lines that begin with a mark, such as
+// outline headings.
 func (b *beancountReader) item(line string) error {
 	w := newWords(b.source, line)
 	switch {
@@ -108,7 +108,7 @@ func (b *beancountReader) option(w *words) error {
 	return nil
 }
 
-// harmless are plugins that check or add what is not an entry.
+// harmless are plugins that only validate or add something other than entries.
 var harmless = []string{"auto", "auto_accounts", "check_average_cost", "check_closing", "check_commodity", "check_drained", "coherent_cost",
 	"commodity_attr", "implicit_prices", "leafonly", "noduplicates", "nounused", "onecommodity", "pedantic", "sellgains", "unique_prices"}
 
@@ -165,7 +165,7 @@ func (b *beancountReader) dated(w *words) error {
 	if parts := strings.Split(date, "-"); len(parts) == 3 {
 		date = parts[0] + "-" + pad(parts[1]) + "-" + pad(parts[2])
 	}
-	if checkDate(date) != nil {
+	if validateDate(date) != nil {
 		return b.errorf(line, "%q is not a date; write it like 2006-01-31", date)
 	}
 	switch word := w.word(); word {
@@ -193,16 +193,16 @@ func (b *beancountReader) dated(w *words) error {
 	}
 }
 
-// ignore passes over a directive with all its lines.
+// ignore skips a directive with all its lines.
 func (b *beancountReader) ignore(w *words) error {
-	if err := b.passStrings(w); err != nil {
+	if err := b.skipStrings(w); err != nil {
 		return err
 	}
-	return b.indented(b.passStrings)
+	return b.indented(b.skipStrings)
 }
 
-// passStrings goes to the end of a line, and over the lines of its strings.
-func (b *beancountReader) passStrings(w *words) error {
+// skipStrings skips to the end of a line, including the further lines of its strings.
+func (b *beancountReader) skipStrings(w *words) error {
 	for !w.end() {
 		if w.rest[0] != '"' {
 			w.rest = w.rest[1:]
@@ -213,7 +213,7 @@ func (b *beancountReader) passStrings(w *words) error {
 	return nil
 }
 
-// indented goes through the lines that belong to a directive.
+// indented calls each for the lines that belong to a directive.
 func (b *beancountReader) indented(each func(w *words) error) error {
 	for {
 		line, err := b.next()
@@ -224,7 +224,7 @@ func (b *beancountReader) indented(each func(w *words) error) error {
 			return err
 		}
 		if strings.TrimSpace(line) == "" || line[0] != ' ' && line[0] != '\t' {
-			b.back()
+			b.unread()
 			return nil
 		}
 		w := newWords(b.source, line)
@@ -237,7 +237,7 @@ func (b *beancountReader) indented(each func(w *words) error) error {
 	}
 }
 
-// metadata reads the lines of a directive that has nothing else.
+// metadata reads the lines of a directive that has only metadata.
 func (b *beancountReader) metadata(each func(key, value string)) error {
 	return b.indented(func(w *words) error {
 		key, ok := w.key()
@@ -255,7 +255,7 @@ func (b *beancountReader) metadata(each func(key, value string)) error {
 func (b *beancountReader) open(w *words) error {
 	a := &Account{Line: b.line}
 	name := w.word()
-	if err := b.passStrings(w); err != nil {
+	if err := b.skipStrings(w); err != nil {
 		return err
 	}
 	exact := ""
@@ -291,13 +291,13 @@ func (b *beancountReader) open(w *words) error {
 	if a.Type = b.roots[root]; a.Type == "" {
 		return b.errorf(a.Line, "%q is none of the five roots of beancount; set its name with an option", root)
 	}
-	b.out.put(Item{Account: a})
+	b.out.emit(Item{Account: a})
 	return nil
 }
 
 func (b *beancountReader) commodity(w *words) error {
 	name := w.word()
-	if err := b.passStrings(w); err != nil {
+	if err := b.skipStrings(w); err != nil {
 		return err
 	}
 	return b.metadata(func(key, value string) {
@@ -307,7 +307,7 @@ func (b *beancountReader) commodity(w *words) error {
 	})
 }
 
-// exactCurrency is the name that was fitted into a currency of beancount.
+// exactCurrency returns the original name of a converted currency.
 func (b *beancountReader) exactCurrency(name string) string {
 	if exact, ok := b.currencies[name]; ok {
 		return exact
@@ -334,6 +334,6 @@ func (b *beancountReader) price(w *words, date string) error {
 	if err != nil {
 		return err
 	}
-	b.out.put(Item{Price: p})
+	b.out.emit(Item{Price: p})
 	return nil
 }

@@ -16,7 +16,7 @@ func TestBeanCheckAcceptsWhatWeWrite(t *testing.T) {
 	if complaint := program(t, text, "bean-check", "FILE"); complaint != "" {
 		t.Fatalf("%.4000s", complaint)
 	}
-	// It would also have complained.
+	// bean-check does complain about a wrong journal, so its silence above means something.
 	path := filepath.Join(t.TempDir(), "wrong.beancount")
 	text += "\n2024-01-01 *\n  Assets:Not-Opened  1 USD\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -40,7 +40,7 @@ account Assets:Bank: EUR  ; type:A
     Assets:Wallet  3 ETH @@ 10 USD
     Assets:Wallet  -7 stETH @@ 10 USD
 `)
-	// It divides total costs to 28 digits, and calls accounts and currencies by the names that were fitted.
+	// beancount divides total costs to 28 digits, and uses the converted names of accounts and currencies.
 	printed := program(t, write(t, notation.Beancount, j), "bean-report", "FILE", "print")
 	got := read(t, notation.Beancount, printed)
 	if want, got := showAll(j.entries), showAll(got.entries); got != want {
@@ -138,7 +138,7 @@ lines"
 	})
 }
 
-func TestBeancountNamesAreFittedEachToOneOfItsOwn(t *testing.T) {
+func TestBeancountNamesAreConvertedToUniqueNames(t *testing.T) {
 	t.Parallel()
 	j := read(t, notation.Hledger, `
 2024-01-31 * (JE-12) January rent

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// How entries look as CSV: RFC 4180, a row for each posting, with what is the entry's repeated on every row, and the
-// rows of an entry together. The column "entry" counts the entries, so that two without id and number stay apart. An
-// entry without postings has one row without an account. Accounts are on the rows that use them; prices have no place.
+// The CSV format follows RFC 4180: one row for each posting, with the fields of the entry repeated on every row, and
+// the rows of an entry together. The column "entry" counts the entries, so that two entries without id and number stay
+// separate. An entry without postings has one row without an account. Accounts are described on the rows that use them;
+// prices are not written.
 //
-// Accounts are names between colons; a colon inside a name is %3A. Tags are Kind:Name between semicolons; those marks
-// inside are %3A and %3B. In both a percent sign that looks like an escape is %25. All other texts are exactly what they
-// are, also those that begin with =, + or @ and that a spreadsheet may take for a formula: what changes a text to
-// protect one reader loses it for all others.
+// Accounts are names separated by colons; a colon inside a name is %3A. Tags are Kind:Name separated by semicolons;
+// colons and semicolons inside are %3A and %3B. In both, a percent sign that looks like an escape is %25. All other
+// texts are written unchanged, also those that begin with =, + or @ and that a spreadsheet may take for a formula:
+// changing a text to protect one program would break it for all others.
 
 // The columns, in the order in which they are written.
 const (
@@ -53,7 +54,7 @@ var columnNames = [columns]string{
 	"line_memo", "line_entity", "line_tags",
 }
 
-// firstLineColumn is where the facts of the entry end and those of its posting begin.
+// firstLineColumn is the first column about the posting; the columns before it are about the entry.
 const firstLineColumn = colAccount
 
 const (
@@ -64,7 +65,7 @@ const (
 type csvForm struct {
 	accounts map[string]*Account
 	count    int
-	shared   []byte // The cells of the entry under way that all its rows begin with.
+	shared   []byte // The cells that all rows of the current entry begin with.
 }
 
 func newCSVForm() *csvForm { return &csvForm{accounts: map[string]*Account{}} }
@@ -75,7 +76,7 @@ func (c *csvForm) head(buf []byte) []byte {
 
 func (c *csvForm) foot(buf []byte) []byte { return buf }
 
-// account remembers an account for the rows that use it.
+// account stores an account for the rows that use it.
 func (c *csvForm) account(buf []byte, a *Account) ([]byte, error) {
 	kept := *a
 	c.accounts[joinPath(a.Path)] = &kept
@@ -129,7 +130,8 @@ func (c *csvForm) posting(buf []byte, p *Posting) []byte {
 	return append(buf, "\r\n"...)
 }
 
-// appendCell quotes what RFC 4180 wants quoted, and spaces at either end, which some readers trim.
+// appendCell quotes a cell where RFC 4180 requires it, and also cells with spaces at either end, which some readers
+// trim.
 func appendCell(buf []byte, cell string) []byte {
 	if !strings.ContainsAny(cell, ",\"\r\n") && (cell == "" || cell[0] != ' ' && cell[len(cell)-1] != ' ') {
 		return append(buf, cell...)

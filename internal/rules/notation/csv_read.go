@@ -9,18 +9,18 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// csvReader reads rows into entries. Columns may come in any order and all but date, account and the amounts may be
-// missing. Rows belong to one entry while "entry", or else id and number, stay the same; the facts of an entry may stand
-// on its first row alone.
+// csvReader reads rows into entries. Columns may be in any order, and all but date, account and the amounts are
+// optional. Consecutive rows belong to one entry while "entry", or else id and number, stay the same; the fields of an
+// entry may be on its first row alone.
 type csvReader struct {
 	*source
 	out      *output
-	places   [columns]int // Where each column is, or -1.
+	places   [columns]int // The index of each column, or -1.
 	cells    []string
-	accounts map[string]bool // Those that were given out.
+	accounts map[string]bool // Accounts already returned.
 
 	entry *Entry
-	first []string // The facts on the first row of the entry under way.
+	first []string // The entry fields on the first row of the current entry.
 }
 
 func readCSV(src *source, out *output) error {
@@ -44,7 +44,7 @@ func readCSV(src *source, out *output) error {
 			c.finish()
 			return nil
 		}
-		if err == nil && (len(c.cells) > 1 || c.cells[0] != "") { // A blank line is no row.
+		if err == nil && (len(c.cells) > 1 || c.cells[0] != "") { // A blank line is not a row.
 			err = c.add(line)
 		}
 		if err != nil {
@@ -77,7 +77,7 @@ func (c *csvReader) header() error {
 	return nil
 }
 
-// row reads the next row into cells. Within quotes it goes on over the ends of lines.
+// row reads the next row into cells. A quoted cell may contain line breaks.
 func (c *csvReader) row() error {
 	c.cells = c.cells[:0]
 	rest, err := c.raw()
@@ -115,7 +115,7 @@ func (c *csvReader) row() error {
 	}
 }
 
-// quoted reads a cell behind its opening quote, over as many lines as it has.
+// quoted reads the rest of a cell after its opening quote, over as many lines as it spans.
 func (c *csvReader) quoted(rest string) (cell, after string, err error) {
 	from := c.line
 	var b strings.Builder
@@ -147,7 +147,7 @@ func (c *csvReader) cell(column int) string {
 	return ""
 }
 
-// add takes a row into the entry under way, or begins the next with it.
+// add adds a row to the current entry, or starts the next one with it.
 func (c *csvReader) add(line int) error {
 	if used := c.used(); len(c.cells) != used {
 		return c.errorf(line, "the row has %d cells and the header %d; quote cells that hold commas", len(c.cells), used)
@@ -183,7 +183,7 @@ func (c *csvReader) used() int {
 	return used
 }
 
-// continues tells whether the row is of the entry under way.
+// continues reports whether the row belongs to the current entry.
 func (c *csvReader) continues() bool {
 	if c.entry == nil || c.cell(colEntry) != c.first[colEntry] {
 		return false
@@ -191,28 +191,28 @@ func (c *csvReader) continues() bool {
 	return c.cell(colEntryID) == c.first[colEntryID] && c.cell(colNumber) == c.first[colNumber]
 }
 
-// finish gives out the entry under way.
+// finish emits the current entry.
 func (c *csvReader) finish() {
 	if c.entry != nil {
-		c.out.put(Item{Entry: c.entry})
+		c.out.emit(Item{Entry: c.entry})
 		c.entry = nil
 	}
 }
 
 func (c *csvReader) start(line int) error {
-	// The row was counted for the entry before; from here on it is the first of this one.
+	// The size of this row was counted for the previous entry; it belongs to this one.
 	c.begin()
 	c.first = c.first[:0]
 	for i := range firstLineColumn {
 		c.first = append(c.first, c.cell(i))
 	}
 	e := &Entry{
-		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant), Intended: c.cell(
-			colIntended), Memo: c.cell(colMemo),
-		Entity: c.cell(colEntity), Classification: c.cell(colClassification), OriginatedBy: c.cell(colOriginatedBy),
-		Previous: c.cell(colPrevious), Next: c.cell(colNext), Tags: splitTags(c.cell(colTags)), Line: line,
+		ID: c.cell(colEntryID), Number: c.cell(colNumber), Date: c.cell(colDate), Instant: c.cell(colInstant),
+		Intended: c.cell(colIntended), Memo: c.cell(colMemo), Entity: c.cell(colEntity), Classification: c.cell(colClassification),
+		OriginatedBy: c.cell(colOriginatedBy), Previous: c.cell(colPrevious), Next: c.cell(colNext), Tags: splitTags(c.cell(colTags)),
+		Line: line,
 	}
-	if err := checkDate(e.Date); err != nil {
+	if err := validateDate(e.Date); err != nil {
 		return c.errorf(line, "%v", err)
 	}
 	switch status := c.cell(colStatus); status {
@@ -226,7 +226,7 @@ func (c *csvReader) start(line int) error {
 	return nil
 }
 
-// posting reads the cells of a row that are about its account and amount.
+// posting reads the account and amount of a row.
 func (c *csvReader) posting(line int) error {
 	if c.cell(colAccount) == "" {
 		for i := colAccount; i < columns; i++ {
@@ -257,7 +257,7 @@ func (c *csvReader) posting(line int) error {
 		}
 		p.Base = &amount
 	}
-	if err := checkPosting(&p); err != nil {
+	if err := validatePosting(&p); err != nil {
 		return c.errorf(line, "%v", err)
 	}
 	if err := c.account(p.Account, line); err != nil || c.out.stopped {
@@ -267,17 +267,17 @@ func (c *csvReader) posting(line int) error {
 	return nil
 }
 
-// account gives out an account with the first row that says more than its name.
+// account emits an account with the first row that states more than its name.
 func (c *csvReader) account(path []string, line int) error {
 	kind, code, id, tags := c.cell(colAccountType), c.cell(colAccountCode), c.cell(colAccountID), c.cell(colAccountTags)
 	if name := c.cell(colAccount); kind+code+id+tags == "" || c.accounts[name] {
 		return nil
 	}
 	a := &Account{Path: path, Type: kind, Code: code, ID: id, Tags: splitTags(tags), Line: line}
-	if err := checkAccount(a); err != nil {
+	if err := validateAccount(a); err != nil {
 		return c.errorf(line, "%v", err)
 	}
 	c.accounts[c.cell(colAccount)] = true
-	c.out.put(Item{Account: a})
+	c.out.emit(Item{Account: a})
 	return nil
 }

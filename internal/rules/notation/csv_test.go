@@ -52,7 +52,7 @@ func TestOthersReadOurCSVTheSame(t *testing.T) {
 		t.Fatalf("%d rows, want %d", len(rows), want)
 	}
 	for i, entry := 1, 0; i < len(rows); entry++ {
-		// Go's own reader turns the ends of lines inside a cell into its own.
+		// encoding/csv normalizes line endings inside a cell.
 		memo := strings.ReplaceAll(j.entries[entry].Memo, "\r\n", "\n")
 		if rows[i][7] != memo {
 			t.Fatalf("row %d has the memo %q, want %q", i, rows[i][7], memo)

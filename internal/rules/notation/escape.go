@@ -6,16 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Percent escapes: %3A stands for a colon, and so on, always with two capital hexadecimal digits for each byte. A percent
-// sign is itself escaped only where such digits follow it, so that "10% off" stays readable.
+// Percent escapes: %3A stands for a colon, and so on, always with two capital hexadecimal digits for each byte. A
+// percent sign is itself escaped only where such digits follow it, so that "10% off" stays readable.
 
-// emptyName stands for a name without a character. No text is written like this, because it is not UTF-8.
+// emptyName represents an empty name. It is the escape of a byte that is not valid UTF-8, so no text is written like
+// this.
 const emptyName = "%FF"
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendEscaped appends s with the marked bytes escaped, and reports whether there were any. mark is asked about each
-// character by its place; what no line of text can carry is escaped in any case.
+// appendEscaped appends s with some characters escaped, and reports whether there were any. mark decides which, by
+// position; unprintable characters are always escaped.
 func appendEscaped(buf []byte, s string, mark func(s string, i int) bool) ([]byte, bool) {
 	changed := false
 	for i, r := range s {
@@ -32,30 +33,30 @@ func appendEscaped(buf []byte, s string, mark func(s string, i int) bool) ([]byt
 	return buf, changed
 }
 
-// unprintable tells characters that programs drop, fold or take for the end of a line: controls, and spaces other than
-// the usual one.
+// unprintable reports whether programs drop or normalize a character or treat it as a line end: control characters, and
+// spaces other than the usual one.
 func unprintable(r rune) bool {
 	return r != ' ' && (unicode.IsControl(r) || unicode.IsSpace(r)) || r == '\ufeff'
 }
 
-// ambiguous tells a percent sign that would be read as the start of an escape.
+// ambiguous reports whether a percent sign would be read as the start of an escape.
 func ambiguous(s string, i int) bool {
 	return s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2])
 }
 
-// edge tells a space at either end of a text, which programs trim.
+// edge reports whether i is a space at either end of a text, which programs trim.
 func edge(s string, i int) bool {
 	return s[i] == ' ' && (i == 0 || i == len(s)-1)
 }
 
 func isHex(b byte) bool { return b >= '0' && b <= '9' || b >= 'A' && b <= 'F' }
 
-// unescape undoes appendEscaped. What is not an escape stays as it is.
+// unescape reverses appendEscaped. Anything that is not an escape stays unchanged.
 func unescape(s string) string {
 	return unescapeOnly(s, func(byte) bool { return true })
 }
 
-// unescapeOnly undoes the escapes of the given bytes and leaves all others.
+// unescapeOnly reverses the escapes of the given bytes and leaves all others.
 func unescapeOnly(s string, which func(b byte) bool) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -87,7 +88,7 @@ func fromHex(b byte) byte {
 	return b - 'A' + 10
 }
 
-// joinPath writes a path in one text: names between colons, where a colon inside a name is %3A.
+// joinPath joins a path with colons; a colon inside a name becomes %3A.
 func joinPath(path []string) string {
 	var buf []byte
 	for i, name := range path {
@@ -99,7 +100,7 @@ func joinPath(path []string) string {
 	return string(buf)
 }
 
-// splitPath undoes joinPath.
+// splitPath reverses joinPath.
 func splitPath(s string) []string {
 	path := strings.Split(s, ":")
 	for i, name := range path {
@@ -108,7 +109,7 @@ func splitPath(s string) []string {
 	return path
 }
 
-// joinTags writes tags in one text: Kind:Name between semicolons, where those inside are %3A and %3B.
+// joinTags formats tags as Kind:Name separated by semicolons; colons and semicolons inside become %3A and %3B.
 func joinTags(tags []Tag) string {
 	var buf []byte
 	for i, tag := range tags {
@@ -124,7 +125,7 @@ func joinTags(tags []Tag) string {
 	return string(buf)
 }
 
-// splitTags undoes joinTags. People write a space after the semicolon, and a label without a kind is of the kind "tag".
+// splitTags reverses joinTags. It accepts a space after the semicolon, and a label without a kind gets the kind "tag".
 func splitTags(s string) []Tag {
 	if s == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// nasty are texts that some format would cut, trim, fold or take for something else.
+// nasty are texts that some format would cut, trim, normalize or misread.
 var nasty = []string{
 	"", " ", "  ", " a", "a ", "a  b", "a   b", "\t", "a\nb", "\n", "a\r\nb", "\r", "\x00", "\x7f", "\u0085", "\u00a0", "\u2028",
 	"\u3000x", "\ufeff", "x\ufeffy", ":", "a:b", "a: b", "::", "Bank: EUR; main", ";", "a ; b", "; x", ",", "a,", "a, b", "a,b:c",
@@ -31,8 +31,8 @@ func text() *rapid.Generator[string] {
 	)
 }
 
-// some is a text that is often empty, as most facts are.
-func some(t *rapid.T, label string) string {
+// drawText draws a text that is often empty, as most fields are.
+func drawText(t *rapid.T, label string) string {
 	if rapid.IntRange(0, 2).Draw(t, label+"?") > 0 {
 		return ""
 	}
@@ -81,13 +81,13 @@ func drawJournal(t *rapid.T, d digits) journal {
 		}
 		if key := fmt.Sprintf("%q", path); !seen[key] {
 			seen[key] = true
-			j.accounts = append(j.accounts, notation.Account{Path: path, Type: types[i%len(types)], Code: some(t, "code"), ID: some(t, "id"),
+			j.accounts = append(j.accounts, notation.Account{Path: path, Type: types[i%len(types)], Code: drawText(t, "code"), ID: drawText(t, "id"),
 				Tags: drawTags(t)})
 		}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "prices") {
 		j.prices = append(j.prices, notation.Price{Date: date(t), Base: currency(t), Quote: currency(t), Rate: d.amount(t),
-			Source: some(t, "source")})
+			Source: drawText(t, "source")})
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "entries") {
 		j.entries = append(j.entries, drawEntry(t, d, j.accounts))
@@ -109,9 +109,9 @@ func currency(t *rapid.T) string {
 
 func drawEntry(t *rapid.T, d digits, accounts []notation.Account) notation.Entry {
 	e := notation.Entry{
-		ID: some(t, "id"), Number: some(t, "number"), Date: date(t), Posted: rapid.Bool().Draw(t, "posted"),
-		Memo: some(t, "memo"), Entity: some(t, "entity"), Tags: drawTags(t), Classification: some(t, "classification"),
-		OriginatedBy: some(t, "origin"), Previous: some(t, "previous"), Next: some(t, "next"),
+		ID: drawText(t, "id"), Number: drawText(t, "number"), Date: date(t), Posted: rapid.Bool().Draw(t, "posted"),
+		Memo: drawText(t, "memo"), Entity: drawText(t, "entity"), Tags: drawTags(t), Classification: drawText(t, "classification"),
+		OriginatedBy: drawText(t, "origin"), Previous: drawText(t, "previous"), Next: drawText(t, "next"),
 	}
 	if rapid.Bool().Draw(t, "instant?") {
 		e.Instant = "2024-01-31T12:00:00.123456Z"
@@ -125,7 +125,8 @@ func drawEntry(t *rapid.T, d digits, accounts []notation.Account) notation.Entry
 		if rapid.IntRange(0, 9).Draw(t, "worthless") == 0 {
 			// Something without value: its cost is zero, on both sides.
 			zero := money.Decimal{}
-			e.Postings = append(e.Postings, foreign(t, d, accounts, true, zero, unit), foreign(t, d, accounts, false, zero, unit))
+			e.Postings = append(e.Postings, drawForeignPosting(t, d, accounts, true, zero, unit),
+				drawForeignPosting(t, d, accounts, false, zero, unit))
 			continue
 		}
 		e.Postings = append(e.Postings, drawPosting(t, d, accounts, true, one, unit), drawPosting(t, d, accounts, true, two, unit),
@@ -144,14 +145,14 @@ func drawEntry(t *rapid.T, d digits, accounts []notation.Account) notation.Entry
 
 func drawPosting(t *rapid.T, d digits, accounts []notation.Account, debit bool, weight money.Decimal, unit string) notation.Posting {
 	if rapid.IntRange(0, 2).Draw(t, "foreign") == 0 {
-		return foreign(t, d, accounts, debit, weight, unit)
+		return drawForeignPosting(t, d, accounts, debit, weight, unit)
 	}
 	return notation.Posting{Account: rapid.SampledFrom(accounts).Draw(t, "account").Path, Debit: debit, Amount: weight, Currency: unit,
-		Memo: some(t, "line memo"), Entity: some(t, "line entity"), Tags: drawTags(t)}
+		Memo: drawText(t, "line memo"), Entity: drawText(t, "line entity"), Tags: drawTags(t)}
 }
 
-func foreign(t *rapid.T, d digits, accounts []notation.Account, debit bool, weight money.Decimal, unit string) notation.Posting {
-	p := drawPosting0(t, accounts, debit)
+func drawForeignPosting(t *rapid.T, d digits, accounts []notation.Account, debit bool, weight money.Decimal, unit string) notation.Posting {
+	p := drawAccount(t, accounts, debit)
 	p.Amount, p.Currency, p.Base, p.BaseCurrency = d.amount(t), currency(t), &weight, unit
 	if p.Currency == unit {
 		p.Currency = unit + "X"
@@ -159,9 +160,9 @@ func foreign(t *rapid.T, d digits, accounts []notation.Account, debit bool, weig
 	return p
 }
 
-func drawPosting0(t *rapid.T, accounts []notation.Account, debit bool) notation.Posting {
+func drawAccount(t *rapid.T, accounts []notation.Account, debit bool) notation.Posting {
 	return notation.Posting{Account: rapid.SampledFrom(accounts).Draw(t, "account").Path, Debit: debit,
-		Memo: some(t, "line memo"), Entity: some(t, "line entity"), Tags: drawTags(t)}
+		Memo: drawText(t, "line memo"), Entity: drawText(t, "line entity"), Tags: drawTags(t)}
 }
 
 func drawTags(t *rapid.T) []notation.Tag {
@@ -173,7 +174,7 @@ func drawTags(t *rapid.T) []notation.Tag {
 	return tags
 }
 
-// show writes everything about an entry down, so that two can be compared and the difference read.
+// show formats everything about an entry, so that two entries can be compared.
 func show(e *notation.Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,

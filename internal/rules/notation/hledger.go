@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// How an entry looks to hledger:
+// An entry in the hledger format:
 //
 //	2024-01-31 * (JE-12) January rent
 //	    ; id:je_1, entity:Acme Inc, instant:2024-01-31T12:00:00Z
@@ -17,16 +17,17 @@ import (
 //	    Expenses:Rent  1100.00 USD  ; office, Project:Move
 //	    Assets:Bank  -1000.00 EUR @@ 1100.00 USD
 //
-// In an entry of several legal entities every posting has the tag entity, and the entry says in another tag whose it is,
-// because hledger gives a posting the tags of its transaction too: so tag:entity=Acme finds what is Acme's and no more.
-// That other name must not have entity in it, because a query finds tags by any part of their names.
+// In an entry of several legal entities every posting has the tag entity, and the entry names its own legal entity in
+// another tag, because a posting inherits the tags of its transaction in hledger: so tag:entity=Acme finds exactly the
+// postings of Acme. The name of that other tag must not contain "entity", because hledger queries match any part of a
+// tag name.
 //
-// What we know and hledger does not is in tags. Texts that hledger would cut, trim or take for something else hold
-// percent escapes, and an entry that has any says so with the tag escaped:percent; in all others a percent sign is a
-// percent sign. The journal begins with a decimal mark and ends with one commodity directive for each currency, with as
-// many digits as that currency needs: hledger reads those wherever they stand, and we know them only at the end.
+// Properties that hledger does not have are written as tags. Texts that hledger would cut, trim or misread contain
+// percent escapes, and an entry with escapes has the tag escaped:percent; in all others a percent sign is literal. The
+// journal begins with a decimal mark and ends with one commodity directive for each currency, with as many digits as
+// that currency needs: hledger accepts these directives anywhere, and the digits are known only at the end.
 
-// The names of tags that are not the user's. A user's kind of tag with such a name has its first letter escaped.
+// Tag names reserved for this program. A user's kind of tag with such a name has its first letter escaped.
 const (
 	keyID             = "id"
 	keyEntity         = "entity"
@@ -57,10 +58,10 @@ var reserved = map[string]bool{
 var hledgerTypes = map[string]string{Asset: "A", Liability: "L", Equity: "E", Revenue: "R", Expense: "X"}
 
 type hledgerForm struct {
-	places  map[string]int // The most digits after the point, by currency.
-	order   []string       // The currencies as they came up.
-	escaped bool           // The item under way has an escape.
-	body    []byte         // Postings of the entry under way.
+	places  map[string]int // The maximum number of decimal places, by currency.
+	order   []string       // The currencies in order of first appearance.
+	escaped bool           // The current item contains an escape.
+	body    []byte         // Postings of the current entry.
 	comment []byte
 }
 
@@ -72,9 +73,9 @@ func (h *hledgerForm) account(buf []byte, a *Account) ([]byte, error) {
 	h.escaped = false
 	buf = append(buf, "account "...)
 	buf = h.path(buf, a.Path)
-	comment := h.fact(h.comment[:0], keyType, hledgerTypes[a.Type])
-	comment = h.fact(comment, keyCode, a.Code)
-	comment = h.fact(comment, keyID, a.ID)
+	comment := h.field(h.comment[:0], keyType, hledgerTypes[a.Type])
+	comment = h.field(comment, keyCode, a.Code)
+	comment = h.field(comment, keyID, a.ID)
 	comment = h.tags(comment, a.Tags)
 	h.comment = h.mark(comment)
 	return appendComment(buf, h.comment), nil
@@ -90,12 +91,12 @@ func (h *hledgerForm) price(buf []byte, p *Price) ([]byte, error) {
 	buf = append(buf, p.Rate.String()...)
 	buf = append(buf, ' ')
 	buf = h.symbol(buf, p.Quote)
-	h.comment = h.mark(h.fact(h.comment[:0], keySource, p.Source))
+	h.comment = h.mark(h.field(h.comment[:0], keySource, p.Source))
 	return appendComment(buf, h.comment), nil
 }
 
 func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
-	if err := checkBalance(e); err != nil {
+	if err := validateBalance(e); err != nil {
 		return nil, err
 	}
 	h.escaped = false
@@ -117,7 +118,7 @@ func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
 	}
 	buf = append(buf, '\n')
 
-	// The tag about escapes comes before what it is about, so the rest is written aside first.
+	// The tag about escapes precedes the escaped texts, so those are written to a separate buffer first.
 	h.body = h.body[:0]
 	if len(e.Tags) > 0 {
 		h.body = append(h.body, "    ; "...)
@@ -134,18 +135,18 @@ func (h *hledgerForm) entry(buf []byte, e *Entry) ([]byte, error) {
 		}
 		h.body = h.posting(h.body, &e.Postings[i], entity)
 	}
-	comment := h.fact(h.comment[:0], keyID, e.ID)
+	comment := h.field(h.comment[:0], keyID, e.ID)
 	if shared {
-		comment = h.fact(comment, keyEntryOf, e.Entity)
+		comment = h.field(comment, keyEntryOf, e.Entity)
 	} else {
-		comment = h.fact(comment, keyEntity, e.Entity)
+		comment = h.field(comment, keyEntity, e.Entity)
 	}
-	comment = h.fact(comment, keyInstant, e.Instant)
-	comment = h.fact(comment, keyIntended, e.Intended)
-	comment = h.fact(comment, keyClassification, e.Classification)
-	comment = h.fact(comment, keyOriginatedBy, e.OriginatedBy)
-	comment = h.fact(comment, keyPrevious, e.Previous)
-	comment = h.fact(comment, keyNext, e.Next)
+	comment = h.field(comment, keyInstant, e.Instant)
+	comment = h.field(comment, keyIntended, e.Intended)
+	comment = h.field(comment, keyClassification, e.Classification)
+	comment = h.field(comment, keyOriginatedBy, e.OriginatedBy)
+	comment = h.field(comment, keyPrevious, e.Previous)
+	comment = h.field(comment, keyNext, e.Next)
 	h.comment = h.mark(comment)
 	if len(h.comment) > 0 {
 		buf = append(buf, "    ; "...)
@@ -167,15 +168,15 @@ func (h *hledgerForm) posting(buf []byte, p *Posting, entity string) []byte {
 	if strings.IndexByte(p.Memo, ':') < 0 {
 		comment = h.text(comment, p.Memo, markRemark)
 	} else {
-		comment = h.fact(comment, keyMemo, p.Memo)
+		comment = h.field(comment, keyMemo, p.Memo)
 	}
-	comment = h.fact(comment, keyEntity, entity)
+	comment = h.field(comment, keyEntity, entity)
 	if p.Base != nil {
 		buf = append(buf, " @@ "...)
 		buf = h.amount(buf, *p.Base, p.BaseCurrency)
 		if p.Base.IsZero() {
 			// hledger prints zero without its currency.
-			comment = h.fact(comment, keyBase, p.BaseCurrency)
+			comment = h.field(comment, keyBase, p.BaseCurrency)
 		}
 	}
 	h.comment = h.tags(comment, p.Tags)
@@ -240,8 +241,8 @@ func (h *hledgerForm) symbol(buf []byte, currency string) []byte {
 	return append(buf, '"')
 }
 
-// fact appends one of our tags, if it says anything.
-func (h *hledgerForm) fact(comment []byte, key, value string) []byte {
+// field appends one of the reserved tags, unless its value is empty.
+func (h *hledgerForm) field(comment []byte, key, value string) []byte {
 	if value == "" {
 		return comment
 	}
@@ -296,7 +297,7 @@ func appendComment(buf, comment []byte) []byte {
 	return append(buf, '\n')
 }
 
-// asciiMark tells what may mean something at the start of a line or a name: brackets, stars and the like.
+// asciiMark reports whether a character may have a meaning at the start of a line or name, like brackets and stars.
 func asciiMark(b byte) bool { return b > ' ' && b < 0x7f && !isLetter(b) && !isDigit(b) }
 
 func markDescription(s string, i int) bool {
@@ -307,12 +308,13 @@ func markName(s string, i int) bool {
 	return s[i] == ':' || s[i] == ';' || edge(s, i) || i > 0 && s[i] == ' ' && s[i-1] == ' '
 }
 
-// markRemark is for a remark before the tags: the comma that would be taken for theirs, and dates in brackets.
+// markRemark is for a remark before the tags: it marks commas, which would be taken for separators of tags, and dates
+// in brackets.
 func markRemark(s string, i int) bool {
 	return dateBracket(s, i) || edge(s, i) || s[i] == ',' && i == len(s)-1
 }
 
-// markValue is for the value of a tag, which ends at a comma. Two slashes would make a tag look like an address.
+// markValue is for the value of a tag, which ends at a comma. Two slashes would make a tag look like a URL.
 func markValue(s string, i int) bool {
 	return s[i] == ',' || dateBracket(s, i) || edge(s, i) || i == 0 && strings.HasPrefix(s, "//")
 }
@@ -321,12 +323,13 @@ func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// dateBracket tells a bracket in which hledger would look for the date of a posting.
+// dateBracket reports whether hledger would read the bracket at i as the start of a posting date.
 func dateBracket(s string, i int) bool {
 	return s[i] == '[' && i+1 < len(s) && strings.IndexByte("0123456789/-.=", s[i+1]) >= 0
 }
 
-// tagLike tells the name of a tag from a time of day or a score, which also have a colon.
+// tagLike reports whether a name contains a letter; otherwise the colon belongs to a time of day or a score, not to a
+// tag.
 func tagLike(s string) bool { return strings.IndexFunc(s, tagRune) >= 0 }
 
 func tagRune(r rune) bool { return unicode.IsLetter(r) || r == '%' }

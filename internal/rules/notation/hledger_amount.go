@@ -18,7 +18,7 @@ type amount struct {
 var errLot = errors.New("lots in {} and [] cannot be imported; write the cost with @@, or run \"hledger -f FILE print -x\", " +
 	"which leaves lots out, and import what it prints")
 
-// amounts reads what follows the account: amount, cost and balance assertion, each of which may be missing.
+// amounts reads what follows the account: amount, cost and balance assertion, all optional.
 func (h *hledgerReader) amounts(l *leg, text string, escaped bool) error {
 	if text == "" {
 		l.elided = true
@@ -54,7 +54,7 @@ func (h *hledgerReader) amounts(l *leg, text string, escaped bool) error {
 	return nil
 }
 
-// cost reads a price for each unit or for all of them.
+// cost reads a unit price or a total price.
 func (h *hledgerReader) cost(l *leg, text string, escaped bool) (rest string, err error) {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return "", errLot
@@ -76,7 +76,7 @@ func (h *hledgerReader) cost(l *leg, text string, escaped bool) (rest string, er
 	return text, nil
 }
 
-// setCost gives a leg its base amount.
+// setCost sets the base amount of a leg.
 func (l *leg) setCost(price amount, total bool) error {
 	if price.number.Sign() < 0 {
 		return fmt.Errorf("the cost %s is below zero; the sign belongs to the amount", price.number)
@@ -84,7 +84,7 @@ func (l *leg) setCost(price amount, total bool) error {
 	base := price.number
 	if !total {
 		base = base.Mul(l.Amount).Round(money.DigitsAfterMax)
-		if err := checkDigits(base); err != nil {
+		if err := validateDigits(base); err != nil {
 			return err
 		}
 	}
@@ -98,11 +98,11 @@ func (l *leg) setCost(price amount, total bool) error {
 	case price.currency == l.Currency:
 		return fmt.Errorf("the cost is in %s like the amount; write it in another currency", l.Currency)
 	}
-	l.Base, l.BaseCurrency, l.unit, l.costPlace = &base, price.currency, !total, price.places
+	l.Base, l.BaseCurrency, l.unit, l.costPlaces = &base, price.currency, !total, price.places
 	return nil
 }
 
-// amount reads a number with its currency on either side, and gives the text after it without leading space.
+// amount reads a number with its currency on either side, and returns the remaining text without leading space.
 func (h *hledgerReader) amount(s string, escaped bool) (amount, string, error) {
 	negative, rest := cutSign(s)
 	symbol, rest, err := cutSymbol(rest)
@@ -140,7 +140,7 @@ func (h *hledgerReader) amount(s string, escaped bool) (amount, string, error) {
 	if mark == 0 {
 		mark = h.marks[a.currency]
 	}
-	if a.number, a.places, err = decipher(number, mark, exponent); err != nil {
+	if a.number, a.places, err = parseNumber(number, mark, exponent); err != nil {
 		return amount{}, "", err
 	}
 	if negative {
@@ -156,7 +156,7 @@ func cutSign(s string) (negative bool, rest string) {
 	return false, s
 }
 
-// cutSymbol splits a currency off the start of a text, if one stands there.
+// cutSymbol splits a currency off the start of a text, if there is one.
 func cutSymbol(s string) (symbol, rest string, err error) {
 	if strings.HasPrefix(s, `"`) {
 		end := strings.IndexByte(s[1:], '"')

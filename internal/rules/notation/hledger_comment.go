@@ -2,14 +2,14 @@ package notation
 
 import "strings"
 
-// remarks is what the comments of a transaction, posting or directive say.
+// remarks is the content of the comments of a transaction, posting or directive.
 type remarks struct {
-	lines []string // What is not a tag.
+	lines []string // Text other than tags.
 	tags  []Tag
 }
 
-// add reads one line of comment, without its semicolon. A tag is a word with a colon right after it; its value ends at a
-// comma. Addresses and times of day have colons too, and stay text.
+// add parses one line of comment, without its semicolon. A tag is a word directly followed by a colon; its value ends
+// at a comma. URLs and times of day have colons too, and stay text.
 func (r *remarks) add(line string) {
 	var text []string
 	for rest := strings.TrimSpace(line); rest != ""; {
@@ -30,9 +30,9 @@ func (r *remarks) add(line string) {
 	}
 }
 
-// findTag gives where the name of the first tag begins and ends, or -1.
+// findTag returns the positions of the start and the colon of the first tag name, or -1.
 func findTag(s string) (start, colon int) {
-	named := false // The word so far would do as a name.
+	named := false // The current word is a valid tag name.
 	for i, r := range s {
 		switch {
 		case r == ' ' || r == '\t':
@@ -46,8 +46,8 @@ func findTag(s string) (start, colon int) {
 	return -1, -1
 }
 
-// take removes the first tag of a name and gives its value.
-func (r *remarks) take(name string) string {
+// pop removes the first tag with a name and returns its value.
+func (r *remarks) pop(name string) string {
 	for i, tag := range r.tags {
 		if tag.Kind == name {
 			r.tags = append(r.tags[:i], r.tags[i+1:]...)
@@ -57,8 +57,8 @@ func (r *remarks) take(name string) string {
 	return ""
 }
 
-// after joins what is not a tag to a text that comes first.
-func (r *remarks) after(first string) string {
+// appendTo returns a text with the remarks that are not tags appended.
+func (r *remarks) appendTo(first string) string {
 	if first == "" {
 		return strings.Join(r.lines, "\n")
 	}
@@ -68,7 +68,7 @@ func (r *remarks) after(first string) string {
 	return first + "\n" + strings.Join(r.lines, "\n")
 }
 
-// decode undoes the percent escapes of all that is left.
+// decode reverses the percent escapes of everything left.
 func (r *remarks) decode(escaped bool) {
 	if !escaped {
 		return
@@ -81,8 +81,8 @@ func (r *remarks) decode(escaped bool) {
 	}
 }
 
-// takeEscaped removes the mark that the texts hold percent escapes.
-func (r *remarks) takeEscaped() bool {
+// popEscaped removes the tag that says that the texts contain percent escapes, and reports whether it was there.
+func (r *remarks) popEscaped() bool {
 	for i, tag := range r.tags {
 		if tag.Kind == keyEscaped && tag.Name == escapedPercent {
 			r.tags = append(r.tags[:i], r.tags[i+1:]...)

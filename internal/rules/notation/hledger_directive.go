@@ -66,12 +66,12 @@ func (h *hledgerReader) skipTo(end string) error {
 	}
 }
 
-// skipIndented leaves out the details below a directive.
+// skipIndented skips the lines below a directive.
 func (h *hledgerReader) skipIndented() error {
 	return h.indented(func(string) error { return nil })
 }
 
-// indented goes through the indented lines that follow.
+// indented calls each for the indented lines that follow.
 func (h *hledgerReader) indented(each func(trimmed string) error) error {
 	for {
 		line, err := h.next()
@@ -83,7 +83,7 @@ func (h *hledgerReader) indented(each func(trimmed string) error) error {
 		}
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" || line[0] != ' ' && line[0] != '\t' {
-			h.back()
+			h.unread()
 			return nil
 		}
 		if err := each(trimmed); err != nil {
@@ -111,10 +111,10 @@ func (h *hledgerReader) accountDirective(rest string) error {
 	if err := h.skipIndented(); err != nil {
 		return err
 	}
-	escaped := own.takeEscaped()
+	escaped := own.popEscaped()
 	a.Path = hledgerPath(name, escaped)
-	kind := decoded(own.take(keyType), escaped)
-	a.Code, a.ID = decoded(own.take(keyCode), escaped), decoded(own.take(keyID), escaped)
+	kind := decoded(own.pop(keyType), escaped)
+	a.Code, a.ID = decoded(own.pop(keyCode), escaped), decoded(own.pop(keyID), escaped)
 	own.decode(escaped)
 	a.Tags = own.tags
 	if kind != "" {
@@ -125,11 +125,11 @@ func (h *hledgerReader) accountDirective(rest string) error {
 	} else {
 		a.Type = h.inherited(name)
 	}
-	h.out.put(Item{Account: a})
+	h.out.emit(Item{Account: a})
 	return nil
 }
 
-// inherited is the type of the nearest account above, or what the root's name says.
+// inherited returns the type of the nearest ancestor, or the type implied by the name of the root.
 func (h *hledgerReader) inherited(name string) string {
 	for {
 		if kind, ok := h.types[name]; ok {
@@ -143,7 +143,7 @@ func (h *hledgerReader) inherited(name string) string {
 	}
 }
 
-// accountType reads hledger's letters and words; cash is an asset and conversion is equity.
+// accountType maps hledger's type letters and words to types; cash is an asset and conversion is equity.
 func accountType(kind string) string {
 	switch strings.ToLower(kind) {
 	case "a", "asset", "c", "cash":
@@ -160,12 +160,12 @@ func accountType(kind string) string {
 	return ""
 }
 
-// commodityDirective learns which mark is decimal for a currency.
+// commodityDirective learns the decimal mark of a currency.
 func (h *hledgerReader) commodityDirective(rest string) error {
 	text, comment, _ := strings.Cut(rest, ";")
 	var own remarks
 	own.add(comment)
-	escaped := own.takeEscaped()
+	escaped := own.popEscaped()
 	text = strings.TrimSpace(text)
 	if strings.ContainsAny(text, "0123456789") && text[0] != '"' || strings.HasPrefix(text, `"`) && !strings.HasSuffix(text, `"`) {
 		if err := h.learnMark(text, escaped); err != nil {
@@ -183,7 +183,7 @@ func (h *hledgerReader) commodityDirective(rest string) error {
 }
 
 // learnMark takes the decimal mark from an example, such as 1.000,00 EUR. In an example a single mark before three
-// digits is decimal, because hledger wants the decimal mark to be there.
+// digits is decimal, because hledger requires the decimal mark to be present.
 func (h *hledgerReader) learnMark(example string, escaped bool) error {
 	symbol, number, err := cutExample(example)
 	if err != nil {
@@ -195,7 +195,7 @@ func (h *hledgerReader) learnMark(example string, escaped bool) error {
 	return nil
 }
 
-// cutExample takes an amount apart without reading its number.
+// cutExample splits an amount into symbol and number without parsing the number.
 func cutExample(s string) (symbol, number string, err error) {
 	_, s = cutSign(s)
 	symbol, rest, err := cutSymbol(s)
@@ -223,12 +223,12 @@ func (h *hledgerReader) defaultCommodity(rest string) error {
 	return h.learnMark(text, false)
 }
 
-// priceDirective reads a market price; a time of day is left out.
+// priceDirective reads a market price; it ignores a time of day.
 func (h *hledgerReader) priceDirective(rest string) error {
 	text, comment, _ := strings.Cut(rest, ";")
 	var own remarks
 	own.add(comment)
-	escaped := own.takeEscaped()
+	escaped := own.popEscaped()
 	day, text, _ := cutSpace(strings.TrimSpace(text))
 	date, err := h.date(day, h.year)
 	if err != nil {
@@ -248,7 +248,7 @@ func (h *hledgerReader) priceDirective(rest string) error {
 	if after != "" || rate.currency == "" || rate.number.Sign() < 0 {
 		return h.errorf(h.line, "the price cannot be read; write it like P 2024-01-31 EUR 1.10 USD")
 	}
-	h.out.put(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number, Source: decoded(own.take(keySource),
+	h.out.emit(Item{Price: &Price{Date: date, Base: base, Quote: rate.currency, Rate: rate.number, Source: decoded(own.pop(keySource),
 		escaped), Line: h.line}})
 	return nil
 }

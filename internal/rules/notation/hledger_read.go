@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// expand is the advice for what hledger can resolve and we do not.
+// expand is the advice for what hledger can expand and this package cannot.
 const expand = "run \"hledger -f FILE print -x\" and import what it prints"
 
 // hledgerReader reads a journal as hledger prints it and as people write it.
 //
-// Balance assertions are read and not checked: they are about balances, and an import may begin in the middle. Postings
-// of zero move nothing and are left out. The dates that a posting or a transaction may have besides its own become tags
-// named date and date2. A comment of a transaction that is no tag follows its description in the memo.
+// Balance assertions are parsed but not verified: they are about balances, and an import may begin in the middle of a
+// history. Postings of zero move nothing and are dropped. Additional dates of a posting or transaction become tags
+// named date and date2. A comment of a transaction that is not a tag is appended to its description in the memo.
 type hledgerReader struct {
 	*source
 	out *output
 
-	year    string          // The default year, where one was set.
-	decimal byte            // The decimal mark of the file, where one was set.
+	year    string          // The default year, if set.
+	decimal byte            // The decimal mark of the file, if set.
 	marks   map[string]byte // Decimal marks by currency.
-	unnamed string          // The currency of amounts that name none.
+	unnamed string          // The currency of amounts without one.
 	types   map[string]string
 	legs    []leg
 }
@@ -47,7 +47,7 @@ func readHledger(src *source, out *output) error {
 	return nil
 }
 
-// item reads whatever begins with a line.
+// item reads the transaction or directive that begins with a line.
 func (h *hledgerReader) item(line string) error {
 	trimmed := strings.TrimLeft(line, " \t")
 	switch {
@@ -66,7 +66,7 @@ func (h *hledgerReader) item(line string) error {
 	return h.directive(strings.TrimPrefix(line, "!"))
 }
 
-// transaction reads a transaction from its first line on.
+// transaction reads a transaction, starting with its first line.
 func (h *hledgerReader) transaction(line string) error {
 	e := &Entry{Line: h.line, Posted: true}
 	number, rest, second, err := h.header(e, line)
@@ -82,24 +82,24 @@ func (h *hledgerReader) transaction(line string) error {
 	if err := h.comments(&own); err != nil {
 		return err
 	}
-	escaped := own.takeEscaped()
-	fact := func(name string) string { return decoded(own.take(name), escaped) }
+	escaped := own.popEscaped()
+	fact := func(name string) string { return decoded(own.pop(name), escaped) }
 	e.ID, e.Entity, e.Instant, e.Intended = fact(keyID), cmp.Or(fact(keyEntity), fact(keyEntryOf)), fact(keyInstant), fact(keyIntended)
 	e.Classification, e.OriginatedBy = fact(keyClassification), fact(keyOriginatedBy)
 	e.Previous, e.Next = fact(keyPrevious), fact(keyNext)
 	own.decode(escaped)
-	e.Number, e.Memo, e.Tags = decoded(number, escaped), own.after(decoded(description, escaped)), own.tags
+	e.Number, e.Memo, e.Tags = decoded(number, escaped), own.appendTo(decoded(description, escaped)), own.tags
 	if second != "" {
 		e.Tags = append(e.Tags, Tag{"date2", second})
 	}
 	if err := h.postings(e, escaped); err != nil {
 		return err
 	}
-	h.out.put(Item{Entry: e})
+	h.out.emit(Item{Entry: e})
 	return nil
 }
 
-// header reads date, status and code, and gives what follows them.
+// header reads date, status and code, and returns the rest of the line.
 func (h *hledgerReader) header(e *Entry, line string) (number, rest, second string, err error) {
 	date, rest, _ := cutSpace(line)
 	date, second, two := strings.Cut(date, "=")
@@ -138,7 +138,7 @@ func (h *hledgerReader) comments(r *remarks) error {
 		}
 		trimmed := strings.TrimLeft(line, " \t")
 		if len(trimmed) == len(line) || !strings.HasPrefix(trimmed, ";") {
-			h.back()
+			h.unread()
 			return nil
 		}
 		r.add(trimmed[1:])
@@ -158,7 +158,7 @@ func (h *hledgerReader) postings(e *Entry, escaped bool) error {
 		}
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" || line[0] != ' ' && line[0] != '\t' {
-			h.back()
+			h.unread()
 			break
 		}
 		if len(h.legs) == postingsMax {
@@ -168,7 +168,7 @@ func (h *hledgerReader) postings(e *Entry, escaped bool) error {
 			return err
 		}
 	}
-	postings, err := settle(h.legs)
+	postings, err := balance(h.legs)
 	if err != nil {
 		return h.errorf(e.Line, "%v", err)
 	}
@@ -211,13 +211,13 @@ func (h *hledgerReader) posting(text string, escaped bool) error {
 	if err := h.amounts(&l, strings.TrimSpace(rest), escaped); err != nil {
 		return h.errorf(line, "%v", err)
 	}
-	l.Entity = decoded(own.take(keyEntity), escaped)
-	if base := own.take(keyBase); l.costFree && base != "" {
+	l.Entity = decoded(own.pop(keyEntity), escaped)
+	if base := own.pop(keyBase); l.costFree && base != "" {
 		l.costFree, l.BaseCurrency = false, decoded(base, escaped)
 	}
-	memo := decoded(own.take(keyMemo), escaped)
+	memo := decoded(own.pop(keyMemo), escaped)
 	own.decode(escaped)
-	l.Memo, l.Tags = own.after(memo), own.tags
+	l.Memo, l.Tags = own.appendTo(memo), own.tags
 	h.legs = append(h.legs, l)
 	return nil
 }
@@ -252,12 +252,12 @@ func cutAccount(s string) (account, rest string) {
 	return strings.TrimSpace(s[:end]), s[end:]
 }
 
-// virtual tells an account in brackets, whose posting need not balance.
+// virtual reports whether an account is in brackets, which means that its posting need not balance.
 func virtual(account string) bool {
 	return account[0] == '(' && account[len(account)-1] == ')' || account[0] == '[' && account[len(account)-1] == ']'
 }
 
-// cutSpace splits at the first white space.
+// cutSpace splits a text at the first white space.
 func cutSpace(s string) (before, after string, found bool) {
 	at := strings.IndexAny(s, " \t")
 	if at < 0 {
@@ -266,7 +266,7 @@ func cutSpace(s string) (before, after string, found bool) {
 	return s[:at], strings.TrimLeft(s[at:], " \t"), true
 }
 
-// date reads a date with any of hledger's separators, and without a year where one is known.
+// date reads a date with any of hledger's separators; the year may be missing if a default is set.
 func (h *hledgerReader) date(s, year string) (string, error) {
 	if len(s) == len(time.DateOnly) && s[4] == '-' && s[7] == '-' {
 		if _, err := time.Parse(time.DateOnly, s); err == nil && s >= beginningOfTime {
@@ -282,7 +282,7 @@ func (h *hledgerReader) date(s, year string) (string, error) {
 	}
 	if len(parts) == 3 && len(parts[0]) == 4 && len(parts[1]) <= 2 && len(parts[2]) <= 2 {
 		date := parts[0] + "-" + pad(parts[1]) + "-" + pad(parts[2])
-		if checkDate(date) == nil {
+		if validateDate(date) == nil {
 			return date, nil
 		}
 	}

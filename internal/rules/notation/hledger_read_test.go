@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// brief shows the entries of a journal as an accountant would, so that a test reads like a ledger.
+// brief formats the entries of a journal like a ledger.
 func brief(j journal) string {
 	var b strings.Builder
 	for _, e := range j.entries {
@@ -47,7 +47,7 @@ func brief(j journal) string {
 	return b.String()
 }
 
-// reading is a journal and what it says.
+// reading is a journal and its expected content.
 type reading struct{ name, text, want string }
 
 func checkReadings(t *testing.T, format notation.Format, readings []reading) {
@@ -330,7 +330,7 @@ P 2024-02-02 € $1.1
 	}
 }
 
-// mistake is a journal that is refused, and what must be said about it.
+// mistake is a journal that is rejected, and the expected message.
 type mistake struct{ text, want string }
 
 func checkMistakes(t *testing.T, format notation.Format, mistakes []mistake) {
@@ -364,9 +364,9 @@ func TestHledgerMistakesAreNamedWithTheirLine(t *testing.T) {
 		{x + "1 USD\n  (b)  1 USD\n", `:3: virtual postings are no part of double entry`},
 		{x + "1 USD\n  [b]\n", `:3: virtual postings`},
 		{x + "1,000 USD\n  b\n", `:2: the comma in 1,000 may be decimal or between thousands`},
-		{x + "1,00,0.5 USD\n", `:2: the number 1,00,0.5 has its digits in odd groups`},
-		{x + "1.5.5,5.5 USD\n", `:2: the number 1.5.5,5.5 has its digits in odd groups`},
-		{x + "1,5,5.5,5 USD\n", `odd groups`},
+		{x + "1,00,0.5 USD\n", `:2: the number 1,00,0.5 has digit groups of an unexpected length`},
+		{x + "1.5.5,5.5 USD\n", `:2: the number 1.5.5,5.5 has digit groups of an unexpected length`},
+		{x + "1,5,5.5,5 USD\n", `digit groups of an unexpected length`},
 		{x + ". USD\n", `:2: a number is missing`},
 		{x + "USD\n", `:2: "USD" is not an amount`},
 		{x + "1E99999 USD\n", `:2: the exponent of "E99999" is too large`},

@@ -13,8 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// program runs a tool of another project on a journal, which stands for FILE among the arguments, and gives what it
-// prints.
+// program runs another program on a journal, whose path replaces FILE in the arguments, and returns its output.
 func program(t *testing.T, text, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "books."+name)
@@ -37,7 +36,7 @@ func program(t *testing.T, text, name string, args ...string) string {
 	return string(out)
 }
 
-// manyEntries draws journals with fixed seeds and puts them into one, since starting another program takes its time.
+// manyEntries draws journals with fixed seeds and merges them, because starting another program is slow.
 func manyEntries(count int, d digits) journal {
 	var all journal
 	seen := map[string]bool{}

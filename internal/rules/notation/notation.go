@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Format names a way to write a journal down.
+// Format is a text format for journals.
 type Format string
 
 // The formats.
@@ -22,7 +22,7 @@ const (
 // Formats are all formats, in the order in which to offer them.
 var Formats = []Format{Hledger, Beancount, CSV}
 
-// ParseFormat finds a format by its name.
+// ParseFormat returns the format with a name.
 func ParseFormat(name string) (Format, error) {
 	for _, f := range Formats {
 		if string(f) == name {
@@ -41,19 +41,19 @@ func unknownFormat(f Format) error {
 }
 
 const (
-	// entryMax bounds the text of one entry, which is all that is ever held in memory.
+	// entryMax bounds the text of one entry, which is all that is held in memory.
 	entryMax = 16 << 20
 	// postingsMax bounds the postings of one entry.
 	postingsMax = 10_000
 	// depthMax bounds the levels of an account.
 	depthMax = 100
-	// currenciesMax bounds the currencies of one entry, so that adding it up stays quick.
+	// currenciesMax bounds the currencies of one entry, so that summing it stays fast.
 	currenciesMax = 200
-	// pushedMax bounds the tags that a beancount journal may add to all that follows.
+	// pushedMax bounds the tags and metadata pushed in a beancount journal.
 	pushedMax = 100
 )
 
-// Item is one thing a journal says; exactly one field is set.
+// Item is one item of a journal; exactly one field is set.
 type Item struct {
 	Account *Account
 	Price   *Price
@@ -62,15 +62,15 @@ type Item struct {
 
 // Account declares an account.
 type Account struct {
-	Path []string // Names from the root type down.
-	Type string   // Asset, Liability, Equity, Revenue or Expense; empty where a journal does not say.
+	Path []string // Names, beginning with the root.
+	Type string   // Asset, Liability, Equity, Revenue or Expense; empty if the journal does not state it.
 	Code string
 	ID   string
-	Tags []Tag // Whatever else is known of it.
-	Line int   // Where it was read, for errors.
+	Tags []Tag // Other properties.
+	Line int   // Its line in the file, for errors.
 }
 
-// The types of account.
+// The account types.
 const (
 	Asset     = "Asset"
 	Liability = "Liability"
@@ -79,7 +79,7 @@ const (
 	Expense   = "Expense"
 )
 
-// Price says that one Base was worth Rate of Quote on a day.
+// Price states that one Base was worth Rate of Quote on a day.
 type Price struct {
 	Date   string // 2006-01-02
 	Base   string
@@ -89,35 +89,35 @@ type Price struct {
 	Line   int
 }
 
-// Entry is one journal entry. Everything but the date and the postings may be empty.
+// Entry is one journal entry. Everything except the date and the postings may be empty.
 type Entry struct {
 	ID             string
 	Number         string
 	Date           string // 2006-01-02
 	Instant        string // The accounting instant, RFC 3339.
-	Intended       string // The instant it was meant for, where that was closed.
+	Intended       string // The intended instant, if its period was closed.
 	Posted         bool   // Otherwise a draft.
 	Memo           string
 	Entity         string // The name of the legal entity.
 	Tags           []Tag
 	Classification string
 	OriginatedBy   string
-	Previous       string // The entry this one reverses or follows, by number or id.
+	Previous       string // The entry that this one reverses or follows, by number or id.
 	Next           string // The entry that reverses or follows this one.
 	Postings       []Posting
 	Line           int
 }
 
-// Tag is one label of a kind, such as Department: Research.
+// Tag is a label of a kind, such as Department: Research.
 type Tag struct{ Kind, Name string }
 
 // Posting moves an amount in or out of one account.
 type Posting struct {
-	Account  []string // Names from the root type down.
+	Account  []string // Names, beginning with the root.
 	Debit    bool
 	Amount   money.Decimal // Above zero.
 	Currency string
-	// Base is the whole amount in the currency of the books, where that is another one; zero is possible.
+	// Base is the total in the currency of the books, if that is a different currency; it may be zero.
 	Base         *money.Decimal
 	BaseCurrency string
 	Memo         string
@@ -126,7 +126,7 @@ type Posting struct {
 	Line         int
 }
 
-// weight is what a posting adds to the balance of its entry, debits above zero.
+// weight returns what a posting adds to the balance of its entry, above zero for debits.
 func (p *Posting) weight() (money.Decimal, string) {
 	amount, currency := p.Amount, p.Currency
 	if p.Base != nil {
@@ -138,8 +138,8 @@ func (p *Posting) weight() (money.Decimal, string) {
 	return amount, currency
 }
 
-// Read gives the items of a journal in their order. The name is the file's, for errors. After an error, which names the
-// line and says what to do, there are no more items.
+// Read iterates over the items of a journal in order. The name is that of the file, for errors. An error names the line
+// and says what to do, and ends the iteration.
 func Read(format Format, name string, r io.Reader) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		src := newSource(name, r)
@@ -161,19 +161,19 @@ func Read(format Format, name string, r io.Reader) iter.Seq2[Item, error] {
 	}
 }
 
-// output hands items to whoever iterates and remembers when they had enough.
+// output passes items to the consumer of an iterator and remembers whether it has stopped.
 type output struct {
 	yield   func(Item, error) bool
 	stopped bool
 }
 
-// put reports whether to go on.
-func (o *output) put(item Item) bool {
+// emit passes an item on and reports whether to continue.
+func (o *output) emit(item Item) bool {
 	o.stopped = o.stopped || !o.yield(item, nil)
 	return !o.stopped
 }
 
-// TypeOfRoot guesses the type of an account from the name at its root, as hledger does; empty where it tells nothing.
+// TypeOfRoot guesses the type of an account from the name of its root, as hledger does; empty if the name implies none.
 func TypeOfRoot(root string) string {
 	switch strings.ToLower(root) {
 	case "asset", "assets":

@@ -9,10 +9,10 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// exponentMax bounds a number such as 1E3; more would not fit a decimal anyway.
+// exponentMax bounds the exponent of a number such as 1E3; larger ones do not fit a decimal anyway.
 const exponentMax = 60
 
-// cutNumber splits a number, with whatever marks between its digits, off the start of a text.
+// cutNumber splits a number, including the marks between its digits, off the start of a text.
 func cutNumber(s string) (number, rest string) {
 	i := 0
 	for ; i < len(s); i++ {
@@ -51,9 +51,9 @@ func cutExponent(s string) (exponent int, rest string, err error) {
 	return exponent, s[i:], nil
 }
 
-// decipher reads a number whose marks may be decimal or between groups of digits. decimal is the decimal mark where a
-// directive has set one, or 0. It also gives the count of digits after the mark.
-func decipher(number string, decimal byte, exponent int) (money.Decimal, int, error) {
+// parseNumber parses a number whose marks may be decimal or group digits. decimal is the decimal mark if a directive
+// has set one, or 0. It also returns the number of decimal places.
+func parseNumber(number string, decimal byte, exponent int) (money.Decimal, int, error) {
 	whole, fraction, err := splitNumber(number, decimal)
 	if err != nil {
 		return money.Decimal{}, 0, err
@@ -71,7 +71,7 @@ func decipher(number string, decimal byte, exponent int) (money.Decimal, int, er
 		whole, fraction = whole[:len(whole)-1], whole[len(whole)-1:]+fraction
 	}
 	places := len(fraction)
-	// Zeros that only pad must not count against the digits a decimal may have.
+	// Padding zeros must not count against the digits a decimal may have.
 	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
 	if whole == "" {
 		whole = "0"
@@ -88,7 +88,7 @@ func decipher(number string, decimal byte, exponent int) (money.Decimal, int, er
 
 var errNumber = errors.New("a number is missing")
 
-// splitNumber finds the decimal mark and takes the others out.
+// splitNumber splits a number at the decimal mark and removes the grouping.
 func splitNumber(number string, decimal byte) (whole, fraction string, err error) {
 	if strings.IndexFunc(number, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 {
 		return "", "", errNumber
@@ -112,14 +112,14 @@ func splitNumber(number string, decimal byte) (whole, fraction string, err error
 	for i, digits := range groups {
 		// Groups of three, of two as in India, or of four as in China.
 		if len(digits) == 0 || strings.ContainsAny(digits, "., ") || i > 0 && (len(digits) < 2 || len(digits) > 4) {
-			return "", "", fmt.Errorf("the number %s has its digits in odd groups; write it without marks between them", short(number))
+			return "", "", fmt.Errorf("the number %s has digit groups of an unexpected length; write it without marks between them", short(number))
 		}
 	}
 	return strings.Join(groups, ""), fraction, nil
 }
 
-// decimalMark gives the decimal mark of a number and its place, or -1 where there is none. A single point is decimal, as
-// it is for hledger; a single comma before three digits could be either, and only a directive can tell.
+// decimalMark returns the decimal mark of a number and its position, or -1 if there is none. A single point is decimal,
+// as in hledger; a single comma before three digits is ambiguous, and only a directive can decide.
 func decimalMark(number string, known byte) (byte, int, error) {
 	at := strings.LastIndexAny(number, ".,")
 	if at < 0 {

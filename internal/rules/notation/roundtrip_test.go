@@ -11,7 +11,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// write gives the text of a journal.
+// write returns the text of a journal.
 func write(t rapid.TB, format notation.Format, j journal) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -37,7 +37,7 @@ func write(t rapid.TB, format notation.Format, j journal) string {
 	return out.String()
 }
 
-// read gives what a text says.
+// read parses a text.
 func read(t rapid.TB, format notation.Format, text string) journal {
 	t.Helper()
 	var j journal
@@ -85,7 +85,7 @@ func TestWhatIsWrittenIsReadBackTheSame(t *testing.T) {
 					t.Fatalf("wrote\n%s\nread\n%s\nas\n%s", want, got, text)
 				}
 				if format == notation.CSV {
-					return // Holds neither prices nor accounts without entries.
+					return // CSV has neither prices nor accounts without entries.
 				}
 				if want, got := showAccounts(j.accounts), showAccounts(got.accounts); got != want {
 					t.Fatalf("wrote\n%s\nread\n%s\nas\n%s", want, got, text)

@@ -11,26 +11,26 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// sourceBuffer is how much is asked of the file at a time.
+// sourceBuffer is how much is read from the file at a time.
 const sourceBuffer = 64 << 10
 
-// source hands out a file line by line, counting them.
+// source reads a file line by line and counts the lines.
 type source struct {
 	name string
 	r    *bufio.Reader
-	line int // The number of the line that was handed out last.
-	size int // Bytes handed out since the entry began.
+	line int // The number of the line returned last.
+	size int // Bytes returned since the entry began.
 
-	again   bool // The last line is to be handed out once more.
+	again   bool // The last line is to be returned once more.
 	current string
-	long    []byte // Holds a line that does not fit the buffer.
+	long    []byte // A line that does not fit into the buffer.
 }
 
 func newSource(name string, r io.Reader) *source {
 	return &source{name: name, r: bufio.NewReaderSize(r, sourceBuffer)}
 }
 
-// next gives the next line without its end, or io.EOF.
+// next returns the next line without its line ending, or io.EOF.
 func (s *source) next() (string, error) {
 	if s.again {
 		s.again = false
@@ -45,13 +45,13 @@ func (s *source) next() (string, error) {
 	return s.current, nil
 }
 
-// back makes next give the last line again.
-func (s *source) back() {
+// unread makes next return the last line again.
+func (s *source) unread() {
 	s.again = true
 	s.line--
 }
 
-// raw is next without looking for what back left, and keeps a carriage return.
+// raw reads a line, ignoring unread, and keeps a carriage return.
 func (s *source) raw() (string, error) {
 	part, err := s.r.ReadSlice('\n')
 	line := part
@@ -84,10 +84,10 @@ func (s *source) raw() (string, error) {
 	return strings.TrimSuffix(text, "\n"), nil
 }
 
-// begin starts counting the size of an entry.
+// begin resets the size of the current entry.
 func (s *source) begin() { s.size = 0 }
 
-// errorf blames a line of the file.
+// errorf returns an error about a line of the file.
 func (s *source) errorf(line int, format string, args ...any) error {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {
@@ -97,10 +97,10 @@ func (s *source) errorf(line int, format string, args ...any) error {
 	return fault.Malformedf("%s:%d: %s", s.name, line, fmt.Sprintf(format, args...))
 }
 
-// quoteMax bounds what an error quotes of a file.
+// quoteMax bounds how much of a file's text an error quotes.
 const quoteMax = 120
 
-// short cuts a text for an error.
+// short truncates a text for an error.
 func short(text string) string {
 	if len(text) <= quoteMax {
 		return text

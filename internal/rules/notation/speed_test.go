@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// ordinary is the nth entry of an unremarkable journal: every fourth in a foreign currency, as the books of a company are.
+// ordinary returns the nth entry of a typical journal: every fourth in a foreign currency.
 func ordinary(n int) *notation.Entry {
 	amount := money.FromInt(int64(n%90000+100)).Quo(money.FromInt(8), 2)
 	e := &notation.Entry{

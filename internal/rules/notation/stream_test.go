@@ -11,10 +11,10 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// ahead is how much a reader or writer may hold: a buffer, and some.
+// ahead bounds how much a reader or writer may buffer.
 const ahead = 256 << 10
 
-// counted counts what passes.
+// counted counts the bytes read or written.
 type counted struct {
 	r io.Reader
 	n int
@@ -31,7 +31,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAJournalIsReadAndWrittenAsItGoes(t *testing.T) {
+func TestJournalsAreStreamed(t *testing.T) {
 	t.Parallel()
 	const entries = 10_000
 	for _, format := range notation.Formats {
@@ -82,7 +82,7 @@ func TestReadingStopsWhenTheCallerHasEnough(t *testing.T) {
 	}
 }
 
-// endless is a line, or a text, without end.
+// endless is a line without end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -148,7 +148,7 @@ func mutate(t *rapid.T, text []byte) []byte {
 	return text
 }
 
-// survive reads a text, whatever it is: to its end, or to an error that names a line. What it says can be written again.
+// survive reads an arbitrary text to its end, or to an error that names a line. What was read must be writable.
 func survive(t rapid.TB, format notation.Format, text string) {
 	t.Helper()
 	lines := strings.Count(text, "\n") + 1
@@ -169,7 +169,7 @@ func survive(t rapid.TB, format notation.Format, text string) {
 	}
 }
 
-// lineOf is the line an error names.
+// lineOf returns the line that an error names.
 func lineOf(err error) int {
 	text, ok := strings.CutPrefix(err.Error(), "test:")
 	if !ok {

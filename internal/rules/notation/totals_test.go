@@ -39,7 +39,7 @@ func dollars(t *rapid.T) []notation.Entry {
 	return entries
 }
 
-// total adds up what postings move, by a key that may be empty to leave one out.
+// total sums postings by a key; an empty key omits a posting.
 func total(entries []notation.Entry, key func(p *notation.Posting) string, atCost bool) map[string]money.Decimal {
 	totals := map[string]money.Decimal{}
 	for _, e := range entries {
@@ -61,7 +61,7 @@ func total(entries []notation.Entry, key func(p *notation.Posting) string, atCos
 	return totals
 }
 
-// balances asks hledger.
+// balances returns hledger's balances.
 func balances(t *testing.T, text string, args ...string) map[string]money.Decimal {
 	t.Helper()
 	args = append([]string{"-f", "FILE", "balance", "--flat", "--no-total", "-O", "csv", "--layout=bare"}, args...)
@@ -82,7 +82,7 @@ func balances(t *testing.T, text string, args ...string) map[string]money.Decima
 	return totals
 }
 
-func TestHledgerComesToTheSameTotals(t *testing.T) {
+func TestHledgerComputesTheSameTotals(t *testing.T) {
 	t.Parallel()
 	entries := rapid.Custom(dollars).Example(1)
 	text := write(t, notation.Hledger, journal{accounts: chart, entries: entries})

@@ -12,8 +12,8 @@ import (
 	"github.com/bursarhq/bursar/internal/base/money"
 )
 
-// Writer writes a journal, item by item. Accounts come before the entries that use them. An item that is refused leaves
-// nothing behind: the next one may be written. After an error of the underlying writer nothing more is written.
+// Writer writes a journal, item by item. Accounts must precede the entries that use them. A rejected item is not
+// written at all, and the next one may follow. After an error of the underlying writer nothing more is written.
 type Writer struct {
 	out      *bufio.Writer
 	format   form
@@ -23,7 +23,7 @@ type Writer struct {
 	closed   bool
 }
 
-// form appends items in one format. What it appends before it returns an error is thrown away.
+// form appends items in one format. If it returns an error, what it appended is discarded.
 type form interface {
 	head(buf []byte) []byte
 	account(buf []byte, a *Account) ([]byte, error)
@@ -32,7 +32,7 @@ type form interface {
 	foot(buf []byte) []byte
 }
 
-// NewWriter begins a journal. Close ends it.
+// NewWriter starts a journal. The caller must call Close at the end.
 func NewWriter(format Format, w io.Writer) *Writer {
 	nw := &Writer{out: bufio.NewWriterSize(w, sourceBuffer), declared: map[string]bool{}}
 	switch format {
@@ -50,7 +50,7 @@ func NewWriter(format Format, w io.Writer) *Writer {
 	return nw
 }
 
-// Write writes whichever item it is given, as Read gives it.
+// Write writes an item of any kind, as Read returns it.
 func (w *Writer) Write(item Item) error {
 	switch {
 	case item.Account != nil:
@@ -68,7 +68,7 @@ func (w *Writer) Account(a *Account) error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := checkAccount(a); err != nil {
+	if err := validateAccount(a); err != nil {
 		return err
 	}
 	path := joinPath(a.Path)
@@ -82,30 +82,30 @@ func (w *Writer) Account(a *Account) error {
 	return w.flush(buf, err)
 }
 
-// Price writes a market price. CSV has no place for prices and leaves them out.
+// Price writes a market price. CSV has no prices and skips them.
 func (w *Writer) Price(p *Price) error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := checkPrice(p); err != nil {
+	if err := validatePrice(p); err != nil {
 		return err
 	}
 	return w.flush(w.format.price(w.buf[:0], p))
 }
 
-// Entry writes an entry. hledger and beancount read a journal only if every entry balances to the last digit, so for
-// them one that does not, such as an unfinished draft, is refused; CSV takes it.
+// Entry writes an entry. hledger and beancount accept a journal only if every entry balances to the last digit, so for
+// them an entry that does not balance, such as an unfinished draft, is rejected; CSV accepts it.
 func (w *Writer) Entry(e *Entry) error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := checkEntry(e); err != nil {
+	if err := validateEntry(e); err != nil {
 		return fault.Malformedf("%s: %v", entryName(e), err)
 	}
 	return w.flush(w.format.entry(w.buf[:0], e))
 }
 
-// Close writes what comes last in a journal and hands everything to the underlying writer, which stays open.
+// Close writes the end of the journal and flushes the underlying writer, which stays open.
 func (w *Writer) Close() error {
 	if w.err != nil || w.closed {
 		return w.err
@@ -123,7 +123,7 @@ func (w *Writer) flush(buf []byte, err error) error {
 		return err
 	}
 	if len(buf) > entryMax {
-		// What the format noted about the entry is in this text, so the journal cannot go on without it.
+		// The format has recorded the declarations of this text, so the journal cannot continue without it.
 		w.err = fault.Malformedf("one entry has more than %d MiB; split it", entryMax>>20)
 		return w.err
 	}
@@ -132,7 +132,7 @@ func (w *Writer) flush(buf []byte, err error) error {
 	return w.err
 }
 
-// entryName is how errors call an entry.
+// entryName identifies an entry in errors.
 func entryName(e *Entry) string {
 	switch {
 	case e.Number != "":
@@ -143,8 +143,8 @@ func entryName(e *Entry) string {
 	return fmt.Sprintf("entry of %s %q", e.Date, e.Memo)
 }
 
-func checkAccount(a *Account) error {
-	if err := checkPath(a.Path); err != nil {
+func validateAccount(a *Account) error {
+	if err := validatePath(a.Path); err != nil {
 		return err
 	}
 	switch a.Type {
@@ -152,44 +152,44 @@ func checkAccount(a *Account) error {
 	default:
 		return fault.Malformedf("account %s has the type %q; use one of Asset, Liability, Equity, Revenue, Expense", joinPath(a.Path), a.Type)
 	}
-	if err := checkTags(a.Tags); err != nil {
+	if err := validateTags(a.Tags); err != nil {
 		return err
 	}
-	return checkText(a.Code, a.ID)
+	return validateText(a.Code, a.ID)
 }
 
-func checkPrice(p *Price) error {
-	if err := checkDate(p.Date); err != nil {
+func validatePrice(p *Price) error {
+	if err := validateDate(p.Date); err != nil {
 		return err
 	}
 	if p.Base == "" || p.Quote == "" {
 		return fault.Malformedf("a price of %s names no currency", p.Date)
 	}
-	if err := checkText(p.Base, p.Quote, p.Source); err != nil {
+	if err := validateText(p.Base, p.Quote, p.Source); err != nil {
 		return err
 	}
 	if p.Rate.Sign() < 0 {
 		return fault.Malformedf("the price of %s on %s is below zero", p.Base, p.Date)
 	}
-	return checkDigits(p.Rate)
+	return validateDigits(p.Rate)
 }
 
-func checkEntry(e *Entry) error {
-	if err := checkDate(e.Date); err != nil {
+func validateEntry(e *Entry) error {
+	if err := validateDate(e.Date); err != nil {
 		return err
 	}
-	err := checkText(e.ID, e.Number, e.Instant, e.Intended, e.Memo, e.Entity, e.Classification, e.OriginatedBy, e.Previous, e.Next)
+	err := validateText(e.ID, e.Number, e.Instant, e.Intended, e.Memo, e.Entity, e.Classification, e.OriginatedBy, e.Previous, e.Next)
 	if err != nil {
 		return err
 	}
-	if err := checkTags(e.Tags); err != nil {
+	if err := validateTags(e.Tags); err != nil {
 		return err
 	}
 	if len(e.Postings) > postingsMax {
 		return errPostings
 	}
 	for i := range e.Postings {
-		if err := checkPosting(&e.Postings[i]); err != nil {
+		if err := validatePosting(&e.Postings[i]); err != nil {
 			return fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
@@ -198,14 +198,14 @@ func checkEntry(e *Entry) error {
 
 var errPostings = fault.Malformedf("the entry has more than %d lines; split it", postingsMax)
 
-func checkPosting(p *Posting) error {
-	if err := checkPath(p.Account); err != nil {
+func validatePosting(p *Posting) error {
+	if err := validatePath(p.Account); err != nil {
 		return err
 	}
-	if err := checkText(p.Currency, p.BaseCurrency, p.Memo, p.Entity); err != nil {
+	if err := validateText(p.Currency, p.BaseCurrency, p.Memo, p.Entity); err != nil {
 		return err
 	}
-	if err := checkTags(p.Tags); err != nil {
+	if err := validateTags(p.Tags); err != nil {
 		return err
 	}
 	switch {
@@ -217,7 +217,7 @@ func checkPosting(p *Posting) error {
 		return fault.Malformedf("there is a base currency but no base amount")
 	}
 	if p.Base == nil {
-		return checkDigits(p.Amount)
+		return validateDigits(p.Amount)
 	}
 	switch {
 	case p.Base.Sign() < 0:
@@ -225,32 +225,32 @@ func checkPosting(p *Posting) error {
 	case p.BaseCurrency == "" || p.BaseCurrency == p.Currency:
 		return fault.Malformedf("a base amount must be in another currency than the amount's %s", p.Currency)
 	}
-	if err := checkDigits(*p.Base); err != nil {
+	if err := validateDigits(*p.Base); err != nil {
 		return err
 	}
-	return checkDigits(p.Amount)
+	return validateDigits(p.Amount)
 }
 
-func checkPath(path []string) error {
+func validatePath(path []string) error {
 	if len(path) == 0 {
 		return fault.Malformedf("the account has no name")
 	}
 	if len(path) > depthMax {
 		return fault.Malformedf("the account has more than %d levels", depthMax)
 	}
-	return checkText(path...)
+	return validateText(path...)
 }
 
-func checkTags(tags []Tag) error {
+func validateTags(tags []Tag) error {
 	for _, tag := range tags {
-		if err := checkText(tag.Kind, tag.Name); err != nil {
+		if err := validateText(tag.Kind, tag.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkText(texts ...string) error {
+func validateText(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
 			return fault.Malformedf("the text %q is not UTF-8", text)
@@ -259,27 +259,27 @@ func checkText(texts ...string) error {
 	return nil
 }
 
-// checkDigits refuses numbers that could be written but not read again.
-func checkDigits(d money.Decimal) error {
+// validateDigits rejects numbers that could be written but not read again.
+func validateDigits(d money.Decimal) error {
 	if _, err := money.Parse(d.String()); err != nil {
 		return fault.Malformedf("the amount %s %v", d, err)
 	}
 	return nil
 }
 
-// checkDate wants years of four digits, because that is what every format reads. The beginning of time is the day on
-// which beancount's accounts are opened.
-func checkDate(date string) error {
+// validateDate requires years of four digits, because that is what every format reads. The first valid day is that on
+// which the accounts of beancount journals are opened.
+func validateDate(date string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil || date < beginningOfTime {
 		return fault.Malformedf("the date %q must be written like 2006-01-31", date)
 	}
 	return nil
 }
 
-// beginningOfTime is before any entry.
+// beginningOfTime precedes any entry.
 const beginningOfTime = "1000-01-01"
 
-// decimals counts the digits after the point.
+// decimals counts the decimal places.
 func decimals(number string) int {
 	if point := strings.IndexByte(number, '.'); point >= 0 {
 		return len(number) - point - 1

@@ -173,13 +173,13 @@ func TestAFormatThatDoesNotExistIsRefused(t *testing.T) {
 
 var errDisk = errors.New("the disk is full")
 
-// broken fails when it is used.
+// broken fails on every use.
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errDisk }
 func (broken) Read([]byte) (int, error)  { return 0, errDisk }
 
-func TestErrorsOfTheFileAreHandedOn(t *testing.T) {
+func TestErrorsOfTheFileAreReturned(t *testing.T) {
 	t.Parallel()
 	for _, format := range notation.Formats {
 		w := notation.NewWriter(format, broken{})

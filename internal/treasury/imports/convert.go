@@ -13,12 +13,12 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// convert makes of a record what its source tells of a transaction.
+// convert returns the parameters of a transaction for a record.
 func convert(r intake.Record) transaction.Params {
 	p := transaction.Params{
-		ExternalID: shortenID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit, Quantity: r.Quantity,
-		Currency: r.Currency,
-		Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo, Type: transaction.Type(r.Type), EventKey: r.Group,
+		ExternalID: shortenID(r.ExternalID), At: r.Timestamp, Description: r.Description, Direction: transaction.Debit,
+		Quantity: r.Quantity, Currency: r.Currency, Category: r.ProviderCategory, Vendor: r.Vendor, Memo: r.Memo,
+		Type: transaction.Type(r.Type), EventKey: r.Group,
 	}
 	if r.Inflow {
 		p.Direction = transaction.Credit
@@ -45,7 +45,8 @@ func convert(r intake.Record) transaction.Params {
 	return p
 }
 
-// shortenID keeps an id that is not too long, and makes the same shorter one of another each time.
+// shortenID returns an id unchanged if it is short enough, and otherwise a shorter id that is always the same for the
+// same input.
 func shortenID(text string) string {
 	if utf8.RuneCountInString(text) <= transaction.ExternalIDMax {
 		return text
@@ -54,7 +55,7 @@ func shortenID(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// readRow is what a row of the file comes to: transactions, or faults, or neither where it is skipped.
+// readRow returns the transactions of a row, or its faults, or neither if the row is skipped.
 func readRow(row intake.Row, m intake.Mapping) (all []transaction.Params, faults []intake.Fault) {
 	if len(row.Faults) > 0 {
 		return nil, row.Faults
@@ -66,13 +67,13 @@ func readRow(row intake.Row, m intake.Mapping) (all []transaction.Params, faults
 		faults = append(faults, rowFaults(list.Err(), row.Line, m)...)
 		all = append(all, p)
 	}
-	if len(faults) > 0 { // half of an event would be worse than none
+	if len(faults) > 0 { // Importing half of an event would be worse than importing none of it.
 		return nil, faults
 	}
 	return all, nil
 }
 
-// mapped are the fields of a record that stand for what a check blames.
+// mapped maps the fields of a transaction that validation reports to fields of a record.
 var mapped = map[string]intake.Field{
 	"external_id": intake.FieldID, "external.timestamp": intake.FieldTimestamp, "external.description": intake.FieldDescription,
 	"external.quantity": intake.FieldAmount,
@@ -92,7 +93,7 @@ var mapped = map[string]intake.Field{
 	"card.cardholder_name": intake.FieldCardholder, "card.last4": intake.FieldCardLast4,
 }
 
-// rowFaults turns what a check found into faults of a line, in the names of the file where they are known.
+// rowFaults converts validation faults into faults of a line, using the column names of the file if they are known.
 func rowFaults(err error, line int, m intake.Mapping) (out []intake.Fault) {
 	var e *fault.Error
 	if !errors.As(err, &e) {

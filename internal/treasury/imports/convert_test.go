@@ -12,7 +12,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func TestARecordBecomesWhatItsSourceTells(t *testing.T) {
+func TestARecordBecomesATransaction(t *testing.T) {
 	t.Parallel()
 	at, amount, fee, block := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), money.MustParse("1.5"), money.MustParse("0.1"), int64(7)
 	long := strings.Repeat("é", transaction.ExternalIDMax)

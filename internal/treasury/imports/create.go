@@ -17,23 +17,24 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Params say what a file is and where its transactions belong.
+// Params describe a file and the source its transactions belong to.
 type Params struct {
-	SourceID string // of the source or of its account
+	SourceID string // id of the source or of its account
 	FileName string
-	Format   intake.Format   // empty where the file tells
-	Preset   string          // empty where the file tells
-	Mapping  *intake.Mapping // nil where it is to be guessed
+	Format   intake.Format   // empty: detected
+	Preset   string          // empty: detected
+	Mapping  *intake.Mapping // nil: guessed
 }
 
-// Draft is a file that was looked at and can be read.
+// Draft is a file whose layout is known, ready to be read.
 type Draft struct {
 	Layout
 	FileName string
 	Source   source.Source
 }
 
-// Prepare looks at the head of a file and finds out how to read it. A dry run also takes a guess that leaves something open.
+// Prepare reads the head of a file and resolves its layout. A dry run also accepts a guess that leaves something
+// undecided.
 func (s *Service) Prepare(ctx context.Context, p Params, file io.ReadSeeker, dry bool) (d Draft, err error) {
 	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		d.Source, err = source.Find(ctx, tx, p.SourceID)
@@ -48,7 +49,7 @@ func (s *Service) Prepare(ctx context.Context, p Params, file io.ReadSeeker, dry
 	return d, err
 }
 
-// missingAt names the input that named what is not there.
+// missingAt turns a source that was not found into a fault of the input field that named it.
 func missingAt(err error, field string) error {
 	if fault.KindOf(err) == fault.NotFound {
 		return fault.MissingAt("source", field)
@@ -56,7 +57,7 @@ func missingAt(err error, field string) error {
 	return err
 }
 
-// sanitizeName is the name of a file as it is kept and shown.
+// sanitizeName returns the name of a file as it is stored and shown.
 func sanitizeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -65,7 +66,7 @@ func sanitizeName(name string) string {
 		return r
 	}, strings.ToValidUTF8(name, "�"))
 	if letters := []rune(name); len(letters) > nameMax {
-		name = string(letters[len(letters)-nameMax:]) // the end tells the format
+		name = string(letters[len(letters)-nameMax:]) // keep the end, which has the extension
 	}
 	if strings.TrimSpace(name) == "" {
 		return "file"
@@ -73,7 +74,8 @@ func sanitizeName(name string) string {
 	return name
 }
 
-// Upload stores a file, a few pieces at a time so that nobody waits for it. What it gives is an import that nobody sees until Create.
+// Upload stores a file, a few chunks per database transaction so that other writes do not wait long. It returns the id
+// of an import that stays hidden until Create.
 func (s *Service) Upload(ctx context.Context, d Draft, file io.Reader) (importID string, err error) {
 	who := actor.From(ctx)
 	i := Import{SourceID: d.Source.ID, FileName: d.FileName, Mapping: d.Mapping, Status: Uploading, UserID: who.UserID,
@@ -91,7 +93,7 @@ func (s *Service) Upload(ctx context.Context, d Draft, file io.Reader) (importID
 	return i.ID, nil
 }
 
-// store writes the pieces of a file.
+// store writes the chunks of a file.
 func (s *Service) store(ctx context.Context, importID string, file io.Reader) error {
 	var together bytes.Buffer
 	for position, end := int64(0), false; !end; {
@@ -114,7 +116,7 @@ func (s *Service) store(ctx context.Context, importID string, file io.Reader) er
 	return nil
 }
 
-// Create makes an import of a file that was uploaded; from then on it is listed, and soon read.
+// Create turns an uploaded file into an import: it is listed from then on, and read in the background.
 func (s *Service) Create(ctx context.Context, importID string) (i Import, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if i, err = findUnchecked(ctx, tx, importID); err != nil {
@@ -133,32 +135,32 @@ func (s *Service) Create(ctx context.Context, importID string) (i Import, err er
 	return i, err
 }
 
-// Discard takes away an upload that no import was made of.
+// Discard deletes an upload that did not become an import.
 func (s *Service) Discard(ctx context.Context, importID string) error {
-	ctx = context.WithoutCancel(ctx) // whoever brought it may be gone
+	ctx = context.WithoutCancel(ctx) // the client may be gone
 	organizationID := actor.From(ctx).OrganizationID
 	err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return abandonUpload(ctx, tx, importID) })
 	if err != nil {
 		return err
 	}
-	return s.clear(ctx, organizationID, importID)
+	return s.deleteFile(ctx, organizationID, importID)
 }
 
-// clear takes away the pieces of a file that nobody reads any more, some at a time, and an upload that was given up when it has none left.
-func (s *Service) clear(ctx context.Context, organizationID, importID string) error {
+// deleteFile deletes the chunks of a file that is no longer needed, some at a time, and then the row of an abandoned upload.
+func (s *Service) deleteFile(ctx context.Context, organizationID, importID string) error {
 	for {
 		var n int64
 		err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-			if n, err = deleteChunks(ctx, tx, importID, clearTogether); err != nil || n == clearTogether {
+			if n, err = deleteChunks(ctx, tx, importID, deletedTogether); err != nil || n == deletedTogether {
 				return err
 			}
 			return removeUpload(ctx, tx, importID)
 		})
-		if err != nil || n < clearTogether {
+		if err != nil || n < deletedTogether {
 			return err
 		}
 	}
 }
 
-// clearTogether is how many pieces go in one transaction.
-const clearTogether = 64
+// deletedTogether is how many chunks are deleted in one database transaction.
+const deletedTogether = 64

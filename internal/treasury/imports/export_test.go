@@ -1,7 +1,7 @@
 package imports
 
-// Convert makes of a record what its source tells.
+// Convert exports convert for tests.
 var Convert = convert
 
-// SetBatch makes batches small, so that a few rows are several.
+// SetBatch makes batches small, so that a few rows need several batches.
 func (s *Service) SetBatch(n int) { s.batch = n }

@@ -1,6 +1,6 @@
-// Package imports brings files of transactions in. A file is stored first, in pieces, and then read in the
-// background, batch by batch: what a batch adds and how far it came commit together, so that a crash anywhere neither
-// loses nor repeats a row.
+// Package imports imports files of transactions. A file is first stored in chunks and then read in the background,
+// batch by batch. The transactions of a batch and the progress of the import are committed together, so that a crash
+// neither loses nor repeats a row. Package intake parses the files.
 package imports
 
 import (
@@ -12,13 +12,13 @@ import (
 
 const noun = "import"
 
-// EventCreated tells that an import waits to be read.
+// EventCreated is the event of a new import that waits to be read.
 const EventCreated = "import.created"
 
-// Status is how far an import is.
+// Status is the state of an import.
 type Status string
 
-// The states. One that is uploading is not listed: its file is not all there.
+// The states. An uploading import is not listed, because its file is incomplete.
 const (
 	Uploading Status = "uploading"
 	Pending   Status = "pending"
@@ -27,27 +27,28 @@ const (
 	Failed    Status = "failed"
 )
 
-// Statuses lists every state that can be seen.
+// Statuses are the states visible to users.
 var Statuses = []Status{Pending, Running, Completed, Failed}
 
-// Ended tells that nothing will change any more.
+// Ended reports whether the import is in a final state.
 func (s Status) Ended() bool { return s == Completed || s == Failed }
 
 const (
-	// FileMax is how many bytes a file may have.
+	// FileMax is the maximum size of a file in bytes.
 	FileMax = 1 << 30
-	// nameMax is how many characters of a file's name are kept.
+	// nameMax is how many characters of a file name are kept.
 	nameMax = 255
-	// FaultsKept is how many faults of an import are kept; all are counted.
+	// FaultsKept is how many faults of an import are stored; all are counted.
 	FaultsKept = 10_000
-	// FaultsShown is how many of them come with an import.
+	// FaultsShown is how many faults are returned with an import.
 	FaultsShown = 100
-	// chunkSize is how long a piece of a file is, and chunksTogether how many are written in one transaction.
+	// chunkSize is the size of a chunk in bytes, and chunksTogether how many chunks are written in one database
+	// transaction.
 	chunkSize      = 256 << 10
 	chunksTogether = 4
 )
 
-// Import is one of them.
+// Import is a file being imported, or already imported, into a source.
 type Import struct {
 	ID         string
 	SourceID   string
@@ -58,7 +59,7 @@ type Import struct {
 	BytesRead  int64
 	Counts     Counts
 	Error      string // why it failed, and what to do
-	UserID     string // of who brought it
+	UserID     string // the user who uploaded the file
 	APIKeyID   string
 	RequestID  string
 	CreatedAt  time.Time
@@ -66,25 +67,25 @@ type Import struct {
 	FinishedAt *time.Time
 }
 
-// Counts is what became of the rows read so far. A row may tell of several transactions, and have several faults.
+// Counts summarizes the rows read so far. A row may yield several transactions, and have several faults.
 type Counts struct {
-	Rows       int64 // read so far
-	Created    int64 // transactions that are new
-	Duplicates int64 // transactions that were there already
-	Skipped    int64 // rows left out on purpose
-	Faulty     int64 // rows left out because something is wrong with them
-	Faults     int64 // all that is wrong with them
+	Rows       int64 // rows read
+	Created    int64 // new transactions
+	Duplicates int64 // transactions that existed already
+	Skipped    int64 // rows skipped on purpose
+	Faulty     int64 // rows rejected because of faults
+	Faults     int64 // faults of all rows
 }
 
-// Percent is how much of the file is dealt with.
+// Percent returns how much of the file has been processed.
 func (i Import) Percent() int64 {
 	if i.Status == Completed {
 		return 100
 	}
-	return min(99, 100*i.BytesRead/max(i.FileSize, 1)) // the end is told by the status
+	return min(99, 100*i.BytesRead/max(i.FileSize, 1)) // only a completed import shows 100
 }
 
-// facts is what the audit and events say of an import.
+// facts returns the fields of an import for the audit log and events.
 func (i Import) facts() map[string]any {
 	return map[string]any{
 		"id": i.ID, "source_id": i.SourceID, "file_name": i.FileName, "file_size": i.FileSize, "format": i.Mapping.Format,

@@ -19,7 +19,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
-func TestEachLayoutComesInWholeAndOnce(t *testing.T) {
+func TestEachLayoutIsImportedCompletelyAndOnce(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../rules/intake/testdata/*.[cjo][sf]*")
 	if err != nil || len(files) < 10 {
@@ -35,10 +35,10 @@ func TestEachLayoutComesInWholeAndOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := found(t, d)
+				c := newCompany(t, d)
 				c.SetBatch(5)
 				want, rows := recordsOf(t, path, content)
-				i := c.begin(t, filepath.Base(path), string(content), nil)
+				i := c.createImport(t, filepath.Base(path), string(content), nil)
 				first := c.run(t, i.ID)
 				if first.Status != imports.Completed || first.Counts.Created != int64(len(want)) || first.Counts.Duplicates != 0 ||
 					first.Counts.Rows != rows || first.Percent() != 100 {
@@ -48,7 +48,7 @@ func TestEachLayoutComesInWholeAndOnce(t *testing.T) {
 				if ids := numbered(got); !slices.Equal(ids, want) {
 					t.Errorf("%v, want %v", ids, want)
 				}
-				again := c.run(t, c.begin(t, "copy of "+filepath.Base(path), string(content), nil).ID)
+				again := c.run(t, c.createImport(t, "copy of "+filepath.Base(path), string(content), nil).ID)
 				if again.Counts.Created != 0 || again.Counts.Duplicates != int64(len(want)) || !slices.Equal(c.transactions(t), got) {
 					t.Errorf("again: %+v", again.Counts)
 				}
@@ -60,7 +60,7 @@ func TestEachLayoutComesInWholeAndOnce(t *testing.T) {
 	})
 }
 
-// recordsOf reads a file without any of what is tested.
+// recordsOf reads a file independently of the code under test.
 func recordsOf(t *testing.T, path string, content []byte) (ids []string, rows int64) {
 	t.Helper()
 	in, err := intake.Open(strings.NewReader(string(content)), intake.Options{Name: path, OwnAddresses: []string{wallet}})
@@ -80,7 +80,7 @@ func recordsOf(t *testing.T, path string, content []byte) (ids []string, rows in
 	}
 }
 
-func TestOddFilesComeInRightOrNameTheRow(t *testing.T) {
+func TestOddFilesAreImportedCorrectlyOrTheRowIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		content string
@@ -112,8 +112,8 @@ func TestOddFilesComeInRightOrNameTheRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dbtest.Each(t, func(t *testing.T, d *db.DB) {
-				co := found(t, d)
-				i := co.run(t, co.begin(t, "odd.csv", c.content, c.mapping).ID)
+				co := newCompany(t, d)
+				i := co.run(t, co.createImport(t, "odd.csv", c.content, c.mapping).ID)
 				var got []string
 				for _, line := range co.transactions(t) {
 					if strings.Contains(name, "European") { // it has no ids of its own
@@ -146,10 +146,10 @@ func TestOddFilesComeInRightOrNameTheRow(t *testing.T) {
 func TestFaultsAreKeptUpToALimitAndAllCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
+		c := newCompany(t, d)
 		const rows = imports.FaultsKept + 1500
 		content := statement(0, 10) + strings.Repeat("x,2026-01-31,x,nothing,USD\n", rows)
-		i := c.run(t, c.begin(t, "bad.csv", content, plain).ID)
+		i := c.run(t, c.createImport(t, "bad.csv", content, plain).ID)
 		if i.Status != imports.Completed || i.Counts.Created != 10 || i.Counts.Faulty != rows || i.Counts.Rows != rows+10 {
 			t.Errorf("%+v", i)
 		}
@@ -182,7 +182,7 @@ func TestFaultsAreKeptUpToALimitAndAllCounted(t *testing.T) {
 func TestAMappingThatCannotBeGuessedIsAskedFor(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
+		c := newCompany(t, d)
 		for _, x := range []struct {
 			name, content string
 			p             imports.Params
@@ -219,16 +219,16 @@ func TestAMappingThatCannotBeGuessedIsAskedFor(t *testing.T) {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("no source: %v", err)
 		}
-		// Part of a mapping settles what was left open, and the source knows its currency.
+		// Stating a part of the mapping is enough, and the source provides its currency.
 		stated := &intake.Mapping{DateLayouts: []string{"DD/MM/YYYY"}}
-		i := c.run(t, c.begin(t, "x.csv", "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n", stated).ID)
+		i := c.run(t, c.createImport(t, "x.csv", "Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n", stated).ID)
 		if i.Counts.Created != 2 || !strings.Contains(c.transactions(t)[0]+c.transactions(t)[1], "2026-02-01") {
 			t.Errorf("%+v %v", i, c.transactions(t))
 		}
 		euros := *c
 		euros.source.ID, euros.source.AccountID, euros.source.Currency = "src_2", "", "EUR"
 		euros.newSource(t, euros.source)
-		if i := euros.run(t, euros.begin(t, "x.csv", "Date,Amount\n2026-01-31,-5.00\n2026-01-31,5.00\n",
+		if i := euros.run(t, euros.createImport(t, "x.csv", "Date,Amount\n2026-01-31,-5.00\n2026-01-31,5.00\n",
 			nil).ID); i.Counts.Created != 2 || i.Mapping.Currency != "EUR" {
 			t.Errorf("%+v", i)
 		}
@@ -238,8 +238,8 @@ func TestAMappingThatCannotBeGuessedIsAskedFor(t *testing.T) {
 func TestAPreviewSaysWhatWouldHappenAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
-		c.run(t, c.begin(t, "x.csv", statement(0, 5), nil).ID)
+		c := newCompany(t, d)
+		c.run(t, c.createImport(t, "x.csv", statement(0, 5), nil).ID)
 		content := statement(0, 40) + "bad,2026-02-31,x,1,USD\n"
 		file := strings.NewReader(content)
 		draft, err := c.Prepare(c.ctx, imports.Params{SourceID: c.source.AccountID, FileName: "x.csv"}, file, true)
@@ -259,13 +259,13 @@ func TestAPreviewSaysWhatWouldHappenAndWritesNothing(t *testing.T) {
 		if len(p.Reasons) == 0 || p.Mapping.Columns[intake.FieldAmount] != "Amount" || p.Mapping.Format != intake.CSV {
 			t.Errorf("%+v", p.Layout)
 		}
-		// What is left open is said, and does not keep anybody from looking.
+		// Undecided questions are reported, and do not prevent a preview.
 		open := strings.NewReader("Date,Amount,Currency\n01/02/2026,-5.00,USD\n02/03/2026,1.00,USD\n")
 		draft, err = c.Prepare(c.ctx, imports.Params{SourceID: c.source.ID, FileName: "x.csv"}, open, true)
 		if err != nil || len(draft.Undecided) != 1 {
 			t.Errorf("%+v %v", draft.Undecided, err)
 		}
-		// Of a known layout it is said too, though nothing of it need be decided.
+		// They are also reported for a known layout, although none must be answered.
 		binance, err := os.ReadFile("../../rules/intake/testdata/binance.csv")
 		if err != nil {
 			t.Fatal(err)
@@ -287,8 +287,8 @@ func TestAPreviewSaysWhatWouldHappenAndWritesNothing(t *testing.T) {
 func TestAnImportIsOfItsSourcesLegalEntity(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
-		i := c.begin(t, "x.csv", statement(0, 2), nil)
+		c := newCompany(t, d)
+		i := c.createImport(t, "x.csv", statement(0, 2), nil)
 		limited := func(entity string) context.Context {
 			return actor.With(c.ctx, actor.Actor{OrganizationID: c.org.Organization.ID, LegalEntityIDs: []string{entity}})
 		}

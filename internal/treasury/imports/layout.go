@@ -13,22 +13,22 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Layout is how a file is read, and how that was found out.
+// Layout is how to read a file, and how that was determined.
 type Layout struct {
 	Mapping   intake.Mapping
-	Reasons   []string        // why, where it was guessed
+	Reasons   []string        // why, if guessed
 	Undecided []string        // what the file leaves open
-	Columns   []intake.Column // of the file, where it was guessed
+	Columns   []intake.Column // the columns of the file, if guessed
 }
 
-// headMax is how much of a file is looked at to find out what it is.
+// headMax is how many bytes of a file are read to determine its layout.
 const headMax = 1 << 20
 
-// resolveLayout finds out how to read a file: as it was stated, as its layout is known, or as it suggests. A guess that
-// leaves something open is good enough to look at, but not to act on, unless some of the mapping was stated: then
-// whoever did has looked.
+// resolveLayout determines how to read a file: from the stated mapping, from a known layout, or by guessing. A guess
+// that leaves something undecided is enough for a preview but not for an import, unless a part of the mapping was
+// stated: then the user has reviewed it.
 func resolveLayout(p Params, s source.Source, file io.ReadSeeker, dry bool) (Layout, error) {
-	m, err := p.stated()
+	m, err := p.statedMapping()
 	if err != nil {
 		return Layout{}, err
 	}
@@ -45,7 +45,7 @@ func resolveLayout(p Params, s source.Source, file io.ReadSeeker, dry bool) (Lay
 			if l, err = guess(head, m, s); err != nil {
 				return l, err
 			}
-		} else if known, err := intake.Guess(head); err == nil { // which says why, and what even a known layout leaves open
+		} else if known, err := intake.Guess(head); err == nil { // gives the reasons, and what even a known layout leaves undecided
 			l.Reasons, l.Undecided = known.Reasons, known.Undecided
 		}
 	}
@@ -75,8 +75,8 @@ func options(name string, m intake.Mapping, s source.Source) intake.Options {
 	return o
 }
 
-// stated is the mapping with format and preset, which may be given beside it.
-func (p Params) stated() (m intake.Mapping, err error) {
+// statedMapping returns the mapping with the format and preset that may be given separately.
+func (p Params) statedMapping() (m intake.Mapping, err error) {
 	if p.Mapping != nil {
 		m = *p.Mapping
 	}
@@ -97,15 +97,15 @@ func (p Params) stated() (m intake.Mapping, err error) {
 		m.Preset = ""
 	}
 	if len(m.Columns) > 0 || m.Preset != "" || p.Mapping == nil {
-		_ = faults.Merge(m.Check()) // it has no other faults than of fields
+		_ = faults.Merge(m.Validate()) // Validate returns only faults of fields
 	}
 	return m, faults.Err()
 }
 
-// noCurrency is how a guess ends that lacks the currency, which the source may know.
+// noCurrency is the end of the message of a guess without a currency; the source may have one.
 const noCurrency = "state currency"
 
-// guess proposes a mapping and puts over it what was stated.
+// guess proposes a mapping and overrides it with what was stated.
 func guess(head []byte, stated intake.Mapping, s source.Source) (Layout, error) {
 	p, err := intake.Guess(head)
 	if err != nil {
@@ -122,7 +122,7 @@ func guess(head []byte, stated intake.Mapping, s source.Source) (Layout, error) 
 	return Layout{m, p.Reasons, p.Undecided, p.Columns}, nil
 }
 
-// override puts what was stated in place of what was guessed; columns were not stated.
+// override replaces guessed settings with stated ones; columns are not among them.
 func override(m, stated intake.Mapping) intake.Mapping {
 	out := stated
 	out.Columns = m.Columns
@@ -137,7 +137,7 @@ func override(m, stated intake.Mapping) intake.Mapping {
 	return out
 }
 
-// requireMapping refuses a file whose mapping cannot be guessed, and says what to decide.
+// requireMapping rejects a file whose mapping cannot be guessed, and says what to decide.
 func (l Layout) requireMapping() error {
 	names := make([]string, len(l.Columns))
 	for i, c := range l.Columns {
@@ -150,12 +150,11 @@ func (l Layout) requireMapping() error {
 	if len(open) == 0 {
 		open = []string{"how its columns are to be read"}
 	}
-	return fault.Invalidf("mapping", "is required, because the file leaves these questions open: %s. Its columns are "+
-		"%s", strings.Join(open, "; "),
-		strings.Join(names, ", "))
+	return fault.Invalidf("mapping", "is required, because the file leaves these questions open: %s. Its columns are %s",
+		strings.Join(open, "; "), strings.Join(names, ", "))
 }
 
-// asFileFault makes of an error that is no fault of the mapping one of the file.
+// asFileFault turns an error that is not a fault of the mapping into a fault of the file.
 func asFileFault(err error) error {
 	if err == nil || fault.KindOf(err) == fault.Invalid {
 		return err

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// previewRows is how many transactions of a file are shown before it is imported.
+	// previewRows is how many transactions of a file a preview shows.
 	previewRows = 20
-	// previewFaults is how many faults are.
+	// previewFaults is how many faults a preview shows.
 	previewFaults = 1000
 )
 
 // Preview is what an import would do.
 type Preview struct {
 	Draft
-	Rows   []PreviewRow   // the first of them
-	Faults []intake.Fault // the first of them
+	Rows   []PreviewRow   // the first previewRows transactions
+	Faults []intake.Fault // the first previewFaults faults
 	Counts Counts
 }
 
-// PreviewRow is a transaction as it would land.
+// PreviewRow is a transaction as it would be created.
 type PreviewRow struct {
 	Line      int
 	Duplicate bool
 	transaction.Params
 }
 
-// Preview reads a whole file and writes nothing.
+// Preview reads a whole file without writing anything.
 func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress func(read int64)) (Preview, error) {
 	p := Preview{Draft: d}
 	in, err := intake.Open(file, options(d.FileName, d.Mapping, d.Source))
@@ -63,7 +63,7 @@ func (s *Service) Preview(ctx context.Context, d Draft, file io.Reader, progress
 	return p, nil
 }
 
-// count counts a row and gives its transactions to those that wait to be compared.
+// count counts a row and queues its transactions for comparison.
 func (p *Preview) count(row intake.Row, all []PreviewRow) []PreviewRow {
 	params, faults := readRow(row, p.Mapping)
 	p.Counts.Rows++
@@ -81,7 +81,7 @@ func (p *Preview) count(row intake.Row, all []PreviewRow) []PreviewRow {
 	return all
 }
 
-// compare tells which transactions are there already.
+// compare marks the transactions that exist already.
 func (s *Service) compare(ctx context.Context, p *Preview, all []PreviewRow) error {
 	ids := make([]string, len(all))
 	for i, r := range all {

@@ -18,23 +18,20 @@ import (
 )
 
 const (
-	// batchRecords, batchRows and batchFaults bound what one transaction takes in.
+	// batchRecords, batchRows and batchFaults bound what is written in one database transaction.
 	batchRecords = 2000
 	batchRows    = 10_000
 	batchFaults  = 2000
 )
 
-// kind is where imports stand for whoever does them.
-// Kind is the kind of background task that reads imports.
-var Kind = kind
+// Kind is the background task that reads imports.
+var Kind = task.Kind{Noun: noun, Table: "imports", Key: "import_id"}
 
-var kind = task.Kind{Noun: noun, Table: "imports", Key: "import_id"}
-
-// Run takes an import up where it is and reads it to its end, telling each batch. It gives task.ErrClaimed where
-// somebody else does. Another error means that it could not go on: the import stays as it is and goes on when it is
-// taken up again, unless it has failed, which is no error here.
+// Run resumes an import and reads it to its end, reporting progress after each batch. It returns task.ErrClaimed if
+// another worker holds the claim. On any other error the import keeps its state and can be resumed. A failed import is
+// not an error of Run.
 func (s *Service) Run(ctx context.Context, organizationID, importID string, progress func(Import)) (i Import, err error) {
-	claim, err := kind.Claim(ctx, s.db, organizationID, importID)
+	claim, err := Kind.Claim(ctx, s.db, organizationID, importID)
 	if err != nil {
 		return Import{}, err
 	}
@@ -54,7 +51,7 @@ func (s *Service) Run(ctx context.Context, organizationID, importID string, prog
 		return err
 	}, func() bool { return w.Status.Ended() })
 	if err == nil {
-		err = s.clear(ctx, organizationID, importID)
+		err = s.deleteFile(ctx, organizationID, importID)
 	}
 	return w.Import, err
 }
@@ -66,7 +63,7 @@ type work struct {
 	s *Service
 }
 
-// read goes through the file from its start, past the rows that are in already, and takes the others in.
+// read reads the file from its start, skips the rows imported already, and imports the others.
 func (w *work) read(ctx context.Context, progress func(Import)) error {
 	var src source.Source
 	err := w.s.db.ReadOne(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -83,7 +80,7 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 	}
 	for range w.Counts.Rows {
 		if _, err := in.Next(); err != nil {
-			return fmt.Errorf("find the row to go on at: %w", err)
+			return fmt.Errorf("find the row to resume at: %w", err)
 		}
 	}
 	for end := false; !end; {
@@ -92,7 +89,7 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 		if end, broken = b.gather(ctx, in, w.Mapping, w.s.batch); broken != nil && fault.KindOf(broken) != fault.Invalid {
 			return broken
 		}
-		if err := w.put(ctx, b); err != nil { // also what stands before the place at which the file is broken
+		if err := w.commit(ctx, b); err != nil { // also the rows before the point at which the file is broken
 			return err
 		}
 		if progress != nil {
@@ -112,17 +109,17 @@ func (w *work) read(ctx context.Context, progress func(Import)) error {
 	return w.end(ctx, done, "import.completed")
 }
 
-// source finds the source once more: it may have been deleted while its file was read.
+// source finds the source again, which may have been deleted in the meantime.
 func (w *work) source(ctx context.Context, tx *db.Tx) (source.Source, error) {
 	src, err := source.Find(ctx, tx, w.SourceID)
 	if fault.KindOf(err) == fault.NotFound {
-		return src, fault.Malformedf("the source of the import is deleted; what was read before stays. Make a source and import the " +
-			"file into that")
+		return src, fault.Malformedf("the source of the import was deleted; the transactions imported before remain. Create a source and " +
+			"import the file into it")
 	}
 	return src, err
 }
 
-// batch is what rows that are taken in together tell.
+// batch is a number of rows that are imported together.
 type batch struct {
 	all    []transaction.Params
 	faults []intake.Fault
@@ -130,7 +127,7 @@ type batch struct {
 	offset int64
 }
 
-// gather reads the next rows, and tells whether they are the last.
+// gather reads the next rows and reports whether they are the last.
 func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping, records int) (end bool, err error) {
 	for len(b.all) < records && b.counts.Rows < batchRows && len(b.faults) < batchFaults {
 		row, err := in.Next()
@@ -155,11 +152,11 @@ func (b *batch) gather(ctx context.Context, in *intake.Reader, m intake.Mapping,
 	return end, ctx.Err()
 }
 
-// put adds what a batch tells and says how far the import is, in one transaction.
-func (w *work) put(ctx context.Context, b batch) error {
+// commit adds the transactions of a batch and records the progress of the import in one database transaction.
+func (w *work) commit(ctx context.Context, b batch) error {
 	after := w.Import
 	err := w.s.db.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := orgstate.Lock(ctx, tx); err != nil { // nobody deletes the source from here on
+		if _, err := orgstate.Lock(ctx, tx); err != nil { // keeps the source from being deleted meanwhile
 			return err
 		}
 		src, err := w.source(ctx, tx)
@@ -188,11 +185,11 @@ func (w *work) put(ctx context.Context, b batch) error {
 	return err
 }
 
-// add counts what a batch came to.
+// add adds the results of a batch to the counts.
 func (i *Import) add(b batch, outcomes []transaction.Outcome) {
 	c := &i.Counts
-	c.Rows, c.Skipped, c.Faulty, c.Faults = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped, c.Faulty+b.counts.Faulty, c.Faults+
-		int64(len(b.faults))
+	c.Rows, c.Skipped = c.Rows+b.counts.Rows, c.Skipped+b.counts.Skipped
+	c.Faulty, c.Faults = c.Faulty+b.counts.Faulty, c.Faults+int64(len(b.faults))
 	for _, o := range outcomes {
 		if o.Duplicate {
 			c.Duplicates++
@@ -203,7 +200,7 @@ func (i *Import) add(b batch, outcomes []transaction.Outcome) {
 	i.BytesRead = max(i.BytesRead, min(b.offset, i.FileSize))
 }
 
-// numberFaults numbers faults behind those before, as far as they are kept.
+// numberFaults numbers faults after the ones before, up to FaultsKept.
 func numberFaults(before int64, faults []intake.Fault) (out []Fault) {
 	for i, f := range faults {
 		if position := before + int64(i) + 1; position <= FaultsKept {
@@ -221,13 +218,13 @@ func (w *work) advance(ctx context.Context, tx *db.Tx, after Import) error {
 	return err
 }
 
-// fail ends an import that cannot go on.
+// fail ends an import that cannot continue.
 func (w *work) fail(ctx context.Context, because error) error {
 	failed := w.Import
 	failed.Status, failed.Error = Failed, because.Error()
 	if !fault.Refused(because) {
-		failed.Error = fmt.Sprintf("the import was begun %d times and got no further; what was read stays. Import the file again, and "+
-			"if that fails too, look into the log of the service", w.Tries)
+		failed.Error = fmt.Sprintf("the import was started %d times without progress; the transactions imported so far remain. Import the file "+
+			"again; if that fails too, see the log of the service", w.Tries)
 	}
 	return w.end(ctx, failed, "import.failed")
 }
@@ -250,7 +247,7 @@ func (w *work) end(ctx context.Context, ended Import, action string) error {
 	return err
 }
 
-// chunks reads the file of an import piece by piece.
+// chunks reads the file of an import chunk by chunk.
 type chunks struct {
 	ctx            context.Context
 	db             *db.DB
@@ -260,7 +257,7 @@ type chunks struct {
 	rest           []byte
 }
 
-// Read gives what is left of a piece, or of the next one.
+// Read returns the rest of the current chunk, or the next one.
 func (c *chunks) Read(p []byte) (int, error) {
 	if len(c.rest) == 0 {
 		err := c.db.ReadOne(c.ctx, c.organizationID, func(ctx context.Context, tx *db.Tx) (err error) {

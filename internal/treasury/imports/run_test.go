@@ -18,15 +18,15 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 )
 
-func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
+func TestAnInterruptedImportResumesAfterTheLastBatch(t *testing.T) {
 	t.Parallel()
 	const rows, batch = 57, 10
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
+		c := newCompany(t, d)
 		c.SetBatch(batch)
-		i := c.begin(t, "x.csv", statement(0, rows), nil)
+		i := c.createImport(t, "x.csv", statement(0, rows), nil)
 		organizationID := c.org.Organization.ID
-		// It stops between batches: whoever works on it is told to.
+		// It stops between batches, because its worker is told to.
 		ctx, cancel := context.WithCancel(t.Context())
 		stopped, err := c.Run(ctx, organizationID, i.ID, func(i imports.Import) {
 			if i.Counts.Rows == 2*batch {
@@ -38,7 +38,8 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 		}
 		c.check(t)
 		c.hasAll(t, 2*batch)
-		// It stops inside a batch: the transactions are written and then undone, because somebody took the import over.
+		// It stops inside a batch: the transactions are written and rolled back, because another worker claimed the
+		// import.
 		_, err = c.Run(t.Context(), organizationID, i.ID, func(i imports.Import) {
 			if i.Counts.Rows == 3*batch {
 				c.exec(t, "UPDATE imports SET claim = 'somebody' WHERE organization_id = @org")
@@ -52,7 +53,7 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 		if _, err := c.Run(t.Context(), organizationID, i.ID, nil); !errors.Is(err, task.ErrClaimed) {
 			t.Fatalf("somebody is at it: %v", err)
 		}
-		// Somebody died. What follows adds the rest and nothing twice.
+		// A worker died. Resuming adds the rest and nothing twice.
 		c.exec(t, "UPDATE imports SET claimed_until = ? WHERE organization_id = @org", time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
 		done := c.run(t, i.ID)
 		if done.Status != imports.Completed || done.Counts != (imports.Counts{Rows: rows, Created: rows}) {
@@ -65,15 +66,15 @@ func TestAnImportThatStopsAnywhereGoesOnBehindTheLastBatch(t *testing.T) {
 	})
 }
 
-func TestHalvesAtOnceAndCopiesOnSeveralNodesAddEachTransactionOnce(t *testing.T) {
+func TestConcurrentImportsOnSeveralNodesAddEachTransactionOnce(t *testing.T) {
 	t.Parallel()
 	const rows = 120
 	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
 		nodes := []*db.DB{dbtest.Open(t, config), dbtest.Open(t, config)}
-		c := found(t, nodes[0])
+		c := newCompany(t, nodes[0])
 		var all []imports.Import
 		for _, content := range []string{statement(0, rows/2), statement(rows/2, rows), statement(0, rows), statement(rows/3, rows)} {
-			all = append(all, c.begin(t, "x.csv", content, nil))
+			all = append(all, c.createImport(t, "x.csv", content, nil))
 		}
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -82,7 +83,7 @@ func TestHalvesAtOnceAndCopiesOnSeveralNodesAddEachTransactionOnce(t *testing.T)
 			s := imports.NewService(d)
 			s.SetBatch(7 + n)
 			for _, i := range all {
-				wg.Go(func() { // each import is wanted by both nodes
+				wg.Go(func() { // both nodes run each import
 					done, err := s.Run(context.Background(), c.org.Organization.ID, i.ID, nil)
 					if errors.Is(err, task.ErrClaimed) {
 						return
@@ -107,14 +108,14 @@ func TestHalvesAtOnceAndCopiesOnSeveralNodesAddEachTransactionOnce(t *testing.T)
 	})
 }
 
-func TestARunnerTakesUpWhatWaitsAndWhatADeadNodeLeft(t *testing.T) {
+func TestARunnerClaimsPendingImportsAndThoseOfADeadNode(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
 		now := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		config.Clock = now
 		d := dbtest.Open(t, config)
-		c := found(t, d)
-		fresh, left := c.begin(t, "fresh.csv", statement(0, 10), nil), c.begin(t, "left.csv", statement(10, 20), nil)
+		c := newCompany(t, d)
+		fresh, left := c.createImport(t, "fresh.csv", statement(0, 10), nil), c.createImport(t, "left.csv", statement(10, 20), nil)
 		c.exec(t, "UPDATE imports SET status = 'running', claim = 'dead', claimed_until = ? WHERE organization_id = @org AND "+
 			"import_id = ?", now.Now().Add(task.Lease), left.ID)
 		runner := imports.NewRunner(c.Service, slog.New(slog.DiscardHandler))
@@ -137,7 +138,7 @@ func TestARunnerTakesUpWhatWaitsAndWhatADeadNodeLeft(t *testing.T) {
 	})
 }
 
-// await waits for what should come soon, however busy the machine is.
+// await waits for a condition that should soon hold, however busy the machine is.
 func await(t *testing.T, there func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); !there(); {
@@ -151,9 +152,9 @@ func await(t *testing.T, there func() bool) {
 func TestAnImportWhoseSourceIsDeletedFailsAndSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
+		c := newCompany(t, d)
 		c.SetBatch(10)
-		i := c.begin(t, "x.csv", statement(0, 30), nil)
+		i := c.createImport(t, "x.csv", statement(0, 30), nil)
 		failed, err := c.Run(t.Context(), c.org.Organization.ID, i.ID, func(i imports.Import) {
 			if i.Counts.Rows == 20 {
 				c.exec(t, "UPDATE sources SET deleted_at = created_at WHERE organization_id = @org")
@@ -171,11 +172,11 @@ func TestAnImportWhoseSourceIsDeletedFailsAndSaysWhatToDo(t *testing.T) {
 	})
 }
 
-func TestAFileThatBreaksOffFailsWithWhatStandsBeforeIn(t *testing.T) {
+func TestATruncatedFileFailsAndKeepsTheRowsBefore(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
-		i := c.run(t, c.begin(t, "x.csv", statement(0, 30)+"\"no end", nil).ID)
+		c := newCompany(t, d)
+		i := c.run(t, c.createImport(t, "x.csv", statement(0, 30)+"\"no end", nil).ID)
 		if i.Counts.Created != 30 || i.Status == imports.Completed && i.Counts.Faulty != 1 {
 			t.Errorf("%+v", i)
 		}
@@ -183,11 +184,11 @@ func TestAFileThatBreaksOffFailsWithWhatStandsBeforeIn(t *testing.T) {
 	})
 }
 
-func TestWhoBroughtAFileIsWhoAddsWhatIsInIt(t *testing.T) {
+func TestTransactionsAreAttributedToTheUserWhoUploadedTheFile(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		c := found(t, d)
-		i := c.begin(t, "x.csv", statement(0, 3), nil)
+		c := newCompany(t, d)
+		i := c.createImport(t, "x.csv", statement(0, 3), nil)
 		hooked := 0
 		c.AfterImport = append(c.AfterImport, func(_ context.Context, i imports.Import) error {
 			if hooked++; i.Counts.Created != 3 || i.Status != imports.Running {
@@ -223,12 +224,12 @@ func TestWhoBroughtAFileIsWhoAddsWhatIsInIt(t *testing.T) {
 	})
 }
 
-func TestAnUploadThatBreaksOffIsNeverListedAndGoesAfterADay(t *testing.T) {
+func TestAnInterruptedUploadIsNeverListedAndIsDeletedAfterADay(t *testing.T) {
 	t.Parallel()
 	dbtest.EachConfig(t, func(t *testing.T, config db.Config) {
 		now := clock.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		config.Clock = now
-		c := found(t, dbtest.Open(t, config))
+		c := newCompany(t, dbtest.Open(t, config))
 		upload := func() string {
 			file := strings.NewReader(statement(0, 20_000))
 			draft, err := c.Prepare(c.ctx, imports.Params{SourceID: c.source.ID, FileName: "x.csv"}, file, false)
@@ -262,14 +263,14 @@ func TestAnUploadThatBreaksOffIsNeverListedAndGoesAfterADay(t *testing.T) {
 			left int64
 		}{{23 * time.Hour, 1}, {2 * time.Hour, 0}} {
 			now.Advance(step.wait)
-			if err := c.Clear(t.Context()); err != nil {
+			if err := c.DeleteLeftovers(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if n, pieces := c.count(t, "imports"), c.count(t, "import_chunks"); n != step.left || (pieces > 0) != (step.left > 0) {
 				t.Errorf("after %s: %d uploads, %d pieces", step.wait, n, pieces)
 			}
 		}
-		if err := c.Discard(c.ctx, c.begin(t, "x.csv", statement(0, 2), nil).ID); err != nil || c.count(t, "import_chunks") != 1 {
+		if err := c.Discard(c.ctx, c.createImport(t, "x.csv", statement(0, 2), nil).ID); err != nil || c.count(t, "import_chunks") != 1 {
 			t.Errorf("an import that is not an upload was discarded: %v", err)
 		}
 	})

@@ -10,27 +10,27 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/task"
 )
 
-// NewRunner makes what reads imports in the background.
+// NewRunner returns the runner that reads imports in the background.
 func NewRunner(s *Service, log *slog.Logger) *task.Runner {
-	return task.NewRunner(kind, s.db, log, func(ctx context.Context, organizationID, importID string) error {
+	return task.NewRunner(Kind, s.db, log, func(ctx context.Context, organizationID, importID string) error {
 		_, err := s.Run(ctx, organizationID, importID, nil)
 		return err
 	})
 }
 
-// Sweep is the job that clears away what is left of imports that are over and of uploads that broke off.
+// Sweep is the job that deletes the leftovers of ended imports and interrupted uploads.
 type Sweep struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (Sweep) Kind() string { return "import_sweep" }
 
-// uploadMax is how long an upload may take; it is far longer than any request lasts.
+// uploadMax is how long an upload may take; much longer than any request lasts.
 const uploadMax = 24 * time.Hour
 
-// Clear takes away uploads that broke off, and the files of imports that are over.
-func (s *Service) Clear(ctx context.Context) error {
+// DeleteLeftovers deletes interrupted uploads and the files of ended imports.
+func (s *Service) DeleteLeftovers(ctx context.Context) error {
 	var left []leftover
-	err := s.db.WriteAcross(ctx, "uploads of all organizations break off alike", func(ctx context.Context, tx *db.Tx) (err error) {
+	err := s.db.WriteAcross(ctx, "expire interrupted uploads of all organizations", func(ctx context.Context, tx *db.Tx) (err error) {
 		if err := abandonUploadsBefore(ctx, tx, tx.Now().Add(-uploadMax)); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (s *Service) Clear(ctx context.Context) error {
 		return err
 	})
 	for _, w := range left {
-		err = errors.Join(err, s.clear(ctx, w.OrganizationID, w.ID))
+		err = errors.Join(err, s.deleteFile(ctx, w.OrganizationID, w.ID))
 	}
 	return err
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of imports.
 type Service struct {
 	db    *db.DB
 	batch int // how many transactions one database transaction adds
 
-	// AfterImport runs when the last row of an import is in and before it is completed, outside of a transaction. It may
-	// run again, and must bear that.
+	// AfterImport hooks run after the last row of an import and before it is completed, outside of a database
+	// transaction. They must be idempotent, because they may run again.
 	AfterImport []func(ctx context.Context, i Import) error
 }
 
-// NewService makes one.
+// NewService returns a Service.
 func NewService(d *db.DB) *Service { return &Service{db: d, batch: batchRecords} }
 
-// Filter narrows a list; what is empty does not.
+// Filter narrows a list; empty fields match everything.
 type Filter struct {
 	SourceID string
 	Status   Status
 }
 
-// List gives imports, the newest first.
+// List returns imports, the newest first.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Import], error) {
 	who := actor.From(ctx)
 	return page.List("imports", f, p, func(i Import) []string {
@@ -56,7 +56,7 @@ func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page
 	})
 }
 
-// Get gives an import and the first of its faults.
+// Get returns an import and its first faults.
 func (s *Service) Get(ctx context.Context, importID string) (i Import, faults []intake.Fault, err error) {
 	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if i, err = find(ctx, tx, importID); err != nil {
@@ -71,13 +71,13 @@ func (s *Service) Get(ctx context.Context, importID string) (i Import, faults []
 	return i, faults, err
 }
 
-// Fault is one thing that is wrong with a row of the file, and its place among all.
+// Fault is a fault of a row of the file, and its position among all.
 type Fault struct {
 	Position int64
 	intake.Fault
 }
 
-// Faults lists what was wrong with rows, in the order of the file, as far as it was kept.
+// Faults returns the stored faults of the rows, in the order of the file.
 func (s *Service) Faults(ctx context.Context, importID string, p page.Request) (page.Page[Fault], error) {
 	key := func(f Fault) []string { return []string{strconv.FormatInt(f.Position, 10)} }
 	return page.List("import errors", map[string]string{"import_id": importID}, p, key, func(after []string, limit int) (rows []Fault,
@@ -99,7 +99,7 @@ func (s *Service) Faults(ctx context.Context, importID string, p page.Request) (
 	})
 }
 
-// find finds an import that is listed, unless it is of a legal entity that the actor's key is not for.
+// find returns an import, unless it is still uploading or belongs to a legal entity that the actor may not see.
 func find(ctx context.Context, tx *db.Tx, importID string) (Import, error) {
 	i, err := findUnchecked(ctx, tx, importID)
 	if err != nil {

@@ -40,12 +40,11 @@ type row struct {
 func toRow(i Import) (row, error) {
 	mapping, err := json.Marshal(i.Mapping)
 	return row{
-		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(
-			i.Mapping.Preset), Mapping: string(mapping), Status: string(i.Status),
-		FileSize: i.FileSize, BytesRead: i.BytesRead, Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates,
-		Skipped: i.Counts.Skipped,
-		Faulty:  i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error), UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(
-			i.APIKeyID), RequestID: db.OrNull(i.RequestID),
+		ID: i.ID, SourceID: i.SourceID, FileName: i.FileName, Format: string(i.Mapping.Format), Preset: db.OrNull(i.Mapping.Preset),
+		Mapping: string(mapping), Status: string(i.Status), FileSize: i.FileSize, BytesRead: i.BytesRead,
+		Rows: i.Counts.Rows, Created: i.Counts.Created, Duplicates: i.Counts.Duplicates, Skipped: i.Counts.Skipped,
+		Faulty: i.Counts.Faulty, Faults: i.Counts.Faults, Error: db.OrNull(i.Error),
+		UserID: db.OrNull(i.UserID), APIKeyID: db.OrNull(i.APIKeyID), RequestID: db.OrNull(i.RequestID),
 		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, FinishedAt: i.FinishedAt,
 	}, err
 }
@@ -54,9 +53,9 @@ func (r row) imported() (Import, error) {
 	i := Import{
 		ID: r.ID, SourceID: r.SourceID, FileName: r.FileName, Status: Status(r.Status), FileSize: r.FileSize, BytesRead: r.BytesRead,
 		Counts: Counts{Rows: r.Rows, Created: r.Created, Duplicates: r.Duplicates, Skipped: r.Skipped, Faulty: r.Faulty,
-			Faults: r.Faults}, Error: db.OrEmpty(r.Error),
-		UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(
-			r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+			Faults: r.Faults},
+		Error: db.OrEmpty(r.Error), UserID: db.OrEmpty(r.UserID), APIKeyID: db.OrEmpty(r.APIKeyID), RequestID: db.OrEmpty(r.RequestID),
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if err := json.Unmarshal([]byte(r.Mapping), &i.Mapping); err != nil {
 		return i, fmt.Errorf("imports: the mapping of %s: %w", r.ID, err)
@@ -88,7 +87,7 @@ func selectRow(ctx context.Context, tx *db.Tx, importID string) (row, error) {
 	return db.One[row](ctx, tx, noun, selectRows+" AND import_id = ?", importID)
 }
 
-// selectPage reads the newest first, of sources of some legal entities or of all.
+// selectPage returns the newest imports first, of the sources of the given legal entities or of all.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, entities []string, below string, limit int) ([]Import, error) {
 	q := db.Select(selectRows + " AND status <> 'uploading'")
 	if below != "" {
@@ -122,7 +121,7 @@ type chunkRow struct {
 	Content  []byte `db:"content"`
 }
 
-// insertChunks cuts a stretch of a file into pieces.
+// insertChunks splits a part of a file into chunks and stores them.
 func insertChunks(ctx context.Context, tx *db.Tx, importID string, position int64, content []byte) error {
 	var rows []chunkRow
 	for ; len(content) > 0; position++ {
@@ -133,7 +132,7 @@ func insertChunks(ctx context.Context, tx *db.Tx, importID string, position int6
 	return db.Insert(ctx, tx, "import_chunks", rows...)
 }
 
-// selectChunk gives a piece of a file, or none behind its end.
+// selectChunk returns a chunk of a file, or nothing after its end.
 func selectChunk(ctx context.Context, tx *db.Tx, importID string, position int64) ([]byte, error) {
 	rows, err := db.All[chunkRow](ctx, tx,
 		"SELECT import_id, position, content FROM import_chunks WHERE organization_id = @org AND import_id = ? AND position = ?",
@@ -144,10 +143,11 @@ func selectChunk(ctx context.Context, tx *db.Tx, importID string, position int64
 	return rows[0].Content, nil
 }
 
-// needed is an import whose file will still be read, or which is about to be made of it. An upload that was given up has a claim.
+// needed is the condition for an import whose file will still be read, or for an upload in progress. An abandoned
+// upload has a claim.
 const needed = "(i.status IN ('pending', 'running') OR i.status = 'uploading' AND i.claim IS NULL)"
 
-// deleteChunks takes away some of the pieces of a file that is not needed.
+// deleteChunks deletes some of the chunks of a file that is not needed.
 func deleteChunks(ctx context.Context, tx *db.Tx, importID string, limit int64) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM import_chunks WHERE organization_id = @org AND import_id = ?
 		AND NOT EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = @org AND i.import_id = ? AND `+needed+`)
@@ -155,7 +155,7 @@ func deleteChunks(ctx context.Context, tx *db.Tx, importID string, limit int64) 
 		importID, importID, importID, limit)
 }
 
-// createFromUpload makes an upload an import, and gives the size of its file.
+// createFromUpload turns an upload into an import and returns the size of its file.
 func createFromUpload(ctx context.Context, tx *db.Tx, i Import) (size int64, err error) {
 	size, err = db.One[int64](ctx, tx, "count",
 		"SELECT coalesce(sum(length(c.content)), 0) FROM import_chunks c WHERE c.organization_id = @org AND c.import_id = ?", i.ID)
@@ -171,7 +171,7 @@ func createFromUpload(ctx context.Context, tx *db.Tx, i Import) (size int64, err
 	return size, err
 }
 
-// abandonUpload keeps an upload from becoming an import.
+// abandonUpload prevents an upload from becoming an import.
 func abandonUpload(ctx context.Context, tx *db.Tx, importID string) error {
 	_, err := tx.Exec(ctx,
 		"UPDATE imports SET claim = 'given up' WHERE organization_id = @org AND import_id = ? AND status = 'uploading'", importID)

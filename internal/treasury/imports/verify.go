@@ -8,7 +8,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify finds what must not be in an organization's imports.
+// Verify reports violated invariants of the imports of an organization.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	rows, err := selectForVerify(ctx, tx)
 	if err != nil {
@@ -20,12 +20,12 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 		}
 	}
 	for _, table := range []string{"import_chunks", "import_faults"} {
-		ids, err := selectStrays(ctx, tx, table)
+		ids, err := selectOrphans(ctx, tx, table)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			out = append(out, fmt.Sprintf("%s: the import %s is not there", table, id))
+			out = append(out, fmt.Sprintf("%s: rows refer to import %s, which does not exist", table, id))
 		}
 	}
 	return out, nil
@@ -33,25 +33,25 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 
 func (r verifyRow) faults() (out []string) {
 	i, err := r.imported()
-	say := func(broken bool, format string, args ...any) {
+	report := func(broken bool, format string, args ...any) {
 		if broken {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	say(err != nil, "its mapping cannot be read")
-	say(err == nil && (string(i.Mapping.Format) != r.Format || i.Mapping.Preset != db.OrEmpty(r.Preset)),
-		"its format or preset is not that of its mapping")
-	say(r.Source == 0 && i.Status != Uploading, "its source %s is not there", r.SourceID)
-	say(i.Status != Uploading && !slices.Contains(Statuses, i.Status), "it cannot be %q", r.Status)
+	report(err != nil, "its mapping cannot be read")
+	report(err == nil && (string(i.Mapping.Format) != r.Format || i.Mapping.Preset != db.OrEmpty(r.Preset)),
+		"its format or preset differs from that of its mapping")
+	report(r.Source == 0 && i.Status != Uploading, "its source %s does not exist", r.SourceID)
+	report(i.Status != Uploading && !slices.Contains(Statuses, i.Status), "its status %q is unknown", r.Status)
 	kept := min(r.Faults, FaultsKept)
-	say(r.Kept != kept || r.Last != nil && *r.Last != kept, "%d faults are kept where %d are counted", r.Kept, r.Faults)
-	say(r.Faulty > r.Faults || r.Faulty == 0 && r.Faults > 0 || r.Skipped+r.Faulty > r.Rows, "its counts contradict each other")
-	say(r.Created+r.Duplicates > 0 && r.Rows == r.Skipped+r.Faulty, "transactions came from no row")
-	say((i.Status == Pending || i.Status == Running) && r.Stored != r.FileSize, "%d bytes of its file are stored, which has %d",
+	report(r.Kept != kept || r.Last != nil && *r.Last != kept, "%d faults are stored, but %d are counted", r.Kept, r.Faults)
+	report(r.Faulty > r.Faults || r.Faulty == 0 && r.Faults > 0 || r.Skipped+r.Faulty > r.Rows, "its counts contradict each other")
+	report(r.Created+r.Duplicates > 0 && r.Rows == r.Skipped+r.Faulty, "transactions are counted, but no row yielded any")
+	report((i.Status == Pending || i.Status == Running) && r.Stored != r.FileSize, "%d bytes of its file are stored, but the file has %d",
 		r.Stored, r.FileSize)
-	say(r.Pieces > 0 && (i.Status == Pending || i.Status == Running) && *r.Top != r.Pieces-1, "a piece of its file is missing")
-	say(i.Status == Completed && r.BytesRead != r.FileSize || r.BytesRead > r.FileSize, "%d bytes were read of %d", r.BytesRead, r.FileSize)
-	say(i.Status.Ended() != (r.FinishedAt != nil), "it has ended and has no end, or the other way round")
-	say((i.Status == Failed) != (r.Error != nil), "it failed and does not say why, or the other way round")
+	report(r.Pieces > 0 && (i.Status == Pending || i.Status == Running) && *r.Top != r.Pieces-1, "a chunk of its file is missing")
+	report(i.Status == Completed && r.BytesRead != r.FileSize || r.BytesRead > r.FileSize, "%d bytes were read of %d", r.BytesRead, r.FileSize)
+	report(i.Status.Ended() != (r.FinishedAt != nil), "its status and its finish time contradict each other")
+	report((i.Status == Failed) != (r.Error != nil), "its status and its error message contradict each other")
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// advance writes how far an import came or how it ended, if the claim is still there.
+// advance stores the progress or the end of an import, if the claim is still held; it reports whether it was.
 func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, error) {
 	c := i.Counts
 	n, err := tx.Exec(ctx, `UPDATE imports SET status = ?, bytes_read = ?, rows_read = ?, created_count = ?, duplicate_count = ?,
@@ -18,20 +18,19 @@ func advance(ctx context.Context, tx *db.Tx, i Import, claim string) (bool, erro
 	return n == 1, err
 }
 
-// leftover is an import of which something is left that should not be.
+// leftover is an import with data that should have been deleted.
 type leftover struct {
 	OrganizationID string `db:"organization_id"`
 	ID             string `db:"import_id"`
 }
 
-// abandonUploadsBefore keeps uploads from becoming imports that should long have.
+// abandonUploadsBefore prevents old uploads from becoming imports.
 func abandonUploadsBefore(ctx context.Context, tx *db.Tx, before time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE imports SET claim = 'given up' WHERE status = 'uploading' AND created_at < ? AND claim IS NULL", before)
 	return err
 }
 
-// selectLeftovers lists imports of which there is more than should be: pieces of a file that nobody reads any more,
-// and uploads that were given up.
+// selectLeftovers lists ended imports that still have chunks, and abandoned uploads.
 func selectLeftovers(ctx context.Context, tx *db.Tx) ([]leftover, error) {
 	return db.All[leftover](ctx, tx, `SELECT DISTINCT c.organization_id, c.import_id FROM import_chunks c
 		WHERE NOT EXISTS (SELECT 1 FROM imports i WHERE i.organization_id = c.organization_id AND i.import_id = c.import_id AND `+needed+`)
@@ -48,7 +47,7 @@ type verifyRow struct {
 	Source int64  `db:"source"`
 }
 
-// selectForVerify reads every import with what there is of it.
+// selectForVerify reads every import with the counts that Verify compares.
 func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 	return db.All[verifyRow](ctx, tx, "SELECT "+db.Columns[row]()+`,
 		(SELECT count(*) FROM import_faults f WHERE f.organization_id = @org AND f.import_id = imports.import_id) AS kept,
@@ -61,8 +60,8 @@ func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 		FROM imports WHERE organization_id = @org ORDER BY import_id`)
 }
 
-// selectStrays lists imports that there is something of but which are not there.
-func selectStrays(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
+// selectOrphans lists the ids of chunks and faults whose import does not exist.
+func selectOrphans(ctx context.Context, tx *db.Tx, table string) ([]string, error) {
 	return db.All[string](ctx, tx, "SELECT DISTINCT r.import_id FROM "+table+" r WHERE r.organization_id = @org AND NOT EXISTS "+
 		"(SELECT 1 FROM imports i WHERE i.organization_id = r.organization_id AND i.import_id = r.import_id) ORDER BY r.import_id")
 }

@@ -27,10 +27,10 @@ type company struct {
 	source source.Source
 }
 
-// wallet is the address that the files of explorers are of.
+// wallet is the address that the explorer files belong to.
 const wallet = "0xabcdef0000000000000000000000000000000001"
 
-func found(t *testing.T, d *db.DB) *company {
+func newCompany(t *testing.T, d *db.DB) *company {
 	t.Helper()
 	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
@@ -44,7 +44,7 @@ func found(t *testing.T, d *db.DB) *company {
 	return c
 }
 
-// newSource makes a source without its area's rules, which have tests of their own.
+// newSource creates a source without the validation of package source, which has its own tests.
 func (c *company) newSource(t *testing.T, s source.Source) source.Source {
 	t.Helper()
 	type row struct {
@@ -76,7 +76,7 @@ func (c *company) write(t *testing.T, fn db.Func) {
 	}
 }
 
-// exec changes something behind the service's back, with an audit row so that it commits.
+// exec changes the database directly, with an audit record so that it commits.
 func (c *company) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	c.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -86,8 +86,8 @@ func (c *company) exec(t *testing.T, statement string, args ...any) {
 	})
 }
 
-// begin uploads a file and makes an import of it.
-func (c *company) begin(t *testing.T, name, content string, m *intake.Mapping) imports.Import {
+// createImport uploads a file and creates an import.
+func (c *company) createImport(t *testing.T, name, content string, m *intake.Mapping) imports.Import {
 	t.Helper()
 	file := strings.NewReader(content)
 	d, err := c.Prepare(c.ctx, imports.Params{SourceID: c.source.ID, FileName: name, Mapping: m}, file, false)
@@ -130,8 +130,8 @@ func (c *company) check(t *testing.T) {
 	}
 }
 
-// told is a transaction as a line of text.
-type told struct {
+// transactionText is a transaction as a line of text.
+type transactionText struct {
 	ExternalID string    `db:"external_id"`
 	At         time.Time `db:"transaction_date"`
 	Direction  string    `db:"direction"`
@@ -140,7 +140,7 @@ type told struct {
 	Text       string    `db:"description"`
 }
 
-func (x told) String() string {
+func (x transactionText) String() string {
 	quantity := "?"
 	if x.Quantity != nil {
 		quantity = *x.Quantity
@@ -148,11 +148,11 @@ func (x told) String() string {
 	return fmt.Sprintf("%s %s %s %s %s %q", x.ExternalID, x.At.Format(time.RFC3339), x.Direction, quantity, x.Currency, x.Text)
 }
 
-// transactions are all there are, sorted by what the source calls them.
+// transactions returns all transactions, sorted by external id.
 func (c *company) transactions(t *testing.T) (out []string) {
 	t.Helper()
 	err := c.db.Read(t.Context(), c.org.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[told](ctx, tx,
+		rows, err := db.All[transactionText](ctx, tx,
 			"SELECT external_id, transaction_date, direction, CAST(quantity AS TEXT) AS quantity, currency, description FROM transactions "+
 				"WHERE organization_id = @org ORDER BY external_id")
 		for _, r := range rows {
@@ -184,7 +184,7 @@ var plain = &intake.Mapping{Columns: map[intake.Field]string{"id": "ID", "timest
 
 const header = "ID,Date,Description,Amount,Currency\n"
 
-// statement is a plain file of rows from one number up to another.
+// statement returns a plain file with the rows of a range.
 func statement(from, to int) string {
 	var b bytes.Buffer
 	b.WriteString(header)
@@ -198,7 +198,7 @@ func statement(from, to int) string {
 	return b.String()
 }
 
-// numbered are the ids of such rows.
+// numbered returns the ids of such rows.
 func numbered(lines []string) (ids []string) {
 	for _, line := range lines {
 		id, _, _ := strings.Cut(line, " ")
@@ -207,7 +207,7 @@ func numbered(lines []string) (ids []string) {
 	return ids
 }
 
-// hasAll fails unless there are the rows from 0 up to a number, each once.
+// hasAll fails unless exactly the rows from 0 up to a number exist, each once.
 func (c *company) hasAll(t *testing.T, rows int) {
 	t.Helper()
 	ids := numbered(c.transactions(t))

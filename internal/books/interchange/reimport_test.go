@@ -20,8 +20,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/notation"
 )
 
-// end is where the audit log of an organization ends: as long as it stays, nothing has changed.
-func (w *world) end() (h orgstate.State) {
+// auditEnd returns the end of the organization's audit log: while it stays the same, nothing has changed.
+func (w *world) auditEnd() (h orgstate.State) {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		h, err = orgstate.Read(ctx, tx)
@@ -30,12 +30,12 @@ func (w *world) end() (h orgstate.State) {
 	return h
 }
 
-// untouched fails the test if doing something changes the books.
+// untouched fails the test if do changes the books.
 func (w *world) untouched(what string, do func()) {
 	w.t.Helper()
-	before := w.end()
+	before := w.auditEnd()
 	do()
-	if after := w.end(); after != before {
+	if after := w.auditEnd(); after != before {
 		w.t.Errorf("%s: the books have changed: %+v, before %+v", what, after, before)
 	}
 }
@@ -43,10 +43,10 @@ func (w *world) untouched(what string, do func()) {
 func TestImportingBooksIntoThemselvesAddsNothing(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := odd(t, s)
+		w := oddBooks(t, s)
 		for _, y := range ways {
 			if y.name == "bean-report print" {
-				continue // it computes with fewer digits than these books have
+				continue // beancount computes with fewer digits than these books have
 			}
 			text := w.export(y.format, exportAll)
 			entries := len(w.content(true).entries)
@@ -54,21 +54,22 @@ func TestImportingBooksIntoThemselvesAddsNothing(t *testing.T) {
 				text = run(t, text, y.through[0], y.through[1:]...)
 			}
 			w.untouched(y.name, func() {
-				if done := w.take(y.format, text); done != (interchange.Imported{Known: entries}) {
+				if done := w.importText(y.format, text); done != (interchange.Imported{Known: entries}) {
 					t.Errorf("%s: it says %+v of %d entries", y.name, done, entries)
 				}
 			})
-			there := w.like(t)
-			there.take(y.format, text)
-			there.untouched(y.name+", elsewhere", func() { there.take(y.format, text) })
+			there := w.emptyCopy(t)
+			there.importText(y.format, text)
+			there.untouched(y.name+", elsewhere", func() { there.importText(y.format, text) })
 		}
 	})
 }
 
-// many makes books with more entries than are read together, the first corrected at the end and another reversed on a day before it.
-func many(t rapid.TB, s *apitest.Service) *world {
+// manyEntries creates books with more entries than one chunk, the first corrected at the end and another reversed on an
+// earlier date.
+func manyEntries(t rapid.TB, s *apitest.Service) *world {
 	t.Helper()
-	w := found(t, s, "UTC", company{"Acme", "USD"})
+	w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 	var all []journal.Guided
 	for n := range 2 {
 		batch := make([]journal.CreateParams, 300)
@@ -100,8 +101,8 @@ func many(t rapid.TB, s *apitest.Service) *world {
 	return w
 }
 
-// blocks cuts an hledger journal into its entries, without what comes before and after them.
-func blocks(text string) (out []string) {
+// splitEntries splits an hledger journal into its entries, without the text before and after them.
+func splitEntries(text string) (out []string) {
 	for _, block := range strings.Split(text, "\n\n") {
 		if strings.HasPrefix(block, "20") {
 			out = append(out, block+"\n")
@@ -110,33 +111,33 @@ func blocks(text string) (out []string) {
 	return out
 }
 
-func TestChainsHoldTogetherInWhateverOrderTheyAreRead(t *testing.T) {
+func TestChainsAreRestoredInWhateverOrderTheyAreRead(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
+		w := manyEntries(t, s)
 		want := w.content(true)
-		entries := blocks(w.export(notation.Hledger, exportAll))
+		entries := splitEntries(w.export(notation.Hledger, exportAll))
 		if len(entries) != len(want.entries) {
 			t.Fatalf("%d entries of %d", len(entries), len(want.entries))
 		}
 		backwards := slices.Clone(entries)
 		slices.Reverse(backwards)
 		for name, order := range map[string][]string{"as they are": entries, "backwards": backwards} {
-			there := w.like(t)
-			there.take(notation.Hledger, strings.Join(order, "\n"))
+			there := w.emptyCopy(t)
+			there.importText(notation.Hledger, strings.Join(order, "\n"))
 			same(t, name, there.content(true), want)
 		}
 	})
 }
 
-func TestWhatFollowsAnEntryThatIsNotThereComesInByItself(t *testing.T) {
+func TestEntriesThatFollowAMissingEntryAreIndependent(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
-		entries := blocks(w.export(notation.Hledger, exportAll))
+		w := manyEntries(t, s)
+		entries := splitEntries(w.export(notation.Hledger, exportAll))
 		entries = slices.DeleteFunc(entries, func(e string) bool { return strings.Contains(e, "(JE-1)") })
-		there := w.like(t)
-		if done := there.take(notation.Hledger, strings.Join(entries, "\n")); done.Entries != len(entries) {
+		there := w.emptyCopy(t)
+		if done := there.importText(notation.Hledger, strings.Join(entries, "\n")); done.Entries != len(entries) {
 			t.Errorf("%+v of %d", done, len(entries))
 		}
 		var origins []string
@@ -149,14 +150,15 @@ func TestWhatFollowsAnEntryThatIsNotThereComesInByItself(t *testing.T) {
 			})
 		})
 		slices.Sort(origins)
-		// The reversal of what is missing and its replacement stand by themselves; what came of the replacement is still its chain.
+		// The reversal of the missing entry and its replacement are imported as independent entries; the chain of the
+		// replacement is kept.
 		if want := []string{"correction true false", "import false false", "import false true",
 			"reversal true true"}; !slices.Equal(origins, want) {
 			t.Errorf("%q", origins)
 		}
-		// When the original comes later, it comes by itself too, and its chain is not made up afterwards.
+		// The original, imported later, is independent too: its chain is not restored.
 		whole := w.export(notation.Hledger, exportAll)
-		if done := there.take(notation.Hledger, whole); done.Entries != 1 || done.Known != len(entries) {
+		if done := there.importText(notation.Hledger, whole); done.Entries != 1 || done.Known != len(entries) {
 			t.Errorf("%+v", done)
 		}
 	})
@@ -165,25 +167,25 @@ func TestWhatFollowsAnEntryThatIsNotThereComesInByItself(t *testing.T) {
 func TestAnEntryThatIsReversedAlreadyIsNotReversedOnceMore(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := found(t, s, "UTC", company{"Acme", "USD"})
+		w := newWorld(t, s, "UTC", company{"Acme", "USD"})
 		e := w.post(journal.CreateParams{AccountingDate: "2025-01-01", Lines: []journal.LineParams{w.line("Dr 1010 5"), w.line("Cr 4010 5")}})
-		there := w.like(t)
-		there.take(notation.Hledger, w.export(notation.Hledger, exportAll))
+		there := w.emptyCopy(t)
+		there.importText(notation.Hledger, w.export(notation.Hledger, exportAll))
 		for _, each := range []*world{w, there} {
 			if _, err := each.App.Journal.Reverse(each.ctx, e.ID, journal.ReverseParams{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		there.refuses(t, w.export(notation.Hledger, exportAll), "books:", "is a reversal behind "+e.ID, "take its tag")
+		there.refuses(t, w.export(notation.Hledger, exportAll), "books:", "is a reversal of "+e.ID, "remove its tag")
 	})
 }
 
 func TestOneIDForTwoEntriesIsRefused(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
-		entries := blocks(w.export(notation.Hledger, exportAll))
-		there := w.like(t)
+		w := manyEntries(t, s)
+		entries := splitEntries(w.export(notation.Hledger, exportAll))
+		there := w.emptyCopy(t)
 		there.refuses(t, strings.Join(append(slices.Clone(entries[:10]), entries[3]), "\n"),
 			"books:51: another entry of this file has the id je_")
 		there.refuses(t, strings.Join(append(slices.Clone(entries[:550]), entries[3]), "\n"), "another entry of this file has the id je_")
@@ -193,7 +195,7 @@ func TestOneIDForTwoEntriesIsRefused(t *testing.T) {
 	})
 }
 
-// refuses fails the test unless a journal is refused with these texts, and leaves nothing behind.
+// refuses fails the test unless the import of a journal fails with these texts and changes nothing.
 func (w *world) refuses(t rapid.TB, text string, says ...string) {
 	t.Helper()
 	w.refusesOf(t, interchange.ImportParams{}, text, says...)
@@ -202,7 +204,7 @@ func (w *world) refuses(t rapid.TB, text string, says ...string) {
 func (w *world) refusesOf(t rapid.TB, p interchange.ImportParams, text string, says ...string) {
 	t.Helper()
 	w.untouched(text[:min(len(text), 200)], func() {
-		done, err := w.try(p, text)
+		done, err := w.tryImport(p, text)
 		if err == nil {
 			t.Errorf("it is taken: %+v\n%.400s", done, text)
 			return
@@ -215,7 +217,7 @@ func (w *world) refusesOf(t rapid.TB, p interchange.ImportParams, text string, s
 	})
 }
 
-// faulty reads a journal and does something on the way, the first time it comes to a place.
+// faulty reads a journal and calls a function the first time it reaches a position.
 type faulty struct {
 	*strings.Reader
 	reads int
@@ -232,13 +234,13 @@ func (f *faulty) Read(b []byte) (int, error) {
 	return f.Reader.Read(b[:min(len(b), 4096)])
 }
 
-func TestAnImportThatTheCallerLeavesLeavesNothing(t *testing.T) {
+func TestACanceledImportChangesNothing(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
+		w := manyEntries(t, s)
 		text := w.export(notation.Hledger, exportAll)
 		passes := len(text) / 4096
-		there := w.like(t)
+		there := w.emptyCopy(t)
 		for _, at := range []int{1, passes / 2, passes + passes/2, 2*passes + 2} {
 			there.untouched(fmt.Sprint("after ", at, " reads"), func() {
 				ctx, leave := context.WithCancel(there.ctx)
@@ -250,22 +252,22 @@ func TestAnImportThatTheCallerLeavesLeavesNothing(t *testing.T) {
 				}
 			})
 		}
-		there.take(notation.Hledger, text)
+		there.importText(notation.Hledger, text)
 	})
 }
 
-func TestAJournalIsReadFromItsStartWhenTheDatabaseAsksAgain(t *testing.T) {
+func TestARetriedTransactionReadsTheJournalFromItsStart(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
+		w := manyEntries(t, s)
 		text := w.export(notation.Hledger, exportAll)
 		passes := len(text) / 4096
-		there := w.like(t)
+		there := w.emptyCopy(t)
 		asked := 0
 		r := &faulty{Reader: strings.NewReader(text), at: passes + passes*3/4, do: func() error {
 			asked++
 			if s.App.DB.Engine() == db.SQLite {
-				return nil // which never asks
+				return nil // SQLite never retries
 			}
 			return db.ErrRetry
 		}}
@@ -277,12 +279,12 @@ func TestAJournalIsReadFromItsStartWhenTheDatabaseAsksAgain(t *testing.T) {
 	})
 }
 
-func TestAFileThatCannotBeReadLeavesNothing(t *testing.T) {
+func TestAReadErrorChangesNothing(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
+		w := manyEntries(t, s)
 		text := w.export(notation.Hledger, exportAll)
-		there := w.like(t)
+		there := w.emptyCopy(t)
 		for _, at := range []int{1, len(text) / 4096 * 7 / 4} {
 			there.untouched("a broken disk", func() {
 				r := &faulty{Reader: strings.NewReader(text), at: at, do: func() error { return io.ErrUnexpectedEOF }}
@@ -295,32 +297,32 @@ func TestAFileThatCannotBeReadLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestATryChangesNothingAndSaysWhatWouldCome(t *testing.T) {
+func TestADryRunChangesNothingAndReportsWhatWouldBeImported(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := odd(t, s)
+		w := oddBooks(t, s)
 		for _, format := range notation.Formats {
-			there, text := w.like(t), w.export(format, exportAll)
+			there, text := w.emptyCopy(t), w.export(format, exportAll)
 			var tried interchange.Imported
 			there.untouched(string(format), func() {
 				var err error
-				if tried, err = there.try(interchange.ImportParams{Format: format, Dry: true}, text); err != nil {
+				if tried, err = there.tryImport(interchange.ImportParams{Format: format, Dry: true}, text); err != nil {
 					t.Fatal(err)
 				}
 			})
-			if done := there.take(format, text); done != tried || done.Entries == 0 {
+			if done := there.importText(format, text); done != tried || done.Entries == 0 {
 				t.Errorf("%s: tried %+v, done %+v", format, tried, done)
 			}
 		}
 	})
 }
 
-func TestBooksAreKeptWhileTheyAreReadIn(t *testing.T) {
+func TestEntriesCanBePostedDuringAnImport(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
+		w := manyEntries(t, s)
 		text := w.export(notation.Hledger, exportAll)
-		there := w.like(t)
+		there := w.emptyCopy(t)
 		var work sync.WaitGroup
 		one := journal.CreateParams{AccountingDate: "2025-06-01", Lines: []journal.LineParams{there.line("Dr 1010 1"), there.line("Cr 4010 1")}}
 		for range 4 {
@@ -330,8 +332,8 @@ func TestBooksAreKeptWhileTheyAreReadIn(t *testing.T) {
 				}
 			})
 		}
-		work.Go(func() { there.take(notation.Hledger, text) })
-		work.Go(func() { there.take(notation.Hledger, text) })
+		work.Go(func() { there.importText(notation.Hledger, text) })
+		work.Go(func() { there.importText(notation.Hledger, text) })
 		work.Wait()
 		if n := len(there.content(true).entries); n != len(w.content(true).entries)+40 {
 			t.Errorf("%d entries", n)
@@ -342,7 +344,7 @@ func TestBooksAreKeptWhileTheyAreReadIn(t *testing.T) {
 func TestProgressGoesFromTheFirstEntryToTheLast(t *testing.T) {
 	t.Parallel()
 	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		w := many(t, s)
+		w := manyEntries(t, s)
 		draft := w.post(journal.CreateParams{AccountingDate: "2025-06-01", Status: journal.Draft,
 			Lines: []journal.LineParams{w.line("Dr 1010 1"), w.line("Cr 4010 1")}})
 		if err := w.App.Journal.Delete(w.ctx, draft.ID); err != nil {
@@ -360,7 +362,7 @@ func TestProgressGoesFromTheFirstEntryToTheLast(t *testing.T) {
 			t.Errorf("the export ended at %d of %d", last, all)
 		}
 		last, all = 0, 0
-		if _, err := w.like(t).try(interchange.ImportParams{Progress: tell}, text); err != nil || last != all || last != 606 {
+		if _, err := w.emptyCopy(t).tryImport(interchange.ImportParams{Progress: tell}, text); err != nil || last != all || last != 606 {
 			t.Errorf("the import ended at %d of %d: %v", last, all, err)
 		}
 	})
