@@ -260,7 +260,7 @@ func TestRowsThatDoNotCountPreventNothing(t *testing.T) {
 			"a balance of zero": {"legal_entities", "account_balances",
 				map[string]any{"legal_entity_id": "record", "debits": "0", "credits": "0"}},
 			"a tagged balance of zero": {"tags", "account_balances", map[string]any{"tag_id": "record", "debits": "0", "credits": "0"}},
-			"a deleted transaction":    {"sources", "transactions", map[string]any{"source_id": "record", "shelf": int64(2)}},
+			"a deleted transaction":    {"sources", "transactions", map[string]any{"source_id": "record", "visibility": int64(2)}},
 			"an upload":                {"sources", "imports", map[string]any{"source_id": "record", "status": "uploading"}},
 		} {
 			columns := required(t.Context(), t, d, c.table)

@@ -14,7 +14,7 @@ import (
 // unposted are the transactions of a period that are listed and wait. An index leads to them, whatever else there is.
 const unposted = " FROM transactions t JOIN sources s ON s.organization_id = t.organization_id AND s.source_id = t.source_id " +
 	"WHERE t.organization_id = @org" +
-	" AND t.shelf = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?"
+	" AND t.visibility = 0 AND t.status = 'pending' AND t.transaction_date >= ? AND t.transaction_date < ?"
 
 func countUnposted(ctx context.Context, tx *db.Tx, p period.Period) (map[string]int64, error) {
 	rows, err := db.All[struct {

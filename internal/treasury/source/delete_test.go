@@ -33,11 +33,11 @@ func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
 		w.tell(used, "a", "b", "c")
 		_, err := w.sources.Delete(w.ctx, used.ID)
 		refused(t, "one with transactions", err, fault.Conflict, "Savings is in use", "3 transactions, for example OT-1", "keep the source")
-		w.force("UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND number > 1")
-		w.force("UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number = 1")
+		w.force("UPDATE transactions SET visibility = 1 WHERE organization_id = @org AND number > 1")
+		w.force("UPDATE transactions SET visibility = 2 WHERE organization_id = @org AND number = 1")
 		_, err = w.sources.Delete(w.ctx, used.ID)
 		refused(t, "one with spam", err, fault.Conflict, "2 transactions, for example OT-2")
-		w.force("UPDATE transactions SET shelf = 2 WHERE organization_id = @org AND number > 1")
+		w.force("UPDATE transactions SET visibility = 2 WHERE organization_id = @org AND number > 1")
 		if _, err := w.sources.Delete(w.ctx, used.ID); err != nil {
 			t.Errorf("one whose transactions are all deleted: %v", err)
 		}
@@ -65,7 +65,7 @@ func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *
 			return w.db.WriteAcross(ctx, "a test looks for a transaction under way", func(context.Context, *db.Tx) error { return nil })
 		}
 		living := func() int64 {
-			return w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf < 2")
+			return w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND visibility < 2")
 		}
 		if id, err := w.sources.Delete(w.ctx, all[0].AccountID); err != nil || id != all[0].ID || !w.gone(all[0]) || w.plaid.asked != 0 ||
 			living() != 1 {
@@ -155,7 +155,7 @@ func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
 				if w.plaid.items["item-1"] == c.removed || noted != c.noted {
 					t.Errorf("removed %v, noted %d", !w.plaid.items["item-1"], noted)
 				}
-				if n := w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND shelf = 0"); w.gone(s) || n != 1 {
+				if n := w.count("SELECT count(*) FROM transactions WHERE organization_id = @org AND visibility = 0"); w.gone(s) || n != 1 {
 					t.Errorf("gone %v, with %d transactions left", w.gone(s), n)
 				}
 				w.plaid.before, w.plaid.after, w.deleteTransactions = nil, nil, nil

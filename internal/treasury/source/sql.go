@@ -228,7 +228,7 @@ func selectForVerify(ctx context.Context, tx *db.Tx) ([]verifyRow, error) {
 		"EXISTS (SELECT 1 FROM ledger_accounts p WHERE p.organization_id = @org AND p.ledger_account_id = sources.ledger_account_id "+
 		"AND p.archived_at IS NOT NULL) AS archived, "+
 		"(SELECT i.provider FROM aggregator_items i WHERE i.organization_id = @org AND i.item_id = sources.item_id) AS item_provider, "+
-		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.shelf IN (0, 1) AND t.source_id = "+
+		"EXISTS (SELECT 1 FROM transactions t WHERE t.organization_id = @org AND t.visibility IN (0, 1) AND t.source_id = "+
 		"sources.source_id) AS has_transactions "+
 		"FROM sources WHERE organization_id = @org ORDER BY source_id")
 }

@@ -19,7 +19,7 @@ type condition struct {
 	finds    bool        // an index finds what it asks for, in no useful order
 	quickly  bool        // and one row after the other, so that a few cost little
 	by       *condition  // what is asked of that index, where that is not the condition itself
-	names    bool        // it names transactions one by one, by an index that does not know shelves
+	names    bool        // it names transactions one by one, by an index without the visibility
 
 	everywhere bool // its index does not know organizations either
 }
@@ -58,7 +58,7 @@ func (w wanted) containing(e db.Engine) condition {
 	return c
 }
 
-// conditions lists what a filter asks beside the shelf and the date, what is likely to leave the least first.
+// conditions lists what a filter asks beside the visibility and the date, what is likely to leave the least first.
 func (w wanted) conditions(e db.Engine) (all []condition) {
 	if w.ids != nil {
 		all = append(all, condition{text: "§transaction_id {any}", args: []any{w.ids}, finds: true, names: true})
@@ -110,16 +110,16 @@ func (w wanted) conditions(e db.Engine) (all []condition) {
 	return all
 }
 
-// withVisibility asks for the shelves that are looked at.
+// withVisibility restricts to the visibilities of the list.
 func (w wanted) withVisibility() condition {
 	texts := make([]string, len(w.visibilities))
-	for i, shelf := range w.visibilities {
-		texts[i] = strconv.FormatInt(shelf, 10)
+	for i, visibility := range w.visibilities {
+		texts[i] = strconv.FormatInt(visibility, 10)
 	}
 	if len(texts) == 1 {
-		return condition{text: "§shelf = " + texts[0]}
+		return condition{text: "§visibility = " + texts[0]}
 	}
-	return condition{text: "§shelf IN (" + strings.Join(texts, ", ") + ")"}
+	return condition{text: "§visibility IN (" + strings.Join(texts, ", ") + ")"}
 }
 
 // tabled are the conditions on columns that have an index by date and are counted.

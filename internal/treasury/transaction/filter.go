@@ -159,9 +159,9 @@ func (f Filter) combinations(faults *fault.List) {
 	}
 }
 
-// visibilities says on which shelves to look, and for which status among those that are listed. A transaction has a posted
+// visibilities returns the visibilities to read, and the status to look for among listed transactions. A transaction has a posted
 // entry exactly while its status is posted.
-func (f Filter) visibilities() (status string, shelves []int64) {
+func (f Filter) visibilities() (status string, visibilities []int64) {
 	has := f.HasPostedJournalEntry
 	switch {
 	case f.Status == string(Spam) && has != nil && *has, f.Status == string(Pending) && has != nil &&

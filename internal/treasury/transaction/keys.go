@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// The visibilities of a transaction, stored in the column shelf. A list reads some of them, and every index begins with it.
+// The visibilities of a transaction, stored in the column of that name. A list reads some of them; every ordered index begins with the column.
 const (
 	listed  int64 = 0
 	spammed int64 = 1

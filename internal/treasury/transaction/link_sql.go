@@ -85,7 +85,7 @@ func (r unlinkedRow) unlinked() (Unlinked, error) {
 }
 
 var selectLooseRows = "SELECT " + db.Columns[unlinkedRow]() +
-	" FROM transactions WHERE organization_id = @org AND shelf = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL " +
+	" FROM transactions WHERE organization_id = @org AND visibility = ? AND status = ? AND group_id IS NULL AND journal_entry_id IS NULL " +
 	"AND quantity IS NOT NULL"
 
 func selectUnlinked(ctx context.Context, tx *db.Tx, from, end time.Time, after *Unlinked, limit int) ([]Unlinked, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 )
 
-// ordering is one way to sort: by columns that an index has after the shelf, the number of the transaction last, so
+// ordering is one way to sort: by columns that an index has after the visibility, the number of the transaction last, so
 // that ties are always broken the same way.
 type ordering struct {
 	columns []string

@@ -7,13 +7,13 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// plan is how a page is found. Indexes give transactions in the order of the list, for a shelf and perhaps one value
+// plan is how a page is found. Indexes give transactions in the order of the list, for a visibility and perhaps one value
 // of one column: a branch each, merged. What no such index knows is looked at row by row; where that would take too
 // long, an index that knows it gathers its rows first, and they are sorted.
 type plan struct {
 	sorting
 	w        wanted
-	branches []condition // conditions that an ordered index serves, one alternative each; none means the whole shelf
+	branches []condition // conditions that an ordered index serves, one alternative each; none means every transaction of the visibility
 	distinct bool        // a row may be in more than one branch
 	inside   []condition // bounds within the ordered index
 	rest     []condition
@@ -99,14 +99,14 @@ func (p plan) ordered(s *statement, after *condition, limit int, within []condit
 		union = " UNION "
 	}
 	n := 0
-	for _, shelf := range p.w.visibilities {
+	for _, visibility := range p.w.visibilities {
 		for _, b := range branches {
 			if n > 0 {
 				s.add(union)
 			}
 			alias := fmt.Sprintf("t%d", n)
 			s.add("SELECT * FROM (SELECT "+allColumns+" FROM transactions "+alias+" WHERE "+alias+".organization_id = @org AND "+alias+
-				".shelf = ?", shelf)
+				".visibility = ?", visibility)
 			if b.text != "" {
 				s.and(alias, true, b)
 			}

@@ -19,7 +19,7 @@ import (
 type row struct {
 	ID             string         `db:"transaction_id"`
 	Number         int64          `db:"number"`
-	Shelf          int64          `db:"shelf"`
+	Visibility     int64          `db:"visibility"`
 	SourceID       string         `db:"source_id"`
 	ExternalID     string         `db:"external_id"`
 	At             time.Time      `db:"transaction_date"`
@@ -65,7 +65,7 @@ func toRow(t Transaction) keyedRow {
 	k := t.keys()
 	r := keyedRow{
 		row: row{
-			ID: t.ID, Number: t.Number, Shelf: t.visibility(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
+			ID: t.ID, Number: t.Number, Visibility: t.visibility(), SourceID: t.Source.ID, ExternalID: t.ExternalID, At: t.At,
 			Description: t.Description, Direction: string(t.Direction),
 			Quantity: t.Quantity, Currency: t.Currency, Category: db.OrNull(t.Category), Vendor: db.OrNull(t.Vendor), Memo: db.OrNull(t.Memo),
 			EventKey: db.OrNull(t.EventKey), GroupID: db.OrNull(t.GroupID), Type: string(t.Type), TypeBefore: db.OrNull(string(t.TypeBeforeSpam)),
@@ -212,7 +212,7 @@ func read(ctx context.Context, tx *db.Tx, rows []row, kept *keptSources) ([]Tran
 
 // present leaves out what is deleted. A database without figures might rather go through all that is not, if it knew of that.
 func present(rows []row) []row {
-	return slices.DeleteFunc(rows, func(r row) bool { return r.Shelf >= deleted })
+	return slices.DeleteFunc(rows, func(r row) bool { return r.Visibility >= deleted })
 }
 
 // selectSome gives transactions by their ids, in no order.
@@ -259,10 +259,10 @@ func selectCount(ctx context.Context, tx *db.Tx, column string, values []string,
 
 func update(ctx context.Context, tx *db.Tx, t Transaction) error {
 	r := toRow(t)
-	return tx.Queue(ctx, `UPDATE transactions SET shelf = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
+	return tx.Queue(ctx, `UPDATE transactions SET visibility = ?, memo = ?, vendor = ?, search = ?, group_id = ?, transaction_type = ?,
 		type_before_spam = ?, status = ?,
 		journal_entry_id = ?, tag_ids = ?, updated_at = ? WHERE organization_id = @org AND transaction_id = ?`,
-		r.Shelf, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
+		r.Visibility, r.Memo, r.Vendor, r.Search, r.GroupID, r.Type, r.TypeBefore, r.Status, r.JournalEntryID, r.TagIDs, r.UpdatedAt, t.ID)
 }
 
 func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) error {
@@ -277,7 +277,7 @@ func replaceTags(ctx context.Context, tx *db.Tx, before, after Transaction) erro
 
 func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	if err := tx.Queue(ctx,
-		"UPDATE transactions SET shelf = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND shelf < ?", deleted,
+		"UPDATE transactions SET visibility = ?, updated_at = ? WHERE organization_id = @org AND source_id = ? AND visibility < ?", deleted,
 		tx.Now(), sourceID, deleted); err != nil {
 		return err
 	}
@@ -291,7 +291,7 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 // selectTexts gives what is searched of some of the latest transactions.
 func selectTexts(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
 	return db.All[string](ctx, tx,
-		"SELECT search FROM transactions WHERE organization_id = @org AND shelf = ? ORDER BY transaction_date DESC, number DESC LIMIT ?",
+		"SELECT search FROM transactions WHERE organization_id = @org AND visibility = ? ORDER BY transaction_date DESC, number DESC LIMIT ?",
 		listed, limit)
 }
 
@@ -318,7 +318,7 @@ func selectMarks(ctx context.Context, tx *db.Tx) (map[string]int64, error) {
 func countStrayMarks(ctx context.Context, tx *db.Tx) (int64, error) {
 	return db.One[int64](ctx, tx, "count",
 		`SELECT count(*) FROM transaction_tags m WHERE m.organization_id = @org AND NOT EXISTS (SELECT 1 FROM transactions t
-		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.shelf < ? AND ' ' || t.tag_ids || ' '
+		WHERE t.organization_id = m.organization_id AND t.transaction_id = m.transaction_id AND t.visibility < ? AND ' ' || t.tag_ids || ' '
 		LIKE '% ' || m.tag_id || ' %')`, deleted)
 }
 

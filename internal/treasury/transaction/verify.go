@@ -79,7 +79,7 @@ func (f findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally
 	}
 	for _, r := range rows {
 		f.one(r, sources)
-		if r.Shelf == deleted {
+		if r.Visibility == deleted {
 			continue
 		}
 		for _, sort := range r.cells() {
@@ -96,7 +96,7 @@ func (f findings) chunk(ctx context.Context, tx *db.Tx, rows []keyedRow, k tally
 func (f findings) one(r keyedRow, sources map[string]source.Source) {
 	name := SequenceNumber(r.Number)
 	s, there := sources[r.SourceID]
-	if !there && r.Shelf != deleted {
+	if !there && r.Visibility != deleted {
 		f.Addf("without their source", "the source %s of %s is not there", r.SourceID, name)
 	}
 	f.state(r)
@@ -117,12 +117,12 @@ func (f findings) one(r keyedRow, sources map[string]source.Source) {
 // state compares type, status and visibility.
 func (f findings) state(r keyedRow) {
 	name, spam := SequenceNumber(r.Number), Status(r.Status) == Spam
-	shelf := listed
+	visibility := listed
 	if spam {
-		shelf = spammed
+		visibility = spammed
 	}
-	if !slices.Contains(Statuses, Status(r.Status)) || r.Shelf != shelf && r.Shelf != deleted {
-		f.Addf("on the wrong shelf", "%s is %s, but stands on shelf %d", name, r.Status, r.Shelf)
+	if !slices.Contains(Statuses, Status(r.Status)) || r.Visibility != visibility && r.Visibility != deleted {
+		f.Addf("with the wrong visibility", "%s is %s, but has visibility %d", name, r.Status, r.Visibility)
 	}
 	if !slices.Contains(Types, r.Type) || spam != (Type(r.Type) == TypeSpam) || spam != (r.TypeBefore != nil) {
 		f.Addf("whose type and state differ", "%s is %s of the type %s, before spam %q", name, r.Status, r.Type, db.OrEmpty(r.TypeBefore))

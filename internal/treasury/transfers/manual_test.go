@@ -184,7 +184,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 				"'": "not in its group",
 			"DELETE FROM transaction_links WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "without a link",
-			"UPDATE transactions SET shelf = 1 WHERE organization_id = @org AND transaction_id = '" + ids[0] +
+			"UPDATE transactions SET visibility = 1 WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "spam or deleted",
 			"UPDATE transactions SET direction = 'credit' WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "is a credit and linked",

@@ -140,7 +140,7 @@ func selectAmbiguitiesOf(ctx context.Context, tx *db.Tx, from, end time.Time) ([
 func selectAmbiguities(ctx context.Context, tx *db.Tx, sources []string, above int64, limit int) ([]Ambiguity, error) {
 	q := db.Select("SELECT a."+strings.ReplaceAll(db.Columns[ambiguityRow](), ", ", ", a.")+" FROM transfer_ambiguities a "+
 		"JOIN transactions t ON t.organization_id = a.organization_id AND t.transaction_id = a.transaction_id "+
-		"WHERE a.organization_id = @org AND t.shelf = 0 AND t.status = 'pending' AND t.group_id IS NULL").And("a.number > ?", above)
+		"WHERE a.organization_id = @org AND t.visibility = 0 AND t.status = 'pending' AND t.group_id IS NULL").And("a.number > ?", above)
 	if sources != nil {
 		q.And("a.source_id {any}", sources)
 	}
@@ -177,7 +177,7 @@ func updateMark(ctx context.Context, tx *db.Tx, number int64) error {
 type memberRow struct {
 	Number     int64   `db:"number"`
 	ID         string  `db:"transaction_id"`
-	Visibility int64   `db:"shelf"`
+	Visibility int64   `db:"visibility"`
 	Direction  string  `db:"direction"`
 	GroupID    string  `db:"group_id"`
 	Side       *string `db:"side"`
@@ -185,7 +185,7 @@ type memberRow struct {
 
 // eachMember walks the transactions that have a group, some at a time, with what their link says.
 func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
-	const columns = "SELECT t.number, t.transaction_id, t.shelf, t.direction, t.group_id, l.side "
+	const columns = "SELECT t.number, t.transaction_id, t.visibility, t.direction, t.group_id, l.side "
 	last := ""
 	for {
 		rows, err := db.All[memberRow](ctx, tx,
