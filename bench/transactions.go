@@ -214,7 +214,8 @@ func (f *transactionService) listQueries() []listQuery {
 		{name: "chain", query: "chains=ethereum", where: "visibility = 0 AND chain = $2", args: []any{"ethereum"}},
 		{name: "address", query: "addresses=" + strings.ToUpper(address),
 			where: "transaction_id IN (SELECT transaction_id FROM transactions WHERE organization_id = $1 AND visibility = 0 AND from_key = $2 " +
-				"UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND visibility = 0 AND to_key = $2)", args: []any{address}},
+				"UNION ALL SELECT transaction_id FROM transactions WHERE organization_id = $1 AND visibility = 0 AND to_key = $2)",
+			args: []any{address}},
 		{name: "category", query: "provider_category=collect", where: "visibility = 0 AND category_key = $2", args: []any{"collectibles"}},
 		{name: "search for one", query: "search=no.+0004242", where: "visibility = 0", text: "no. 0004242"},
 		{name: "search for many", query: "search=coffee", where: "visibility = 0", text: "coffee"},

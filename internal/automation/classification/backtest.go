@@ -168,9 +168,9 @@ func isUnusual(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
 
 // all goes through the transactions that a filter finds.
 func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
-	var behind *transaction.Place
+	var behind *transaction.Position
 	for {
-		batch, err := transaction.ListAll(ctx, tx, f, behind, testBatch)
+		batch, err := transaction.ListAfter(ctx, tx, f, behind, testBatch)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error
 			return nil
 		}
 		last := batch[len(batch)-1]
-		behind = &transaction.Place{At: last.At, Number: last.Number}
+		behind = &transaction.Position{At: last.At, Number: last.Number}
 	}
 }
 

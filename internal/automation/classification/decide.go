@@ -44,7 +44,7 @@ type decider struct {
 
 // rule is what a rule says of a transaction, or nothing where none matches or none may.
 func (d *decider) rule(t transaction.Transaction) Result {
-	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Place{At: t.At,
+	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Position{At: t.At,
 		Number: t.Number}}
 	if r.Message = d.hindrance(t); r.Message != "" {
 		r.Outcome = Skipped

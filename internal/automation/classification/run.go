@@ -85,7 +85,7 @@ type Run struct {
 	UpTo           int64    // the last transaction that there was
 	Status         Status
 	Learned        bool
-	At             *transaction.Place // how far it is
+	At             *transaction.Position // how far it is
 	Total          int64
 	Counts         map[Outcome]int64
 	Error          string
@@ -136,7 +136,7 @@ type Result struct {
 	RuleID        string  `json:"-"`
 
 	had   bool              // something was suggested for the transaction before
-	place transaction.Place // of the transaction
+	place transaction.Position // of the transaction
 
 	RuleVersion     int64    `json:"version,omitempty"`
 	Specificity     int64    `json:"specificity,omitempty"`

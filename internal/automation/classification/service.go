@@ -75,7 +75,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (r Run, err error)
 				return err
 			}
 		}
-		if r.Total, err = transaction.CountAhead(ctx, tx, r.Filter); err != nil {
+		if r.Total, err = transaction.CountUnposted(ctx, tx, r.Filter); err != nil {
 			return fault.Within("filter.", err)
 		}
 		if p.Expected != nil && *p.Expected != r.Total {

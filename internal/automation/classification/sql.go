@@ -64,7 +64,7 @@ func (row runRow) run() (Run, error) {
 		CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
 	}
 	if row.AtDate != nil {
-		r.At = &transaction.Place{At: *row.AtDate, Number: row.AtNumber}
+		r.At = &transaction.Position{At: *row.AtDate, Number: row.AtNumber}
 	}
 	if err := json.Unmarshal([]byte(row.Filter), &r.Filter); err != nil {
 		return r, fmt.Errorf("classification: the filter of %s: %w", row.ID, err)

@@ -104,7 +104,7 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 func (w *work) gather(ctx context.Context) (results []Result, err error) {
 	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		results = nil
-		all, err := transaction.ListAhead(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
+		all, err := transaction.ListUnpostedAfter(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
 		if err != nil || len(all) == 0 {
 			return err
 		}
@@ -198,7 +198,7 @@ func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error 
 	}
 	audit.Record(ctx, tx, audit.Change{Action: "classification_run.suggested", ResourceType: noun, ResourceID: w.Run.ID,
 		After: map[string]any{"transactions": len(proposed)}})
-	return transaction.Suggest(ctx, tx, proposed)
+	return transaction.SetSuggestions(ctx, tx, proposed)
 }
 
 // book makes the entries of what rules decided. What cannot be booked is refused, and changes nothing.

@@ -103,8 +103,8 @@ func Find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	return s, err
 }
 
-// All gives every source that is not deleted, whoever asks, in the order they were made. It is a building block.
-func All(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ctx, tx) }
+// AllUnchecked gives every source that is not deleted, whoever asks, in the order they were made. It is a building block.
+func AllUnchecked(ctx context.Context, tx *db.Tx) ([]Source, error) { return selectAll(ctx, tx) }
 
 // FindSomeUnchecked gives sources by their own ids, deleted ones too. It is a building block.
 func FindSomeUnchecked(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source, error) {

@@ -230,9 +230,9 @@ func (w *world) same(t *testing.T, e eye, f transaction.Filter, s transaction.So
 func TestEveryFilterAndSortGivesWhatTheContractSays(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(func() {
-		for _, way := range []string{"walk", "peek", "gathered", "few"} {
-			if n := transaction.Ways.Times(way); n < 30 {
-				t.Errorf("pages were read by %s only %d times: the test has lost its teeth", way, n)
+		for _, strategy := range []string{"scan", "window", "lookup", "few"} {
+			if n := transaction.Strategies.Times(strategy); n < 30 {
+				t.Errorf("pages were read by %s only %d times: the test has lost its teeth", strategy, n)
 			}
 		}
 	})

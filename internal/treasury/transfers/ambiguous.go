@@ -54,7 +54,7 @@ func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Am
 	if len(who.LegalEntityIDs) == 0 {
 		return selectAmbiguities(ctx, tx, nil, above, limit)
 	}
-	all, err := source.All(ctx, tx)
+	all, err := source.AllUnchecked(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

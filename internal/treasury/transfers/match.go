@@ -88,7 +88,7 @@ func (m *matching) read(ctx context.Context, do db.Func) error {
 
 func (m *matching) begin(ctx context.Context) error {
 	return m.read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		all, err := source.All(ctx, tx)
+		all, err := source.AllUnchecked(ctx, tx)
 		if err != nil {
 			return err
 		}
