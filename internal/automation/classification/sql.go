@@ -35,7 +35,7 @@ type runRow struct {
 	FinishedAt     *time.Time `db:"finished_at"`
 }
 
-// textOf writes what always can be written.
+// jsonText encodes a value that can always be encoded.
 func textOf(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
@@ -100,7 +100,7 @@ func findUnchecked(ctx context.Context, tx *db.Tx, runID string) (Run, error) {
 	return row.run()
 }
 
-// selectRuns reads the newest first; with a key for some legal entities, those that were made for no others.
+// selectRuns reads runs, the newest first; for a key for some legal entities, only runs for no others.
 func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, below string, limit int) ([]Run, error) {
 	q := db.Select(selectRunRows)
 	if below != "" {
@@ -109,7 +109,7 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 	if f.Status != "" {
 		q.And("status = ?", string(f.Status))
 	}
-	if len(entities) > 0 { // keys name few legal entities: what is left of the list when those are taken out must be empty
+	if len(entities) > 0 { // keys have few legal entities: removing them from the stored list must leave nothing
 		rest := "limited_to"
 		args := make([]any, len(entities))
 		for i, e := range entities {
@@ -125,7 +125,7 @@ func selectRuns(ctx context.Context, tx *db.Tx, f Filter, entities []string, bel
 	return runsOf(rows)
 }
 
-// updateStatus changes the state of a run, whoever is at it.
+// updateStatus changes the status of a run, regardless of any claim on it.
 func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
 	_, err := tx.Exec(ctx, "UPDATE classification_runs SET status = ?, error_message = ?, finished_at = ?, claimed_until = NULL, "+
 		"tries = 0 WHERE organization_id = @org AND run_id = ?",
@@ -133,7 +133,7 @@ func updateStatus(ctx context.Context, tx *db.Tx, r Run) error {
 	return err
 }
 
-// advance writes how far a run came or how it ended, if the claim is still there.
+// advance stores the progress or the end of a run, if the claim is still held.
 func advance(ctx context.Context, tx *db.Tx, r Run, claim string) (bool, error) {
 	row := toRunRow(r)
 	n, err := tx.Exec(ctx, `UPDATE classification_runs SET status = ?, has_learned = ?, at_date = ?, at_number = ?, total_count = ?,

@@ -9,7 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/rules/classify"
 )
 
-// Verify finds what must not be: runs whose results are not those that they count, and features that remember what was not learned.
+// Verify returns the violated invariants of runs and precedents: counts that do not match the results, and features
+// whose precedents do not match those of the transactions.
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.About("classification")
 	if err := verifyRuns(ctx, tx, found); err != nil {
@@ -63,9 +64,9 @@ func verifyRuns(ctx context.Context, tx *db.Tx, found *finding.List) error {
 	return nil
 }
 
-// verifyPrecedents holds what features remember against what was learned of each transaction.
+// verifyPrecedents compares the precedents of features with those of the transactions.
 func verifyPrecedents(ctx context.Context, tx *db.Tx, found *finding.List) error {
-	has := map[string]int{} // how many precedents have a feature
+	has := map[string]int{} // the number of precedents with each feature
 	learned := map[string]precedentRow{}
 	for after := ""; ; {
 		rows, err := selectPrecedentsAfter(ctx, tx, after, learnBatch)

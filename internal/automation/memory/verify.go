@@ -7,7 +7,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Verify finds what must not be in an organization's memory.
+// Verify returns the violated invariants of an organization's documents and rules.
 func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	revision, err := selectRevision(ctx, tx)
 	if err != nil {
@@ -43,7 +43,7 @@ func Verify(ctx context.Context, tx *db.Tx) (out []string, err error) {
 	return append(out, verifyRules(rows, keys)...), nil
 }
 
-// faults says what is wrong with how the versions of an item were counted.
+// faults returns the violated invariants of the version numbers of an item.
 func (i itemRow) faults() (out []string) {
 	if i.First != 1 || i.Count != i.Last {
 		out = append(out, fmt.Sprintf("memory %s: %d versions from %d to %d", i.ID, i.Count, i.First, i.Last))
@@ -60,7 +60,7 @@ func (i itemRow) faults() (out []string) {
 	return out
 }
 
-// verifyRules holds the rules that are there against what their versions say.
+// verifyRules compares the stored rules with their versions.
 func verifyRules(said []ruleRow, keys []ruleKeyRow) (out []string) {
 	there := make(map[string]ruleKeyRow, len(keys))
 	for _, k := range keys {

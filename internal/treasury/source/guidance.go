@@ -8,14 +8,14 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-// Guidance says what may be done to a source now, and why not the rest.
+// Guidance lists the actions that are allowed on a source now, and explains why others are not.
 type Guidance struct {
 	Allowed  []string
 	Warnings []string
 	Version  string
 }
 
-// Guided is a source and what may be done to it.
+// Guided is a source with its guidance.
 type Guided struct {
 	Source
 	Guidance Guidance
@@ -29,7 +29,7 @@ func guideOne(ctx context.Context, tx *db.Tx, s Source) (Guided, error) {
 	return all[0], nil
 }
 
-// guide says it of several sources at once.
+// guide adds the guidance to several sources with one query.
 func guide(ctx context.Context, tx *db.Tx, all ...Source) ([]Guided, error) {
 	ids := make([]string, len(all))
 	for i, s := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursarhq/bursar/internal/kernel/reference"
 )
 
-// table is what sources are stored in.
+// table is the name of the table of sources.
 const table = "sources"
 
 type row struct {
@@ -83,7 +83,7 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source
 	return out, err
 }
 
-// selectPage reads in the order of ids.
+// selectPage reads sources in the order of their ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Source, error) {
 	q := db.Select(selectLiving).And("source_id > ?", above)
 	for _, only := range [][]string{f.limited, f.LegalEntityIDs} {
@@ -108,7 +108,7 @@ func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, erro
 	return query(ctx, tx, selectLiving+" AND address_key = ? ORDER BY source_id", key)
 }
 
-// findLast gives the latest source of a type.
+// findLast returns the latest source of a type.
 func findLast(ctx context.Context, tx *db.Tx, t Type) (Source, error) {
 	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
 	return r.source(), err
@@ -127,7 +127,7 @@ func update(ctx context.Context, tx *db.Tx, s Source) error {
 	return err
 }
 
-func remove(ctx context.Context, tx *db.Tx, sourceID string) error {
+func deleteRow(ctx context.Context, tx *db.Tx, sourceID string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM sources WHERE organization_id = @org AND source_id = ?", sourceID)
 	return err
 }
@@ -138,10 +138,10 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 	return err
 }
 
-// countMax bounds the counting, because it is done while the organization's other writes wait.
+// countMax bounds the count, because other writes of the organization wait for it.
 const countMax = 1000
 
-// selectEntryUse counts the entries made from any transaction of a source, drafts too.
+// selectEntryUse counts the journal entries made from transactions of a source, drafts too.
 func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error) {
 	return db.One[use](ctx, tx, "count",
 		"SELECT count(*) AS count, min(number) AS first FROM (SELECT e.number FROM transactions t JOIN journal_entries e "+
@@ -149,13 +149,13 @@ func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error
 			"WHERE t.organization_id = @org AND t.source_id = ? LIMIT "+strconv.Itoa(countMax)+") AS e", sourceID)
 }
 
-// standing is what decides about a source: whether something uses it, whether entries were made from its transactions, which matters for an
-// aggregator's account only, and how many other accounts its item has.
+// usage decides what may be done to a source: whether something refers to it, whether journal entries were made from its
+// transactions (only for an aggregator's account), and how many other accounts its item has.
 type standing struct {
 	SourceID string `db:"source_id"`
 	Used     bool   `db:"used"`
 	Booked   bool   `db:"booked"`
-	Beside   int64  `db:"beside"`
+	Beside   int64  `db:"siblings"`
 }
 
 func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
@@ -165,7 +165,7 @@ func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]s
 		"e.transaction_id = b.transaction_id "+
 		"AND e.status <> 'deleted' WHERE b.organization_id = @org AND b.source_id = s.source_id) AS booked, "+
 		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND "+
-		"o.source_id <> s.source_id) AS beside "+
+		"o.source_id <> s.source_id) AS siblings "+
 		"FROM sources s WHERE s.organization_id = @org AND s.source_id {any}", ids)
 	out := make(map[string]standing, len(rows))
 	for _, r := range rows {
@@ -193,7 +193,7 @@ func findItem(ctx context.Context, tx *db.Tx, itemID string) (Item, error) {
 	return Item(r), err
 }
 
-// findLivingItem finds an item that the provider still has.
+// findActiveItem finds an item that is not removed.
 func findLivingItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
 	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND provider = ? AND external_id = ? AND removed_at IS NULL", provider,
 		externalID)
@@ -210,7 +210,7 @@ func markRemoved(ctx context.Context, tx *db.Tx, itemID string) (int64, error) {
 		"UPDATE aggregator_items SET removed_at = ? WHERE organization_id = @org AND item_id = ? AND removed_at IS NULL", tx.Now(), itemID)
 }
 
-// verifyRow is a source as it is stored, deleted or not, with what must agree with it elsewhere.
+// verifyRow is a stored source, deleted or not, with the related fields that must agree with it.
 type verifyRow struct {
 	row
 	AccountType  *string `db:"account_type"`

@@ -237,9 +237,9 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{
-			"UPDATE spam_listings SET value_key = 'x' WHERE organization_id = @org":                                  "is not one that can be",
-			"UPDATE spam_listings SET verdict = 'maybe' WHERE organization_id = @org":                                "is not one that can be",
-			"UPDATE spam_listings SET chain = '', kind = 'contract' WHERE organization_id = @org AND chain = 'base'": "about the same as",
+			"UPDATE spam_listings SET value_key = 'x' WHERE organization_id = @org":                                  "is invalid or not in normalized form",
+			"UPDATE spam_listings SET verdict = 'maybe' WHERE organization_id = @org":                                "is invalid or not in normalized form",
+			"UPDATE spam_listings SET chain = '', kind = 'contract' WHERE organization_id = @org AND chain = 'base'": "it conflicts with the listing",
 			"UPDATE spam_dealings SET shown = 'x' WHERE organization_id = @org":                                      "dealing",
 			"UPDATE spam_sightings SET token_hour = '1 a b' WHERE organization_id = @org":                            "sighting",
 			"UPDATE spam_sightings SET last_at = '2025-01-01T00:00:00.000Z' WHERE organization_id = @org":            "sighting",

@@ -50,7 +50,7 @@ func remove(ctx context.Context, tx *db.Tx, listingID string) error {
 	return err
 }
 
-// selectPage reads in the order of ids.
+// selectPage reads listings in the order of their ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Listing, error) {
 	q := db.Select(selectRows).And("listing_id > ?", above)
 	if f.Verdict != "" {
@@ -63,7 +63,7 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit in
 	return listingsOf(rows), err
 }
 
-// selectKeyed gives the listings that are about some values.
+// selectKeyed returns the listings with some keys.
 func selectKeyed(ctx context.Context, tx *db.Tx, keys []string) ([]Listing, error) {
 	rows, err := db.All[row](ctx, tx, selectRows+" AND value_key {any}", keys)
 	return listingsOf(rows), err
@@ -94,7 +94,7 @@ var (
 	selectBursts    = "SELECT " + db.Columns[burstRow]() + " FROM spam_bursts WHERE organization_id = @org"
 )
 
-// selectPast answers what is asked about the past. What nobody asks is not looked up.
+// selectPast reads the history that the rules ask for. It runs no query for what they do not ask.
 func selectPast(ctx context.Context, tx *db.Tx, q rules.Questions) (p rules.Past, err error) {
 	if len(q.Shown) > 0 {
 		rows, err := db.All[dealingRow](ctx, tx, selectDealings+" AND shown {any}", q.Shown)
@@ -126,7 +126,7 @@ func selectPast(ctx context.Context, tx *db.Tx, q rules.Questions) (p rules.Past
 	return p, nil
 }
 
-// savePast writes what was learned over what was kept of it.
+// savePast stores the updated history.
 func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	dealings := make([]dealingRow, len(p.Dealings))
 	for i, d := range p.Dealings {
@@ -151,7 +151,7 @@ func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 	return db.Upsert(ctx, tx, "spam_bursts", bursts, "ON CONFLICT (organization_id, hash, token) DO UPDATE SET transfers = excluded.transfers")
 }
 
-// eachListing and the others walk all there is in the order of their keys, some at a time.
+// eachListing, eachDealing, eachSighting and eachBurst visit all rows in the order of their keys, in batches.
 func eachListing(ctx context.Context, tx *db.Tx, do func(Listing, string)) error {
 	return walk(func(last row) ([]row, error) {
 		return db.All[row](ctx, tx, selectRows+" AND listing_id > ? ORDER BY listing_id LIMIT ?", last.ID, some)
@@ -177,7 +177,7 @@ func eachBurst(ctx context.Context, tx *db.Tx, do func(rules.Burst)) error {
 	}, func(r burstRow) { do(rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)}) })
 }
 
-// some is how many rows are read at a time.
+// batchSize is how many rows are read at a time.
 const some = 1000
 
 func walk[R any](next func(last R) ([]R, error), do func(R)) error {

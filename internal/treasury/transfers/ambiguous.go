@@ -15,13 +15,13 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Ambiguity is a transaction that has a partner, but which one cannot be told.
+// Ambiguity is a transaction with several possible partners, so that a person must choose.
 type Ambiguity struct {
 	TransactionID string
 	Number        int64
 	SourceID      string
 	At            time.Time
-	Candidates    []string // ids of transactions; of very many only some
+	Candidates    []string // transaction ids; only the first if there are very many
 	Why           string
 	FoundAt       time.Time
 }
@@ -30,7 +30,7 @@ func (a Ambiguity) same(b Ambiguity) bool {
 	return a.Why == b.Why && slices.Equal(a.Candidates, b.Candidates)
 }
 
-// Ambiguous lists what a person must decide, by number. Of the candidates those are given that the actor's key sees.
+// Ambiguous lists the ambiguous transactions by number, with those candidates that the actor may see.
 func (s *Service) Ambiguous(ctx context.Context, p page.Request) (page.Page[Ambiguity], error) {
 	key := func(a Ambiguity) []string { return []string{strconv.FormatInt(a.Number, 10)} }
 	return page.List("ambiguous-transactions", struct{}{}, p, key, func(after []string, limit int) (rows []Ambiguity, err error) {
@@ -48,7 +48,7 @@ func (s *Service) Ambiguous(ctx context.Context, p page.Request) (page.Page[Ambi
 	})
 }
 
-// selectVisible reads what the actor's key sees.
+// selectVisible reads the ambiguities that the actor may see.
 func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Ambiguity, error) {
 	who := actor.From(ctx)
 	if len(who.LegalEntityIDs) == 0 {
@@ -86,7 +86,8 @@ func selectVisible(ctx context.Context, tx *db.Tx, above int64, limit int) ([]Am
 	return rows, nil
 }
 
-// replaceAmbiguities makes what is unclear in a span what it is now. What somebody linked or put away in the meantime is not unclear.
+// replaceAmbiguities stores the ambiguities of a span of time as they are now. It leaves out transactions that were
+// linked or marked as spam in the meantime.
 func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now []Ambiguity) error {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {
 		return err
@@ -114,7 +115,8 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	return insertAmbiguities(ctx, tx, rows)
 }
 
-// changed tells what is to be written, by transaction, and which rows must go: what is no longer unclear, or is so in another way.
+// changed returns the ambiguities to write, by transaction, and the transactions whose ambiguities to delete because
+// they are resolved or differ.
 func changed(before, now []Ambiguity) (fresh map[string]Ambiguity, gone []string) {
 	known := make(map[string]Ambiguity, len(before))
 	for _, a := range before {

@@ -178,8 +178,8 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		for statement, says := range map[string]string{
-			"UPDATE transaction_links SET side = 'in' WHERE organization_id = @org":                   "0 left and 2 arrived",
-			"UPDATE transaction_links SET kind = 'swap' WHERE organization_id = @org AND side = 'in'": "of 2 kinds",
+			"UPDATE transaction_links SET side = 'in' WHERE organization_id = @org":                   "it has 0 outflows, 2 inflows",
+			"UPDATE transaction_links SET kind = 'swap' WHERE organization_id = @org AND side = 'in'": "and 2 kinds instead of one each",
 			"UPDATE transactions SET group_id = NULL WHERE organization_id = @org AND transaction_id = '" + ids[0] +
 				"'": "not in its group",
 			"DELETE FROM transaction_links WHERE organization_id = @org AND transaction_id = '" + ids[0] +

@@ -13,36 +13,37 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Service holds the use cases.
+// Service implements the use cases of transfers.
 type Service struct {
 	db       *db.DB
 	sweeping sync.Mutex
 }
 
-// NewService makes one.
+// NewService returns a Service on a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// Matched is what came of matching.
+// Matched is the result of matching.
 type Matched struct {
 	Linked    int             // pairs
 	Ambiguous int             // transactions
-	Pairs     []transfer.Pair // the first of them
+	Pairs     []transfer.Pair // the first PairsMax of them
 }
 
-// PairsMax is how many pairs are told.
+// PairsMax is the maximum number of pairs that a result lists.
 const PairsMax = 100
 
 const (
-	// slice is how many days are matched at a time. With a Reach before and after it is what is held in memory.
+	// sliceLength is the span that is matched at a time. With a Reach before and after, it is what is held in memory.
 	slice = 10 * 24 * time.Hour
 	// pageSize is how many transactions are read at a time.
 	pageSize = 2000
-	// chunk is how many pairs are linked in one write, so that nobody waits long for it.
+	// linkBatch is how many pairs are linked in one write, so that other writes do not wait long.
 	chunk = 100
 )
 
-// Match links what belongs together and of which a side happened in a span of time that ends before its end, and
-// notes what is unclear. What the actor's key does not see is looked at, but not linked. A dry run changes nothing.
+// Match links transactions that belong together if one side is dated from a time to before an end, and stores the
+// ambiguous ones. It considers transactions that the actor may not see, but does not link them. A dry run changes
+// nothing.
 func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Matched, error) {
 	m := &matching{service: s, dry: dry, from: from.Add(-transfer.Window), end: end.Add(transfer.Window), linked: map[string]bool{}}
 	if err := m.begin(ctx); err != nil {
@@ -56,7 +57,7 @@ func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Mat
 	return m.out, nil
 }
 
-// MatchArrived matches what belongs to transactions of a span of time that have come. It is for jobs: nobody in particular asks for it.
+// MatchArrived matches the transactions of a span of time on behalf of a background job, without an actor.
 func (s *Service) MatchArrived(ctx context.Context, organizationID string, from, to time.Time) (Matched, error) {
 	ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID})
 	return s.Match(ctx, from, to.Add(time.Millisecond), false)
@@ -69,15 +70,15 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// matching is a run over a span, some days at a time.
+// matching is a run over a span of time, one slice at a time.
 type matching struct {
 	service   *Service
 	dry       bool
 	from, end time.Time
 	sources   map[string]source.Source
 	refused   map[string][]string
-	legs      []transaction.Unlinked // in the order of time, those that are near
-	last      *transaction.Unlinked  // the last that was read
+	legs      []transaction.Unlinked // near the current slice, by date
+	last      *transaction.Unlinked  // the last one read
 	linked    map[string]bool
 	out       Matched
 }
@@ -101,7 +102,7 @@ func (m *matching) begin(ctx context.Context) error {
 	})
 }
 
-// match links what left in a slice.
+// match links the outflows of a slice.
 func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	if err := m.load(ctx, from.Add(-transfer.Reach), end.Add(transfer.Reach)); err != nil {
 		return err
@@ -139,7 +140,7 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	return m.note(ctx, from, end, unclear)
 }
 
-// load forgets what is too long ago and reads what is near.
+// load drops legs that are too old and reads those near the slice.
 func (m *matching) load(ctx context.Context, from, end time.Time) error {
 	m.legs = slices.DeleteFunc(m.legs, func(l transaction.Unlinked) bool { return l.At.Before(from) || m.linked[l.ID] })
 	clear(m.linked)
@@ -166,7 +167,7 @@ func (m *matching) load(ctx context.Context, from, end time.Time) error {
 	}
 }
 
-// link writes pairs, some at a time, and counts those that were still to be linked then.
+// link writes pairs in batches, and counts those that could still be linked.
 func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
 	for some := range slices.Chunk(pairs, chunk) {
 		written := some
@@ -189,7 +190,7 @@ func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
 	return nil
 }
 
-// note replaces what was unclear in a slice by what is unclear now.
+// saveAmbiguities replaces the stored ambiguities of a slice.
 func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambiguity) error {
 	for _, a := range unclear {
 		if actor.From(ctx).Sees(m.sources[a.SourceID].LegalEntityID) {
@@ -205,7 +206,7 @@ func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambi
 		return err
 	})
 	if fresh, gone := changed(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
-		return err // most days have nothing unclear, and need not be written
+		return err // nothing changed, as on most days: skip the write
 	}
 	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		return replaceAmbiguities(ctx, tx, from, end, unclear)

@@ -11,21 +11,22 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// Sweep is the job that matches transactions that have come, wherever they came from.
+// Sweep is the background job that matches new transactions, whichever way they were added.
 type Sweep struct{}
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (Sweep) Kind() string { return "transfers_sweep" }
 
 const (
-	// quiet is how long nothing must have come: an import is matched once it is in, not after each part of it.
+	// quietPeriod is how long no transaction must have been added before matching, so that an import is matched as a
+	// whole and not after each part.
 	quiet = 5 * time.Second
-	// patience is how long something that came waits for it.
+	// waitMax is how long a new transaction waits for a quiet period.
 	patience = 5 * time.Minute
 )
 
-// MatchNew matches what has come in every organization since it was done last. One that fails does not hold up the
-// others, and while it is under way there is nothing for a second to do.
+// MatchNew matches the transactions that were added to each organization since the last run. A failure of one
+// organization does not affect the others. Concurrent calls do nothing.
 func (s *Service) MatchNew(ctx context.Context) error {
 	if !s.sweeping.TryLock() {
 		return nil
