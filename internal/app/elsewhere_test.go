@@ -106,7 +106,7 @@ func (l *life) elsewhere(format notation.Format) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	f, err := l.app.Org.Found(l.ctx, organization.FoundParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: o.Timezone})
+	f, err := l.app.Org.Create(l.ctx, organization.CreateParams{Name: "mine", Email: "a@example.com", Currency: "USD", Timezone: o.Timezone})
 	if err != nil {
 		l.Fatal(err)
 	}

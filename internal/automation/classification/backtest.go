@@ -88,10 +88,10 @@ func (s *Service) Test(ctx context.Context, p TestParams) (out Tested, err error
 		}
 		f := narrow(t.rule)
 		f.StartDate, f.EndDate = p.StartDate, p.EndDate
-		if err := t.all(ctx, tx, f); err != nil {
+		if err := t.testAll(ctx, tx, f); err != nil {
 			return err
 		}
-		out = t.done()
+		out = t.result()
 		return nil
 	})
 	return out, err
@@ -169,7 +169,7 @@ func narrow(r classify.Rule) (f transaction.Filter) {
 func isUnusual(r rune) bool { return r >= utf8.RuneSelf || r <= ' ' }
 
 // testAll tests the rule on all transactions that match a filter.
-func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
+func (t *tester) testAll(ctx context.Context, tx *db.Tx, f transaction.Filter) error {
 	var last *transaction.Position
 	for {
 		batch, err := transaction.ListAfter(ctx, tx, f, last, testBatch)
@@ -187,7 +187,7 @@ func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error
 			return err
 		}
 		for _, one := range batch {
-			t.one(one, booked[one.JournalEntryID])
+			t.testOne(one, booked[one.JournalEntryID])
 		}
 		t.out.Examined += int64(len(batch))
 		if len(batch) < testBatch {
@@ -202,14 +202,14 @@ func (t *tester) all(ctx context.Context, tx *db.Tx, f transaction.Filter) error
 }
 
 // testOne tests the rule on one transaction. booked is how it was posted.
-func (t *tester) one(one transaction.Transaction, booked booking.Target) {
+func (t *tester) testOne(one transaction.Transaction, booked booking.Target) {
 	s := subjectOf(one)
 	if t.alone.Match(s, &t.scratch).Rule == nil {
 		return
 	}
 	t.out.Matched++
 	found := t.with.matcher.Match(s, &t.with.scratch)
-	t.conflict(one, append([]*classify.Rule{found.Rule}, found.Others...))
+	t.addConflicts(one, append([]*classify.Rule{found.Rule}, found.Others...))
 	if found.Rule.ID != t.rule.ID {
 		return
 	}
@@ -245,7 +245,7 @@ func (d *decider) decided(t transaction.Transaction, r *classify.Rule) Decided {
 }
 
 // addConflicts counts the other rules that match a transaction. matched is in order of precedence.
-func (t *tester) conflict(one transaction.Transaction, matched []*classify.Rule) {
+func (t *tester) addConflicts(one transaction.Transaction, matched []*classify.Rule) {
 	mine := slices.IndexFunc(matched, func(r *classify.Rule) bool { return r.ID == t.rule.ID })
 	says := t.with.decided(one, matched[mine])
 	for i, r := range matched {
@@ -269,7 +269,7 @@ func (t *tester) conflict(one transaction.Transaction, matched []*classify.Rule)
 }
 
 // result returns the result, the rules with the most conflicts first.
-func (t *tester) done() Tested {
+func (t *tester) result() Tested {
 	out := t.out
 	for _, c := range slices.SortedFunc(maps.Values(t.conflicts), func(a, b *TestConflict) int {
 		return cmp.Or(cmp.Compare(b.Matched, a.Matched), cmp.Compare(a.RuleID, b.RuleID))

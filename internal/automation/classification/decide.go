@@ -44,9 +44,9 @@ type decider struct {
 
 // rule applies the rules to a transaction. The outcome says if none matched or if the transaction is not eligible.
 func (d *decider) rule(t transaction.Transaction) Result {
-	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, had: t.Suggested != nil, place: transaction.Position{At: t.At,
-		Number: t.Number}}
-	if r.Message = d.hindrance(t); r.Message != "" {
+	r := Result{TransactionID: t.ID, Number: t.Number, Outcome: Unmatched, hadSuggestion: t.Suggested != nil,
+		position: transaction.Position{At: t.At, Number: t.Number}}
+	if r.Message = d.skipReason(t); r.Message != "" {
 		r.Outcome = Skipped
 		return r
 	}
@@ -55,10 +55,10 @@ func (d *decider) rule(t transaction.Transaction) Result {
 		return d.linked(r, t)
 	}
 	if t.GroupID != "" {
-		r.others(append([]*classify.Rule{found.Rule}, found.Others...))
+		r.setOthers(append([]*classify.Rule{found.Rule}, found.Others...))
 		return d.linked(r, t)
 	}
-	r.others(found.Others)
+	r.setOthers(found.Others)
 	rule := found.Rule
 	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID =
 		Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
@@ -77,7 +77,7 @@ func (d *decider) rule(t transaction.Transaction) Result {
 }
 
 // setOthers stores the other rules that matched.
-func (r *Result) others(all []*classify.Rule) {
+func (r *Result) setOthers(all []*classify.Rule) {
 	r.OthersCount = int64(len(all))
 	for _, o := range all[:min(len(all), othersKept)] {
 		r.Others = append(r.Others, Match{o.ID, o.Version})
@@ -98,7 +98,7 @@ func (d *decider) linked(r Result, t transaction.Transaction) Result {
 }
 
 // skipReason returns why a run skips a transaction, or an empty text.
-func (d *decider) hindrance(t transaction.Transaction) string {
+func (d *decider) skipReason(t transaction.Transaction) string {
 	switch {
 	case t.Status == transaction.Spam:
 		return "it is spam"

@@ -75,7 +75,7 @@ func learnFrom(ctx context.Context, tx *db.Tx, all []transaction.Transaction) er
 	if err != nil {
 		return err
 	}
-	c := &changes{features: map[string]*turnover{}}
+	c := &changes{features: map[string]*featureChange{}}
 	for _, t := range all {
 		was, there := known[t.ID]
 		var is *precedentRow
@@ -104,11 +104,11 @@ func precedentOf(t transaction.Transaction, to booking.Target) *precedentRow {
 	if len(keys) == 0 {
 		return nil
 	}
-	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: textOf(keys)}
+	return &precedentRow{TransactionID: t.ID, LedgerAccountID: to.LedgerAccountID, Type: to.Type, At: t.At, Features: jsonText(keys)}
 }
 
 // featureChange is how the precedents of a feature change.
-type turnover struct {
+type featureChange struct {
 	added   []classify.Precedent
 	removed []string
 }
@@ -117,13 +117,13 @@ type turnover struct {
 type changes struct {
 	added    []precedentRow
 	removed  []string
-	features map[string]*turnover
+	features map[string]*featureChange
 }
 
-func (c *changes) of(p precedentRow) (out []*turnover) {
+func (c *changes) featuresOf(p precedentRow) (out []*featureChange) {
 	for _, f := range p.features() {
 		if c.features[f] == nil {
-			c.features[f] = &turnover{}
+			c.features[f] = &featureChange{}
 		}
 		out = append(out, c.features[f])
 	}
@@ -132,14 +132,14 @@ func (c *changes) of(p precedentRow) (out []*turnover) {
 
 func (c *changes) unlearn(p precedentRow) {
 	c.removed = append(c.removed, p.TransactionID)
-	for _, t := range c.of(p) {
+	for _, t := range c.featuresOf(p) {
 		t.removed = append(t.removed, p.TransactionID)
 	}
 }
 
 func (c *changes) learn(p precedentRow) {
 	c.added = append(c.added, p)
-	for _, t := range c.of(p) {
+	for _, t := range c.featuresOf(p) {
 		t.added = append(t.added, p.precedent())
 	}
 }
@@ -158,13 +158,13 @@ func (c *changes) write(ctx context.Context, tx *db.Tx) error {
 	}
 	written := make(map[string][]classify.Precedent, len(keys))
 	for _, k := range keys {
-		written[k] = c.features[k].onto(stored[k])
+		written[k] = c.features[k].apply(stored[k])
 	}
 	return writeFeatures(ctx, tx, written)
 }
 
 // apply returns the stored precedents with the change, limited to the latest.
-func (t *turnover) onto(stored []classify.Precedent) []classify.Precedent {
+func (t *featureChange) apply(stored []classify.Precedent) []classify.Precedent {
 	all := slices.DeleteFunc(stored, func(p classify.Precedent) bool { return slices.Contains(t.removed, p.TransactionID) })
 	return classify.LatestFirst(append(all, t.added...))
 }

@@ -134,8 +134,8 @@ type Result struct {
 	Outcome       Outcome `json:"-"`
 	RuleID        string  `json:"-"`
 
-	had   bool                 // the transaction has an earlier suggestion
-	place transaction.Position // of the transaction
+	hadSuggestion bool                 // the transaction has an earlier suggestion
+	position      transaction.Position // of the transaction
 
 	RuleVersion     int64    `json:"version,omitempty"`
 	Specificity     int64    `json:"specificity,omitempty"`

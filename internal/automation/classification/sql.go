@@ -36,16 +36,16 @@ type runRow struct {
 }
 
 // jsonText encodes a value that can always be encoded.
-func textOf(v any) string {
+func jsonText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }
 
 func toRunRow(r Run) runRow {
 	row := runRow{
-		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: textOf(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
+		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: jsonText(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
 			" "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
-		Learned: r.Learned, Total: r.Total, Counts: textOf(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(
+		Learned: r.Learned, Total: r.Total, Counts: jsonText(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(
 			r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
 		RequestID: db.OrNull(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
@@ -157,7 +157,7 @@ func insertResults(ctx context.Context, tx *db.Tx, runID string, results []Resul
 	rows := make([]resultRow, len(results))
 	for i, r := range results {
 		rows[i] = resultRow{RunID: runID, Position: r.Position, TransactionID: r.TransactionID, Number: r.Number,
-			Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: textOf(r)}
+			Outcome: string(r.Outcome), RuleID: db.OrNull(r.RuleID), Body: jsonText(r)}
 	}
 	return db.Insert(ctx, tx, "classification_results", rows...)
 }

@@ -53,7 +53,7 @@ func (s *Service) Run(ctx context.Context, organizationID, runID string, progres
 		}
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: w.UserID, APIKeyID: w.APIKeyID,
 			LegalEntityIDs: w.LegalEntityIDs, RequestID: w.RequestID})
-		err := w.all(ctx, progress)
+		err := w.processAll(ctx, progress)
 		if claim.ShouldFail(ctx, err) {
 			err = w.fail(ctx, err)
 		}
@@ -75,7 +75,7 @@ func (w *work) begin(ctx context.Context) error {
 }
 
 // processAll processes the remaining transactions of a run.
-func (w *work) all(ctx context.Context, progress func(Run)) error {
+func (w *work) processAll(ctx context.Context, progress func(Run)) error {
 	if !w.Learned {
 		if err := w.s.learn(ctx, w.OrganizationID); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 		w.Learned = true
 	}
 	for end := false; !end; {
-		results, err := w.gather(ctx)
+		results, err := w.decideBatch(ctx)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (w *work) all(ctx context.Context, progress func(Run)) error {
 }
 
 // decideBatch reads the next transactions and classifies them.
-func (w *work) gather(ctx context.Context) (results []Result, err error) {
+func (w *work) decideBatch(ctx context.Context) (results []Result, err error) {
 	err = w.s.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		results = nil
 		all, err := transaction.ListUnpostedAfter(ctx, tx, w.Filter, w.At, w.UpTo, w.s.batch)
@@ -151,13 +151,13 @@ func (w *work) saveBatch(ctx context.Context, results []Result) error {
 		after = w.Run
 		after.Counts = map[Outcome]int64{}
 		if len(done) > 0 {
-			after.At = &done[len(done)-1].place
+			after.At = &done[len(done)-1].position
 		}
 		for outcome, n := range w.Counts {
 			after.Counts[outcome] = n
 		}
 		if !w.Dry {
-			if err := w.carryOut(ctx, tx, done); err != nil {
+			if err := w.execute(ctx, tx, done); err != nil {
 				return err
 			}
 		}
@@ -181,7 +181,7 @@ func (w *work) saveBatch(ctx context.Context, results []Result) error {
 }
 
 // execute books the decisions of rules, if requested, and stores suggestions for the other transactions.
-func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error {
+func (w *work) execute(ctx context.Context, tx *db.Tx, results []Result) error {
 	if w.Action != Suggest {
 		if err := w.book(ctx, tx, results); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (w *work) carryOut(ctx context.Context, tx *db.Tx, results []Result) error 
 	}
 	proposed := map[string]*transaction.Suggestion{}
 	for _, r := range results {
-		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.had) {
+		if s := r.suggestion(w.Run.ID); r.Outcome != Skipped && r.JournalEntryID == "" && (s != nil || r.hadSuggestion) {
 			proposed[r.TransactionID] = s
 		}
 	}

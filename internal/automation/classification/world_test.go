@@ -35,7 +35,7 @@ type world struct {
 	db           *db.DB
 	clock        *clock.Manual
 	ctx          context.Context
-	org          organization.Founded
+	org          organization.Created
 	memory       *memory.Service
 	transactions *transaction.Service
 	journal      *journal.Service
@@ -66,7 +66,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, d *db.DB, now *clock.Manual) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{
 		T: t, db: d, clock: now, org: f, memory: memory.NewService(d), transactions: transaction.NewService(d),

@@ -86,7 +86,7 @@ func (s *Service) Put(ctx context.Context, p PutParams) error {
 		if err != nil {
 			return err
 		}
-		if err := before.expected(p.ExpectedVersion); err != nil {
+		if err := before.requireVersion(p.ExpectedVersion); err != nil {
 			return err
 		}
 		return before.change(ctx, tx, Version{Content: p.Content, Frontmatter: frontmatter, Rationale: p.Rationale})
@@ -108,10 +108,10 @@ func (s *Service) Delete(ctx context.Context, path, expectedVersion, rationale s
 		if err != nil {
 			return err
 		}
-		if !before.there() {
+		if !before.exists() {
 			return fault.Missing(documentNoun)
 		}
-		if err := before.expected(&expectedVersion); err != nil {
+		if err := before.requireVersion(&expectedVersion); err != nil {
 			return err
 		}
 		return before.change(ctx, tx, Version{Deleted: true, Rationale: rationale})
@@ -124,14 +124,14 @@ type entry struct {
 }
 
 // exists reports whether there is a file at the path now.
-func (e entry) there() bool { return e.Version > 0 && !e.Gone }
+func (e entry) exists() bool { return e.Version > 0 && !e.Gone }
 
 // requireVersion returns a conflict if the file is not at the expected version.
-func (e entry) expected(version *string) error {
+func (e entry) requireVersion(version *string) error {
 	switch {
-	case version == nil && !e.there(), version != nil && e.there() && *version == versionText(e.Version):
+	case version == nil && !e.exists(), version != nil && e.exists() && *version == versionText(e.Version):
 		return nil
-	case !e.there():
+	case !e.exists():
 		return fault.Conflictf("there is no file at this path: send expected_version null to create one")
 	case version == nil:
 		return fault.Conflictf("there is already a file at this path, at version %d: read it, then send that version as "+
@@ -153,7 +153,7 @@ func (e entry) change(ctx context.Context, tx *db.Tx, v Version) error {
 	}
 	after.Revision, after.Size, after.Gone = v.Revision, v.Size, v.Deleted
 	c := audit.Change{Action: "memory.updated", ResourceType: "memory", ResourceID: e.Path}
-	if e.there() {
+	if e.exists() {
 		c.Before = e.facts()
 	}
 	if !v.Deleted {

@@ -52,7 +52,7 @@ func (q listQuery) there(shared bool) *db.Query {
 		s.And("path = ?", q.path)
 	}
 	if q.after != "" {
-		s.And(map[bool]string{true: "path >= ?", false: "path > ?"}[q.again], q.after)
+		s.And(map[bool]string{true: "path >= ?", false: "path > ?"}[q.inclusive], q.after)
 	}
 	if shared {
 		var conditions []string

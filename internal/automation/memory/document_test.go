@@ -20,7 +20,7 @@ import (
 // client makes an organization that is a client of a firm's.
 func (h house) client(t *testing.T) house {
 	t.Helper()
-	f, err := organization.NewService(h.d).Found(t.Context(), organization.FoundParams{Name: "client", Email: "c@example.com",
+	f, err := organization.NewService(h.d).Create(t.Context(), organization.CreateParams{Name: "client", Email: "c@example.com",
 		Currency: "USD", Timezone: "UTC", FirmID: h.id})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestAClientReadsItsFirmsDocumentsBesideItsOwn(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
-		if _, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "x", Email: "c@example.com",
+		if _, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "x", Email: "c@example.com",
 			Currency: "USD", Timezone: "UTC", FirmID: strings.Replace(firm.id, "org_0", "org_1", 1)}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a firm that is not there: %v", err)
 		}

@@ -19,13 +19,13 @@ type HistoryParams struct {
 }
 
 // VersionDiff is a version with its difference to the one before.
-type Past struct {
+type VersionDiff struct {
 	Version
 	Diff string
 }
 
 // History returns the versions of a document or a rule, the newest first. A page ends early if its versions are large.
-func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) (out page.Page[Past], err error) {
+func (s *Service) History(ctx context.Context, p HistoryParams, r page.Request) (out page.Page[VersionDiff], err error) {
 	print := page.Fingerprint("memory-history", p)
 	after, err := page.Decode(print, r.Cursor, 1)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p HistoryParams) item(ctx context.Context, tx *db.Tx) (itemID string, last
 }
 
 // versionsBack reads versions downward from one, up to a number of them and up to the characters of a page.
-func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]Past, error) {
+func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, limit int) ([]VersionDiff, error) {
 	sizes, err := selectSizes(ctx, tx, itemID, from, limit+1)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, lim
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Past, min(count, len(rows)))
+	out := make([]VersionDiff, min(count, len(rows)))
 	for i := range out {
 		v := rows[i].version()
 		before, oldName, newName := "", "/dev/null", "version "+versionText(v.Number)
@@ -112,7 +112,7 @@ func versionsBack(ctx context.Context, tx *db.Tx, itemID string, from int64, lim
 		if v.Deleted {
 			newName = "/dev/null"
 		}
-		out[i] = Past{v, diff.Unified(oldName, newName, before, v.Content)}
+		out[i] = VersionDiff{v, diff.Unified(oldName, newName, before, v.Content)}
 	}
 	return out, nil
 }

@@ -28,17 +28,17 @@ type Documents struct {
 
 // listQuery selects the documents of a layer: the path, and the path after which the page begins.
 type listQuery struct {
-	path  string
-	after string
-	again bool // include that path itself, which the layer has not listed yet
+	path      string
+	after     string
+	inclusive bool // include that path itself, which the layer has not listed yet
 }
 
 // found is a document of a layer. Its content is loaded only as far as a page has room for it.
 type found struct {
 	documentRow
-	layer  Layer
-	loaded bool
-	held   contentRow
+	layer   Layer
+	loaded  bool
+	content contentRow
 }
 
 // List returns the documents at a path, or below a path that ends in a slash, or all, of the organization and of its
@@ -65,7 +65,7 @@ func (s *Service) List(ctx context.Context, path, cursor string) (out Documents,
 		return out, err
 	}
 	if firm != "" {
-		from.again = false // the firm's document comes first, so it was listed already
+		from.inclusive = false // the firm's document comes first, so it was listed already
 		firms, err := s.layer(ctx, firm, from, Firm)
 		if err != nil {
 			return out, err
@@ -86,7 +86,7 @@ func (s *Service) resume(ctx context.Context, path string, key []string, layers 
 	if orgID == "" {
 		return q, fault.Invalidf("cursor", "is no longer valid for this organization: start again without a cursor")
 	}
-	q.again = Layer(key[0]) == Firm
+	q.inclusive = Layer(key[0]) == Firm
 	err = s.db.ReadOne(ctx, orgID, func(ctx context.Context, tx *db.Tx) error {
 		q.after, err = selectPath(ctx, tx, key[1])
 		return err
@@ -122,7 +122,7 @@ func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer La
 			held[c.ID] = c
 		}
 		for i := range out {
-			out[i].held, out[i].loaded = held[out[i].ID]
+			out[i].content, out[i].loaded = held[out[i].ID]
 		}
 		return err
 	})
@@ -147,7 +147,8 @@ func paginate(all []found, print string) (out Documents) {
 			out.Truncated, out.NextCursor = full, page.Encode(print, string(last.layer), last.ID)
 			return out
 		}
-		d := Document{Path: f.Path, Layer: f.layer, Version: f.Version, Content: f.held.Content, Frontmatter: db.OrEmpty(f.held.Frontmatter)}
+		d := Document{Path: f.Path, Layer: f.layer, Version: f.Version, Content: f.content.Content,
+			Frontmatter: db.OrEmpty(f.content.Frontmatter)}
 		// The organization's own document with the same path comes next, and has been read.
 		d.Suppressed = f.layer == Firm && i+1 < len(all) && all[i+1].Path == f.Path
 		out.Items = append(out.Items, d)

@@ -64,11 +64,11 @@ func validatePath(path string) string {
 		return "must be that of a file in " + endsText
 	}
 	for _, folder := range closedFolders {
-		if below(segments, folder) {
+		if isInside(segments, folder) {
 			return "must not be in " + folder + "/, which takes no documents"
 		}
 	}
-	if below(segments, "skills") && !skill.MatchString(path) {
+	if isInside(segments, "skills") && !skill.MatchString(path) {
 		return "must be skills/{slug}/SKILL.md for a skill, the slug in lower-case letters and digits with hyphens between"
 	}
 	return ""
@@ -78,7 +78,7 @@ func validatePath(path string) string {
 func isForbidden(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\%:`, r) }
 
 // isInside reports whether a path is in a folder, in any spelling.
-func below(segments []string, folder string) bool {
+func isInside(segments []string, folder string) bool {
 	parts := strings.Split(folder, "/")
 	if len(segments) <= len(parts) {
 		return false

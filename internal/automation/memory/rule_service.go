@@ -146,7 +146,7 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 		if before, err = FindRule(ctx, tx, p.RuleID); err != nil {
 			return r, err
 		}
-		if err := before.expected(*p.ExpectedVersion); err != nil {
+		if err := before.requireVersion(*p.ExpectedVersion); err != nil {
 			return r, err
 		}
 		change.Before = before.facts()
@@ -164,7 +164,7 @@ func putRule(ctx context.Context, tx *db.Tx, p PutRuleParams) (r Rule, err error
 }
 
 // requireVersion returns a conflict if the rule is not at the expected version.
-func (r Rule) expected(version string) error {
+func (r Rule) requireVersion(version string) error {
 	if version == versionText(r.Version) {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s *Service) DeleteRule(ctx context.Context, ruleID, expectedVersion, ratio
 		if err != nil {
 			return err
 		}
-		if err := r.expected(expectedVersion); err != nil {
+		if err := r.requireVersion(expectedVersion); err != nil {
 			return err
 		}
 		if _, err := addVersion(ctx, tx, Version{ItemID: r.ID, Number: r.Version + 1, Deleted: true, Rationale: rationale}); err != nil {

@@ -18,7 +18,7 @@ import (
 // volume is a small journal: JE-1 posted and reversed by JE-2, which JE-3 replaces; JE-4 a draft, JE-5 a deleted one, JE-6 posted.
 func volume(t *testing.T, d *db.DB) (organizationID string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)

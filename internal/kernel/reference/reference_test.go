@@ -26,7 +26,7 @@ func guarded() (out []string) {
 // found makes an organization and runs a function in a transaction of it that leaves nothing behind.
 func found(t *testing.T, d *db.DB, do func(ctx context.Context, tx *db.Tx)) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, d *db.DB) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "Acme", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "Acme", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{T: t, db: d, journal: journal.NewService(d), transactions: transaction.NewService(d),
 		sources: source.NewService(d, nil, nil), byName: map[string]source.Source{}}

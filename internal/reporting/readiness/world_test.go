@@ -53,7 +53,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, d *db.DB) *world {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "US", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "US", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	w := &world{T: t, db: d, org: f.Organization.ID, us: f.LegalEntity.ID, journal: journal.NewService(d),
 		periods: period.NewService(d, readiness.Inspectors()...), transactions: transaction.NewService(d),

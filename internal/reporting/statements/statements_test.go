@@ -59,7 +59,7 @@ func TestFaultsAreFoundBeforeAnythingIsRead(t *testing.T) {
 func TestAnOrganizationWithoutBooksHasEmptyReports(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "new", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "new", Email: "a@example.com",
 			Currency: "JPY", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 
 const (
 	// cacheTTL is how long a node may use a cached key: every node must honor a revocation within a second.
-	knownFor = 500 * time.Millisecond
-	knownMax = 10_000
+	cacheTTL = 500 * time.Millisecond
+	cacheMax = 10_000
 )
 
 // keyCache caches keys briefly, so that a busy key is read from the database twice a second and not for every request.
@@ -34,13 +34,13 @@ func (k *keyCache) get(hash string, now time.Time) (cachedKey, bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	e, ok := k.byHash[hash]
-	return e, ok && now.Sub(e.read) < knownFor
+	return e, ok && now.Sub(e.read) < cacheTTL
 }
 
 func (k *keyCache) put(hash string, e cachedKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.byHash == nil || len(k.byHash) >= knownMax {
+	if k.byHash == nil || len(k.byHash) >= cacheMax {
 		k.byHash = make(map[string]cachedKey)
 	}
 	k.byHash[hash] = e

@@ -34,7 +34,7 @@ func NormalEmail(text string) (string, error) {
 
 // AddMember makes a person a member of the organization, and creates the user if there is none with that email address.
 // It is a building block.
-func Join(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
+func AddMember(ctx context.Context, tx *db.Tx, email string, role actor.Role) (Member, error) {
 	email, err := NormalEmail(email)
 	if err != nil {
 		return Member{}, err

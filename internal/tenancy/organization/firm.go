@@ -24,7 +24,7 @@ func IsFirm(ctx context.Context, tx *db.Tx) (bool, error) {
 
 // markAsFirm stores that an organization has clients. This is a property of the firm's own row, because a query about
 // one organization must not read others.
-func (s *Service) becomeFirm(ctx context.Context, organizationID string) error {
+func (s *Service) markAsFirm(ctx context.Context, organizationID string) error {
 	missing := fault.Missing("firm")
 	if !id.Valid(id.Organization, organizationID) {
 		return missing

@@ -71,7 +71,7 @@ func (s *Service) Get(ctx context.Context) (o Organization, err error) {
 }
 
 // CreateParams describe a new organization and its first owner.
-type FoundParams struct {
+type CreateParams struct {
 	Name     string
 	Email    string
 	Currency string
@@ -80,7 +80,7 @@ type FoundParams struct {
 }
 
 // Created is a new organization with its first records.
-type Founded struct {
+type Created struct {
 	Organization Organization
 	LegalEntity  entity.LegalEntity
 	Owner        access.Member
@@ -90,12 +90,12 @@ type Founded struct {
 
 // Create creates an organization with a chart of accounts, a legal entity of the same name, the current accounting
 // period, an owner, and an API key of the owner with every scope.
-func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err error) {
+func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err error) {
 	if err := p.Validate(); err != nil {
 		return f, err
 	}
 	if p.FirmID != "" { // if creating the client fails, having marked the firm is harmless
-		if err := s.becomeFirm(ctx, p.FirmID); err != nil {
+		if err := s.markAsFirm(ctx, p.FirmID); err != nil {
 			return f, err
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 		if _, err := period.Ensure(ctx, tx); err != nil {
 			return err
 		}
-		if f.Owner, err = access.Join(ctx, tx, p.Email, actor.Owner); err != nil {
+		if f.Owner, err = access.AddMember(ctx, tx, p.Email, actor.Owner); err != nil {
 			return err
 		}
 		f.Key, f.KeyText, err = access.IssueKey(ctx, tx, access.CreateKeyParams{Name: "First key", UserID: f.Owner.UserID, Scopes: actor.Scopes})
@@ -139,7 +139,7 @@ func (s *Service) Found(ctx context.Context, p FoundParams) (f Founded, err erro
 }
 
 // Exists reports whether there is any organization.
-func (s *Service) Any(ctx context.Context) (found bool, err error) {
+func (s *Service) Exists(ctx context.Context) (found bool, err error) {
 	err = s.db.ReadAcross(ctx, "a new service says how to begin", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := orgstate.OrganizationIDs(ctx, tx, 1)
 		found = len(ids) > 0
@@ -149,7 +149,7 @@ func (s *Service) Any(ctx context.Context) (found bool, err error) {
 }
 
 // IDs lists the ids of all organizations, for maintenance and verification.
-func (s *Service) All(ctx context.Context) (ids []string, err error) {
+func (s *Service) IDs(ctx context.Context) (ids []string, err error) {
 	err = s.db.ReadAcross(ctx, "checks go through every organization", func(ctx context.Context, tx *db.Tx) error {
 		ids, err = orgstate.OrganizationIDs(ctx, tx, math.MaxInt32)
 		return err

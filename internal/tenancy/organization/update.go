@@ -109,7 +109,7 @@ func (p UpdateParams) validate() error {
 }
 
 // Validate collects every fault, before anything is created.
-func (p FoundParams) Validate() error {
+func (p CreateParams) Validate() error {
 	var faults fault.List
 	validateName(&faults, "organization", p.Name)
 	validateZone(&faults, "timezone", p.Timezone)

@@ -61,7 +61,7 @@ func AddAccount(ctx context.Context, tx *db.Tx, i ItemParams, p AccountParams) (
 	if p.Type != Bank && p.Type != Card {
 		return Source{}, fault.Invalidf("source_type", "must be bank or card")
 	}
-	item, err := findLivingItem(ctx, tx, i.Provider, i.ExternalID)
+	item, err := findActiveItem(ctx, tx, i.Provider, i.ExternalID)
 	if fault.KindOf(err) == fault.NotFound {
 		item, err = createItem(ctx, tx, i)
 	}

@@ -67,8 +67,8 @@ func (s *Service) deleteUnlessLast(ctx context.Context, sourceID string) (delete
 // lastItem returns the item of a source if the source is its last account and the item is not removed yet, and nil
 // otherwise.
 func lastItem(ctx context.Context, tx *db.Tx, s Source) (*Item, error) {
-	standings, err := selectStandings(ctx, tx, []string{s.ID})
-	if err != nil || standings[s.ID].Beside > 0 {
+	standings, err := selectUsages(ctx, tx, []string{s.ID})
+	if err != nil || standings[s.ID].Siblings > 0 {
 		return nil, err
 	}
 	item, err := findItem(ctx, tx, s.ItemID)
@@ -100,13 +100,13 @@ func requireDeletable(ctx context.Context, tx *db.Tx, s Source) error {
 }
 
 // entryUse is the number of journal entries made from transactions of a source, and the number of the first one.
-type use struct {
+type entryUse struct {
 	Count int64  `db:"count"`
 	First *int64 `db:"first"`
 }
 
 // String returns, for example, "12 journal entries, for example JE-5".
-func (u use) String() string {
+func (u entryUse) String() string {
 	text := fmt.Sprintf("%d journal entries", u.Count)
 	switch u.Count {
 	case 1:

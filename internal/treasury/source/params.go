@@ -101,7 +101,7 @@ func (s Source) validate(faults *fault.List) {
 	if n := utf8.RuneCountInString(s.Name); n < 1 || n > NameMax {
 		faults.Addf("name", "must have 1 to %d characters, not counting leading and trailing spaces", NameMax)
 	}
-	s.validatePlace(faults)
+	s.validateLocation(faults)
 	switch fiat := s.Type == Bank || s.Type == Card; {
 	case fiat && s.Currency != "" && !money.IsFiat(s.Currency):
 		faults.Addf("currency", "must be an ISO 4217 currency such as USD")
@@ -111,7 +111,7 @@ func (s Source) validate(faults *fault.List) {
 }
 
 // validateLocation collects the faults of chain, provider and address.
-func (s Source) validatePlace(faults *fault.List) {
+func (s Source) validateLocation(faults *fault.List) {
 	switch {
 	case s.Type != Wallet && s.Chain != "":
 		faults.Addf("chain", "must be omitted: only wallets are on a chain")

@@ -168,7 +168,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 			return err
 		}
 		if after != before {
-			if after, err = change(ctx, tx, before, after); err != nil {
+			if after, err = save(ctx, tx, before, after); err != nil {
 				return err
 			}
 		}
@@ -179,7 +179,7 @@ func (s *Service) Update(ctx context.Context, sourceID string, p UpdateParams) (
 }
 
 // save writes a changed source.
-func change(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
+func save(ctx context.Context, tx *db.Tx, before, after Source) (Source, error) {
 	if err := requireNoTransactions(ctx, tx, before, after); err != nil {
 		return after, err
 	}

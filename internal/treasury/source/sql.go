@@ -54,7 +54,7 @@ func (r row) source() Source {
 
 var selectRows = "SELECT " + db.Columns[row]() + " FROM sources WHERE organization_id = @org"
 
-var selectLiving = selectRows + " AND deleted_at IS NULL"
+var selectActive = selectRows + " AND deleted_at IS NULL"
 
 func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 	r, err := db.One[row](ctx, tx, noun, selectRows+" AND (source_id = ? OR account_id = ?)", sourceID, sourceID)
@@ -62,7 +62,7 @@ func find(ctx context.Context, tx *db.Tx, sourceID string) (Source, error) {
 }
 
 func selectAll(ctx context.Context, tx *db.Tx) ([]Source, error) {
-	return query(ctx, tx, selectLiving+" ORDER BY source_id")
+	return query(ctx, tx, selectActive+" ORDER BY source_id")
 }
 
 func query(ctx context.Context, tx *db.Tx, text string, args ...any) ([]Source, error) {
@@ -85,7 +85,7 @@ func selectSome(ctx context.Context, tx *db.Tx, ids []string) (map[string]Source
 
 // selectPage reads sources in the order of their ids.
 func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit int) ([]Source, error) {
-	q := db.Select(selectLiving).And("source_id > ?", above)
+	q := db.Select(selectActive).And("source_id > ?", above)
 	for _, only := range [][]string{f.limited, f.LegalEntityIDs} {
 		if len(only) > 0 {
 			q.And("legal_entity_id {any}", only)
@@ -101,16 +101,16 @@ func selectPage(ctx context.Context, tx *db.Tx, f Filter, above string, limit in
 }
 
 func selectOfLedgerAccount(ctx context.Context, tx *db.Tx, ledgerAccountID string) ([]Source, error) {
-	return query(ctx, tx, selectLiving+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
+	return query(ctx, tx, selectActive+" AND ledger_account_id = ? ORDER BY source_id", ledgerAccountID)
 }
 
 func selectByAddress(ctx context.Context, tx *db.Tx, key string) ([]Source, error) {
-	return query(ctx, tx, selectLiving+" AND address_key = ? ORDER BY source_id", key)
+	return query(ctx, tx, selectActive+" AND address_key = ? ORDER BY source_id", key)
 }
 
 // findLast returns the latest source of a type.
 func findLast(ctx context.Context, tx *db.Tx, t Type) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
+	r, err := db.One[row](ctx, tx, noun, selectActive+" AND source_type = ? ORDER BY source_id DESC LIMIT 1", string(t))
 	return r.source(), err
 }
 
@@ -142,8 +142,8 @@ func markDeleted(ctx context.Context, tx *db.Tx, sourceID string) error {
 const countMax = 1000
 
 // selectEntryUse counts the journal entries made from transactions of a source, drafts too.
-func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error) {
-	return db.One[use](ctx, tx, "count",
+func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (entryUse, error) {
+	return db.One[entryUse](ctx, tx, "count",
 		"SELECT count(*) AS count, min(number) AS first FROM (SELECT e.number FROM transactions t JOIN journal_entries e "+
 			"ON e.organization_id = t.organization_id AND e.transaction_id = t.transaction_id AND e.status <> 'deleted' "+
 			"WHERE t.organization_id = @org AND t.source_id = ? LIMIT "+strconv.Itoa(countMax)+") AS e", sourceID)
@@ -151,15 +151,15 @@ func selectEntryUse(ctx context.Context, tx *db.Tx, sourceID string) (use, error
 
 // usage decides what may be done to a source: whether something refers to it, whether journal entries were made from its
 // transactions (only for an aggregator's account), and how many other accounts its item has.
-type standing struct {
+type usage struct {
 	SourceID string `db:"source_id"`
 	Used     bool   `db:"used"`
 	Booked   bool   `db:"booked"`
-	Beside   int64  `db:"siblings"`
+	Siblings int64  `db:"siblings"`
 }
 
-func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]standing, error) {
-	rows, err := db.All[standing](ctx, tx, "SELECT s.source_id, "+
+func selectUsages(ctx context.Context, tx *db.Tx, ids []string) (map[string]usage, error) {
+	rows, err := db.All[usage](ctx, tx, "SELECT s.source_id, "+
 		reference.Used(table, "s.source_id")+" AS used, "+
 		"s.item_id IS NOT NULL AND EXISTS (SELECT 1 FROM transactions b JOIN journal_entries e ON e.organization_id = @org AND "+
 		"e.transaction_id = b.transaction_id "+
@@ -167,7 +167,7 @@ func selectStandings(ctx context.Context, tx *db.Tx, ids []string) (map[string]s
 		"(SELECT count(*) FROM sources o WHERE o.organization_id = @org AND o.item_id = s.item_id AND o.deleted_at IS NULL AND "+
 		"o.source_id <> s.source_id) AS siblings "+
 		"FROM sources s WHERE s.organization_id = @org AND s.source_id {any}", ids)
-	out := make(map[string]standing, len(rows))
+	out := make(map[string]usage, len(rows))
 	for _, r := range rows {
 		out[r.SourceID] = r
 	}
@@ -194,14 +194,14 @@ func findItem(ctx context.Context, tx *db.Tx, itemID string) (Item, error) {
 }
 
 // findActiveItem finds an item that is not removed.
-func findLivingItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
+func findActiveItem(ctx context.Context, tx *db.Tx, provider, externalID string) (Item, error) {
 	r, err := db.One[itemRow](ctx, tx, "item", selectItems+" AND provider = ? AND external_id = ? AND removed_at IS NULL", provider,
 		externalID)
 	return Item(r), err
 }
 
 func findAccount(ctx context.Context, tx *db.Tx, itemID, externalID string) (Source, error) {
-	r, err := db.One[row](ctx, tx, noun, selectLiving+" AND item_id = ? AND external_id = ?", itemID, externalID)
+	r, err := db.One[row](ctx, tx, noun, selectActive+" AND item_id = ? AND external_id = ?", itemID, externalID)
 	return r.source(), err
 }
 

@@ -32,7 +32,7 @@ var noon = time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func found(t *testing.T, d *db.DB) (context.Context, string) {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 
 func BenchmarkJudge(b *testing.B) {
 	d := dbtest.Open(b, dbtest.SQLite(b))
-	f, err := organization.NewService(d).Found(b.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(b.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		b.Fatal(err)

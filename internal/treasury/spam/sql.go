@@ -154,31 +154,33 @@ func savePast(ctx context.Context, tx *db.Tx, p rules.Past) error {
 // eachListing, eachDealing, eachSighting and eachBurst visit all rows in the order of their keys, in batches.
 func eachListing(ctx context.Context, tx *db.Tx, do func(Listing, string)) error {
 	return walk(func(last row) ([]row, error) {
-		return db.All[row](ctx, tx, selectRows+" AND listing_id > ? ORDER BY listing_id LIMIT ?", last.ID, some)
+		return db.All[row](ctx, tx, selectRows+" AND listing_id > ? ORDER BY listing_id LIMIT ?", last.ID, batchSize)
 	}, func(r row) { do(r.listing(), r.Key) })
 }
 
 func eachDealing(ctx context.Context, tx *db.Tx, do func(rules.Dealing)) error {
 	return walk(func(last dealingRow) ([]dealingRow, error) {
-		return db.All[dealingRow](ctx, tx, selectDealings+" AND (shown, name) > (?, ?) ORDER BY shown, name LIMIT ?", last.Shown, last.Name, some)
+		return db.All[dealingRow](ctx, tx,
+			selectDealings+" AND (shown, name) > (?, ?) ORDER BY shown, name LIMIT ?", last.Shown, last.Name, batchSize)
 	}, func(r dealingRow) { do(rules.Dealing{Shown: r.Shown, Name: r.Name}) })
 }
 
 func eachSighting(ctx context.Context, tx *db.Tx, do func(rules.Sighting)) error {
 	return walk(func(last sightingRow) ([]sightingRow, error) {
 		return db.All[sightingRow](ctx, tx,
-			selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, some)
+			selectSightings+" AND (token_hour, source_id) > (?, ?) ORDER BY token_hour, source_id LIMIT ?", last.TokenHour, last.SourceID, batchSize)
 	}, func(r sightingRow) { do(rules.Sighting(r)) })
 }
 
 func eachBurst(ctx context.Context, tx *db.Tx, do func(rules.Burst)) error {
 	return walk(func(last burstRow) ([]burstRow, error) {
-		return db.All[burstRow](ctx, tx, selectBursts+" AND (hash, token) > (?, ?) ORDER BY hash, token LIMIT ?", last.Hash, last.Token, some)
+		return db.All[burstRow](ctx, tx,
+			selectBursts+" AND (hash, token) > (?, ?) ORDER BY hash, token LIMIT ?", last.Hash, last.Token, batchSize)
 	}, func(r burstRow) { do(rules.Burst{Hash: r.Hash, Token: r.Token, Transfers: int(r.Transfers)}) })
 }
 
 // batchSize is how many rows are read at a time.
-const some = 1000
+const batchSize = 1000
 
 func walk[R any](next func(last R) ([]R, error), do func(R)) error {
 	var last R
@@ -191,7 +193,7 @@ func walk[R any](next func(last R) ([]R, error), do func(R)) error {
 			last = r
 			do(r)
 		}
-		if len(rows) < some {
+		if len(rows) < batchSize {
 			return nil
 		}
 	}

@@ -22,14 +22,14 @@ import (
 type company struct {
 	db    *db.DB
 	ctx   context.Context
-	org   organization.Founded
+	org   organization.Created
 	clock *clock.Manual // nil unless the test holds the time
 	*transaction.Service
 }
 
 func found(t *testing.T, d *db.DB) company {
 	t.Helper()
-	f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+	f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 		Currency: "USD", Timezone: "UTC"})
 	if err != nil {
 		t.Fatal(err)

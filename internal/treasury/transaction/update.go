@@ -125,7 +125,7 @@ func (t Transaction) facts() map[string]any {
 	}
 }
 
-func (t Transaction) same(o Transaction) bool {
+func (t Transaction) equal(o Transaction) bool {
 	return t.Type == o.Type && t.TypeBeforeSpam == o.TypeBeforeSpam && t.Status == o.Status && t.Memo == o.Memo && t.Vendor == o.Vendor &&
 		t.GroupID == o.GroupID && t.JournalEntryID == o.JournalEntryID && slices.Equal(t.TagIDs, o.TagIDs)
 }
@@ -149,7 +149,7 @@ func Save(ctx context.Context, tx *db.Tx, edits []Edit) (int, error) {
 	c, changed := counts{}, 0
 	for i := range edits {
 		e := &edits[i]
-		if e.Before.same(e.After) {
+		if e.Before.equal(e.After) {
 			continue
 		}
 		changed++
@@ -278,7 +278,7 @@ func (s *Service) BulkUpdate(ctx context.Context, p BulkParams) (b Bulk, err err
 		b.Matched = len(found)
 		if p.Dry {
 			for _, e := range edits {
-				if !e.Before.same(e.After) {
+				if !e.Before.equal(e.After) {
 					b.Updated++
 				}
 			}

@@ -26,7 +26,7 @@ type Ambiguity struct {
 	FoundAt       time.Time
 }
 
-func (a Ambiguity) same(b Ambiguity) bool {
+func (a Ambiguity) equal(b Ambiguity) bool {
 	return a.Why == b.Why && slices.Equal(a.Candidates, b.Candidates)
 }
 
@@ -96,7 +96,7 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	if err != nil {
 		return err
 	}
-	news, gone := changed(before, now)
+	news, gone := diffAmbiguities(before, now)
 	if err := removeAmbiguities(ctx, tx, gone); err != nil || len(news) == 0 {
 		return err
 	}
@@ -115,16 +115,16 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	return insertAmbiguities(ctx, tx, rows)
 }
 
-// changed returns the ambiguities to write, by transaction, and the transactions whose ambiguities to delete because
+// diffAmbiguities returns the ambiguities to write, by transaction, and the transactions whose ambiguities to delete because
 // they are resolved or differ.
-func changed(before, now []Ambiguity) (fresh map[string]Ambiguity, gone []string) {
+func diffAmbiguities(before, now []Ambiguity) (fresh map[string]Ambiguity, gone []string) {
 	known := make(map[string]Ambiguity, len(before))
 	for _, a := range before {
 		known[a.TransactionID] = a
 	}
 	fresh = map[string]Ambiguity{}
 	for _, a := range now {
-		if old, there := known[a.TransactionID]; there && old.same(a) {
+		if old, there := known[a.TransactionID]; there && old.equal(a) {
 			delete(known, a.TransactionID)
 		} else {
 			fresh[a.TransactionID] = a

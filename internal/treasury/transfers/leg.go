@@ -11,14 +11,14 @@ import (
 
 // legTypes are the types that a side of a transfer or a swap can have. Fees, rewards, refunds and income have no other
 // side.
-var open = append([]transaction.Type{transaction.Swap, transaction.Bridge, transaction.Internal, transaction.Intercompany,
-	"NON_TAXABLE_CONVERSION", "NFT"}, vague...)
+var legTypes = append([]transaction.Type{transaction.Swap, transaction.Bridge, transaction.Internal, transaction.Intercompany,
+	"NON_TAXABLE_CONVERSION", "NFT"}, directionTypes...)
 
 // isLeg reports whether a transaction may have another side. Purchases and sales have an outside counterparty: those by
 // card name the merchant, and an inflow at a payment processor is a sale unless its type says otherwise.
 func isLeg(l transaction.Unlinked, s source.Source) bool {
 	switch {
-	case !slices.Contains(open, l.Type):
+	case !slices.Contains(legTypes, l.Type):
 		return false
 	case s.Type == source.Card:
 		return l.Card == nil || l.Card.MerchantName == ""

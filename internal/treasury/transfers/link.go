@@ -36,7 +36,7 @@ var types = map[transfer.Kind]transaction.Type{
 }
 
 // directionTypes are the types that say no more than the direction. Linking replaces them.
-var vague = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal}
+var directionTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, transaction.Withdrawal}
 
 // Link is one side of a group.
 type Link struct {
@@ -63,7 +63,7 @@ type Group struct {
 // asMember returns the transaction as a member of a group.
 func asMember(t transaction.Transaction, groupID string, kind transfer.Kind) transaction.Transaction {
 	t.GroupID = groupID
-	if slices.Contains(vague, t.Type) {
+	if slices.Contains(directionTypes, t.Type) {
 		t.Type = types[kind]
 	}
 	return t

@@ -34,11 +34,11 @@ const PairsMax = 100
 
 const (
 	// sliceLength is the span that is matched at a time. With a Reach before and after, it is what is held in memory.
-	slice = 10 * 24 * time.Hour
+	sliceLength = 10 * 24 * time.Hour
 	// pageSize is how many transactions are read at a time.
 	pageSize = 2000
 	// linkBatch is how many pairs are linked in one write, so that other writes do not wait long.
-	chunk = 100
+	linkBatch = 100
 )
 
 // Match links transactions that belong together if one side is dated from a time to before an end, and stores the
@@ -49,8 +49,8 @@ func (s *Service) Match(ctx context.Context, from, end time.Time, dry bool) (Mat
 	if err := m.begin(ctx); err != nil {
 		return Matched{}, err
 	}
-	for at := m.from; at.Before(m.end); at = at.Add(slice) {
-		if err := m.match(ctx, at, minTime(at.Add(slice), m.end)); err != nil {
+	for at := m.from; at.Before(m.end); at = at.Add(sliceLength) {
+		if err := m.match(ctx, at, minTime(at.Add(sliceLength), m.end)); err != nil {
 			return Matched{}, err
 		}
 	}
@@ -115,7 +115,7 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 		}
 	}
 	if len(within) == 0 {
-		return m.note(ctx, from, end, nil)
+		return m.saveAmbiguities(ctx, from, end, nil)
 	}
 	r := transfer.Match(legs)
 	entities := make(map[string]string, len(legs))
@@ -137,7 +137,7 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 				Candidates: a.Candidates, Why: a.Why})
 		}
 	}
-	return m.note(ctx, from, end, unclear)
+	return m.saveAmbiguities(ctx, from, end, unclear)
 }
 
 // load drops legs that are too old and reads those near the slice.
@@ -169,7 +169,7 @@ func (m *matching) load(ctx context.Context, from, end time.Time) error {
 
 // link writes pairs in batches, and counts those that could still be linked.
 func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
-	for some := range slices.Chunk(pairs, chunk) {
+	for some := range slices.Chunk(pairs, linkBatch) {
 		written := some
 		if !m.dry {
 			err := m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -191,7 +191,7 @@ func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
 }
 
 // saveAmbiguities replaces the stored ambiguities of a slice.
-func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambiguity) error {
+func (m *matching) saveAmbiguities(ctx context.Context, from, end time.Time, unclear []Ambiguity) error {
 	for _, a := range unclear {
 		if actor.From(ctx).Sees(m.sources[a.SourceID].LegalEntityID) {
 			m.out.Ambiguous++
@@ -205,7 +205,7 @@ func (m *matching) note(ctx context.Context, from, end time.Time, unclear []Ambi
 		before, err = selectAmbiguitiesOf(ctx, tx, from, end)
 		return err
 	})
-	if fresh, gone := changed(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
+	if fresh, gone := diffAmbiguities(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
 		return err // nothing changed, as on most days: skip the write
 	}
 	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -192,7 +192,7 @@ func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
 		rows, err := db.All[memberRow](ctx, tx,
 			columns+"FROM transactions t LEFT JOIN transaction_links l ON l.organization_id = t.organization_id AND l.transaction_id = "+
 				"t.transaction_id "+
-				"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, some)
+				"WHERE t.organization_id = @org AND t.group_id IS NOT NULL AND t.transaction_id > ? ORDER BY t.transaction_id LIMIT ?", last, batchSize)
 		if err != nil {
 			return err
 		}
@@ -200,13 +200,13 @@ func eachMember(ctx context.Context, tx *db.Tx, do func(memberRow)) error {
 			last = r.ID
 			do(r)
 		}
-		if len(rows) < some {
+		if len(rows) < batchSize {
 			return nil
 		}
 	}
 }
 
-const some = 1000
+const batchSize = 1000
 
 // groupRow counts the links of a group.
 type groupRow struct {

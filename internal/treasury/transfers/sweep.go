@@ -20,9 +20,9 @@ func (Sweep) Kind() string { return "transfers_sweep" }
 const (
 	// quietPeriod is how long no transaction must have been added before matching, so that an import is matched as a
 	// whole and not after each part.
-	quiet = 5 * time.Second
+	quietPeriod = 5 * time.Second
 	// waitMax is how long a new transaction waits for a quiet period.
-	patience = 5 * time.Minute
+	waitMax = 5 * time.Minute
 )
 
 // MatchNew matches the transactions that were added to each organization since the last run. A failure of one
@@ -70,7 +70,7 @@ func (s *Service) matchNewOf(ctx context.Context, organizationID string) error {
 		if err != nil {
 			return err
 		}
-		if now := tx.Now(); now.Sub(newest) < quiet && now.Sub(oldest) < patience {
+		if now := tx.Now(); now.Sub(newest) < quietPeriod && now.Sub(oldest) < waitMax {
 			return nil
 		}
 		number, due = h.TransactionNumber, true

@@ -43,7 +43,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		now := clock.NewManual(noon.AddDate(0, 1, 0))
 		c.Clock = now
 		d := dbtest.Open(t, c)
-		f, err := organization.NewService(d).Found(t.Context(), organization.FoundParams{Name: "mine", Email: "a@example.com",
+		f, err := organization.NewService(d).Create(t.Context(), organization.CreateParams{Name: "mine", Email: "a@example.com",
 			Currency: "USD", Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)

@@ -122,7 +122,7 @@ func DeleteTransactionsOfSource(ctx context.Context, tx *db.Tx, sourceID string)
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(groups, chunk) {
+	for some := range slices.Chunk(groups, linkBatch) {
 		links, err := selectGroups(ctx, tx, some)
 		if err != nil {
 			return err
