@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-func TestARuleIsTriedOnHistory(t *testing.T) {
+func TestARuleIsTestedOnHistory(t *testing.T) {
 	each(t, func(w *world) {
 		cloud := w.rule("cloud", "memo=cloud to=Rent")
 		narrow := w.rule("narrow", "memo=aws_cloud_x direction=WITHDRAWAL to=Travel")

@@ -10,7 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/db"
 )
 
-func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
+func TestTransactionsWithoutARuleGetSuggestionsFromPrecedents(t *testing.T) {
 	each(t, func(w *world) {
 		var entries []string
 		for _, day := range []string{"01", "02", "03", "04"} {
@@ -46,7 +46,7 @@ func TestWhatNoRuleKnowsIsProposedFromWhatWasBooked(t *testing.T) {
 	})
 }
 
-func TestARuleGoesBeforeAPrecedent(t *testing.T) {
+func TestARuleTakesPrecedenceOverAPrecedent(t *testing.T) {
 	each(t, func(w *world) {
 		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.rule("mine", "memo=github to=Travel")
@@ -55,7 +55,7 @@ func TestARuleGoesBeforeAPrecedent(t *testing.T) {
 	})
 }
 
-func TestWhatWasBookedToAnAccountThatIsPutAwayIsNotProposed(t *testing.T) {
+func TestAPrecedentOnAnArchivedAccountIsNotSuggested(t *testing.T) {
 	each(t, func(w *world) {
 		entry := w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.bring("Bank 2025-11-03 -10 USD payee=Github_Inc")
@@ -70,7 +70,7 @@ func TestWhatWasBookedToAnAccountThatIsPutAwayIsNotProposed(t *testing.T) {
 	})
 }
 
-func TestWhatWasLookedAtIsNotLookedAtAgain(t *testing.T) {
+func TestProcessedAuditRecordsAreNotProcessedAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github_Inc")[0], "EXPENSE", "Software")
 		w.classify(classification.CreateParams{Dry: true})
@@ -79,7 +79,7 @@ func TestWhatWasLookedAtIsNotLookedAtAgain(t *testing.T) {
 				`SELECT count(*) FROM audit_log l WHERE l.organization_id = @org AND l.action LIKE 'transaction.%' AND l.action <> 'transaction.created'
 				AND l.sequence > coalesce((SELECT m.sequence FROM precedent_marks m WHERE m.organization_id = @org), 0)`)
 			if err == nil && left != 0 {
-				w.Errorf("%d changes are looked at again", left)
+				w.Errorf("%d changes would be processed again", left)
 			}
 			return err
 		})

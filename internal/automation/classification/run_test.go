@@ -25,7 +25,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-func TestTheNarrowestRuleDecidesAndSaysSo(t *testing.T) {
+func TestTheMostSpecificRuleDecidesAndIsNamed(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("aws", "memo=Amazon_Web to=Software")
 		w.rule("amazon", "memo=amazon to=Rent priority=9")
@@ -82,7 +82,7 @@ func (w *world) list() []transaction.Transaction {
 	return got.Items
 }
 
-func TestWhatIsDecidedIsBookedWithItsTagAndPayee(t *testing.T) {
+func TestADecisionIsBookedWithItsTagAndPayee(t *testing.T) {
 	each(t, func(w *world) {
 		rule := w.rule("aws", "memo=aws to=Software payee=Amazon_Web_Services tag=IT")
 		ids := w.bring("Bank 2025-11-03 -10 USD text=AWS_EMEA", "Bank 2025-11-04 -20 USD text=other")
@@ -121,7 +121,7 @@ func (w *world) read(fn db.Func) {
 	w.fine(w.db.Read(w.ctx, w.org.Organization.ID, fn))
 }
 
-func TestARunLeavesAloneWhatIsNotForIt(t *testing.T) {
+func TestARunSkipsTransactionsThatAreNotEligible(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("all", "memo=x to=Rent")
 		ids := w.bring("Bank 2025-09-03 -10 USD text=x", "Bank 2025-11-03 -11 USD text=x", "Bank 2025-11-04 -12 USD text=x",
@@ -168,7 +168,7 @@ func (w *world) closeThrough(key string) {
 	}
 }
 
-func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
+func TestATransactionThatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("wages", "memo=x to=Rent")
 		w.rule("swap", "memo=swap to=Rent type=BORROW")
@@ -195,7 +195,7 @@ func TestWhatCannotBeBookedIsRefusedAndTheRestIsBooked(t *testing.T) {
 	})
 }
 
-func TestTheRulesOfARunAreThoseOfItsBeginning(t *testing.T) {
+func TestARunUsesTheRulesOfItsCreation(t *testing.T) {
 	each(t, func(w *world) {
 		rule := w.rule("one", "memo=x to=Rent")
 		w.bring("Bank 2025-11-03 -10 USD text=x")
@@ -217,7 +217,7 @@ func TestTheRulesOfARunAreThoseOfItsBeginning(t *testing.T) {
 	})
 }
 
-func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
+func TestACancelledRunStopsAndContinuesWhenResumed(t *testing.T) {
 	each(t, func(w *world) {
 		w.SetBatch(2)
 		w.rule("x", "memo=x to=Rent")
@@ -263,7 +263,7 @@ func TestACancelledRunStopsAndGoesOnWhenResumed(t *testing.T) {
 	})
 }
 
-func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
+func TestAnInterruptedRunEndsAsIfItHadNotBeen(t *testing.T) {
 	each(t, func(w *world) {
 		w.SetBatch(3)
 		w.rule("x", "memo=x to=Rent payee=Landlord tag=HQ")
@@ -309,7 +309,7 @@ func TestAKilledRunEndsAsOneThatWasNot(t *testing.T) {
 	})
 }
 
-func TestARunIsForTheLegalEntitiesOfItsKey(t *testing.T) {
+func TestARunCoversTheLegalEntitiesOfItsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})
@@ -378,7 +378,7 @@ func (w *world) archive(name string) {
 	w.fine(err)
 }
 
-func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
+func TestTheTypeFollowsFromRuleSourceAccountAndDirection(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("said", "memo=said to=Rent type=EXPENSE")
 		w.rule("open", "memo=open to=Sales")
@@ -404,7 +404,7 @@ func TestWhatATransactionIsFollowsFromRuleSourceAccountAndDirection(t *testing.T
 	})
 }
 
-func TestAHalfOfATransferIsForNoRule(t *testing.T) {
+func TestASideOfATransferIsNotClassifiedByRules(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
 		w.sources["Card"] = w.source("Card")
@@ -421,7 +421,7 @@ func TestAHalfOfATransferIsForNoRule(t *testing.T) {
 	})
 }
 
-func TestOnlySomeOfTheRulesThatMatchAreNamed(t *testing.T) {
+func TestOnlySomeOfTheMatchingRulesAreListed(t *testing.T) {
 	each(t, func(w *world) {
 		for i := range 25 {
 			w.rule(fmt.Sprint(i), "memo=x to=Rent")
@@ -434,15 +434,16 @@ func TestOnlySomeOfTheRulesThatMatchAreNamed(t *testing.T) {
 	})
 }
 
-func TestTheCheckSeesEveryDamage(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamage(t *testing.T) {
 	each(t, func(w *world) {
 		w.book(w.bring("Bank 2025-10-01 -10 USD payee=Github")[0], "EXPENSE", "Software")
 		w.bring("Bank 2025-11-03 -10 USD payee=Github")
 		w.classify(classification.CreateParams{})
 		for _, damage := range []struct{ do, undo, says string }{
-			{"UPDATE classification_runs SET status = 'gone'", "UPDATE classification_runs SET status = 'completed'", "it cannot be"},
+			{"UPDATE classification_runs SET status = 'gone'", "UPDATE classification_runs SET status = 'completed'",
+				`its status "gone" is not a valid one`},
 			{"UPDATE classification_runs SET total_count = 7", "UPDATE classification_runs SET total_count = 1", "1 of 7"},
-			{"UPDATE classification_results SET outcome = 'posted'", "UPDATE classification_results SET outcome = 'suggested'", "where it counts"},
+			{"UPDATE classification_results SET outcome = 'posted'", "UPDATE classification_results SET outcome = 'suggested'", "but its count is"},
 			{"UPDATE classification_results SET position = 9", "UPDATE classification_results SET position = 1", "last result"},
 		} {
 			w.exec(damage.do)
@@ -453,8 +454,8 @@ func TestTheCheckSeesEveryDamage(t *testing.T) {
 			w.exec(damage.undo)
 		}
 		w.exec("DELETE FROM precedent_features")
-		if found := w.findings(); !strings.Contains(strings.Join(found, "\n"), "remembers none") {
-			w.Errorf("forgotten: %v", found)
+		if found := w.findings(); !strings.Contains(strings.Join(found, "\n"), "but it lists none") {
+			w.Errorf("features without precedents: %v", found)
 		}
 		w.exec("DELETE FROM precedents")
 	})
@@ -480,7 +481,7 @@ func (w *world) findings() (found []string) {
 }
 
 // An entry that cannot be changed stands against all that are booked together, and in the end only the one that would change it is refused.
-func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
+func TestATransactionThatBlocksItsBatchIsFoundAndRefused(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("x", "memo=x to=Rent")
 		var lines []string
@@ -506,7 +507,7 @@ func TestOneThatStandsAgainstAllIsFoundAndRefused(t *testing.T) {
 	})
 }
 
-func TestARunThatCannotGoOnSaysWhyAndCanBeResumed(t *testing.T) {
+func TestARunThatCannotContinueSaysWhyAndCanBeResumed(t *testing.T) {
 	each(t, func(w *world) {
 		entities := entity.NewService(w.db)
 		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "USD"})

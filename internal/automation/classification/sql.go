@@ -45,8 +45,8 @@ func toRunRow(r Run) runRow {
 	row := runRow{
 		ID: r.ID, Action: string(r.Action), Dry: r.Dry, Filter: jsonText(r.Filter), LegalEntityIDs: strings.Join(r.LegalEntityIDs,
 			" "), Revision: r.Revision, UpTo: r.UpTo, Status: string(r.Status),
-		Learned: r.Learned, Total: r.Total, Counts: jsonText(r.Counts), Error: db.OrNull(r.Error), UserID: db.OrNull(
-			r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
+		Learned: r.Learned, Total: r.Total, Counts: jsonText(r.Counts), Error: db.OrNull(r.Error),
+		UserID: db.OrNull(r.UserID), APIKeyID: db.OrNull(r.APIKeyID),
 		RequestID: db.OrNull(r.RequestID), CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.At != nil {
@@ -57,10 +57,10 @@ func toRunRow(r Run) runRow {
 
 func (row runRow) run() (Run, error) {
 	r := Run{
-		ID: row.ID, Action: Action(row.Action), Dry: row.Dry, LegalEntityIDs: strings.Fields(
-			row.LegalEntityIDs), Revision: row.Revision, UpTo: row.UpTo, Status: Status(row.Status),
-		Learned: row.Learned, Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID), APIKeyID: db.OrEmpty(
-			row.APIKeyID), RequestID: db.OrEmpty(row.RequestID),
+		ID: row.ID, Action: Action(row.Action), Dry: row.Dry,
+		LegalEntityIDs: strings.Fields(row.LegalEntityIDs), Revision: row.Revision, UpTo: row.UpTo, Status: Status(row.Status),
+		Learned: row.Learned, Total: row.Total, Error: db.OrEmpty(row.Error), UserID: db.OrEmpty(row.UserID),
+		APIKeyID: db.OrEmpty(row.APIKeyID), RequestID: db.OrEmpty(row.RequestID),
 		CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
 	}
 	if row.AtDate != nil {

@@ -39,11 +39,11 @@ func selectPath(ctx context.Context, tx *db.Tx, documentID string) (string, erro
 // selectCurrentDocuments lists the files at a path, or below a path that ends in a slash, or all, beginning at or after
 // a path.
 func selectCurrentDocuments(ctx context.Context, tx *db.Tx, q listQuery, shared bool, limit int) ([]documentRow, error) {
-	s := q.there(shared)
+	s := q.current(shared)
 	return db.All[documentRow](ctx, tx, s.Then("ORDER BY path LIMIT ?", limit), s.Args...)
 }
 
-func (q listQuery) there(shared bool) *db.Query {
+func (q listQuery) current(shared bool) *db.Query {
 	s := db.Select(selectDocuments).And("gone = ?", false)
 	switch {
 	case strings.HasSuffix(q.path, "/"): // 0 is the character after the slash

@@ -262,7 +262,7 @@ func TestEveryVersionIsKept(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInMemory(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)
@@ -271,20 +271,19 @@ func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
 		rule := h.put(t, memory.PutRuleParams{Rule: memory.RuleParams{Type: memory.Classification, MemoContains: new("x"),
 			LedgerAccountID: new(h.accounts["plain"].ID), TagID: &h.tag.ID}})
 		for statement, says := range map[string]string{
-			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id <> ? AND version = 1":             "1 versions from 2 to 2",
-			"UPDATE memory_versions SET version = 5 WHERE organization_id = @org AND item_id <> ? AND version = 2":  "2 versions from 1 to 5",
+			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id <> ? AND version = 1":             "it has 1 versions, numbered from 2 to 2",
+			"UPDATE memory_versions SET version = 5 WHERE organization_id = @org AND item_id <> ? AND version = 2":  "it has 2 versions, numbered from 1 to 5",
 			"UPDATE memory_versions SET revision = 9 WHERE organization_id = @org AND item_id <> ? AND version = 2": "the last revision is 9",
-			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?": "it is at version 1, " +
-				"but its last is 2",
-			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?": "what is said of the file is not",
-			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":     "what is said of the file",
-			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":             "no path has these versions",
-			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                      "it was not deleted, but is not there",
-			"UPDATE memory_rules SET tag_id = NULL WHERE organization_id = @org AND rule_id = ?":         "another account or tag",
-			"UPDATE memory_versions SET content = 'x' WHERE organization_id = @org AND item_id = ?":      "cannot be read",
-			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id = ?":                   "no version says what it is",
-			"UPDATE memory_rules SET version = 3 WHERE organization_id = @org AND rule_id = ?":           "it is at version 3, but its last is 1",
-			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":  "but no version of it",
+			"UPDATE memory_documents SET version = 1 WHERE organization_id = @org AND document_id <> ?":             "it is at version 1, but its last version is 2",
+			"UPDATE memory_documents SET revision = 1 WHERE organization_id = @org AND document_id <> ?":            "the document does not match its last version",
+			"UPDATE memory_documents SET size = 1 WHERE organization_id = @org AND document_id <> ?":                "the document does not match its last version",
+			"DELETE FROM memory_documents WHERE organization_id = @org AND document_id <> ?":                        "its versions belong to no document",
+			"DELETE FROM memory_rules WHERE organization_id = @org AND rule_id = ?":                                 "it was not deleted, but does not exist",
+			"UPDATE memory_rules SET tag_id = NULL WHERE organization_id = @org AND rule_id = ?":                    "its stored account or tag is not the one of its last version",
+			"UPDATE memory_versions SET content = 'x' WHERE organization_id = @org AND item_id = ?":                 "cannot be read",
+			"DELETE FROM memory_versions WHERE organization_id = @org AND item_id = ?":                              "it has no version",
+			"UPDATE memory_rules SET version = 3 WHERE organization_id = @org AND rule_id = ?":                      "it is at version 3, but its last version is 1",
+			"UPDATE memory_versions SET deleted = (1 = 1) WHERE organization_id = @org AND item_id = ?":             "it exists, but its last version is deleted or missing",
 		} {
 			err := d.Write(h.ctx, h.id, func(ctx context.Context, tx *db.Tx) error {
 				if found := dbtest.Damage(ctx, t, tx, memory.Verify, statement, rule.ID); !strings.Contains(strings.Join(found, "; "), says) {

@@ -89,7 +89,7 @@ func (h house) revision(t *testing.T) (n int64) {
 	return n
 }
 
-func TestARevisionSaysWhatTheRulesWere(t *testing.T) {
+func TestARevisionHasTheRulesOfItsTime(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)
@@ -139,7 +139,7 @@ func TestARevisionSaysWhatTheRulesWere(t *testing.T) {
 	})
 }
 
-func TestARuleNamesEverythingThatIsWrongWithIt(t *testing.T) {
+func TestEveryFaultOfARuleIsReported(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := found(t, d)

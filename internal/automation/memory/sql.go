@@ -23,16 +23,18 @@ type versionRow struct {
 
 func (r versionRow) version() Version {
 	return Version{
-		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content, Frontmatter: db.OrEmpty(
-			r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale), UserID: db.OrEmpty(r.UserID),
+		ItemID: r.ItemID, Number: r.Version, Revision: r.Revision, Content: r.Content,
+		Frontmatter: db.OrEmpty(r.Frontmatter), Size: r.Size, Deleted: r.Deleted, Rationale: db.OrEmpty(r.Rationale),
+		UserID:   db.OrEmpty(r.UserID),
 		APIKeyID: db.OrEmpty(r.APIKeyID), CreatedAt: r.CreatedAt,
 	}
 }
 
 func insertVersion(ctx context.Context, tx *db.Tx, v Version) error {
 	return db.Insert(ctx, tx, "memory_versions", versionRow{
-		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content, Frontmatter: db.OrNull(
-			v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale), UserID: db.OrNull(v.UserID),
+		ItemID: v.ItemID, Version: v.Number, Revision: v.Revision, Content: v.Content,
+		Frontmatter: db.OrNull(v.Frontmatter), Size: v.Size, Deleted: v.Deleted, Rationale: db.OrNull(v.Rationale),
+		UserID:   db.OrNull(v.UserID),
 		APIKeyID: db.OrNull(v.APIKeyID), CreatedAt: v.CreatedAt,
 	})
 }

@@ -62,7 +62,7 @@ func TestYAMLThatDoesNotParseIsNamedByItsLine(t *testing.T) {
 }
 
 // A few lines of aliases can stand for more than any machine holds.
-func TestABombOfAliasesIsRefusedAtOnce(t *testing.T) {
+func TestExponentialAliasExpansionIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	var laughs strings.Builder
 	laughs.WriteString("a0: &a0 [x, x]\n")

@@ -53,8 +53,8 @@ func (r lineRow) line(who actor.Actor) Line {
 	l := Line{
 		ID: r.ID, EntryID: r.EntryID, Number: r.Number, Position: r.Position, Date: r.Date, LedgerAccountID: r.LedgerAccountID,
 		LegalEntityID: r.LegalEntityID, Debit: r.Side == debit,
-		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity, Memo: db.OrEmpty(
-			r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
+		Amount: r.Given, Currency: r.Currency, Unit: db.OrEmpty(r.Unit), Quantity: r.Quantity,
+		Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(r.EntryMemo), OriginatedBy: r.OriginatedBy,
 	}
 	if r.TransactionID != nil && r.TransactionNo != nil && who.Sees(r.EntryEntityID) {
 		l.TransactionID, l.TransactionNo = *r.TransactionID, *r.TransactionNo

@@ -90,8 +90,8 @@ func (r lineRow) line() Line {
 	l := Line{
 		EntryID: r.EntryID, Number: r.Number, Position: r.Position, ID: r.ID, LegalEntityID: r.LegalEntityID, Date: r.Date,
 		Debit:  r.Side == "DEBIT",
-		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo), EntryMemo: db.OrEmpty(
-			r.EntryMemo), TagIDs: slices.Compact(tags),
+		Amount: r.Given, Given: r.Given, GivenCurrency: r.GivenCurrency, Memo: db.OrEmpty(r.Memo),
+		EntryMemo: db.OrEmpty(r.EntryMemo), TagIDs: slices.Compact(tags),
 	}
 	if r.Amount != nil {
 		l.Amount = *r.Amount

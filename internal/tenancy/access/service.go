@@ -87,8 +87,8 @@ func IssueKey(ctx context.Context, tx *db.Tx, p CreateKeyParams) (Key, secret.Te
 	}
 	plain := text.Reveal()
 	key := Key{
-		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name, LastFour: plain[len(
-			plain)-4:], hash: hashOf(plain),
+		ID: tx.NewID(id.APIKey), OrganizationID: tx.Organization(), UserID: p.UserID, Name: p.Name,
+		LastFour: plain[len(plain)-4:], hash: hashOf(plain),
 		Scopes: p.Scopes, LegalEntityIDs: append([]string{}, p.LegalEntityIDs...), ExpiresAt: p.ExpiresAt, CreatedAt: tx.Now(),
 	}
 	if err := insertKey(ctx, tx, key); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
+func TestAManualSourceCanBeDeletedIfNothingUsesIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, by := range []func(source.Source) string{func(s source.Source) string {
 			return s.ID
@@ -47,7 +47,7 @@ func TestASourceMadeByHandGoesWhenNothingUsesIt(t *testing.T) {
 	})
 }
 
-func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
+func TestASourceOfAConnectionIsDeletedWithItsConnection(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.create(source.CreateParams{Type: source.Exchange, Name: "Kraken"})
 		w.force("UPDATE sources SET is_manual = ? WHERE organization_id = @org AND source_id = ?", false, s.ID)
@@ -56,7 +56,7 @@ func TestASourceOfAConnectionGoesWithItsConnection(t *testing.T) {
 	})
 }
 
-func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *testing.T) {
+func TestAnAggregatorsAccountIsDeletedWithItsTransactionsAndTheLastOneWithTheItem(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		all := w.addAccounts("item-1", "Checking", "Savings")
 		w.tell(all[0], "a", "b")
@@ -87,7 +87,7 @@ func TestAnAggregatorsAccountGoesWithItsTransactionsAndTheLastOneWithTheItem(t *
 	})
 }
 
-func TestEntriesKeepAnAggregatorsAccount(t *testing.T) {
+func TestAnAggregatorsAccountWithEntriesCannotBeDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.addAccounts("item-1", "Checking")[0]
 		entry := w.book(w.tell(s, "a"))
@@ -118,7 +118,7 @@ func TestEntriesKeepAnAggregatorsAccount(t *testing.T) {
 }
 
 // Whatever fails on the way, nothing is lost, and doing it again finishes it.
-func TestARemovalThatFailsHalfWayIsFinishedByDoingItAgain(t *testing.T) {
+func TestADeletionThatFailsHalfWayIsCompletedByRepeatingIt(t *testing.T) {
 	t.Parallel()
 	errDown := errors.New("connection refused to 10.0.0.1")
 	for name, c := range map[string]struct {
@@ -177,7 +177,7 @@ func deleteOrDie(w *world, sourceID string) (id string, err error) {
 	return w.sources.Delete(w.ctx, sourceID)
 }
 
-func TestTheLastAccountStaysWhereTheAggregatorIsNotConfigured(t *testing.T) {
+func TestTheLastAccountIsKeptIfTheAggregatorIsNotConfigured(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		all := w.addAccounts("item-1", "Checking", "Savings")
 		w.sources = source.NewService(w.db, w.shelveAll, nil)
@@ -193,7 +193,7 @@ func TestTheLastAccountStaysWhereTheAggregatorIsNotConfigured(t *testing.T) {
 }
 
 // Neither of two who are deleted at once is the last one when it looks first; one of them is in the end.
-func TestAccountsDeletedAtOnceTakeTheirItemAlong(t *testing.T) {
+func TestAccountsDeletedConcurrentlyRemoveTheirItem(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for range 10 {
 			w.plaid.asked = 0
@@ -215,7 +215,7 @@ func TestAccountsDeletedAtOnceTakeTheirItemAlong(t *testing.T) {
 }
 
 // What the provider has done is noted though nobody waits for it any more, so that it is not asked again.
-func TestARemovalIsNotedThoughTheCallerHungUp(t *testing.T) {
+func TestARemovalIsRecordedEvenIfTheCallerDisconnects(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.addAccounts("item-1", "Checking")[0]
 		ctx, hangUp := context.WithCancel(w.ctx)

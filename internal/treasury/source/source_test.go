@@ -36,7 +36,7 @@ func (w *world) stands(s source.Source) (out string) {
 	return out
 }
 
-func TestASourceGetsTheIDsAndTheAccountOfItsType(t *testing.T) {
+func TestASourceHasTheIDsAndTheAccountOfItsType(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, c := range []struct {
 			source.CreateParams
@@ -68,7 +68,7 @@ func TestASourceGetsTheIDsAndTheAccountOfItsType(t *testing.T) {
 }
 
 // A chart belongs to its users: where they put the account of one source, that of the next one goes.
-func TestAnAccountIsMadeWhereTheUsersOfAChartKeepSuchAccounts(t *testing.T) {
+func TestAnAccountIsCreatedWhereTheChartHasSuchAccounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		accounts := account.NewService(w.db)
 		first := w.create(source.CreateParams{Type: source.Bank, Name: "A"})
@@ -105,7 +105,7 @@ func TestAnAccountIsMadeWhereTheUsersOfAChartKeepSuchAccounts(t *testing.T) {
 	})
 }
 
-func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
+func TestTheAccountOfASourceMustBeAPostableAssetOrLiability(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		coded := func(code string) (a account.Account) {
 			w.read(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -160,7 +160,7 @@ func TestTheAccountOfASourceMustBeOneThatTakesWhatIsOnIt(t *testing.T) {
 
 func ignore[T any](_ T, err error) error { return err }
 
-func TestALegalEntityWithSourcesStays(t *testing.T) {
+func TestALegalEntityWithSourcesCannotBeDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		entities := entity.NewService(w.db)
 		other, err := entities.Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
@@ -181,7 +181,7 @@ func TestALegalEntityWithSourcesStays(t *testing.T) {
 	})
 }
 
-func TestAnAddressIsOnAChainOnce(t *testing.T) {
+func TestAnAddressIsUniqueOnItsChain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
 		if err != nil {
@@ -214,7 +214,7 @@ func TestAnAddressIsOnAChainOnce(t *testing.T) {
 	})
 }
 
-func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
+func TestFieldsThatTransactionsDependOnDoNotChange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
 		if err != nil {
@@ -245,7 +245,7 @@ func TestWhatTransactionsRestOnDoesNotChange(t *testing.T) {
 	})
 }
 
-func TestAListIsNarrowedAndPaged(t *testing.T) {
+func TestAListIsFilteredAndPaged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, err := entity.NewService(w.db).Create(w.ctx, entity.CreateParams{Name: "Other", BaseCurrency: "EUR"})
 		if err != nil {
@@ -319,7 +319,7 @@ func TestAnAccountOfAnAggregatorIsAddedOnce(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInSources(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		bank := w.addAccounts("item", "Bank")[0]
 		w.tell(bank, "a")

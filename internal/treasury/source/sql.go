@@ -34,21 +34,22 @@ type row struct {
 
 func toRow(s Source) row {
 	return row{
-		ID: s.ID, AccountID: db.OrNull(s.AccountID), Type: string(
-			s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
+		ID: s.ID, AccountID: db.OrNull(s.AccountID),
+		Type: string(s.Type), Provider: s.Provider, Name: s.Name, LegalEntityID: s.LegalEntityID, LedgerAccountID: s.LedgerAccountID,
 		Chain: db.OrNull(s.Chain), Address: db.OrNull(s.Address),
-		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual, ItemID: db.OrNull(
-			s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		AddressKey: db.OrNull(AddressKey(s.Address)), Currency: db.OrNull(s.Currency), Manual: s.Manual,
+		ItemID: db.OrNull(s.ItemID), ExternalID: db.OrNull(s.ExternalID), DeletedAt: s.DeletedAt, CreatedAt: s.CreatedAt,
+		UpdatedAt: s.UpdatedAt,
 	}
 }
 
 func (r row) source() Source {
 	return Source{
-		ID: r.ID, AccountID: db.OrEmpty(r.AccountID), Type: Type(
-			r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID,
+		ID: r.ID, AccountID: db.OrEmpty(r.AccountID),
+		Type: Type(r.Type), Provider: r.Provider, Name: r.Name, LegalEntityID: r.LegalEntityID, LedgerAccountID: r.LedgerAccountID,
 		Chain: db.OrEmpty(r.Chain), Address: db.OrEmpty(r.Address),
-		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID), ExternalID: db.OrEmpty(
-			r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Currency: db.OrEmpty(r.Currency), Manual: r.Manual, ItemID: db.OrEmpty(r.ItemID),
+		ExternalID: db.OrEmpty(r.ExternalID), DeletedAt: r.DeletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 

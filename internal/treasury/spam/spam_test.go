@@ -74,7 +74,7 @@ func saw(v rules.Verdict, code rules.Code) bool {
 	return false
 }
 
-func TestOneBatchIsJudgedByWhatWasKeptOfTheOthers(t *testing.T) {
+func TestABatchIsJudgedByTheHistoryOfTheOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, mine := found(t, d)
@@ -118,7 +118,7 @@ func TestOneBatchIsJudgedByWhatWasKeptOfTheOthers(t *testing.T) {
 	})
 }
 
-func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
+func TestBatchesAreJudgedAsByTheWholeHistory(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, mine := found(t, d)
@@ -172,7 +172,7 @@ func TestBatchesAreJudgedAsTheWholePastWouldJudgeThem(t *testing.T) {
 	})
 }
 
-func TestListingsAreUniqueAndDecide(t *testing.T) {
+func TestListingsAreUniqueAndTakePrecedence(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, mine := found(t, d)
@@ -233,7 +233,7 @@ func TestListingsAreUniqueAndDecide(t *testing.T) {
 	})
 }
 
-func TestTheCheckFindsWhatMustNotBe(t *testing.T) {
+func TestVerifyFindsEveryKindOfDamageInSpamData(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for statement, says := range map[string]string{

@@ -97,8 +97,8 @@ func findExisting(ctx context.Context, tx *db.Tx, all []New) (map[externalKey]st
 // transaction returns the new transaction to store.
 func (n New) transaction(tx *db.Tx, number int64) Transaction {
 	t := Transaction{
-		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID, At: clock.Stamp(
-			n.At), Description: n.Description, Direction: n.Direction,
+		ID: tx.NewID(id.Transaction), Number: number, Source: n.Source, ExternalID: n.ExternalID,
+		At: clock.Stamp(n.At), Description: n.Description, Direction: n.Direction,
 		Quantity: n.Quantity, Currency: n.Currency, Category: n.Category, Vendor: n.Vendor, Memo: n.Memo, Crypto: n.Crypto, Bank: n.Bank,
 		Card:     n.Card,
 		EventKey: n.EventKey, Type: n.Type, Status: Pending, TagIDs: tagSet(n.TagIDs), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),

@@ -97,7 +97,7 @@ func TestAFilterIsRefusedWithEveryFieldThatIsWrong(t *testing.T) {
 	})
 }
 
-func TestSourcesAndLegalEntitiesThatAreNotThereAreMissing(t *testing.T) {
+func TestSourcesAndLegalEntitiesThatDoNotExistAreReported(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		other := c.entity(t, "other")

@@ -227,7 +227,7 @@ func (w *world) same(t *testing.T, e eye, f transaction.Filter, s transaction.So
 	return len(want)
 }
 
-func TestEveryFilterAndSortGivesWhatTheContractSays(t *testing.T) {
+func TestEveryFilterAndSortReturnsWhatTheContractSays(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(func() {
 		for _, strategy := range []string{"scan", "window", "lookup", "few"} {

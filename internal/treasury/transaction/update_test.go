@@ -32,7 +32,7 @@ func (c company) audited(t *testing.T, action string) int {
 	return n
 }
 
-func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
+func TestAChangeIsStoredFoundCountedAndAudited(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Bank})
@@ -75,7 +75,7 @@ func TestAChangeIsKeptFoundCountedAndAudited(t *testing.T) {
 	})
 }
 
-func TestSpamAndBackRestoresTheType(t *testing.T) {
+func TestUnmarkingSpamRestoresTheType(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
@@ -114,7 +114,7 @@ func TestSpamAndBackRestoresTheType(t *testing.T) {
 	})
 }
 
-func TestAChangeThatCannotBeIsRefused(t *testing.T) {
+func TestAChangeThatTheStateForbidsIsRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Wallet})
@@ -246,7 +246,7 @@ func TestABulkChangeIsAllOrNone(t *testing.T) {
 	})
 }
 
-func TestNamedKeepsTheOrderAndMatchingReadsEveryPage(t *testing.T) {
+func TestFindByIDsKeepsTheOrderAndFindMatchingReadsEveryPage(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
 		w := newWorld(t, c, 350)

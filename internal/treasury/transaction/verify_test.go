@@ -148,7 +148,7 @@ func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 	})
 }
 
-func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
+func TestVerifyReadsMoreThanOneBatchAndNamesAFewOfMany(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		c.source(t, source.Source{ID: "src_a", Type: source.Bank})
@@ -175,7 +175,7 @@ func TestTheCheckReadsMoreThanOneChunkAndNamesAFewOfMany(t *testing.T) {
 	})
 }
 
-func TestATagThatATransactionHasStays(t *testing.T) {
+func TestATagOfATransactionCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {
 		tagID := createFour(t, c)

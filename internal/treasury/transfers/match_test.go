@@ -14,7 +14,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transfers"
 )
 
-func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
+func TestMatchingLinksClearPairsAndListsAmbiguousOnes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		clear := w.add(noon, "kraken -5 ETH", "main 4.99 ETH ethereum")
 		unclear := w.add(noon.AddDate(0, 0, 9), "kraken -8 ETH", "main 8 ETH ethereum", "base 8 ETH base")
@@ -60,7 +60,7 @@ func TestMatchingLinksWhatIsClearAndListsWhatIsNot(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatMayHaveAnotherSideIsMatched(t *testing.T) {
+func TestOnlyTransactionsThatMayHaveAnotherSideAreMatched(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		as := func(kind transaction.Type) func(*transaction.Params) {
 			return func(p *transaction.Params) { p.Type = kind }
@@ -102,7 +102,7 @@ func TestOnlyWhatMayHaveAnotherSideIsMatched(t *testing.T) {
 	})
 }
 
-func TestTheIDOfATradeCountsOnItsPlatformOnly(t *testing.T) {
+func TestTheIDOfATradeIsUniqueOnItsPlatformOnly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		numbered := func(p *transaction.Params) { p.EventKey = "17" }
 		swap := w.addWith(noon, numbered, "kraken -5 ETH", "kraken 9000 USD")
@@ -158,7 +158,7 @@ func TestAKeyLinksOnlyWhatItSees(t *testing.T) {
 	})
 }
 
-func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
+func TestNewTransactionsAreMatchedOnceAllHaveArrived(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		sweep := func() {
 			t.Helper()
@@ -209,7 +209,7 @@ func TestNewTransactionsAreMatchedOnceTheyAreAllIn(t *testing.T) {
 	})
 }
 
-func TestManyWhoLinkAtOnceLinkEachTransactionOnce(t *testing.T) {
+func TestConcurrentRequestsLinkEachTransactionOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		var pairs [][]string
 		for n := range 30 {
