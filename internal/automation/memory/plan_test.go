@@ -9,8 +9,8 @@ import (
 	"github.com/bursarhq/bursar/internal/db/dbtest"
 )
 
-// What is asked of one document or rule must be found by its whole key, however many others there are. SQLite tells
-// its plans without data; what PostgreSQL makes of them is measured by bench.
+// Queries for one document or rule must use the whole key of an index, however many others there are. SQLite shows its
+// plans without data; those of PostgreSQL are measured by bench.
 func TestQueriesUseAnIndexAndScanNoTable(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, dbtest.SQLite(t))

@@ -61,7 +61,7 @@ func TestYAMLThatDoesNotParseIsNamedByItsLine(t *testing.T) {
 	}
 }
 
-// A few lines of aliases can stand for more than any machine holds.
+// A few lines of aliases can expand to more than fits in memory.
 func TestExponentialAliasExpansionIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	var laughs strings.Builder

@@ -78,7 +78,7 @@ func (s *Service) Authenticate(ctx context.Context, text secret.Text) (actor.Act
 
 func (s *Service) readKey(ctx context.Context, hash string, now time.Time) (cachedKey, error) {
 	var key Key
-	err := s.db.ReadAcross(ctx, "a key says which organization it is for", func(ctx context.Context, tx *db.Tx) (err error) {
+	err := s.db.ReadAcross(ctx, "the API key determines the organization", func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = selectKeyByHash(ctx, tx, hash)
 		return err
 	})

@@ -140,7 +140,7 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (f Created, err er
 
 // Exists reports whether there is any organization.
 func (s *Service) Exists(ctx context.Context) (found bool, err error) {
-	err = s.db.ReadAcross(ctx, "a new service says how to begin", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.ReadAcross(ctx, "a new installation has no organization yet", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := orgstate.OrganizationIDs(ctx, tx, 1)
 		found = len(ids) > 0
 		return err
@@ -150,7 +150,7 @@ func (s *Service) Exists(ctx context.Context) (found bool, err error) {
 
 // IDs lists the ids of all organizations, for maintenance and verification.
 func (s *Service) IDs(ctx context.Context) (ids []string, err error) {
-	err = s.db.ReadAcross(ctx, "checks go through every organization", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.ReadAcross(ctx, "maintenance covers every organization", func(ctx context.Context, tx *db.Tx) error {
 		ids, err = orgstate.OrganizationIDs(ctx, tx, math.MaxInt32)
 		return err
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
-// stands says which account a source has, and below which.
-func (w *world) stands(s source.Source) (out string) {
+// accountOf describes the ledger account of a source and its parent.
+func (w *world) accountOf(s source.Source) (out string) {
 	w.Helper()
 	w.read(func(ctx context.Context, tx *db.Tx) error {
 		a, err := account.Get(ctx, tx, s.LedgerAccountID)
@@ -41,7 +41,7 @@ func TestASourceHasTheIDsAndTheAccountOfItsType(t *testing.T) {
 		for _, c := range []struct {
 			source.CreateParams
 			prefix                     id.Prefix
-			stands, provider, currency string
+			account, provider, currency string
 		}{
 			{source.CreateParams{Type: source.Wallet, Name: "A", Chain: " Ethereum "}, id.Wallet, "Asset A below 1200 Digital assets",
 				"ethereum", ""},
@@ -52,8 +52,8 @@ func TestASourceHasTheIDsAndTheAccountOfItsType(t *testing.T) {
 			{source.CreateParams{Type: source.Other, Name: "E"}, "", "Asset E below 1000 Cash and bank", "file", ""},
 		} {
 			s := w.create(c.CreateParams)
-			if w.stands(s) != c.stands || s.Provider != c.provider || s.Currency != c.currency || !s.Manual {
-				t.Errorf("%s: %+v", w.stands(s), s)
+			if w.accountOf(s) != c.account || s.Provider != c.provider || s.Currency != c.currency || !s.Manual {
+				t.Errorf("%s: %+v", w.accountOf(s), s)
 			}
 			if !id.Valid(id.MoneySource, s.ID) || c.prefix != "" && !id.Valid(c.prefix, s.AccountID) || c.prefix == "" && s.AccountID != "" {
 				t.Errorf("%s: ids %s %s", c.Type, s.ID, s.AccountID)
@@ -67,7 +67,7 @@ func TestASourceHasTheIDsAndTheAccountOfItsType(t *testing.T) {
 	})
 }
 
-// A chart belongs to its users: where they put the account of one source, that of the next one goes.
+// Users arrange their chart as they like: the account of a new source goes where that of the last one is.
 func TestAnAccountIsCreatedWhereTheChartHasSuchAccounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		accounts := account.NewService(w.db)
@@ -79,7 +79,7 @@ func TestAnAccountIsCreatedWhereTheChartHasSuchAccounts(t *testing.T) {
 		if _, err := accounts.Update(w.ctx, first.LedgerAccountID, account.UpdateParams{ParentID: &mine.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.stands(w.create(source.CreateParams{Type: source.Bank, Name: "B"})); got != "Asset B below My banks" {
+		if got := w.accountOf(w.create(source.CreateParams{Type: source.Bank, Name: "B"})); got != "Asset B below My banks" {
 			t.Error(got)
 		}
 		for _, change := range []account.UpdateParams{{Code: new("X")}, {Code: new("1100"), Postable: new(true)}} {
@@ -95,7 +95,7 @@ func TestAnAccountIsCreatedWhereTheChartHasSuchAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := w.create(source.CreateParams{Type: source.Exchange, Name: "C"})
-			if got := w.stands(s); got != "Asset C" {
+			if got := w.accountOf(s); got != "Asset C" {
 				t.Error(got)
 			}
 			if _, err := w.sources.Delete(w.ctx, s.ID); err != nil {
@@ -227,7 +227,7 @@ func TestFieldsThatTransactionsDependOnDoNotChange(t *testing.T) {
 			changed.LegalEntityID != other.ID || changed.Provider != "alchemy" || changed.UpdatedAt == nil {
 			t.Fatalf("%+v %v", changed, err)
 		}
-		w.tell(changed.Source, "a")
+		w.addTransactions(changed.Source, "a")
 		back := source.UpdateParams{Name: new("New"), Chain: new("ethereum"), Address: new("0xabc"), Currency: new(""), LegalEntityID: &w.entity}
 		_, err = w.sources.Update(w.ctx, s.ID, back)
 		refused(t, "with transactions", err, fault.Conflict, "1 transaction, for example OT-1", "chain", "address", "currency", "legal_entity_id")
@@ -322,7 +322,7 @@ func TestAnAccountOfAnAggregatorIsAddedOnce(t *testing.T) {
 func TestVerifyFindsEveryKindOfDamageInSources(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		bank := w.addAccounts("item", "Bank")[0]
-		w.tell(bank, "a")
+		w.addTransactions(bank, "a")
 		first := w.create(source.CreateParams{Type: source.Wallet, Name: "A", Chain: "base", Address: "0xAB"})
 		wallet := w.create(source.CreateParams{Type: source.Wallet, Name: "B", Chain: "base", Address: "0xCD"})
 		at := func(set string) string {
@@ -359,7 +359,7 @@ func TestVerifyFindsEveryKindOfDamageInSources(t *testing.T) {
 				t.Error("the damage was kept")
 			}
 		}
-		// That accounts and entities are there is for their own checks to say.
+		// References to accounts and legal entities are verified elsewhere.
 		for statement, check := range map[string]func(context.Context, *db.Tx) ([]string,
 			error){at("ledger_account_id = 'lac_x'"): account.Check, at("legal_entity_id = 'le_x'"): entity.Check} {
 			_ = w.db.Write(w.ctx, w.org, func(ctx context.Context, tx *db.Tx) error {

@@ -52,7 +52,7 @@ func judge(ctx context.Context, t *testing.T, d *db.DB, organizationID string, a
 	return out
 }
 
-// arrival is one of a token from somebody, after some minutes.
+// arrival returns an arrival of a token from an address, some minutes after the start.
 func arrival(quantity, symbol, contract, from string, minutes int) rules.Arrival {
 	return rules.Arrival{Class: rules.ClassCrypto, SourceID: "src_a", Chain: "ethereum",
 		At: noon.Add(time.Duration(minutes) * time.Minute), Inflow: true, Symbol: symbol,
@@ -107,7 +107,7 @@ func TestABatchIsJudgedByTheHistoryOfTheOthers(t *testing.T) {
 				t.Errorf("transfer %d: %+v", n+1, v)
 			}
 		}
-		// What the organization paid to send is a token that it uses.
+		// A token that the organization paid to send is one that it uses.
 		sent := arrival("5", "OURS", "0x2aE7b1C90d46F358c1B7e0A492d63F85c7b0E914", "", 0)
 		sent.Inflow, sent.To, sent.PaidFee = false, customer, true
 		judge(ctx, t, d, mine, sent)

@@ -49,7 +49,7 @@ func TestATransactionReportedTwiceIsStoredOnce(t *testing.T) {
 	})
 }
 
-// What Create answers is what is read afterwards, whatever there is of it.
+// Create returns transactions exactly as they are read afterwards.
 func TestATransactionIsStoredAsItWasReported(t *testing.T) {
 	t.Parallel()
 	eachTimed(t, func(t *testing.T, c company) {
@@ -84,7 +84,8 @@ func TestATransactionIsStoredAsItWasReported(t *testing.T) {
 	})
 }
 
-// Texts as long as may be, of the longest characters, are kept, sorted by and paged through: no index and no cursor is too short for them.
+// Texts of the maximum length, made of the longest characters, are stored, sorted by and paged through: no index and no
+// cursor is too short for them.
 func TestTheLongestTransactionIsStoredAndListed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {

@@ -16,7 +16,7 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/transaction"
 )
 
-// audited counts the audit rows of an action.
+// audited counts the audit records of an action.
 func (c company) audited(t *testing.T, action string) int {
 	t.Helper()
 	out, err := audit.NewService(c.db).List(c.ctx, audit.Filter{}, page.Request{Limit: 100})

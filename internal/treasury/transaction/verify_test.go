@@ -119,7 +119,7 @@ func TestVerifyFindsEveryKindOfDamageInTransactions(t *testing.T) {
 	})
 }
 
-// What is deleted keeps its number, and is neither counted nor found by its tags.
+// A deleted transaction keeps its number, and is neither counted nor found by its tags.
 func TestTransactionsOfADeletedSourceKeepOnlyTheirNumbers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c company) {

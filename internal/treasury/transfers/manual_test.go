@@ -134,7 +134,7 @@ func TestALinkIsDissolvedUnlessASideIsPostedOrInvisible(t *testing.T) {
 				t.Errorf("%v: %v", c.ids, err)
 			}
 		}
-		// A type that somebody gave since stays; the other gets back what it had.
+		// A type that was set after linking stays; the other transaction gets its previous type back.
 		kind := transaction.Type("REPAYMENT")
 		if _, err := transaction.NewService(w.db).Update(w.ctx, renamed[0], transaction.UpdateParams{Type: &kind}); err != nil {
 			t.Fatal(err)

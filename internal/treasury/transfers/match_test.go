@@ -46,7 +46,7 @@ func TestMatchingLinksClearPairsAndListsAmbiguousOnes(t *testing.T) {
 		if none := list(actor.Actor{LegalEntityIDs: []string{w.abroad}}); len(none) != 0 {
 			t.Errorf("another legal entity's key sees %+v", none)
 		}
-		// A person decides, and then the rest is clear: it has no partner.
+		// Once a person has decided, the rest is clear: it has no partner.
 		if _, err := w.Link(w.ctx, transfers.LinkParams{TransactionIDs: unclear[:2]}); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestTheIDOfATradeIsUniqueOnItsPlatformOnly(t *testing.T) {
 
 func TestAPartnerAcrossTheEdgeOfADayOrOfASliceIsFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		// Pairs every seven hours over two months, each with an amount of its own, brought in without order.
+		// Pairs every seven hours over two months, each with its own amount, added in random order.
 		const n = 200
 		var out, in []string
 		for k := range n {
@@ -179,7 +179,7 @@ func TestNewTransactionsAreMatchedOnceAllHaveArrived(t *testing.T) {
 		if w.get(out).GroupID == "" || w.get(out).GroupID != w.get(in).GroupID {
 			t.Error("not matched")
 		}
-		// What comes without end is not waited for.
+		// A steady stream of new transactions does not delay matching forever.
 		late := w.add(noon.AddDate(0, 0, 9), "kraken -5 ETH", "main 5 ETH")
 		w.clock.Advance(6 * time.Minute)
 		w.add(noon.AddDate(0, 0, 20), "kraken -9 ETH")
@@ -187,7 +187,7 @@ func TestNewTransactionsAreMatchedOnceAllHaveArrived(t *testing.T) {
 		if w.get(late[0]).GroupID == "" {
 			t.Error("still waiting")
 		}
-		// A partner that comes later is linked then, whichever side it is.
+		// A partner that arrives later is linked then, whichever side it is.
 		left := w.add(noon.AddDate(0, 0, 60), "base -3 ETH base")[0]
 		w.clock.Advance(time.Minute)
 		sweep()

@@ -33,7 +33,7 @@ func (s *Service) MatchNew(ctx context.Context) error {
 	}
 	defer s.sweeping.Unlock()
 	var behind []string
-	err := s.db.ReadAcross(ctx, "transactions come in all organizations alike", func(ctx context.Context, tx *db.Tx) (err error) {
+	err := s.db.ReadAcross(ctx, "new transactions are matched in every organization", func(ctx context.Context, tx *db.Tx) (err error) {
 		behind, err = selectUnmatched(ctx, tx)
 		return err
 	})

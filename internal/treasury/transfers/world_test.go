@@ -35,7 +35,7 @@ type world struct {
 	told    int
 }
 
-// each runs a test in a world of each engine, in which all must be well at the end.
+// each runs a test in a world of each engine, and verifies the data at the end.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -105,7 +105,7 @@ func (w *world) read(fn db.Func) {
 	}
 }
 
-// add brings in transactions as one would tell of them, "kraken -5 ETH": what leaves has a minus. Each gives its id.
+// add adds transactions in the notation "kraken -5 ETH", with a minus for outflows, and returns their ids.
 func (w *world) add(at time.Time, texts ...string) (ids []string) {
 	w.Helper()
 	return w.addWith(at, func(*transaction.Params) {}, texts...)
@@ -149,7 +149,7 @@ func (w *world) get(id string) (t transaction.Transaction) {
 	return t
 }
 
-// post says of a transaction that its entry is posted.
+// post marks a transaction as posted.
 func (w *world) post(id string) {
 	w.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
@@ -163,7 +163,7 @@ func (w *world) post(id string) {
 	})
 }
 
-// match runs over the whole of March.
+// match matches all of March.
 func (w *world) match() transfers.Matched {
 	w.Helper()
 	m, err := w.Match(w.ctx, noon.AddDate(0, 0, -5), noon.AddDate(0, 0, 30), false)
