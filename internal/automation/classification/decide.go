@@ -63,10 +63,10 @@ func (d *decider) rule(t transaction.Transaction) Result {
 	r.Outcome, r.RuleID, r.RuleVersion, r.Specificity, r.LedgerAccountID, r.PayeeName, r.TagID =
 		Classified, rule.ID, rule.Version, int64(rule.Specificity()), rule.LedgerAccountID, rule.PayeeName, rule.TagID
 	r.Confidence, r.Reasons = 100, []string{fmt.Sprintf("The rule %s, version %d, matches: %s.", rule.ID, rule.Version, rule.Text())}
-	a, there := d.books.Accounts[rule.LedgerAccountID]
+	a, ok := d.books.Accounts[rule.LedgerAccountID]
 	r.Type = typeFor(rule.TransactionType, t, a.Type)
 	switch {
-	case !there:
+	case !ok:
 		r.Outcome, r.Message = Refused, "the ledger account of the rule no longer exists"
 	case a.ArchivedAt != nil:
 		r.Outcome, r.Message = Refused, fmt.Sprintf("the ledger account %s of the rule is archived", a)
@@ -119,12 +119,12 @@ var plainTypes = []transaction.Type{transaction.Unknown, transaction.Deposit, tr
 // typeFor returns the type of a transaction that is booked to an account: the type of the rule, else the one that its
 // source reported, else the one that follows from account and direction. A type that does not exist in the direction is
 // replaced, because a rule for payments to somebody also matches their refunds.
-func typeFor(said string, t transaction.Transaction, to account.Type) string {
+func typeFor(ruleType string, t transaction.Transaction, to account.Type) string {
 	in := transaction.IsInflow(t.Direction)
-	if said != "" && posting.Exists(posting.Type(said), in) {
-		return said
+	if ruleType != "" && posting.Exists(posting.Type(ruleType), in) {
+		return ruleType
 	}
-	if said == "" && !slices.Contains(plainTypes, t.Type) && posting.Exists(posting.Type(t.Type), in) {
+	if ruleType == "" && !slices.Contains(plainTypes, t.Type) && posting.Exists(posting.Type(t.Type), in) {
 		return string(t.Type)
 	}
 	switch {

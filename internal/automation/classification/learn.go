@@ -77,15 +77,15 @@ func learnFrom(ctx context.Context, tx *db.Tx, all []transaction.Transaction) er
 	}
 	c := &changes{features: map[string]*featureChange{}}
 	for _, t := range all {
-		was, there := known[t.ID]
+		was, ok := known[t.ID]
 		var is *precedentRow
 		if target, booked := targets[t.JournalEntryID]; booked && t.Status == transaction.Posted {
 			is = precedentOf(t, target)
 		}
-		if there && is != nil && was.same(*is) {
+		if ok && is != nil && was.same(*is) {
 			continue
 		}
-		if there {
+		if ok {
 			c.unlearn(was)
 		}
 		if is != nil {
@@ -180,20 +180,20 @@ func (h precedentCache) load(ctx context.Context, tx *db.Tx, b *snapshot.Books, 
 	if len(h) > precedentCacheMax {
 		clear(h)
 	}
-	asked := slices.DeleteFunc(features, func(f string) bool { _, known := h[f]; return known })
-	slices.Sort(asked)
-	asked = slices.Compact(asked)
-	if len(asked) == 0 {
+	missing := slices.DeleteFunc(features, func(f string) bool { _, known := h[f]; return known })
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	if len(missing) == 0 {
 		return nil
 	}
-	found, err := selectFeatures(ctx, tx, asked)
+	found, err := selectFeatures(ctx, tx, missing)
 	if err != nil {
 		return err
 	}
-	for _, f := range asked {
+	for _, f := range missing {
 		h[f] = classify.HabitOf(slices.DeleteFunc(found[f], func(p classify.Precedent) bool {
-			a, there := b.Accounts[p.LedgerAccountID]
-			return !there || a.ArchivedAt != nil || !a.Postable
+			a, ok := b.Accounts[p.LedgerAccountID]
+			return !ok || a.ArchivedAt != nil || !a.Postable
 		}))
 	}
 	return nil

@@ -122,16 +122,16 @@ func latestText(all []classify.Precedent) string {
 // writeFeatures stores the latest precedents of features, and deletes features without any.
 func writeFeatures(ctx context.Context, tx *db.Tx, all map[string][]classify.Precedent) error {
 	var rows []featureRow
-	var gone []string
+	var removed []string
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if len(all[k]) == 0 {
-			gone = append(gone, k)
+			removed = append(removed, k)
 		} else {
 			rows = append(rows, featureRow{k, latestText(all[k])})
 		}
 	}
-	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, "DELETE FROM precedent_features WHERE organization_id = @org AND feature {any}", gone); err != nil {
+	if len(removed) > 0 {
+		if _, err := tx.Exec(ctx, "DELETE FROM precedent_features WHERE organization_id = @org AND feature {any}", removed); err != nil {
 			return err
 		}
 	}

@@ -117,12 +117,12 @@ func (s *Service) layer(ctx context.Context, orgID string, q listQuery, layer La
 			return nil
 		}
 		contents, err := selectContents(ctx, tx, rows[:fit])
-		held := make(map[string]contentRow, len(contents))
+		byID := make(map[string]contentRow, len(contents))
 		for _, c := range contents {
-			held[c.ID] = c
+			byID[c.ID] = c
 		}
 		for i := range out {
-			out[i].content, out[i].loaded = held[out[i].ID]
+			out[i].content, out[i].loaded = byID[out[i].ID]
 		}
 		return err
 	})

@@ -32,12 +32,12 @@ func createAccount(ctx context.Context, tx *db.Tx, s Source) (string, error) {
 
 func parentAccount(ctx context.Context, tx *db.Tx, t Type) (string, error) {
 	if last, err := findLast(ctx, tx, t); err == nil {
-		beside, err := account.Get(ctx, tx, last.LedgerAccountID)
+		sibling, err := account.Get(ctx, tx, last.LedgerAccountID)
 		if err != nil {
 			return "", err
 		}
-		if beside.Type == t.accountType() {
-			return beside.ParentID, nil // an account in use is not archived, and neither are its parents
+		if sibling.Type == t.accountType() {
+			return sibling.ParentID, nil // an account in use is not archived, and neither are its parents
 		}
 	} else if fault.KindOf(err) != fault.NotFound {
 		return "", err

@@ -40,7 +40,7 @@ func TestASourceHasTheIDsAndTheAccountOfItsType(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, c := range []struct {
 			source.CreateParams
-			prefix                     id.Prefix
+			prefix                      id.Prefix
 			account, provider, currency string
 		}{
 			{source.CreateParams{Type: source.Wallet, Name: "A", Chain: " Ethereum "}, id.Wallet, "Asset A below 1200 Digital assets",

@@ -43,14 +43,14 @@ func add(ctx context.Context, tx *db.Tx, all []New) ([]Outcome, []Transaction, e
 	}
 	out, made := make([]Outcome, len(all)), make([]Transaction, 0, len(all))
 	for i, n := range all {
-		told := externalKey{n.Source.ID, n.ExternalID}
-		if there := known[told]; there != "" {
-			out[i] = Outcome{there, true}
+		key := externalKey{n.Source.ID, n.ExternalID}
+		if existing := known[key]; existing != "" {
+			out[i] = Outcome{existing, true}
 			continue
 		}
 		h.TransactionNumber++
 		t := n.transaction(tx, h.TransactionNumber)
-		known[told], out[i] = t.ID, Outcome{ID: t.ID}
+		known[key], out[i] = t.ID, Outcome{ID: t.ID}
 		made = append(made, t)
 	}
 	if len(made) == 0 {
@@ -249,14 +249,14 @@ func created(ctx context.Context, tx *db.Tx, outcomes []Outcome, made []Transact
 	for _, t := range made {
 		byID[t.ID] = t
 	}
-	var there []string
+	var existing []string
 	for _, o := range outcomes {
 		if _, new := byID[o.ID]; !new {
-			there = append(there, o.ID)
+			existing = append(existing, o.ID)
 		}
 	}
-	if len(there) > 0 {
-		found, err := selectSome(ctx, tx, there)
+	if len(existing) > 0 {
+		found, err := selectSome(ctx, tx, existing)
 		if err != nil {
 			return c, err
 		}

@@ -308,11 +308,11 @@ func (f Filter) requireKnown(ctx context.Context, tx *db.Tx, all []source.Source
 	if len(f.LegalEntityIDs) == 0 {
 		return nil
 	}
-	there, err := entity.Known(ctx, tx, f.LegalEntityIDs)
+	existing, err := entity.Known(ctx, tx, f.LegalEntityIDs)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.LegalEntityIDs, func(id string) bool { return !slices.Contains(there, id) || !who.Sees(id) }) {
+	if slices.ContainsFunc(f.LegalEntityIDs, func(id string) bool { return !slices.Contains(existing, id) || !who.Sees(id) }) {
 		return fault.MissingAt("legal entity", "legal_entity_ids")
 	}
 	return nil

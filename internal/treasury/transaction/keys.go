@@ -82,13 +82,13 @@ func (t Transaction) searchText() string {
 	if t.Card != nil {
 		parts = append(parts, t.Card.MerchantName, t.Card.MerchantCategory)
 	}
-	var said []string
+	var texts []string
 	for _, p := range parts {
-		if p = strings.ToLower(p); p != "" && !slices.Contains(said, p) {
-			said = append(said, p)
+		if p = strings.ToLower(p); p != "" && !slices.Contains(texts, p) {
+			texts = append(texts, p)
 		}
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(texts, "\n")
 }
 
 // details are the stored fields that nothing filters or sorts by.

@@ -330,9 +330,9 @@ func FindByIDs(ctx context.Context, tx *db.Tx, ids []string) ([]Transaction, err
 	var missing []string
 	out := make([]Transaction, 0, len(ids))
 	for i, id := range ids {
-		t, there := byID[id]
+		t, ok := byID[id]
 		switch {
-		case !there:
+		case !ok:
 			missing = append(missing, fmt.Sprintf("transaction_ids[%d]", i))
 		case !slices.Contains(ids[:i], id):
 			out = append(out, t)

@@ -95,8 +95,8 @@ func (f findings) verifyRows(ctx context.Context, tx *db.Tx, rows []keyedRow, k 
 // verifyRow verifies a single transaction.
 func (f findings) verifyRow(r keyedRow, sources map[string]source.Source) {
 	name := SequenceNumber(r.Number)
-	s, there := sources[r.SourceID]
-	if !there && r.Visibility != deleted {
+	s, ok := sources[r.SourceID]
+	if !ok && r.Visibility != deleted {
 		f.Addf("without their source", "the source %s of %s does not exist", r.SourceID, name)
 	}
 	f.verifyState(r)
@@ -131,11 +131,11 @@ func (f findings) verifyState(r keyedRow) {
 
 // verifyCounts compares the kept counts with the transactions.
 func (f findings) verifyCounts(ctx context.Context, tx *db.Tx, want counts) error {
-	kept, err := selectCounts(ctx, tx)
+	stored, err := selectCounts(ctx, tx)
 	if err != nil {
 		return err
 	}
-	for _, k := range kept {
+	for _, k := range stored {
 		if n := want[k.countKey]; n != k.Count {
 			f.Addf("wrong counts", "the count of %+v is %d, but there are %d", k.countKey, k.Count, n)
 		}
@@ -156,16 +156,16 @@ func (f findings) verifyTags(ctx context.Context, tx *db.Tx, want map[string]int
 	if n > 0 {
 		f.Addf("stray tags", "%d rows of transaction_tags belong to no transaction with that tag", n)
 	}
-	kept, err := countByTag(ctx, tx)
+	stored, err := countByTag(ctx, tx)
 	if err != nil {
 		return err
 	}
-	all := maps.Clone(kept)
+	all := maps.Clone(stored)
 	maps.Copy(all, want)
 	for tagID := range all {
-		if kept[tagID] != want[tagID] {
+		if stored[tagID] != want[tagID] {
 			f.Addf("tags with the wrong number of transactions",
-				"the tag %s has %d rows in transaction_tags, but is on %d transactions", tagID, kept[tagID], want[tagID])
+				"the tag %s has %d rows in transaction_tags, but is on %d transactions", tagID, stored[tagID], want[tagID])
 		}
 	}
 	return nil

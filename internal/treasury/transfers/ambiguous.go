@@ -96,8 +96,8 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 	if err != nil {
 		return err
 	}
-	news, gone := diffAmbiguities(before, now)
-	if err := removeAmbiguities(ctx, tx, gone); err != nil || len(news) == 0 {
+	news, removed := diffAmbiguities(before, now)
+	if err := removeAmbiguities(ctx, tx, removed); err != nil || len(news) == 0 {
 		return err
 	}
 	found, err := transaction.FindSomeUnchecked(ctx, tx, slices.Collect(maps.Keys(news)))
@@ -117,14 +117,14 @@ func replaceAmbiguities(ctx context.Context, tx *db.Tx, from, end time.Time, now
 
 // diffAmbiguities returns the ambiguities to write, by transaction, and the transactions whose ambiguities to delete because
 // they are resolved or differ.
-func diffAmbiguities(before, now []Ambiguity) (fresh map[string]Ambiguity, gone []string) {
+func diffAmbiguities(before, now []Ambiguity) (fresh map[string]Ambiguity, removed []string) {
 	known := make(map[string]Ambiguity, len(before))
 	for _, a := range before {
 		known[a.TransactionID] = a
 	}
 	fresh = map[string]Ambiguity{}
 	for _, a := range now {
-		if old, there := known[a.TransactionID]; there && old.equal(a) {
+		if old, ok := known[a.TransactionID]; ok && old.equal(a) {
 			delete(known, a.TransactionID)
 		} else {
 			fresh[a.TransactionID] = a

@@ -82,9 +82,9 @@ func (l Link) withoutGroup(t transaction.Transaction) transaction.Transaction {
 // not check what the actor may see. It is a building block.
 func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transaction) (map[string]transaction.Transaction, error) {
 	var groups []string
-	asked := map[string]transaction.Transaction{}
+	byID := map[string]transaction.Transaction{}
 	for _, t := range of {
-		asked[t.ID] = t
+		byID[t.ID] = t
 		if t.GroupID != "" {
 			groups = append(groups, t.GroupID)
 		}
@@ -98,7 +98,7 @@ func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transact
 	}
 	var ids []string
 	for _, l := range links {
-		if _, there := asked[l.TransactionID]; !there {
+		if _, ok := byID[l.TransactionID]; !ok {
 			ids = append(ids, l.TransactionID)
 		}
 	}
@@ -108,7 +108,7 @@ func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transact
 			return nil, err
 		}
 		for _, t := range others {
-			asked[t.ID] = t
+			byID[t.ID] = t
 		}
 	}
 	members := map[string][]string{}
@@ -118,7 +118,7 @@ func PartnersUnchecked(ctx context.Context, tx *db.Tx, of []transaction.Transact
 	out := map[string]transaction.Transaction{}
 	for _, t := range of {
 		for _, id := range members[t.GroupID] {
-			if other, there := asked[id]; there && id != t.ID {
+			if other, ok := byID[id]; ok && id != t.ID {
 				out[t.ID] = other
 			}
 		}

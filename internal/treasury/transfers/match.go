@@ -130,14 +130,14 @@ func (m *matching) match(ctx context.Context, from, end time.Time) error {
 	if err := m.link(ctx, pairs); err != nil {
 		return err
 	}
-	var unclear []Ambiguity
+	var ambiguous []Ambiguity
 	for _, a := range r.Ambiguous {
 		if l, here := within[a.Leg]; here {
-			unclear = append(unclear, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At,
+			ambiguous = append(ambiguous, Ambiguity{TransactionID: l.ID, Number: l.Number, SourceID: l.SourceID, At: l.At,
 				Candidates: a.Candidates, Why: a.Why})
 		}
 	}
-	return m.saveAmbiguities(ctx, from, end, unclear)
+	return m.saveAmbiguities(ctx, from, end, ambiguous)
 }
 
 // load drops legs that are too old and reads those near the slice.
@@ -154,7 +154,7 @@ func (m *matching) load(ctx context.Context, from, end time.Time) error {
 			return err
 		}
 		for _, l := range page {
-			if s, there := m.sources[l.SourceID]; there && isLeg(l, s) {
+			if s, ok := m.sources[l.SourceID]; ok && isLeg(l, s) {
 				m.legs = append(m.legs, l)
 			}
 		}
@@ -169,11 +169,11 @@ func (m *matching) load(ctx context.Context, from, end time.Time) error {
 
 // link writes pairs in batches, and counts those that could still be linked.
 func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
-	for some := range slices.Chunk(pairs, linkBatch) {
-		written := some
+	for batch := range slices.Chunk(pairs, linkBatch) {
+		written := batch
 		if !m.dry {
 			err := m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-				written, err = linkPairs(ctx, tx, some)
+				written, err = linkPairs(ctx, tx, batch)
 				return err
 			})
 			if err != nil {
@@ -191,8 +191,8 @@ func (m *matching) link(ctx context.Context, pairs []transfer.Pair) error {
 }
 
 // saveAmbiguities replaces the stored ambiguities of a slice.
-func (m *matching) saveAmbiguities(ctx context.Context, from, end time.Time, unclear []Ambiguity) error {
-	for _, a := range unclear {
+func (m *matching) saveAmbiguities(ctx context.Context, from, end time.Time, ambiguous []Ambiguity) error {
+	for _, a := range ambiguous {
 		if actor.From(ctx).Sees(m.sources[a.SourceID].LegalEntityID) {
 			m.out.Ambiguous++
 		}
@@ -205,10 +205,10 @@ func (m *matching) saveAmbiguities(ctx context.Context, from, end time.Time, unc
 		before, err = selectAmbiguitiesOf(ctx, tx, from, end)
 		return err
 	})
-	if fresh, gone := diffAmbiguities(before, unclear); err != nil || len(fresh)+len(gone) == 0 {
+	if fresh, removed := diffAmbiguities(before, ambiguous); err != nil || len(fresh)+len(removed) == 0 {
 		return err // nothing changed, as on most days: skip the write
 	}
 	return m.service.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		return replaceAmbiguities(ctx, tx, from, end, unclear)
+		return replaceAmbiguities(ctx, tx, from, end, ambiguous)
 	})
 }

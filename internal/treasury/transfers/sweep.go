@@ -32,16 +32,16 @@ func (s *Service) MatchNew(ctx context.Context) error {
 		return nil
 	}
 	defer s.sweeping.Unlock()
-	var behind []string
+	var unmatched []string
 	err := s.db.ReadAcross(ctx, "new transactions are matched in every organization", func(ctx context.Context, tx *db.Tx) (err error) {
-		behind, err = selectUnmatched(ctx, tx)
+		unmatched, err = selectUnmatched(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	var failed []error
-	for _, organizationID := range behind {
+	for _, organizationID := range unmatched {
 		if err := s.matchNewOf(ctx, organizationID); err != nil {
 			failed = append(failed, fmt.Errorf("match the new transactions of %s: %w", organizationID, err))
 		}

@@ -35,9 +35,9 @@ func linkPairs(ctx context.Context, tx *db.Tx, pairs []transfer.Pair) ([]transfe
 	var groups []Group
 	var written []transfer.Pair
 	for _, p := range pairs {
-		out, outThere := byID[p.Out]
-		in, inThere := byID[p.In]
-		if !outThere || !inThere {
+		out, outOK := byID[p.Out]
+		in, inOK := byID[p.In]
+		if !outOK || !inOK {
 			continue
 		}
 		g := Group{Kind: p.Kind, By: p.By, Out: out, In: in}
@@ -122,8 +122,8 @@ func DeleteTransactionsOfSource(ctx context.Context, tx *db.Tx, sourceID string)
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(groups, linkBatch) {
-		links, err := selectGroups(ctx, tx, some)
+	for batch := range slices.Chunk(groups, linkBatch) {
+		links, err := selectGroups(ctx, tx, batch)
 		if err != nil {
 			return err
 		}
